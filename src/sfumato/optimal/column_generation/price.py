@@ -35,7 +35,7 @@ from .program import Bools, Edges, Ints, Positions, Program
 _MOST: Final = 60  # iterations
 _TO_BOUNDARY: Final = 0.99
 _FLAT: Final = 0.3  # of the exponents, in the first column
-_LARGE: Final = 3.0  # times what costs and the first column suggest for the first multipliers
+_LARGE: Final = 3.0  # times the estimate from costs and first column: the first multipliers
 _PATIENT: Final = 4  # iterations before it is believed
 _AROUND: Final = 1.0  # exponent around the secrets of negative cost
 _WIDER: Final = 1.6
@@ -50,11 +50,11 @@ class Price(CompactRepr):
 
     value: float  # the least <w, x> found, with a largest entry of 1; 0 where it was not looked for
     weighed: float  # the last <w, x> found, with <q, x> = 1; infinite where it was not looked for
-    closed: bool  # whether what mu must be lowered by, in all, is no more than was allowed
+    closed: bool  # whether mu must be lowered by no more than allowed, in total
     short: Floats  # array (n,), by how much mu must be lowered; not negative
     lacking: float  # their sum
     edges: Edges  # rows of the observable
-    rows: Ints  # array (r,), those of them with a multiplier, ascending
+    rows: Ints  # array (r,), positions of the edges with a multiplier, ascending
     lam: Floats  # array (r,), their multipliers, positive
 
     def bare(self, *, multipliers: bool) -> Price:
@@ -92,15 +92,11 @@ def price(
             if not len(rows):
                 reach *= _WIDER
                 continue
-        result = _Program(part, w[here], exponents[here]).run(allowed, budget, near)
-        if result.closed or whole:
-            short = np.zeros(edges.size)
-            short[here] = result.short
-            used = np.flatnonzero(result.lam)
-            lacking = float(short.sum())
-            return Price(
-                result.value, result.weighed, result.closed, short, lacking, edges, rows[used], result.lam[used]
-            )
+        value, weighed, closed, lacks, lam = _Program(part, w[here], exponents[here]).run(allowed, budget, near)
+        if closed or whole:
+            short, used = np.zeros(edges.size), np.flatnonzero(lam)
+            short[here] = lacks
+            return Price(value, weighed, closed, short, float(short.sum()), edges, rows[used], lam[used])
         reach *= _WIDER
 
 
@@ -109,15 +105,6 @@ def unpriced(edges: Edges, w: Floats) -> Price:
     short = np.maximum(-w, 0.0)
     none = np.empty(0, dtype=np.int64)
     return Price(0.0, np.inf, False, short, float(short.sum()), edges, none, np.empty(0))
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    value: float
-    weighed: float
-    closed: bool
-    short: Floats
-    lam: Floats
 
 
 class _Program:
@@ -140,8 +127,8 @@ class _Program:
         self._places = place[self._down], place[~self._down]
         self._band = np.zeros((edges.size, self._width + 1))
 
-    def run(self, allowed: float, budget: float, near: float) -> _Found:
-        """Return the minimum, or an earlier end that decides."""
+    def run(self, allowed: float, budget: float, near: float) -> tuple[float, float, bool, Floats, Floats]:
+        """Return value, weighed, closed and short of `Price`, and multipliers, once these decide."""
         edges, w, q = self._edges, self._w, self._q
         x, lam = self._x, self._lam
         z = edges.slack(x)
@@ -168,7 +155,7 @@ class _Program:
                 if total < least:
                     least, room, best = total, left, clipped
                 if least <= allowed and (weighed <= near or (left >= near * q).all()):
-                    return _Found(least_value, weighed, True, np.maximum(-room, 0.0), best)
+                    return least_value, weighed, True, np.maximum(-room, 0.0), best
             x = x + primal * dx
             z = edges.slack(x)
             weighed = float(w @ x)
@@ -177,7 +164,7 @@ class _Program:
                 break
             if (least_value < -budget and count >= _PATIENT) or max(primal, dual) < 1e-6:
                 break
-        return _Found(least_value, weighed, least <= allowed, np.maximum(-room, 0.0), best)
+        return least_value, weighed, least <= allowed, np.maximum(-room, 0.0), best
 
     def _factored(self, x: Floats, z: Floats, lam: Floats) -> _Newton | None:
         """Return the Newton system at a point; None where rounding spoils it."""
@@ -235,7 +222,7 @@ class _Newton:
     anchor: int  # the largest coordinate of x
     x: Floats  # array (n,)
     border: Floats  # array (n,), the factor's answer to the rest of H x
-    pivot: float  # what is left of x' H x
+    pivot: float  # the remainder of x' H x
 
     def solved(self, right: Floats) -> tuple[Floats, float]:
         """Return H^{-1} right as (rest, share): the solution is rest + share * x."""
@@ -326,7 +313,7 @@ def price_absent(
         parts = workers.share(several, len(rest))
     except StoppedError:
         return several(every)
-    found = parts[0]
+    first = parts[0]
     for part in parts[1:]:
-        found.join(part)
-    return found
+        first.join(part)
+    return first

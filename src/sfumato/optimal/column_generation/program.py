@@ -26,7 +26,10 @@ DETOUR: Final = 0.25
 """By which a first step towards a pair's other end may be a way around, where edges only show who is near whom."""
 
 _LITTLE: Final = 0.06  # times the square root of the gap: a probability that nothing depends on
-_VANISHING: Final = (0.7, 0.05)  # most of what was there before, and most probability, of what leaves
+_VANISHING: Final = (
+    0.7,
+    0.05,
+)  # most share of its size before, and most probability, of one that leaves
 _PACE: Final = 0.1  # quantile of the remaining shares of observables: the pace at which they vanish
 _NEIGHBOURS: Final = 3  # present observables whose rows are looked at for one that is absent
 _WORTHWHILE: Final = 0.9  # of the observables: where more would stay, all do

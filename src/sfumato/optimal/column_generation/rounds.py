@@ -2,7 +2,8 @@
 
 Every restricted program holds all secrets, so its mechanism is one of the whole problem. Its prices mu are those
 of the whole problem once every absent observable is harmless at them: the bound is reduced by what mu must be
-lowered for that. A coarser problem, with fewer secrets, gives the first observables.
+lowered for that. A coarser problem, with fewer secrets, gives the first observables. See
+docs/proofs/column-generation.md.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ from .program import (
 )
 
 _COARSE: Final = 2e-3  # gap of the coarser problems
-_FINER: Final = 0.5  # of the gap: that of the coarser problem, where it is no less
+_FINER: Final = 0.5  # of the gap: the coarser problem's gap, where it is larger
 _ROUGH: Final = 2e-3  # gap from which on nothing is priced before the end
-_SEEN: Final = 2.0  # times the gap of a stage: from there it is seen what vanishes until then
+_SEEN: Final = 2.0  # times the gap of a stage: observables that shrink from there to its end vanish
 _STAGES: Final = (0.03, 0.01, 0.003, 0.001)  # gaps at which observables leave
 _EARLY: Final = 0.03  # gap of the iterate that observables join
 _PRICED: Final = 0.003  # gap at which absent ones are priced before the end
@@ -84,7 +85,7 @@ class ProvedRound(CompactRepr):
     x: Floats  # array (k, n), a mechanism strictly inside all rows
     value: float  # the loss of the mechanism
     bound: float  # the bound proved for all observables, up to float rounding
-    hoped: float  # what would be proved if no observable that was left out costs anything
+    hoped: float  # the bound if no observable that was left out lowers it
 
     @property
     def harmful(self) -> list[int]:
@@ -127,26 +128,7 @@ def generate(
     Iterates are stored in ``folder``; after a resume, prices are computed again.
     """
     rounds = _Rounds(master, control, workers, most, seen, folder)
-    return rounds.run(_first(master, control, workers, most, folder) if chosen is None else chosen)
-
-
-def _first(master: Program, control: Control, workers: Workers, most: int, folder: Path | None) -> Positions:
-    """Return the observables used by a coarser problem, or by the rows of the edges where all pairs count."""
-    every = np.arange(master.shape[1])
-    coarse = coarser(master) if master.threshold is None else (master.loose(), every, every)
-    if coarse is None:
-        return every
-    smaller, net, places = coarse
-    tell = _without_values(control.progress, len(net))
-    aim = replace(control, gap=max(_COARSE, _FINER * control.gap), progress=tell)
-    most = min(most, _MOST_SCOUTED)
-    first = _first(smaller, aim, workers, most, folder)
-    scouts = _SCOUTS if master.threshold is None else _SCOUTS_OF_PAIRS
-    return np.sort(places[_Rounds(smaller, aim, workers, most, None, folder).scouted(first, scouts)])
-
-
-def _rough(control: Control) -> bool:
-    return control.gap >= _ROUGH
+    return rounds.run(rounds.first() if chosen is None else chosen)
 
 
 def _without_values(progress: OnProgress | None, size: int) -> OnProgress | None:
@@ -182,8 +164,26 @@ class _Rounds:
         self._log: list[Progress] = []
 
     @property
+    def _rough(self) -> bool:
+        return self._control.gap >= _ROUGH
+
+    @property
     def _share(self) -> float:
         return _PAID_SHARE if _PAID <= self._control.gap < _ROUGH else _SHARE
+
+    def first(self) -> Positions:
+        """Return the observables used by a coarser problem, or by the rows of the edges where all pairs count."""
+        master, control = self._master, self._control
+        every = np.arange(master.shape[1])
+        coarse = coarser(master) if master.threshold is None else (master.loose(), every, every)
+        if coarse is None:
+            return every
+        smaller, net, places = coarse
+        tell = _without_values(control.progress, len(net))
+        aim = replace(control, gap=max(_COARSE, _FINER * control.gap), progress=tell)
+        scout = _Rounds(smaller, aim, self._workers, min(self._most, _MOST_SCOUTED), None, self._folder)
+        most = _SCOUTS if master.threshold is None else _SCOUTS_OF_PAIRS
+        return np.sort(places[scout.scouted(scout.first(), most)])
 
     def run(self, chosen: Positions) -> RoundsResult:
         control = self._control
@@ -199,7 +199,7 @@ class _Rounds:
                 used |= np.isin(last.chosen, list(harmful))
                 harmful.update(last.harmful)
             early = self._joined(early, last.chosen[used], last)
-            last = self._solved(self._thinned(early) if _rough(control) else early)
+            last = self._solved(self._thinned(early) if self._rough else early)
             best = max(best, last, key=attrgetter("bound", "hoped"))
             least = last if last.value < least.value else least
         near = self._near(least, best)
@@ -233,7 +233,7 @@ class _Rounds:
             before = self._follow(now, _SEEN * gap)
             course = self._course(before, gap)
             now = Present(before.chosen, course.rows, course.point)
-            look = gap == _PRICED and not _rough(control)
+            look = gap == _PRICED and not self._rough
             near = _NEAR * self._care
             priced = self._proved(course, now.chosen, gap, near) if look else None
             now = merge_vanished(self._master, now, staying_mask(before.point.u, now.point.u, gap, self._care))
@@ -263,12 +263,12 @@ class _Rounds:
         now = merge_vanished(self._master, early, np.isin(early.chosen, used))
         if others is not None:
             helpful = last.harmful
-        elif _rough(self._control):
+        elif self._rough:
             helpful = spread(self._master, last.harmful)[: max(_LEAST, len(now.chosen))]
         else:
             helpful = last.harmful[: max(_LEAST, len(last.harmful) // 2)]
         more = np.setdiff1d(np.array([*helpful, *(others or ())], dtype=np.intp), now.chosen)
-        many = _rough(self._control) or len(more) > _FEW * len(now.chosen)
+        many = self._rough or len(more) > _FEW * len(now.chosen)
         if many or last.course.status is Status.INACCURATE:
             return self._follow(first_iterate(self._master, np.concatenate([now.chosen, more])), _EARLY)
         return let_join(self._master, now, more) if len(more) else now
@@ -283,8 +283,8 @@ class _Rounds:
         """Solve a restricted program and price the absent observables."""
         gap = self._control.gap
         course = self._course(now, self._share * gap)
-        if _rough(self._control):
-            # Those near present ones are the likeliest to help. Where they cost too much, others need no look yet.
+        if self._rough:
+            # Observables near present ones help most often. While they do, the others are not priced.
             near = self._beside(course, now.chosen)
             if not self._enough(near):
                 return near

@@ -28,9 +28,10 @@ Source:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -52,16 +53,6 @@ _UPPER = np.triu(np.ones((PANEL, PANEL), dtype=np.bool_))
 # Where rounding spoils a pivot, a block's diagonal is raised by the least relative shift that saves it.
 FIRST_SHIFT = 1e-15
 LAST_SHIFT = 1e-6
-
-
-class Blocks(Protocol):
-    """Interface of block factors."""
-
-    def factor(self, rows: Rows, point: Iterate, z: Floats) -> Floats:
-        """Factor every block and return the Schur complement of the coupling rows."""
-
-    def solve(self, right: Floats) -> tuple[Floats, Floats]:
-        """Return H_o^{-1} right_o as (rest, share): the solution is rest + share * u_o."""
 
 
 class Sum:
@@ -87,78 +78,105 @@ class Sum:
         return np.block([[self.total, self._cross], [self._cross.T, self._corner]])
 
 
-def assemble(form: Form, workers: Workers, part: Callable[[range], Sum]) -> Floats:
-    """Return the sum over all blocks, of a part for each worker, averaged over the symmetries."""
-    shares = [share.whole() for share in workers.share(part, form.blocks)]
-    whole = shares[0]
-    while len(shares) > 1:
-        whole += shares.pop()
-    # Only plain problems, without loss rows, have symmetries.
-    return whole if form.losses is not None else form.symmetry.average_matrix(whole)
+class Weighted(NamedTuple):
+    """Rows with their weights lam / z, the diagonals of all H_o, and H_o u_o with u_o' H_o u_o of every block."""
+
+    rows: Rows
+    weights: Floats
+    diagonals: Floats
+    image: Floats
+    energy: Floats
 
 
-class DenseBlocks:
-    """Factors of full blocks; their memory is reused in every iteration."""
+class Blocks(ABC):
+    """Factors of all blocks; their memory is reused in every iteration."""
 
     def __init__(self, form: Form, workers: Workers) -> None:
-        self._workers = workers
-        self._store = np.empty((form.blocks, form.size, form.size))
+        self._form, self._workers = form, workers
         self._along = np.zeros((form.blocks, form.size))
         self._anchor = np.zeros(form.blocks, dtype=np.int64)
 
     def factor(self, rows: Rows, point: Iterate, z: Floats) -> Floats:
-        """Factor every block; see `BandedBlocks.factor`."""
-        form, store = rows.form, self._store
+        """Factor every block and return sum_o k_o C_o H_o^{-1} C_o', without the loss rows' slacks.
+
+        Raises:
+            BreakdownError: If a block is not positive definite in floating point.
+        """
+        form, weights = self._form, rows.weights(point, z)
         self._along, self._anchor = point.u, point.u[:, : form.secrets].argmax(axis=1)
-        weights = rows.weights(point, z)
-        size, pairs, guesses, copies = form.size, rows.pairs, form.guesses, form.symmetry.copies
-        diagonals = pairs.diagonals(weights[: pairs.count])
-        pair_weights, guess_weights = weights[: pairs.count], weights[pairs.count : rows.cut]
+        diagonals = rows.pairs.diagonals(weights[: rows.pairs.count])
+        weighted = Weighted(rows, weights, diagonals, rows.adjoint(point.lam), rows.sums(point.lam * z))
+        shares = [each.whole() for each in self._workers.share(partial(self._factor_share, weighted), form.blocks)]
+        whole = shares[0]
+        while len(shares) > 1:
+            whole += shares.pop()
+        # Only plain problems, without loss rows, have symmetries.
+        return whole if form.losses is not None else form.symmetry.average_matrix(whole)
 
-        image = rows.adjoint(point.lam)
-        energy = rows.sums(point.lam * z)
-        along, anchor = self._along, self._anchor
-
-        def part(share: range) -> Sum:
-            out = Sum(form)
-            total = np.zeros((size, size))
-            inverse, plain = np.empty((size, size)), np.empty((size, size))
-            mixed = np.empty((len(share), size))
-            for place, o in enumerate(share):
-                self._workers.check()
-                block, k = store[o], int(anchor[o])
-                pairs.fill(o, pair_weights, diagonals, plain)
-                if guesses is not None:
-                    guesses.add(o, guess_weights, plain)
-                _replace(plain, k, image[o], float(energy[o]))
-                _factor_block(plain, block)
-                inverse[:] = block
-                lapack.invert(inverse)
-                column = np.concatenate([inverse[:k, k], inverse[k, k:]])
-                if not np.isfinite(column).all():
-                    raise BreakdownError("a block's inverse overflows")
-                mixed[place] = column
-                mixed[place, k] = 0.0
-                mixed[place] += 0.5 * column[k] * along[o]
-                _replace(inverse, k, np.zeros(size), 0.0)
-                if copies[o] != 1:
-                    inverse *= copies[o]
-                total += inverse
-                if form.losses is not None:
-                    full = np.triu(inverse) + np.triu(inverse, 1).T
-                    full += np.outer(along[o], mixed[place]) + np.outer(mixed[place], along[o])
-                    out.couple(o, full)
-            outer = (along[share.start : share.stop] * copies[share.start : share.stop, None]).T @ mixed
-            out.total += np.triu(total) + np.triu(total, 1).T + outer + outer.T
-            return out
-
-        return assemble(form, self._workers, part)
-
+    @abstractmethod
     def solve(self, right: Floats) -> tuple[Floats, Floats]:
         """Return H_o^{-1} right_o (blocks, size) as (rest, share): the solution is rest + share * u_o."""
+
+    @abstractmethod
+    def _factor_share(self, weighted: Weighted, share: range) -> Sum:
+        """Factor a worker's share of the blocks and return its part of the Schur complement."""
+
+
+class DenseBlocks(Blocks):
+    """Factors of full blocks."""
+
+    def __init__(self, form: Form, workers: Workers) -> None:
+        super().__init__(form, workers)
+        self._store = np.empty((form.blocks, form.size, form.size))
+
+    def _factor_share(self, weighted: Weighted, share: range) -> Sum:
+        rows, weights, diagonals, image, energy = weighted
+        form, store, along, anchor = self._form, self._store, self._along, self._anchor
+        size, pairs, guesses, copies = form.size, rows.pairs, form.guesses, form.symmetry.copies
+        pair_weights, guess_weights = weights[: pairs.count], weights[pairs.count : rows.cut]
+        out = Sum(form)
+        total = np.zeros((size, size))
+        inverse, plain = np.empty((size, size)), np.empty((size, size))
+        mixed = np.empty((len(share), size))
+        for place, o in enumerate(share):
+            self._workers.check()
+            block, k = store[o], int(anchor[o])
+            pairs.fill(o, pair_weights, diagonals, plain)
+            if guesses is not None:
+                guesses.add(o, guess_weights, plain)
+            _replace(plain, k, image[o], float(energy[o]))
+            _factor_block(plain, block)
+            inverse[:] = block
+            lapack.invert(inverse)
+            column = np.concatenate([inverse[:k, k], inverse[k, k:]])
+            if not np.isfinite(column).all():
+                raise BreakdownError("a block's inverse overflows")
+            mixed[place] = column
+            mixed[place, k] = 0.0
+            mixed[place] += 0.5 * column[k] * along[o]
+            _replace(inverse, k, np.zeros(size), 0.0)
+            if copies[o] != 1:
+                inverse *= copies[o]
+            total += inverse
+            if form.losses is not None:
+                full = np.triu(inverse) + np.triu(inverse, 1).T
+                full += np.outer(along[o], mixed[place]) + np.outer(mixed[place], along[o])
+                out.couple(o, full)
+        outer = (along[share.start : share.stop] * copies[share.start : share.stop, None]).T @ mixed
+        out.total += np.triu(total) + np.triu(total, 1).T + outer + outer.T
+        return out
+
+    def solve(self, right: Floats) -> tuple[Floats, Floats]:
+        """Return H_o^{-1} right_o as (rest, share); see `Blocks.solve`."""
         out, every = np.array(right, order="C"), np.arange(len(right))
         out[every, self._anchor] = np.einsum("oi,oi->o", self._along, right)
-        self._workers.share(lambda share: lapack.solve_each(self._store, out, share), len(out))
+
+        def part(share: range) -> None:
+            for o in share:
+                lapack.sweep_dense(self._store[o], out[o], False)
+                lapack.sweep_dense(self._store[o], out[o], True)
+
+        self._workers.share(part, len(out))
         along = out[every, self._anchor].copy()
         out[every, self._anchor] = 0.0
         return out, along
@@ -182,41 +200,23 @@ def _factor_block(plain: Floats, out: Floats) -> None:
         shift *= 10
 
 
-class BandedBlocks:
-    """Factors near the diagonal, for forms without distortion rows; orders and memory are reused.
+class BandedBlocks(Blocks):
+    """Factors near the diagonal, for forms without distortion rows.
 
     ``order`` is one order of all blocks, where all have the same rows; without it, each has its own.
     """
 
     def __init__(self, form: Form, workers: Workers, order: Order | None = None) -> None:
-        self._form, self._workers, self._fixed = form, workers, order
+        super().__init__(form, workers)
+        self._fixed = order
         self._orders: list[Order | None] = [None] * form.blocks
         self._factors: list[Floats] = [np.empty((0, 0))] * form.blocks
-        self._anchor = np.zeros(form.blocks, dtype=np.int64)
-        self._along = np.zeros((form.blocks, form.size))
         self._secrets = np.tile(np.arange(form.size), (form.blocks, 1))
         self._border = np.empty((form.blocks, form.size))
         self._pivot = np.empty(form.blocks)
 
-    def factor(self, rows: Rows, point: Iterate, z: Floats) -> Floats:
-        """Factor every block and return sum_o k_o C_o H_o^{-1} C_o', without the loss rows' slacks.
-
-        Raises:
-            BreakdownError: If a block is not positive definite in floating point.
-        """
-        form, pairs = self._form, rows.pairs
-        weights = rows.weights(point, z)
-        self._along, self._anchor = point.u, point.u[:, : form.secrets].argmax(axis=1)
-        image, energy = rows.adjoint(point.lam), rows.sums(point.lam * z)
-        diagonals = pairs.diagonals(weights[: pairs.count])
-
-        def part(share: range) -> Sum:
-            return self._factor_share(share, rows, weights, diagonals, image, energy)
-
-        return assemble(form, self._workers, part)
-
     def solve(self, right: Floats) -> tuple[Floats, Floats]:
-        """Return H_o^{-1} right_o (blocks, size) as (rest, share): the solution is rest + share * u_o."""
+        """Return H_o^{-1} right_o as (rest, share); see `Blocks.solve`."""
         every = np.arange(len(right))
         share_right = np.einsum("oi,oi->o", self._along, right)
         plain = right.copy()
@@ -241,9 +241,7 @@ class BandedBlocks:
         else:
             lapack.sweep_banded(self._factors[o], placed, backward)
 
-    def _factor_share(
-        self, share: range, rows: Rows, weights: Floats, diagonals: Floats, image: Floats, energy: Floats
-    ) -> Sum:
+    def _factor_share(self, weighted: Weighted, share: range) -> Sum:
         form = self._form
         size, sums = form.size, Sum(form)
         # Twice the length: a band that is read off the matrix runs past its end.
@@ -252,10 +250,10 @@ class BandedBlocks:
         pasts = np.empty((len(share), size))
         for o in share:
             self._workers.check()
-            order = self._arrange(o, rows)
+            order = self._arrange(o, weighted.rows)
             if order.secrets is not None:
                 self._secrets[o] = order.secrets
-            self._factor_one(o, order, rows, weights, diagonals[o], image[o], float(energy[o]), scratch)
+            self._factor_one(o, order, weighted, scratch)
             placed = self._border[o].copy()
             self._sweep(o, placed, True)
             past = self._along[o].copy()
@@ -305,29 +303,19 @@ class BandedBlocks:
                 self._factors[o] = np.empty(shape)
         return known
 
-    def _factor_one(
-        self,
-        o: int,
-        order: Order,
-        rows: Rows,
-        weights: Floats,
-        diagonal: Floats,
-        image: Floats,
-        energy: float,
-        scratch: Floats,
-    ) -> None:
+    def _factor_one(self, o: int, order: Order, weighted: Weighted, scratch: Floats) -> None:
         """Store B_o's factor, border and pivot, and leave the factor in ``scratch``, unpacked.
 
         Where rounding spoils a pivot, the diagonal is raised by the least relative shift that saves it.
         """
-        pairs = rows.pairs
-        border = image.copy()
+        rows, weights, diagonals, image, energy = weighted
+        weight, border = weights[rows.pairs.cut(o)], image[o].copy()
         border[order.anchor] = 0.0
         shift = 0.0
         while shift <= LAST_SHIFT:
             if shift:
                 order.clear(scratch)
-            order.fill(weights[pairs.cut(o)], diagonal, scratch)
+            order.fill(weight, diagonals[o], scratch)
             order.isolate(scratch)
             if shift:
                 scratch.reshape(-1)[:: len(scratch) + 1] *= 1 + shift
@@ -341,7 +329,7 @@ class BandedBlocks:
                 placed = border[self._secrets[o]]
                 self._sweep(o, placed, False)
                 self._border[o] = placed
-                self._pivot[o] = energy * (1 + shift) - float(placed @ placed)
+                self._pivot[o] = float(energy[o]) * (1 + shift) - float(placed @ placed)
                 if self._pivot[o] > 0:
                     return
             shift = 10 * shift or FIRST_SHIFT

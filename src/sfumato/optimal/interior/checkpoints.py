@@ -42,7 +42,7 @@ _HEADERS = 1 << 16
 _MOST_LINES = 100_000
 _TYPES = {"problem": "|u1", "keys": "<i8"}
 _AXES = {"u": 2, "guesses": 2, "log": 2}
-_UNREADABLE = (  # what a missing, damaged or foreign file raises where it is read and checked
+_UNREADABLE = (  # errors that reading a missing, damaged or foreign file raises
     *(OSError, EOFError, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, MemoryError),
     *(SyntaxError, struct.error, zipfile.BadZipFile, zlib.error),
 )
@@ -254,7 +254,7 @@ class State:
     proof: Proof  # the best bound so far
     aim: float  # the share of the present mean that the next step aims at, at most
     short: int  # how many steps before were next to nothing
-    log: tuple[Progress, ...]  # the lines so far, that of this iterate included
+    log: tuple[Progress, ...]  # the lines so far, including this iterate's
 
     def rows(self, form: Form) -> Rows:
         """Return the rows that are present."""

@@ -123,18 +123,6 @@ def sweep_banded(packed: Floats, vector: Floats, backward: bool) -> None:
     _TBSV(_LOWER, way, _PLAIN, size, width, packed.ctypes.data, stride, vector.ctypes.data, _ONE)
 
 
-def solve_each(factored: Floats, right: Floats, blocks: range) -> None:
-    """Overwrite right[o] with H_o^{-1} right[o] for every o in ``blocks``, by Cholesky factors (m, n, n)."""
-    n = right.shape[1]
-    size = ctypes.byref(ctypes.c_int(n))
-    matrices, vectors = factored.ctypes.data, right.ctypes.data
-    for o in blocks:
-        matrix, vector = matrices + o * n * n * _BYTES, vectors + o * n * _BYTES
-        # Not dpotrs: it goes through dtrsm, two to three times slower for one right-hand side (n = 300).
-        _TRSV(_LOWER, _PLAIN, _PLAIN, size, matrix, size, vector, _ONE)
-        _TRSV(_LOWER, _TRANSPOSED, _PLAIN, size, matrix, size, vector, _ONE)
-
-
 def factor_packed(packed: Floats) -> bool:
     """Overwrite a band with its Cholesky factor, [j, k] for row j + k, column j; False as `factor`."""
     n, stored = packed.shape

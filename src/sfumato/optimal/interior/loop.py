@@ -59,11 +59,11 @@ OVERSHOOT = 0.1
 # The aimed mean of slack times multiplier, at most, as a share of the present one: after a plain step, and
 # after one that was longer than its rows allow.
 AIM, LIFTED_AIM = 0.5, 0.3
-# Primal steps shorter than this are lengthened and mended.
+# Primal steps shorter than this are lengthened and repaired.
 SHORT = 0.7
-# A bound lags where the gap is more than this times what slacks and multipliers leave.
+# A bound lags where the gap is more than this times the product of slacks and multipliers.
 LAG = 1.2
-# It is looked at where slacks and multipliers leave no more than this times the gap that is wanted.
+# A lagging bound is improved where that product is at most this times the wanted gap.
 NEARLY = 2.0
 ENDS, MENDED_END = (1.0, 0.0), 0.4
 NEAR = 0.8
@@ -199,10 +199,10 @@ def follow(
             if file is not None:
                 file.keep(state)
             return Course(rows, point, best, control.stopped or Status.INTERRUPTED, tuple(log))
-        kept = shorten(rows, point.u[:, :n], there[:, :n], new) if len(new) else 1.0
-        primal *= kept
+        share = shorten(rows, point.u[:, :n], there[:, :n], new) if len(new) else 1.0
+        primal *= share
         moved = Iterate(
-            point.u + kept * (there - point.u),
+            point.u + share * (there - point.u),
             point.w + primal * d.w,
             point.v + primal * d.v,
             point.lam + dual * d.lam,
@@ -269,7 +269,7 @@ class Result(CompactRepr):
     """A mechanism of a reduced problem with its proof."""
 
     matrix: Floats  # array (n, m) of p(o|s), positive and strictly inside every demand
-    cost: float  # what was minimised (expected or worst-case loss); in the game, minus the distortion
+    cost: float  # the expected or worst-case loss; in the game, minus the distortion
     lower_bound: float  # proved lower bound of the least `cost`, up to float rounding
     gap: float  # (cost - lower_bound) / max(abs(cost), floor)
     status: Status  # how it ended

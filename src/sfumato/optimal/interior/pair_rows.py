@@ -175,7 +175,7 @@ def search(point: Floats, bound: Floats, known: Ints, workers: Workers) -> Ints:
 
     def part(share: range) -> Ints:
         product, hits = np.empty((step, n)), np.empty((step, n), dtype=np.bool_)
-        found: list[Ints] = []
+        keys: list[Ints] = []
         # A few rows of the thresholds at a time, which stay in the cache for all observables.
         for start in range(0, n, step):
             some = bound[start : start + step]
@@ -186,8 +186,8 @@ def search(point: Floats, bound: Floats, known: Ints, workers: Workers) -> Ints:
                 np.less(product[:count], point[o, start : start + step, None], out=hits[:count])
                 hit = np.flatnonzero(hits[:count])
                 if len(hit):
-                    found.append(hit.astype(np.int64) + (o * n * n + start * n))
-        return np.sort(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
+                    keys.append(hit.astype(np.int64) + (o * n * n + start * n))
+        return np.sort(np.concatenate(keys)) if keys else np.empty(0, dtype=np.int64)
 
     near = np.concatenate(workers.share(part, blocks))
     if len(known) == 0:
@@ -323,7 +323,8 @@ def detect_symmetry(columns: Columns) -> Symmetry:
     plain = columns.secret_loss is None and columns.weighted is None
     if not plain or n < 4 or not (columns.prior > 0).all():
         return trivial_symmetry(n, m)
-    fixing = [g for g in _candidates(columns) if _fixes(columns.ratio, g)]
+    ratio = columns.ratio
+    fixing = [g for g in _candidates(columns) if np.allclose(ratio[np.ix_(g, g)], ratio, rtol=TOLERANCE, atol=0)]
     pairs = [(g, image) for g in fixing if (image := _observables(columns, g)) is not None]
     if len(pairs) < 2 or not _closed([g for g, _ in pairs]):
         return trivial_symmetry(n, m)
@@ -333,17 +334,12 @@ def detect_symmetry(columns: Columns) -> Symmetry:
     return Symmetry(secrets, representatives.astype(np.int64), sizes.astype(np.float64), images)
 
 
-def _signature(columns: Columns) -> Floats:
-    """Return the invariants of each secret under symmetries: prior and sorted log ratios both ways."""
-    ratio = columns.ratio
-    return np.round(
-        np.concatenate([columns.prior[:, None], np.sort(ratio, axis=1), np.sort(ratio.T, axis=1)], axis=1), 10
-    )
-
-
 def _candidates(columns: Columns) -> list[Ints]:
     ratio, n = np.round(columns.ratio, 10), len(columns.prior)
-    _, label, sizes = np.unique(_signature(columns), axis=0, return_inverse=True, return_counts=True)
+    # Invariants of each secret under symmetries: prior and sorted log ratios both ways.
+    parts = [columns.prior[:, None], np.sort(columns.ratio, axis=1), np.sort(columns.ratio.T, axis=1)]
+    signature = np.round(np.concatenate(parts, axis=1), 10)
+    _, label, sizes = np.unique(signature, axis=0, return_inverse=True, return_counts=True)
     order = np.argsort(sizes[label], kind="stable")
     base = [int(order[0])]
     profile = np.concatenate([label[:, None].astype(np.float64), ratio[:, base], ratio[base].T], axis=1)
@@ -387,10 +383,6 @@ def _candidates(columns: Columns) -> list[Ints]:
 def _closed(group: list[Ints]) -> bool:
     known = {g.tobytes() for g in group}
     return all(g[h].tobytes() in known for g in group for h in group)
-
-
-def _fixes(ratio: Floats, g: Ints) -> bool:
-    return bool(np.allclose(ratio[np.ix_(g, g)], ratio, rtol=TOLERANCE, atol=0))
 
 
 def _observables(columns: Columns, g: Ints) -> Ints | None:

@@ -20,7 +20,7 @@ from .block_form import Iterate, Rows
 from .newton import Direction
 from .pair_rows import Ints, PairRows
 
-# The share of what a secret carries elsewhere that may be diverted at once.
+# The share of a secret's flow to other secrets that may be diverted at once.
 DIVERTED = 0.5
 # Rounds in which blocks that still lack something may divert what their secrets carry, and what a block may lack
 # without another round, as a share of what all lack per secret.
@@ -29,7 +29,7 @@ NEGLIGIBLE = 0.01
 LENGTHS = (0.9, 0.8, 0.7)
 # A lifted step leaves each row at least this share of its slack, and as much as keeps its product with the
 # multiplier above a share of the mean if it had that or comes to it, up to the tolerance. Without the second
-# rule a row that is mended again and again ends at a slack of 1e-17.
+# rule a row that is repaired again and again ends at a slack of 1e-17.
 KEPT = 0.2
 CENTRAL = 0.1
 TOLERANCE = 1e-3
