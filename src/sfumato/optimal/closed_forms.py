@@ -108,10 +108,10 @@ def _tight(problem: Problem, exponents: Floats, gap: float) -> ClosedForm | None
         tight = tight_constraints(space, Metric(exponents, triangle=True), 1.0)
     except (InfeasibleError, InputError):
         return None  # no such mechanism
-    # Prices made for the rounded exponents would lose what the bound adds to them.
+    # Prices for the rounded exponents would lose the margin that the bound adds to them.
     supposed = exponents_above(exponents, len(space))
     decay, costs = np.exp(-supposed), problem.prior.probabilities[:, None] * problem.loss.array
-    # The prices of the rows' sums: what each column of the tight mechanism costs at its best report.
+    # The prices of the rows' sums: the cost of each column of the tight mechanism at its best report.
     rents = np.linalg.solve(decay, (decay @ costs).min(axis=1))
     demand = rents[:, None] - costs
     priced = _star_prices(demand, supposed) if line is None else _line_prices(demand, supposed, line)

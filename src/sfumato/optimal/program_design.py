@@ -303,8 +303,8 @@ def equilibrium(design: Design) -> Equilibrium:
     prices = None if optimality is None else optimality.multipliers
     if prices is None:
         raise InputError("the design has no prices, which give the attacker's strategy.", "allow more time.")
-    given = np.zeros((len(distance.array), problem.shape[1])) if prices.guesses is None else prices.guesses
-    positive = np.maximum(given, 0.0)
+    weights = np.zeros((len(distance.array), problem.shape[1])) if prices.guesses is None else prices.guesses
+    positive = np.maximum(weights, 0.0)
     sums = positive.sum(axis=0)
     if problem.objective == DISTORTION:
         loss = max(prices.loss, 0.0)
@@ -313,7 +313,7 @@ def equilibrium(design: Design) -> Equilibrium:
     else:
         price, most = float(sums.min()), design.certificate.loss
         rate = 1 / price if price > 0 else 0.0
-        # Without a price, no guesses: what no report at all reveals is then the bound.
+        # Without a price, no guesses: the bound is then the error without a report.
         guesses = positive * rate if price > 0 else None
         scaled = replace(prices, guesses=guesses, local=prices.local * rate, loss=rate)
     strategy = np.divide(positive, sums, out=np.full_like(positive, 1 / len(positive)), where=sums > 0)

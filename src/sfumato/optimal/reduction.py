@@ -94,8 +94,8 @@ class Reduced(CompactRepr):
         heads = self.heads
         s, t = heads[prices.secrets[used]], heads[prices.others[used]]
         allowed = self._allowed(s, t)
-        # What p(o|t) earns stays as the solver left it, and what p(o|s) pays shrinks slightly: unchanged, the
-        # price would multiply what its exponent gained by exp(e), and a large epsilon would ruin the bound.
+        # The gain of p(o|t) stays as the solver left it, and the price of p(o|s) shrinks slightly: unchanged, the
+        # price would multiply the exponent's increase by exp(e), and a large epsilon would ruin the bound.
         local = prices.local[used] * np.exp(prices.exponents[used] - allowed)
         guesses, distance = None, self.problem.distance
         if distance is not None and prices.guesses is not None:

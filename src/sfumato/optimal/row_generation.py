@@ -46,7 +46,7 @@ _VIOLATION = 1e-9
 ALL_AT_ONCE = 40_000  # rows that one program takes without generation
 _FIRST_DILATION = 1.1
 _PATIENCE = 3  # rounds without any progress
-_ROOM_BELOW_LOSS = 1e-7  # what repair and rounding may add to a bounded loss
+_ROOM_BELOW_LOSS = 1e-7  # room for repair and rounding below a bounded loss
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +74,8 @@ class Triples:
 
     def prices(self, duals: Floats, exponents: Floats, unit: float) -> Multipliers:
         """Return the prices of the rows, from their duals in a unit."""
-        own = exponents[self.secrets, self.others]
-        return Multipliers(self.secrets, self.others, self.observables, -duals * np.exp(-own) * unit, own)
+        limits = exponents[self.secrets, self.others]
+        return Multipliers(self.secrets, self.others, self.observables, -duals * np.exp(-limits) * unit, limits)
 
     def joined(self, more: Triples) -> Triples:
         """Return these rows and others."""
@@ -84,11 +84,6 @@ class Triples:
             np.concatenate([self.others, more.others]),
             np.concatenate([self.observables, more.observables]),
         )
-
-
-def all_pairs(exponents: Floats) -> NDArray[np.intp]:
-    """Return the ordered pairs (k, 2) that imply all others: those without a third secret exactly between them."""
-    return _both_ways(direct_pairs(_as_metric(exponents)).edges)
 
 
 def spanner_pairs(exponents: Floats, dilation: float) -> tuple[NDArray[np.intp], Floats]:
@@ -359,7 +354,8 @@ def first_rows(exponents: Floats, observables: int, pairs: str) -> Triples:
     n = len(exponents)
     if n == 1 or np.isinf(exponents).sum() == n * (n - 1):
         return Triples.none()
-    every = all_pairs(exponents)
+    # Pairs without a third secret exactly between them imply all others.
+    every = _both_ways(direct_pairs(_as_metric(exponents)).edges)
     if pairs in ("all", "spanner") or len(every) * observables <= ALL_AT_ONCE:
         return Triples.of_pairs(every, observables)
     near, _ = spanner_pairs(exponents, _FIRST_DILATION)

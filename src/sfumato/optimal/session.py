@@ -91,10 +91,6 @@ class ScaledProblem(CompactRepr):
         unit = self.objective
         return replace(step, value=float(np.ldexp(step.value, unit)), bound=float(np.ldexp(step.bound, unit)))
 
-    def rescale_progress(self, progress: OnProgress | None) -> OnProgress | None:
-        """Return a callback for the solver that passes its progress on in the original unit."""
-        return None if progress is None else lambda step: progress(self.step(step))
-
     def _prices(self, prices: Multipliers) -> Multipliers:
         guesses = prices.guesses
         if guesses is not None and self.problem.objective != DISTORTION:
@@ -192,7 +188,9 @@ class SolveSession:
             if self.reserved_s is None:
                 self.reserved_s = check_time(*problem.shape, control.remaining)
             control = replace(control, deadline=control.deadline - self.reserved_s)
-        control = replace(control, gap=gap or control.gap, progress=small.rescale_progress(control.progress))
+        tell = control.progress
+        rescaled = None if tell is None else lambda step: tell(small.step(step))
+        control = replace(control, gap=gap or control.gap, progress=rescaled)
         try:
             scaled = self.solver.answer(small.problem, control, start)
         except SolverError:

@@ -278,7 +278,7 @@ class Auto(Solver):
             patience = _PATIENCE_S + _PATIENCE_PER_PROBABILITY_S * problem.shape[0] * problem.shape[1]
             limits = replace(control, deadline=min(control.deadline, time.monotonic() + patience))
         if best is None and infeasible is not None and problem.objective == DISTORTION:
-            raise infeasible  # a least loss without a limit is feasible, whatever a back-end says
+            raise infeasible  # a least loss without a limit is always feasible
         if best is None:
             best = fallback(problem, control.stopped or Status.INACCURATE, "no solver found an answer")
         if best is None:

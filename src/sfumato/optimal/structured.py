@@ -65,7 +65,7 @@ class Structured(Solver):
         prices = reduced.lift_prices(result.prices)
         bound = proved_bound(problem, prices)
         matrix, share = reduced.lift(result.matrix), 0.0
-        # Iterates are strictly private by themselves, and mending a large one takes as long as an iteration.
+        # Iterates are strictly private by themselves, and repairing a large one takes as long as an iteration.
         if problem.shape[0] ** 2 * problem.shape[1] <= REPAIR_LIMIT:
             matrix, share = repair_answer(problem, matrix)
         value = objective_of(problem, matrix)

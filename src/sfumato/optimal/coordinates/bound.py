@@ -26,7 +26,7 @@ from ..solver import Stop, checked_time_limit
 from .costs import KINDS, Mesh, PlaceGroups, lower_costs, points_inside, true_costs
 
 _CORNERS: Final = 60  # of the first mesh
-_GROWTH: Final = 0.8  # share of what the costs leave out at the corners whose triangles are quartered
+_GROWTH: Final = 0.8  # triangles are quartered at the corners with this share of the understated loss
 _LATE: Final = 2.0  # a round that is expected to take more than this times the time left is not begun
 _PER_ROOT_SECOND: Final = 20  # secrets
 _PER_PAIR_S: Final = 1.5e-5  # of secrets, for a proof that a mechanism is private

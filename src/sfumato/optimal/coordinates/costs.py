@@ -29,7 +29,7 @@ Indices = NDArray[np.intp]
 
 _ROUNDS: Final = 30  # of moving the middles of groups
 _TRIED: Final = 8  # places, of which the best becomes a middle to begin with
-_LOOKED_AT: Final = 4096  # places among which those that stand for others are looked for
+_LOOKED_AT: Final = 4096  # places from which the representatives are chosen
 _CHUNK: Final = 512  # places at a time
 _ROUNDING: Final = 2.0**-50
 _WORTHLESS: Final = 8.0  # epsilon r of places that add nothing to the bound
@@ -146,7 +146,7 @@ class PlaceGroups(CompactRepr):
 
     places: Floats  # array (n, 2), metres, all distinct
     weights: Floats  # array (n,), their shares
-    heads: Indices  # array (k,), positions of those that stand for a group
+    heads: Indices  # array (k,), positions of the groups' representatives
     member: Indices  # array (n,), to which group (position in `heads`) each place belongs
     away: Floats  # array (n,), how far at most each is from its head, metres
 

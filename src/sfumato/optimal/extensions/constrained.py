@@ -24,26 +24,19 @@ from ...mechanisms import repair_to_private
 from ...proofs import LinearConstraint, ManyMultipliers, Multipliers, many_loss_bound
 from ...rounding import amount_at_least
 from ..problem import Problem
-from ..row_generation import (
-    LinearProgram,
-    LinearSolver,
-    ProgramRows,
-    Triples,
-    first_rows,
-    solve_rounds,
-)
+from ..row_generation import LinearProgram, LinearSolver, ProgramRows, Triples, first_rows, solve_rounds
 from ..solver import Answer, Control, Search, Solver, Status, certify_mechanism
 from ..solver_registry import Auto, general_solvers
 
 ENOUGH: Final = 1e-9
-"""A share of a constraint's scale that is left for rounding."""
+"""Share of a constraint's scale left for rounding."""
 
 _MARGIN: Final = 1e-9  # of the exponents, left for rounding
 _HALF: Final = 0.5  # of the most room is enough
-_COUNTS: Final = 1e-6  # of the largest price: what a smaller one belongs to is not named
-_KEPT_BACK: Final = (1e-7, 4e-9)  # of each constraint's scale, what a back-end is not given
+_COUNTS: Final = 1e-6  # of the largest price: constraints with smaller prices are not named
+_KEPT_BACK: Final = (1e-7, 4e-9)  # of each constraint's scale: tightened by this for back-ends
 _SMALL: Final = 2_500  # probabilities for which further opinions take seconds
-_MARGINS: Final = (1e-9, 1e-8, 1e-7)  # the same, until a proof succeeds
+_MARGINS: Final = (1e-9, 1e-8, 1e-7)  # of the exponents, tried until a proof succeeds
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -53,13 +46,13 @@ class Demands(CompactRepr):
     masses: Floats  # array (k, n): the objective is the largest of the expected losses for these k masses
     loss: Floats  # array (n, m)
     exponents: Floats  # array (n, n) as in `Problem`, `inf` off the diagonal for unconstrained pairs
-    prior: Prior  # what the attackers know
+    prior: Prior  # the attackers' knowledge
     attackers: tuple[DistortionPrivacy, ...]  # the required distortions
     constraints: tuple[LinearConstraint, ...]  # the linear constraints
 
     @classmethod
     def of(cls, problem: Problem) -> Demands:
-        """Return those of a problem."""
+        """Return the demands of a problem."""
         n, _ = problem.shape
         free = np.where(np.eye(n, dtype=bool), 0.0, np.inf)
         return cls(
@@ -230,7 +223,7 @@ def with_most_room(
 
 
 def _alone(prices: ManyMultipliers, position: int) -> ManyMultipliers:
-    """Return prices with that of one constraint only: of an attacker, or of a linear one after these."""
+    """Return the prices of one constraint alone; positions count attackers, then linear constraints."""
     attackers = [each * (k == position) for k, each in enumerate(prices.attackers)]
     others = np.arange(len(prices.constraints)) + len(attackers) != position
     return ManyMultipliers(prices.rows, prices.masses, tuple(attackers), np.where(others, 0.0, prices.constraints))
@@ -265,30 +258,6 @@ def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
     )
 
 
-def _search(demands: Demands, control: Control, back_ends: Sequence[LinearSolver], negligible: float) -> Answer:
-    """Return the best mechanism of the back-ends, run in order until the gap is reached.
-
-    All but the first back-end run only where it stops short on a small problem.
-
-    Raises:
-        InfeasibleError: If no mechanism satisfies the demands, or they leave no room for rounding.
-        SolverError: If there is no answer within the time.
-    """
-    search = _Search(demands, control, negligible)
-    n, m = demands.shape
-    attempts = [(back_ends[0], kept_back) for kept_back in _KEPT_BACK]
-    if n * m <= _SMALL:
-        attempts += [(back_end, _KEPT_BACK[-1]) for back_end in back_ends[1:]]
-    for back_end, kept_back in attempts:
-        search.ask(back_end, kept_back)
-        impossible = search.infeasible and kept_back == _KEPT_BACK[-1]
-        if search.reached or impossible or control.stopped is not None:
-            break
-    if search.best is None:
-        search.make_room(back_ends)
-    return search.outcome()
-
-
 class _Search(Search):
     """The best mechanism, the best bound, and the rows of metric privacy so far."""
 
@@ -303,9 +272,36 @@ class _Search(Search):
         self.solver = ""
         self.infeasible = False
 
-    @property
-    def reached(self) -> bool:
-        return self.gap <= self.control.gap
+    def run(self, back_ends: Sequence[LinearSolver]) -> Answer:
+        """Return the best mechanism of the back-ends, run in order until the gap is reached.
+
+        All but the first back-end run only where it stops short on a small problem.
+
+        Raises:
+            InfeasibleError: If no mechanism satisfies the demands, or they leave no room for rounding.
+            SolverError: If there is no answer within the time.
+        """
+        n, m = self.demands.shape
+        attempts = [(back_ends[0], kept_back) for kept_back in _KEPT_BACK]
+        if n * m <= _SMALL:
+            attempts += [(back_end, _KEPT_BACK[-1]) for back_end in back_ends[1:]]
+        for back_end, kept_back in attempts:
+            self.ask(back_end, kept_back)
+            impossible = self.infeasible and kept_back == _KEPT_BACK[-1]
+            if self.gap <= self.control.gap or impossible or self.control.stopped is not None:
+                break
+        if self.best is None:
+            self.make_room(back_ends)
+        ended = self.control.stopped
+        if self.best is None:
+            why = (ended or Status.INACCURATE).value
+            raise SolverError(
+                f"no mechanism was found that meets every requirement ({why}).",
+                "allow more time, or use fewer or larger cells.",
+            )
+        status = Status.OPTIMAL if self.gap <= self.control.gap else ended or Status.INACCURATE
+        name, log = f"{self.solver} (general program)", tuple(self.log)
+        return Answer(self.best, 0.0, self.value, self.bound, status, log, name, constrained=self.prices)
 
     def ask(self, back_end: LinearSolver, kept_back: float) -> None:
         """Run a back-end, adding the rows that its answers break, until the gap is reached or no row is broken."""
@@ -316,10 +312,13 @@ class _Search(Search):
             if solution.ended:
                 return
             if solution.duals is not None:
-                self._take_prices(program.prices(solution.duals))
+                prices = program.prices(solution.duals)
+                bound = demands.bound(prices)
+                if bound > self.bound:
+                    self.bound, self.prices = bound, prices
             self._offer(demands.private(solution.matrix(*demands.shape), _MARGIN), back_end.name)
             self.report(len(self.triples))
-            if self.reached:
+            if self.gap <= self.control.gap:
                 return
 
     def make_room(self, back_ends: Sequence[LinearSolver]) -> None:
@@ -346,26 +345,6 @@ class _Search(Search):
         self._offer((1 - share) * best + share * roomy, self.solver)
         self.report(len(self.triples))
 
-    def outcome(self) -> Answer:
-        """Return the best mechanism and bound; raise `SolverError` if there is none."""
-        ended = self.control.stopped
-        if self.best is None:
-            why = (ended or Status.INACCURATE).value
-            raise SolverError(
-                f"no mechanism was found that meets every requirement ({why}).",
-                "allow more time, or use fewer or larger cells.",
-            )
-        status = Status.OPTIMAL if self.reached else ended or Status.INACCURATE
-        name = f"{self.solver} (general program)"
-        return Answer(
-            self.best, 0.0, self.value, self.bound, status, tuple(self.log), name, constrained=self.prices
-        )
-
-    def _take_prices(self, prices: ManyMultipliers) -> None:
-        bound = self.demands.bound(prices)
-        if bound > self.bound:
-            self.bound, self.prices = bound, prices
-
     def _offer(self, matrix: Floats, solver: str) -> None:
         """Make a mechanism with metric privacy the best, if it satisfies the constraints and loses less."""
         self.last = matrix
@@ -386,7 +365,7 @@ def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer
         SolverError: If there is no answer within the time, or none that can be proved.
     """
     demands = Demands.of(problem)
-    answer = _search(demands, control, back_ends(solver, control.pairs), problem.negligible)
+    answer = _Search(demands, control, problem.negligible).run(back_ends(solver, control.pairs))
     matrix = answer.matrix
     for margin in _MARGINS:
         mechanism = Mechanism(matrix, problem.prior.space, problem.observables)

@@ -56,7 +56,7 @@ _DROPPED: Final = (2.0**-26, 1e-10, 0.0)  # probabilities that are left out, if 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class SearchEnd:
     """Prices of the best bound, and how the work ended."""
 
     strategy: Floats  # array (classes, m), the weights of the adversary's guesses
@@ -66,7 +66,7 @@ class Found:
     rows: Multipliers | None = None  # the prices of the rows of metric privacy; None without guarantees
 
 
-def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanism, Found]:
+def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanism, SearchEnd]:
     """Return a private mechanism of least vulnerability, and the prices that prove its gap.
 
     Raises:
@@ -96,9 +96,9 @@ def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanis
     prices = None if design.optimality is None else design.optimality.multipliers
     if prices is None or prices.guesses is None:
         blindly: Floats = np.tile(problem.classes[:, None], (1, len(problem.observables)))
-        return design.mechanism, Found(blindly, 0.0, status, log)
+        return design.mechanism, SearchEnd(blindly, 0.0, status, log)
     rows = replace(prices, guesses=None, loss=0.0)
-    return design.mechanism, Found(prices.guesses, prices.loss, status, log, rows)
+    return design.mechanism, SearchEnd(prices.guesses, prices.loss, status, log, rows)
 
 
 def _of_vulnerability(problem: SensitiveProblem, step: Progress) -> Progress:
@@ -212,8 +212,8 @@ def least_information(
         >>> import sfumato as sf
         >>> from sfumato.optimal import least_information
         >>> bit = sf.Space([0, 1])
-        >>> found = least_information([[0.5, 0], [0, 0.5]], bit, sf.hamming(bit), 0.1)
-        >>> round(found.value, 6), round(found.lower_bound, 6)
+        >>> hidden = least_information([[0.5, 0], [0, 0.5]], bit, sf.hamming(bit), 0.1)
+        >>> round(hidden.value, 6), round(hidden.lower_bound, 6)
         (0.531004, 0.531004)
     """
     problem = SensitiveProblem(joint, secrets, loss, max_loss, INFORMATION, observables)
@@ -232,15 +232,15 @@ def _least_leak(
     candidates: Iterable[Mechanism]
     if silent is not None:
         candidates = candidates_of(problem, program, silent)
-        found = Found(np.tile(problem.classes[:, None], (1, program.shape[1])), 0.0, Status.OPTIMAL, ())
+        end = SearchEnd(np.tile(problem.classes[:, None], (1, program.shape[1])), 0.0, Status.OPTIMAL, ())
     elif problem.guarantees:
-        mechanism, found = least_private(problem, control)
+        mechanism, end = least_private(problem, control)
         candidates = (mechanism,)
     else:
         search = _Search(problem, program, control)
-        found = search.run()
+        end = search.run()
         candidates = candidates_of(problem, program, search.rows)
-    return prove_best(problem, candidates, found, gap, time.monotonic() - start)
+    return prove_best(problem, candidates, end, gap, time.monotonic() - start)
 
 
 def _silent(problem: SensitiveProblem, program: LeakProgram) -> Floats | None:
@@ -267,12 +267,12 @@ class _Search(Search):
         self.steps = VulnerabilitySteps(program) if vulnerable else InformationSteps(program)
         self.rows, self.guesses, self.price = self.steps.y, self.steps.guesses, 0.0
 
-    def run(self) -> Found:
+    def run(self) -> SearchEnd:
         """Step until the gap is reached, nothing is gained, or time is over."""
         status = self.repeat(self._step, _STEPS, _PATIENCE, _SHARE)
         strategy = np.zeros((len(self.problem.classes), len(self.problem.observables)))
         strategy[self.program.kept] = self.guesses
-        return Found(strategy, self.price, status, tuple(self.log))
+        return SearchEnd(strategy, self.price, status, tuple(self.log))
 
     def _step(self) -> Status | None:
         """Advance, but for the first step, and report the iterate; end where rounding breaks the system."""
@@ -323,21 +323,24 @@ class _Search(Search):
 
 
 def prove_best(
-    problem: SensitiveProblem, candidates: Iterable[Mechanism], found: Found, gap: float, seconds: float
+    problem: SensitiveProblem, candidates: Iterable[Mechanism], end: SearchEnd, gap: float, seconds: float
 ) -> SensitiveDesign:
     """Return the proved design of the first mechanism within the gap, or else of the one that leaks least.
 
     Raises:
         InfeasibleError: If no mechanism can be proved to satisfy the limit of the loss.
     """
-    bound = _bound(problem, found)
+    joint, loss_array, vulnerable = problem.joint, problem.loss.array, problem.objective == VULNERABILITY
+    limits = joint, loss_array, problem.max_loss, end.strategy, end.price
+    leak = class_vulnerability_above if vulnerable else class_information_above_bits
+    bound = class_vulnerability_bound(*limits, end.rows) if vulnerable else class_information_bound_bits(*limits)
     best: tuple[float, float, Mechanism] | None = None
     for mechanism in candidates:
-        loss = class_loss_above(mechanism, problem.joint, problem.loss.array)
+        loss = class_loss_above(mechanism, joint, loss_array)
         if loss > problem.max_loss:
             least = loss
             continue
-        value = _leak(problem, mechanism)
+        value = leak(mechanism, joint)
         if best is None or value < best[0]:
             best = value, loss, mechanism
         if relative_gap(value, bound, problem.negligible) <= gap:
@@ -351,7 +354,7 @@ def prove_best(
             "allow at least that much, or add observables that lose less.",
         )
     value, loss, mechanism = best
-    status = found.status
+    status = end.status
     if status in (Status.OPTIMAL, Status.INACCURATE):
         reached = relative_gap(value, bound, problem.negligible) <= gap
         status = Status.OPTIMAL if reached else Status.INACCURATE
@@ -362,30 +365,17 @@ def prove_best(
         status,
         value,
         bound,
-        class_vulnerability_above(mechanism, problem.joint),
-        class_error_below(mechanism, problem.joint),
-        class_information_above_bits(mechanism, problem.joint),
+        class_vulnerability_above(mechanism, joint),
+        class_error_below(mechanism, joint),
+        class_information_above_bits(mechanism, joint),
         loss,
         privacy,
-        readonly(found.strategy),
-        found.price,
-        found.rows,
-        found.log,
+        readonly(end.strategy),
+        end.price,
+        end.rows,
+        end.log,
         seconds,
     )
-
-
-def _bound(problem: SensitiveProblem, found: Found) -> float:
-    joint, loss = problem.joint, problem.loss.array
-    if problem.objective == VULNERABILITY:
-        return class_vulnerability_bound(joint, loss, problem.max_loss, found.strategy, found.price, found.rows)
-    return class_information_bound_bits(joint, loss, problem.max_loss, found.strategy, found.price)
-
-
-def _leak(problem: SensitiveProblem, mechanism: Mechanism) -> float:
-    if problem.objective == VULNERABILITY:
-        return class_vulnerability_above(mechanism, problem.joint)
-    return class_information_above_bits(mechanism, problem.joint)
 
 
 def candidates_of(problem: SensitiveProblem, program: LeakProgram, rows: Floats) -> Iterator[Mechanism]:

@@ -157,10 +157,10 @@ class LeakProgram:
     limit: float  # the bound on the scaled cost
     open: NDArray[np.bool_]  # array (n, m): where y may be positive
     nearest: Floats  # array (n, m): the rows of least loss, evenly over the reports that lose least
-    tight: bool  # whether the bound is the least loss itself, so that `open` alone keeps it
+    tight: bool  # whether the bound is the least loss itself, so that `open` alone enforces it
     classes: Floats  # array (k,), P(x)
     weights: Floats  # array (n,), P(w)
-    unit_of_cost: float  # what one of the scaled cost is in the unit of the loss
+    unit_of_cost: float  # a scaled cost of one, in the unit of the loss
     rows: NDArray[np.intp]  # the positions of the possible secrets
     kept: NDArray[np.intp]  # the positions of the possible classes
 

@@ -23,8 +23,8 @@ from ..solver import Status, certify_mechanism, gap_of, prove_answer, with_promi
 
 _ROUNDS: Final = 16
 _FIRST_GAP: Final = 1e-2  # of the first program, whose guesses are not the best
-_CLOSER: Final = 0.1  # of the gap between the best mechanism and the bound: that of the next program
-_LAST: Final = 0.2  # of the gap that is enough: that of the last programs
+_CLOSER: Final = 0.1  # of the gap so far: the gap of the next program
+_LAST: Final = 0.2  # of the sufficient gap: the gap of the last programs
 _MARGIN: Final = 1e-8  # of the error: another machine, whose sums differ in their last digits, proves it as well
 _SHARES: Final = (1e-9, 1e-7, 1e-5, 1e-3, 1.0)  # of the constant, added for rounding until the error is proved
 _SHARE: Final = 0.98  # of the missing error: the rest is not worth more guesses
