@@ -114,8 +114,10 @@ def _tight(problem: Problem, exponents: Floats, gap: float) -> ClosedForm | None
     # The prices of the rows' sums: the cost of each column of the tight mechanism at its best report.
     rents = np.linalg.solve(decay, (decay @ costs).min(axis=1))
     demand = rents[:, None] - costs
-    priced = _star_prices(demand, supposed) if line is None else _line_prices(demand, supposed, line)
-    prices = _multipliers(*priced, exponents)
+    one, other, owed = _star_prices(demand, supposed) if line is None else _line_prices(demand, supposed, line)
+    used = owed > 0
+    s, t, o = one[used], other[used], np.broadcast_to(np.arange(owed.shape[1]), owed.shape)[used]
+    prices = Multipliers(s, t, o, owed[used], exponents[s, t])
     mechanism = remapped(tight, problem.prior, problem.loss, problem.observables)
     moved = mechanism.weights.shape != tight.weights.shape or bool((mechanism.weights != tight.weights).any())
     off = exponents[~np.eye(len(space), dtype=bool)]
@@ -207,16 +209,6 @@ def _star_prices(demand: Floats, exponents: Floats) -> _Prices:
     price = np.where(outward, -demand * np.exp(-apart), demand)
     price[(s == centres) | (apart > _LARGEST)] = 0.0
     return np.where(outward, centres, s), np.where(outward, s, centres), price
-
-
-def _multipliers(
-    secrets: NDArray[np.intp], others: NDArray[np.intp], prices: Floats, exponents: Floats
-) -> Multipliers:
-    """Return the positive ones of prices given as arrays (k, observables)."""
-    used = prices > 0
-    observables = np.broadcast_to(np.arange(prices.shape[1]), prices.shape)
-    secrets, others = secrets[used], others[used]
-    return Multipliers(secrets, others, observables[used], prices[used], exponents[secrets, others])
 
 
 def fallback(problem: Problem, status: Status, why: str) -> Answer | None:

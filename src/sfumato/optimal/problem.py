@@ -127,12 +127,7 @@ def least_loss(
     observables: Space | None,
     constraints: Constraints = (),
 ) -> Problem:
-    """Return the problem of least loss under guarantees (Privacy Games, programs 21 to 24).
-
-    Raises:
-        InputError: If sizes differ, there is no guarantee and no constraint, or the objective is unknown.
-        InfeasibleError: If more distortion is required than any mechanism can give.
-    """
+    """Return the problem of least loss under guarantees (Privacy Games, programs 21 to 24), checked."""
     if objective not in (EXPECTED, WORST_CASE):
         raise InputError(f"the objective {objective!r} is unknown.", f"use {EXPECTED!r} or {WORST_CASE!r}.")
     guarantees = guarantees_for(prior.space, requested)
@@ -167,11 +162,7 @@ def most_distortion(
     requested: Guarantees,
     observables: Space | None,
 ) -> Problem:
-    """Return the dual problem: most distortion privacy under a limit on the expected loss.
-
-    Raises:
-        InputError: If sizes differ or a distortion guarantee is among the guarantees.
-        InfeasibleError: If even the best report for every secret exceeds the limit.
+    """Return the dual problem, checked: most distortion privacy under a limit on the expected loss.
 
     Source:
         Shokri et al., "Protecting Location Privacy: Optimal Strategy against Localization Attacks", CCS 2012.
@@ -223,11 +214,7 @@ def exponents_of(space: Space, guarantees: Sequence[Guarantee]) -> Floats | None
 
 
 def attackers_of(prior: Prior, guarantees: Sequence[object]) -> list[DistortionPrivacy]:
-    """Return the distortion guarantees.
-
-    Raises:
-        InputError: If one is for other secrets, or a `PlaceDistortion` is combined with another one.
-    """
+    """Return the distortion guarantees; refuse other secrets, and a `PlaceDistortion` with another one."""
     attackers = [each for each in guarantees if isinstance(each, DistortionPrivacy)]
     for each in attackers:
         _distance(prior, each.distance)

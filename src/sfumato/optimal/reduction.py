@@ -140,9 +140,6 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
     """Return a problem without equal secrets, dominated observables and equal guesses.
 
     The solver's exponents and ``max_loss`` are those of ``narrowed``, the same problem with room for rounding.
-
-    Raises:
-        InputError: If the problem has linear constraints or several attackers.
     """
     if problem.general:
         raise InputError(

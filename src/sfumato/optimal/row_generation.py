@@ -102,10 +102,9 @@ def spanner_pairs(exponents: Floats, dilation: float) -> tuple[NDArray[np.intp],
 
 
 def violated(matrix: Floats, exponents: Floats, known: Triples, most: int) -> Triples:
-    """Return the rows that a matrix breaks, the worst ones if there are more than ``most``.
+    """Return the rows that a matrix breaks, at most ``most``, the worst first; ``known`` ones are skipped.
 
-    Rows that are ``known`` are skipped: a back-end breaks them by inaccuracy, and adding them again would never
-    end.
+    A back-end breaks these by inaccuracy, and adding them again would never end.
     """
     shrink = np.exp(-exponents)
     parts: list[NDArray[np.intp]] = []

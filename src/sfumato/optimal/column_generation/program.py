@@ -160,10 +160,6 @@ class Program(CompactRepr):
             ratio=self.exponents,
             capped=np.zeros((n, n), dtype=np.bool_),
             members=np.arange(n),
-            weighted=None,
-            minimum=None,
-            secret_loss=None,
-            max_loss=None,
             edges=self.pairs if self.threshold is None else None,
         )
 

@@ -348,7 +348,9 @@ class _Search:
             if total < self.least:
                 self.least, self.found = total, (solved, mesh)
             now = time.monotonic()
-            self._tell(Round(len(mesh), bound / self.unit, lacking / self.unit, now - self.started))
+            self.log.append(Round(len(mesh), bound / self.unit, lacking / self.unit, now - self.started))
+            if self.progress is not None:
+                self.progress(self.log[-1])
             untried = len(groups.heads) < len(groups.places) and not thresholds.any()
             enough = lacking <= self.gap * total
             finer = mesh if enough else mesh.quartered(mesh.around(_largest(left_out)))
@@ -405,11 +407,6 @@ class _Search:
         shares = groups.shares
         prior = Prior(mechanism.secrets, shares / shares.sum())
         return expected_loss_above(mechanism, prior, Loss(true_costs(groups.points, mesh.corners, self.kind)))
-
-    def _tell(self, done: Round) -> None:
-        self.log.append(done)
-        if self.progress is not None:
-            self.progress(done)
 
 
 def _largest(lacking: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -185,16 +185,7 @@ def _step_m(per_km: float) -> float:
 
 
 def certify_noise(noise: CoordinateNoise, points_m: ArrayLike, weights: ArrayLike) -> NoiseCertificate:
-    """Return what is proved of noise for coordinates on weighted places.
-
-    Args:
-        noise: The noise.
-        points_m: The true points, metres east and north on its plane, array (n, 2).
-        weights: Their weights, array (n,), at least 0 and not all 0.
-
-    Raises:
-        InputError: If an array is not as described.
-    """
+    """Return what is proved of noise for true points (n, 2), metres on its plane, with weights (n,)."""
     proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
     error = noise.error(points_m, weights)
     return NoiseCertificate(proof, error.loss, error.attacker, noise.blind(points_m, weights))

@@ -198,8 +198,7 @@ def with_most_room(
 ) -> tuple[Floats | None, Triples]:
     """Return a mechanism with room in every constraint, or None without time; and the rows that it needed.
 
-    Raises:
-        InfeasibleError: If it is proved that no mechanism satisfies the constraints, or none was found with room.
+    Raises `InfeasibleError` if no mechanism is proved to satisfy the constraints, or none was found with room.
     """
     for back_end in back_ends:
         build = partial(GeneralProgram, demands, of_room=True)
@@ -276,10 +275,6 @@ class _Search(Search):
         """Return the best mechanism of the back-ends, run in order until the gap is reached.
 
         All but the first back-end run only where it stops short on a small problem.
-
-        Raises:
-            InfeasibleError: If no mechanism satisfies the demands, or they leave no room for rounding.
-            SolverError: If there is no answer within the time.
         """
         n, m = self.demands.shape
         attempts = [(back_ends[0], kept_back) for kept_back in _KEPT_BACK]
@@ -322,11 +317,7 @@ class _Search(Search):
                 return
 
     def make_room(self, back_ends: Sequence[LinearSolver]) -> None:
-        """Mix in a mechanism with room in every constraint, because no answer satisfied them all after repair.
-
-        Raises:
-            InfeasibleError: If no mechanism satisfies the demands, or none has room for rounding.
-        """
+        """Mix in a mechanism with room in every constraint, because no answer satisfied them all after repair."""
         if self.control.stopped is not None:
             return
         roomy, self.triples = with_most_room(self.demands, self.control, back_ends, self.triples)
@@ -357,13 +348,7 @@ class _Search(Search):
 
 
 def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer:
-    """Return the proved answer to a problem with linear constraints or several attackers.
-
-    Raises:
-        InputError: If the solver or the pairs are not for such problems.
-        InfeasibleError: If no mechanism satisfies the constraints, or they leave no room for rounding.
-        SolverError: If there is no answer within the time, or none that can be proved.
-    """
+    """Return the proved answer to a problem with linear constraints or several attackers."""
     demands = Demands.of(problem)
     answer = _Search(demands, control, problem.negligible).run(back_ends(solver, control.pairs))
     matrix = answer.matrix

@@ -125,11 +125,7 @@ class Mixture:
 
 
 def best_mixture(losses: Floats) -> Mixture:
-    """Return the equilibrium of the game of expected losses (mechanisms, priors), at least 0.
-
-    Raises:
-        SolverError: If the back-end finds none.
-    """
+    """Return the equilibrium of the game of expected losses (mechanisms, priors), at least 0."""
     count, priors = losses.shape
     scale = float(losses.max()) or 1.0
     rows = np.zeros((priors + 1, count + 1))

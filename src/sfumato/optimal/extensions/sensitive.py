@@ -67,12 +67,7 @@ class SearchEnd:
 
 
 def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanism, SearchEnd]:
-    """Return a private mechanism of least vulnerability, and the prices that prove its gap.
-
-    Raises:
-        InfeasibleError: If no mechanism with the guarantees satisfies the limit; the message gives the least loss.
-        SolverError: If there is no answer within the time.
-    """
+    """Return a private mechanism of least vulnerability, and the prices that prove its gap."""
     weights, joint = problem.weights, problem.joint
     right = np.divide(joint, weights, out=np.zeros_like(joint), where=weights > 0)
     errors = Loss(np.maximum(1.0 - right, 0.0), name="chance of a wrong guess")
@@ -325,11 +320,7 @@ class _Search(Search):
 def prove_best(
     problem: SensitiveProblem, candidates: Iterable[Mechanism], end: SearchEnd, gap: float, seconds: float
 ) -> SensitiveDesign:
-    """Return the proved design of the first mechanism within the gap, or else of the one that leaks least.
-
-    Raises:
-        InfeasibleError: If no mechanism can be proved to satisfy the limit of the loss.
-    """
+    """Return the proved design of the first mechanism within the gap, or else of the one that leaks least."""
     joint, loss_array, vulnerable = problem.joint, problem.loss.array, problem.objective == VULNERABILITY
     limits = joint, loss_array, problem.max_loss, end.strategy, end.price
     leak = class_vulnerability_above if vulnerable else class_information_above_bits

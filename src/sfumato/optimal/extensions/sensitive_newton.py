@@ -222,11 +222,7 @@ class LeakSteps(ABC):
         self._count = float(program.weights @ program.open.sum(axis=1)) + further + 1
 
     def advance(self) -> None:
-        """Take one predictor-corrector step.
-
-        Raises:
-            LinAlgError: If rounding has made the system indefinite.
-        """
+        """Take one predictor-corrector step; raise `LinAlgError` where rounding has made the system indefinite."""
         program, y, r, s = self.program, self.y, self._r, self._s
         free, q = program.open, self.guesses[: len(s)]
         near = PROXIMAL * program.weights[:, None]

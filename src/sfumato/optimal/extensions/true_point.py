@@ -35,11 +35,7 @@ _UNUSED: Final = 1e-3  # of the price of a report's error: a guess that never ha
 
 
 def finer(target: PlaceDistortion, design: Design, attack: Guesses) -> PlaceDistortion:
-    """Return the distortion with more guesses around the best ones against a mechanism, and without unused ones.
-
-    Where the best guess for a report is far from the program's guesses, that one and others around it are added,
-    so that the next best guess lies near one of them.
-    """
+    """Return the distortion without unused guesses, and with more near best guesses far from the program's."""
     likely = design.problem.prior.probabilities @ design.mechanism.matrix
     away = _nearest(attack.points, target.guesses)
     missing = likely * away**2  # near its least value an error grows with the square of the distance
@@ -105,9 +101,6 @@ def design_for_points(target: PlaceDistortion, solve: Solve, enough: float, time
     plane have too small an error against its mechanism, they are added and it is solved again. A share of the best
     constant report makes up for what is missing: the error is concave in the mechanism. The search ends at the gap
     ``enough``.
-
-    Raises:
-        SolverError: If no mechanism could be proved to force the error.
     """
     started = time.monotonic()
     best: Mechanism | None = None

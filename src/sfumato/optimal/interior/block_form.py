@@ -318,8 +318,7 @@ def _worst(point: Floats, columns: Columns) -> float:
 def first_mechanism(columns: Columns) -> Floats:
     """Return a mechanism (m, n) strictly inside the pair rows and above the least distortion, if one is set.
 
-    Raises:
-        InfeasibleError: If the distortion is not below that of reporting at random.
+    Raises `InfeasibleError` if that distortion is not below the distortion of random reports.
     """
     point = exponential(columns)
     if columns.minimum is None or columns.weighted is None:

@@ -99,8 +99,7 @@ class Blocks(ABC):
     def factor(self, rows: Rows, point: Iterate, z: Floats) -> Floats:
         """Factor every block and return sum_o k_o C_o H_o^{-1} C_o', without the loss rows' slacks.
 
-        Raises:
-            BreakdownError: If a block is not positive definite in floating point.
+        Raises `BreakdownError` for a block that is not positive definite in floating point.
         """
         form, weights = self._form, rows.weights(point, z)
         self._along, self._anchor = point.u, point.u[:, : form.secrets].argmax(axis=1)

@@ -131,18 +131,8 @@ def _hash(form: Form, gap: float, below: float | None) -> bytes:
     digest = hashlib.sha256(_FORMAT)
     numbers = (gap, below, columns.minimum, columns.max_loss)
     digest.update(" ".join("-" if each is None else float(each).hex() for each in numbers).encode())
-    arrays = (
-        columns.prior,
-        columns.expected,
-        columns.ratio,
-        columns.capped,
-        columns.members,
-        columns.weighted,
-        columns.secret_loss,
-        columns.edges,
-        group.secrets,
-        group.representatives,
-    )
+    of_columns = ("prior", "expected", "ratio", "capped", "members", "weighted", "secret_loss", "edges")
+    arrays = [*(getattr(columns, name) for name in of_columns), group.secrets, group.representatives]
     for each in arrays:
         digest.update(b"-" if each is None else f"{each.dtype.str}{each.shape}".encode())
         if each is not None:
@@ -152,18 +142,11 @@ def _hash(form: Form, gap: float, below: float | None) -> bytes:
 
 def _flat(state: State) -> dict[str, Any]:
     point, proof = state.point, state.proof
-    return {
-        "keys": state.keys,
-        "u": point.u,
-        "w": point.w,
-        "lam": point.lam,
-        "mu": point.mu,
-        "pairs": proof.pairs,
-        "eta": proof.eta,
-        "guesses": np.empty((0, 0)) if proof.guesses is None else proof.guesses,
-        "numbers": np.array([point.v, proof.bound, proof.theta, state.aim, state.short]),
-        "log": np.array([(e.step, e.rows, e.value, e.bound, e.gap, e.seconds) for e in state.log]),
-    }
+    numbers = np.array([point.v, proof.bound, proof.theta, state.aim, state.short])
+    lines = np.array([(e.step, e.rows, e.value, e.bound, e.gap, e.seconds) for e in state.log])
+    guesses = np.empty((0, 0)) if proof.guesses is None else proof.guesses
+    arrays = (state.keys, point.u, point.w, point.lam, point.mu, proof.pairs, proof.eta, guesses, numbers, lines)
+    return dict(zip(_NAMES[1:], arrays, strict=True))
 
 
 def _state(arrays: Mapping[str, NDArray[Any]]) -> State:

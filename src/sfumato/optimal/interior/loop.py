@@ -91,11 +91,7 @@ class Course:
 
 
 def floor(form: Form) -> float:
-    """Return the least value that the gap is measured relative to.
-
-    It is a billionth of the cheapest constant report's loss, but no less than the float resolution of the largest
-    one.
-    """
+    """Return the least denominator of a gap: 1e-9 of the cheapest constant report's loss, or rounding."""
     losses = np.abs(form.columns.expected).sum(axis=1)
     return max(FLOOR * float(losses.min()), 2.0**-50 * float(losses.max()), 1e-300)
 
@@ -244,10 +240,9 @@ def shorten(rows: Rows, here: Floats, there: Floats, new: Ints) -> float:
 
 
 def extend(rows: Rows, point: Iterate, proof: Proof, new: Ints, residual: float) -> tuple[Rows, Iterate, Proof]:
-    """Return rows, point and proof with new rows (sorted keys) and multipliers for them.
+    """Return rows, point and proof with new rows (sorted keys) and their multipliers.
 
-    The point, strictly inside the new rows too, gets multipliers on the central path unless that would spoil the
-    dual residual; the proof's are zero.
+    The point's are on the central path unless that would spoil the dual residual; the proof's are zero.
     """
     form, old = rows.form, rows.pairs
     mean = float(point.lam @ rows.slack(point.u, point.w)) / rows.count
@@ -295,12 +290,8 @@ def solve(
 
     Pair rows of the earlier result ``warm`` are present from the start. Up to 100 secrets take one thread.
     ``memory`` gets the number and size of blocks before they are allocated, and may raise. States are stored in
-    ``folder``. The mechanism is strictly inside all demands for every status.
-
-    Raises:
-        InfeasibleError: If no mechanism meets the demands strictly.
-        SolverError: If the game found no mechanism within its limit of the loss.
-        StoppedError: If the time is over, or ``control`` stops, before the first iterate.
+    ``folder``. The mechanism is strictly inside all demands for every status. Raises `StoppedError` without time
+    for a first iterate.
 
     Source:
         Shokri, "Privacy Games", programs 21 to 24.

@@ -73,11 +73,7 @@ class Direction:
 
 
 class System:
-    """The factored Newton system at one iterate with slacks z (rows,); ``blocks`` is overwritten.
-
-    Raises:
-        BreakdownError: If no factor could be computed.
-    """
+    """The factored Newton system at one iterate with slacks z (rows,); ``blocks`` is overwritten."""
 
     def __init__(self, rows: Rows, point: Iterate, z: Floats, blocks: Blocks, workers: Workers) -> None:
         self._rows, self._point, self._z, self._blocks, self._workers = rows, point, z, blocks, workers
@@ -241,11 +237,7 @@ def best_share(
 
 
 def compute(system: System, point: Iterate, z: Floats, least: float, most: float, workers: Workers) -> Step:
-    """Return the step of one iteration.
-
-    The target mean of slack times multiplier is at least ``least`` and at most the share ``most`` of the present
-    mean.
-    """
+    """Return the step to a mean of slack times multiplier from ``least`` to ``most`` times the present one."""
     lam = point.lam
     product = lam * z
     mean = float(product.sum()) / len(z)

@@ -205,11 +205,11 @@ class Columns:
     ratio: Floats  # array (n, n) of log ratios, capped
     capped: Bools  # array (n, n), where the true log ratio exceeds the cap (or is infinite)
     members: Ints  # array (N,), distinct secret of each one
-    weighted: Floats | None  # array (guesses, n) of prior[s] d(g, s), or None
-    minimum: float | None  # the least expected distortion, or None
+    weighted: Floats | None = None  # array (guesses, n) of prior[s] d(g, s), or None
+    minimum: float | None = None  # the least expected distortion, or None
     # array (m, N), loss of every secret, for problems that limit or minimise the worst one, or None
-    secret_loss: Floats | None
-    max_loss: float | None  # the limit of the loss in the zero-sum game, or None
+    secret_loss: Floats | None = None
+    max_loss: float | None = None  # the limit of the loss in the zero-sum game, or None
     # array (k, 2), pairs (s, t) whose rows imply all others, where they are known and few; or None
     edges: Ints | None = None
 
