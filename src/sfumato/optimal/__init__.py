@@ -4,7 +4,7 @@ from ..proofs import LinearConstraint
 from .blend import Blend, DesignLine, LineDesign, likeliest
 from .closed_forms import ClosedForm, closed_form
 from .column_generation.solver import Generating
-from .coordinates.bound import CoordinateBound, coordinate_bound
+from .coordinates import CoordinateBound, coordinate_bound
 from .coordinates.spacing import (
     MOST_VERTICES,
     LatticeChoice,

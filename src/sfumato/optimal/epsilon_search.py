@@ -397,7 +397,8 @@ def find_epsilon(
     if isinstance(goal, LossGoal):
         field = rivalry(prior, costs, as_guarantees(promise(1.0)), EXPECTED, observables)
     check_method(method, field)
-    blind, clear = goal.ends(prior, costs, bounded=method == TABLE or isinstance(field, str))
+    both = field if isinstance(field, Rivalry) and method != TABLE else None
+    blind, clear = goal.ends(prior, costs, bounded=both is None)
     limit, deadline = goal.limit(costs), started + time_limit
     halt: Stop = stop or (lambda: False)
 
@@ -413,8 +414,8 @@ def find_epsilon(
     tries: EpsilonSearch | None = None
     noise: NoiseTrials | None = None
     programs: ProgramTrials | None = None
-    if isinstance(field, Rivalry) and method != TABLE:
-        noise = NoiseTrials(field, cast("OfPoints", promise), limit)
+    if both is not None:
+        noise = NoiseTrials(both, cast("OfPoints", promise), limit)
         looks = search(NOISE, noise, 0.0)
         if first is None and not ended():
             looks.steps.first = noise.guess(looks.steps.first)

@@ -98,7 +98,7 @@ class Control:
         return Status.TIME_LIMIT if self.remaining <= 0 else None
 
 
-class Search:
+class BoundedSearch:
     """The best value and the best bound of a minimisation so far, and its progress."""
 
     def __init__(self, control: Control, negligible: float) -> None:

@@ -29,6 +29,7 @@ from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ..interior import lapack
 from ..interior.lapack import StoppedError, Workers
+from ..interior.newton import step_length
 from ..solver import Control
 from .program import Bools, Edges, Ints, Positions, Program
 
@@ -141,12 +142,12 @@ class _Program:
                 break
             solve = self._solver(newton, z, lam)
             dx, dz, plain = solve(np.zeros(len(z)))
-            primal, dual = _length(dz, z), _length(plain - lam, lam)
+            primal, dual = step_length((dz / z).min()), step_length(((plain - lam) / lam).min())
             mean = float(lam @ z) / len(z)
             after = float((z + primal * dz) @ (lam + dual * (plain - lam))) / len(z)
             dx, dz, full = solve(min(mean, max(after, 0.0)) * self._share - dz * (plain - lam))
-            primal = min(1.0, _TO_BOUNDARY * _length(dz, z))
-            dual = min(1.0, _TO_BOUNDARY * _length(full - lam, lam))
+            primal = _TO_BOUNDARY * step_length((dz / z).min())
+            dual = _TO_BOUNDARY * step_length(((full - lam) / lam).min())
             lam = lam + dual * (full - lam)
             for end in (lam, plain, full):
                 clipped = np.maximum(end, 0.0)
@@ -233,12 +234,6 @@ class _Newton:
         rest -= share * self.border
         lapack.sweep_banded(self.band, rest, True)
         return rest, share
-
-
-def _length(change: Floats, value: Floats) -> float:
-    """Return how far a change may go until a positive value vanishes, at most 1."""
-    low = float((change / value).min())
-    return 1.0 if low >= -1.0 else -1.0 / low
 
 
 Seen = Callable[[int, Ints, Floats], Floats]

@@ -25,7 +25,7 @@ from ...proofs import LinearConstraint, ManyMultipliers, Multipliers, many_loss_
 from ...rounding import amount_at_least
 from ..problem import Problem
 from ..row_generation import LinearProgram, LinearSolver, ProgramRows, Triples, first_rows, solve_rounds
-from ..solver import Answer, Control, Search, Solver, Status, certify_mechanism
+from ..solver import Answer, BoundedSearch, Control, Solver, Status, certify_mechanism
 from ..solver_registry import Auto, general_solvers
 
 ENOUGH: Final = 1e-9
@@ -257,7 +257,7 @@ def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
     )
 
 
-class _Search(Search):
+class _Search(BoundedSearch):
     """The best mechanism, the best bound, and the rows of metric privacy so far."""
 
     def __init__(self, demands: Demands, control: Control, negligible: float) -> None:

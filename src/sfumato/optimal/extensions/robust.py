@@ -30,10 +30,10 @@ from ..row_generation import LinearProgram
 from ..session import SolveSession
 from ..solver import (
     Answer,
+    BoundedSearch,
     Control,
     OnProgress,
     Progress,
-    Search,
     Solver,
     Status,
     Stop,
@@ -208,7 +208,7 @@ def design_robust(
     return _Game(tuple(priors), loss, guarantees, observables, solver, control).play()
 
 
-class _Game(Search):
+class _Game(BoundedSearch):
     """The mechanisms and the bounds so far."""
 
     def __init__(

@@ -37,7 +37,7 @@ from ...proofs import (
     relative_gap,
 )
 from ..program_design import maximise_distortion
-from ..solver import Control, OnProgress, Progress, Search, Status, Stop, check_gap, checked_time_limit
+from ..solver import BoundedSearch, Control, OnProgress, Progress, Status, Stop, check_gap, checked_time_limit
 from .sensitive_newton import InformationSteps, VulnerabilitySteps
 from .sensitive_problem import (
     INFORMATION,
@@ -252,7 +252,7 @@ def _silent(problem: SensitiveProblem, program: LeakProgram) -> Floats | None:
     return rows
 
 
-class _Search(Search):
+class _Search(BoundedSearch):
     """The steps of one call, with the best value and the best bound of any step."""
 
     def __init__(self, problem: SensitiveProblem, program: LeakProgram, control: Control) -> None:

@@ -55,6 +55,9 @@ FIRST_SHIFT = 1e-15
 LAST_SHIFT = 1e-6
 
 
+Panels = tuple[tuple[int, int, int], ...]
+
+
 class Sum:
     """One worker's share of sum_o k_o C_o H_o^{-1} C_o', symmetric."""
 
@@ -406,14 +409,12 @@ class Order:
     """
 
     anchor: int  # the secret left out
-    # array (size,), the secret at each position; None for the natural order and a dense factor
-    secrets: Ints | None
+    secrets: Ints | None  # array (size,), the secret at each position; None for a dense factor in natural order
     position: Ints  # array (size,), the position of each secret
     entries: npt.NDArray[np.int32]  # array (rows,), the entry row * size + column, row < column, of each pair row
     # array (rows,), True where the pair row meets its entry from below. Within one orientation entries are unique
     descending: Bools
-    # (start, end, end of the rows that its columns reach) of each panel of columns; empty for a dense factor
-    panels: tuple[tuple[int, int, int], ...]
+    panels: Panels  # (start, end, end of the rows that its columns reach) each; empty for a dense factor
     width: int  # how far the factor reaches below its diagonal
     ordered: int  # how many pair rows there were when the secrets were ordered
     natural: bool  # whether every secret is at its own position
@@ -455,14 +456,13 @@ def arrange(upper: Ints, lower: Ints, anchor: int, size: int, known: Order | Non
     else:
         secrets, ordered = cuthill_mckee(one, other, size), len(upper)
     if secrets is not None:
-        position = np.empty(size, dtype=np.int64)
-        position[secrets] = np.arange(size)
+        position = np.argsort(secrets)
         reach = _reach(position[one], position[other], size)
         panels = _panels(reach)
         if _operations(panels, size) < WORTHWHILE * size**3:
             width = int((reach - np.arange(size)).max())
-            return _order(anchor, secrets, position, upper, lower, panels, width, ordered)
-    return _order(anchor, None, np.arange(size), upper, lower, (), size - 1, ordered)
+            return _order(anchor, secrets, upper, lower, panels, width, ordered)
+    return _order(anchor, None, upper, lower, (), size - 1, ordered)
 
 
 def natural_order(upper: Ints, lower: Ints, size: int) -> Order:
@@ -470,7 +470,7 @@ def natural_order(upper: Ints, lower: Ints, size: int) -> Order:
     secrets = np.arange(size)
     reach = _reach(upper, lower, size)
     width = int((reach - secrets).max())
-    return _order(-1, secrets, secrets, upper, lower, _panels(reach), width, len(upper))
+    return _order(-1, secrets, upper, lower, _panels(reach), width, len(upper))
 
 
 def cuthill_mckee(one: Ints, other: Ints, size: int) -> Ints:
@@ -482,18 +482,13 @@ def cuthill_mckee(one: Ints, other: Ints, size: int) -> Ints:
 
 
 def _order(
-    anchor: int,
-    secrets: Ints | None,
-    position: Ints,
-    upper: Ints,
-    lower: Ints,
-    panels: tuple[tuple[int, int, int], ...],
-    width: int,
-    ordered: int,
+    anchor: int, secrets: Ints | None, upper: Ints, lower: Ints, panels: Panels, width: int, ordered: int
 ) -> Order:
+    every = np.arange(width + 1 if secrets is None else len(secrets))
+    position = every if secrets is None else np.argsort(secrets)
     one, other = position[upper], position[lower]
     entries = np.minimum(one, other) * len(position) + np.maximum(one, other)
-    natural = secrets is None or bool((secrets == np.arange(len(secrets))).all())
+    natural = secrets is None or np.array_equal(secrets, every)
     return Order(anchor, secrets, position, entries.astype(np.int32), one > other, panels, width, ordered, natural)
 
 
@@ -503,13 +498,13 @@ def _reach(one: Ints, other: Ints, size: int) -> Ints:
     return np.maximum.accumulate(last)
 
 
-def _panels(reach: Ints) -> tuple[tuple[int, int, int], ...]:
+def _panels(reach: Ints) -> Panels:
     size = len(reach)
     edges = [*range(0, size, PANEL), size]
     return tuple((a, b, max(b, int(reach[b - 1]) + 1)) for a, b in itertools.pairwise(edges))
 
 
-def _operations(panels: tuple[tuple[int, int, int], ...], size: int) -> int:
+def _operations(panels: Panels, size: int) -> int:
     """Return about how many multiplications and additions factor and inverse take; densely it is size ** 3."""
     total = 0
     for start, end, stop in panels:

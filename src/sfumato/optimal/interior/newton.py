@@ -211,10 +211,10 @@ def end(point: Iterate, step: Step, share: float) -> Iterate:
 def length(change: Floats, value: Floats, workers: Workers) -> float:
     """Return the longest step in [0, 1] that keeps value + step * change non-negative."""
     lows = workers.pieces(lambda part: float((change[part] / value[part]).min()), len(value))
-    return _reach(float(np.min(lows)))
+    return step_length(float(np.min(lows)))
 
 
-def _reach(least: float) -> float:
+def step_length(least: float) -> float:
     """Return the longest step in [0, 1] by the least of change over value."""
     return min(1.0, 1 / max(-least, 1e-300))
 
@@ -231,7 +231,7 @@ def best_share(
         plain, more = change[part] / value[part], extra[part] / value[part]
         return [float((plain + share * more).min()) for share in SHARES]
 
-    reaches = [_reach(low) for low in np.min(workers.pieces(lows, len(value)), axis=0)]
+    reaches = [step_length(low) for low in np.min(workers.pieces(lows, len(value)), axis=0)]
     best = int(np.argmax(reaches))
     return (SHARES[best], reaches[best]) if reaches[best] > least else (0.0, least)
 
