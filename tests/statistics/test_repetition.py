@@ -57,7 +57,7 @@ def test_a_fixed_seed_is_told_and_fresh_noise_is_not():
 def test_without_a_claim_no_probability_is_stated():
     found = repetition(lambda s: s, "ab")
     assert found.probability is None
-    assert "no probability" in str(found)
+    assert "No probability" in str(found)
 
 
 @given(

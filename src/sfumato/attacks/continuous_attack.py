@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..core import Bracket, Mechanism, units
 from ..core.arguments import checked
-from ..core.arrays import Floats, readonly
+from ..core.arrays import Bools, Floats, readonly
 from ..core.units import length_m
 from ..errors import DataError, InputError, argument, python, row_value
 from ..geo import LIMIT_KM, Guesses, Places, Projection, TruePoints, Visits
@@ -70,7 +70,7 @@ class PlaceNoise(Protocol):
     def remap(self) -> object:
         """Its table; None without one."""
 
-    def serves(self, lat: Floats, lon: Floats) -> NDArray[np.bool_]:
+    def serves(self, lat: Floats, lon: Floats) -> Bools:
         """Return which points it serves."""
 
     def error(self, points_m: ArrayLike, weights: ArrayLike) -> PlaneErrors:
@@ -144,10 +144,8 @@ def _attack_noise(noise: PlaceNoise, visits: Visits, unit: str) -> PlaceAttack:
     points = plane.forward(visits.lat[inside], visits.lon[inside])
     weights, scale = np.ones(len(points)), units.factor("m", unit)
     blind, error = noise.blind(points, weights), noise.error(points, weights).attacker
-    none = readonly(np.empty((0, 2)))
-    return PlaceAttack(
-        _scaled(_at_most_blind(error, blind), scale), _scaled(blind, scale), none, units.canonical(unit)
-    )
+    none, best = readonly(np.empty((0, 2))), _at_most_blind(error, blind)
+    return PlaceAttack(_scaled(best, scale), _scaled(blind, scale), none, units.canonical(unit))
 
 
 def _scaled(bracket: Bracket, scale: float) -> Bracket:
@@ -213,9 +211,8 @@ def chance_within(
         raise InputError(f"a radius of {radius} is not positive.", "use a length such as '500 m'.")
     if not tolerance > 0:
         raise InputError(f"a tolerance of {tolerance} is not positive.", f"use {argument('tolerance', 0.005)}.")
-    return chance_of_points(
-        places.true_points(visits, user), mechanism.matrix, reach, places.projection, tolerance=tolerance
-    )
+    points = places.true_points(visits, user)
+    return chance_of_points(points, mechanism.matrix, reach, places.projection, tolerance=tolerance)
 
 
 def chance_of_points(

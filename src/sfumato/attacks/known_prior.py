@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..core import AnyLoss, Bracket, Loss, Mechanism, Prior, Randomizer, Space, as_distance, hamming, matrix_of
 from ..core.arguments import checked
-from ..core.arrays import Floats, floats, readonly
+from ..core.arrays import Bools, Floats, Positions, floats, readonly
 from ..errors import InputError
 from ..rounding import amount, percent
 
@@ -78,7 +78,7 @@ class Attack:
         return _DESCRIPTIONS.get(self.name, "")
 
     @property
-    def estimates(self) -> NDArray[np.intp]:
+    def estimates(self) -> Positions:
         """The estimate map, array (observables,): positions of the most probable guess, the first among ties."""
         return readonly(np.argmax(self.strategy, axis=1))
 
@@ -213,7 +213,7 @@ def optimal_strategy(mechanism: Mechanism, belief: Prior, distance: AnyLoss) -> 
     return strategy
 
 
-def best_guesses(distance: Floats, joint: Floats) -> NDArray[np.intp]:
+def best_guesses(distance: Floats, joint: Floats) -> Positions:
     """Return the guess of least error in each column of a joint distribution, the first among ties.
 
     ``distance`` is an array (guesses, secrets), ``joint`` one of (secrets, observables).
@@ -410,9 +410,7 @@ def main_place_information(prior: Prior, share: float, *, places: int = 2) -> Fl
 
 
 @checked
-def track_beliefs(
-    channel: ArrayLike, prior: Prior, reports: Iterable[int], near: NDArray[np.bool_] | None = None
-) -> Floats:
+def track_beliefs(channel: ArrayLike, prior: Prior, reports: Iterable[int], near: Bools | None = None) -> Floats:
     """Return the attacker's belief before the first report, and after each one, array (reports + 1, secrets).
 
     b_0 = prior;  b_t(s) is proportional to p(o_t|s) times the sum over r of b_(t-1)(r) k(s|r)
@@ -459,7 +457,7 @@ def track_beliefs(
     return readonly(np.stack(beliefs))
 
 
-def _moves(near: NDArray[np.bool_], prior: Prior) -> Floats:
+def _moves(near: Bools, prior: Prior) -> Floats:
     """Return the probabilities k(s|r) of moves, array (secrets, secrets)."""
     n = len(prior)
     if np.shape(near) != (n, n):

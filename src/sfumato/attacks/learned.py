@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Prior, Space
-from ..core.arrays import Floats, floats, numbers, readonly
+from ..core.arrays import Floats, Positions, floats, numbers, readonly
 from ..core.immutable import assign
 from ..errors import InputError, MissingExtraError
 from ..leakage import joint_information_bits
@@ -44,7 +44,7 @@ class Examples:
         space: The secrets.
     """
 
-    secrets: NDArray[np.intp]
+    secrets: Positions
     points: Floats
     space: Space
 
@@ -52,9 +52,7 @@ class Examples:
         positions = floats(secrets, "the secrets", shape=(None,))
         wrong = (positions != np.rint(positions)) | (positions < 0) | (positions >= len(space))
         if wrong.any():
-            raise InputError(
-                f"a secret is not a position from 0 to {len(space) - 1}.", "pass labels to Examples.of."
-            )
+            raise InputError(f"a secret is not a position below {len(space)}.", "pass labels to Examples.of.")
         reports = numbers(points, "the reports")
         reports = reports[:, None] if reports.ndim == 1 else reports
         array = floats(reports, "the reports", shape=(len(positions), None))
@@ -82,9 +80,8 @@ class Examples:
         cells = rng.choice(joint.size, size=_positive(size), p=joint.ravel() / joint.sum())
         secrets, reports = np.unravel_index(cells, joint.shape)
         places = mechanism.observables.coordinates
-        return cls(
-            secrets, np.eye(joint.shape[1])[reports] if places is None else places[reports], mechanism.secrets
-        )
+        points = np.eye(joint.shape[1]) if places is None else places
+        return cls(secrets, points[reports], mechanism.secrets)
 
     @classmethod
     def of_black_box(
@@ -127,10 +124,9 @@ class Examples:
                 "use a share between 0 and 1, such as 0.5, or more examples.",
             )
         order = np.random.default_rng(seed).permutation(len(self))
-        one, two = (
-            Examples(self.secrets[part], self.points[part], self.space) for part in (order[:first], order[first:])
-        )
-        return one, two
+        one, two = order[:first], order[first:]
+        left = Examples(self.secrets[one], self.points[one], self.space)
+        return left, Examples(self.secrets[two], self.points[two], self.space)
 
 
 def _positive(size: int) -> int:
@@ -148,7 +144,7 @@ class Fitted(ABC):
     def probabilities(self, points: Floats) -> Floats:
         """Return the believed posterior of each report, array (k, secrets), for points (k, features)."""
 
-    def guesses(self, points: Floats) -> NDArray[np.intp]:
+    def guesses(self, points: Floats) -> Positions:
         """Return the position of the most probable secret of each report, array (k,)."""
         return np.asarray(self.probabilities(points).argmax(axis=1))
 
@@ -251,26 +247,15 @@ class _Neighbours(Fitted):
 
 @dataclass(frozen=True, slots=True)
 class _Model(Fitted):
+    """A model of the secrets that examples had; None where that was one secret only, which is then certain."""
+
     model: Any
-    seen: NDArray[np.intp]
+    seen: Positions
     size: int
 
     def probabilities(self, points: Floats) -> Floats:
         beliefs = np.zeros((len(points), self.size))
-        beliefs[:, self.seen] = self.model.predict_proba(points)
-        return beliefs
-
-
-@dataclass(frozen=True, slots=True)
-class _Single(Fitted):
-    """The rule learned from examples of one secret only: it is always this one."""
-
-    secret: int
-    size: int
-
-    def probabilities(self, points: Floats) -> Floats:
-        beliefs = np.zeros((len(points), self.size))
-        beliefs[:, self.secret] = 1.0
+        beliefs[:, self.seen] = 1.0 if self.model is None else self.model.predict_proba(points)
         return beliefs
 
 
@@ -286,7 +271,7 @@ def _ensemble(feature: str) -> Any:
 def _fit(model: Any, examples: Examples) -> Fitted:
     seen = np.unique(examples.secrets)
     if len(seen) == 1:
-        return _Single(int(seen[0]), len(examples.space))
+        return _Model(None, seen, len(examples.space))
     model.fit(examples.points, examples.secrets)
     return _Model(model, np.asarray(model.classes_, dtype=np.intp), len(examples.space))
 
@@ -320,7 +305,7 @@ class Confusion:
         object.__setattr__(self, "counts", readonly(array.astype(np.int64)))
 
     @classmethod
-    def of(cls, secrets: NDArray[np.intp], guesses: NDArray[np.intp], size: int) -> Confusion:
+    def of(cls, secrets: Positions, guesses: Positions, size: int) -> Confusion:
         """Return the counts of pairs of positions of secrets and guesses, arrays (k,), among ``size`` secrets."""
         counts = np.zeros((size, size))
         np.add.at(counts, (secrets, guesses), 1)

@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron
 
 from ..core import AnyLoss, Bracket, Prior, Randomizer, matrix_of
 from ..core.arguments import checked
-from ..core.arrays import Floats
+from ..core.arrays import Floats, Positions
 from ..errors import SolverError
 from .known_prior import Attack, Minimax, evaluate, fitting, misinformed, optimal
 
@@ -26,8 +25,6 @@ _ENTRIES: Final = 2**22  # products held at a time
 _LEAST: Final = 1e-12  # smaller shares are the solver's rounding
 _MORE_TIME: Final = "allow more time, or use fewer guesses; attacks.unweighted needs no solver."
 _MILDER: Final = "use a distance whose values differ less in size; attacks.unweighted needs no solver."
-
-Positions = NDArray[np.intp]
 
 
 class GameAnswer(NamedTuple):
@@ -268,9 +265,8 @@ def _solve_whole(
     sums = csr_array(kron(np.ones((1, guesses)), eye_array(observables)))
     limit = "" if time_limit is None else f" within {time_limit:g} s"
     what = f"the prior-free attack on {observables} observables with {guesses} guesses was not solved{limit}"
-    shares, weights = _solve_minimax(
-        hstack([rows, csr_array(-np.ones((rows.shape[0], 1)))], format="csr"), sums, time_limit, what
-    )
+    with_value = hstack([rows, csr_array(-np.ones((rows.shape[0], 1)))], format="csr")
+    shares, weights = _solve_minimax(with_value, sums, time_limit, what)
     return _probabilities(shares.reshape(guesses, observables).T), _probabilities(weights[None, :])[0]
 
 

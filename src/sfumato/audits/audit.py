@@ -135,10 +135,8 @@ def audit(
     )
     requests = [each if isinstance(each, Request) else Request.parse(each) for each in also]
     if isinstance(subject, Sample):
-        levels = _levels_of_sample(inputs, requests)
-        return audit_sample(
-            subject, prior=prior, metric=metric, deltas=levels[0], delta_at=levels[1], failure=failure
-        )
+        at, delta_at = _levels_of_sample(inputs, requests)
+        return audit_sample(subject, prior=prior, metric=metric, deltas=at, delta_at=delta_at, failure=failure)
     if isinstance(subject, Randomizer):
         check_known(subject)
         if subject.supports(Capability.POINTS):
@@ -298,19 +296,17 @@ def plan_audit(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Reques
         InputError: If the matrix is too large to list, a request names nothing that can be measured, or something
             that it needs was not given.
     """
-    named = [_notion(each, inputs) for each in also]
-    wanted = chain(supported_notions(inputs), (notion for notion in named if notion is not None))
+    named = []
+    for request in also:
+        notion = request.notion(inputs)
+        if notion is None:  # a measure, which is measured anyway, or an unknown name
+            check_measure(request.name, inputs.prior, inputs.metric)
+        else:
+            named.append(notion)
+    wanted = chain(supported_notions(inputs), named)
     matrix: Mechanism = mechanism.channel()
     listed = "" if _draws_rows(mechanism, matrix) else repr(mechanism)
     return AuditPlan(matrix, inputs, tuple(_distinct(wanted)), listed)
-
-
-def _notion(request: Request, inputs: AuditInputs) -> Notion | None:
-    """Return the notion of a request; None if it names a measure, which is measured anyway. Refuse other names."""
-    notion = request.notion(inputs)
-    if notion is None:
-        check_measure(request.name, inputs.prior, inputs.metric)
-    return notion
 
 
 def _distinct(notions: Iterable[Notion]) -> Iterable[Notion]:

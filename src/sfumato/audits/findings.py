@@ -99,9 +99,8 @@ class Entry:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry for JSON; infinities are text."""
-        seen = (
-            self.failure > 0 or self.side is Side.ESTIMATE
-        )  # of samples, an infinite bound means that none is known
+        # Of samples, an infinite bound means that none is known.
+        seen = self.failure > 0 or self.side is Side.ESTIMATE
         lower = None if seen and not self.bracket.knows(Side.AT_LEAST) else _json(self.bracket.lower)
         upper = None if seen and not self.bracket.knows(Side.AT_MOST) else _json(self.bracket.upper)
         value: float | str | None = _json(self.bracket.value)
@@ -116,9 +115,7 @@ class Entry:
             "lower": lower,
             "upper": upper,
             "unit": ("/" if self.per else "") + self.unit if self.unit else "",
-            "given": {
-                name: value if isinstance(value, str) else _json(value) for name, value in self.given.items()
-            },
+            "given": {name: each if isinstance(each, str) else _json(each) for name, each in self.given.items()},
             "side": self.standing,
             "failure": self.failure,
             "witness": self.witness,
@@ -185,11 +182,8 @@ class Audit(NotebookRepr):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the audit for JSON."""
-        return {
-            "subject": self.subject,
-            "entries": [entry.as_dict() for entry in self.entries],
-            "notes": list(self.notes),
-        }
+        entries = [entry.as_dict() for entry in self.entries]
+        return {"subject": self.subject, "entries": entries, "notes": list(self.notes)}
 
 
 def _typed(value: float | str) -> str:

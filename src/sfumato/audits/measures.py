@@ -113,15 +113,10 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
     sentence = _HIT.format("For every prior, a", at_most(2 ** (most + logs)))
     yield _entry("min-entropy-capacity", "bits", most, logs, sentence)
     capacity = shannon_capacity(mechanism).bits
-    high = capacity.upper + logs
-    yield Entry(
-        "shannon-capacity",
-        "Shannon capacity",
-        "bits",
-        Bracket(max(0.0, capacity.lower - logs), capacity.value, high),
-        sentence=f"For every prior, a report reveals at most {at_most(high)} bits on average.",
-        source="Blahut, 1972; Arimoto, 1972",
-    )
+    bracket = Bracket(max(0.0, capacity.lower - logs), capacity.value, capacity.upper + logs)
+    sentence = f"For every prior, a report reveals at most {at_most(bracket.upper)} bits on average."
+    source = "Blahut, 1972; Arimoto, 1972"
+    yield Entry("shannon-capacity", "Shannon capacity", "bits", bracket, sentence=sentence, source=source)
 
 
 def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:

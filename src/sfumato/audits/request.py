@@ -147,9 +147,7 @@ def request_name(key: str, parameter: str) -> str:
 
 def named_with(name: str, given: Mapping[str, float | str]) -> str:
     """Return a name with its fixed options, as requests are written."""
-    fixed = ", ".join(
-        f"{key}={value if isinstance(value, str) else exactly(value)}" for key, value in given.items()
-    )
+    fixed = ", ".join(f"{key}={each if isinstance(each, str) else exactly(each)}" for key, each in given.items())
     return f"{name}({fixed})" if fixed else name
 
 
@@ -269,9 +267,7 @@ def _choices(kinds: Iterable[type[Notion]], inputs: AuditInputs) -> list[str]:
     for kind in kinds:
         axes = [(name, _usual(name, inputs)) for name in kind.needs() if name in _OPTIONS]
         for values in product(*(each for _, each in axes)):
-            options = {
-                OF if name == "divergence" else name: value for (name, _), value in zip(axes, values, strict=True)
-            }
+            options = dict(zip((OF if name == "divergence" else name for name, _ in axes), values, strict=True))
             names.append(named_with(request_name(kind.description.key, kind.parameter), options))
     return list(dict.fromkeys(names))
 

@@ -118,9 +118,7 @@ class Requirement(CompactRepr):
             reason = f"nothing seen contradicts {shown}, but samples cannot prove it"
             reason += f" ({entry.parameter} is {_bound(entry, breaks, bound)})." if bracket.knows(breaks) else "."
         elif not bracket.knows(meets):
-            reason = (
-                f"{entry.parameter} is about {_quantity(bracket.value, entry)}, an estimate that proves nothing."
-            )
+            reason = f"{entry.parameter} is about {_quantity(bracket.value, entry)}: an estimate proves nothing."
         elif bracket.width > _APART * abs(bracket.value):
             low, high = (_bound(entry, side, bound) for side in (Side.AT_LEAST, Side.AT_MOST))
             reason = f"{entry.parameter} is {low} and {high}."

@@ -195,21 +195,18 @@ def audit_black_box(
     orders = _permutations_for(failure / 3)
     spare = max(0, limit - least_calls(len(labels)))
     series = min(_SERIES, limit // 4, spare) if orders is not None else 0
-    decision = decide(
-        black_box, labels, epsilon, metric, failure=failure / 3, delta=delta, limit=limit - series, bins=bins
-    )
+    third, left = failure / 3, limit - series
+    decision = decide(black_box, labels, epsilon, metric, failure=third, delta=delta, limit=left, bins=bins)
     dependence = None
     if series >= _LEAST and orders is not None:
         turns = [labels[i % len(labels)] for i in range(series)]
-        dependence = dependence_test(
-            [black_box(secret) for secret in turns], turns, permutations=orders, failure=failure / 3
-        )
+        outputs = [black_box(secret) for secret in turns]
+        dependence = dependence_test(outputs, turns, permutations=orders, failure=third)
     notes = str(decision).splitlines()
     if dependence is not None:
         notes.append(f"{series:,} further calls ask whether successive outputs depend on each other. {dependence}")
     notes.append(_LIMITED)
     entries = () if decision.finding is None else (_epsilon_entry(decision.finding, metric),)
     calls = decision.calls + (series if dependence is not None else 0)
-    return BlackBoxAudit(
-        Audit(f"a black box called {calls:,} times", entries, tuple(notes)), decision, dependence, failure
-    )
+    report = Audit(f"a black box called {calls:,} times", entries, tuple(notes))
+    return BlackBoxAudit(report, decision, dependence, failure)

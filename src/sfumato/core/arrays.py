@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError, python, row_value, typed
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Positions = NDArray[np.intp]
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 _UNITS: Final = 1e7  # per degree

@@ -13,7 +13,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from ..core import Bracket, Mechanism, Prior
 from ..core.arguments import checked
-from ..core.arrays import Floats, readonly
+from ..core.arrays import Bools, Floats, Positions, readonly
 from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from .factorisation import factorise
@@ -158,10 +158,9 @@ def _of_gains(mechanism: Mechanism, prior: Prior) -> AdditiveCapacity:
     return AdditiveCapacity(Bracket(lower, lower, max(lower, upper)), prior, readonly(gains.T.copy()))
 
 
-def _last(chosen: np.typing.NDArray[np.bool_]) -> np.typing.NDArray[np.intp]:
+def _last(chosen: Bools) -> Positions:
     """Return the position of the last True of each column, or 0, array (1, m)."""
-    positions: np.typing.NDArray[np.intp] = np.maximum(chosen.sum(axis=0, keepdims=True) - 1, 0)
-    return positions
+    return np.asarray(np.maximum(chosen.sum(axis=0, keepdims=True) - 1, 0))
 
 
 def _of_sum_one(below: Floats, above: Floats) -> Floats:
@@ -229,14 +228,12 @@ def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: fl
     bound = span * float((matrix[0] - matrix.min(axis=0)).sum())
     solver_prior, solved = _solve(matrix, shifted / span, time_limit)
     candidates = [even] if solver_prior is None else [even, Prior(mechanism.secrets, solver_prior)]
-    leaks = [
-        g_vulnerability(mechanism, each, shifted) - prior_g_vulnerability(each, shifted) for each in candidates
-    ]
+    after = [g_vulnerability(mechanism, each, shifted) for each in candidates]
+    leaks = [later - prior_g_vulnerability(each, shifted) for each, later in zip(candidates, after, strict=True)]
     best = int(np.argmax(leaks))
     lower = max(leaks[best], 0.0)
-    return AdditiveCapacity(
-        Bracket(lower, lower, max(lower, min(bound, solved * span))), candidates[best], readonly(gains.copy())
-    )
+    bracket = Bracket(lower, lower, max(lower, min(bound, solved * span)))
+    return AdditiveCapacity(bracket, candidates[best], readonly(gains.copy()))
 
 
 def _solve(matrix: Floats, gain: Floats, time_limit: float) -> tuple[Floats | None, float]:
@@ -248,37 +245,22 @@ def _solve(matrix: Floats, gain: Floats, time_limit: float) -> tuple[Floats | No
     """
     (n, m), k = matrix.shape, len(gain)
     each = m * k
-    guesses = sparse.kron(sparse.eye_array(m), _column(k).T)  # the sum over guesses, for each report
-    equal = sparse.block_array(
-        [
-            [_column(n).T, None, None, None, None],
-            [None, None, guesses, None, None],
-            [
-                -sparse.kron(_column(m), sparse.eye_array(n)),
-                None,
-                None,
-                sparse.kron(guesses, sparse.eye_array(n)),
-                None,
-            ],
-            [None, -_column(m), None, None, guesses],
-            [None, None, -sparse.eye_array(each), sparse.kron(sparse.eye_array(each), _column(n).T), None],
-        ],
-        format="csr",
-    )
+    kron, eye, worths = sparse.kron, sparse.eye_array, sparse.csr_array(gain)
+    guesses = kron(eye(m), _column(k).T)  # the sum over guesses, for each report
+    equal_rows = [
+        [_column(n).T, None, None, None, None],
+        [None, None, guesses, None, None],
+        [-kron(_column(m), eye(n)), None, None, kron(guesses, eye(n)), None],
+        [None, -_column(m), None, None, guesses],
+        [None, None, -eye(each), kron(eye(each), _column(n).T), None],
+    ]
     rights = np.concatenate([np.ones(1 + m), np.zeros(m * n + m + each)])
-    below = sparse.block_array(
-        [
-            [sparse.csr_array(gain), -_column(k), None, None, None],
-            [
-                sparse.csr_array((each * k, n)),
-                None,
-                sparse.csr_array((each * k, each)),
-                sparse.kron(sparse.eye_array(each), sparse.csr_array(gain)),
-                -sparse.kron(sparse.eye_array(each), _column(k)),
-            ],
-        ],
-        format="csr",
-    )
+    unused, unmade = sparse.csr_array((each * k, n)), sparse.csr_array((each * k, each))
+    below_rows = [
+        [worths, -_column(k), None, None, None],
+        [unused, None, unmade, kron(eye(each), worths), -kron(eye(each), _column(k))],
+    ]
+    equal, below = (sparse.block_array(rows, format="csr") for rows in (equal_rows, below_rows))
     worth = (matrix.T[:, None, :] * gain[None, :, :]).ravel()  # of q(o, g, s)
     cost = np.concatenate([np.zeros(n), [1.0], np.zeros(each), -worth, np.zeros(each)])
     whole_numbers = np.zeros(len(cost))

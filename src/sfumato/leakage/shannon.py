@@ -63,11 +63,6 @@ def joint_information_bits(joint: Floats) -> float:
 
     Source:
         Cover and Thomas, section 2.3.
-
-    Example:
-        >>> import numpy as np
-        >>> joint_information_bits(np.array([[0.5, 0.0], [0.0, 0.5]]))
-        1.0
     """
     seen = joint > 0
     conditional = joint / np.where(seen.any(axis=1, keepdims=True), joint.sum(axis=1, keepdims=True), 1.0)

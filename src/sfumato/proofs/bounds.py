@@ -23,17 +23,15 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import intervals
 from ..core import DistortionPrivacy
-from ..core.arrays import Floats, freeze
+from ..core.arrays import Floats, Positions, freeze
 from ..core.immutable import CompactRepr, Immutable, assign
 from ..errors import InputError
 from ..rounding import SMALLEST, UNIT, above, below, sum_error, underflow
 from .constraints import LinearConstraint
 
-Positions = NDArray[np.intp]
 Costs = Callable[[slice], tuple[Floats, Floats]]
 _ROWS: Final = 256  # secrets processed together
 _OTHER_TERMS: Final = 6  # other than the prices, in the error of a reduced cost
@@ -300,9 +298,8 @@ def many_loss_bound(
         (np.maximum(each, 0.0), attacker.distance.array, attacker.minimum)
         for each, attacker in zip(prices.attackers, attackers, strict=True)
     ]
-    limits = [
-        (max(price, 0.0), limit) for price, limit in zip(prices.constraints.tolist(), constraints, strict=True)
-    ]
+    paired = zip(prices.constraints.tolist(), constraints, strict=True)
+    limits = [(max(price, 0.0), limit) for price, limit in paired]
     terms = count + sum(len(distance) + 1 for _, distance, _ in asked) + len(limits)
     lost = terms + (count + 1.0) * (1.0 + float(np.abs(loss).max()))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -383,7 +380,6 @@ class LeastCosts:
     def bound(self, least: Floats) -> float:
         """Return a proved lower bound on the loss, from the minimum (n,) of `of` over *all* observables."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found = below(float(least.sum()), sum_error(len(least), float(np.abs(least).sum())))
-        return max(
-            -np.inf if np.isnan(found) else found, least_loss_of_truth(self._prior, self._loss, worst=False)
-        )
+            total = below(float(least.sum()), sum_error(len(least), float(np.abs(least).sum())))
+        truth = least_loss_of_truth(self._prior, self._loss, worst=False)
+        return max(-np.inf if np.isnan(total) else total, truth)

@@ -87,8 +87,7 @@ class Certificate:
         value: The objective, as proved of this mechanism.
         bound: Proved bound on the objective of every mechanism with the same guarantees: a
             lower bound on the loss, or an upper bound on the distortion.
-        repair_weight: Share of the constant mechanism that was mixed in to repair the
-            solver's answer.
+        repair_weight: Share of the constant mechanism that was mixed in to repair the solver's answer.
         constraints: One proof per linear constraint.
     """
 

@@ -59,10 +59,10 @@ class VertexPrivacy(MetricPrivacy):
         from .slope import octile_exponent
 
         slope = self._slope
-        square = self.lattice.kind == "square"
-        exponent = (
-            octile_exponent(slope) if square else intervals.below(lambda: _triangular(intervals.exact(slope)))
-        )
+        if self.lattice.kind == "square":
+            exponent = octile_exponent(slope)
+        else:
+            exponent = intervals.below(lambda: _triangular(intervals.exact(slope)))
         if not exponent > 0:
             raise InputError(
                 f"{self.promise} is too strict for a spacing of {self.lattice.spacing_m:g} m: no row is proved to "
@@ -155,16 +155,9 @@ def prove_coordinate_privacy(mechanism: Mechanism, guarantee: VertexPrivacy) -> 
     rows = prove_steps(mechanism, lattice, guarantee.epsilon)
     claimed = promise.epsilon if rows.holds else math.inf
     upper = min(claimed, per_unit_above(lattice, rows.upper, promise.unit))
-    return CoordinateProof(
-        promise.epsilon,
-        upper,
-        rows.holds,
-        rows.worst_pair,
-        rows.worst_observable,
-        promise.unit,
-        str(promise),
-        lattice.slack_m,
-    )
+    pair, report, unit = rows.worst_pair, rows.worst_observable, promise.unit
+    claim, slack_m = str(promise), lattice.slack_m
+    return CoordinateProof(promise.epsilon, upper, rows.holds, pair, report, unit, claim, slack_m)
 
 
 def per_unit_above(lattice: Lattice, exponent: float, unit: str) -> float:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import intervals
 from ..core import Mechanism, MetricPrivacy
-from ..core.arrays import Floats
+from ..core.arrays import Floats, Positions
 from ..core.immutable import CompactRepr
 from ..rounding import up
 
@@ -54,7 +53,7 @@ class PairRatios(CompactRepr):
     pair: Callable[[int], tuple[int, int]]  # from a position in these arrays to its pair (s, s')
 
 
-def worst_ratios(mechanism: Mechanism) -> tuple[Floats, NDArray[np.intp]]:
+def worst_ratios(mechanism: Mechanism) -> tuple[Floats, Positions]:
     """Return max over o of p(o|s) / p(o|s') and the o that attains it, arrays (n, n).
 
     The ratios carry a relative error below 2**-50. A zero denominator gives ``inf``; observables that neither
@@ -75,7 +74,7 @@ def worst_ratios(mechanism: Mechanism) -> tuple[Floats, NDArray[np.intp]]:
     return ratios, used[where]
 
 
-def ratios_of(mechanism: Mechanism, s: NDArray[np.intp], t: NDArray[np.intp], distances: Floats) -> PairRatios:
+def ratios_of(mechanism: Mechanism, s: Positions, t: Positions, distances: Floats) -> PairRatios:
     """Return the largest likelihood ratios of listed pairs of secrets (k,); see `worst_ratios` for all pairs."""
     weights, inverse, used = _used(mechanism)
     ratios = np.empty(len(s))
@@ -142,7 +141,7 @@ def prove_pairs(mechanism: Mechanism, found: PairRatios, epsilon: float, unit: s
     return EpsilonProof(epsilon, upper, holds, (s, t), observable, unit, said)
 
 
-def _used(mechanism: Mechanism) -> tuple[Floats, Floats, NDArray[np.intp]]:
+def _used(mechanism: Mechanism) -> tuple[Floats, Floats, Positions]:
     """Return the weights of the observables that can be reported, their inverses, and their positions."""
     used = np.flatnonzero((mechanism.weights != 0).any(axis=0))
     weights = mechanism.weights[:, used].astype(np.float64)
@@ -198,7 +197,7 @@ def _logarithms(found: PairRatios) -> Iterator[tuple[int, Floats, Floats]]:
         yield begin, logs, np.where(protected, d, np.inf)
 
 
-def _doubtful(found: PairRatios, epsilon: float) -> NDArray[np.intp]:
+def _doubtful(found: PairRatios, epsilon: float) -> Positions:
     """Return the positions of pairs that floats cannot prove."""
     open_ = _open(found, epsilon)
     limit = intervals.exp_below(epsilon, found.distances[open_]) * (1 - _RATIO_ERROR)
@@ -213,7 +212,7 @@ def _broken(found: PairRatios, epsilon: float) -> bool:
     return bool((found.ratios[open_] > limit).any())
 
 
-def _open(found: PairRatios, epsilon: float) -> NDArray[np.intp]:
+def _open(found: PairRatios, epsilon: float) -> Positions:
     """Return the positions of pairs at a positive and finite distance that (1 + x/k)**k < e**x does not prove.
 
     With k = 2**20 this takes 20 squarings, each right to a relative 2**-53, so their product is right to 2**-31.

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core import (
     DistortionPrivacy,
@@ -19,8 +18,8 @@ from ..core import (
     as_errors,
     shortest_paths,
 )
-from ..core.arrays import Floats, freeze
-from ..core.immutable import CompactRepr, Immutable
+from ..core.arrays import Floats, Positions, freeze
+from ..core.immutable import CompactRepr, Immutable, assign
 from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InputError
 from .bounds import ManyMultipliers, Multipliers, distortion_bound, loss_bound, many_loss_bound
@@ -61,11 +60,9 @@ class Optimality(Immutable, CompactRepr):
     limits: Floats | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "further", tuple(freeze(np.asarray(each, dtype=np.float64)) for each in self.further)
-        )
-        if self.limits is not None:
-            object.__setattr__(self, "limits", freeze(np.asarray(self.limits, dtype=np.float64)))
+        further = (freeze(np.asarray(each, dtype=np.float64)) for each in self.further)
+        limits = None if self.limits is None else freeze(np.asarray(self.limits, dtype=np.float64))
+        assign(self, further=tuple(further), limits=limits)
 
     @classmethod
     def of_many(cls, objective: str, prices: ManyMultipliers) -> Optimality:
@@ -182,12 +179,8 @@ def _check_among(mechanism: Mechanism, loss: Loss, candidates: Candidates) -> No
     wanted = (len(mechanism.secrets), len(every))
     if candidates.loss.array.shape != wanted or candidates.loss.unit != loss.unit:
         raise InputError("the losses of the candidates do not fit the secrets and observables.", _DAMAGED)
-    if (every.unit, every.crs, every.period, every.coordinates is None) != (
-        used.unit,
-        used.crs,
-        used.period,
-        used.coordinates is None,
-    ):
+    kinds = [(each.unit, each.crs, each.period, each.coordinates is None) for each in (every, used)]
+    if kinds[0] != kinds[1]:
         raise InputError("the candidates are not of the same kind as the mechanism's observables.", _DAMAGED)
     places = every.positions(used.labels)
     moved = (
@@ -196,10 +189,7 @@ def _check_among(mechanism: Mechanism, loss: Loss, candidates: Candidates) -> No
         and not np.array_equal(every.coordinates[places], used.coordinates)
     )
     if moved or not np.array_equal(candidates.loss.array[:, places], loss.array):
-        raise InputError(
-            "the mechanism's observables are at other places, or at another loss, than among the candidates.",
-            _DAMAGED,
-        )
+        raise InputError("the candidates have the mechanism's observables at another place or loss.", _DAMAGED)
 
 
 def _check(
@@ -221,9 +211,8 @@ def _check(
         raise InputError("a price is for a pair that no guarantee is about.", _DAMAGED)
     dual, worst = objective == DISTORTION, objective == WORST_CASE
     if not dual and not worst and objective != EXPECTED:
-        raise InputError(
-            f"the objective {objective!r} is unknown.", f"use {EXPECTED!r}, {WORST_CASE!r} or {DISTORTION!r}."
-        )
+        names = f"{EXPECTED!r}, {WORST_CASE!r} or {DISTORTION!r}"
+        raise InputError(f"the objective {objective!r} is unknown.", f"use {names}.")
     if optimality.distance is not None:
         as_errors(optimality.distance)
     asked = _distortion(guarantees)
@@ -285,7 +274,7 @@ def _distortion(guarantees: Sequence[Guarantee]) -> DistortionPrivacy | None:
     return next(iter(_distortions(guarantees)), None)
 
 
-def _connected(guarantees: Sequence[Guarantee], n: int) -> NDArray[np.intp]:
+def _connected(guarantees: Sequence[Guarantee], n: int) -> Positions:
     """Return for each secret the first of its component; guarantees constrain every pair within a component."""
     asked = [each for each in guarantees if isinstance(each, MetricPrivacy)]
     if any(each.metric.finite for each in asked):
@@ -303,7 +292,7 @@ def _connected(guarantees: Sequence[Guarantee], n: int) -> NDArray[np.intp]:
     return part
 
 
-def _allowed(guarantees: Sequence[Guarantee], s: NDArray[np.intp], t: NDArray[np.intp]) -> Floats:
+def _allowed(guarantees: Sequence[Guarantee], s: Positions, t: Positions) -> Floats:
     """Return the exponents that the guarantees together imply for listed pairs, array (k,)."""
     asked = [each for each in guarantees if isinstance(each, MetricPrivacy)]
     with np.errstate(over="ignore"):

@@ -237,10 +237,8 @@ def _first_guesses(places: Places, points: TruePoints) -> Floats:
     low, extent = points.xy.min(axis=0), np.ptp(points.xy, axis=0)
     steps = min(_GRID, _PER_PLACE * len(places))
     side = max(float(np.sqrt(extent.prod() / steps)), float(extent.max()) / steps, 1.0)
-    ticks = [
-        least + side * (np.arange(max(1, int(length / side))) + 0.5)
-        for least, length in zip(low, extent, strict=True)
-    ]
+    counts = [max(1, int(length / side)) for length in extent]
+    ticks = [least + side * (np.arange(count) + 0.5) for least, count in zip(low, counts, strict=True)]
     grid = np.stack(np.meshgrid(*ticks), axis=-1).reshape(-1, 2)
     return np.concatenate([points.guesses(np.ones((len(places), 1))).points, likely, grid])
 

@@ -53,9 +53,8 @@ class NoiseProof(CompactRepr):
             raise InputError("a distance is negative or not a number.", "use distances of at least 0.")
         per_m = up(self.upper * units.factor("m", self.promise.unit) * (1 + 2.0**-51))
         with np.errstate(over="ignore"):  # an exponent beyond all floats is infinite, which is a bound
-            return intervals.exp_above(
-                np.nextafter(per_m * np.nextafter(apart + self.slack_m, math.inf), math.inf)
-            )
+            reach = np.nextafter(apart + self.slack_m, math.inf)
+            return intervals.exp_above(np.nextafter(per_m * reach, math.inf))
 
     @property
     def sentence(self) -> str:

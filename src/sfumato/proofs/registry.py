@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import comb
 from typing import Any, Final, NoReturn, final, overload
@@ -221,29 +221,17 @@ def _of_rows(mechanism: Mechanism, guarantee: MetricPrivacy) -> Proved | Stated:
     proof = prove_metric_privacy(mechanism, guarantee)
     if not proof.holds:
         return Stated(guarantee, proof.upper)
-    any_two, unit = guarantee.for_any_two, guarantee.metric.unit
-    ratio = f": {_times_likely('value', guarantee.epsilon)}" if any_two else ""
+    any_two, metric, epsilon = guarantee.for_any_two, guarantee.metric, guarantee.epsilon
+    ratio = f": {_times_likely('value', epsilon)}" if any_two else ""
     said = f"{guarantee}{ratio}{guarantee.caveat(mechanism.secrets)}."
-    upper = min(proof.upper, guarantee.epsilon)
-    if any_two:
-        return _proved(
-            guarantee, upper, ReportBound(guarantee.epsilon, unit, 0.0, said, any_two, distance=_ANY_TWO)
-        )
-    confirmed = guarantee.confirmed_by(mechanism.secrets)
+    confirmed = any_two or guarantee.confirmed_by(mechanism.secrets)
     if not confirmed:  # refuse those that only have the name of others
         as_named(guarantee.distances, mechanism.secrets, mechanism.secrets)
-    distance, whom = _distance(mechanism, guarantee), f"({plain(guarantee.metric.name)})"
-    bound = ReportBound(
-        guarantee.epsilon,
-        unit,
-        0.0,
-        said,
-        whom="" if distance == _EUCLIDEAN else whom,
-        distance=distance,
-        middles=True,
-        confirmed=confirmed,
-    )
-    return _proved(guarantee, upper, bound)
+    kind = _ANY_TWO if any_two else _distance(mechanism, guarantee)
+    whom = "" if kind in (_ANY_TWO, _EUCLIDEAN) else f"({plain(metric.name)})"
+    stated = ReportBound(epsilon, metric.unit, 0.0, said, any_two, middles=not any_two, confirmed=confirmed)
+    bound = replace(stated, whom=whom, distance=kind)
+    return _proved(guarantee, min(proof.upper, epsilon), bound)
 
 
 def _of_any_two_rows(mechanism: Mechanism, guarantee: LocalPrivacy) -> Proved | Stated:
@@ -262,12 +250,10 @@ def _distance(mechanism: Mechanism, guarantee: MetricPrivacy) -> str:
     metric = guarantee.distances
     hops = isinstance(guarantee, ThresholdPrivacy)
     try:
-        given = bool(metric.unit) and np.array_equal(
-            mechanism.secrets.metric(metric.name, metric.unit).array, metric.array
-        )
+        of_secrets = mechanism.secrets.metric(metric.name, metric.unit).array if metric.unit else None
     except SfumatoError:  # they give no such distance
-        given = False
-    if given:
+        of_secrets = None
+    if of_secrets is not None and np.array_equal(of_secrets, metric.array):
         return f"{metric.name}, {guarantee.metric.name}" if hops else metric.name
     mark = hashlib.blake2b(repr(mechanism.secrets.labels).encode("utf-8", "backslashreplace"))
     mark.update(np.ascontiguousarray(guarantee.metric.array).tobytes())
@@ -332,10 +318,8 @@ def _of_gaussian(recipe: GaussianNoise, guarantee: LocalPrivacy) -> Proved | Sta
 
 
 def _times_likely(what: str, epsilon: float) -> str:
-    other = "any other" if what != "number" else "another such number"
-    return (
-        f"any report is at most e^{at_most(epsilon, 6)} times more likely from one true {what} than from {other}"
-    )
+    factor, other = f"e^{at_most(epsilon, 6)}", "any other" if what != "number" else "another such number"
+    return f"any report is at most {factor} times more likely from one true {what} than from {other}"
 
 
 _PROOFS: Final[dict[tuple[type, type], Callable[[Any, Any], Proved | Stated]]] = {

@@ -85,12 +85,7 @@ def class_loss_above(mechanism: Mechanism, joint: Floats, loss: Floats) -> float
 
 
 def class_vulnerability_bound(
-    joint: Floats,
-    loss: Floats,
-    max_loss: float,
-    strategy: Floats,
-    price: float,
-    rows: Multipliers | None = None,
+    joint: Floats, loss: Floats, max_loss: float, strategy: Floats, price: float, rows: Multipliers | None = None
 ) -> float:
     """Return a proved lower bound on the Bayes vulnerability of every mechanism within the loss.
 
@@ -139,13 +134,7 @@ def class_information_bound_bits(
 
 
 def _bound(
-    earned: Floats,
-    size: Floats,
-    joint: Floats,
-    loss: Floats,
-    max_loss: float,
-    price: float,
-    rows: Multipliers,
+    earned: Floats, size: Floats, joint: Floats, loss: Floats, max_loss: float, price: float, rows: Multipliers
 ) -> float:
     """Return a lower bound on the row minima of earned + price P(w) l(w, z) and the priced rows, less price L."""
     price = max(price, 0.0)

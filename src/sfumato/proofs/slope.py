@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..core import Bracket, Mechanism
 from ..core.arguments import checked
-from ..core.arrays import Floats, readonly
+from ..core.arrays import Bools, Floats, Positions, readonly
 from ..core.bracket import bisect
 from ..core.units import factor, length_m
 from ..errors import InputError
@@ -216,10 +216,8 @@ def slope_holds(exponent: float, slope: float) -> bool:
 
     with ctx.workprec(_BITS):
         root, scale = arb(2).sqrt(), arb(exponent)
-        values = {
-            (a, b): (scale * (int(a) + int(b) * root)).exp()
-            for a, b in np.unique(_columns().reshape(-1, 2), axis=0)
-        }
+        corners = np.unique(_columns().reshape(-1, 2), axis=0)
+        values = {(a, b): (scale * (int(a) + int(b) * root)).exp() for a, b in corners}
         columns = np.array(
             [[[values[tuple(entry)] for entry in row] for row in column] for column in _columns().tolist()], object
         )
@@ -309,7 +307,7 @@ def halved(polynomials: NDArray[Any], axis: int) -> tuple[NDArray[Any], NDArray[
 
 
 @lru_cache(maxsize=1)
-def _columns() -> NDArray[np.intp]:
+def _columns() -> Positions:
     """Return the extreme columns on nine vertices, one of each class of symmetry: array (k, 3, 3, 2).
 
     Their logarithms are L (a + b sqrt(2)) with integers a and b: the corners of the polytope of potentials p with
@@ -346,14 +344,12 @@ def _columns() -> NDArray[np.intp]:
     return np.array([corner.reshape(3, 3, 2) for _, corner in sorted(classes.items())])
 
 
-def _value(exact: NDArray[np.intp]) -> Floats:
+def _value(exact: Positions) -> Floats:
     value: Floats = exact[..., 0] + _ROOT * exact[..., 1]
     return value
 
 
-def _are_corners(
-    potentials: NDArray[np.intp], distance: NDArray[np.intp], neighbours: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _are_corners(potentials: Positions, distance: Positions, neighbours: Bools) -> Bools:
     """Return whether potentials (k, 9, 2) satisfy all rows, and the rows that each meets connect all vertices."""
     apart = potentials[:, :, None] - potentials[:, None, :]
     room = np.where(neighbours, _value(distance - apart), np.inf)
@@ -361,11 +357,11 @@ def _are_corners(
     reached = (met | met.transpose(0, 2, 1) | np.eye(9, dtype=bool)).astype(float)
     for _ in range(3):  # paths of up to eight steps
         reached = np.minimum(reached @ reached, 1.0)
-    kept: NDArray[np.bool_] = (room.min(axis=(1, 2)) >= -1e-6) & (reached[:, 4] > 0).all(axis=1)
+    kept: Bools = (room.min(axis=(1, 2)) >= -1e-6) & (reached[:, 4] > 0).all(axis=1)
     return kept
 
 
-def _images(potential: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+def _images(potential: Positions) -> list[Positions]:
     """Return a potential under the eight symmetries of the square."""
     square = potential.reshape(3, 3, 2)
     turned = [np.rot90(square, k) for k in range(4)]

@@ -13,7 +13,7 @@ from scipy.special import xlogy
 from scipy.stats import random_table, rankdata
 
 from ..core import Mechanism, Metric, Space, units
-from ..core.arrays import Floats
+from ..core.arrays import Floats, Positions
 from ..core.immutable import CompactRepr
 from ..errors import InputError, argument, python
 from ..rounding import at_most
@@ -69,9 +69,8 @@ def zero_leakage_test(
         InputError: If so few permutations can never reject at the level.
 
     Source:
-        Chatzikokolakis, Chothia and Guha, "Statistical measurement of information
-        leakage", TACAS 2010, test by the distribution at zero leakage; here by
-        permutation instead of its asymptotic form.
+        Chatzikokolakis, Chothia and Guha, "Statistical measurement of information leakage", TACAS 2010, test by
+        the distribution at zero leakage; here by permutation instead of its asymptotic form.
     """
     _check_permutations(permutations, failure)
     counts = sample.counts[sample.counts.any(axis=1)][:, sample.counts.any(axis=0)]
@@ -170,7 +169,7 @@ def _agreement(series: Floats, lags: int, numeric: bool) -> Floats:
     return np.concatenate([agree(series[:-lag], series[lag:]).sum(axis=0) for lag in range(1, lags + 1)])
 
 
-def _ranks(points: Floats, strata: NDArray[np.intp]) -> Floats:
+def _ranks(points: Floats, strata: Positions) -> Floats:
     ranks = np.empty(points.shape)
     for stratum in np.unique(strata):
         group = strata == stratum
@@ -179,7 +178,7 @@ def _ranks(points: Floats, strata: NDArray[np.intp]) -> Floats:
     return ranks
 
 
-def _codes(labels: list[Hashable]) -> NDArray[np.intp]:
+def _codes(labels: list[Hashable]) -> Positions:
     positions: dict[Hashable, int] = {}
     return np.array([positions.setdefault(label, len(positions)) for label in labels], dtype=np.intp)
 
@@ -211,14 +210,9 @@ class RepetitionEstimate(CompactRepr):
             f"calls ({secret!r} always gave {output!r})"
         )
         if self.probability is None:
-            return (
-                f"{seen}: either there is no noise, or it is not fresh. Without the claimed mechanism "
-                "or epsilon, no probability can be stated."
-            )
-        return (
-            f"{seen}; fresh noise {self.against} would repeat like this "
-            f"with probability at most {at_most(self.probability, 3)}."
-        )
+            return f"{seen}: no noise, or not fresh. No probability can be stated without a mechanism or epsilon."
+        likely = at_most(self.probability, 3)
+        return f"{seen}; fresh noise {self.against} would repeat like this with probability at most {likely}."
 
 
 def repetition(
@@ -271,9 +265,8 @@ def repetition_of(
     if not lengths or min(lengths) < 2:
         raise InputError("some secret has fewer than two outputs.", "collect at least two for each.")
     space = Space(outputs)
-    constant = {
-        s: row[0] for s, row in zip(space.labels, outputs.values(), strict=True) if all(o == row[0] for o in row)
-    }
+    rows = zip(space.labels, outputs.values(), strict=True)
+    constant = {s: row[0] for s, row in rows if all(output == row[0] for output in row)}
     probability: float | None
     if not constant:
         probability, against = 1.0, ""
@@ -314,9 +307,6 @@ def _of_epsilon(
                 k = min(len(outputs[s]), len(outputs[t]))
                 least = min(least, pairs * float((1 + np.exp(-epsilon * d)) ** (-2.0 * (k - 1))) * (1 + 1e-9))
     return least
-
-
-"""Called now and then with the calls made and the lower bound of epsilon so far."""
 
 
 class Stop(StrEnum):

@@ -50,11 +50,10 @@ class InformationEstimate:
 
     def __str__(self) -> str:
         caution = "; there are too few samples to trust it" if self.scarce else ""
+        bits, sure = self.bits, f"{1 - self.failure:.6g}"
         return (
-            f"About {max(self.bits.value, 0.0):.4g} bits leak "
-            f"(approximately {self.bits.lower:.4g} to {self.bits.upper:.4g} with confidence "
-            f"{1 - self.failure:.6g}, "
-            f"from {self.samples} samples){caution}."
+            f"About {max(bits.value, 0.0):.4g} bits leak (approximately {bits.lower:.4g} to {bits.upper:.4g} with "
+            f"confidence {sure}, from {self.samples} samples){caution}."
         )
 
 
@@ -75,11 +74,6 @@ def estimate_information(sample: Sample, *, failure: float = 0.05) -> Informatio
     Source:
         Grassberger, "Entropy estimates from insufficient samplings",
         arXiv:physics/0307138, equation 30; Miller, 1955.
-
-    Example:
-        >>> from sfumato.statistics import Sample, estimate_information
-        >>> round(estimate_information(Sample([[500, 0], [0, 500]])).bits.value, 2)
-        1.0
     """
     binomial.check_failure(failure)
     counts = sample.counts[sample.counts.any(axis=1)][:, sample.counts.any(axis=0)]
@@ -216,9 +210,8 @@ def _of_pairs(sample: Sample, failure: float, share: float, rng: np.random.Gener
     reach = sqrt(log(1 / each) / (2 * n))
     low, blind_low = binomial.lower(np.array([hits, blind]), np.array([trials]), each)
     informed = Bracket(float(low), hits / trials if trials else 0.0, _above(plug_in + reach))
-    return GuessingEstimate(
-        plug_in, informed, Bracket(float(blind_low), before, _above(before + reach)), failure, n
-    )
+    blind_bracket = Bracket(float(blind_low), before, _above(before + reach))
+    return GuessingEstimate(plug_in, informed, blind_bracket, failure, n)
 
 
 def _of_rows(
@@ -292,10 +285,6 @@ def total_variation_radius(samples: int, values: int, failure: float = 0.05) -> 
 
     Raises:
         InputError: If a number is out of range.
-
-    Example:
-        >>> round(total_variation_radius(10_000, 20), 3)
-        0.029
 
     Source:
         Weissman, Ordentlich, Seroussi, Verdu and Weinberger, "Inequalities for the L1 deviation of the empirical

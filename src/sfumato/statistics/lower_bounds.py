@@ -82,10 +82,8 @@ class _ObservedBound:
 
     @property
     def _seen(self) -> str:
-        (s, t), (a, b), (n, m) = self.pair, self.hits, self.trials
-        return (
-            f"{in_words(self.event)} was seen in {a} of {n} reports of {s!r} and in {b} of {m} reports of {t!r}."
-        )
+        (s, t), (a, b), (n, m), event = self.pair, self.hits, self.trials, in_words(self.event)
+        return f"{event} was seen in {a} of {n} reports of {s!r} and in {b} of {m} reports of {t!r}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -175,9 +173,8 @@ def epsilon_lower(
     """
     if not 0 <= delta < 1:
         raise InputError(f"a delta of {delta} is not a probability below 1.", "use a small one, such as 1e-6.")
-    shown = strongest(
-        sample, metric, epsilon_gain(delta), failure=failure, candidates=candidates, share=share, seed=seed
-    )
+    gain = epsilon_gain(delta)
+    shown = strongest(sample, metric, gain, failure=failure, candidates=candidates, share=share, seed=seed)
     unit = "" if metric is None else metric.unit
     return EpsilonFinding.of(shown, sample.secrets.labels, sample.outputs.labels, failure, unit, delta=delta)
 
@@ -395,11 +392,6 @@ def _single_outputs(counts: Counts, distances: Floats, gain: Gain, failure: floa
         second, output = divmod(int(values.argmax()), counts.shape[1])
         if values[second, output] > value:
             value, s, t, o = float(values[second, output]), first, second, output
-    return Shown(
-        value,
-        Event(s, t, np.array([o])),
-        (int(counts[s, o]), int(counts[t, o])),
-        (int(totals[s]), int(totals[t])),
-        (float(low[s, o]), float(high[t, o])),
-        counts.size,
-    )
+    hits, trials = (int(counts[s, o]), int(counts[t, o])), (int(totals[s]), int(totals[t]))
+    rates = float(low[s, o]), float(high[t, o])
+    return Shown(value, Event(s, t, np.array([o])), hits, trials, rates, counts.size)

@@ -10,16 +10,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..core import Space
-from ..core.arrays import Floats, floats, numbers, readonly
+from ..core.arrays import Floats, Positions, floats, numbers, readonly
 from ..core.immutable import CompactRepr, assign
 from ..errors import InputError, row_value
 from ..rounding import counted
 from .binomial import Counts
-
-Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -231,13 +229,9 @@ def split(counts: Counts, share: float, rng: np.random.Generator) -> tuple[Count
     if not 0 < share < 1:
         raise InputError(f"a share of {share} leaves one part empty.", "use a share between 0 and 1, such as 0.5.")
     sizes = np.rint(share * counts.sum(axis=1)).astype(np.int64)
-    first = np.array(
-        [
-            rng.multivariate_hypergeometric(row, size, method="marginals")
-            for row, size in zip(counts, sizes, strict=True)
-        ],
-        dtype=np.int64,
-    )
+    rows = zip(counts, sizes, strict=True)
+    parts = [rng.multivariate_hypergeometric(row, size, method="marginals") for row, size in rows]
+    first = np.array(parts, dtype=np.int64)
     return first, counts - first
 
 
@@ -356,11 +350,8 @@ class Halvings(Bins, CompactRepr):
         for level in range(depth):
             axis = level % points.shape[1]
             cut = np.array([np.median(part[:, axis]) for part in parts])
-            parts = [
-                half
-                for part, c in zip(parts, cut, strict=True)
-                for half in (part[part[:, axis] < c], part[part[:, axis] >= c])
-            ]
+            low = [part[:, axis] < c for part, c in zip(parts, cut, strict=True)]
+            parts = [half for part, side in zip(parts, low, strict=True) for half in (part[side], part[~side])]
             if min(map(len, parts)) == 0:
                 raise InputError(
                     "many outputs are equal, so no cut halves them.",
@@ -401,8 +392,7 @@ class FineBits(Bins):
         dimensions: The number of coordinates of an output.
 
     Source:
-        Mironov, "On significance of the least significant bits for differential
-        privacy", CCS 2012.
+        Mironov, "On significance of the least significant bits for differential privacy", CCS 2012.
     """
 
     step: float

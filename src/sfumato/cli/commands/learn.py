@@ -74,10 +74,8 @@ def command(options: LearnOptions) -> None:
     from ...learning import Ending, Pairs, promised_within
     from ...optimal import least_information, least_vulnerability
     from ...reports.document import Learned, Origin, file_facts, learn_page
-    from ...reports.facts import promises_of
-    from ...reports.facts import subject_of
-    from ...reports.sentences import examples_words
-    from ...reports.sentences import formal_words
+    from ...reports.facts import promises_of, subject_of
+    from ...reports.sentences import examples_words, formal_words
     from ..mechanism_files import typed
     from ..screen import Screen, print_table
 
