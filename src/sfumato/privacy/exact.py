@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import ONE_WORD, Mechanism
-from ..core.arrays import Floats
+from ..core.arrays import Floats, Positions
 from ..intervals import Interval, above, below
 from ..intervals import exact as interval
 from ..rounding import float_above, float_below
 from .rows import AnyMechanism, Mask, channel, pair_blocks, unequal_pair
-from .search import Positions, Top
+from .search import Top
 
-Pairs = NDArray[np.intp]
+Pairs = Positions
 """Pairs (s, t) of positions of rows, array (k, 2)."""
 
 _LEAST: Final = 2.0**-512  # smaller entries would need integers of over a thousand bits

@@ -13,13 +13,14 @@ from types import ModuleType
 from typing import ClassVar, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..core import Bracket, Mechanism, Metric, Randomizer, Space
-from ..core.arrays import Floats
+from ..core.arrays import Floats, Positions
 from ..core.immutable import CompactRepr
 from ..core.naming import label_phrase
-from ..rounding import Logarithm, log_below
+from ..rounding import Logarithm, at_most, factor_at_most, log_below
+from .relation import related
 from .rows import AnyMechanism, listed, rows_equal
 
 
@@ -37,9 +38,9 @@ class Witness(CompactRepr):
     """
 
     pair: tuple[int, int] | None = None
-    outputs: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    outputs: Positions = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     prior: Floats | None = None
-    event: NDArray[np.intp] | None = None
+    event: Positions | None = None
     note: str = ""
     names: tuple[str, str] | None = None
 
@@ -59,7 +60,7 @@ class Witness(CompactRepr):
         return ", ".join(parts)
 
 
-def _listed(space: Space, positions: NDArray[np.intp], most: int = 6) -> str:
+def _listed(space: Space, positions: Positions, most: int = 6) -> str:
     names = [label_phrase(space.labels[int(position)]) for position in positions[:most]]
     if len(positions) > most:
         names.append(f"... ({len(positions)} in all)")
@@ -117,6 +118,8 @@ class Notion(ABC):
         parameter: The name of the open parameter.
         on_request: Whether audits measure it only by name, because another notion has the same number or it needs
             a choice.
+        limit: The sentence of a finite ``{value}``, e to it as ``{factor}``, and the ``{related}`` secrets.
+        certainty: The sentence of an infinite value.
     """
 
     __slots__ = ()
@@ -124,6 +127,8 @@ class Notion(ABC):
     description: ClassVar[Description]
     parameter: ClassVar[str] = "epsilon"
     on_request: ClassVar[bool] = False
+    limit: ClassVar[str] = ""
+    certainty: ClassVar[str] = ""
 
     @final
     @property
@@ -241,9 +246,12 @@ class Notion(ABC):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the finding of `measure`, with a bound of the rounding error; equal rows need no care."""
 
-    @abstractmethod
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in one or two sentences."""
+        about = related(getattr(self, "relation", None))
+        if math.isinf(value):
+            return self.certainty.format(related=about)
+        return self.limit.format(value=at_most(value), factor=factor_at_most(value), related=about)
 
     @final
     def holds(self, mechanism: Randomizer | ArrayLike, value: float) -> bool:

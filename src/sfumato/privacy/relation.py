@@ -7,10 +7,10 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..core import Metric, Space, hops, shortest_paths
-from ..core.arrays import Floats, readonly
+from ..core.arrays import Bools, Floats, Positions, readonly
 from ..errors import InputError
 from ..escaping import plain
 from .rows import AnyMechanism, Mask, channel, check_size
@@ -31,7 +31,7 @@ class Relation:
         Kawamoto and Murakami, section II (adjacency); Desfontaines, 2.2.6 (neighbours).
     """
 
-    array: NDArray[np.bool_]
+    array: Bools
     name: str
 
     def __init__(self, array: ArrayLike, name: str = "related secrets") -> None:
@@ -79,7 +79,7 @@ class Relation:
         return len(self.array)
 
     @property
-    def pairs(self) -> NDArray[np.intp]:
+    def pairs(self) -> Positions:
         """The ordered pairs, array (k, 2) of positions."""
         return np.argwhere(self.array)
 
@@ -145,5 +145,5 @@ def largest_over(lengths: Floats, relation: Relation | None) -> float:
     return float(lengths[relation.array].max(initial=0.0))
 
 
-def _exact(lengths: Floats, units: Floats, where: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> bool:
+def _exact(lengths: Floats, units: Floats, where: Bools) -> bool:
     return bool((units[where] == 1).all() or np.array_equal(lengths, units))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Randomizer, Space, check_stochastic, matrix_of
-from ..core.arrays import Floats, floats
+from ..core.arrays import Bools, Floats, Positions, floats
 from ..errors import InputError
 
 AnyMechanism = Mechanism | ArrayLike
@@ -47,7 +47,7 @@ def rows_equal(mechanism: AnyMechanism) -> bool:
     return bool((rows == rows[0]).all())
 
 
-Mask = NDArray[np.bool_]
+Mask = Bools
 """Whether each ordered pair (s, t) of n rows counts, array (n, n)."""
 
 _BEYOND: Final = 1400.0  # e to this makes any positive probability larger than 1
@@ -95,8 +95,8 @@ def excesses(matrix: Floats, mask: Mask, epsilon: float) -> Floats:
 
 
 def pair_blocks(
-    rows: NDArray[Any], pairs: NDArray[np.intp], entries: int = 1 << 17
-) -> Iterator[tuple[NDArray[np.intp], NDArray[Any], NDArray[Any]]]:
+    rows: NDArray[Any], pairs: Positions, entries: int = 1 << 17
+) -> Iterator[tuple[Positions, NDArray[Any], NDArray[Any]]]:
     """Yield pairs, array (c, 2), with their rows, two arrays (c, m), in blocks of about so many entries."""
     size = max(1, entries // rows.shape[1])
     for start in range(0, len(pairs), size):

@@ -12,14 +12,10 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..core.arrays import Floats
+from ..core.arrays import Floats, Positions
 from ..divergences import CHI_SQUARED, HELLINGER, KL, REVERSE_KL, TOTAL_VARIATION, Divergence, HockeyStick, Renyi
 from .rows import Mask
-
-Positions = NDArray[np.intp]
-"""Positions of rows, array (k,), or of pairs of them, array (k, 2)."""
 
 Values = Callable[[Positions, Positions], Floats]
 """From the pairs (s, t), two arrays (k,), to their values, array (k,)."""

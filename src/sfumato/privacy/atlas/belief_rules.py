@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core import as_distance, blind_error
+from ...core.arrays import Positions
 from ...core.bracket import bisect
 from ...intervals import Interval, above, below, exact
 from ..beliefs.attackers import Events, Priors
@@ -308,7 +308,7 @@ def distribution_to_pufferfish(claim: Claim, goal: Goal) -> Changes:
     return {"priors": goal.context("priors"), "rivals": goal.context("rivals")}
 
 
-def _map_pairs(maps: NDArray[np.intp]) -> Relation:
+def _map_pairs(maps: Positions) -> Relation:
     size = maps.shape[1]
     array = np.zeros((size, size), dtype=np.bool_)
     for images in maps:

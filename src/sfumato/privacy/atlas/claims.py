@@ -41,9 +41,6 @@ def divergence_name(divergence: object) -> str:
     return divergence if isinstance(divergence, str) else str(getattr(divergence, "name", divergence))
 
 
-"""The arrays that decide whether two objects are equal."""
-
-
 def _equal(outer: object, inner: object) -> bool:
     arrays = _CONTENT.get(type(outer))
     if arrays is None or type(outer) is not type(inner):
@@ -323,7 +320,10 @@ def _unit(context: Mapping[str, object]) -> str | None:
 
 
 def _checked(word: Description, name: str, argument: object) -> float:
-    value = _number(argument)
+    try:
+        value = float(argument) if isinstance(argument, int | float | np.number) else math.nan
+    except OverflowError:
+        value = math.inf
     unbounded = name == "order" or word.defaults.get(name) == math.inf
     if not (value >= 0 and (unbounded or math.isfinite(value))):
         raise (InfiniteNumberError if value == math.inf else InputError)(
@@ -335,13 +335,6 @@ def _checked(word: Description, name: str, argument: object) -> float:
     if name == "order" and value < 1:
         raise InputError(f"an order of {value:g} was given, but at least 1 is needed.", "use 1, 2 or inf, say.")
     return value
-
-
-def _number(argument: object) -> float:
-    try:
-        return float(argument) if isinstance(argument, int | float | np.number) else math.nan
-    except OverflowError:
-        return math.inf
 
 
 def _shown(name: str, value: float) -> str:
@@ -387,11 +380,6 @@ class Goal(CompactRepr):
     def context(self, name: str) -> object:
         """Return a given part of the context, or None."""
         return self.given.get(name)
-
-    def speaks_of(self, name: str) -> bool:
-        """Return whether the notion has such a part of the context, or such a number."""
-        word = VOCABULARY[self.notion]
-        return name in word.context or name in word.numbers
 
 
 Changes = Mapping[str, object] | Refusal

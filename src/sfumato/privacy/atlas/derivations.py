@@ -81,10 +81,8 @@ def implications(*, start: str | None = None, end: str | None = None) -> tuple[E
 
 def table() -> str:
     """Return the Markdown table of the atlas, one implication per line."""
-    lines = [
-        "| from | to | how the values change | if | the least? | source | proof |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    heads = ("from", "to", "how the values change", "if", "the least?", "source", "proof")
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for edge in ATLAS:
         cells = (
             VOCABULARY[edge.start].title,

@@ -19,6 +19,7 @@ from ..curves.trade_off import TradeOff
 from ..distributions.distribution_divergence import jointly_convex, quasi_convex
 from ..distributions.family import Family
 from ..relation import Relation, largest_over, largest_ratio, reach
+from ..vocabulary import VOCABULARY
 from .claims import Changes, Check, Claim, Goal, Map, Refusal, covers, divergence_name, needing
 
 _CONVEX: Final = frozenset({*NAMED, *(each.name for each in NAMED.values())})
@@ -39,7 +40,7 @@ def groups(claim: Claim, goal: Goal) -> Changes:
     relation, wanted = claim.context["relation"], goal.context("relation")
     if covers("relation", relation, wanted):
         return Refusal("the relation is covered already")
-    if not isinstance(relation, Relation) or (goal.speaks_of("relation") and wanted is None):
+    if not isinstance(relation, Relation) or ("relation" in VOCABULARY[goal.notion].context and wanted is None):
         return Refusal("a relation is needed that the claim's does not cover: pass relation=")
     steps = largest_over(relation.hops, _some_pairs(wanted))
     if steps == float("inf"):

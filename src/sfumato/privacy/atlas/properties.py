@@ -16,24 +16,13 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from ...intervals import above, exact
 from ..beliefs.attackers import Events, Priors
-from ..beliefs.membership import (
-    AdversarialPrivacy,
-    AposterioriNoiselessPrivacy,
-    IdentityPrivacy,
-    InferentialPrivacy,
-    MembershipPrivacy,
-    NegativeMembershipPrivacy,
-    NoiselessPrivacy,
-    PositiveMembershipPrivacy,
-)
-from ..beliefs.pufferfish import CausalPrivacy, Pufferfish
+from ..beliefs.membership import NoiselessPrivacy
 from ..beliefs.semantic import SemanticPrivacy
-from ..distributions.distribution import DistributionPrivacy
 from ..distributions.family import Family
 from ..notion import Finding, Notion
 from ..point.concentrated import BoundedRange
 from ..point.probabilistic import ProbabilisticDifferentialPrivacy
-from ..vocabulary import described
+from ..vocabulary import described, kinds
 from .claims import Claim, covers, to_one_default
 
 
@@ -84,22 +73,11 @@ def parity(key: str) -> Counterexample:
     """Return two mechanisms that hide the first of two bits under a notion, but together reveal it."""
     secrets, _, priors, first = _bits(2)
     both, second = _answers(secrets, lambda word: word[0] ^ word[1]), _answers(secrets, lambda word: word[1])
-    notions: dict[str, Notion] = {
-        "positive-membership": PositiveMembershipPrivacy(priors, first),
-        "negative-membership": NegativeMembershipPrivacy(priors, first),
-        "membership": MembershipPrivacy(priors, first),
-        "adversarial": AdversarialPrivacy(priors, 0.0, first),
-        "noiseless": NoiselessPrivacy(priors, first),
-        "aposteriori-noiseless": AposterioriNoiselessPrivacy(priors, first),
-        "inferential": InferentialPrivacy(priors, first),
-        "identity": IdentityPrivacy(priors, first),
-        "pufferfish": Pufferfish(priors, first),
-        "distribution-privacy": DistributionPrivacy(Family([[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]])),
-        "causal": CausalPrivacy(priors, [[[0, 1, 0, 1], [2, 3, 2, 3]]]),
-    }
+    family, sets = Family([[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]]), [[[0, 1, 0, 1], [2, 3, 2, 3]]]
+    context = {"priors": priors, "events": first, "rivals": first, "family": family, "interventions": sets}
     return Counterexample(
         "the parity of two fair bits and the second bit each say nothing about the first bit, but together all",
-        notions[key],
+        kinds(key)[0].of(context),
         (both, second),
         jointly(both, second),
     )
@@ -316,10 +294,7 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
         PropertyAnswer(False, "the two ranges may lie on different sides of 0", _OPEN, shifted_ranges),
         _yes("etas add, since losses add, where no mechanism reads another's report", _OPEN, _add),
     ),
-    "positive-membership": _beliefs("positive-membership"),
-    "negative-membership": _beliefs("negative-membership"),
-    "membership": _beliefs("membership"),
-    "adversarial": _beliefs("adversarial"),
+    **{key: _beliefs(key) for key in ("positive-membership", "negative-membership", "membership", "adversarial")},
     "noiseless": _row(_yes(_SAME), _yes(_MIXED), PropertyAnswer(False, "Proposition 20", _TABLE, counting)),
     "aposteriori-noiseless": _row(_yes(_WEIGHTS), _yes(_WEIGHTS), _parity("aposteriori-noiseless", _OPEN)),
     "inferential": _row(_yes(_SAME, _HERE), _yes(_MIXED, _HERE), _parity("inferential", _HERE)),

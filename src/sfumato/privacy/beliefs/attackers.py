@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...core import Prior, Space
-from ...core.arrays import readonly
+from ...core.arrays import Bools, readonly
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ..notion import Notion
@@ -102,7 +101,7 @@ class Events:
         Desfontaines, 2.2.6 ("t in D" is an event; a record's value is an attribute).
     """
 
-    masks: NDArray[np.bool_]
+    masks: Bools
     attribute: bool
 
     def __init__(self, masks: ArrayLike, *, attribute: bool = False) -> None:
@@ -166,7 +165,7 @@ class Events:
         return int(self.masks.shape[1])
 
     @property
-    def rivals(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def rivals(self) -> tuple[Bools, Bools]:
         """The facts and their opposites, array (f, n), and which are compared, array (f, f), symmetric."""
         k = len(self)
         if self.attribute:
@@ -193,9 +192,6 @@ class AgainstPriors(Notion):
     """
 
     __slots__ = ()
-
-    certainty: ClassVar[str]
-    limit: ClassVar[str]
 
     priors: Priors
 

@@ -40,10 +40,6 @@ class EventRatio(OfFacts):
 
     The odds of a fact grow by at most a factor e**rise, for any prior odds. Sets of reports give averages of the
     ratios of single ones. The probabilities of facts under the priors do not count.
-
-    Example:
-        >>> EventRatio(Priors.all()).measure([[0.75, 0.25], [0.25, 0.75]])
-        Event ratio: rise 1.09861
     """
 
     description = Description(
@@ -99,20 +95,13 @@ class PositiveMembershipPrivacy(OfFacts):
 
     and over an interval of p its ends attain it. Only the upward ratio is bounded: a report may still rule the
     fact out.
-
-    Example:
-        >>> coin = [[0.75, 0.25], [0.25, 0.75]]
-        >>> PositiveMembershipPrivacy(Priors.between(0.5, 0.5)).measure(coin)
-        Positive membership privacy: epsilon 0.693147
     """
 
     description = Description(
         "positive-membership",
         "positive membership privacy",
         question="How much more credible can a report make a fact?",
-        promise=(
-            "no report makes a fact more than e^{epsilon} times as probable, or its absence e^{epsilon} times less"
-        ),
+        promise="no report makes a fact over e^{epsilon} times as probable, or its absence e^{epsilon} times less",
         source="Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, definition 37",
         context=("priors", "events"),
     )
@@ -139,10 +128,7 @@ class NegativeMembershipPrivacy(OfFacts):
         "negative-membership",
         "negative membership privacy",
         question="How much less credible can a report make a fact?",
-        promise=(
-            "no report makes a fact more than e^{epsilon} times less probable, or its absence e^{epsilon} times "
-            "more"
-        ),
+        promise="no report makes a fact over e^{epsilon} times less likely, or its absence e^{epsilon} times more",
         source="Li, Qardaji, Su, Wu and Yang, CCS 2013",
         context=("priors", "events"),
     )
@@ -161,19 +147,13 @@ class MembershipPrivacy(OfFacts):
     """Membership privacy: positive and negative membership privacy together.
 
     Against all priors and every single secret it is differential privacy of all pairs.
-
-    Example:
-        >>> MembershipPrivacy(Priors.all()).measure([[0.75, 0.25], [0.25, 0.75]])
-        Membership privacy: epsilon 1.09861
     """
 
     description = Description(
         "membership",
         "membership privacy",
         question="How much more or less credible can a report make a fact?",
-        promise=(
-            "no report changes the probability of a fact, or of its absence, by more than a factor e^{epsilon}"
-        ),
+        promise="no report changes the probability of a fact, or of its absence, by over a factor e^{epsilon}",
         source="Li, Qardaji, Su, Wu and Yang, CCS 2013",
         context=("priors", "events"),
     )
@@ -262,11 +242,6 @@ class DeltaOfAdversarialPrivacy(AgainstPriors):
 
     Raises:
         InputError: If epsilon is out of range.
-
-    Example:
-        >>> response = [[5 / 6, 1 / 6], [1 / 6, 5 / 6]]
-        >>> DeltaOfAdversarialPrivacy(Priors.all(), 0.5).measure(response)
-        Adversarial privacy: delta 0.226596
     """
 
     description = AdversarialPrivacy.description
@@ -396,9 +371,7 @@ class InferentialPrivacy(NoiselessPrivacy):
     description = Description(
         "inferential",
         "inferential privacy",
-        question=(
-            "By which factor does a report change the odds of two values? (The epsilon of noiseless privacy.)"
-        ),
+        question="By which factor does a report change the odds of two values? (As for noiseless privacy.)",
         promise="no report changes the odds between two values of the attribute by more than a factor e^{epsilon}",
         source="Ghosh and Kleinberg, ITCS 2017",
         context=("priors", "events"),
@@ -441,12 +414,6 @@ class InformationPrivacy(AgainstPriors):
 
     It is a-posteriori noiseless privacy of the secret itself, and so bounds every fact about it. With a prior that
     holds every secret possible it implies differential privacy of all pairs with twice its epsilon.
-
-    Example:
-        >>> import sfumato as sf
-        >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
-        >>> InformationPrivacy(Priors.of(sf.Prior.uniform(coin.secrets))).measure(coin)
-        Information privacy: epsilon 0.693147
     """
 
     description = Description(

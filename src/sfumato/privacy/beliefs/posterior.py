@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...core import Prior, Space
-from ...core.arrays import Floats, numbers, readonly
+from ...core.arrays import Bools, Floats, Positions, numbers, readonly
 from ...errors import InputError
 from ...rounding import log_error, log_errors
 from ..notion import Finding, Witness
@@ -42,7 +42,7 @@ class Likelihoods(NamedTuple):
     low: Floats
     high: Floats
     mass: Floats
-    possible: NDArray[np.bool_]
+    possible: Bools
 
 
 def scenarios(priors: Priors, matrix: Floats) -> tuple[Prior | None, ...]:
@@ -64,9 +64,7 @@ def terms(prior: Prior | None) -> int:
     return 1 if prior is None else 2 * len(prior.support)
 
 
-def likelihoods(
-    matrix: Floats, prior: Prior | None, masks: NDArray[np.bool_], *, filled: bool = False
-) -> Likelihoods:
+def likelihoods(matrix: Floats, prior: Prior | None, masks: Bools, *, filled: bool = False) -> Likelihoods:
     """Return the likelihoods of each fact, masks (k, n), under a prior; None for any.
 
     With ``filled``, for an interval of probabilities, a fact of prior probability 0 counts if it is true of one
@@ -74,16 +72,12 @@ def likelihoods(
     """
     if prior is None:
         return _free(matrix, masks)
-    parts = [
-        _under(matrix, prior, masks[block], filled=filled) for block in blocks(max(1, len(masks)), len(matrix))
-    ]
+    parts = [_under(matrix, prior, masks[part], filled=filled) for part in blocks(max(1, len(masks)), len(matrix))]
     rows, mass, possible = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Likelihoods(rows, rows, mass, possible)
 
 
-def _under(
-    matrix: Floats, prior: Prior, masks: NDArray[np.bool_], *, filled: bool
-) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def _under(matrix: Floats, prior: Prior, masks: Bools, *, filled: bool) -> tuple[Floats, Floats, Bools]:
     """Return the likelihoods of some facts under a prior, their probabilities, and which are possible."""
     weights = np.where(masks, prior.probabilities, 0.0)
     mass = weights.sum(axis=1)
@@ -102,7 +96,7 @@ def _under(
     return weights @ matrix, mass, possible
 
 
-def _free(matrix: Floats, masks: NDArray[np.bool_]) -> Likelihoods:
+def _free(matrix: Floats, masks: Bools) -> Likelihoods:
     """Return the range over all distributions on each fact; point masses attain its ends."""
     k, m = len(masks), matrix.shape[1]
     low, high = np.zeros((k, m)), np.zeros((k, m))
@@ -120,9 +114,7 @@ def blocks(count: int, width: int) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
-def compare_rivals(
-    notion: AgainstPriors, mechanism: AnyMechanism, facts: NDArray[np.bool_], rivals: NDArray[np.bool_]
-) -> Finding:
+def compare_rivals(notion: AgainstPriors, mechanism: AnyMechanism, facts: Bools, rivals: Bools) -> Finding:
     """Return the largest ln(P[o | fact] / P[o | rival]), with the facts, the prior and the report.
 
     Facts are an array (k, n), and ``rivals`` is symmetric, array (k, k). Facts that a prior holds impossible are
@@ -149,9 +141,7 @@ def compare_rivals(
     return Finding(notion, value, upper - value if np.isfinite(value) else 0.0, witness)
 
 
-def _between(
-    matrix: Floats, prior: Prior | None, fact: NDArray[np.bool_], rival: NDArray[np.bool_], output: int
-) -> Witness:
+def _between(matrix: Floats, prior: Prior | None, fact: Bools, rival: Bools, output: int) -> Witness:
     event, other = np.flatnonzero(fact), np.flatnonzero(rival)
     if prior is None:
         s, t = event[matrix[event, output].argmax()], other[matrix[other, output].argmin()]
@@ -170,7 +160,7 @@ def _between(
     )
 
 
-def _listed(positions: NDArray[np.intp], most: int = 6) -> str:
+def _listed(positions: Positions, most: int = 6) -> str:
     text = ", ".join(map(str, positions[:most].tolist()))
     return f"{text}, ... ({len(positions)} in all)" if len(positions) > most else text
 
@@ -197,8 +187,8 @@ class Odds(NamedTuple):
 
     high: Floats
     low: Floats
-    high_at: NDArray[np.intp]
-    low_at: NDArray[np.intp]
+    high_at: Positions
+    low_at: Positions
     least: Chance
     most: Chance
     terms: int
@@ -217,7 +207,7 @@ class Odds(NamedTuple):
         )
 
 
-def odds(matrix: Floats, priors: Priors, masks: NDArray[np.bool_]) -> Iterator[Odds]:
+def odds(matrix: Floats, priors: Priors, masks: Bools) -> Iterator[Odds]:
     """Yield the odds of all facts for each given prior, or once for any."""
     for prior in scenarios(priors, matrix):
         parts = [_part(matrix, priors, prior, masks[block]) for block in blocks(len(masks), matrix.shape[1])]
@@ -230,8 +220,8 @@ def odds(matrix: Floats, priors: Priors, masks: NDArray[np.bool_]) -> Iterator[O
 
 
 def _part(
-    matrix: Floats, priors: Priors, prior: Prior | None, masks: NDArray[np.bool_]
-) -> tuple[Floats, Floats, NDArray[np.intp], NDArray[np.intp], Floats, Floats]:
+    matrix: Floats, priors: Priors, prior: Prior | None, masks: Bools
+) -> tuple[Floats, Floats, Positions, Positions, Floats, Floats]:
     filled = priors.interval is not None
     true = likelihoods(matrix, prior, masks, filled=filled)
     false = likelihoods(matrix, prior, ~masks, filled=filled)
@@ -242,9 +232,7 @@ def _part(
     return high, low, high_at, low_at, true.mass / total, false.mass / total
 
 
-def _extreme(
-    true: Likelihoods, false: Likelihoods, possible: NDArray[np.bool_], *, largest: bool
-) -> tuple[Floats, NDArray[np.intp]]:
+def _extreme(true: Likelihoods, false: Likelihoods, possible: Bools, *, largest: bool) -> tuple[Floats, Positions]:
     top, bottom = (true.high, false.low) if largest else (true.low, false.high)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = top / bottom
@@ -264,8 +252,8 @@ class Rated(NamedTuple):
     value: Floats
     upper: Floats
     p: Floats
-    output: NDArray[np.intp]
-    raised: NDArray[np.bool_]
+    output: Positions
+    raised: Bools
 
     @property
     def opposite(self) -> Rated:
@@ -347,9 +335,7 @@ def worst(
     return Finding(notion, value, upper - value if value < np.inf else 0.0, witness)
 
 
-def _attained(
-    matrix: Floats, secrets: Space, prior: Prior | None, mask: NDArray[np.bool_], rated: Rated, j: int
-) -> Witness:
+def _attained(matrix: Floats, secrets: Space, prior: Prior | None, mask: Bools, rated: Rated, j: int) -> Witness:
     p, output = float(rated.p[j]), int(rated.output[j])
     belief = np.zeros(len(mask))
     for part, share, high in ((mask, p, bool(rated.raised[j])), (~mask, 1 - p, not rated.raised[j])):

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...core import Space
-from ...core.arrays import Floats, readonly
+from ...core.arrays import Bools, Floats, Positions, readonly
 from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import log_error
@@ -36,8 +36,8 @@ class Rivals(CompactRepr):
         InputError: If the arrays do not go together, or two rivals share a secret.
     """
 
-    facts: NDArray[np.bool_]
-    pairs: NDArray[np.bool_]
+    facts: Bools
+    pairs: Bools
 
     def __init__(self, facts: ArrayLike, pairs: ArrayLike) -> None:
         masks, related = np.array(facts), np.array(pairs)
@@ -114,7 +114,7 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
     limit = "setting a record to another value makes no report more than {factor} times as likely"
 
     priors: Priors
-    interventions: tuple[NDArray[np.intp], ...]
+    interventions: tuple[Positions, ...]
 
     def __init__(self, priors: Priors, interventions: Iterable[ArrayLike]) -> None:
         if priors.interval not in (None, (0.0, 1.0)) or (priors.listed and priors.interval is not None):
@@ -148,9 +148,7 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
         interventions = []
         for record in range(len(labels[0])):
             values = dict.fromkeys(label[record] for label in labels)
-            interventions.append(
-                [[_position(space, label, record, value) for label in labels] for value in values]
-            )
+            interventions.append([[_position(space, each, record, value) for each in labels] for value in values])
         return cls(priors, interventions)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
@@ -170,9 +168,7 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
                     if log > value:
                         note = f"record {record} set to its values {first} and {second}"
                         value = log
-                        witness = Witness(
-                            outputs=readonly(np.array([output])), prior=prior.probabilities, note=note
-                        )
+                        witness = Witness(None, readonly(np.array([output])), prior.probabilities, note=note)
         return Finding(self, value, upper - value if math.isfinite(value) else 0.0, witness)
 
     @property
@@ -228,7 +224,7 @@ class Pufferfish(AgainstPriors):
         return compare_rivals(self, mechanism, self.rivals.facts, self.rivals.pairs)
 
 
-def intervention_pairs(interventions: Sequence[NDArray[np.intp]]) -> Relation:
+def intervention_pairs(interventions: Sequence[Positions]) -> Relation:
     """Return the pairs of secrets that setting a record to two values makes from one secret."""
     size = interventions[0].shape[1]
     array = np.zeros((size, size), dtype=np.bool_)
@@ -238,7 +234,7 @@ def intervention_pairs(interventions: Sequence[NDArray[np.intp]]) -> Relation:
     return Relation(array, "secrets that differ in one record")
 
 
-def _images(prior: Floats, intervention: NDArray[np.intp]) -> Floats:
+def _images(prior: Floats, intervention: Positions) -> Floats:
     """Return the prior after each setting of the record, array (values, n)."""
     return np.stack([np.bincount(images, prior, minlength=len(prior)) for images in intervention])
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core import Space
-from ...core.arrays import Floats, readonly
+from ...core.arrays import Bools, Floats, Positions, readonly
 from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import at_most, log_error
@@ -61,14 +60,12 @@ class SemanticPrivacy(Notion, CompactRepr):
         "semantic",
         "semantic privacy",
         question="How much can the use of a person's record change anyone's beliefs?",
-        promise=(
-            "after any report, beliefs differ by at most {epsilon} from those after a report without the record"
-        ),
+        promise="after a report, beliefs differ by at most {epsilon} from those after a report without the record",
         source="Ganta, Kasiviswanathan and Smith, KDD 2008; Desfontaines, definition 40",
         context=("maps", "possible"),
     )
 
-    maps: NDArray[np.intp] | None = None
+    maps: Positions | None = None
     sets: bool = True
 
     def __post_init__(self) -> None:
@@ -116,7 +113,7 @@ class SemanticPrivacy(Notion, CompactRepr):
         witness = _attained(matrix, best.mapping, best.outputs)
         return Finding(self, value, rounding, witness)
 
-    def _of_map(self, matrix: Floats, used: NDArray[np.intp], mapping: NDArray[np.intp]) -> _Best:
+    def _of_map(self, matrix: Floats, used: Positions, mapping: Positions) -> _Best:
         """Return the largest ln R over the sets of reports, or single ones, for one map."""
         secrets = np.flatnonzero(mapping >= 0)
         defaults = np.unique(mapping[secrets])
@@ -171,7 +168,7 @@ class SemanticPrivacy(Notion, CompactRepr):
             f"{at_most(value)} more or less than it would without the person's own record."
         )
 
-    def _used(self, mechanism: AnyMechanism) -> tuple[Floats, NDArray[np.intp]]:
+    def _used(self, mechanism: AnyMechanism) -> tuple[Floats, Positions]:
         matrix = channel(mechanism).matrix
         if self.maps is not None:
             check_size("the maps are on", self.maps.shape[1], len(matrix), "use maps on the mechanism's secrets.")
@@ -180,11 +177,11 @@ class SemanticPrivacy(Notion, CompactRepr):
 
 class _Best(NamedTuple):
     log_spread: float
-    mapping: NDArray[np.intp] | None
-    outputs: NDArray[np.intp]
+    mapping: Positions | None
+    outputs: Positions
 
 
-def _any_default(matrix: Floats, used: NDArray[np.intp]) -> _Best:
+def _any_default(matrix: Floats, used: Positions) -> _Best:
     """Return the largest ln R over all defaults, by one report with its most probable secret as default."""
     columns = matrix[:, used]
     top, bottom = columns.max(axis=0), columns.min(axis=0)
@@ -195,7 +192,7 @@ def _any_default(matrix: Floats, used: NDArray[np.intp]) -> _Best:
     return _Best(float(np.log(ratios[column])), np.full(len(matrix), default), used[[column]])
 
 
-def _ratio_logs(sums: Floats, mapping: NDArray[np.intp]) -> Floats:
+def _ratio_logs(sums: Floats, mapping: Positions) -> Floats:
     """Return ln r(s) of each set, array (sets, secrets in the map); NaN where both probabilities are 0."""
     secrets = np.flatnonzero(mapping >= 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -203,7 +200,7 @@ def _ratio_logs(sums: Floats, mapping: NDArray[np.intp]) -> Floats:
     return logs
 
 
-def _largest_spread(sums: Floats, mapping: NDArray[np.intp]) -> tuple[float, int]:
+def _largest_spread(sums: Floats, mapping: Positions) -> tuple[float, int]:
     """Return the largest ln R over the sets of a block, and where."""
     secrets = np.flatnonzero(mapping >= 0)
     if not len(secrets):
@@ -217,7 +214,7 @@ def _largest_spread(sums: Floats, mapping: NDArray[np.intp]) -> tuple[float, int
         return float(np.log(spreads[row])), row
 
 
-def _attained(matrix: Floats, mapping: NDArray[np.intp], outputs: NDArray[np.intp]) -> Witness:
+def _attained(matrix: Floats, mapping: Positions, outputs: Positions) -> Witness:
     """Return the two secrets and the prior between them that attain the value of a map and a set."""
     secrets = np.flatnonzero(mapping >= 0)
     a, b = matrix[secrets][:, outputs].sum(axis=1), matrix[mapping[secrets]][:, outputs].sum(axis=1)
@@ -240,7 +237,7 @@ def _attained(matrix: Floats, mapping: NDArray[np.intp], outputs: NDArray[np.int
     return Witness((s, t), outputs, readonly(prior), readonly(np.array([s])), note)
 
 
-def worst_set(rows: Floats, possible: NDArray[np.bool_]) -> tuple[float, NDArray[np.intp]]:
+def worst_set(rows: Floats, possible: Bools) -> tuple[float, Positions]:
     """Return the largest ln p(S|s) / p(S|t) over two rows and a set S with a ``possible`` column, and S.
 
     No column is zero everywhere in the mechanism. The best S takes the columns whose ratio p(o|s) / p(o|t) is
@@ -262,9 +259,7 @@ def worst_set(rows: Floats, possible: NDArray[np.bool_]) -> tuple[float, NDArray
     return math.log(best), chosen
 
 
-def _of_pair(
-    row: Floats, other: Floats, ratios: Floats, possible: NDArray[np.bool_]
-) -> tuple[float, NDArray[np.intp]]:
+def _of_pair(row: Floats, other: Floats, ratios: Floats, possible: Bools) -> tuple[float, Positions]:
     """Return the largest p(S|s) / p(S|t) of two rows, and S."""
     order = np.argsort(-ratios, kind="stable")
     above, below = (np.concatenate([[0.0], np.cumsum(each[order])]) for each in (row, other))
@@ -296,7 +291,7 @@ def subset_sums(columns: Floats) -> Iterator[tuple[int, Floats]]:
         yield number << inner, low + base
 
 
-def members(subset: int) -> NDArray[np.intp]:
+def members(subset: int) -> Positions:
     """Return the columns of a subset."""
     return np.flatnonzero([(subset >> j) & 1 for j in range(subset.bit_length())])
 

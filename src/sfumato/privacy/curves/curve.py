@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
-from ...core.arrays import Floats, numbers
+from ...core.arrays import Bools, Floats, numbers
 from ...core.bracket import bisect, double
 from ...errors import InputError
 from ...rounding import UNIT, up
@@ -139,7 +139,7 @@ class FunctionTradeOff(Curve):
         return betas, 1.0 - betas
 
 
-def _first(where: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int | None:
+def _first(where: Bools) -> int | None:
     return int(where.argmax()) if where.any() else None
 
 
@@ -159,10 +159,6 @@ class LaplaceTradeOff(Curve):
 
     Raises:
         InputError: If epsilon is negative or NaN.
-
-    Example:
-        >>> round(LaplaceTradeOff(1.0).delta(0.5), 6)
-        0.221199
 
     Source:
         Dong, Roth and Su, "Gaussian differential privacy", 2022, proposition A.6.
@@ -225,10 +221,6 @@ class GaussianTradeOff(Curve):
 
     Raises:
         InputError: If mu is negative or NaN.
-
-    Example:
-        >>> round(GaussianTradeOff(1.0).delta(0.5), 6)
-        0.238422
 
     Source:
         Dong, Roth and Su, definition 2.6 and corollary 2.13.

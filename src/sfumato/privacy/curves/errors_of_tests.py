@@ -9,9 +9,9 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ...core.arrays import Floats, numbers
+from ...core.arrays import Floats, Positions, numbers
 from ...divergences import log_ratios
 from ...errors import InputError
 from ...intervals import exp_below_exact
@@ -49,13 +49,13 @@ def in_order(null: Floats, alternative: Floats) -> Errors:
     return Errors(_front(null), _rest(null), _rest(alternative), _front(alternative))
 
 
-def rejection_set(p: Floats, q: Floats, count: int) -> NDArray[np.intp]:
+def rejection_set(p: Floats, q: Floats, count: int) -> Positions:
     """Return the positions of the first ``count`` outputs in the order of ``errors``, rising."""
     order = np.argsort(_keys(p, q), axis=-1)[:count]
     return np.sort(order[(p[order] > 0) | (q[order] > 0)])
 
 
-def witness_of_test(rows: Floats, pair: NDArray[np.intp], rates: Errors, vertex: int) -> Witness:
+def witness_of_test(rows: Floats, pair: Positions, rates: Errors, vertex: int) -> Witness:
     """Return the witness of the test at one vertex of the error rates, arrays (m + 1,), of two rows."""
     first, second = (int(position) for position in pair)
     return Witness(

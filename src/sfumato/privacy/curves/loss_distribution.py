@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft
 from scipy.special import log_ndtr, logsumexp
 
-from ...core.arrays import Floats, readonly
+from ...core.arrays import Floats, Positions, readonly
 from ...core.bracket import bisect
 from ...core.immutable import assign
 from ...divergences import Rows, log_ratios, single
@@ -186,7 +185,7 @@ def _check(parts: list[tuple[LossDistribution, int]]) -> None:
 def _window(parts: list[tuple[LossDistribution, int]]) -> tuple[int, int]:
     """Return the first point and the size of a lattice that holds all but a tiny mass of the sum."""
     spacing = parts[0][0].spacing
-    seen: list[tuple[NDArray[np.intp], Floats, int]] = []
+    seen: list[tuple[Positions, Floats, int]] = []
     for part, count in parts:
         used = np.flatnonzero(part.masses)
         if len(used) == 0:

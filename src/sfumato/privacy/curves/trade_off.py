@@ -367,10 +367,6 @@ class TestingRegion:
     The region of all tests, randomised ones included, is convex; with (a, b) it holds (1 - a, 1 - b), by the
     opposite test. Its lower edge is the trade-off function ``lower``.
 
-    Example:
-        >>> TestingRegion.of_epsilon(1.0).contains(0.1, 0.1)
-        False
-
     Source:
         Kairouz, Oh and Viswanath, "The composition theorem for differential privacy", 2017, section 2; Wasserman
         and Zhou, 2010. The inclusion of both orders replaces one equality in Desfontaines, 2.2.6:

@@ -10,16 +10,15 @@ from itertools import pairwise
 from typing import Final, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...core.arrays import Floats
-from ...rounding import UNIT, at_most, float_above, float_below
+from ...core.arrays import Bools, Floats, Positions
+from ...rounding import UNIT, float_above, float_below
 from ..exact import IntegerRows, Pair, Pairs, integer_rows, weighted_masses
 from ..notion import Description, Finding, Notion, Witness
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation, related_rows, relation_on
 from ..rows import AnyMechanism, Mask, channel, pair_blocks
-from ..search import Positions, falling
+from ..search import falling
 from .curve import LARGEST, QUANTILE_ERROR, Curve, quantile
 from .errors_of_tests import Corners, Errors, errors, witness_of_test
 from .trade_off import TradeOff
@@ -41,10 +40,6 @@ class GaussianPrivacy(Notion):
     where T is the trade-off function. G_mu is convex and T linear between its vertices, so mu = max over vertices
     (a, b) of Phi^-1(1 - a) - Phi^-1(b). It is ``inf`` where some observable is possible for one secret only. Both
     orders of a pair give the same mu.
-
-    Example:
-        >>> round(GaussianPrivacy().measure([[0.75, 0.25], [0.25, 0.75]]).value, 6)
-        1.34898
     """
 
     description = Description(
@@ -60,6 +55,11 @@ class GaussianPrivacy(Notion):
         context=("relation",),
     )
     parameter = "mu"
+    certainty = "Some report rules out one of {related}: no mu is enough."
+    limit = (
+        "Identifying the source of a report among {related} is at least as hard as detecting from one draw a "
+        "shift of a standard normal distribution by {value}."
+    )
 
     relation: Relation | None = None
 
@@ -78,16 +78,6 @@ class GaussianPrivacy(Notion):
         rounding = 4 * (rows.shape[1] + 8) * UNIT + 2 * LARGEST * QUANTILE_ERROR
         return Finding(self, value, rounding, witness)
 
-    def sentence(self, value: float) -> str:
-        """Return the guarantee at a value, in words."""
-        related = "secrets" if self.relation is None else self.relation.name
-        if math.isinf(value):
-            return f"Some report distinguishes some two {related} with certainty."
-        return (
-            f"Identifying the source of a report among two {related} is at least as hard as detecting from one "
-            f"draw a shift of a standard normal distribution by {at_most(value)}."
-        )
-
 
 @dataclass(slots=True)
 class _Largest:
@@ -97,12 +87,12 @@ class _Largest:
     value: float = 0.0
     witness: Witness = field(default_factory=lambda: Witness(note="all related secrets have the same row"))
 
-    def of_pairs(self, pairs: NDArray[np.intp]) -> Floats:
+    def of_pairs(self, pairs: Positions) -> Floats:
         """Return the mu of listed pairs, array (k,), without raising the largest."""
         parts = [_shifts(errors(p, q)).max(axis=1) for _, p, q in pair_blocks(self.rows, pairs)]
         return np.asarray(np.maximum(np.concatenate([np.zeros(0), *parts]), 0.0))
 
-    def raise_to(self, pairs: NDArray[np.intp]) -> None:
+    def raise_to(self, pairs: Positions) -> None:
         """Raise the largest mu by some pairs."""
         for block, p, q in pair_blocks(self.rows, pairs):
             tests = errors(p, q)
@@ -122,7 +112,7 @@ def _shifts(tests: Errors) -> Floats:
     return np.where(inner, shifts, -np.inf)
 
 
-def _distinguishing_report(support: NDArray[np.bool_], mask: Mask) -> Witness | None:
+def _distinguishing_report(support: Bools, mask: Mask) -> Witness | None:
     """Return a pair of rows with different supports and an output of one of them, or None."""
     _, groups = np.unique(support, axis=0, return_inverse=True)
     groups = groups.ravel()
@@ -142,7 +132,7 @@ class Net(NamedTuple):
     centres, array (k, k), infinite for rows that are possible for different outputs.
     """
 
-    centre: NDArray[np.intp]
+    centre: Positions
     radius: Floats
     between: Floats
 
@@ -211,6 +201,7 @@ class TradeOffPrivacy(Notion):
         required=("curve",),
     )
     parameter = "slack"
+    limit = "A test of which of {related} a report came from has errors of at least the curve's, up to {value}."
 
     curve: Curve
     relation: Relation | None = None
@@ -266,17 +257,6 @@ class TradeOffPrivacy(Notion):
         tests = errors(*matrix[pair])
         witness = witness_of_test(matrix, pair, tests, int(self.curve.gaps(tests).argmax()))
         return Finding(self, value, float_above(above[0] - Fraction(value)), witness)
-
-    def sentence(self, value: float) -> str:
-        """Return the guarantee at a value, in words."""
-        return (
-            f"Any test of which of two {self._related} a report came from has errors of at least "
-            f"those of the curve, up to {at_most(value)}."
-        )
-
-    @property
-    def _related(self) -> str:
-        return "secrets" if self.relation is None else self.relation.name
 
 
 def largest_shortfall(mechanism: AnyMechanism, pairs: Pairs, corners: Corners) -> tuple[Fraction, Pair] | None:

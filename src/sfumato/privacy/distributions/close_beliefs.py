@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, Randomizer
-from ...core.arrays import Floats, readonly
+from ...core.arrays import Bools, Floats, Positions, readonly
 from ...divergences import MaxDivergence, max_divergence
 from ...errors import InputError
 from ...intervals import above, exact
@@ -52,7 +52,7 @@ class WorstBeliefs:
     pair: tuple[int, int]
     first: Floats
     second: Floats
-    outputs: NDArray[np.intp]
+    outputs: Positions
     radius: float
     delta: float
     closed: bool
@@ -293,7 +293,7 @@ class _Search:
             slack = self.rounding(float(most), float(over), float(column.max()))
             highs[o], lows[o] = most - self.factor * under + slack, least - self.factor * over - slack
         # Reports whose sign is known are decided; for the others the chord from 0 to the top bounds the excess.
-        self.open: NDArray[np.bool_] = (lows < 0) & (highs > 0)
+        self.open: Bools = (lows < 0) & (highs > 0)
         width = np.where(self.open, highs - lows, 1.0)
         self.chord = np.where(self.open, highs / width, (lows >= 0).astype(np.float64))
         self.raised = np.where(self.open, -lows * self.chord, 0.0)

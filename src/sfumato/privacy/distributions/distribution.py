@@ -10,10 +10,10 @@ from functools import partial
 from typing import Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...core import Bracket, Metric
-from ...core.arrays import Floats, readonly
+from ...core.arrays import Floats, Positions, readonly
 from ...core.immutable import assign
 from ...divergences import log_ratios, max_divergence
 from ...errors import InputError
@@ -295,7 +295,7 @@ class MetricDistributionPrivacy(ByDistance):
         witness = pair_witness(family, worst, max_divergence(p, q, self.delta).outputs)
         return Finding.between(self, bounds, witness)
 
-    def _decided(self, mechanism: AnyMechanism, same: NDArray[np.intp]) -> tuple[Bracket, int] | None:
+    def _decided(self, mechanism: AnyMechanism, same: Positions) -> tuple[Bracket, int] | None:
         """Return the least epsilon in fractions, without the pairs with the same reports, and its pair.
 
         None also where rounding leaves open whether a distance is 0.
@@ -333,7 +333,7 @@ class MetricDistributionPrivacy(ByDistance):
         )
 
 
-def _beyond(p: Floats, q: Floats, epsilon: float) -> NDArray[np.intp]:
+def _beyond(p: Floats, q: Floats, epsilon: float) -> Positions:
     """Return the reports whose log ratio exceeds an epsilon."""
     return np.flatnonzero(((p > 0) | (q > 0)) & (np.abs(log_ratios(p, q)) > epsilon))
 

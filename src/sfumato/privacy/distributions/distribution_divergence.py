@@ -49,12 +49,6 @@ from .family_reports import (
 class DivergenceDistributionPrivacy(OfFamily):
     """Distribution privacy for a divergence: D(A#(lam) || A#(mu)) <= epsilon for every ordered pair of a family.
 
-    Example:
-        >>> from sfumato.divergences import TOTAL_VARIATION
-        >>> groups = Family({"day": [0.5, 0.5, 0.0], "night": [0.0, 0.5, 0.5]})
-        >>> DivergenceDistributionPrivacy(groups, TOTAL_VARIATION).measure(np.eye(3)).value
-        0.5
-
     Source:
         Kawamoto and Murakami, definition 16; Barthe and Olmedo, ICALP 2013.
     """
@@ -157,9 +151,7 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
         return cls.wasserstein
 
     def __repr__(self) -> str:
-        return (
-            f"DivergenceMetricDistributionPrivacy({self.family!r}, {self.divergence.name}, {self.distance.name})"
-        )
+        return f"{type(self).__name__}({self.family!r}, {self.divergence.name}, {self.distance.name})"
 
     def of_lifting(self) -> Self | None:
         """Return the notion itself, for a jointly convex divergence and a distance of order 1."""

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...core import SUM_TOLERANCE, Metric, Prior
-from ...core.arrays import Floats, floats, readonly
+from ...core.arrays import Bools, Floats, Positions, floats, readonly
 from ...core.immutable import assign
 from ...errors import InputError
 from ...escaping import plain
@@ -53,7 +53,7 @@ class Family:
 
     names: tuple[str, ...]
     distributions: Floats
-    pairs: NDArray[np.intp]
+    pairs: Positions
     lifted_from: Relation | None
     outside: Floats
     _chosen: str
@@ -242,11 +242,11 @@ def _named(distributions: Distributions) -> tuple[tuple[str, ...], Floats]:
     return names, readonly(np.stack(rows))
 
 
-def _all_pairs(size: int) -> NDArray[np.intp]:
+def _all_pairs(size: int) -> Positions:
     return np.argwhere(~np.eye(size, dtype=np.bool_))
 
 
-def _positions(names: tuple[str, ...], pairs: Iterable[tuple[str, str]]) -> NDArray[np.intp]:
+def _positions(names: tuple[str, ...], pairs: Iterable[tuple[str, str]]) -> Positions:
     positions = [(_position(names, first), _position(names, second)) for first, second in pairs]
     if not positions or any(i == j for i, j in positions):
         raise InputError(
@@ -262,13 +262,13 @@ def _position(names: tuple[str, ...], name: str) -> int:
     return names.index(name)
 
 
-def _reflexive(relation: Relation, size: int) -> NDArray[np.bool_]:
+def _reflexive(relation: Relation, size: int) -> Bools:
     if relation.size != size:
         raise InputError(
             f"the relation is on {relation.size} secrets, but the distributions on {size}.",
             "use a relation on the secrets of the distributions.",
         )
-    truths: NDArray[np.bool_] = relation.array | np.eye(size, dtype=np.bool_)
+    truths: Bools = relation.array | np.eye(size, dtype=np.bool_)
     return truths
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, Mechanism, Metric, Prior
-from ...core.arrays import Floats, numbers, readonly
+from ...core.arrays import Floats, Positions, numbers, readonly
 from ...divergences import Divergence, HockeyStick, MaxDivergence, log_ratios
 from ...errors import InputError
 from ...intervals import above, exact
@@ -155,7 +155,7 @@ class ByDistance(OfFamily):
         return self.distance.array[first, second], self.distance.lower[first, second]
 
     @final
-    def at_no_distance(self, mechanism: AnyMechanism) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def at_no_distance(self, mechanism: AnyMechanism) -> tuple[Positions, Positions]:
         """Return which pairs at distance 0 have equal reports and which do not, decided in fractions."""
         together = np.flatnonzero(self.between[1] == 0)
         pairs = self.family.distributions[self.family.pairs[together]]
@@ -198,12 +198,12 @@ def reports_of(mechanism: AnyMechanism, distributions: Floats) -> Floats:
     return lifted
 
 
-def pairwise_divergences(divergence: Divergence, rows: Floats, pairs: NDArray[np.intp]) -> Floats:
+def pairwise_divergences(divergence: Divergence, rows: Floats, pairs: Positions) -> Floats:
     """Return the divergence of each pair of rows, array (c,), in blocks of bounded memory."""
     return np.concatenate([divergence.rows(p, q) for _, p, q in pair_blocks(rows, pairs, _BLOCK)])
 
 
-def epsilons(rows: Floats, pairs: NDArray[np.intp], delta: float, terms: int) -> tuple[Floats, Floats]:
+def epsilons(rows: Floats, pairs: Positions, delta: float, terms: int) -> tuple[Floats, Floats]:
     """Return for each pair of sums of ``terms`` products the least epsilon and a certain upper bound of it."""
     value = np.maximum(pairwise_divergences(MaxDivergence(delta), rows, pairs), 0.0)
     if delta == 0:
@@ -224,7 +224,7 @@ def epsilons(rows: Floats, pairs: NDArray[np.intp], delta: float, terms: int) ->
     return value, np.maximum(upper, value)
 
 
-def _deltas_above(rows: Floats, pairs: NDArray[np.intp], at: Floats, terms: int) -> Floats:
+def _deltas_above(rows: Floats, pairs: Positions, at: Floats, terms: int) -> Floats:
     """Return for each pair a certain upper bound of delta at its own epsilon, array (c,)."""
     step, excesses = max(1, _BLOCK // rows.shape[1]), []
     for start in range(0, len(pairs), step):
@@ -240,9 +240,7 @@ def same_reports(mechanism: AnyMechanism, first: Floats, second: Floats) -> bool
     moved = [(s, Fraction(float(first[s])) - Fraction(float(second[s]))) for s in np.flatnonzero(first != second)]
     total = [Fraction(0)] * weights.shape[1]
     for secret, mass in moved:
-        total = [
-            sum_ + mass * Fraction(entry) for sum_, entry in zip(total, weights[secret].tolist(), strict=True)
-        ]
+        total = [sum_ + mass * Fraction(each) for sum_, each in zip(total, weights[secret].tolist(), strict=True)]
     return not any(total)
 
 
@@ -303,7 +301,7 @@ def epsilon_below(p: Floats, q: Floats, delta: float, terms: int) -> float:
     return 0.0
 
 
-def pair_witness(family: Family, worst: int, outputs: NDArray[np.intp] | None = None) -> Witness:
+def pair_witness(family: Family, worst: int, outputs: Positions | None = None) -> Witness:
     """Return the witness that names a pair of the family, and reports where they show it."""
     i, j = (int(position) for position in family.pairs[worst])
     chosen = np.empty(0, dtype=np.intp) if outputs is None else outputs
@@ -389,11 +387,6 @@ def bayes_factors(mechanism: AnyMechanism, first: Prior | ArrayLike, second: Pri
 
     Raises:
         InputError: If an argument is not a distribution, or does not fit the mechanism.
-
-    Example:
-        >>> import numpy as np
-        >>> bayes_factors(np.array([[0.75, 0.25], [0.25, 0.75]]), [1.0, 0.0], [0.5, 0.5])
-        BayesFactors of 2 reports, from 0.5 to 1.5
     """
     if isinstance(mechanism, Mechanism):
         for prior in (first, second):

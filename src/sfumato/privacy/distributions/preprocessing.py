@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...core.arrays import Floats
+from ...core.arrays import Floats, Positions
 from ...errors import InputError
 from ...intervals import Interval, above, exact
 from ...rounding import at_most, log_error
@@ -104,7 +103,7 @@ def images_of(source: Family, transform: AnyMechanism, size: int) -> Floats:
     return images
 
 
-def members_of(source: Family, images: Floats, target: Family) -> tuple[NDArray[np.intp], float]:
+def members_of(source: Family, images: Floats, target: Family) -> tuple[Positions, float]:
     """Return which member of the target each image is, and the largest relative difference."""
     members, largest = [], 0.0
     for name, image in zip(source.names, images, strict=True):

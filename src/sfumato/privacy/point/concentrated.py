@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...core.arrays import Floats
+from ...core.arrays import Bools, Floats, Positions
 from ...divergences import KL, MaxDivergence, max_divergence
-from ...rounding import at_most, divergence_errors, factor_at_most, log_error, log_errors
+from ...rounding import divergence_errors, log_error, log_errors
 from ..exact import largest_range
 from ..notion import Description, Finding, Notion, Witness
-from ..relation import Relation, related, related_rows
+from ..relation import Relation, related_rows
 from ..rows import AnyMechanism, Mask, span
-from ..search import Positions, divergence_limits, falling, range_limits, rho_limits, search
+from ..search import divergence_limits, falling, range_limits, rho_limits, search
 
 _BLOCK: Final = 2**18  # entries of the rows of a block
 
@@ -34,10 +33,6 @@ class ConcentratedPrivacy(Notion):
     billion and the rounding. It is proved interval by interval of the orders, in
     docs/proofs/rounding-of-notions.md.
 
-    Example:
-        >>> ConcentratedPrivacy().measure([[0.75, 0.25], [0.25, 0.75]])
-        Zero-concentrated privacy: rho 0.549306
-
     Source:
         Bun and Steinke, TCC 2016, definition 1.1.
     """
@@ -47,13 +42,17 @@ class ConcentratedPrivacy(Notion):
         "zero-concentrated privacy",
         ("rho",),
         question="Are all Rényi divergences at most rho times their order?",
-        promise=(
-            "the Rényi divergence of every order a > 1 between the reports of {about} is at most a times {rho}"
-        ),
+        promise="the Rényi divergence of every order a > 1 between reports of {about} is at most a times {rho}",
         source="Bun and Steinke, TCC 2016",
         context=("relation",),
     )
     parameter = "rho"
+
+    certainty = "Some report rules out one of {related}: no rho is enough."
+    limit = (
+        "For {related}, the Rényi divergence of every order between their reports is at most {value} times the "
+        "order, as with normal noise."
+    )
 
     relation: Relation | None = None
 
@@ -76,15 +75,6 @@ class ConcentratedPrivacy(Notion):
             return Finding(self, 0.0, rounding, Witness())
         note = "in the limit of order 1" if order == 1 else f"at order {order:.6g}"
         return Finding(self, progress.value, rounding, Witness(best, note=note))
-
-    def sentence(self, value: float) -> str:
-        """Return the guarantee at a value, in words."""
-        if math.isinf(value):
-            return f"Some report rules out one of {related(self.relation)}: no rho is enough."
-        return (
-            f"For {related(self.relation)}, the Rényi divergence of every order between their reports is at most "
-            f"{at_most(value)} times the order, as with normal noise."
-        )
 
 
 def _distinguishing_report(matrix: Floats, mask: Mask) -> Witness | None:
@@ -120,10 +110,6 @@ class BoundedRange(Notion):
     Eta is the sum of the max divergences of the two orders, so both orders have the same. It implies
     eta-differential privacy, and epsilon-differential privacy implies eta = 2 epsilon. The exponential mechanism
     of weights e**(epsilon u / (2 sensitivity)) has an eta of only epsilon.
-
-    Example:
-        >>> BoundedRange().measure([[0.75, 0.25], [0.25, 0.75]])
-        Bounded range: eta 2.19722
     """
 
     description = Description(
@@ -136,6 +122,8 @@ class BoundedRange(Notion):
         context=("relation",),
     )
     parameter = "eta"
+    certainty = "Some report gives away one of {related} for certain: no eta is enough."
+    limit = "Between two reports, the odds of {related} differ by at most a factor of {factor} (eta {value})."
 
     relation: Relation | None = None
 
@@ -159,15 +147,6 @@ class BoundedRange(Notion):
             if factor is not None:
                 return Finding.of_factor(self, factor, witness)
         return Finding(self, max(0.0, value), 3 * log_error(value), witness)
-
-    def sentence(self, value: float) -> str:
-        """Return the guarantee at a value, in words."""
-        if math.isinf(value):
-            return f"Some report gives away one of {related(self.relation)} for certain: no eta is enough."
-        return (
-            f"Between two reports, the odds of {related(self.relation)} never differ by more than a factor of "
-            f"{factor_at_most(value)} (eta {at_most(value)})."
-        )
 
 
 _TOLERANCE: Final = 1e-9  # relative gap of the bounds
@@ -195,11 +174,11 @@ class Moments(NamedTuple):
 class OpenIntervals(NamedTuple):
     """Open intervals of t and their rows, arrays (k,)."""
 
-    row: NDArray[np.intp]
+    row: Positions
     low: Floats
     high: Floats
 
-    def take(self, which: NDArray[np.intp]) -> OpenIntervals:
+    def take(self, which: Positions) -> OpenIntervals:
         """Return some of them."""
         return OpenIntervals(self.row[which], self.low[which], self.high[which])
 
@@ -264,14 +243,14 @@ class Search:
         self._close(p, losses, open_)
         return peak
 
-    def _raise(self, values: Floats, rows: NDArray[np.intp], at: Floats, peak: Peak | None) -> Peak | None:
+    def _raise(self, values: Floats, rows: Positions, at: Floats, peak: Peak | None) -> Peak | None:
         best = int(values.argmax())
         if values[best] > self.value:
             self.value = float(values[best])
             return Peak(int(rows[best]), 1 + float(at[best]))
         return peak
 
-    def _first(self, rows: NDArray[np.intp], span: Floats, top: Floats) -> OpenIntervals:
+    def _first(self, rows: Positions, span: Floats, top: Floats) -> OpenIntervals:
         """Return intervals from 0 on, each twice as long as the last, to where g is certainly below."""
         near = 2.0**-6 / np.maximum(span[rows], 1.0)
         ends = np.maximum(top[rows] / max(self.upper, _LEAST), near)
@@ -282,9 +261,7 @@ class Search:
         owner = np.broadcast_to(rows[:, None], low.shape)
         return OpenIntervals(owner[used], low[used], edges[used])
 
-    def _below_parabola(
-        self, part: OpenIntervals, middle: Floats, moments: Moments, span: Floats
-    ) -> NDArray[np.bool_]:
+    def _below_parabola(self, part: OpenIntervals, middle: Floats, moments: Moments, span: Floats) -> Bools:
         """Return where the bound of K stays below upper * t (1 + t) on the whole interval."""
         half, c = (part.high - part.low) / 2, self.upper
         with np.errstate(over="ignore", invalid="ignore"):
@@ -296,7 +273,7 @@ class Search:
             crest = level - np.divide(slope**2, 4 * bend, out=np.zeros_like(bend), where=inside)
         return np.where(inside, crest, ends) <= 0
 
-    def _below_at_zero(self, part: OpenIntervals, start: Moments, span: Floats) -> NDArray[np.bool_]:
+    def _below_at_zero(self, part: OpenIntervals, start: Moments, span: Floats) -> Bools:
         """Return where g stays below upper on an interval from 0 on, by a monotone bound."""
         with np.errstate(over="ignore", invalid="ignore"):
             bend = start.variance[part.row] / 2 * np.exp(span * part.high)

@@ -48,13 +48,8 @@ class DifferentialPrivacy(Notion):
         "differential-privacy",
         "differential privacy",
         ("epsilon", "delta"),
-        question=(
-            "By which factor can any set of reports favour one secret over another, if its probability may also "
-            "be larger by delta?"
-        ),
-        promise=(
-            "no set of reports is more than e^{epsilon} times as likely for one of {about} as for the other{up_to}"
-        ),
+        question="By which factor, beyond delta, can any set of reports favour one secret over another?",
+        promise="no set of reports is over e^{epsilon} times as likely for one of {about} as for the other{up_to}",
         source="Dwork and Roth, definition 2.4; Kawamoto and Murakami, definition 3",
         context=("relation",),
         defaults={"delta": 0.0},
@@ -113,10 +108,6 @@ class DeltaOfDifferentialPrivacy(Notion):
 
     Raises:
         InputError: If epsilon is negative or NaN.
-
-    Example:
-        >>> DeltaOfDifferentialPrivacy(0.0).measure([[0.75, 0.25], [0.25, 0.75]]).value
-        0.5
 
     Source:
         Balle, Barthe and Gaboardi, NeurIPS 2018 (privacy profile).

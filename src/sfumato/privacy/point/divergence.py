@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 
 from ...core import Mechanism, Metric
-from ...core.arrays import Floats
+from ...core.arrays import Floats, Positions
 from ...core.naming import name_phrase
 from ...divergences import HELLINGER, KL, NAMED, TOTAL_VARIATION, Divergence, HockeyStick, MaxDivergence, Renyi
 from ...errors import InputError
@@ -20,7 +20,7 @@ from ..exact import Pair, largest_mass, round_down
 from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, related_rows
 from ..rows import AnyMechanism, Mask, channel, span, unequal_pair
-from ..search import Positions, Top, divergence_limits, search
+from ..search import Top, divergence_limits, search
 from .least_epsilon import Scales
 from .metric import ByMetric, metric_on, protected, same_place
 
@@ -121,20 +121,12 @@ class DivergencePrivacy(OfRelatedRows):
 
     Raises:
         InputError: If the divergence has its own notion, or the precision is negative.
-
-    Example:
-        >>> from sfumato.divergences import TOTAL_VARIATION
-        >>> DivergencePrivacy(TOTAL_VARIATION).measure([[0.75, 0.25], [0.25, 0.75]]).value
-        0.5
     """
 
     description = Description(
         "divergence-privacy",
         "divergence privacy",
-        question=(
-            "How far apart are the reports of two secrets, by a divergence (total variation, chi-square, "
-            "Hellinger)?"
-        ),
+        question="How far apart are reports of two secrets, by total variation, chi-square or Hellinger?",
         promise="the {divergence} between the reports of {about} is at most {epsilon}",
         source="Barthe and Olmedo, ICALP 2013; Kawamoto and Murakami, definition 14",
         context=("divergence", "relation"),

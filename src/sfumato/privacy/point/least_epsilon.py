@@ -10,9 +10,8 @@ from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...core.arrays import Floats
+from ...core.arrays import Bools, Floats, Positions
 from ...divergences import MaxDivergence
 from ...rounding import inversion_error, log_error, mass_errors
 from ..exact import (
@@ -29,7 +28,7 @@ from ..exact import (
     rows_of,
 )
 from ..rows import AnyMechanism, Mask, channel, scale_by_exp, span
-from ..search import Errors, Limits, Positions, Top, affinity_limits, ratio_limits, search
+from ..search import Errors, Limits, Top, affinity_limits, ratio_limits, search
 
 _ENTRIES: Final = 2**20  # bounds per block
 _GROWN: Final = 700.0  # floats hold e to this
@@ -211,9 +210,7 @@ def _raised(
     return epsilon, worst
 
 
-def _largest_beyond(
-    matrix: Floats, active: NDArray[np.bool_], scales: Scales, epsilon: float, delta: float
-) -> Pair:
+def _largest_beyond(matrix: Floats, active: Bools, scales: Scales, epsilon: float, delta: float) -> Pair:
     """Return the pair of largest excess above delta at an epsilon; pairs with at most delta become inactive."""
     most, pair = delta, None
     ones = np.ones(matrix.shape[1])

@@ -9,7 +9,7 @@ from typing import Final, final
 import numpy as np
 
 from ...core import Metric, Space
-from ...core.arrays import Floats
+from ...core.arrays import Floats, Positions
 from ...core.naming import name_phrase
 from ...divergences import HockeyStick
 from ...errors import InputError
@@ -17,7 +17,7 @@ from ...rounding import at_most, factor_at_most, log_errors, mass_error
 from ..exact import largest_factor, largest_mass, largest_rate
 from ..notion import Description, Finding, Notion
 from ..rows import AnyMechanism, Mask, channel, check_delta, unequal_pair
-from ..search import Positions, search
+from ..search import search
 from .differential import witness_of_pair
 from .least_epsilon import Scales, largest_ratio, least_epsilon
 
@@ -79,9 +79,7 @@ class MetricDifferentialPrivacy(ByMetric):
         "metric-privacy",
         "metric privacy",
         ("epsilon", "delta"),
-        question=(
-            "By which factor can any set of reports favour one secret over another, per unit of their distance?"
-        ),
+        question="By which factor can any set of reports favour one secret over another, per unit of distance?",
         promise=(
             "no set of reports is more than e^({epsilon} d) times as likely for one of {about} as for the "
             "other{up_to}; d is their distance{unit}"

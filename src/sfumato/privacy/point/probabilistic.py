@@ -12,13 +12,13 @@ from typing import Final, NamedTuple, final
 import numpy as np
 
 from ...core import Bracket
-from ...core.arrays import Floats
+from ...core.arrays import Floats, Positions
 from ...rounding import at_least, at_most, factor_at_most, float_above, float_below, log_errors, mass_error
 from ..exact import FEW, IntegerRows, Pair, integer_rows, largest_of_pairs, least_step
 from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, related_rows, relation_on
 from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest, span
-from ..search import Positions, ratio_limits
+from ..search import ratio_limits
 from .differential import DifferentialPrivacy
 from .least_epsilon import leaks, shared_limits
 
@@ -38,21 +38,13 @@ class ProbabilisticDifferentialPrivacy(Notion):
 
     Raises:
         InputError: If delta is not between 0 and 1.
-
-    Example:
-        >>> rows = [[0.5, 0.4, 0.1], [0.25, 0.74, 0.01]]
-        >>> round(ProbabilisticDifferentialPrivacy(delta=0.1).measure(rows).value, 6)
-        0.693147
     """
 
     description = Description(
         "probabilistic-differential-privacy",
         "probabilistic differential privacy",
         ("epsilon", "delta"),
-        question=(
-            "By which factor can any report favour one secret over another, except for reports with a total "
-            "probability of delta?"
-        ),
+        question="By which factor can reports favour one secret over another, except some of probability delta?",
         promise=(
             "except for reports that together have a probability of at most {delta}, no report is more than "
             "e^{epsilon} times as likely for one of {about} as for the other"
@@ -166,9 +158,7 @@ class IndistinguishablePrivacy(Notion):
     description = Description(
         "indistinguishable",
         "indistinguishable privacy",
-        question=(
-            "By which factor can a report move the odds of two secrets? (The epsilon of differential privacy.)"
-        ),
+        question="By which factor can a report move the odds of two secrets? (As for differential privacy.)",
         promise="no report changes the odds between {about} by more than a factor e^{epsilon}",
         source="Desfontaines, 2.2.6",
         context=("relation",),

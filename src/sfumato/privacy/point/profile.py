@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ...core.arrays import Floats, numbers, readonly
+from ...core.arrays import Floats, Positions, numbers, readonly
 from ...core.immutable import assign
 from ...errors import InputError
 from ...rounding import inversion_error, mass_error
@@ -52,7 +52,7 @@ class PrivacyProfile:
     epsilons: Floats
     deltas: Floats
     slopes: Floats
-    pairs: NDArray[np.intp]
+    pairs: Positions
     rounding: float
 
     def __init__(self, mechanism: AnyMechanism, relation: Relation | None = None) -> None:
@@ -88,7 +88,7 @@ class PrivacyProfile:
         """
         return np.minimum(1.0, np.nextafter(self.delta(epsilon) + self.rounding, np.inf))
 
-    def pairs_at(self, epsilon: ArrayLike) -> NDArray[np.intp]:
+    def pairs_at(self, epsilon: ArrayLike) -> Positions:
         """Return the secrets (s, s') that attain delta at each epsilon, array (..., 2).
 
         Raises:
@@ -97,7 +97,7 @@ class PrivacyProfile:
         _, lines = self._at(epsilon)
         return np.asarray(self.pairs[lines])
 
-    def _at(self, epsilon: ArrayLike) -> tuple[Floats, NDArray[np.intp]]:
+    def _at(self, epsilon: ArrayLike) -> tuple[Floats, Positions]:
         """Return the value and the position of the largest line at each epsilon."""
         at = numbers(epsilon, "epsilon")
         for value in at.ravel():
