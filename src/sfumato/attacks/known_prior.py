@@ -121,13 +121,15 @@ def evaluate(
     q = _distributions(strategy, "the strategy", "observable", (mechanism.shape[1], len(d.array)))
     per_secret = (mechanism.matrix * (q @ d.array).T).sum(axis=1)
     joint = mechanism.joint(prior)
+    guesses, secrets = d.array.shape
+    named = guesses == secrets and not np.diagonal(d.array).any()
     return Attack(
         name=name,
         error=float(prior.probabilities @ per_secret),
         per_secret=readonly(per_secret),
         strategy=q,
         unit=d.unit,
-        hit_rate=float((joint * q.T).sum()) if _guesses_are_secrets(d.array) else None,
+        hit_rate=float((joint * q.T).sum()) if named else None,
     )
 
 
@@ -148,10 +150,6 @@ def fitting(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Loss:
         )
     mechanism.joint(prior)  # refuses a prior of another length
     return loss
-
-
-def _guesses_are_secrets(distance: Floats) -> bool:
-    return distance.shape[0] == distance.shape[1] and not np.diagonal(distance).any()
 
 
 def _distributions(rows: ArrayLike, what: str, kind: str, shape: tuple[int, int | None]) -> Floats:

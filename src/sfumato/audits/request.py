@@ -231,7 +231,10 @@ def supported_notions(inputs: AuditInputs) -> Iterator[Notion]:
     Those that are measured only on request are left out, unless nothing else uses an input.
     """
     usual = [kind for kind in KINDS if not kind.on_request and kind.supports({**_SETTLED, **inputs.context})]
-    unused = {*_named(inputs)} - {name for kind in usual for name in kind.parts()}
+    given = {name for name, value in inputs.context.items() if value is not None and name != "priors"}
+    if inputs.rivals is None:
+        given.discard("rivals")
+    unused = given - {name for kind in usual for name in kind.parts()}
     for kind in KINDS:
         if kind in usual or unused & {*kind.parts()}:
             yield from _each(kind, inputs)
@@ -295,10 +298,3 @@ def _each(kind: type[Notion], inputs: AuditInputs) -> Iterator[Notion]:
         context: Mapping[str, object] = {**inputs.context, **dict(zip(names, values, strict=True))}
         if kind.supports(context):
             yield kind.of(context)
-
-
-def _named(inputs: AuditInputs) -> Iterator[str]:
-    """Yield the names of the inputs given, except the prior."""
-    for name, value in inputs.context.items():
-        if value is not None and name != "priors" and (name != "rivals" or inputs.rivals is not None):
-            yield name

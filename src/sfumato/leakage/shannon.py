@@ -177,15 +177,10 @@ def shannon_capacity(
         divergences = negative_entropies - matrix @ np.log2(p @ matrix)
         if divergences.max() - p @ divergences <= tolerance_bits / 2:
             break
-        p = _step(p, divergences)
+        # No entry becomes 0, so that every observable stays possible.
+        weights = np.maximum(p * np.exp2(divergences - divergences.max()), _LEAST)
+        p = weights / weights.sum()
     best = Prior(mechanism.secrets, p)
     lower = mutual_information_bits(mechanism, best)
     upper = float(divergences_bits(matrix, p @ matrix).max())
     return ShannonCapacity(Bracket(lower, lower, upper), best, iteration, upper - lower <= tolerance_bits)
-
-
-def _step(p: Floats, divergences: Floats) -> Floats:
-    """Return the next prior; no entry becomes 0, so that every observable stays possible."""
-    weights = np.maximum(p * np.exp2(divergences - divergences.max()), _LEAST)
-    following: Floats = weights / weights.sum()
-    return following

@@ -62,7 +62,7 @@ class VertexPrivacy(MetricPrivacy):
         if self.lattice.kind == "square":
             exponent = octile_exponent(slope)
         else:
-            exponent = intervals.below(lambda: _triangular(intervals.exact(slope)))
+            exponent = intervals.below(lambda: (1 + intervals.exact(slope) * intervals.exact(3).sqrt() / 2).log())
         if not exponent > 0:
             raise InputError(
                 f"{self.promise} is too strict for a spacing of {self.lattice.spacing_m:g} m: no row is proved to "
@@ -175,7 +175,3 @@ def _slope_above(lattice: Lattice, exponent: float) -> float:
 
         return octile_slope(exponent) if exponent > 0 else 0.0
     return intervals.above(lambda: (intervals.exact(exponent).exp() - 1) * 2 / intervals.exact(3).sqrt())
-
-
-def _triangular(slope: intervals.Interval) -> intervals.Interval:
-    return (1 + slope * intervals.exact(3).sqrt() / 2).log()

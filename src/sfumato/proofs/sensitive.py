@@ -65,7 +65,8 @@ def class_information_above_bits(mechanism: Mechanism, joint: Floats) -> float:
     slack = float((mass * error).sum()) + relative * (size + 5.0 * float(mass.sum()))
     # Where products underflow, a mass and its logarithm are off by more; no logarithm of a float exceeds 1,000.
     slack += underflow(reached.size * (joint.shape[1] + 2), 4000.0)
-    return _bits_above(max(0.0, float((mass * value).sum()) + slack + sum_error(len(mass), size)))
+    nats = max(0.0, float((mass * value).sum()) + slack + sum_error(len(mass), size))
+    return up(nats / math.log(2) * (1 + 4 * UNIT))
 
 
 def class_loss_above(mechanism: Mechanism, joint: Floats, loss: Floats) -> float:
@@ -130,7 +131,8 @@ def class_information_bound_bits(
     error = error + 4 * UNIT * np.abs(gain)
     earned = seen.T @ gain - (1 + 1e-6) * (seen.T @ error)
     size = seen.T @ (np.abs(gain) + error)
-    return _bits_below(max(0.0, _bound(earned, size, joint, loss, max_loss, price, _NO_ROWS)))
+    nats = max(0.0, _bound(earned, size, joint, loss, max_loss, price, _NO_ROWS))
+    return max(0.0, down(nats / math.log(2) * (1 - 4 * UNIT)))
 
 
 def _bound(
@@ -178,12 +180,3 @@ def _logarithm(values: Floats) -> tuple[Floats, Floats]:
         series = series * square + 1 / (2 * k + 1)
     near, far = 2 * s * series, exponent * math.log(2)
     return near + far, _LOG_ERROR * (np.abs(near) + np.abs(far))
-
-
-def _bits_above(nats: float) -> float:
-    return up(nats / math.log(2) * (1 + 4 * UNIT))
-
-
-def _bits_below(nats: float) -> float:
-    """Return the bits of nats (at least 0), rounded down; information is never below 0."""
-    return max(0.0, down(nats / math.log(2) * (1 - 4 * UNIT)))

@@ -202,7 +202,7 @@ def _of_pairs(sample: Sample, failure: float, share: float, rng: np.random.Gener
     counts, each = sample.counts, failure / 4
     n = len(sample)
     learning, judging = (part.reshape(counts.shape) for part in split(counts.reshape(1, -1), share, rng))
-    guesses = _guesses(learning.astype(np.float64))
+    guesses = np.where(learning.any(axis=0), learning.argmax(axis=0), int(learning.sum(axis=1).argmax()))
     trials = int(judging.sum())
     hits = int(judging[guesses, np.arange(counts.shape[1])].sum())
     blind = int(judging[learning.sum(axis=1).argmax()].sum())
@@ -240,11 +240,6 @@ def _of_rows(
     low = max(tested - _reach(judging, p, each), 0.0) * (1 - 1e-12)
     informed = Bracket(low, tested, _above(plug_in + _reach(counts, p, each)))
     return GuessingEstimate(plug_in, informed, Bracket.exact(float(p.max())), failure, len(sample))
-
-
-def _guesses(learned: Floats) -> Counts:
-    guesses: Counts = np.where(learned.any(axis=0), learned.argmax(axis=0), int(learned.sum(axis=1).argmax()))
-    return guesses
 
 
 def _weighted(counts: Counts, p: Floats) -> Floats:

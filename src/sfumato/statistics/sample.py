@@ -244,10 +244,8 @@ class Bins(ABC):
 
     __slots__ = ()
 
-    @property
-    @abstractmethod
-    def dimensions(self) -> int:
-        """The number of coordinates of an output."""
+    dimensions: int
+    """The number of coordinates of an output."""
 
     @property
     @abstractmethod
@@ -278,14 +276,10 @@ class IntervalBins(Bins, CompactRepr):
     """
 
     edges: Floats
+    dimensions: int
 
     def __init__(self, edges: ArrayLike) -> None:
-        assign(self, edges=_edges(edges, "the edges"))
-
-    @property
-    def dimensions(self) -> int:
-        """Number of numbers in an output."""
-        return 1
+        assign(self, edges=_edges(edges, "the edges"), dimensions=1)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -308,14 +302,11 @@ class RectangleBins(Bins, CompactRepr):
 
     x_edges: Floats
     y_edges: Floats
+    dimensions: int
 
     def __init__(self, x_edges: ArrayLike, y_edges: ArrayLike) -> None:
-        assign(self, x_edges=_edges(x_edges, "the x edges"), y_edges=_edges(y_edges, "the y edges"))
-
-    @property
-    def dimensions(self) -> int:
-        """Number of numbers in an output."""
-        return 2
+        x, y = _edges(x_edges, "the x edges"), _edges(y_edges, "the y edges")
+        assign(self, x_edges=x, y_edges=y, dimensions=2)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -340,7 +331,7 @@ class Halvings(Bins, CompactRepr):
     """
 
     cuts: tuple[Floats, ...]
-    axes: int
+    dimensions: int
 
     def __init__(self, values: Any, depth: int) -> None:
         points = as_points(values)
@@ -358,12 +349,7 @@ class Halvings(Bins, CompactRepr):
                     "outputs with repeated values need no bins: count them as labels.",
                 )
             cuts.append(cut)
-        assign(self, cuts=tuple(cuts), axes=points.shape[1])
-
-    @property
-    def dimensions(self) -> int:
-        """Number of numbers in an output."""
-        return self.axes
+        assign(self, cuts=tuple(cuts), dimensions=points.shape[1])
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -375,7 +361,7 @@ class Halvings(Bins, CompactRepr):
         """Return the bin of each output, array (n,)."""
         part = np.zeros(len(values), dtype=np.intp)
         for level, cut in enumerate(self.cuts):
-            part = 2 * part + (values[:, level % self.axes] >= cut[part])
+            part = 2 * part + (values[:, level % self.dimensions] >= cut[part])
         return part
 
 
