@@ -135,7 +135,8 @@ def largest_ratio(lengths: Floats, units: Floats) -> float:
         return 0.0
     with np.errstate(divide="ignore"):
         ratio = float((lengths[needed] / units[needed]).max())
-    return math.nextafter(ratio, math.inf) if np.isfinite(ratio) and not _exact(lengths, units, needed) else ratio
+    exact = bool((units[needed] == 1).all()) or np.array_equal(lengths, units)
+    return math.nextafter(ratio, math.inf) if np.isfinite(ratio) and not exact else ratio
 
 
 def largest_over(lengths: Floats, relation: Relation | None) -> float:
@@ -143,7 +144,3 @@ def largest_over(lengths: Floats, relation: Relation | None) -> float:
     if relation is None:
         return float(lengths.max(initial=0.0))
     return float(lengths[relation.array].max(initial=0.0))
-
-
-def _exact(lengths: Floats, units: Floats, where: Bools) -> bool:
-    return bool((units[where] == 1).all() or np.array_equal(lengths, units))

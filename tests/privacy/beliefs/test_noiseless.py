@@ -191,7 +191,7 @@ def test_interventions_need_not_keep_any_secret():
 
 
 def test_causal_refusals():
-    with pytest.raises(InputError, match="no fact has a probability here"):
+    with pytest.raises(InputError, match="causal privacy was asked for"):
         CausalPrivacy(Priors.between(0.1, 0.2), [[[0, 1]]])
     with pytest.raises(InputError, match="no intervention"):
         CausalPrivacy(Priors.all(), [])

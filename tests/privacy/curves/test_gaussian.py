@@ -80,7 +80,7 @@ def test_mu_is_infinite_exactly_where_an_output_tells_apart(rows):
         assert found.witness.pair is not None
         (first, second), (output,) = found.witness.pair, found.witness.outputs
         assert (rows[first][output] > 0) != (rows[second][output] > 0)
-        assert "with certainty" in found.sentence
+        assert "rules out" in found.sentence
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -110,9 +110,8 @@ def excess(ratio: float, epsilon: float, span: Span) -> float:
         return (root - part) ** 2 / (root**2 - 1)
 
     peak = math.exp(-(ratio + epsilon) / 2) * math.expm1((epsilon - ratio) / 2) / math.expm1(-ratio)
-    ends = [
-        end for end, outside in zip(span, (peak < span[0] - 1e-9, peak > span[1] + 1e-9), strict=True) if outside
-    ]
+    outside = (peak < span[0] - 1e-9, peak > span[1] + 1e-9)
+    ends = [end for end, beyond in zip(span, outside, strict=True) if beyond]
     if not ends:
         return above(over_all)
     p = exact(ends[0])

@@ -337,13 +337,6 @@ def to_curve(claim: Claim, _goal: Goal) -> Changes:
     return {"curve": TradeOff.of_epsilon(epsilon, claim["delta"])}
 
 
-def _merged(curve: TradeOff) -> float:
-    """Return the largest difference of the logarithms of ratios that the curve merged."""
-    shared = (curve.null > 0) & (curve.alternative > 0)
-    logs = np.abs(np.log(curve.null[shared]) - np.log(curve.alternative[shared]))
-    return _TIE * max(1.0, float(logs.max(initial=0.0)))
-
-
 def _of_laplace(shift: float, epsilon: float | None, delta: float) -> Changes:
     """Return the epsilon and the delta of Laplace noise, one of which is given."""
     x = exact(shift)
@@ -365,7 +358,9 @@ def curve_to_dp(claim: Claim, goal: Goal) -> Changes:
         return Refusal("a TradeOff is needed: TradeOff.below of points of it; a normal curve is Gaussian privacy")
     # In both orders, since a relation may count a pair in one.
     profiles = (curve.profile, curve.inverse.profile)
-    slack = _merged(curve)
+    shared = (curve.null > 0) & (curve.alternative > 0)
+    logs = np.abs(np.log(curve.null[shared]) - np.log(curve.alternative[shared]))
+    slack = _TIE * max(1.0, float(logs.max(initial=0.0)))  # of the logarithms of ratios that the curve merged
     if epsilon is None:
         wanted = max(0.0, float(delta or 0.0))
         value = max(0.0, *(float(profile.epsilon(max(0.0, wanted * (1 - 2.0**-40)))) for profile in profiles))

@@ -151,13 +151,8 @@ def _between(matrix: Floats, prior: Prior | None, fact: Bools, rival: Bools, out
         belief = prior.probabilities
         s, t = event[0], other[0]
     point = prior is None or (len(event) == 1 and len(other) == 1)
-    return Witness(
-        pair=(int(s), int(t)) if point else None,
-        outputs=readonly(np.array([output])),
-        prior=readonly(belief),
-        event=readonly(event),
-        note=f"compared with the secrets at positions {_listed(other)}" if not point else "",
-    )
+    pair, note = (int(s), int(t)), "" if point else f"compared with the secrets at positions {_listed(other)}"
+    return Witness(pair if point else None, readonly(np.array([output])), readonly(belief), readonly(event), note)
 
 
 def _listed(positions: Positions, most: int = 6) -> str:
@@ -347,12 +342,9 @@ def _attained(matrix: Floats, secrets: Space, prior: Prior | None, mask: Bools, 
             weights = prior.probabilities[members]
             total = weights.sum()
             belief[members] = share * weights / total if total > 0 else share / len(members)
-    return Witness(
-        outputs=readonly(np.array([output])),
-        prior=Prior(secrets, belief).probabilities,
-        event=readonly(np.flatnonzero(mask)),
-        note=f"approached as the prior probability of the event tends to {p:g}" if p in (0.0, 1.0) else "",
-    )
+    event, full = readonly(np.flatnonzero(mask)), Prior(secrets, belief).probabilities
+    note = f"approached as the prior probability of the event tends to {p:g}" if p in (0.0, 1.0) else ""
+    return Witness(None, readonly(np.array([output])), full, event, note)
 
 
 @dataclass(frozen=True, slots=True)

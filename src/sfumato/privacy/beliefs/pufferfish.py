@@ -161,7 +161,9 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
         scenarios(self.priors, matrix)
         for prior in self.priors.listed:
             for record, intervention in enumerate(self.interventions):
-                rows = _images(prior.probabilities, intervention) @ matrix
+                # The prior after each setting of the record, array (values, n).
+                moved = [np.bincount(each, prior.probabilities, minlength=len(matrix)) for each in intervention]
+                rows = np.stack(moved) @ matrix
                 for first, row in enumerate(rows):
                     log, second, output = _largest_log(row, rows)
                     upper = max(upper, log + log_error(log, terms(prior)))
@@ -232,11 +234,6 @@ def intervention_pairs(interventions: Sequence[Positions]) -> Relation:
         for images in intervention:
             array[np.broadcast_to(images, intervention.shape), intervention] = True
     return Relation(array, "secrets that differ in one record")
-
-
-def _images(prior: Floats, intervention: Positions) -> Floats:
-    """Return the prior after each setting of the record, array (values, n)."""
-    return np.stack([np.bincount(images, prior, minlength=len(prior)) for images in intervention])
 
 
 def _largest_log(row: Floats, rows: Floats) -> tuple[float, int, int]:

@@ -108,10 +108,7 @@ class FunctionTradeOff(Curve):
         chords = ((x[2:] - x[1:-1]) * y[:-2] + (x[1:-1] - x[:-2]) * y[2:]) / (x[2:] - x[:-2])
         at = _first(y[1:-1] > chords + slack)
         if at is not None:
-            raise InputError(
-                f"the curve is not convex at {x[at + 1]:g}, but every trade-off function is.",
-                "sample it and use TradeOff.below(alphas, betas), a curve that is certain to hold.",
-            )
+            raise InputError(f"the curve is not convex at {x[at + 1]:g}.", "use TradeOff.below(alphas, betas).")
 
     def __repr__(self) -> str:
         return f"FunctionTradeOff of {getattr(self.function, '__name__', type(self.function).__name__)}"

@@ -107,9 +107,8 @@ class LossDistribution:
         result = object.__new__(cls)
         # ``lost`` includes the 2**-53 that avoids the logarithm of 0.
         log_finite = math.fsum(count * math.log1p(-min(part.infinite, 1 - UNIT)) for part, count in factors)
-        splits, shift = (
-            sum(getattr(part, name) * count for part, count in factors) for name in ("splits", "shift")
-        )
+        splits = sum(part.splits * count for part, count in factors)
+        shift = sum(part.shift * count for part, count in factors)
         lost = error + 2 * _TAIL + sum((part.lost + 128 * UNIT) * count for part, count in factors)
         assign(result, spacing=spacing, masses=readonly(masses), first=first)
         assign(result, infinite=-math.expm1(log_finite), splits=splits, shift=shift, lost=lost)

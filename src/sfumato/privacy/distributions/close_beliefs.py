@@ -26,7 +26,7 @@ from .distribution import DistributionPrivacy, MetricDistributionPrivacy
 from .family import Family
 from .family_reports import epsilon_below, reports_of
 from .preprocessing import after_steps
-from .promise import PROOFS, Promise, Reason
+from .promise import Promise, proved
 
 _SOURCE: Final = "Kawamoto and Murakami, section III-F"
 _LARGEST: Final = 600.0  # a larger exponent leaves too little room in floats
@@ -106,7 +106,7 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
     names = family.names[path[0]], family.names[path[-1]]
     ends = Family(dict(zip(names, family.distributions[[path[0], path[-1]]], strict=True)), [names])
     form = f"{len(steps)} steps, {' to '.join(beliefs)}: ({at_most(epsilon, 9)}, {at_most(delta, 9)})"
-    reason = Reason("close beliefs", form, _SOURCE, f"{PROOFS}#close-beliefs")
+    reason = proved("close beliefs", form, "close-beliefs", _SOURCE)
     return Promise(DistributionPrivacy(ends, delta), epsilon, (*promise.reasons, reason))
 
 

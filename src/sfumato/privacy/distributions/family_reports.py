@@ -336,7 +336,8 @@ class BayesFactors:
     @property
     def range(self) -> tuple[float, float]:
         """The least and the largest factor of a report that can occur, 0 and ``inf`` included."""
-        return math.exp(float(np.nanmin(self.logs))), _exp(float(np.nanmax(self.logs)))
+        high = float(np.nanmax(self.logs))
+        return math.exp(float(np.nanmin(self.logs))), math.exp(high) if high < 709 else math.inf
 
     @property
     def worst(self) -> int:
@@ -398,7 +399,3 @@ def bayes_factors(mechanism: AnyMechanism, first: Prior | ArrayLike, second: Pri
     logs[(p == 0) & (q == 0)] = np.nan
     errors = [0.0 if math.isnan(value) else log_error(float(value), family.size) for value in logs]
     return BayesFactors(readonly(logs), readonly(p), readonly(q), readonly(np.array(errors)))
-
-
-def _exp(value: float) -> float:
-    return math.exp(value) if value < 709 else math.inf

@@ -21,7 +21,7 @@ from ..rows import AnyMechanism
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
 from .family import Family, FamilyDistance
 from .family_reports import reports_of, same_reports
-from .promise import PROOFS, Promise, Reason, known_everywhere
+from .promise import Promise, known_everywhere, proved
 
 _SAME: Final = 1e-12  # relative difference up to which an image is a member; it counts in epsilon
 
@@ -166,12 +166,8 @@ def pre_processed(
     steps, slack = int(stable.steps), exact(stable.slack)
     epsilon = above(lambda: steps * exact(promise.value) + slack)
     delta = after_steps(notion.delta, [promise.value] * steps, stable.missed, stable.slack)
-    reason = Reason(
-        _THEOREM,
-        f"images are at most c = {steps} steps apart ({names}): ({at_most(epsilon, 9)}, {at_most(delta, 9)})",
-        _SOURCE,
-        f"{PROOFS}#pre-processing",
-    )
+    form = f"images are at most c = {steps} steps apart ({names}): ({at_most(epsilon, 9)}, {at_most(delta, 9)})"
+    reason = proved(_THEOREM, form, "pre-processing", _SOURCE)
     return Promise(DistributionPrivacy(source, delta), epsilon, (*promise.reasons, reason))
 
 
@@ -220,13 +216,9 @@ def _stretched(
             needed, c, worst = epsilon, float(apart[k] / units[k]), k
     names = " and ".join(source.names[position] for position in source.pairs[worst])
     delta = after_steps(notion.delta, [0.0], missed, slack)
-    reason = Reason(
-        _THEOREM,
-        f"images are at most c = {at_most(c, 9)} times as far apart ({names}): ({at_most(needed, 9)}, "
-        f"{at_most(delta, 9)})",
-        _SOURCE,
-        f"{PROOFS}#pre-processing",
-    )
+    numbers = f"({at_most(needed, 9)}, {at_most(delta, 9)})"
+    form = f"images are at most c = {at_most(c, 9)} times as far apart ({names}): {numbers}"
+    reason = proved(_THEOREM, form, "pre-processing", _SOURCE)
     return Promise(MetricDistributionPrivacy(source, distance, delta), needed, (*promise.reasons, reason))
 
 

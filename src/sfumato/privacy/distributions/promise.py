@@ -90,12 +90,9 @@ class Promise:
         Raises:
             InputError: If the finding is infinite.
         """
-        reason = Reason(
-            "measurement",
-            f"{finding.notion.parameter} {at_most(finding.upper, 9)}",
-            finding.notion.description.source,
-        )
-        return cls(finding.notion, finding.upper, (reason,))
+        notion, upper = finding.notion, finding.upper
+        reason = Reason("measurement", f"{notion.parameter} {at_most(upper, 9)}", notion.description.source)
+        return cls(notion, upper, (reason,))
 
     @property
     def sentence(self) -> str:
@@ -108,6 +105,11 @@ class Promise:
 
 
 _SOURCE = "Kawamoto and Murakami, section V"
+
+
+def proved(theorem: str, form: str, anchor: str, source: str = _SOURCE) -> Reason:
+    """Return a step with its proof in the project's page."""
+    return Reason(theorem, form, source, f"{PROOFS}#{anchor}")
 
 
 def lifted_differential_privacy(epsilon: float, family: Family, delta: float = 0.0) -> Promise:
@@ -137,13 +139,9 @@ def lifted_differential_privacy(epsilon: float, family: Family, delta: float = 0
     check_delta(delta)
     _lifted_from(family)
     total = with_mass(delta, float(family.outside.max()))
-    reason = Reason(
-        "lifting of differential privacy",
-        f"(epsilon, delta) for the relation gives (epsilon, delta) for its lifting: ({at_most(epsilon, 9)}, "
-        f"{at_most(total, 9)})",
-        _SOURCE,
-        f"{PROOFS}#differential-privacy",
-    )
+    numbers = f"({at_most(epsilon, 9)}, {at_most(total, 9)})"
+    form = f"(epsilon, delta) for the relation gives (epsilon, delta) for its lifting: {numbers}"
+    reason = proved("lifting of differential privacy", form, "differential-privacy")
     return Promise(DistributionPrivacy(family, total), epsilon, (reason,), everywhere=True)
 
 
@@ -161,13 +159,9 @@ def lifted_metric_privacy(guarantee: MetricPrivacy, family: Family, delta: float
     check_delta(delta)
     distance = FamilyDistance.wasserstein(family, guarantee.metric)
     total = with_mass(delta, float(distance.ignored.max()))
-    reason = Reason(
-        "lifting of metric privacy",
-        f"epsilon per unit of d gives epsilon per unit of W_inf: ({at_most(guarantee.epsilon, 9)}, "
-        f"{at_most(total, 9)})",
-        _SOURCE,
-        f"{PROOFS}#metric-privacy",
-    )
+    numbers = f"({at_most(guarantee.epsilon, 9)}, {at_most(total, 9)})"
+    form = f"epsilon per unit of d gives epsilon per unit of W_inf: {numbers}"
+    reason = proved("lifting of metric privacy", form, "metric-privacy")
     notion = MetricDistributionPrivacy(family, distance, total)
     return Promise(notion, guarantee.epsilon, (reason,), everywhere=True)
 
@@ -203,30 +197,18 @@ def lifted_divergence_privacy(
                 f"couplings move a mass of {distance.ignored.max():.3g} over an infinite distance.",
                 "use a metric that is finite between the secrets of each pair.",
             )
-        reason = Reason(
-            "lifting of divergence metric privacy",
-            f"epsilon per unit of d gives epsilon per unit of W_1: {at_most(epsilon, 9)}",
-            _SOURCE,
-            f"{PROOFS}#divergences",
-        )
+        form = f"epsilon per unit of d gives epsilon per unit of W_1: {at_most(epsilon, 9)}"
+        reason = proved("lifting of divergence metric privacy", form, "divergences")
         notion = DivergenceMetricDistributionPrivacy(family, divergence, distance)
         return Promise(notion, epsilon, (reason,), everywhere=True)
-    _needs(
-        quasi_convex(divergence),
-        divergence,
-        "jointly quasi-convex",
-        "measure the family's own divergence instead.",
-    )
+    hint = "measure the family's own divergence instead."
+    _needs(quasi_convex(divergence), divergence, "jointly quasi-convex", hint)
     _lifted_from(family)
     value, outside = epsilon, float(family.outside.max())
     if outside > 0:
         value = above(lambda: exact(epsilon) + exact(outside) * exact(_largest(divergence, outside)))
-    reason = Reason(
-        "lifting of divergence privacy",
-        f"epsilon for the relation gives epsilon for its lifting: {at_most(value, 9)}",
-        _SOURCE,
-        f"{PROOFS}#divergences",
-    )
+    form = f"epsilon for the relation gives epsilon for its lifting: {at_most(value, 9)}"
+    reason = proved("lifting of divergence privacy", form, "divergences")
     return Promise(DivergenceDistributionPrivacy(family, divergence), value, (reason,), everywhere=True)
 
 
@@ -257,9 +239,7 @@ def privacy_of_points(promise: Promise, relation: Relation) -> Promise:
             f"the guarantee does not cover the point masses of secrets {missing[0]} and {missing[1]}.",
             "privacy of some distributions does not protect single secrets; use Family.of_points(relation).",
         )
-    reason = Reason(
-        "point masses", "a point mass is a distribution: the same epsilon and delta", _SOURCE, f"{PROOFS}#points"
-    )
+    reason = proved("point masses", "a point mass is a distribution: the same epsilon and delta", "points")
     return Promise(DifferentialPrivacy(relation, notion.delta), promise.value, (*promise.reasons, reason))
 
 
@@ -292,11 +272,8 @@ def _largest(divergence: Divergence, outside: float) -> float:
 
 
 _TABLE: Final = "Kawamoto and Murakami, table III"
-_POINTS: Final = Reason(
-    "point masses",
-    "what holds for the point masses of all related pairs holds for the lifting",
-    "Kawamoto and Murakami, section V",
-    f"{PROOFS}#points",
+_POINTS: Final = proved(
+    "point masses", "what holds for the point masses of all related pairs holds for the lifting", "points"
 )
 
 
@@ -332,7 +309,7 @@ def same_input(first: Promise, second: Promise) -> Promise:
         known.append(whole)
     _same_ground(known[0].notion, known[1].notion)
     notion, value = _combined(*known)
-    reason = Reason("two reports about one secret", _added(notion, value), _TABLE, f"{PROOFS}#same-input")
+    reason = proved("two reports about one secret", _added(notion, value), "same-input", _TABLE)
     return Promise(notion, value, (*known[0].reasons, *known[1].reasons, reason), everywhere=True)
 
 
@@ -348,9 +325,7 @@ def independent_inputs(first: Promise, second: Promise) -> Promise:
         Kawamoto and Murakami, table III.
     """
     notion, value = _combined(first, second)
-    reason = Reason(
-        "reports about independent secrets", _added(notion, value), _TABLE, f"{PROOFS}#independent-inputs"
-    )
+    reason = proved("reports about independent secrets", _added(notion, value), "independent-inputs", _TABLE)
     return Promise(notion, value, (*first.reasons, *second.reasons, reason))
 
 
@@ -368,7 +343,7 @@ def post_processed(promise: Promise) -> Promise:
     if not isinstance(notion, OfFamily):
         raise InputError(f"a guarantee of {notion.title} was given.", "pass one about a family of distributions.")
     notion.check_processing()
-    reason = Reason("post-processing", "the same values", _TABLE, f"{PROOFS}#post-processing")
+    reason = proved("post-processing", "the same values", "post-processing", _TABLE)
     return Promise(notion, promise.value, (*promise.reasons, reason), promise.everywhere)
 
 

@@ -240,7 +240,9 @@ class Search:
                 open_part = ~proved & (part.low < top[part.row] / self.upper - 1)
                 rest.append(_halved(part.take(np.flatnonzero(open_part))))
             open_ = OpenIntervals(*(np.concatenate(column) for column in zip(*rest, strict=True)))
-        self._close(p, losses, open_)
+        if len(open_.row):  # the divergence at the larger end, which grows, over the smaller order
+            far = _moments(p[open_.row], losses[open_.row], open_.high).divergence
+            self._closed = max(self._closed, float((far / (1 + open_.low)).max()))
         return peak
 
     def _raise(self, values: Floats, rows: Positions, at: Floats, peak: Peak | None) -> Peak | None:
@@ -279,12 +281,6 @@ class Search:
             bend = start.variance[part.row] / 2 * np.exp(span * part.high)
             value = (start.mean[part.row] + part.high * bend) / (1 + part.high)
         return np.asarray((start.mean[part.row] <= self.upper) & (value <= self.upper))
-
-    def _close(self, p: Floats, losses: Floats, open_: OpenIntervals) -> None:
-        """Bound the rest by the divergence at the larger end, which grows, over the smaller order."""
-        if len(open_.row):
-            far = _moments(p[open_.row], losses[open_.row], open_.high).divergence
-            self._closed = max(self._closed, float((far / (1 + open_.low)).max()))
 
 
 def _halved(part: OpenIntervals) -> OpenIntervals:

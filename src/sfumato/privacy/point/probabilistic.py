@@ -75,11 +75,8 @@ class ProbabilisticDifferentialPrivacy(Notion):
                 f"Reports that only one of {related(self.relation)} can make have a probability above "
                 f"{at_least(self.delta)}: no epsilon is enough."
             )
-        rest = (
-            f", except for reports that together have a probability of at most {at_most(self.delta)}"
-            if self.delta
-            else ""
-        )
+        aside = f", except for reports that together have a probability of at most {at_most(self.delta)}"
+        rest = aside if self.delta else ""
         return (
             f"No report is more than {factor_at_most(value)} times as likely from one as from the other of "
             f"{related(self.relation)}{rest} (epsilon {at_most(value)})."

@@ -182,7 +182,8 @@ def _between(matrix: Floats, mask: Mask, left: _Node, right: _Node) -> _Node | N
     at = _meeting(left.line, right.line)
     if at is None:
         return None
-    known = _value(left.line, at) + mass_error(1.0, matrix.shape[1])
+    line = left.line
+    known = line.delta - line.slope * math.expm1(at - line.epsilon) + mass_error(1.0, matrix.shape[1])
     before = math.exp(left.line.epsilon - right.line.epsilon)
     share = (math.exp(at - right.line.epsilon) - before) / (1 - before)
     bounds = left.bounds + share * (right.bounds - left.bounds)
@@ -191,10 +192,6 @@ def _between(matrix: Floats, mask: Mask, left: _Node, right: _Node) -> _Node | N
         return None
     new = _node_at(matrix, above, at, bounds)
     return new if new.line.delta > known else None
-
-
-def _value(line: _Line, epsilon: float) -> float:
-    return line.delta - line.slope * math.expm1(epsilon - line.epsilon)
 
 
 def _meeting(left: _Line, right: _Line) -> float | None:
