@@ -49,10 +49,12 @@ def test_cells_say_from_where_distances_and_errors_count():
     found = sf.audit(
         sf.Mechanism(rows, grid), prior=sf.Prior.uniform(grid), metric=grid.metric("euclidean", unit="km")
     )
-    assert "km, counted between centres of cells, if they guess a centre;" in found.find("distortion").sentence
+    assert (
+        " m, counted between centres of cells, if they guess a centre (about" in found.find("distortion").sentence
+    )
     assert "finds your cell at most" in found.find("bayes-vulnerability").sentence
     (note,) = (note for note in found.notes if note.startswith("The secrets are cells."))
-    assert "two people a metre apart, on the two sides of a border" in note
+    assert "two people a metre apart, on two sides of a border" in note
 
 
 def test_labels_are_called_secrets():

@@ -86,8 +86,9 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
     logs = (n + m + 16) * 2.0**-51 * (1 + math.log2(n * m))
     if prior is not None:
         hit, before = bayes_vulnerability(mechanism, prior), about_percent(prior_vulnerability(prior))
-        share = f"at most {percent_at_most(min(1.0, hit * (1 + sums)))} of the time ({before} without the report)"
-        sentence = f"The best attacker finds {words.target} {share}."
+        limit = percent_at_most(min(1.0, hit * (1 + sums)))
+        share = "perhaps every time" if limit == "100 %" else f"at most {limit} of the time"
+        sentence = f"The best attacker finds {words.target} {share} ({before} without the report)."
         yield _entry("bayes-vulnerability", "probability", hit, sums * hit, sentence, most=1.0)
         leaked = min_entropy_leakage_bits(mechanism, prior)
         yield _entry("min-entropy-leakage", "bits", leaked, logs, _HIT.format("A", at_most(2 ** (leaked + logs))))

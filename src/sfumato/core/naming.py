@@ -7,6 +7,7 @@ from typing import Final
 
 from ..errors import InputError
 from ..escaping import plain
+from ..rounding import amount_at_most
 from .distances import KINDS
 
 EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
@@ -57,6 +58,12 @@ def label_phrase(label: object) -> str:
     """Return a label for a sentence: a short word or number as it is, others in quotation marks."""
     shown = plain(str(label))
     return shown if _LABEL.fullmatch(shown) else quote(shown)
+
+
+def slack_words(slack_m: float) -> str:
+    """Return the meaning of a guarantee's slack, as a sentence."""
+    added = amount_at_most(slack_m, "m")
+    return f"Its guarantee has a slack: it treats two points as up to {added} farther apart than they are."
 
 
 def is_unit(text: str) -> bool:

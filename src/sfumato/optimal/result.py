@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 from ..core import Asked, Bracket, Loss, Mechanism, Prior
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr, NotebookRepr, registered
-from ..core.naming import DISTORTION
+from ..core.naming import DISTORTION, slack_words
 from ..errors import InputError, argument
 from ..proofs import Certificate, Optimality, VertexPrivacy
 from ..rounding import amount_at_least, amount_at_most, at_most
@@ -266,8 +266,7 @@ class Choice(CompactRepr):
         unit = self.unit
         low, high = (amount_at_least(self.noise.lower, unit), amount_at_most(self.noise.upper, unit))
         noise = f"planar noise {'with' if self.remapped else 'without'} a remap"
-        added = amount_at_most(self.slack_m, "m")
-        slack = f"Its promise has a slack: two points may seem {added} farther apart to it than they are."
+        slack = slack_words(self.slack_m)
         if self.program is None:
             return f"{noise[0].upper()}{noise[1:]} loses {low} to {high} on average. {slack}"
         least = amount_at_least(self.program.lower, unit)

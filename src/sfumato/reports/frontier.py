@@ -13,8 +13,9 @@ from ..escaping import shorten
 from ..geo import Lattice
 from ..leakage import prior_vulnerability
 from ..optimal import Point
-from ..rounding import amount_at_least, percent_at_least
+from ..rounding import amount_at_least
 from ..tables import write_rows
+from .sentences import error_words
 from .theme import LIGHT, blank
 
 if TYPE_CHECKING:
@@ -155,10 +156,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
         figure.legend(handles, labels, loc="outside lower center", ncols=max(2, 2 * len(others)), fontsize=9)
     if not erring:
         shares = [point.distortion / point.loss for point in done if point.loss > 0]
-        sentence = "No loss, and no error of the best attacker."
-        if shares:
-            sentence = f"Best attacker's average error: at least {percent_at_least(min(shares))} of the loss."
-        figure.suptitle(sentence, fontsize=9, color=LIGHT.muted)
+        figure.suptitle(error_words(min(shares, default=None)), fontsize=9, color=LIGHT.muted)
     return figure
 
 

@@ -238,16 +238,14 @@ def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: 
 
 def _noise(points: list[Point]) -> list[str]:
     """Return sentences on planar noise: where it was chosen, its slack, and where it was not considered."""
-    from ...rounding import amount_at_most
+    from ...core.naming import slack_words
 
     sentences = []
     noises = [point.design for point in points if point.design and not point.design.has_program]
     if noises:
-        slack = max(design.slack_m for design in noises)
         sentences.append(
             f"Planar noise with a remap was taken in {len(noises)} of {len(points)} designs, where it loses less "
-            f"than the program. Its guarantee has a slack: it treats two points as up to "
-            f"{amount_at_most(slack, 'm')} farther apart than they are."
+            f"than the program. {slack_words(max(design.slack_m for design in noises))}"
         )
     made = sum(point.design is not None for point in points)
     for reason in dict.fromkeys(point.without_noise for point in points if point.without_noise):

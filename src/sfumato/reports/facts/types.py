@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Final, NamedTuple, Self, final
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, NamedTuple, Self, final
 
 from ...audits import Outcome
 from ...core import Bracket
@@ -129,9 +129,6 @@ class FormalFacts(NamedTuple):
     circle: str = ""  # in words
 
 
-_NO_FORMAL: Final = FormalFacts()
-
-
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class PromiseFacts(CompactRepr):
@@ -149,7 +146,7 @@ class PromiseFacts(CompactRepr):
     visits: int = 0  # that the attacker knows, of an error; 0 where they know the prior
     unprotected: int = 0  # ordered pairs at an infinite distance, which have no guarantee
     beliefs: tuple[BeliefFacts, ...] = ()
-    formal: FormalFacts = _NO_FORMAL
+    formal: FormalFacts = field(default_factory=FormalFacts)
 
     @property
     def proven(self) -> bool:
@@ -353,7 +350,7 @@ def as_json(facts: object) -> Any:
     if isinstance(facts, enum.Enum):
         return facts.value
     if is_dataclass(facts):
-        content = {field.name: as_json(getattr(facts, field.name)) for field in fields(facts)}
+        content = {each.name: as_json(getattr(facts, each.name)) for each in fields(facts)}
         if content.get("tuples", facts) is None:
             del content["tuples"]
         return content

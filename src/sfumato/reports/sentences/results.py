@@ -166,6 +166,13 @@ def tie_words(gap: float, where: str = "Among ") -> str:
     )
 
 
+def error_words(share: float | None) -> str:
+    """Return the least error of the best attacker as a share of the loss; None where nothing is lost."""
+    if share is None:
+        return "No loss, and no error of the best attacker."
+    return f"Best attacker's average error: at least {percent_at_least(share)} of the loss."
+
+
 def stopped_words(design: Design) -> str:
     """Return why a design is not finished."""
     if design.has_program:

@@ -1,20 +1,24 @@
-"""Sentences and rows on estimated shares of a population: their sizes, their intervals, and what is withheld."""
+"""Sentences and rows on data: estimated shares, learned mechanisms, and receipts of releases."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ...core import JointSpace, Space
+from ...core.units import per_unit
 from ...escaping import plain, shorten
-from ...estimation import MOST_PLACES, ConfidenceIntervals, Districts, Estimate, Identifiability
+from ...estimation import MOST_PLACES
 from ...geo import Places
 from ...rounding import (
     about_percent,
+    amount_at_least,
+    amount_at_most,
     at_most,
     counted,
+    gap_at_most,
     percent,
     percent_at_least,
     percent_at_most,
@@ -22,10 +26,18 @@ from ...rounding import (
 )
 from ...tables import text
 
+if TYPE_CHECKING:
+    from ...estimation import ConfidenceIntervals, Districts, Estimate, Identifiability
+    from ...learning import Hiding
+    from ...optimal import SensitiveDesign
+    from ...releases import PersonBound, Receipt
+
 _INTERVALS: Final = {"maximum likelihood": "profile", "least squares": "bootstrap", "matrix inversion": "normal"}
 _MIDDLE: Final = "middle (latitude, longitude)"
 MANY_PLACES: Final = f"Districts of more than {MOST_PLACES:,} places are not computed."
 """Why there are no districts."""
+_ROUNDED_GAP: Final = 1e-6  # a smaller one is written as this
+_FEW_BITS: Final = 1e-6  # fewer are written as this
 
 
 def share_nouns(space: Space) -> tuple[str, str]:
@@ -166,3 +178,112 @@ def _interval(sure: ConfidenceIntervals, s: int) -> str:
 def _degrees(lat: float, lon: float) -> str:
     """Return latitude and longitude to about a metre, in the form that map programs read."""
     return f"{lat:.5f}, {lon:.5f}"
+
+
+def hiding_rows(results: Iterable[tuple[str, Hiding]]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return headings, and a row for each named result of an attack on the hidden value."""
+    rows = (
+        (
+            name,
+            percent_at_most(each.hit_rate),
+            at_most(max(each.information_bits, _FEW_BITS), 3),
+            amount_at_most(each.loss, "m"),
+        )
+        for name, each in results
+    )
+    return ("", "finds the value", "information (bits)", "off from the true point"), tuple(rows)
+
+
+def examples_words(learning: int, judging: int, values: int) -> str:
+    """Return the numbers of visits that train and judge a mechanism, and of the values that it hides."""
+    return f"{counted(learning, 'visit')} to learn from, {judging:,} to judge; hiding {values} values."
+
+
+def learned_words(judged: Hiding, blind_error: float) -> str:
+    """Return the attacker's success and the loss on held-out visits."""
+    return (
+        "A mechanism was learned whose reports of places are to hide another value. On held-out visits, the best "
+        f"attacker finds the value {percent_at_most(judged.hit_rate)} of the time after one report "
+        f"({about_percent(1 - blind_error)} without a report). Reports are {amount_at_most(judged.loss, 'm')} "
+        "from the true point on average."
+    )
+
+
+def certified_words(optimum: SensitiveDesign, blind_error: float) -> tuple[str, str]:
+    """Return the attacker's success without a report on the training visits, and what is proved on them."""
+    proved = (
+        "no mechanism of this loss that reports the centres of these cells hides more than the optimum by "
+        f"{gap_at_most(max(optimum.gap, _ROUNDED_GAP))} of its value."
+    )
+    if optimum.information_bits <= _FEW_BITS:
+        bits = at_most(_FEW_BITS)
+        proved = f"a report of the certified optimum reveals at most {bits} bits of the value, next to nothing."
+    without = f"Without a report the best attacker finds the value {about_percent(1 - blind_error)} of the time."
+    return without, f"Proved: on the training visits, {proved}"
+
+
+def excess_words(loss_m: float, max_loss_m: float) -> str:
+    """Return that the average loss of a learned mechanism exceeds its limit."""
+    return (
+        "NOT within the limit: the average loss of the learned mechanism is at least "
+        f"{amount_at_least(loss_m, 'm')}, but at most {amount_at_most(max_loss_m, 'm')} was allowed."
+    )
+
+
+def receipt_warnings(receipt: Receipt) -> tuple[str, ...]:
+    """Return what a release does not guarantee, or does not know."""
+    warnings = [] if receipt.bounds else ["NOTHING IS GUARANTEED: no bound on the privacy of a report is proved."]
+    if any(bound.distances == "stated" for bound in receipt.bounds):
+        warnings.append("NOT CONFIRMED: the bound is for distances that only the maker of the mechanism states.")
+    if receipt.most is None:
+        warnings.append("NOT COUNTED: the reports of one person cannot be counted, so no total is known.")
+    return tuple(warnings)
+
+
+def released_words(receipt: Receipt) -> str:
+    """Return the numbers of reports and rows of a release, and when it finished."""
+    released = f"{counted(receipt.rows_released, 'private report')} were released from "
+    return f"{released}{counted(receipt.rows_read, 'row')} on {receipt.finished}."
+
+
+def people_words(receipt: Receipt) -> tuple[str, ...]:
+    """Return the number of people of a release, and the most reports of one of them."""
+    if receipt.people is None:
+        return ("No column names the users, so the reports of one person cannot be counted.",)
+    about = "" if receipt.exact else "at most "
+    sentences = [f"The source has rows of {counted(receipt.people, 'person', 'people')}."]
+    if receipt.rows_without_person:
+        sentences.append(f"{counted(receipt.rows_without_person, 'row')} cannot be assigned to a person.")
+    else:
+        sentences.append(f"The largest number of reports of one person is {about}{receipt.most or 0:,}.")
+    if receipt.places_reported_once:
+        places = counted(receipt.places_reported_once, "place")
+        sentences.append(f"{places} of people were reported once, and the report was repeated.")
+    return tuple(sentences)
+
+
+def bound_words(bound: PersonBound) -> str:
+    """Return a proved bound on one report, and its total for one person."""
+    per = per_unit(bound.unit)
+    pairs = f", {bound.pairs}" if bound.pairs else ""
+    added = f", with {amount_at_most(bound.added_m, 'm')} added to every distance" if bound.added_m else ""
+    total = "The total of one person is not known."
+    if bound.one_person is not None:
+        shown = f"{bound.measure} {at_most(bound.one_person, 6)}{per}"
+        total = f"All reports of one person in this release: {shown} at most."
+    return f"One report: {bound.measure} {at_most(bound.one_report, 6)}{per} at most{pairs}{added}. {total}"
+
+
+def release_limits(receipt: Receipt) -> tuple[str, ...]:
+    """Return the limits per person that a release was made with."""
+    reports, epsilon = receipt.max_reports_per_person, receipt.max_epsilon_per_person
+    limits = []
+    if reports is not None:
+        limits.append(f"The release was limited to {counted(reports, 'report')} of one person.")
+    if epsilon is not None:
+        limits.append(f"The release was limited to epsilon {epsilon} of one person.")
+    if not limits:
+        limits.append("No limit per person was set for this release.")
+    if receipt.ledger:
+        limits.append("A ledger was charged, which has limits of its own.")
+    return tuple(limits)
