@@ -58,7 +58,7 @@ def test_other_promises_are_kept():
     assert all(each.loss.lower >= 0.599 for each in beside(found))
     alone = report_without_drawings(sf.design(sf.Prior.uniform(space), loss=metric, guarantees=asked[0]))
     assert min(each.loss.upper for each in beside(alone)) < 0.5
-    assert "keep the guarantee on the attacker's error" in section(found).sentences[0]
+    assert "satisfy the guarantee on the attacker's error" in section(found).sentences[0]
 
 
 def test_the_worst_secret_counts_where_the_design_was_for_it():
@@ -109,7 +109,7 @@ def test_several_epsilons_and_no_time_are_told():
     metric = space.metric("absolute")
     both = [sf.MetricPrivacy("1/km", metric), sf.MetricPrivacy(2, sf.hamming(space))]
     made = sf.design(sf.Prior.uniform(space), loss=metric, guarantees=both)
-    assert "for several guarantees" in section(report_without_drawings(made)).sentences[0]
+    assert "Several guarantees have an epsilon" in section(report_without_drawings(made)).sentences[0]
     late = report_without_drawings(held("numbers"), others=OtherDesigns(stop=lambda: True))
     assert "--frontier-time" in section(late).sentences[0]
 

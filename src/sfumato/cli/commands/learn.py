@@ -75,7 +75,7 @@ def command(options: LearnOptions) -> None:
     from ...optimal import least_information, least_vulnerability
     from ...reports.document import Learned, Origin, file_facts, learn_page
     from ...reports.facts import promises_of, subject_of
-    from ...reports.sentences import examples_words, formal_words
+    from ...reports.sentences import TRAINING_STOPPED, examples_words, formal_words
     from ..mechanism_files import typed
     from ..screen import Screen, print_table
 
@@ -109,7 +109,7 @@ def command(options: LearnOptions) -> None:
         first = None if certified is None else certified.mechanism
         mechanism, ending = _train(options, learning, places, max_loss_m, first, stop=stop, progress=progress)
     if ending is Ending.STOPPED:
-        console.print("NOT FINISHED: the training was stopped.")
+        console.print(TRAINING_STOPPED)
     with working("Finding the certified optimum"):
         exact = least_vulnerability if options.target == "vulnerability" else least_information
         optimum = exact(joint, places, loss, max_loss_m)

@@ -14,7 +14,7 @@ from ...learning import Hiding, Pairs, hiding
 from ...optimal import SensitiveDesign
 from ...rounding import amount_at_most
 from ..facts import FileFacts
-from ..sentences import certified_words, examples_words, excess_words, hiding_rows, learned_words
+from ..sentences import TRAINING_STOPPED, certified_words, examples_words, excess_words, hiding_rows, learned_words
 from .figures import map_figures
 from .layout import file_section
 from .page import Page, PageSection, PageTable
@@ -88,7 +88,7 @@ def learn_page(
     loss: Loss = learned.learning.loss(learned.places)
     prior = Prior(learned.places, learned.learning.joint(learned.places).sum(axis=0))
     maps = map_figures(MechanismFile(learned.mechanism, prior, loss))
-    stopped = () if finished else ("NOT FINISHED: the training was stopped.",)
+    stopped = () if finished else (TRAINING_STOPPED,)
     warned = (*stopped, *(() if learned.within else learned.sentences[-1:]))
     how = _HOW[: 1 if promises else 2]
     sections = (

@@ -30,6 +30,7 @@ from .figures import atlas_figure, map_figures
 _MOST: Final = 400  # places: a notebook keeps what it shows
 _FEW: Final = 10  # rows or labels
 _BARS: Final = 60
+_CLAIMS: Final = "These are claims of its maker: sf.audit proves what holds."
 _WIDTH, _HEIGHT = 300, 48  # of the bars
 
 
@@ -65,7 +66,7 @@ def _of_mechanism(mechanism: Mechanism) -> str:
         ("Kept as", f"integers of {bits} bits; each row sums to 2 to the power of {bits}"),
         *(("Claimed", shorten(each)) for each in mechanism.guarantees),
     ]
-    note = "These are claims of its maker: sf.audit proves what holds." if mechanism.guarantees else ""
+    note = _CLAIMS if mechanism.guarantees else ""
     file = MechanismFile(mechanism, Prior.uniform(mechanism.secrets), guarantees=())
     return _table("Mechanism", rows, note, _maps(file, "<p>The figures take all secrets for equally likely.</p>"))
 
@@ -126,7 +127,7 @@ def _of_file(file: MechanismFile) -> str:
         *(("Linear constraint", shorten(each)) for each in file.constraints),
         *(("Claimed", shorten(name)) for name in sorted(file.claims)),
     ]
-    return _table("Mechanism file", rows, "These are claims of its writer: sf.audit proves what holds.")
+    return _table("Mechanism file", rows, _CLAIMS)
 
 
 @notebook_html.register

@@ -1,4 +1,5 @@
 from .data import MANY_PLACES as MANY_PLACES
+from .data import TRAINING_STOPPED as TRAINING_STOPPED
 from .data import bound_words as bound_words
 from .data import certified_words as certified_words
 from .data import confidence_words as confidence_words

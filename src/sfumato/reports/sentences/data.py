@@ -36,6 +36,8 @@ _INTERVALS: Final = {"maximum likelihood": "profile", "least squares": "bootstra
 _MIDDLE: Final = "middle (latitude, longitude)"
 MANY_PLACES: Final = f"Districts of more than {MOST_PLACES:,} places are not computed."
 """Why there are no districts."""
+TRAINING_STOPPED: Final = "NOT FINISHED: the training was stopped."
+"""Warning on a learned mechanism."""
 _ROUNDED_GAP: Final = 1e-6  # a smaller one is written as this
 _FEW_BITS: Final = 1e-6  # fewer are written as this
 
