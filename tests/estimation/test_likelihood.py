@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import sfumato as sf
-from sfumato.estimation import Reports, bayesian_updates, likelihood, maximum_likelihood, unbiased
-from sfumato.estimation.likelihood import fit
+from sfumato.estimation import Reports, bayesian_updates, estimators, maximum_likelihood, unbiased
+from sfumato.estimation.estimators import fit
 from sfumato.estimation.reports import pooled
 
 from .cases import channel, collected, population, response
@@ -114,7 +114,7 @@ def test_many_fits_at_once_are_each_as_if_alone():
     pool = pooled(reports)
     rng = np.random.default_rng(1)
     many = rng.multinomial(400, pool.frequencies, size=5) / 400
-    together = likelihood.fit_pool(pool, many, 1e-9, 2_000)
+    together = estimators.fit_pool(pool, many, 1e-9, 2_000)
     assert (together.gaps <= 1e-9).all()
     for row, p in zip(many, together.probabilities, strict=True):
         alone = maximum_likelihood(Reports(reports.mechanism, np.rint(row * 400)))
@@ -144,7 +144,7 @@ def test_newton_finishes_what_updates_would_take_for_ever():
 
 
 def test_without_newton_an_estimate_cut_short_says_so(monkeypatch):
-    monkeypatch.setattr(likelihood, "_NEWTON", 0)
+    monkeypatch.setattr(estimators, "_NEWTON", 0)
     reports = collected(channel(5), 1000, 5)
     short = maximum_likelihood(reports, max_updates=4)
     full = maximum_likelihood(reports)

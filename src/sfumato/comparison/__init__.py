@@ -1,11 +1,10 @@
 """Comparison of mechanisms on one prior or for places, at equal epsilon or at equal loss."""
 
 from .engine import ANY, NOT_REACHED
-from .families import ParametricFamily, calibrate, default_families
 from .place_results import CELLS, PlaceComparison, PlaceRow
 from .places import compare, compare_places
 from .prior_results import DRAWS, PriorComparison, PriorRow
-from .priors import compare_priors
+from .priors import ParametricFamily, calibrate, compare_priors, default_families
 from .results import Comparison, ComparisonRow
 from .street import Street, street, street_figure
 

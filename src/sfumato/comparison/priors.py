@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,22 +13,36 @@ import numpy as np
 
 from ..attacks import blind as without_report
 from ..attacks import optimal
-from ..core import AnyLoss, Bracket, Mechanism, Metric, MetricPrivacy, Prior, units
+from ..core import AnyLoss, Bracket, Mechanism, Metric, MetricPrivacy, Prior, Space, units
 from ..core import loss as loss_between
 from ..core.arguments import checked
 from ..core.bracket import bisect, geometric_mean
 from ..errors import InfeasibleError, InputError, SfumatoError, SolverError, argument, python
 from ..files import MechanismFile
-from ..geo import Lattice
+from ..geo import Lattice, Places
 from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_bits, prior_vulnerability
-from ..mechanisms import check_dummies, coin_of_distortion, matched, quality_loss_of_secrets
+from ..mechanisms import (
+    PlanarGaussian,
+    check_dummies,
+    coin_of_distortion,
+    elastic_metric,
+    exponential,
+    geometric,
+    matched,
+    planar_geometric,
+    quality_loss_of_secrets,
+    randomised_response,
+    rate_distortion,
+    remapped,
+    restricted_laplace,
+    tight_constraints,
+)
 from ..mechanisms.tupling import Tupling, mixture_dummies
 from ..optimal import Design, design
 from ..proofs import expected_loss_above, prove_metric_privacy, worst_loss_above
 from ..rounding import gap_at_most
 from ..sampling import simulator
 from .engine import NOT_REACHED, Clock, Contestant, check_common, check_loss, check_time, epsilons_of, run
-from .families import ParametricFamily, calibrate, default_families
 from .prior_results import DRAWS, OPTIMUM, PriorComparison, PriorRow
 
 COIN: Final = "coin"
@@ -37,6 +52,8 @@ _DIGITS: Final = 1e-3  # relative, of an epsilon or a loss that is searched for
 _DESIGNS: Final = 24  # made in search of an epsilon, at most
 _ROUNDING: Final = 1e-9  # of the loss of a tuple, a sum of powers in floating point
 _BLOCK: Final = 1 << 21  # entries of likelihoods at a time
+_ELASTIC: Final = 0.1  # the share of people and area that the elastic metric hides everyone among
+REACH: Final = 3.0  # of restricted Laplace noise, in units of its scale 1 / epsilon
 
 
 @checked
@@ -396,3 +413,110 @@ def attack_tuples(
         float(np.concatenate(entropy).mean()),
         float(error.std(ddof=1) / np.sqrt(draws)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ParametricFamily:
+    """A family of mechanisms with one parameter.
+
+    Attributes:
+        build: From the parameter, per unit of the metric, to the mechanism.
+        promises: Whether the parameter is an epsilon of metric privacy; others are compared at equal loss only.
+    """
+
+    name: str
+    build: Callable[[float], Mechanism]
+    promises: bool
+
+    def remapped(self, prior: Prior, loss: Metric) -> ParametricFamily:
+        """Return the family followed by the remap of least loss."""
+        return ParametricFamily(
+            f"{self.name} + remap", lambda value: remapped(self.build(value), prior, loss), self.promises
+        )
+
+
+def default_families(prior: Prior, metric: Metric) -> list[ParametricFamily]:
+    """Return the families that fit the secrets of a prior and their metric."""
+    space = prior.space
+    nearest = float(
+        metric.array[metric.array > 0].min(initial=np.inf)
+    )  # randomised response must protect the nearest pair
+    families = [
+        ParametricFamily("exponential", lambda e: exponential(space, metric, e), promises=True),
+        ParametricFamily("tight constraints", lambda e: tight_constraints(space, metric, e), promises=True),
+        ParametricFamily("randomised response", lambda e: randomised_response(space, e * nearest), promises=True),
+        # Its promise is twice its slope.
+        ParametricFamily(
+            "least information", lambda e: rate_distortion(prior, metric, e / 2).mechanism, promises=True
+        ),
+        ParametricFamily("elastic", lambda e: _elastic(prior, metric, e), promises=False),
+        ParametricFamily(
+            "restricted Laplace", lambda e: restricted_laplace(space, metric, e, REACH / e), promises=False
+        ),
+    ]
+    if isinstance(space, Places):
+        unit = f"/{metric.unit}"
+        families.insert(
+            0,
+            ParametricFamily("planar geometric", lambda e: planar_geometric(space, f"{e!r}{unit}"), promises=True),
+        )
+        families.append(ParametricFamily("planar Gaussian", lambda e: _gaussian(space, metric, e), promises=False))
+    elif _on_a_line(space, metric):
+        families.insert(0, ParametricFamily("geometric", lambda e: geometric(space, e), promises=True))
+    return families
+
+
+def calibrate(
+    family: ParametricFamily, metric: Metric, epsilon: float, tolerance: float = 1e-4
+) -> tuple[float, Mechanism]:
+    """Return the parameter and the mechanism of the loosest member whose proved epsilon is at most ``epsilon``.
+
+    A family may satisfy a smaller epsilon than its parameter, and would then look worse than it is. Raises
+    `SfumatoError` if the family has no member of that epsilon.
+
+    Args:
+        family: A family that promises metric privacy.
+        metric: The metric.
+        epsilon: Per unit of the metric.
+        tolerance: How far below it the proved epsilon may be, relatively.
+    """
+    promise = MetricPrivacy(epsilon, metric)
+    best = family.build(epsilon)
+    upper = prove_metric_privacy(best, promise).upper
+
+    def holds(parameter: float) -> bool:
+        nonlocal best, upper
+        try:
+            candidate = family.build(parameter)
+        except SfumatoError:
+            return False
+        reached = prove_metric_privacy(candidate, promise).upper
+        if reached > epsilon:
+            return False
+        best, upper = candidate, reached
+        return True
+
+    def close(high: float, low: float) -> bool:
+        return upper >= epsilon * (1 - tolerance) or high / low < 1 + tolerance
+
+    most = 2 * epsilon / max(upper / epsilon, 0.5)
+    return bisect(holds, fails=most, holds=epsilon, middle=geometric_mean, done=close, steps=30).holds, best
+
+
+def _on_a_line(space: Space, metric: Metric) -> bool:
+    if space.coordinates is None or space.coordinates.shape[1] != 1:
+        return False
+    x = space.coordinates[:, 0]
+    return bool(np.array_equal(np.abs(x[:, None] - x), metric.array))
+
+
+def _elastic(prior: Prior, metric: Metric, epsilon: float) -> Mechanism:
+    """Return the exponential mechanism of a metric that is short where few people are."""
+    n = len(prior)
+    mass = 0.5 * prior.probabilities + 0.5 / n
+    return exponential(prior.space, elastic_metric(metric, mass, required=_ELASTIC), epsilon)
+
+
+def _gaussian(space: Places, metric: Metric, epsilon: float) -> Mechanism:
+    """Return planar Gaussian noise whose mean size is about that of planar Laplace, 2 / epsilon."""
+    return PlanarGaussian(space, f"{2 / epsilon / math.sqrt(math.pi / 2)!r} {metric.unit}").mechanism()

@@ -122,10 +122,7 @@ class Comparison(CompactRepr, NotebookRepr, ABC, Generic[_Row]):
         raise InputError(f"{name!r} is not in the comparison.", f"there are {', '.join(names)}.")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows as CSV, whole or not at all.
-
-        Raises `FileError` if the file cannot be written.
-        """
+        """Write the rows as CSV, whole or not at all; `FileError` if the file cannot be written."""
         table = [row.cells() for row in self.rows]
         write_rows(list(table[0]), (row.values() for row in table), path)
 

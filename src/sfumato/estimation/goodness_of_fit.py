@@ -16,7 +16,7 @@ from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, argument
 from ..mechanisms.planar import CoordinateNoise
 from ..rounding import at_most, counted
-from .likelihood import maximum_likelihood
+from .estimators import maximum_likelihood
 from .reports import Estimate, Reports
 
 RARE: Final = 1e-6

@@ -15,9 +15,8 @@ from ..core.bracket import bisect, geometric_mean
 from ..errors import InputError, argument
 from ..leakage import Maximum, maximise
 from ..statistics.binomial import check_failure
+from .estimators import fit_pool, nearest
 from .identifiability import identifiability, least_reports, right_inverse
-from .inversion import nearest
-from .likelihood import fit_pool
 from .reports import AnyReports, ConfidenceIntervals, pooled, rows_of
 
 _FINE: Final = 1e-4  # of the distance from the estimate to the end: by how much it may be too far

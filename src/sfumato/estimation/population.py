@@ -22,11 +22,10 @@ from ..leakage import maximise
 from ..mechanisms.planar import Coarsening
 from ..rounding import about
 from ..statistics.binomial import check_failure
+from .estimators import bayesian_updates, least_squares, maximum_likelihood, unbiased, updates
 from .goodness_of_fit import distance_within
 from .identifiability import Identifiability, identifiability
 from .intervals import LikelihoodSet, Resampled, bootstrap_intervals, profile_intervals
-from .inversion import least_squares, unbiased
-from .likelihood import bayesian_updates, maximum_likelihood, updates
 from .reading import Received, Table, read_released
 from .reports import AnyReports, ConfidenceIntervals, Districts, Estimate, Pooled, Reports, pooled
 
@@ -211,11 +210,8 @@ def settled_districts(reports: AnyReports, *, failure: float = 0.05) -> District
     probability 1 - failure, for every number of reports (see `reports_fit`), so no correction is needed for the
     number of districts or the choice of their size. C has similar reports merged, as the mechanism alone
     determines. Districts count as settled where the lower ends sum to at least 1/2. Sides from 2 to 64 distances
-    of neighbouring places are tried.
-
-    Returns:
-        The districts; None where the reports settle not even two, the secrets are not places or more than 2,000,
-        or the reports are weighted.
+    of neighbouring places are tried. None is returned where the reports settle not even two, the secrets are not
+    places or more than 2,000, or the reports are weighted.
 
     Example:
         >>> import sfumato as sf

@@ -384,10 +384,7 @@ class Estimate:
 
     @property
     def prior(self) -> Prior:
-        """The estimate as a prior.
-
-        Raises `InputError` if a probability is negative, as the unbiased method allows.
-        """
+        """The estimate as a prior; `InputError` if a probability is negative, as the unbiased method allows."""
         if (self.probabilities < 0).any():
             raise InputError(
                 f"{int((self.probabilities < 0).sum())} probabilities are negative: the estimate is not a prior.",

@@ -22,8 +22,6 @@ from .risk import cell_counts as cell_counts
 from .risk import estimate_risk as estimate_risk
 from .risk import grid_error as grid_error
 from .risk import plug_in_error as plug_in_error
-from .rounds import Ending as Ending
-from .rounds import TrainingRound as TrainingRound
 from .table import CLASSIFIER as CLASSIFIER
 from .table import LearnedTable as LearnedTable
 from .table import TableGame as TableGame
@@ -36,5 +34,7 @@ from .targets import MutualInformation as MutualInformation
 from .targets import Softplus as Softplus
 from .targets import Target as Target
 from .targets import Utility as Utility
+from .training import Ending as Ending
 from .training import Training as Training
+from .training import TrainingRound as TrainingRound
 from .training import device_for as device_for

@@ -15,9 +15,19 @@ from ..core.arrays import Floats, floats
 from ..errors import InputError
 from ..mechanisms import PlanarLaplace
 from .pairs import Pairs
-from .rounds import Ending, Progress, Rules, Stop, TrainingRound, checked_max_loss, play
 from .targets import AugmentedLagrangian, MutualInformation, Target, Utility
-from .training import Training, device_for, identity_of
+from .training import (
+    Ending,
+    Progress,
+    Rules,
+    Stop,
+    Training,
+    TrainingRound,
+    checked_max_loss,
+    device_for,
+    identity_of,
+    play,
+)
 
 _CHUNK: Final = 1 << 17  # places at a time: hidden layers take much more memory than reports
 
@@ -122,13 +132,11 @@ def learn_generator(
 class LearnedGenerator:
     """A trained network from places and seeds to places. For studies only.
 
-    One network whose output is smooth in place and seed can spread reports, but barely split them. Where the limit
-    does not allow to hide everything, the best answers are far apart: either the place itself, or a spot where
-    everybody may be. The way between them costs and hides nothing, so gradients never lead from one to the other.
-    Therefore there are several heads, each with an answer of its own, and gates that depend on the place and give
-    the probability of each head. The first head answers with the place itself. The others' answers are blurred,
-    because no attacker of the training sees very fine patterns that would separate people. One head is the network
-    of the paper.
+    Where the limit does not allow to hide everything, the best answers are far apart: the place itself, or a spot
+    where everybody may be. Gradients of a single smooth network never lead from one to the other. Therefore there
+    are several heads, and gates that depend on the place and give the probability of each. The first head answers
+    with the place itself. The other answers are blurred, because no attacker of the training sees very fine
+    patterns that would separate people. One head is the network of the paper.
 
     It guarantees no privacy: its reports are floats, their ratio of likelihoods may be infinite, and it was
     trained against some attackers only. Samples give lower bounds of its leakage (`sfumato.statistics`); for a

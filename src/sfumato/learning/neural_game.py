@@ -16,9 +16,8 @@ from ..attacks.learned import Confusion
 from ..core.arrays import Floats
 from ..mechanisms import PlanarLaplace
 from .pairs import Pairs
-from .rounds import Rules, State, TrainingRound, loss_at_most
 from .targets import Target, Utility
-from .training import Training
+from .training import Rules, State, Training, TrainingRound, loss_at_most
 
 _DRAWS: Final = 8  # reports of each record that a round is judged by, at least
 _JUDGED: Final = 20_000  # and reports in all, about

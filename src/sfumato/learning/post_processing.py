@@ -16,9 +16,9 @@ from ..mechanisms import repair_to_private
 from ..proofs import EpsilonProof, prove_metric_privacy
 from ..statistics import Sample, binomial
 from .pairs import nearest
-from .rounds import Progress, Stop
 from .table import SMOOTH, LearnedTable, learn_table
 from .targets import Target
+from .training import Progress, Stop
 
 _CHUNK = 1 << 20  # places drawn from at a time
 _WITHIN: Final = 1 - 1e-7  # of the largest loss: room for the rounding of a mixture

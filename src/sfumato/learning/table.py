@@ -15,9 +15,19 @@ from ..core.arrays import Floats, floats
 from ..errors import InfeasibleError, InputError
 from ..leakage import joint_information_bits
 from .label_leakage import checked_joint, hiding
-from .rounds import Ending, Progress, Rules, State, Stop, TrainingRound, checked_max_loss, play
 from .targets import AugmentedLagrangian, BayesVulnerability, Target, Utility
-from .training import device_for, identity_of
+from .training import (
+    Ending,
+    Progress,
+    Rules,
+    State,
+    Stop,
+    TrainingRound,
+    checked_max_loss,
+    device_for,
+    identity_of,
+    play,
+)
 
 if TYPE_CHECKING:
     import torch

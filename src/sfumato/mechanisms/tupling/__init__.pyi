@@ -1,8 +1,4 @@
 from .accountant import PairAccountant as PairAccountant
-from .bound import PublishedBound as PublishedBound
-from .bound import mass_above as mass_above
-from .bound import published_for_delta as published_for_delta
-from .bound import published_for_epsilon as published_for_epsilon
 from .dummies import DummyChoice as DummyChoice
 from .dummies import mixture_dummies as mixture_dummies
 from .dummies import optimised_dummies as optimised_dummies
@@ -15,5 +11,9 @@ from .planner import attack_success as attack_success
 from .planner import plan_dummies as plan_dummies
 from .planner import quality_loss as quality_loss
 from .planner import quality_loss_of_secrets as quality_loss_of_secrets
+from .promise import PublishedBound as PublishedBound
 from .promise import TuplePrivacy as TuplePrivacy
 from .promise import TupleProof as TupleProof
+from .promise import mass_above as mass_above
+from .promise import published_for_delta as published_for_delta
+from .promise import published_for_epsilon as published_for_epsilon

@@ -143,9 +143,8 @@ class PairAccountant:
         _check_tolerance(tolerance)
         pure = self.pure_epsilon
         if delta == 0:
-            return Bracket.between(
-                max(0.0, pure - 5 * self.slack - 20 * UNIT * pure) if pure < math.inf else pure, pure
-            )
+            lower = max(0.0, pure - 5 * self.slack - 20 * UNIT * pure) if pure < math.inf else pure
+            return Bracket.between(lower, pure)
         end = min(pure, FARTHEST)
         if end == FARTHEST and self._coarse(end).lower > delta:
             return Bracket.between(end, pure)

@@ -171,10 +171,8 @@ class Tupling(Immutable, Randomizer):
         """Return ln Q(tuple) for secrets of a given distribution; the order of a tuple does not matter.
 
         Tuples are positions of observables, array (..., k + 1), and the distribution lam is an array (secrets,).
-        Raises `InputError` if the tuples have another length, or hold no positions of observables.
-
-        Returns:
-            Array of the leading shape; ``-inf`` where a tuple is impossible.
+        The result has the leading shape of the tuples; ``-inf`` where one is impossible. Raises `InputError` if
+        the tuples have another length, or hold no positions of observables.
         """
         array = np.asarray(tuples)
         m = self.inner.shape[1]
