@@ -284,17 +284,14 @@ def elastic_metric(distance: Metric, mass: ArrayLike, *, required: float, radius
     included) than the other is, for the smaller of both directions; the metric is the shortest path of such steps.
     The requirement then holds for every r up to the one at which all the mass is required: docs/proofs/places.md.
     Steps between neighbours weigh most: on a square lattice of even mass m it is, away from its border, radius
-    sqrt(m / required) times the number of steps along the axes. Raises `InputError` if sizes differ, or a mass,
-    the requirement or the radius is not positive.
+    sqrt(m / required) times the number of steps along the axes. The metric has no unit. Raises `InputError` if
+    sizes differ, or a mass, the requirement or the radius is not positive.
 
     Args:
         distance: The distance on the ground, on n places.
         mass: The mass of each place, array (n,), positive: for example its share of the people and of the area.
         required: The mass that must be within ``radius`` of every place, positive.
         radius: A size in the new metric, positive; by default ln 2: a factor 2.
-
-    Returns:
-        A metric without unit.
 
     Source:
         Chatzikokolakis, Palamidessi and Stronati, "Constructing elastic distinguishability metrics for location

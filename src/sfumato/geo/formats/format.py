@@ -115,12 +115,12 @@ def cleaned(rows: RawVisits, source: str, *, polar: bool) -> Visits:
 
 def joined(parts: list[RawVisits]) -> RawVisits:
     """Return the rows of several files in order; all or none have users, none has attributes."""
-    user, time = [part.user for part in parts], [part.time for part in parts]
+    users = [part.user for part in parts if part.user is not None]
     return RawVisits(
         np.concatenate([part.lat for part in parts]),
         np.concatenate([part.lon for part in parts]),
-        np.concatenate(users) if (users := [column for column in user if column is not None]) else None,
-        np.concatenate([column for column in time if column is not None]),
+        np.concatenate(users) if users else None,
+        np.concatenate([part.time for part in parts if part.time is not None]),
         notes=tuple(note for part in parts for note in part.notes),
     )
 

@@ -182,9 +182,8 @@ def read_frame(frame: ArrowStream, wanted: Wanted) -> RawVisits:
 
 def _read_typed(table: ParquetTable | ArrowFile | FrameTable, wanted: Wanted) -> RawVisits:
     places = PlaceColumns.of(table.schema, table.name, wanted.named)
-    return visits_of(
-        table.load(_columns(table, places.roles, wanted)), places.roles, table.name, system=places.system
-    )
+    content = table.load(_columns(table, places.roles, wanted))
+    return visits_of(content, places.roles, table.name, system=places.system)
 
 
 TEXT: Final = Format("csv", "CSV and TSV (also .gz)", read_text, None, columns=True)

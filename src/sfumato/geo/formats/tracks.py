@@ -92,9 +92,8 @@ def _points_of_plt(source: Source, user: str | None) -> RawVisits | None:
         notes += (f"{int(beyond.sum()):,} of {len(lat):,} rows {where} are read as rows without a position.",)
         lat[beyond] = lon[beyond] = np.nan
     lon, lat = system.degrees(np.column_stack([lon, lat]), np.arange(1, len(lat) + 1), str(source)).T
-    return RawVisits(
-        lat, lon, None if user is None else names(pa.array([user] * len(lat))), moments.values, notes=notes
-    )
+    users = None if user is None else names(pa.array([user] * len(lat)))
+    return RawVisits(lat, lon, users, moments.values, notes=notes)
 
 
 def _of_days(table: Any, source: Source) -> tuple[TimeColumn, tuple[str, ...]]:
@@ -191,20 +190,13 @@ def _points_of_gpx(source: Source, user: str | None) -> RawVisits:
             f"{row_value(f' ({lat[first]:g}, {lon[first]:g})', '')}.",
             "correct it, or take the point out.",
         )
+    users = None if user is None else names(pa.array([user] * len(lat), pa.string()))
     moments = times(pa.chunked_array([found.time], pa.string()), most_bad=1)
-    unread = moments is None and any(found.time)
-    moments = None if moments is None else moments.without_days_zero()
-    return RawVisits(
-        lat,
-        lon,
-        None if user is None else names(pa.array([user] * len(lat), pa.string())),
-        np.full(len(lat), "NaT", dtype="datetime64[us]") if moments is None else moments.values,
-        notes=(f"The times of {source} could not be read.",)
-        if unread
-        else moments.notes(str(source))
-        if moments
-        else (),
-    )
+    if moments is not None:
+        moments = moments.without_days_zero()
+        return RawVisits(lat, lon, users, moments.values, notes=moments.notes(str(source)))
+    notes = (f"The times of {source} could not be read.",) if any(found.time) else ()
+    return RawVisits(lat, lon, users, np.full(len(lat), "NaT", dtype="datetime64[us]"), notes=notes)
 
 
 @dataclass(slots=True)

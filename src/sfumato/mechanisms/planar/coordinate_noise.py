@@ -107,9 +107,8 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
                 "make the table of places within the reach, with for_places.",
             )
         widest = 1.0 if projection is None else stretch(reach_m)
-        object.__setattr__(
-            self, "noise", LatticeNoise(_round_rate(Fraction(rate) / 1000 * self.step_m / Fraction(widest)))
-        )
+        per_step = Fraction(rate) / 1000 * self.step_m / Fraction(widest)
+        object.__setattr__(self, "noise", LatticeNoise(_round_rate(per_step)))
 
     def __reduce__(self) -> tuple[type[CoordinateNoise], tuple[object, ...]]:
         reach = REACH_M if self.projection is None else self.reach_m

@@ -126,9 +126,8 @@ class PlaneRemap(Immutable):
         x, w = weighted(points_m, weights)
         frames, width = _fit(x, epsilon, step_m, fineness)
         spread = float(w @ np.hypot(*(x - w @ x).T)) + float(step_m)
-        near, mass = (
-            (x, w) if len(x) <= _MANY else _group(x, w, min(_GROUPS * width * float(step_m), _CLOSE * spread))
-        )
+        side = min(_GROUPS * width * float(step_m), _CLOSE * spread)
+        near, mass = (x, w) if len(x) <= _MANY else _group(x, w, side)
         tolerance = _TOLERANCE * min(1 / epsilon, spread)
         windows: list[RemapWindow] = []
         for corner, size, wide in frames:
