@@ -294,9 +294,9 @@ class Inverse(CompactRepr):
         With fewer reports than `Identifiability.least_reports`, or rounding as large as half of the possible
         range, the interval is all that is possible: from 0 to 1 for a probability. The variance is estimated from
         the reports received, and then reports that were not received would dominate it. ``functionals`` are
-        weights a, array (k, secrets), for the numbers a . p, by default the probabilities; the failure is reached
-        as the reports become many. Raises `InputError` if the weights do not fit, or the probability is not
-        between 0 and 1.
+        weights a, array (k, secrets), for the numbers a . p, by default the probabilities. ``failure`` is the
+        probability that an interval misses, as the reports become many. Raises `InputError` if the weights do not
+        fit, or the probability is not between 0 and 1.
         """
         missed = check_failure(failure)
         weights, names = rows_of(functionals, self.estimate.space)
@@ -420,13 +420,9 @@ def support_estimate(
 
     The estimates need not lie between 0 and 1, nor sum to one. Where the matrix can be written out, maximum
     likelihood on it uses more of each report. The log-likelihood of the estimate is NaN, since the counts do not
-    determine the reports. Raises `InputError` if the counts do not fit the categories or the reports.
-
-    Args:
-        oracle: Such as `RandomisedResponse`, `UnaryEncoding`, `SubsetSelection`, `LocalHashing`.
-        supported: Array (categories,), the supporting reports of each; ``oracle.support_counts(reports)``.
-        reports: The number of reports.
-        failure: The probability that an interval misses.
+    determine the reports. ``supported`` is the number of supporting reports of each category, array (categories,),
+    as from ``oracle.support_counts(reports)``; ``failure`` is the probability that an interval misses. Raises
+    `InputError` if the counts do not fit the categories or the reports.
 
     Source:
         Wang, Blocki, Li and Jha, USENIX Security 2017; Clopper and Pearson, 1934.

@@ -171,15 +171,10 @@ def bootstrap_intervals(
     Each replicate draws as many reports from the observed frequencies, batch by batch, and estimates again. The
     ends are quantiles of the replicates. Near zero probabilities the bootstrap is known to be off, on either side:
     `profile_intervals` are better there. With fewer reports than `Identifiability.least_reports` for a number, its
-    interval is all that is possible. Raises `InputError` if an option is unknown or out of range.
-
-    Args:
-        reports: Reports through one mechanism, or batches through several.
-        functionals: Array (k, secrets) of weights a, for the numbers a . p; by default the probabilities.
-        method: The estimator.
-        failure: The probability that an interval misses, as the reports become many.
-        replicates: The number of replicates, at least 20.
-        seed: The seed of the resampling, a non-negative integer.
+    interval is all that is possible. ``functionals`` are weights a, array (k, secrets), for the numbers a . p, by
+    default the probabilities. ``failure`` is the probability that an interval misses, as the reports become many.
+    There are at least 20 replicates, and the seed is a non-negative integer. Raises `InputError` if an option is
+    unknown or out of range.
 
     Source:
         Efron, "Bootstrap methods: another look at the jackknife", 1979; Andrews,

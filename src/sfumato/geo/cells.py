@@ -33,15 +33,9 @@ class Grid(Cells):
     """Equal cells in columns (west to east) and rows (south to north).
 
     Cells are numbered from the south-west, row by row, and labelled by column and row: ``c05r03`` is the sixth
-    column of the fourth row. Raises `InputError` if there are fewer than two cells or more than 10,000, a cell has
-    no extent, or distances on the plane are more than 1 % off.
-
-    Args:
-        columns: How many columns.
-        rows: How many rows.
-        cell_m: Width and height of a cell, metres.
-        origin: The south-west corner on the plane, metres.
-        crs: The PROJ string of a `Projection`.
+    column of the fourth row. ``cell_m`` is width and height of a cell, and ``origin`` the south-west corner on the
+    plane, both in metres; ``crs`` is the PROJ string of a `Projection`. Raises `InputError` if there are fewer
+    than two cells or more than 10,000, a cell has no extent, or distances on the plane are more than 1 % off.
 
     Example:
         >>> import sfumato as sf

@@ -292,14 +292,10 @@ def rounded_epsilon(epsilon: float, step: float, widest: float, precision: float
     epsilon + ln((q + 2 e^(epsilon u)) / (q - 2 e^(epsilon u))) / u with q = u / (r precision). It bounds the cost
     of rounding angles and radii to multiples of the precision, within the radius r. It does not cover generators
     whose functions round otherwise, nor doubles that are not rounded to the grid, so it is for studies;
-    `PlanarGeometric` needs no such correction. Raises `InputError` if an argument is not positive. Raises
-    `InfeasibleError` if the grid is too fine for the precision, so that no bound is known.
-
-    Args:
-        epsilon: Of the noise, per unit.
-        step: u, the side of a cell of the grid, in the unit.
-        widest: r, the largest distance of report and secret, in the unit.
-        precision: Of the angle.
+    `PlanarGeometric` needs no such correction. Epsilon is that of the noise, per unit. ``step`` is u, the side of
+    a cell, ``widest`` is r, the largest distance of report and secret, both in the unit, and the precision is that
+    of the angle. Raises `InputError` if an argument is not positive. Raises `InfeasibleError` if the grid is too
+    fine for the precision, so that no bound is known.
 
     Source:
         Andrés, Bordenabe, Chatzikokolakis and Palamidessi, CCS 2013, theorem 4.1.

@@ -19,14 +19,9 @@ def remapped(mechanism: Mechanism, prior: Prior, loss: AnyLoss, observables: Spa
 
     z -> argmin over o of sum over s of prior(s) p(z|s) l(s, o). A report keeps its label where none is better. The
     guarantees of the mechanism still hold, exactly and on its integers, and the expected loss never grows. If the
-    loss is the adversary's distance, their error then equals the expected loss. Raises `InputError` if sizes
-    differ.
-
-    Args:
-        mechanism: The mechanism, on n secrets.
-        prior: The prior on its secrets.
-        loss: The loss l(s, o), array (n, m).
-        observables: The m observables to choose from; by default those of the mechanism.
+    loss is the adversary's distance, their error then equals the expected loss. ``loss`` is l(s, o), array (n, m),
+    on n secrets and the m observables to choose from, by default those of the mechanism. Raises `InputError` if
+    sizes differ.
 
     Source:
         Chatzikokolakis, ElSalamouny and Palamidessi, "Efficient utility improvement for location privacy", PETS
@@ -55,14 +50,10 @@ def remapped_in_plane(
     For the Euclidean distance it is the geometric median of the posterior, for the squared distance its mean.
     Reports keep their labels and integers and get the points as coordinates, so all guarantees still hold,
     exactly. `sfumato.loss` between secrets and observables gives the new loss. A report that no possible secret
-    produces gets the best point of the prior. Raises `InputError` if the secrets have no such coordinates, the
-    loss is unknown, or sizes differ. Raises `SolverError` if the tolerance is below the precision of floats.
-
-    Args:
-        mechanism: A mechanism whose n secrets have coordinates, not in degrees.
-        prior: The prior on its secrets.
-        loss: ``euclidean`` or ``squared``.
-        tolerance: The relative excess of each median's expected distance over the least one, at most.
+    produces gets the best point of the prior. The secrets have coordinates, not in degrees. ``tolerance`` is the
+    relative excess of each median's expected distance over the least one, at most. Raises `InputError` if the
+    secrets have no such coordinates, the loss is unknown, or sizes differ. Raises `SolverError` if the tolerance
+    is below the precision of floats.
 
     Source:
         Chatzikokolakis, ElSalamouny and Palamidessi, PETS 2017, section 3; Oya, Troncoso and Pérez-González, CCS

@@ -26,14 +26,10 @@ CONVENTIONS: Final[dict[str, tuple[float, float]]] = {"mcsherry-talwar": (0.5, 1
 class UtilityTable:
     """The utility of each answer for each secret, and the pairs of secrets that are protected.
 
-    Raises `InputError` if sizes differ, the neighbours are not symmetric, or no answer's utility differs between
-    neighbours.
-
-    Args:
-        values: u(s, y), array (secrets, answers); more is better.
-        secrets: The n secrets (or data sets); numbered from 0 if left out.
-        answers: The m answers; numbered from 0 if left out.
-        neighbours: Which pairs are protected, symmetric boolean array (n, n); by default all (local privacy).
+    ``values`` are u(s, y), array (secrets, answers), more is better. Secrets (or data sets) and answers are
+    numbered from 0 if left out. ``neighbours`` are the pairs that are protected, a symmetric boolean array (n, n);
+    by default all (local privacy). Raises `InputError` if sizes differ, the neighbours are not symmetric, or no
+    answer's utility differs between neighbours.
 
     Attributes:
         sensitivity: Delta, the largest |u(s, y) - u(s', y)| of neighbours s and s'.

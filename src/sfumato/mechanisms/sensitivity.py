@@ -71,14 +71,10 @@ def sensitivity(
 
     It holds for these data sets only.
 
-    Raises `InputError` if there is no data set, an answer is not a finite number or the relation or the norm is
-    unknown.
-
-    Args:
-        query: From a data set (a tuple of records) to a number or a vector.
-        among: The data sets; those that differ in the order of records only are one.
-        relation: ``"add-remove"``: neighbours differ by one record more; ``"replace-one"``: by one record's value.
-        norm: 1 or 2, for queries that return vectors.
+    The query takes a data set (a tuple of records) to a number or a vector, and data sets that differ in the order
+    of records only are one. For ``"add-remove"`` neighbours differ by one record more, for ``"replace-one"`` by
+    one record's value. The norm, 1 or 2, is for vectors. Raises `InputError` if there is no data set, an answer is
+    not a finite number or the relation or the norm is unknown.
 
     Example:
         >>> from sfumato.mechanisms import datasets, sensitivity
@@ -141,14 +137,9 @@ def sum_sensitivity(
 ) -> Sensitivity:
     """Return the sensitivity of the sum of records that are clamped to [low, high], rounded up.
 
-    Per coordinate max(|low|, |high|) for add-remove, high - low for replace-one. Raises `InputError` if low is
-    above high, or an argument is unknown or not finite.
-
-    Args:
-        low: The least value, a number or an array (coordinates,).
-        high: The largest value, likewise.
-        relation: Which data sets are neighbours.
-        norm: 1 or 2, for several coordinates.
+    Per coordinate max(|low|, |high|) for add-remove, high - low for replace-one. ``low`` and ``high`` are numbers
+    or arrays (coordinates,); the norm, 1 or 2, is for several coordinates. Raises `InputError` if low is above
+    high, or an argument is unknown or not finite.
 
     Example:
         >>> from sfumato.mechanisms import sum_sensitivity
@@ -256,14 +247,9 @@ class JointQueries(CompactRepr):
 
         The shares are proportional to Delta_i (``equal-noise``: the scale (sum of Delta_i) / epsilon on each), the
         same (``equal-epsilon``), to (w_i Delta_i^2)^(1/3) (``least-variance``: of the weighted sum of variances)
-        or to (w_i Delta_i)^(1/2) (``least-error``: of the weighted sum of expected errors). Raises `InputError` if
-        a number is not positive, or the rule is unknown or takes no weights.
-
-        Args:
-            sensitivities: Delta_i.
-            epsilon: The total.
-            rule: How to divide it.
-            weights: w_i, the importance of each query; by default 1; for the last two rules only.
+        or to (w_i Delta_i)^(1/2) (``least-error``: of the weighted sum of expected errors). ``weights`` w_i are
+        the importance of each query, by default 1, for the last two rules only. Raises `InputError` if a number is
+        not positive, or the rule is unknown or takes no weights.
         """
         if rule not in get_args(Rule):
             raise InputError(f"the rule {rule!r} is unknown.", f"use one of {', '.join(get_args(Rule))}.")

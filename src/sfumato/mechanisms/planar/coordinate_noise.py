@@ -135,15 +135,11 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         """Return noise for the places of visits, with the remap that is best for them.
 
         The table is computed from these visits and may reveal where they were. If they are those of the protected
-        person, it is a second release, which the guarantee does not cover. Raises `InputError` if epsilon or the
-        step is not positive, the table would have too many cells, or a visit is farther than 1,500 km from the
-        centre.
-
-        Args:
-            visits: The visits; the plane is centred on their region, and its reach is at least 100 km.
-            epsilon: A number per kilometre, or text such as ``"1/km"``.
-            step: The step of the lattice; by default a round length near 1 / (500 epsilon).
-            fineness: The width of the table's cells in units of 1 / epsilon.
+        person, it is a second release, which the guarantee does not cover. The plane is centred on the region of
+        the visits, and its reach is at least 100 km. Epsilon is a number per kilometre, or text such as
+        ``"1/km"``. The step of the lattice is by default a round length near 1 / (500 epsilon), and ``fineness``
+        is the width of the table's cells in units of 1 / epsilon. Raises `InputError` if epsilon or the step is
+        not positive, the table would have too many cells, or a visit is farther than 1,500 km from the centre.
         """
         rate = positive(units.parse(epsilon, per=True, unit="km", what="epsilon"), "epsilon")
         plane = Projection(*visits.region().centre)

@@ -78,14 +78,10 @@ def optimised_dummies(
     """Return a distribution of dummies with a small delta at an epsilon, or a small epsilon at a delta.
 
     A local search (L-BFGS on the logarithms of nu, with exact derivatives of a smooth maximum over pairs) starts
-    from the mixture. The values are the accountant's, for all pairs. Another distribution may be better. Raises
-    `InputError` if not exactly one of epsilon and delta is given, or a value is out of range.
-
-    Args:
-        family: The pairs, and the mechanism with its number of dummies; its nu does not matter.
-        epsilon: The epsilon at which delta is minimised, from 0 to 700; or else
-        delta: the delta at which epsilon is minimised, above 0, below 1.
-        floor: The least share of the uniform distribution, above 0, at most 1.
+    from the mixture. The values are the accountant's, for all pairs. Another distribution may be better. Epsilon,
+    from 0 to 700, is where delta is minimised, or else delta, between 0 and 1, where epsilon is minimised. The
+    family's own nu does not matter. ``floor`` is the least share of the uniform distribution, above 0, at most 1.
+    Raises `InputError` if not exactly one of epsilon and delta is given, or a value is out of range.
 
     Example:
         >>> from sfumato.mechanisms.tupling import Tupling
