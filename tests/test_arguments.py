@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import ledgers
+from sfumato import ledgers, privacy
 from sfumato.core.arguments import checked
 from sfumato.errors import InputError, SfumatoError
 from sfumato.ledgers import Charge
@@ -198,6 +198,39 @@ CALLS: dict[str, Call] = {
     "geometric": Call(sf.mechanisms.geometric, {"space": SPACE, "epsilon": 1.0}),
     "exponential": Call(sf.mechanisms.exponential, {"space": SPACE, "metric": D, "epsilon": 1.0}),
     "planar_geometric": Call(sf.mechanisms.planar_geometric, {"space": CITY, "epsilon": "1/km"}),
+    "Region.shape_of": Call(sf.Region(48.0, 2.0, 48.1, 2.1).shape_of, {"cells": 4}),
+    "Lattice.covering": Call(
+        sf.Lattice.covering, {"places": "2 km x 2 km around 48.85,2.35", "spacing": "1 km", "kind": "square"}
+    ),
+    "Hexagons.covering": Call(
+        sf.Hexagons.covering, {"places": "2 km x 2 km around 48.85,2.35", "cell": "1 km", "resolution": None}
+    ),
+    "noise_accuracy": Call(sf.noise_accuracy, {"epsilon": 1.0, "failure": 0.1}),
+    "Sample": Call(sf.Sample, {"counts": [[3, 1], [1, 3]], "secrets": None}),
+    "estimate": Call(sf.estimate, {"mechanism": MECHANISM, "reports": [0, 1, 2, 2], "failure": 0.1, "seed": 1}),
+    "Reports": Call(sf.estimation.Reports, {"mechanism": MECHANISM, "counts": [3, 2, 1]}),
+    "Relation": Call(privacy.Relation, {"array": np.eye(3) == 0, "name": "others"}),
+    "Relation.within": Call(privacy.Relation.within, {"metric": D, "limit": 1.0}),
+    "Relation.of_pairs": Call(privacy.Relation.of_pairs, {"space": SPACE, "pairs": [(0, 1)]}),
+    "Family": Call(
+        privacy.Family,
+        {"distributions": {"a": [0.5, 0.5, 0], "b": [0, 0.5, 0.5]}, "pairs": [("a", "b")]},
+    ),
+    "DifferentialPrivacy": Call(privacy.DifferentialPrivacy, {"relation": privacy.Relation.all(3), "delta": 0.0}),
+    "Notion.measure": Call(privacy.DifferentialPrivacy().measure, {"mechanism": MECHANISM}),
+    "MetricDifferentialPrivacy": Call(privacy.MetricDifferentialPrivacy, {"metric": D}),
+    "GaussianPrivacy": Call(privacy.GaussianPrivacy, {"relation": privacy.Relation.all(3)}),
+    "InformationPrivacy": Call(privacy.InformationPrivacy, {"priors": privacy.Priors.of(PRIOR)}),
+    "Events": Call(privacy.Events, {"masks": np.eye(3) == 1}),
+    "Rivals": Call(privacy.Rivals, {"facts": np.eye(3) == 1, "pairs": np.eye(3) == 0}),
+    "convert": Call(privacy.convert, {"given": GUARANTEE, "to": "differential-privacy"}),
+    "wasserstein": Call(sf.transport.wasserstein, {"first": [1, 0, 0], "second": [0, 0, 1], "distances": D}),
+    "hockey_stick": Call(sf.divergences.hockey_stick, {"p": [0.5, 0.5], "q": [0.1, 0.9], "epsilons": [1.0]}),
+    "Laplace": Call(sf.mechanisms.Laplace, {"epsilon": 1.0, "sensitivity": 1.0}),
+    "DiscreteLaplace": Call(sf.mechanisms.DiscreteLaplace, {"epsilon": 1.0, "sensitivity": 1}),
+    "UnaryEncoding": Call(sf.mechanisms.UnaryEncoding, {"space": SPACE, "epsilon": 1.0, "kind": "optimised"}),
+    "UtilityTable": Call(sf.mechanisms.UtilityTable, {"values": [[3, 1], [2, 2]], "neighbours": None}),
+    "merge_close_secrets": Call(sf.mechanisms.merge_close_secrets, {"allowed": D.array, "below": 1e-10}),
     "Tupling": Call(Tupling, {"inner": MECHANISM, "dummies": 2, "distribution": [0.3, 0.3, 0.4]}),
 }
 

@@ -157,9 +157,9 @@ def test_too_many_cells_say_what_to_do_instead():
         ({"cell": "1 km", "shape": (2, 2)}, "either the size of its cells or their number"),
         ({"cell": "-1 km"}, "a cell of -1 km has no extent"),
         ({"cell": 0}, "a cell of 0 has no extent"),
-        ({"cell": ("1 km", "1 km", "1 km")}, "has no extent"),
+        ({"cell": ("1 km", "1 km", "1 km")}, "cell= has 3 items, but 2 are needed"),
         ({"shape": (0, 3)}, "not a number of columns and of rows"),
-        ({"shape": (2.5, 3)}, "not a number of columns and of rows"),
+        ({"shape": (2.5, 3)}, "an item of shape= is of type float, but an integer is needed"),
     ],
 )
 def test_refused_cells(choice, message):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from ..core import Bracket, Mechanism, MechanismWithPrior, Metric, Prior, Randomizer, Side, Space, matrix_of
-from ..core.arguments import checked
 from ..core.immutable import CompactRepr, NotebookRepr, registered
 from ..core.naming import name_phrase
 from ..errors import InputError, argument, python
@@ -136,7 +135,6 @@ class AttackResult(CompactRepr, NotebookRepr):
             yield AttackTable(title, ("attacker", "finds the secret"), tuple(rates.items()))
 
 
-@checked
 def attack(
     mechanism: Randomizer | MechanismWithPrior | NoiseOnCells,
     prior: Prior | None = None,

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Bracket, Mechanism, units
-from ..core.arguments import checked
-from ..core.arrays import Bools, Floats, readonly
+from ..core.arrays import Bools
+from ..core.arrays import Floats
+from ..core.arrays import readonly
 from ..core.units import length_m
 from ..errors import DataError, InputError, argument, python, row_value
 from ..geo import LIMIT_KM, Guesses, Places, Projection, TruePoints, Visits
@@ -80,7 +81,6 @@ class PlaceNoise(Protocol):
         """Return the mean distance of the best guess without a report."""
 
 
-@checked
 def true_place(
     mechanism: Mechanism | PlaceNoise, visits: Visits, *, unit: str = "km", user: Hashable | None = None
 ) -> PlaceAttack:
@@ -162,7 +162,6 @@ def _on_ground(guesses: Guesses, points: TruePoints, places: Places, unit: str) 
     return Bracket(down(down(lower)) if lower > 0 else 0.0, min(guesses.value * scale, up(upper)), up(upper))
 
 
-@checked
 def chance_within(
     mechanism: Mechanism,
     visits: Visits,

@@ -11,7 +11,12 @@ from numpy.typing import ArrayLike
 
 from ..core import AnyLoss, Bracket, Loss, Mechanism, Prior, Randomizer, Space, as_distance, hamming, matrix_of
 from ..core.arguments import checked
-from ..core.arrays import Bools, Floats, Positions, floats, readonly
+from ..core.arrays import Bools
+from ..core.arrays import Floats
+from ..core.arrays import Positions
+from ..core.arrays import floats
+from ..core.arrays import readonly
+from ..core.arrays import any_array
 from ..errors import InputError
 from ..rounding import amount, percent
 
@@ -96,7 +101,6 @@ class Attack:
         )
 
 
-@checked
 def evaluate(
     mechanism: Randomizer, prior: Prior, distance: AnyLoss, strategy: ArrayLike, *, name: str = "given strategy"
 ) -> Attack:
@@ -133,7 +137,6 @@ def evaluate(
     )
 
 
-@checked
 def fitting(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Loss:
     """Return the distance, array (guesses, secrets), as a `Loss`, if it and the prior fit the mechanism.
 
@@ -164,7 +167,6 @@ def _distributions(rows: ArrayLike, what: str, kind: str, shape: tuple[int, int 
     return array
 
 
-@checked
 def optimal(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
     """Return the attack of least average error: no strategy does better.
 
@@ -228,7 +230,6 @@ def best_guesses(distance: Floats, joint: Floats) -> Positions:
     return guesses
 
 
-@checked
 def bayes(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
     """Return the attack that guesses each secret with its posterior probability.
 
@@ -298,7 +299,6 @@ class Goals:
     blind_hit_rate: float
 
 
-@checked
 def goals(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Goals:
     """Return the best attacks for both goals, with and without the report; arguments are those of `optimal`.
 
@@ -329,7 +329,6 @@ def goals(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Goals:
     )
 
 
-@checked
 def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, told: ArrayLike) -> Attack:
     """Return the best attack with side information, averaged over the information.
 
@@ -369,7 +368,6 @@ def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, told: Array
     )
 
 
-@checked
 def misinformed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, belief: Prior) -> Attack:
     """Return the attack that is optimal for a belief, with its error under the true prior.
 
@@ -407,7 +405,6 @@ def main_place_information(prior: Prior, share: float, *, places: int = 2) -> Fl
     return readonly(np.stack([np.full(len(prior), 1 - share), share * main, share * ~main], axis=1))
 
 
-@checked
 def track_beliefs(channel: ArrayLike, prior: Prior, reports: Iterable[int], near: Bools | None = None) -> Floats:
     """Return the attacker's belief before the first report, and after each one, array (reports + 1, secrets).
 
@@ -458,8 +455,9 @@ def track_beliefs(channel: ArrayLike, prior: Prior, reports: Iterable[int], near
 def _moves(near: Bools, prior: Prior) -> Floats:
     """Return the probabilities k(s|r) of moves, array (secrets, secrets)."""
     n = len(prior)
-    if np.shape(near) != (n, n):
-        raise InputError(f"near has the shape {np.shape(near)}.", f"pass {n} x {n} truth values.")
+    shape = any_array(near, "near=").shape
+    if shape != (n, n):
+        raise InputError(f"near has the shape {shape}.", f"pass {n} x {n} truth values.")
     allowed = np.asarray(near, dtype=bool) | np.eye(n, dtype=bool)
     weights = allowed * prior.probabilities
     totals = weights.sum(axis=1, keepdims=True)

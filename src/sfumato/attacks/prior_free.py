@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron
 
 from ..core import AnyLoss, Bracket, Prior, Randomizer, matrix_of
-from ..core.arguments import checked
-from ..core.arrays import Floats, Positions
+from ..core.arrays import Floats
+from ..core.arrays import Positions
 from ..errors import SolverError
 from .known_prior import Attack, Minimax, evaluate, fitting, misinformed, optimal
 
@@ -159,7 +159,6 @@ def _solve_minimax(rows: Any, sums: csr_array, seconds: float | None, failure: s
     return result.x[:-1], -result.ineqlin.marginals
 
 
-@checked
 def unweighted(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
     """Return the attack of least summed error, in which every secret counts the same.
 
@@ -175,7 +174,6 @@ def unweighted(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack
     return replace(misinformed(mechanism, prior, distance, belief), name="unweighted")
 
 
-@checked
 def prior_free(
     mechanism: Randomizer, prior: Prior, distance: AnyLoss, *, time_limit: float | None = None
 ) -> Attack:
@@ -211,7 +209,6 @@ def prior_free(
     return replace(attack, minimax=_check_gap(game, scale))
 
 
-@checked
 def per_guess(
     mechanism: Randomizer, prior: Prior, distance: AnyLoss, *, time_limit: float | None = None
 ) -> Attack:

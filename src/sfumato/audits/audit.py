@@ -24,7 +24,6 @@ from ..core import (
     check_known,
     units,
 )
-from ..core.arguments import checked
 from ..core.immutable import CompactRepr
 from ..divergences import Divergence
 from ..errors import InputError
@@ -60,7 +59,6 @@ _LISTED: Final = (
 )
 
 
-@checked
 def audit(
     subject: Randomizer | Sample | ArrayLike,
     *,

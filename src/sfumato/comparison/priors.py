@@ -16,6 +16,7 @@ from ..attacks import optimal
 from ..core import AnyLoss, Bracket, Mechanism, Metric, MetricPrivacy, Prior, Space, units
 from ..core import loss as loss_between
 from ..core.arguments import checked
+from ..core.arguments import random_generator
 from ..core.bracket import bisect, geometric_mean
 from ..errors import InfeasibleError, InputError, SfumatoError, SolverError, argument, python
 from ..files import MechanismFile
@@ -394,7 +395,7 @@ def attack_tuples(
     """
     nu, matrix = tupling.distribution, tupling.inner.matrix
     weights = np.divide(matrix, nu, out=np.zeros_like(matrix), where=nu > 0)  # (secrets, observables)
-    secrets = np.random.default_rng(seed).choice(len(prior), size=draws, p=prior.probabilities)
+    secrets = random_generator(seed).choice(len(prior), size=draws, p=prior.probabilities)
     tuples = simulator(tupling, seed).draw(secrets)
     errors, wrong, entropy = [], [], []
     step = max(1, _BLOCK // (len(prior) * tupling.queries))

@@ -1,5 +1,5 @@
 """Spaces, priors, metrics, losses, mechanisms, their guarantees, and brackets of numbers."""
 
-from lazy_loader import attach_stub
+from .arguments import attach_stub
 
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

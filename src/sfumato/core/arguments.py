@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from functools import cache, update_wrapper
-from typing import Any, Final, ParamSpec, TypeVar
+from itertools import chain, repeat
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
+import lazy_loader  # type: ignore[import-untyped]
 import numpy as np
 
-from ..errors import InputError, python
+from ..errors import InputError, argument, python
+from .arrays import any_array
 
-P = ParamSpec("P")
-T = TypeVar("T")
+Target = TypeVar("Target", bound=Callable[..., Any])
 
-# What a number may be instead of Python's own.
+
+class _Kind(NamedTuple):
+    """A class, with the kinds of its items and their number where they are known."""
+
+    type: type
+    items: tuple[_Kind, ...] | None = None
+    length: int | None = None
+
+
+# What may be passed for a class.
 _ALSO: Final[dict[type, tuple[type, ...]]] = {
     int: (int, np.integer),
     float: (float, int, np.integer, np.floating),
     bool: (bool, np.bool_),
+    tuple: (tuple, list),
+    np.ndarray: (np.ndarray, list, tuple),
 }
 _NAMES: Final[Mapping[str, str]] = {
     "float": "number",
@@ -36,6 +50,7 @@ _NAMES: Final[Mapping[str, str]] = {
     "Sequence": "list",
     "Collection": "list",
     "Mapping": "mapping",
+    "ndarray": "array",
     "Callable": "function",
     "Hashable": "label",
     "NoneType": "None",
@@ -62,18 +77,21 @@ _ADVICE: Final[Mapping[str, str]] = {
     "integer": "pass an integer.",
     "text": "pass a text.",
     "truth value": "pass True or False.",
+    "array": "pass a NumPy array of numbers.",
     "list": "pass a list.",
+    "tuple": "pass a tuple.",
     "mapping": "pass a mapping from names to values.",
     "function": "pass a function.",
     "label": "pass a text or a number.",
 }
 
 
-def checked(function: Callable[P, T]) -> Callable[P, T]:
+def checked(target: Target) -> Target:
     """Return the function, which refuses arguments of any but its annotated kinds (`InputError`).
 
-    Only kinds are checked (a `Space` is not a list), not contents. Arrays and arguments annotated as anything are
-    left to the function. Numpy's numbers count as Python's.
+    Of a class, the constructor and the public methods are checked. Only kinds are checked (a `Space` is not a
+    list), also of items. Arrays, labels and arguments annotated as anything are left to the function. NumPy's
+    numbers count as Python's, and a list as a tuple or array: the function gets the latter.
 
     Example:
         >>> from sfumato.core.arguments import checked
@@ -85,10 +103,56 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
         sfumato.errors.InputError: value= is of type str, but a number is needed.
         Hint: pass a single number.
     """
-    verify = _verify
+    if not inspect.isclass(target):
+        return cast("Target", _checking(target))
+    for name, member in list(vars(target).items()):
+        if name in ("__init__", "__call__") or not name.startswith("_"):
+            _check_member(target, name, member)
+    return target
 
-    def call(*arguments: P.args, **named: P.kwargs) -> T:
-        verify(function, arguments, named)
+
+def _check_member(kind: type, name: str, member: object) -> None:
+    function = member.__func__ if type(member) is classmethod else member
+    if inspect.isfunction(function) and not hasattr(function, "__wrapped__"):
+        checking = _checking(function)
+        setattr(kind, name, checking if function is member else classmethod(checking))
+
+
+def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return what `lazy_loader.attach_stub` does, with checked functions, constructors and class methods.
+
+    Other methods are left as they are, because random draws call some of them often: use `checked` for these.
+    """
+    load, names, public = lazy_loader.attach_stub(package, file)
+
+    def load_checked(name: str) -> Any:
+        value = load(name)
+        if inspect.isfunction(value) and not hasattr(value, "__wrapped__"):
+            value = _checking(value)
+            setattr(sys.modules[package], name, value)
+            setattr(sys.modules[value.__module__], name, value)  # pickles look for it there
+        if inspect.isclass(value) and not getattr(value, "_is_protocol", False):
+            for kind in [kind for kind in value.__mro__ if kind.__module__.startswith("sfumato")]:
+                for each, member in list(vars(kind).items()):
+                    if each == "__init__" or (type(member) is classmethod and not each.startswith("_")):
+                        _check_member(kind, each, member)
+        return value
+
+    return load_checked, names, public
+
+
+def random_generator(seed: int | None) -> np.random.Generator:
+    """Return NumPy's generator of a seed, by default a fresh one; `InputError` if the seed is negative."""
+    if seed is not None and seed < 0:
+        raise InputError(f"{argument('seed', seed)} is negative.", f"use {argument('seed', 1)}.")
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+def _checking(function: Callable[..., Any]) -> Callable[..., Any]:
+    verified = _verified
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        arguments, named = verified(function, arguments, named)
         return function(*arguments, **named)
 
     # In the function's own namespace, or its doctests would be taken for another module's.
@@ -98,52 +162,83 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     return update_wrapper(wrapped, function)
 
 
-def _verify(function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-    signature, kinds = _described(function)
-    try:
-        bound = signature.bind(*arguments, **named)
-    except TypeError:
-        return  # a missing or unknown argument: Python says so itself
-    for name, value in bound.arguments.items():
-        wanted = kinds.get(name)
-        if wanted is None:
-            continue
-        number = not {bool, object}.intersection(wanted) and not {int, float}.isdisjoint(wanted)
-        if not isinstance(value, wanted) or (number and isinstance(value, bool)):
-            raise wrong_kind(name, value, wanted)
+def _verified(
+    function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    names, kinds = _described(function)
+    places = zip(chain(names, repeat(names[-1])), arguments, strict=False)
+    return (
+        tuple([_verify(name, value, kinds[name]) if name in kinds else value for name, value in places]),
+        {name: _verify(name, value, kinds[name]) if name in kinds else value for name, value in named.items()},
+    )
 
 
-def wrong_kind(name: str, value: object, wanted: tuple[type, ...]) -> InputError:
-    """Return the error of an argument that is of none of the wanted kinds."""
-    names = list(dict.fromkeys(_name(kind) for kind in wanted))
+def _verify(name: str, value: Any, kinds: tuple[_Kind, ...], *, item: bool = False) -> Any:
+    """Return the value of an argument, or of an item in it; a number of NumPy becomes Python's."""
+    kind = next((kind for kind in kinds if _fits(value, kind)), None)
+    if kind is None:
+        raise wrong_kind(name, value, tuple(kind.type for kind in kinds), item=item)
+    if kind.type is np.ndarray:
+        array = any_array(value, f"{name}=")
+        if array.dtype.kind in ("cSUV" if array is value else "cSUVO"):
+            raise InputError(f"{name}= is not an array of numbers.", "pass numbers only.")
+        return array
+    if isinstance(value, np.number | np.bool_) and kind.type is not Hashable:
+        return value.item()
+    if not isinstance(value, Collection):
+        return value
+    if kind.length is not None and len(value) != kind.length:
+        raise InputError(f"{name}= has {len(value)} items, but {kind.length} are needed.", python("pass a tuple."))
+    if kind.items is None:
+        return value
+    items: Any = value
+    if issubclass(kind.type, Mapping):
+        items = items.values()
+    elif getattr(value, "dtype", object) not in (object,):
+        items = items[:1]  # the others are of the same kind
+    for each in items:
+        _verify(name, each, kind.items, item=True)
+    return value
+
+
+def _fits(value: object, kind: _Kind) -> bool:
+    if type(value) is bool and kind.type in (int, float):
+        return False
+    if kind.items is not None and type(value) in (str, bytes):
+        return False  # a text is no list of texts
+    if kind.type is not np.ndarray and isinstance(value, np.ndarray) and value.ndim == 0:
+        return False
+    return isinstance(value, _ALSO.get(kind.type, kind.type))
+
+
+def wrong_kind(name: str, value: object, wanted: tuple[type, ...], *, item: bool = False) -> InputError:
+    """Return the error of an argument, or of an item in it, that is of none of the wanted kinds."""
+    names = list(dict.fromkeys(_NAMES.get(kind.__name__, kind.__name__) for kind in wanted))
     if "number" in names and "integer" in names:
         names.remove("integer")
     needed = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
-    kind = f"the class {value.__name__}" if isinstance(value, type) else f"of type {type(value).__name__}"
+    kind = f"the class {value.__name__}" if inspect.isclass(value) else f"of type {type(value).__name__}"
     advice = next((text for noun, text in _ADVICE.items() if noun in names), "see its documentation.")
     article = "an" if needed[:1] in "AEIOUaeiou" else "a"
-    return InputError(f"{name}= is {kind}, but {article} {needed} is needed.", python(advice))
-
-
-def _name(kind: type) -> str:
-    if kind.__module__ == "numpy":
-        kind = next(plain for plain, also in _ALSO.items() if kind in also)
-    return _NAMES.get(kind.__name__, kind.__name__)
+    problem = f"an item of {name}=" if item else f"{name}="
+    return InputError(f"{problem} is {kind}, but {article} {needed} is needed.", python(advice))
 
 
 @cache
-def _described(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, tuple[type, ...]]]:
-    signature = inspect.signature(function)
-    space = getattr(function, "__globals__", {})
-    kinds = {}
-    for name, parameter in signature.parameters.items():
-        many = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        if many or parameter.annotation is parameter.empty:
-            continue
-        classes = _kinds(_resolved(parameter.annotation, space))
-        if classes is not None:
-            kinds[name] = classes
-    return signature, kinds
+def _described(function: Callable[..., Any]) -> tuple[list[str], dict[str, tuple[_Kind, ...]]]:
+    """Return the names of positional parameters, the last of which takes all others, and what they may be."""
+    positional, kinds = [], {}
+    others = ""
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            others = name
+        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            positional.append(name)
+        annotated = parameter.annotation is not parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
+        allowed = _kinds(_resolved(parameter.annotation, function.__globals__)) if annotated else None
+        if allowed is not None:
+            kinds[name] = allowed
+    return [*positional, others], kinds
 
 
 def _resolved(annotation: Any, space: dict[str, Any]) -> Any:
@@ -155,20 +250,34 @@ def _resolved(annotation: Any, space: dict[str, Any]) -> Any:
         return Any
 
 
-def _kinds(annotation: Any) -> tuple[type, ...] | None:
-    """Return the classes that an annotation allows, or None if they are not known."""
-    origin = typing.get_origin(annotation)
+def _kinds(annotation: Any) -> tuple[_Kind, ...] | None:
+    """Return the kinds that an annotation allows, or None if they are not known."""
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
-        parts = [_kinds(part) for part in typing.get_args(annotation)]
-        known = [part for part in parts if part is not None]
-        return tuple(kind for part in known for kind in part) if len(known) == len(parts) else None
+        return _merged(parts)
     if origin is typing.Literal:
-        return tuple({type(value) for value in typing.get_args(annotation)})
+        return tuple(_Kind(kind) for kind in dict.fromkeys(map(type, parts)))
     kind = origin or annotation
-    if not isinstance(kind, type) or kind in (Any, object, np.ndarray):
+    if not inspect.isclass(kind) or kind in (Any, object):
         return None
+    if kind is np.ndarray:
+        dtype = typing.get_args(parts[-1])[:1] if parts else ()
+        numeric = dtype and inspect.isclass(dtype[0]) and issubclass(dtype[0], np.number | np.bool_)
+        return (_Kind(kind),) if numeric else None
     if kind.__module__.startswith("numpy._typing"):  # an array, or what becomes one
         return None
     if getattr(kind, "_is_protocol", False) and not getattr(kind, "_is_runtime_protocol", False):
         return None
-    return _ALSO.get(kind, (kind,))
+    if not parts or not issubclass(kind, Iterable):
+        return (_Kind(kind),)
+    if origin is not tuple or parts[-1] is Ellipsis:
+        items, length = _merged(parts[:1] if origin is tuple else parts[-1:]), None
+    else:
+        items, length = _merged(parts), len(parts)
+    labels = items is not None and Hashable in [item.type for item in items]
+    return (_Kind(kind, None if labels else items, length),)
+
+
+def _merged(annotations: Iterable[Any]) -> tuple[_Kind, ...] | None:
+    known = [_kinds(each) for each in annotations]
+    return None if None in known else tuple(kind for kinds in known for kind in kinds or ())

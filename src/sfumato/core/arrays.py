@@ -62,6 +62,8 @@ def is_frozen(array: NDArray[Any]) -> bool:
 def numbers(value: ArrayLike, what: str) -> Floats:
     """Return a float copy of ``value``, of any shape; `InputError` if it holds anything but numbers."""
     try:
+        if getattr(getattr(value, "dtype", None), "kind", "") == "c":
+            raise TypeError("they are complex")
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         sparse, why = hasattr(value, "toarray"), f" ({error})"
@@ -70,6 +72,14 @@ def numbers(value: ArrayLike, what: str) -> Floats:
             f"{what} is {'sparse' if sparse else f'not an array of numbers{why}'}.",
             python("pass its .toarray().") if sparse else "pass rows of numbers only.",
         ) from None
+
+
+def any_array(value: ArrayLike, what: str) -> NDArray[Any]:
+    """Return an array of ``value``, a copy unless it is one already; `InputError` for rows of unequal length."""
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise InputError(f"{what} cannot be an array ({error}).", "pass rows of equal length.") from None
 
 
 def integer(value: object) -> int | None:

@@ -13,7 +13,6 @@ from ..errors import InputError, UnitError, argument, python
 from ..escaping import plain
 from ..rounding import amount_at_least, amount_at_most, at_most, exactly, factor_at_most, up
 from . import units
-from .arguments import checked
 from .arrays import Floats
 from .immutable import Immutable, assign
 from .loss import AnyLoss, Loss, follows, to_loss
@@ -37,7 +36,6 @@ class MetricPrivacy(Immutable):
     epsilon: float
     metric: Metric
 
-    @checked
     def __init__(self, epsilon: float | str, metric: Metric) -> None:
         value = units.parse(epsilon, per=True, unit=metric.unit, what="epsilon")
         _check_positive(value)
@@ -117,7 +115,6 @@ class ThresholdPrivacy(MetricPrivacy):
     distance: Metric
     within: float
 
-    @checked
     def __init__(self, epsilon: float | str, distance: Metric, within: float | str) -> None:
         hops = distance.threshold(within)
         try:
@@ -160,7 +157,6 @@ class CoordinatePrivacy(Immutable):
     unit: str = "km"
     slack_m: float = 0.0
 
-    @checked
     def __init__(self, epsilon: float | str, unit: str = "km", slack_m: float | str = 0.0) -> None:
         units.factor("m", unit)
         value = units.parse(epsilon, per=True, unit=unit, what="epsilon")
@@ -217,7 +213,6 @@ class DistortionPrivacy(Immutable):
     minimum: float
     distance: Loss
 
-    @checked
     def __init__(self, minimum: float | str, distance: AnyLoss) -> None:
         array = as_errors(distance)
         value = units.parse(minimum, unit=array.unit, what="the distortion")

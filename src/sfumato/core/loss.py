@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError, python
 from ..escaping import plain
 from . import units
-from .arguments import checked
 from .arrays import Floats, floats, freeze, readonly
 from .distances import KINDS, between
 from .immutable import CompactRepr, Immutable, assign
@@ -62,7 +61,6 @@ class Loss(Immutable):
     points: LossPoints | None
     true_point: str
 
-    @checked
     def __init__(
         self,
         array: ArrayLike,
@@ -89,7 +87,6 @@ class Loss(Immutable):
 AnyLoss = Loss | Metric | ArrayLike
 
 
-@checked
 def hamming(space: Space) -> Metric:
     """Return the Hamming metric: 0 for the same value, 1 for any other.
 
@@ -98,7 +95,6 @@ def hamming(space: Space) -> Metric:
     return space.metric("hamming")
 
 
-@checked
 def loss(
     secrets: Space,
     observables: Space,

@@ -116,7 +116,6 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
     matrix: Floats
     guarantees: tuple[MetricPrivacy, ...]
 
-    @checked
     def __init__(self, matrix: ArrayLike, secrets: Space | None = None, observables: Space | None = None) -> None:
         array = floats(matrix, "the matrix", shape=(None, None))
         if array.size == 0:

@@ -56,7 +56,6 @@ class Metric(Immutable, NotebookRepr):
     triangle: bool
     stated: bool
 
-    @checked
     def __init__(
         self,
         array: ArrayLike,

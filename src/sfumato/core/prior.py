@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, argument, python
-from .arguments import checked
 from .arrays import Floats, floats, readonly
 from .immutable import Immutable, NotebookRepr, assign
 from .space import Space
@@ -36,7 +35,6 @@ class Prior(Immutable, NotebookRepr):
     space: Space
     probabilities: Floats
 
-    @checked
     def __init__(self, space: Space | ArrayLike, probabilities: ArrayLike | None = None) -> None:
         if not isinstance(space, Space):
             if probabilities is not None:
@@ -68,13 +66,11 @@ class Prior(Immutable, NotebookRepr):
         assign(self, space=space, probabilities=array)
 
     @classmethod
-    @checked
     def uniform(cls, space: Space) -> Prior:
         """Return the prior of equal probabilities."""
         return cls(space, np.full(len(space), 1.0 / len(space)))
 
     @classmethod
-    @checked
     def from_counts(cls, space: Space, counts: ArrayLike, *, smoothing: float = 0.0) -> Prior:
         """Return the prior proportional to counts or weights.
 
@@ -102,7 +98,6 @@ class Prior(Immutable, NotebookRepr):
         return cls(space, (weights + smoothing) / total)
 
     @classmethod
-    @checked
     def from_visits(
         cls, space: Space, visits: Any, *, user: Hashable | None = None, smoothing: float = 0.0
     ) -> Prior:

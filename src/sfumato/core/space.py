@@ -61,7 +61,6 @@ class Space(Immutable, NotebookRepr):
     period: float | None = None
     _positions: dict[Hashable, int] = field(init=False)
 
-    @checked
     def __init__(
         self,
         labels: Iterable[Hashable],
@@ -111,7 +110,6 @@ class Space(Immutable, NotebookRepr):
         assign(self, period=None if period is None else float(period))
 
     @classmethod
-    @checked
     def numbers(cls, values: Iterable[float], unit: str = "", *, period: float | None = None) -> Space:
         """Return a space of numbers, each its own coordinate, on a line or on a circle of length ``period``."""
         labels = [_plain(value) for value in values]
@@ -273,7 +271,6 @@ class JointSpace(Space):
     names: tuple[str, ...] = field(init=False)
     parts: tuple[Space, ...] = field(init=False)
 
-    @checked
     def __init__(self, parts: Mapping[str, Space]) -> None:
         names, spaces = tuple(parts), tuple(parts.values())
         if len(parts) < 2 or not all(isinstance(name, str) for name in names):
@@ -351,7 +348,6 @@ class NumberBins(Space):
     first: int = field(init=False)
     width: int = field(init=False)
 
-    @checked
     def __init__(self, first: int, width: int, count: int, unit: str = "", *, period: int | None = None) -> None:
         if width < 1:
             raise InputError(f"{argument('width', width)} is not positive.", "use a whole number of at least 1.")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, python, typed
-from .arrays import Floats, is_frozen, readonly
+from .arrays import Floats, any_array, is_frozen, readonly
 from .recipe import Uints, Words
 
 ONE_WORD: Final = 62
@@ -80,10 +80,7 @@ def check_weights(weights: Integers, bits: int) -> Integers:
     """Return integer weights, a copy of those that are writable; `InputError` for anything else."""
     if bits not in (ONE_WORD, TWO_WORDS):
         raise InputError(f"weights of {bits} bits are unknown.", f"use {ONE_WORD} or {TWO_WORDS}.")
-    try:
-        given = np.asarray(weights)
-    except ValueError as error:
-        raise InputError(f"the weights are not an array ({error}).", "pass rows of equal length.") from None
+    given = any_array(weights, "weights=")
     if given.ndim != 2 or given.size == 0:
         raise InputError(f"the weights have shape {given.shape}.", "pass an array of secrets x observables.")
     if bits == ONE_WORD and given.dtype == np.int64 and _sound(given):

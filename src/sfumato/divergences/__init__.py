@@ -1,5 +1,5 @@
 """Divergences between two distributions, privacy profiles and their witnesses."""
 
-from lazy_loader import attach_stub
+from ..core.arguments import attach_stub
 
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -9,7 +9,6 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from scipy.special import betainc, ndtri
 
-from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..core.bracket import bisect
 from ..core.immutable import CompactRepr
@@ -130,7 +129,6 @@ class Accuracy(CompactRepr):
         return self.sentences[0]
 
 
-@checked
 def accuracy(
     categories: int,
     *,

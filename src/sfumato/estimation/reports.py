@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Capability, Mechanism, Metric, Prior, Randomizer, Space, check_known, matrix_of
-from ..core.arrays import Floats, floats, numbers, readonly
+from ..core.arrays import Floats, any_array, floats, numbers, readonly
 from ..core.immutable import assign
 from ..core.units import show
 from ..errors import InputError, argument, python
@@ -89,7 +89,7 @@ class Reports:
                 stands for. Only their ratios matter.
         """
         mechanism = _matrix_of(mechanism)
-        at = np.asarray(positions).reshape(-1)
+        at = any_array(positions, "positions=").reshape(-1)
         if at.size and (at.dtype.kind not in "iu" or at.min() < 0 or at.max() >= mechanism.shape[1]):
             raise InputError(
                 "the positions are not those of observables.", f"use integers from 0 to {mechanism.shape[1] - 1}."
@@ -417,5 +417,5 @@ def rows_of(functionals: ArrayLike | None, space: Space) -> tuple[Floats, tuple[
     n = len(space)
     if functionals is None:
         return np.eye(n), space.labels
-    weights = floats(np.atleast_2d(np.asarray(functionals)), "the functionals", shape=(None, n))
+    weights = floats(np.atleast_2d(any_array(functionals, "functionals=")), "the functionals", shape=(None, n))
     return weights, tuple(f"functional {row}" for row in range(len(weights)))

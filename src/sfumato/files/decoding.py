@@ -31,7 +31,6 @@ from ..core import (
     follows,
     from_words,
 )
-from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import DataError, FileError, InputError, MetricWarning
 from ..geo import DISTANCES, TRUE_POINT, ChosenPlaces, Places, Projection, places_from
@@ -316,7 +315,6 @@ def _check_axioms(array: Floats, name: str) -> None:
             )
 
 
-@checked
 def read_mechanism_file(
     path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
 ) -> MechanismFile:
@@ -362,7 +360,6 @@ def read_mechanism_file(
         raise FileError(f"{os.fspath(path)!r}: its content is nested too deeply.", DAMAGED) from error
 
 
-@checked
 def load(
     path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
 ) -> Randomizer:

@@ -27,7 +27,6 @@ from ..core import (
     ThresholdPrivacy,
     as_words,
 )
-from ..core.arguments import checked
 from ..errors import InputError, python
 from ..geo import ChosenPlaces, Places, places_from
 from ..mechanisms.planar import CoordinateNoise
@@ -225,7 +224,6 @@ def _place(entries: list[dict[str, Any]], entry: dict[str, Any]) -> int:
     return len(entries) - 1
 
 
-@checked
 def save(content: Randomizer | MechanismFile | Design, path: str | os.PathLike[str]) -> None:
     """Write a mechanism, a design, or a `MechanismFile`, to a mechanism file (.sfm); one that exists is replaced.
 

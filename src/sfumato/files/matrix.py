@@ -16,7 +16,6 @@ from numpy.lib import format as layout
 from numpy.typing import NDArray
 
 from ..core import ONE_WORD, TWO_WORDS, Mechanism, Space, as_words
-from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import DataError, InputError, row_value
 from ..tables import label_column, read_columns, read_rows, readable, write_table
@@ -30,7 +29,6 @@ _HEADERS: Final = {(1, 0): layout.read_array_header_1_0, (2, 0): layout.read_arr
 _UNSOUND: Final = (ValueError, TypeError, EOFError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError)
 
 
-@checked
 def read_matrix(path: str | os.PathLike[str]) -> Mechanism:
     """Return the mechanism of a matrix or table on disk.
 
@@ -49,7 +47,6 @@ def read_matrix(path: str | os.PathLike[str]) -> Mechanism:
         raise type(error)(f"{os.fspath(path)!r}: {error.problem}", *error.hints) from None
 
 
-@checked
 def export_table(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     """Write a mechanism to a ``.csv`` or ``.parquet`` file with one row per secret and observable, or replace one.
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import Capability, Mechanism, Metric, MetricPrivacy, Randomizer, Space, check_known, hamming
-from ..core.arguments import checked
 from ..core.naming import name_phrase
 from ..errors import InputError, MissingExtraError, python
 from ..escaping import plain
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 _FEATURES = ("contrib", "honest-but-curious")
 
 
-@checked
 def as_opendp(mechanism: Randomizer, metric: Metric | None = None) -> Measurement:
     """Return a mechanism as a Measurement of OpenDP, for its combinators and pipelines.
 

@@ -29,7 +29,7 @@ from ..core import (
     follows,
     units,
 )
-from ..core.arguments import checked, wrong_kind
+from ..core.arguments import wrong_kind
 from ..core.immutable import Immutable, NotebookRepr, assign
 from ..core.naming import check_unit, name_phrase, quote
 from ..errors import InputError, python
@@ -107,7 +107,6 @@ class MechanismFile(Immutable, NotebookRepr):
     stated: tuple[str, ...]
     _channel: Mechanism | None
 
-    @checked
     def __init__(
         self,
         mechanism: Randomizer,
@@ -179,7 +178,6 @@ class MechanismFile(Immutable, NotebookRepr):
         return type(self), (*parts, self.source)
 
     @classmethod
-    @checked
     def of_design(
         cls,
         design: Design,

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .._system import atomically
-from ..core.arguments import checked
 from ..errors import FileError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ _LONGEST_KEY: Final = 1 << 16
 _MAKE: Final = "make a pair with: ssh-keygen -t ed25519 -f team"
 
 
-@checked
 def sign(
     path: str | os.PathLike[str], key: str | os.PathLike[str], *, password: Callable[[], str] | None = None
 ) -> str:
@@ -49,7 +47,6 @@ def sign(
     return _fingerprint(private.public_key())
 
 
-@checked
 def verify(path: str | os.PathLike[str], key: str | os.PathLike[str]) -> str:
     """Check that a file is signed by a key and unchanged, and return the fingerprint of the key.
 

@@ -1,5 +1,5 @@
 """Places: reading visits, projecting them, and dividing the ground into cells."""
 
-from lazy_loader import attach_stub
+from ..core.arguments import attach_stub
 
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -90,7 +90,6 @@ class Lattice(Places):
     convex_part: ConvexPart | None = field(init=False)
     _table: VertexTable = field(init=False)
 
-    @checked
     def __init__(
         self, vertices: ArrayLike, spacing_m: float, origin: tuple[float, float], crs: str, kind: Kind = "square"
     ) -> None:
@@ -126,7 +125,6 @@ class Lattice(Places):
         object.__setattr__(self, "convex_part", part)
 
     @classmethod
-    @checked
     def covering(
         cls,
         places: Visits | Region | str,

@@ -265,7 +265,6 @@ class ChosenPlaces(Space):
     places: Places = field(init=False)
     chosen: NDArray[np.intp] = field(init=False)
 
-    @checked
     def __init__(self, places: Places, chosen: ArrayLike) -> None:
         given = np.asarray(chosen)
         found = [integer(position) for position in given.tolist()] if given.ndim == 1 else []

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from ..core.arguments import checked
 from ..errors import DataError, InputError, argument
 from ..tables import IN_MEMORY, ArrowStream, Source, as_path, files_below, is_frame, others_note, readable
 from .formats.format import (
@@ -37,7 +36,6 @@ _KNOWN: Final = f"the formats are {', '.join(each.title for each in EVERY)}, rec
 _LAYERS: Final = {b"SQLite format 3\0": "a GeoPackage or another database", b"\0\0\x27\x0a": "a shapefile"}
 
 
-@checked
 def read_visits(
     path: str | os.PathLike[str] | ArrowStream,
     *,

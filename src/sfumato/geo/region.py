@@ -81,7 +81,6 @@ class Region:
         return f"{self.south:.5f},{self.west:.5f},{self.north:.5f},{self.east:.5f}"
 
     @classmethod
-    @checked
     def parse(cls, text: str) -> Region:
         """Read a region: ``"48.82,2.28,48.88,2.39"`` or ``"8 km x 6 km around 48.85,2.35"``.
 
@@ -137,6 +136,7 @@ class Region:
         ends = Projection(lat, lon).forward([lat, lat, self.south, self.north], [self.west, self.east, lon, lon])
         return float(ends[1, 0] - ends[0, 0]), float(ends[3, 1] - ends[2, 1])
 
+    @checked
     def shape_of(self, cells: int) -> tuple[int, int]:
         """Return the columns and rows of a grid of about this many nearly square cells.
 
@@ -144,6 +144,8 @@ class Region:
             >>> Region.parse("8 km x 6 km around 48.85,2.35").shape_of(108)
             (12, 9)
         """
+        if cells < 1:
+            raise InputError(f"{argument('cells', cells)} is less than 1.", "use a whole number of at least 1.")
         width, height = self.size_m
         if not (width > 0 and height > 0):
             return 1, 1
@@ -195,7 +197,6 @@ class Polygon(Immutable):
 
     corners: Floats
 
-    @checked
     def __init__(self, corners: Iterable[Sequence[float]]) -> None:
         given = floats(list(corners), "the corners", shape=(None, 2))
         if len(given) > 1 and (given[0] == given[-1]).all():

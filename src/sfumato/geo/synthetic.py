@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..core.arguments import checked
+from ..core.arguments import random_generator
 from ..core.arrays import Floats
 from ..errors import DataError, InputError
 from .cells import Grid
@@ -54,7 +54,6 @@ def is_city(visits: Path) -> bool:
     return str(visits) == _NAME and not visits.exists()
 
 
-@checked
 def synthetic_city(*, seed: int = 7, users: int = 200, days: int = 28) -> Visits:
     """Return the visits of invented people in an invented city of 8 km x 6 km.
 
@@ -67,8 +66,7 @@ def synthetic_city(*, seed: int = 7, users: int = 200, days: int = 28) -> Visits
     """
     if users < 1 or days < 1:
         raise InputError(f"a city of {users} users over {days} days has no visits.", "use numbers of at least 1.")
-    # Uniform numbers only: NumPy does not change their stream.
-    random = np.random.Generator(np.random.PCG64(seed))
+    random = random_generator(seed)  # of uniform numbers only: NumPy does not change their stream
     area = _choice(random.random(users), [share for *_, share in AREAS])
     age = _choice(random.random(users), [share for _, share in _AGES])
     work = _choice(random.random(users), [share for *_, share in _WORK])
@@ -130,7 +128,6 @@ def _on_land(where: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     return inside & ~bay
 
 
-@checked
 def spread_evenly(region: Region, shape: tuple[int, int] = (1, 1)) -> Visits:
     """Return about 2,500 points, spread evenly over a region.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.arguments import checked
+from ..core.arguments import checked, random_generator
 from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import Immutable, assign
 from ..errors import DataError, InputError, argument, row_value
@@ -71,7 +71,6 @@ class Visits(Immutable):
     attributes: Mapping[str, NDArray[Any]]
     notes: tuple[str, ...]
 
-    @checked
     def __init__(
         self,
         lat: ArrayLike,
@@ -182,9 +181,7 @@ class Visits(Immutable):
                 f"a share of {share:g} of {len(whole):,} {what} cannot be held out.",
                 "use a share between 0 and 1, such as 0.2, that leaves something on both sides.",
             )
-        if seed < 0:
-            raise InputError(f"a seed of {seed} is negative.", f"use {argument('seed', 1)}.")
-        chosen = np.random.default_rng(seed).permutation(len(whole))[:count]
+        chosen = random_generator(seed).permutation(len(whole))[:count]
         apart = np.zeros(len(self), dtype=np.bool_)
         if whole is users and self.user is not None:
             names = {users[position] for position in chosen.tolist()}

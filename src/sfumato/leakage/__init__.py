@@ -1,5 +1,5 @@
 """Leakage: what a report reveals about the secret, as the chance of a right guess, as gain and in bits."""
 
-from lazy_loader import attach_stub
+from ..core.arguments import attach_stub
 
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

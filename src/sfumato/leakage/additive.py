@@ -12,8 +12,10 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from ..core import Bracket, Mechanism, Prior
-from ..core.arguments import checked
-from ..core.arrays import Bools, Floats, Positions, readonly
+from ..core.arrays import Bools
+from ..core.arrays import Floats
+from ..core.arrays import Positions
+from ..core.arrays import readonly
 from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from .factorisation import factorise
@@ -41,7 +43,6 @@ class AdditiveCapacity(CompactRepr):
     gain: Floats
 
 
-@checked
 def additive_capacity(
     mechanism: Mechanism, prior: Prior | None = None, *, bounded: Bounded = "vulnerability"
 ) -> AdditiveCapacity:
@@ -170,7 +171,6 @@ def _of_sum_one(below: Floats, above: Floats) -> Floats:
     return mixture
 
 
-@checked
 def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: float = 60.0) -> AdditiveCapacity:
     """Return the largest additive leakage under a gain, over all priors.
 

@@ -12,7 +12,6 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from ..core import Bracket, Mechanism, Prior
-from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
 from ..errors import InputError, SolverError, python
@@ -106,7 +105,6 @@ class Factorisation(Nearest):
     gain: Floats
 
 
-@checked
 def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None) -> Factorisation:
     """Return the processing X with mechanism = other X, or the one that comes nearest in total variation.
 
@@ -248,7 +246,6 @@ class LeftFactorisation(Nearest):
     score: Floats
 
 
-@checked
 def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
     """Return the mixing X with mechanism = X other, or the one that comes nearest in total variation.
 
@@ -344,7 +341,6 @@ class Refinement(CompactRepr):
         return self.holds
 
 
-@checked
 def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
     """Return whether a mechanism refines another one: it equals the other one, processed further.
 
@@ -426,7 +422,6 @@ class RefinementMetric(CompactRepr):
     gain: Floats
 
 
-@checked
 def refinement_metric(mechanism: Mechanism, other: Mechanism, prior: Prior) -> RefinementMetric:
     """Return the most that a mechanism leaks more than another one, under gains whose vulnerability is in [0, 1].
 

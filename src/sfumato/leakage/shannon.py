@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 
 from ..core import Bracket, Mechanism, Prior
-from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import InputError
 
@@ -18,7 +17,6 @@ _NEAR = 1e-4  # below this relative difference the divergence's terms cancel, an
 _LEAST: Final = 1e-260  # with weights of at least 2**-126, every observable stays reachable in doubles
 
 
-@checked
 def mutual_information_bits(mechanism: Mechanism, prior: Prior) -> float:
     """Return the average information of a report about the secret, in bits.
 
@@ -37,7 +35,6 @@ def mutual_information_bits(mechanism: Mechanism, prior: Prior) -> float:
     return float(prior.probabilities[support] @ divergences_bits(mechanism.matrix[support], marginal))
 
 
-@checked
 def conditional_entropy_bits(mechanism: Mechanism, prior: Prior) -> float:
     """Return the remaining entropy of the secret after the report, in bits.
 
@@ -119,7 +116,6 @@ class ShannonCapacity:
         )
 
 
-@checked
 def min_entropy_capacity_bits(mechanism: Mechanism) -> float:
     """Return the largest min-entropy leakage under any prior, in bits.
 
@@ -134,7 +130,6 @@ def min_entropy_capacity_bits(mechanism: Mechanism) -> float:
     return math.log2(float(mechanism.matrix.max(axis=0).sum()))
 
 
-@checked
 def shannon_capacity(
     mechanism: Mechanism, *, tolerance_bits: float = 1e-9, max_iterations: int = 100_000
 ) -> ShannonCapacity:

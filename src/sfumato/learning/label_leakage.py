@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from ..attacks.learned import Classifier, Examples
 from ..core import AnyLoss, Bracket, Mechanism, Prior
-from ..core.arguments import checked
 from ..core.arrays import Floats, floats
 from ..errors import InputError
 from ..leakage import joint_information_bits
@@ -49,7 +48,6 @@ def checked_joint(joint: ArrayLike, values: int, labels: int = 1) -> Floats:
     return p
 
 
-@checked
 def hiding(mechanism: Mechanism, joint: ArrayLike, loss: AnyLoss) -> Hiding:
     """Return how well a mechanism hides a label that it does not see.
 

@@ -1,5 +1,5 @@
 """Repeated reports: what they spend, what is remembered, and what an attacker learns from all of them."""
 
-from lazy_loader import attach_stub
+from ..core.arguments import attach_stub
 
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

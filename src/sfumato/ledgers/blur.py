@@ -108,7 +108,6 @@ class Blur:
     _name: bytes
     _channel: Mechanism | None
 
-    @checked
     def __init__(
         self,
         mechanism: Randomizer,

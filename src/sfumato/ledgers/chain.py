@@ -37,7 +37,6 @@ class MarkovChain:
     initial: Prior
     transition: Mechanism
 
-    @checked
     def __init__(self, initial: Prior, transition: Mechanism) -> None:
         labels = initial.space.labels
         if transition.secrets.labels != labels or transition.observables.labels != labels:
@@ -48,19 +47,16 @@ class MarkovChain:
         assign(self, initial=initial, transition=transition)
 
     @classmethod
-    @checked
     def still(cls, prior: Prior) -> MarkovChain:
         """Return the chain of one secret that never changes: every report adds to the others."""
         return cls(prior, Mechanism(np.eye(len(prior)), prior.space, prior.space))
 
     @classmethod
-    @checked
     def independent(cls, prior: Prior) -> MarkovChain:
         """Return the chain of independent secrets: no report reveals anything about another secret."""
         return cls(prior, Mechanism(np.tile(prior.probabilities, (len(prior), 1)), prior.space, prior.space))
 
     @classmethod
-    @checked
     def of_traces(cls, space: Space, traces: Iterable[ArrayLike], *, smoothing: float = 1.0) -> MarkovChain:
         """Return the chain with the frequencies of steps and visits in traces, arrays of positions.
 

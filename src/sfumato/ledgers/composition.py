@@ -57,7 +57,6 @@ class Composition:
         )
 
 
-@checked
 def compose(mechanisms: Sequence[Mechanism], metric: Metric) -> Composition:
     """Return the metric privacy of independent reports about one secret, one mechanism for each.
 
@@ -152,7 +151,6 @@ class Scheme:
     permanent: Mechanism
     instantaneous: Mechanism
 
-    @checked
     def __init__(self, permanent: Mechanism, instantaneous: Mechanism) -> None:
         if instantaneous.secrets.labels != permanent.observables.labels:
             raise InputError(
@@ -163,13 +161,11 @@ class Scheme:
         assign(self, permanent=permanent, instantaneous=instantaneous)
 
     @classmethod
-    @checked
     def fresh(cls, mechanism: Mechanism) -> Scheme:
         """Return independent noise for every report: the memo is the secret itself."""
         return cls(Mechanism(np.eye(mechanism.shape[0]), mechanism.secrets, mechanism.secrets), mechanism)
 
     @classmethod
-    @checked
     def memo(cls, mechanism: Mechanism) -> Scheme:
         """Return one report that all later ones repeat."""
         observables = mechanism.observables

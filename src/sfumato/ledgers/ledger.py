@@ -86,7 +86,6 @@ class Ledger:
 
     __slots__ = ("__weakref__", "_address", "_database", "_keys", "_terms")
 
-    @checked
     def __init__(self, address: str | os.PathLike[str], *, key: bytes | None = None) -> None:
         check_installed(address)
         from .database import database_at
@@ -99,7 +98,6 @@ class Ledger:
         self._keys = PlaceKeys(self._terms.salt, self._terms.key)
 
     @classmethod
-    @checked
     def create(
         cls,
         address: str | os.PathLike[str],
@@ -356,7 +354,6 @@ def _turn(run: str, batch: int) -> tuple[str, int]:
     return accepted(run, "the run") if run else "", number
 
 
-@checked
 def migrate(source: str | os.PathLike[str], address: str | os.PathLike[str]) -> Ledger:
     """Make a new ledger from a JSON file of the first version, which is not changed, and open it.
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Bracket, Mechanism, Metric, MetricPrivacy, Space, units
-from ..core.arguments import checked
-from ..core.arrays import Floats, floats, numbers
+from ..core.arrays import Floats
+from ..core.arrays import floats
+from ..core.arrays import numbers
 from ..core.bracket import bisect
 from ..core.immutable import CompactRepr, assign
 from ..errors import InputError
@@ -38,7 +39,6 @@ Window = Callable[[int, int], Floats]
 """The probabilities of all cells of a window, array (rows, columns), for a secret at (column, row)."""
 
 
-@checked
 def planar_geometric(
     space: Space, epsilon: float | str, norm: str = "euclidean", basis: LatticeBasis | None = None
 ) -> Mechanism:

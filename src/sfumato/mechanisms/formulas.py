@@ -22,7 +22,6 @@ from ..core import (
     shortest_paths,
     units,
 )
-from ..core.arguments import checked
 from ..core.arrays import Floats, floats
 from ..errors import InfeasibleError, InputError
 from ..rounding import UNIT, amount, amount_at_least, amount_at_most
@@ -34,7 +33,6 @@ _ROUNDING: Final = 1e-12  # by how much steps are shortened, so that no rounding
 _EQUAL: Final = 1e-9  # of the diameter: distances so near to each other are one
 
 
-@checked
 def geometric(space: Space, epsilon: float | str) -> Mechanism:
     """Return the truncated geometric mechanism on a line of numbers.
 
@@ -76,7 +74,6 @@ def _on_a_line(exponents: Floats) -> Floats:
     return np.asarray(np.exp(-exponents) * w)
 
 
-@checked
 def tight_constraints(space: Space, metric: Metric, epsilon: float | str) -> Mechanism:
     """Return the mechanism p(o|s) = w(o) exp(-epsilon d(s, o)), where there is one.
 
@@ -247,7 +244,6 @@ def constant(space: Space, distribution: Prior | ArrayLike, observables: Space |
     return Mechanism(np.tile(q, (len(space), 1)), space, reports)
 
 
-@checked
 def exponential(space: Space, metric: Metric, epsilon: float | str) -> Mechanism:
     """Return the exponential mechanism, p(o|s) proportional to exp(-epsilon d(s, o) / 2).
 

@@ -24,7 +24,6 @@ from ..core import (
     Words,
     hamming,
 )
-from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..core.immutable import assign
 from ..errors import InputError
@@ -354,7 +353,6 @@ def _best_size(k: int, epsilon: float) -> int:
     return min(range(max(1, near - 1), min(k - 1, near + 2) + 1), key=variance)
 
 
-@checked
 def randomised_response(space: Space, epsilon: float | str) -> Mechanism:
     """Return k-ary randomised response: the truth with odds exp(epsilon) to 1 against each other value.
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Capability, Integers, LocalPrivacy, Mechanism, Metric, MetricPrivacy, Recipe, Space, Words
-from ..core.arrays import Floats, integer
+from ..core.arrays import Floats, any_array, integer
 from ..core.immutable import assign
 from ..errors import InputError
 from .family import MechanismFamily, check_listable
@@ -225,7 +225,7 @@ def whole(value: int, what: str) -> int:
 
 def integers(value: ArrayLike) -> NDArray[np.int64]:
     """Return an array of integers; `InputError` for anything else."""
-    array = np.asarray(value)
+    array = any_array(value, "value=")
     if array.dtype.kind not in "iu":
         raise InputError(f"the noise is given as {array.dtype}.", "pass integers.")
     return array.astype(np.int64)

@@ -11,7 +11,6 @@ from typing import Final
 
 from scipy.special import ndtri
 
-from ..core.arguments import checked
 from ..core.arrays import integer
 from ..core.bracket import bisect, double
 from ..core.immutable import CompactRepr
@@ -64,7 +63,6 @@ class NoiseAccuracy(CompactRepr):
         return self.sentences[0]
 
 
-@checked
 def noise_accuracy(
     noise: Noise | None = None,
     *,

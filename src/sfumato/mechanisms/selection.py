@@ -10,8 +10,15 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Metric, MetricPrivacy, Space, shortest_paths
-from ..core.arrays import Floats, floats, readonly
+from ..core import Mechanism
+from ..core import Metric
+from ..core import MetricPrivacy
+from ..core import Space
+from ..core import shortest_paths
+from ..core.arrays import Floats
+from ..core.arrays import floats
+from ..core.arrays import readonly
+from ..core.arrays import any_array
 from ..core.immutable import assign
 from ..errors import InputError
 from .family import MechanismFamily, check_listable, pure_epsilon
@@ -61,7 +68,7 @@ class UtilityTable:
                 f"the utility table is {n} x {m}, but there are {len(rows)} secrets and {len(columns)} answers.",
                 "pass a row per secret and a column per answer.",
             )
-        near = np.ones((n, n), dtype=bool) if neighbours is None else np.array(neighbours, dtype=bool)
+        near = any_array(np.ones((n, n)) if neighbours is None else neighbours, "neighbours=").astype(bool)
         if near.shape != (n, n) or not np.array_equal(near, near.T):
             raise InputError("the neighbours are not a symmetric array of secrets x secrets.", f"pass {n} x {n}.")
         np.fill_diagonal(near, val=False)

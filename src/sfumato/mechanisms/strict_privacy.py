@@ -170,6 +170,7 @@ def merge_close_secrets(allowed: Floats, below: float = SAME) -> Floats:
     Secrets whose exponent, in either order, is ``below`` get the same exponents: rows that sum to one are equal
     where one is nowhere larger.
     """
+    floats(allowed, "allowed=", shape=(len(allowed), len(allowed)), infinite=True)
     near = np.minimum(allowed, allowed.T) < below
     if int(near.sum()) == len(allowed):
         return allowed

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Bracket, Mechanism, Metric, Randomizer, Space
-from ..core.arrays import Floats, Positions
+from ..core.arrays import Floats
+from ..core.arrays import Positions
+from ..core.arguments import checked
 from ..core.immutable import CompactRepr
 from ..core.naming import label_phrase
 from ..rounding import Logarithm, at_most, factor_at_most, log_below
@@ -106,6 +108,7 @@ class Description(CompactRepr):
         return self.title[0].upper() + self.title[1:]
 
 
+@checked
 class Notion(ABC):
     """A definition of privacy with one open parameter, whose least value is measured. Smaller values hide more.
 

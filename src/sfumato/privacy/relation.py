@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Metric, Space, hops, shortest_paths
-from ..core.arrays import Bools, Floats, Positions, readonly
+from ..core.arrays import Bools
+from ..core.arrays import Floats
+from ..core.arrays import Positions
+from ..core.arrays import readonly
+from ..core.arrays import any_array
 from ..errors import InputError
 from ..escaping import plain
 from .rows import AnyMechanism, Mask, channel, check_size
@@ -35,7 +39,7 @@ class Relation:
     name: str
 
     def __init__(self, array: ArrayLike, name: str = "related secrets") -> None:
-        truths = np.array(array)
+        truths = np.array(any_array(array, "array="))
         if truths.ndim != 2 or truths.shape[0] != truths.shape[1] or truths.dtype != np.bool_:
             raise InputError(
                 f"a relation was given as an array of {truths.dtype} of shape {truths.shape}.",

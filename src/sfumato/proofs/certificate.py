@@ -19,7 +19,6 @@ from ..core import (
     as_guarantees,
     as_loss,
 )
-from ..core.arguments import checked
 from ..core.immutable import CompactRepr
 from ..geo import Lattice
 from ..rounding import amount_at_most, gap_at_most, sum_above
@@ -225,7 +224,6 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-@checked
 def epsilon_between_points(mechanism: Mechanism, steep: Steepest) -> Bracket:
     """Return bounds on the least epsilon of a mechanism between any two points that a lattice serves.
 

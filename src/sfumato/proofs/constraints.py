@@ -11,8 +11,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import AnyLoss, Loss, Mechanism, Metric, Prior, as_distance, as_loss, units
-from ..core.arguments import checked
+from ..core import AnyLoss
+from ..core import Loss
+from ..core import Mechanism
+from ..core import Metric
+from ..core import Prior
+from ..core import as_distance
+from ..core import as_loss
+from ..core import units
 from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import CompactRepr, Immutable, assign
 from ..core.naming import check_unit
@@ -51,7 +57,6 @@ class LinearConstraint(Immutable):
     unit: str
     name: str
 
-    @checked
     def __init__(
         self, coefficients: ArrayLike, at_most: float | str, *, unit: str = "", name: str = "linear constraint"
     ) -> None:
@@ -64,7 +69,6 @@ class LinearConstraint(Immutable):
         assign(self, coefficients=array, at_most=most, unit=known, name=name)
 
     @classmethod
-    @checked
     def expected_loss(cls, prior: Prior, loss: AnyLoss, at_most: float | str) -> LinearConstraint:
         """Return the limit of an expected loss: sum over s, o of prior(s) l(s, o) p(o|s) <= b.
 

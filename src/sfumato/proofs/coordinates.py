@@ -9,7 +9,6 @@ from typing import Any
 
 from .. import intervals
 from ..core import Asked, CoordinatePrivacy, Guarantee, Mechanism, MetricPrivacy, Space, units
-from ..core.arguments import checked
 from ..core.immutable import assign
 from ..errors import InputError, python
 from ..geo import Lattice, implying_pairs
@@ -38,7 +37,6 @@ class VertexPrivacy(MetricPrivacy):
     promise: CoordinatePrivacy
     lattice: Lattice
 
-    @checked
     def __init__(self, promise: CoordinatePrivacy, lattice: Lattice) -> None:
         if promise.slack_m:
             raise InputError(f"{promise} was required of a lattice, which has no slack.", "leave the slack out.")

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import DistortionPrivacy, Loss, Mechanism, Prior, Space, units
-from ..core.arguments import checked
 from ..core.arrays import Floats, distinct_points, readonly
 from ..core.immutable import assign
 from ..errors import InfeasibleError, InputError
@@ -65,7 +64,6 @@ class PlaceDistortion(DistortionPrivacy):
     points: TruePoints
     guesses: Floats
 
-    @checked
     def __init__(
         self,
         minimum: float | str,

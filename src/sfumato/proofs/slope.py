@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Bracket, Mechanism
-from ..core.arguments import checked
-from ..core.arrays import Bools, Floats, Positions, readonly
+from ..core.arrays import Bools
+from ..core.arrays import Floats
+from ..core.arrays import Positions
+from ..core.arrays import readonly
 from ..core.bracket import bisect
 from ..core.units import factor, length_m
 from ..errors import InputError
@@ -65,7 +67,6 @@ class Steepest:
     observable: int
 
 
-@checked
 def steepest(mechanism: Mechanism, unit: str = "km") -> Steepest:
     """Return the steepest slope of the logarithm of a mechanism's likelihoods, from its integers.
 
@@ -390,7 +391,6 @@ class Border:
         return f"Border of cells {self.cells}: points {self.apart_m:g} m apart, likelihood ratio {self.factor}"
 
 
-@checked
 def worst_border(mechanism: Mechanism, apart: float | str = "1 m") -> Border:
     """Return two points on the two sides of a border between cells with the largest likelihood ratio of a report.
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final, TypedDict, TypeVar, Unpack, overload
 
 from .._system import check_writable, pa
-from ..core.arguments import checked
 from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError, SfumatoError, argument
 from ..geo import People, Visits
@@ -69,7 +68,6 @@ def release(
 def release(mechanism: Mechanisms, source: Frame, target: None = None, **rest: Unpack[_Rest]) -> Frame: ...
 
 
-@checked
 def release(
     mechanism: Mechanisms,
     source: AnySource,
@@ -363,7 +361,6 @@ class PreparedRelease(CompactRepr):
         return tally, places, cost
 
 
-@checked
 def prepare(
     mechanism: Mechanisms,
     source: AnySource,

@@ -13,7 +13,9 @@ from scipy.special import xlogy
 from scipy.stats import random_table, rankdata
 
 from ..core import Mechanism, Metric, Space, units
-from ..core.arrays import Floats, Positions
+from ..core.arrays import Floats
+from ..core.arrays import Positions
+from ..core.arguments import random_generator
 from ..core.immutable import CompactRepr
 from ..errors import InputError, argument, python
 from ..rounding import at_most
@@ -75,7 +77,7 @@ def zero_leakage_test(
     _check_permutations(permutations, failure)
     counts = sample.counts[sample.counts.any(axis=1)][:, sample.counts.any(axis=0)]
     rows, columns = counts.sum(axis=1), counts.sum(axis=0)
-    tables = random_table(rows, columns, seed=np.random.default_rng(seed))
+    tables = random_table(rows, columns, seed=random_generator(seed))
     statistic = float(xlogy(counts, counts).sum())
     # One table at a time: many of a large one would fill the memory.
     permuted = np.array([float(xlogy(t, t).sum()) for t in (tables.rvs() for _ in range(permutations))])
@@ -129,7 +131,7 @@ def dependence_test(
         )
     numeric = all(is_point(value) for value in values)
     series = _ranks(as_points(values), strata) if numeric else _codes(values)[:, None].astype(np.float64)
-    rng = np.random.default_rng(seed)
+    rng = random_generator(seed)
     groups = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
     agreements = np.empty((permutations + 1, lags * series.shape[1]))
     agreements[0] = _agreement(series, lags, numeric)

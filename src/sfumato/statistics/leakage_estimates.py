@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import digamma, ndtri, xlogy
 
 from ..core import Bracket, Prior
+from ..core.arguments import random_generator
 from ..core.arrays import Floats
 from ..errors import InputError
 from ..rounding import at_least, at_most
@@ -192,7 +193,7 @@ def estimate_guessing(
         True
     """
     binomial.check_failure(failure)
-    rng = np.random.default_rng(seed)
+    rng = random_generator(seed)
     if prior is None:
         return _of_pairs(sample, failure, share, rng)
     return _of_rows(sample, prior, failure, share, rng)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ..core import Metric, units
+from ..core.arguments import random_generator
 from ..core.arrays import Floats
 from ..errors import InputError
 from ..escaping import plain
@@ -295,7 +296,7 @@ def strongest(
     if sample.outputs_fixed:
         left /= 2
         results.append(_single_outputs(sample.counts, distances, gain, left))
-    choosing, judging = split(sample.counts, share, np.random.default_rng(seed))
+    choosing, judging = split(sample.counts, share, random_generator(seed))
     events = choose(choosing, distances, gain, candidates, left)
     results += judge(events, judging, distances, gain, left)
     if not results:

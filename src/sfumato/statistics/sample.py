@@ -13,7 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Space
-from ..core.arrays import Floats, Positions, floats, numbers, readonly
+from ..core.arrays import Floats
+from ..core.arrays import Positions
+from ..core.arrays import floats
+from ..core.arrays import numbers
+from ..core.arrays import readonly
+from ..core.arguments import random_generator
 from ..core.immutable import CompactRepr, assign
 from ..errors import InputError, row_value
 from ..rounding import counted
@@ -131,7 +136,7 @@ class Sample:
         if isinstance(bins, int):
             if not 0 < share < 1:
                 raise InputError(f"a share of {share} cannot choose bins.", "use a share between 0 and 1.")
-            order = np.random.default_rng(seed).permutation(len(rows))
+            order = random_generator(seed).permutation(len(rows))
             chosen = round(share * len(rows))
             if not chosen:
                 raise InputError(f"{counted(len(rows), 'sample')} cannot choose bins.", "collect more samples.")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import SUM_TOLERANCE, Metric, Prior
-from ..core.arrays import Floats, floats, readonly
+from ..core.arrays import Floats, any_array, floats, readonly
 from ..errors import InputError
 from ..rounding import UNIT
 
@@ -67,7 +67,7 @@ def distances_between(value: Distances, shape: tuple[int, ...], p: float = 1.0) 
 
 def relation_between(value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return a checked relation, array of truths of the given shape."""
-    array = np.array(value)
+    array = np.array(any_array(value, "the relation"))
     if array.shape != shape or array.dtype != np.bool_:
         raise InputError(
             f"the relation is an array of {array.dtype} of shape {array.shape}, but truths of shape {shape} are "

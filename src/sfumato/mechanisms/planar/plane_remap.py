@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core.arrays import Floats, distinct_points, floats, freeze, integer
+from ...core.arrays import Floats, any_array, distinct_points, floats, freeze, integer
 from ...core.immutable import CompactRepr, Immutable, assign
 from ...errors import InputError
 from ...geo import medians
@@ -47,7 +47,7 @@ class RemapWindow(Immutable, CompactRepr):
     targets: Floats
 
     def __post_init__(self) -> None:
-        corner = np.asarray(self.corner)
+        corner = any_array(self.corner, "corner=")
         width = integer(self.width)
         if width is None or width < 1 or corner.shape != (2,) or corner.dtype.kind not in "iu":
             raise InputError("a window of the table has no whole corner and width.", "pass integers.")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, Prior
-from ...core.arrays import Floats, floats, readonly
+from ...core.arrays import Floats, any_array, floats, readonly
 from ...core.immutable import CompactRepr, assign
 from ...errors import InputError
 from ...rounding import UNIT
@@ -77,7 +77,7 @@ class FamilyAccountant:
             first, second = np.nonzero(~np.eye(r, dtype=bool))
             given: Pairs = np.column_stack([first, second])
         else:
-            array = np.asarray(pairs)
+            array = any_array(pairs, "pairs=")
             fits = array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iu"
             if not fits or (array.size and (int(array.min()) < 0 or int(array.max()) >= r)):
                 raise InputError(

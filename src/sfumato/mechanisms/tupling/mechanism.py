@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core import Capability, Integers, Mechanism, MetricPrivacy, Prior, Randomizer, Recipe, Row, Space, Words
-from ...core.arguments import checked
 from ...core.arrays import Floats, floats, integer
 from ...core.immutable import Immutable, assign
 from ...errors import InputError
@@ -61,7 +60,6 @@ class Tupling(Immutable, Randomizer):
     dummies: int
     source: Mechanism
 
-    @checked
     def __init__(self, inner: Mechanism, dummies: int, distribution: Prior | ArrayLike) -> None:
         check_dummies(dummies)
         if isinstance(distribution, Prior):

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core import Prior, Space
-from ...core.arrays import Bools, readonly
+from ...core.arrays import Bools
+from ...core.arrays import readonly
+from ...core.arrays import any_array
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ..notion import Notion
@@ -105,7 +107,7 @@ class Events:
     attribute: bool
 
     def __init__(self, masks: ArrayLike, *, attribute: bool = False) -> None:
-        array = np.array(masks)
+        array = np.array(any_array(masks, "masks="))
         if array.ndim != 2 or array.size == 0 or array.dtype != np.bool_:
             raise InputError(
                 f"facts were given as an array of {array.dtype} of shape {array.shape}.",

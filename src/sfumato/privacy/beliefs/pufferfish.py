@@ -11,7 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core import Space
-from ...core.arrays import Bools, Floats, Positions, readonly
+from ...core.arrays import Bools
+from ...core.arrays import Floats
+from ...core.arrays import Positions
+from ...core.arrays import readonly
+from ...core.arrays import any_array
 from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import log_error
@@ -40,10 +44,10 @@ class Rivals(CompactRepr):
     pairs: Bools
 
     def __init__(self, facts: ArrayLike, pairs: ArrayLike) -> None:
-        masks, related = np.array(facts), np.array(pairs)
-        square = related.ndim == 2 and related.shape[0] == related.shape[1] == len(masks)
+        masks, related = np.array(any_array(facts, "facts=")), np.array(any_array(pairs, "pairs="))
+        square = masks.ndim == 2 and related.shape == (len(masks), len(masks))
         booleans = masks.dtype == np.bool_ and related.dtype == np.bool_
-        if masks.ndim != 2 or not square or not booleans or not (related == related.T).all():
+        if not square or not booleans or not (related == related.T).all():
             raise InputError(
                 f"facts of shape {masks.shape} and pairs of shape {related.shape} do not go together.",
                 "pass booleans, arrays (k, n) and (k, k), the second symmetric.",
@@ -119,7 +123,7 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
     def __init__(self, priors: Priors, interventions: Iterable[ArrayLike]) -> None:
         if priors.interval not in (None, (0.0, 1.0)) or (priors.listed and priors.interval is not None):
             raise InputError(f"causal privacy was asked for {priors}.", "pass Priors.of(...) or Priors.all().")
-        arrays = tuple(np.array(each) for each in interventions)
+        arrays = tuple(np.array(any_array(each, "an intervention"), ndmin=1) for each in interventions)
         if not arrays:
             raise InputError("no intervention was given.", "pass one array (values, secrets) for each record.")
         size = arrays[0].shape[-1]

@@ -10,7 +10,11 @@ from typing import NamedTuple, final
 import numpy as np
 
 from ...core import Space
-from ...core.arrays import Bools, Floats, Positions, readonly
+from ...core.arrays import Bools
+from ...core.arrays import Floats
+from ...core.arrays import Positions
+from ...core.arrays import readonly
+from ...core.arrays import any_array
 from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import at_most, log_error
@@ -71,7 +75,7 @@ class SemanticPrivacy(Notion, CompactRepr):
     def __post_init__(self) -> None:
         if self.maps is None:
             return
-        maps = np.array(self.maps)
+        maps = np.array(any_array(self.maps, "maps="))
         if maps.ndim != 2 or maps.dtype.kind not in "iu" or (maps < -1).any() or (maps >= maps.shape[1]).any():
             raise InputError(
                 f"the maps were given as an array of {maps.dtype} of shape {maps.shape}.",
