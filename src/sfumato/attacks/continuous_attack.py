@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Bracket, Mechanism, units
-from ..core.arrays import Bools
-from ..core.arrays import Floats
-from ..core.arrays import readonly
+from ..core.arrays import Bools, Floats, readonly
 from ..core.units import length_m
 from ..errors import DataError, InputError, argument, python, row_value
 from ..geo import LIMIT_KM, Guesses, Places, Projection, TruePoints, Visits

@@ -11,12 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..core import AnyLoss, Bracket, Loss, Mechanism, Prior, Randomizer, Space, as_distance, hamming, matrix_of
 from ..core.arguments import checked
-from ..core.arrays import Bools
-from ..core.arrays import Floats
-from ..core.arrays import Positions
-from ..core.arrays import floats
-from ..core.arrays import readonly
-from ..core.arrays import any_array
+from ..core.arrays import Bools, Floats, Positions, any_array, floats, readonly
 from ..errors import InputError
 from ..rounding import amount, percent
 

@@ -11,8 +11,7 @@ from scipy.optimize import linprog
 from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron
 
 from ..core import AnyLoss, Bracket, Prior, Randomizer, matrix_of
-from ..core.arrays import Floats
-from ..core.arrays import Positions
+from ..core.arrays import Floats, Positions
 from ..errors import SolverError
 from .known_prior import Attack, Minimax, evaluate, fitting, misinformed, optimal
 

@@ -15,8 +15,7 @@ from ..attacks import blind as without_report
 from ..attacks import optimal
 from ..core import AnyLoss, Bracket, Mechanism, Metric, MetricPrivacy, Prior, Space, units
 from ..core import loss as loss_between
-from ..core.arguments import checked
-from ..core.arguments import random_generator
+from ..core.arguments import checked, random_generator
 from ..core.bracket import bisect, geometric_mean
 from ..errors import InfeasibleError, InputError, SfumatoError, SolverError, argument, python
 from ..files import MechanismFile

@@ -12,10 +12,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from ..core import Bracket, Mechanism, Prior
-from ..core.arrays import Bools
-from ..core.arrays import Floats
-from ..core.arrays import Positions
-from ..core.arrays import readonly
+from ..core.arrays import Bools, Floats, Positions, readonly
 from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from .factorisation import factorise

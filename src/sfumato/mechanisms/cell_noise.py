@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Bracket, Mechanism, Metric, MetricPrivacy, Space, units
-from ..core.arrays import Floats
-from ..core.arrays import floats
-from ..core.arrays import numbers
+from ..core.arrays import Floats, floats, numbers
 from ..core.bracket import bisect
 from ..core.immutable import CompactRepr, assign
 from ..errors import InputError

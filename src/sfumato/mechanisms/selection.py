@@ -10,15 +10,8 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism
-from ..core import Metric
-from ..core import MetricPrivacy
-from ..core import Space
-from ..core import shortest_paths
-from ..core.arrays import Floats
-from ..core.arrays import floats
-from ..core.arrays import readonly
-from ..core.arrays import any_array
+from ..core import Mechanism, Metric, MetricPrivacy, Space, shortest_paths
+from ..core.arrays import Floats, any_array, floats, readonly
 from ..core.immutable import assign
 from ..errors import InputError
 from .family import MechanismFamily, check_listable, pure_epsilon

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Bracket, Mechanism, Metric, Randomizer, Space
-from ..core.arrays import Floats
-from ..core.arrays import Positions
 from ..core.arguments import checked
+from ..core.arrays import Floats, Positions
 from ..core.immutable import CompactRepr
 from ..core.naming import label_phrase
 from ..rounding import Logarithm, at_most, factor_at_most, log_below

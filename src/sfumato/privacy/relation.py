@@ -10,11 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Metric, Space, hops, shortest_paths
-from ..core.arrays import Bools
-from ..core.arrays import Floats
-from ..core.arrays import Positions
-from ..core.arrays import readonly
-from ..core.arrays import any_array
+from ..core.arrays import Bools, Floats, Positions, any_array, readonly
 from ..errors import InputError
 from ..escaping import plain
 from .rows import AnyMechanism, Mask, channel, check_size

@@ -11,14 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import AnyLoss
-from ..core import Loss
-from ..core import Mechanism
-from ..core import Metric
-from ..core import Prior
-from ..core import as_distance
-from ..core import as_loss
-from ..core import units
+from ..core import AnyLoss, Loss, Mechanism, Metric, Prior, as_distance, as_loss, units
 from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import CompactRepr, Immutable, assign
 from ..core.naming import check_unit

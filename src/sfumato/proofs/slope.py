@@ -19,10 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Bracket, Mechanism
-from ..core.arrays import Bools
-from ..core.arrays import Floats
-from ..core.arrays import Positions
-from ..core.arrays import readonly
+from ..core.arrays import Bools, Floats, Positions, readonly
 from ..core.bracket import bisect
 from ..core.units import factor, length_m
 from ..errors import InputError

@@ -13,9 +13,8 @@ from scipy.special import xlogy
 from scipy.stats import random_table, rankdata
 
 from ..core import Mechanism, Metric, Space, units
-from ..core.arrays import Floats
-from ..core.arrays import Positions
 from ..core.arguments import random_generator
+from ..core.arrays import Floats, Positions
 from ..core.immutable import CompactRepr
 from ..errors import InputError, argument, python
 from ..rounding import at_most

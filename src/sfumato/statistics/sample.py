@@ -13,12 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Space
-from ..core.arrays import Floats
-from ..core.arrays import Positions
-from ..core.arrays import floats
-from ..core.arrays import numbers
-from ..core.arrays import readonly
 from ..core.arguments import random_generator
+from ..core.arrays import Floats, Positions, floats, numbers, readonly
 from ..core.immutable import CompactRepr, assign
 from ..errors import InputError, row_value
 from ..rounding import counted

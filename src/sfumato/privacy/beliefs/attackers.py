@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core import Prior, Space
-from ...core.arrays import Bools
-from ...core.arrays import readonly
-from ...core.arrays import any_array
+from ...core.arrays import Bools, any_array, readonly
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ..notion import Notion

@@ -11,11 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core import Space
-from ...core.arrays import Bools
-from ...core.arrays import Floats
-from ...core.arrays import Positions
-from ...core.arrays import readonly
-from ...core.arrays import any_array
+from ...core.arrays import Bools, Floats, Positions, any_array, readonly
 from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import log_error

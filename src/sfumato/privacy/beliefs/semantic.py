@@ -10,11 +10,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from ...core import Space
-from ...core.arrays import Bools
-from ...core.arrays import Floats
-from ...core.arrays import Positions
-from ...core.arrays import readonly
-from ...core.arrays import any_array
+from ...core.arrays import Bools, Floats, Positions, any_array, readonly
 from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import at_most, log_error
