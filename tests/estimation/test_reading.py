@@ -110,7 +110,7 @@ def test_points_of_noise(kind, monkeypatch):
 def test_a_table_is_no_reports_yet():
     private = sf.release(STRONG, KINDS["pandas"])
     for given in (private, [private], "private.csv", 7):
-        with pytest.raises(InputError, match=r"does not say which mechanism[\s\S]*read_reports"):
+        with pytest.raises(InputError, match=r"a Reports (or list )?is needed[\s\S]*read_reports"):
             sf.estimate_population(given)  # type: ignore[arg-type]
 
 

@@ -186,7 +186,7 @@ def test_parts_must_belong_to_the_mechanism() -> None:
         MechanismFile(mechanism, guarantees=[sf.MetricPrivacy(1, sf.hamming(sf.Space("ab")))])
     with pytest.raises(InputError, match="for 4 secrets"):
         MechanismFile(mechanism, guarantees=[sf.DistortionPrivacy(0, np.ones((3, 4)))])
-    with pytest.raises(InputError, match="not a guarantee"):
+    with pytest.raises(InputError, match=r"a MetricPrivacy, .* is needed"):
         MechanismFile(mechanism, guarantees=["private"])  # type: ignore[list-item]
 
 

@@ -6,7 +6,7 @@ import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cache, update_wrapper
 from itertools import chain, repeat
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -69,6 +69,7 @@ _ADVICE: Final[Mapping[str, str]] = {
         "sf.load reads one from a file, and what sf.design returns has its .mechanism."
     ),
     "mechanism": "pass a Mechanism, a Tupling, a CoordinateNoise or a family of sfumato.mechanisms.",
+    "Reports": "read a table with sf.estimation.read_reports(mechanism, table).",
     "MetricPrivacy": "make one with sf.MetricPrivacy(epsilon, metric).",
     "Ledger": "make one with sf.Ledger.create(path, '5/km'), and open it with sf.Ledger(path).",
     "Visits": "make them with sf.read_visits or sf.Visits(lat, lon).",
@@ -128,9 +129,10 @@ def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable
     def load_checked(name: str) -> Any:
         value = load(name)
         if inspect.isfunction(value) and not hasattr(value, "__wrapped__"):
-            value = _checking(value)
-            setattr(sys.modules[package], name, value)
-            setattr(sys.modules[value.__module__], name, value)  # pickles look for it there
+            module, value = f"{value.__module__}.", _checking(value)
+            while (module := module.rpartition(".")[0]).startswith(package):
+                if name in vars(sys.modules[module]):
+                    setattr(sys.modules[module], name, value)  # pickles look for it there
         if inspect.isclass(value) and not getattr(value, "_is_protocol", False):
             for kind in [kind for kind in value.__mro__ if kind.__module__.startswith("sfumato")]:
                 for each, member in list(vars(kind).items()):
@@ -175,7 +177,8 @@ def _verified(
 
 def _verify(name: str, value: Any, kinds: tuple[_Kind, ...], *, item: bool = False) -> Any:
     """Return the value of an argument, or of an item in it; a number of NumPy becomes Python's."""
-    kind = next((kind for kind in kinds if _fits(value, kind)), None)
+    rows = item and type(value) is np.ndarray  # of an array, for lists of lists
+    kind = next((kind for kind in kinds if _fits(value, kind) or (rows and kind.type in (Sequence, tuple))), None)
     if kind is None:
         raise wrong_kind(name, value, tuple(kind.type for kind in kinds), item=item)
     if kind.type is np.ndarray:

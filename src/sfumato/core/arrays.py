@@ -79,7 +79,7 @@ def any_array(value: ArrayLike, what: str) -> NDArray[Any]:
     try:
         return np.asarray(value)
     except ValueError as error:
-        raise InputError(f"{what} cannot be an array ({error}).", "pass rows of equal length.") from None
+        raise InputError(f"{what} is not an array ({error}).", "pass rows of equal length.") from None
 
 
 def integer(value: object) -> int | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +12,7 @@ from ..core import Capability, Mechanism, Metric, Prior, Randomizer, Space, chec
 from ..core.arrays import Floats, any_array, floats, numbers, readonly
 from ..core.immutable import assign
 from ..core.units import show
-from ..errors import InputError, argument, python
+from ..errors import InputError, argument
 from ..geo import Places
 from ..rounding import amount, counted, percent_at_least, percent_of_confidence
 from ..transport import Wasserstein, wasserstein
@@ -213,13 +212,7 @@ class Pooled:
 
 def pooled(reports: AnyReports) -> Pooled:
     """Return reports through one or several mechanisms as one pool; refuse mechanisms with different secrets."""
-    batches: Any = [reports] if isinstance(reports, Reports) else reports
-    if not isinstance(batches, Sequence) or not all(isinstance(part, Reports) for part in batches):
-        raise InputError(
-            f"a {type(reports).__name__} does not say which mechanism its reports came through.",
-            python("read them with sfumato.estimation.read_reports(mechanism, table) first."),
-        )
-    parts: list[Reports] = list(batches)
+    parts = [reports] if isinstance(reports, Reports) else list(reports)
     if not parts:
         raise InputError("there are no reports.", "pass at least one batch.")
     secrets = parts[0].mechanism.secrets
