@@ -277,8 +277,9 @@ def _kinds(annotation: Any) -> tuple[_Kind, ...] | None:
         items, length = _merged(parts[:1] if origin is tuple else parts[-1:]), None
     else:
         items, length = _merged(parts), len(parts)
-    labels = items is not None and Hashable in [item.type for item in items]
-    return (_Kind(kind, None if labels else items, length),)
+    # Labels are any values, and where None is allowed, data frames have NaN.
+    loose = items is not None and not {Hashable, types.NoneType}.isdisjoint(item.type for item in items)
+    return (_Kind(kind, None if loose else items, length),)
 
 
 def _merged(annotations: Iterable[Any]) -> tuple[_Kind, ...] | None:

@@ -223,7 +223,7 @@ def test_four_hundred_outputs_and_a_thousand_dummies_take_few_points_of_lattices
     ("change", "words"),
     [
         ({"dummies": -1}, "number of dummies is -1"),
-        ({"dummies": 1.5}, "number of dummies is 1.5"),
+        ({"dummies": 1.5}, "dummies= is of type float"),
         ({"first": [0.5, 0.5, 0.1, 0.0]}, "sums to 1.1"),
         ({"distribution": [0.5, 0.5]}, "4 observables"),
         ({"distribution": [0.0, 0.5, 0.25, 0.25]}, "observable 0 is reported but never drawn"),
