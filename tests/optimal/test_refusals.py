@@ -33,7 +33,7 @@ def least(loss=WALK, guarantees=(PRIVATE,), **options):
     ("make", "says"),
     [
         (lambda: least(guarantees=[]), "there is no guarantee"),
-        (lambda: least(guarantees=[0.6]), "0.6 is not a guarantee"),
+        (lambda: least(guarantees=[0.6]), "an item of guarantees= is of type float"),
         (lambda: least(objective="median"), "'median' is unknown"),
         (lambda: least(loss=np.eye(3)), "for 3 secrets and 3 observables, but there are 4 and 4"),
         (lambda: least(loss=-np.eye(4), objective="worst-case"), "losses of at least 0"),

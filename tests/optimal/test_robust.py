@@ -187,7 +187,7 @@ def test_what_does_not_fit_is_refused():
     prior, promise = sf.Prior.uniform(space), sf.MetricPrivacy(1.0, metric)
     with pytest.raises(InputError, match="no prior"):
         design_robust([], loss=metric, guarantees=promise)
-    with pytest.raises(InputError, match="is not a prior"):
+    with pytest.raises(InputError, match="an item of priors= is of type list, but a Prior"):
         design_robust([cast(Any, [0.5, 0.5])], loss=metric, guarantees=promise)
     with pytest.raises(InputError, match="at position 1 is on other secrets"):
         design_robust([prior, sf.Prior.uniform(sf.Space("abc"))], loss=metric, guarantees=promise)

@@ -320,7 +320,7 @@ def test_moving_rows_is_offered_only_where_it_keeps_the_promise(tmp_path, near, 
         ),
         ({"allow": 0.2}, "allow=0.2 does nothing here: rows outside are refused", "outside='drop'"),
         ({"allow": 0.0, "outside": "error"}, "allow=0.0 does nothing here", "leave out allow="),
-        ({"keep": "user"}, "keep='user' is not a list of column names", "pass keep=['user']"),
+        ({"keep": "user"}, "keep= is of type str, but a list is needed", "keep=['user']"),
         ({"user": "usr"}, "has no column 'usr'. Its columns are: lat, lon, user", "with user='user'"),
     ],
 )

@@ -229,12 +229,12 @@ def test_the_refusal_of_the_other_end_names_the_way_out():
 @pytest.mark.parametrize(
     ("also", "options", "problem"),
     [
-        (["end_lat,end_lng"], {}, "no pair of columns"),
-        ("end_lat,end_lng", {}, "no pair of columns"),
-        ([("end_lat",)], {}, "no pair of columns"),
-        ([("end_lat", 3)], {}, "no pair of columns"),
-        ([5], {}, "no pair of columns"),
-        ([None], {}, "no pair of columns"),
+        (["end_lat,end_lng"], {}, "an item of also= is of type str, but a tuple"),
+        ("end_lat,end_lng", {}, "also= is of type str, but a list"),
+        ([("end_lat",)], {}, "also= has 1 items, but 2"),
+        ([("end_lat", 3)], {}, "an item of also= is of type int, but a text"),
+        ([5], {}, "an item of also= is of type int, but a tuple"),
+        ([None], {}, "an item of also= is of type NoneType, but a tuple"),
         ([("end_lat", "end_lon")], {}, "no column 'end_lon'"),
         ([("end_lat", "end_lat")], {}, "another role"),
         ([("start_lat", "start_lng")], {"lat": "start_lat", "lon": "start_lng"}, "another role"),

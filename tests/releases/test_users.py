@@ -103,7 +103,7 @@ def test_other_extension_types_are_unwrapped_or_refused():
         ({"allow": "5%"}, "allow= is of type str, but a number"),
         ({"allow": None}, "allow= is of type NoneType, but a number"),
         ({"keep": None}, "keep= is of type NoneType, but a list"),
-        ({"keep": "venue"}, "'venue' is not a list of column names"),
+        ({"keep": "venue"}, r"keep= is of type str[\s\S]*keep=\['venue'\]"),
         ({"column": 3}, "column= is of type int, but a text, list or None"),
         ({"lat": 3}, "lat= is of type int, but a text or None"),
         ({"lon": 3}, "lon= is of type int"),

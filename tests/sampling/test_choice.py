@@ -52,7 +52,7 @@ def test_what_cannot_be_drawn_from(make):
     with pytest.raises(InputError, match="studies only"):
         make(Laplace(1.0, 1.0))
     for other in ("noise", None, np.eye(2), DiscreteLaplace, 3):
-        with pytest.raises(InputError, match="is not a mechanism"):
+        with pytest.raises(InputError, match="but a mechanism is needed"):
             make(other)
 
 

@@ -147,7 +147,7 @@ def random_generator(seed: int | None) -> np.random.Generator:
     """Return NumPy's generator of a seed, by default a fresh one; `InputError` if the seed is negative."""
     if seed is not None and seed < 0:
         raise InputError(f"{argument('seed', seed)} is negative.", f"use {argument('seed', 1)}.")
-    return np.random.Generator(np.random.PCG64(seed))
+    return np.random.default_rng(seed)
 
 
 def _checking(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -178,7 +178,8 @@ def _verified(
 def _verify(name: str, value: Any, kinds: tuple[_Kind, ...], *, item: bool = False) -> Any:
     """Return the value of an argument, or of an item in it; a number of NumPy becomes Python's."""
     rows = item and type(value) is np.ndarray  # of an array, for lists of lists
-    kind = next((kind for kind in kinds if _fits(value, kind) or (rows and kind.type in (Sequence, tuple))), None)
+    fitting = [kind for kind in kinds if _fits(value, kind) or (rows and kind.type in (Sequence, tuple))]
+    kind = next((kind for kind in fitting if isinstance(value, kind.type)), next(iter(fitting), None))
     if kind is None:
         raise wrong_kind(name, value, tuple(kind.type for kind in kinds), item=item)
     if kind.type is np.ndarray:
@@ -222,6 +223,8 @@ def wrong_kind(name: str, value: object, wanted: tuple[type, ...], *, item: bool
     needed = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
     kind = f"the class {value.__name__}" if inspect.isclass(value) else f"of type {type(value).__name__}"
     advice = next((text for noun, text in _ADVICE.items() if noun in names), "see its documentation.")
+    if isinstance(value, str) and names == ["list"] and not item:
+        advice = f"pass a list: {name}=[{value!r}]."
     article = "an" if needed[:1] in "AEIOUaeiou" else "a"
     problem = f"an item of {name}=" if item else f"{name}="
     return InputError(f"{problem} is {kind}, but {article} {needed} is needed.", python(advice))

@@ -20,6 +20,7 @@ from ..core import (
     as_loss,
 )
 from ..core.immutable import CompactRepr
+from ..errors import InputError, argument
 from ..geo import Lattice
 from ..rounding import amount_at_most, gap_at_most, sum_above
 from .constraints import (
@@ -147,7 +148,7 @@ class Certificate:
 
 
 def prove_guarantees(
-    mechanism: Mechanism, prior: Prior, guarantees: Guarantees
+    mechanism: Mechanism, prior: Prior | None, guarantees: Guarantees
 ) -> tuple[tuple[EpsilonProof, ...], tuple[DistortionProof, ...]]:
     """Prove each guarantee, one or several, over the integers of the mechanism."""
     asked = bound_to(mechanism.secrets, as_guarantees(guarantees))
@@ -161,6 +162,8 @@ def prove_guarantees(
     distortions = []
     for guarantee in asked:
         if isinstance(guarantee, DistortionPrivacy):
+            if prior is None:
+                raise InputError("the attacker's error depends on a prior.", f"pass {argument('prior')}.")
             if isinstance(guarantee, PlaceDistortion):
                 lower = guarantee.lower(guarantee.attack(mechanism, prior))
             else:

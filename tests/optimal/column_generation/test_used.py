@@ -147,7 +147,7 @@ def test_candidates_must_hold_the_mechanism(made, held):
     every = made.optimality.candidates
     louder = Candidates(every.observables, sf.Loss(every.loss.array * 0.5, "km", name="euclidean"))
     fewer = Candidates(ChosenPlaces(made.problem.prior.space, [0, 1]), every.loss.of_columns([0, 1]))
-    for wrong, said in ((louder, "another loss"), (fewer, "not in the space")):
+    for wrong, said in ((louder, "at another place or loss"), (fewer, "not in the space")):
         optimality = type(made.optimality)("expected", made.optimality.multipliers, candidates=wrong)
         with pytest.raises(InputError, match=said):
             MechanismFile(made.mechanism, held.prior, held.loss, PROMISE, {}, optimality)
