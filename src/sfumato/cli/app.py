@@ -18,8 +18,8 @@ from .messages import PARTIAL, say
 _COMMANDS: Final[Mapping[str, str]] = {
     "design": "design.command",
     "design-column": "design_column.command",
-    "mechanism": "mechanism.command",
     "design-users": "design_users.command",
+    "mechanism": "mechanism.command",
     "sweep": "sweep.command",
     "audit": "audit.command",
     "audit-samples": "audit_samples.command",

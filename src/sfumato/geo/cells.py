@@ -17,7 +17,7 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import assign
 from ..core.units import length_m, show
-from ..errors import InputError, MissingExtraError, argument
+from ..errors import InputError, MissingExtraError, argument, python, typed
 from .places import MOST_CELLS, Cells, Length, area_of, check_size, parsing_of
 from .projection import Projection
 from .region import Region
@@ -185,7 +185,8 @@ def _numbers(shape: tuple[int, int] | None) -> Floats:
     if (numbers < 1).any() or (numbers % 1 > 0).any():
         raise InputError(
             f"the shape {shape} is not a number of columns and of rows.",
-            "pass two integers above 0, such as (20, 15).",
+            python("pass two integers above 0, such as (20, 15)."),
+            typed("write two integers above 0, such as 20x15."),
         )
     return numbers
 
