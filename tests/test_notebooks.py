@@ -150,3 +150,24 @@ def test_spaces_metrics_attacks_estimates_and_comparisons_are_tables():
             assert all(cell in read(result._repr_html_()) for cell in row)
     comparison = sf.compare(prior, metric, epsilon="1/km", families=[], remap=False)
     assert all(row.name in read(comparison._repr_html_()) for row in comparison.rows)
+
+
+def test_everything_public_has_html(tmp_path):
+    for name in dir(sf):
+        kind = getattr(sf, name)
+        if isinstance(kind, type) and not issubclass(kind, Warning | Exception):
+            assert hasattr(kind, "_repr_html_"), name
+    visits = sf.Visits([48.85, 48.86], [2.35, 2.36], user=["a", "b"])
+    space = sf.Space.numbers(range(3), unit="km")
+    ledger = sf.Ledger.create(tmp_path / "l.db", "3/km")
+    for shown, words in (
+        (visits, "2 visits of 2 users"),
+        (sf.Region(48.8, 2.3, 48.9, 2.4), "South"),
+        (sf.CoordinatePrivacy("1/km"), "1/km"),
+        (sf.MetricPrivacy(1.0, space.metric()), "Epsilon 1"),
+        (space.metric(), "Between two values 1 km to 2 km"),
+        (sf.Loss(np.eye(3), "km", name="cost"), "cost"),
+        (sf.Sample([[3, 1], [1, 3]]), "Counts"),
+        (ledger, "3/km"),
+    ):
+        assert words in read(shown._repr_html_())

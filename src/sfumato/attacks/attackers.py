@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from ..core import Bracket, Mechanism, MechanismWithPrior, Metric, Prior, Randomizer, Side, Space, matrix_of
-from ..core.immutable import CompactRepr, NotebookRepr, registered
+from ..core.immutable import CompactRepr, registered
 from ..core.naming import name_phrase
 from ..errors import InputError, argument, python
 from ..geo import Grid, Places, Visits
@@ -76,7 +76,7 @@ class AttackTable(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AttackResult(CompactRepr, NotebookRepr):
+class AttackResult(CompactRepr):
     """Errors and hits of all attackers who see one report.
 
     Attributes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
-from ..core.immutable import CompactRepr, NotebookRepr
+from ..core.immutable import CompactRepr
 from ..errors import InputError, MissingExtraError
 from ..reports.document import Page, PageFigure, PageSection, PageTable, notebook_html, tables_html
 from ..reports.theme import LIGHT, as_svg, blank
@@ -58,7 +58,7 @@ _Row = TypeVar("_Row", bound=ComparisonRow)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(CompactRepr, NotebookRepr, ABC, Generic[_Row]):
+class Comparison(CompactRepr, ABC, Generic[_Row]):
     """Several mechanisms compared.
 
     Attributes:

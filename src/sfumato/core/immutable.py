@@ -12,7 +12,17 @@ _LONGEST: Final = 180  # characters of a repr
 _OF_ONE: Final = 70  # characters of one field in it
 
 
-class Immutable:
+class NotebookRepr:
+    """An object that notebooks show as HTML."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """Return the object as HTML."""
+        return str(registered("html")(self))
+
+
+class Immutable(NotebookRepr):
     """A frozen dataclass whose copy is itself and whose pickle calls the constructor, which checks it.
 
     A pickle of fields would restore writable arrays, and fields that must agree could differ.
@@ -41,18 +51,19 @@ def assign(frozen: object, **values: object) -> None:
         object.__setattr__(frozen, name, value)
 
 
-class CompactRepr:
+class CompactRepr(NotebookRepr):
     """A dataclass, declared with ``repr=False``, whose repr is one line: arrays by shape, collections by size."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
         shown = [f for f in fields(self) if f.repr and not f.name.startswith("_")]  # type: ignore[arg-type]
-        text = f"{type(self).__name__}({', '.join(f'{f.name}={_brief(getattr(self, f.name))}' for f in shown)})"
+        text = f"{type(self).__name__}({', '.join(f'{f.name}={brief(getattr(self, f.name))}' for f in shown)})"
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...)"
 
 
-def _brief(value: object) -> str:
+def brief(value: object) -> str:
+    """Return the value of a field in few words: arrays by shape, collections by size."""
     if isinstance(value, np.ndarray):
         return f"array {value.shape}"
     if isinstance(value, float):
@@ -78,13 +89,3 @@ def registered(name: str) -> Callable[..., Any]:
         function: Callable[..., Any] = method.load()
         return function
     raise NotImplementedError(f"no function is registered for {name}: install this version of sfumato again.")
-
-
-class NotebookRepr:
-    """An object that notebooks show as HTML."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        """Return the object as HTML; `NotImplementedError` without a renderer, and notebooks show its repr."""
-        return str(registered("html")(self))

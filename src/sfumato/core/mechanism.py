@@ -17,7 +17,7 @@ from ..errors import InputError, python
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
 from .guarantees import AnyGuarantee, CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees
-from .immutable import Immutable, NotebookRepr, assign
+from .immutable import Immutable, assign
 from .loss import AnyLoss, as_loss
 from .prior import Prior
 from .recipe import PointRecipe, Recipe, Words
@@ -83,7 +83,7 @@ class Randomizer(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mechanism(Immutable, NotebookRepr, Randomizer):
+class Mechanism(Immutable, Randomizer):
     """A channel from secrets to observables, in integers.
 
     The rows are rounded once, at construction, to integer `weights` that sum to exactly 2**`bits`; `matrix` is

@@ -16,7 +16,7 @@ from ..rounding import exactly
 from . import units
 from .arguments import checked
 from .arrays import Floats, floats, readonly
-from .immutable import Immutable, NotebookRepr, assign
+from .immutable import Immutable, assign
 
 _TOLERANCE = 1e-9  # of the largest finite distance
 _ENTRIES = 2**20  # distances that are looked at together
@@ -26,7 +26,7 @@ _TIE: Final = 1e-12  # relative: sums of distances that differ by rounding alone
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Metric(Immutable, NotebookRepr):
+class Metric(Immutable):
     """Distances between the members of a space, with their unit.
 
     Distances must be non-negative, symmetric, and zero from a value to itself. A broken triangle inequality is a

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError, argument, python
 from .arrays import Floats, floats, readonly
-from .immutable import Immutable, NotebookRepr, assign
+from .immutable import Immutable, assign
 from .space import Space
 
 SUM_TOLERANCE = 1e-9
@@ -20,7 +20,7 @@ _SMALLER = 2.0**-64  # of weights whose sum is beyond all floats
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Prior(Immutable, NotebookRepr):
+class Prior(Immutable):
     """A probability distribution on a space.
 
     ``Prior(space, probabilities)`` is on the space; ``Prior(probabilities)`` is on the numbers 0 to n - 1, which

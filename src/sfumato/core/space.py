@@ -20,7 +20,7 @@ from ..rounding import exactly
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
 from .distances import between
-from .immutable import Immutable, NotebookRepr, assign
+from .immutable import Immutable, assign
 from .metric import Metric
 
 WGS84 = "EPSG:4326"
@@ -31,7 +31,7 @@ _LARGEST: Final = 2**53  # whole numbers up to here are floats, too
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Space(Immutable, NotebookRepr):
+class Space(Immutable):
     """A finite, ordered set of labelled values.
 
     Raises `InputError` if there is no label, a label occurs twice, or the coordinates or the period do not fit.

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from ..core import JointSpace, Mechanism, MechanismWithPrior, Prior, Randomizer
 from ..core.arrays import Floats, readonly
-from ..core.immutable import CompactRepr, NotebookRepr
+from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from ..geo import Places
 from ..leakage import maximise
@@ -312,7 +312,7 @@ def _lower_ends(likely: LikelihoodSet, parts: Floats, shares: Floats) -> Floats 
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PopulationEstimate(CompactRepr, NotebookRepr):
+class PopulationEstimate(CompactRepr):
     """Shares of a population from its private reports.
 
     Attributes:

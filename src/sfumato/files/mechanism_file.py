@@ -30,7 +30,7 @@ from ..core import (
     units,
 )
 from ..core.arguments import wrong_kind
-from ..core.immutable import Immutable, NotebookRepr, assign
+from ..core.immutable import Immutable, assign
 from ..core.naming import check_unit, name_phrase, quote
 from ..errors import InputError, python
 from ..escaping import plain
@@ -60,7 +60,7 @@ _LABELS: Final = "that the labels are where the file states it, not checked"
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MechanismFile(Immutable, NotebookRepr):
+class MechanismFile(Immutable):
     """The content of one mechanism file (.sfm).
 
     The file of noise holds its recipe, so anyone with the file can draw. If there is a table, the file also shows

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, numbers, readonly
-from ..core.immutable import Immutable
+from ..core.immutable import Immutable, NotebookRepr
 from ..core.units import length_m, show
 from ..errors import InputError, argument
 from .projection import LIMIT_KM, Projection
@@ -29,7 +29,7 @@ _DIGITS: Final = 5  # with which a region is written
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class Region(NotebookRepr):
     """A rectangle of latitudes and longitudes, in degrees (WGS84).
 
     Raises `InputError` if they are out of range or out of order, or the rectangle is too wide for a plane that

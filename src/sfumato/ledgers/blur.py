@@ -23,7 +23,7 @@ from ..core import (
 )
 from ..core.arguments import checked
 from ..core.arrays import Floats, integer, numbers, round_degrees
-from ..core.immutable import assign
+from ..core.immutable import NotebookRepr, assign
 from ..errors import FileError, InputError, PlaceWarning, argument, python
 from ..escaping import plain
 from ..geo import Places
@@ -48,7 +48,7 @@ _ON_M: Final = 1.0  # so near to a place that is served, a point is served despi
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Blur:
+class Blur(NotebookRepr):
     """Reports of one mechanism for users with budgets: each is charged first, and then drawn.
 
     A named place is remembered: its report is drawn for the first visit (its anchor), charged once and repeated

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from ..core.arguments import checked
 from ..core.arrays import integer
+from ..core.immutable import NotebookRepr
 from ..errors import FileError, InputError, MissingExtraError
 from ..rounding import counted
 from .accounts import (
@@ -46,7 +47,7 @@ _MOST: Final = 1 << 53  # reports of one user, more than anybody makes and less 
 _SALT: Final = re.compile(r"[0-9a-f]{32}")
 
 
-class Ledger:
+class Ledger(NotebookRepr):
     """A database of what each user has spent, which refuses charges above common limits.
 
     Epsilons of reports about one secret with fresh noise add up, per unit of a metric; for guarantees of different

@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike
 from ..core import Space
 from ..core.arguments import random_generator
 from ..core.arrays import Floats, Positions, floats, numbers, readonly
-from ..core.immutable import CompactRepr, assign
+from ..core.immutable import CompactRepr, NotebookRepr, assign
 from ..errors import InputError, row_value
 from ..rounding import counted
 from .binomial import Counts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sample:
+class Sample(NotebookRepr):
     """Counts of each output for each secret.
 
     The samples of one secret are assumed to be independent draws of its row of the channel; every probability of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from functools import singledispatch
 from typing import Final
 
@@ -12,6 +13,7 @@ from ...attacks import AttackResult
 from ...audits import Audit
 from ...core import Mechanism, Metric, Prior, Space
 from ...core.arrays import Floats
+from ...core.immutable import CompactRepr, brief
 from ...errors import MissingExtraError
 from ...escaping import html, shorten
 from ...estimation import PopulationEstimate
@@ -36,8 +38,15 @@ _WIDTH, _HEIGHT = 300, 48  # of the bars
 
 @singledispatch
 def notebook_html(shown: object) -> str:
-    """Return an object as notebooks show it."""
-    raise NotImplementedError(f"no HTML for {type(shown).__name__}")
+    """Return an object as notebooks show it: a table of its fields, with its repr where it has one of its own."""
+    named = fields(shown) if is_dataclass(shown) else ()
+    rows = [
+        (each.name.replace("_", " ").capitalize(), shorten(brief(getattr(shown, each.name))))
+        for each in named
+        if each.repr and each.name[0] != "_"
+    ]
+    own = type(shown).__repr__ is not CompactRepr.__repr__
+    return _table(type(shown).__name__, rows, shorten(repr(shown)) if own else "")
 
 
 @notebook_html.register

@@ -205,9 +205,9 @@ def learned_words(judged: Hiding, blind_error: float) -> str:
     """Return the attacker's success and the loss on held-out visits."""
     return (
         "A mechanism was learned whose reports of places are to hide another value. On held-out visits, the best "
-        f"attacker finds the value {percent_at_most(judged.hit_rate)} of the time after one report "
-        f"({about_percent(1 - blind_error)} without a report). Reports are {amount_at_most(judged.loss, 'm')} "
-        "from the true point on average."
+        f"attacker finds the value at most {percent_at_most(judged.hit_rate)} of the time after one report "
+        f"({about_percent(1 - blind_error)} without a report). Reports are at most "
+        f"{amount_at_most(judged.loss, 'm')} from the true point on average."
     )
 
 
