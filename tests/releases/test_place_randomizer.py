@@ -33,7 +33,7 @@ def designed():
 
 
 def test_fit_designs_what_loses_little_and_transform_draws_anew(designed):
-    assert "Proved from the integers" in designed.promises_[0]
+    assert "Proved from the exact recipe" in designed.promises_[0]
     once, again = designed.transform(OLDER), designed.transform(OLDER)
     assert once.shape == OLDER.shape
     assert not np.array_equal(once, again)

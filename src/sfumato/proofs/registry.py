@@ -197,7 +197,8 @@ def _of_noise(noise: CoordinateNoise, guarantee: CoordinatePrivacy) -> Proved | 
     proof = prove_planar_noise(guarantee, noise.noise.rate, noise.step_m, noise.reach_m)
     if not proof.holds:
         return Stated(guarantee, proof.upper, proof.slack_m)
-    bound = ReportBound(guarantee.epsilon, guarantee.unit, guarantee.slack_m, proof.sentence, distance=_GROUND)
+    epsilon, unit, slack = guarantee.epsilon, guarantee.unit, guarantee.slack_m
+    bound = ReportBound(epsilon, unit, slack, proof.sentence, source=_EXACT, distance=_GROUND)
     return _proved(guarantee, min(proof.upper, guarantee.epsilon), bound)
 
 
