@@ -110,7 +110,7 @@ def test_a_release_takes_the_folder(made, run, monkeypatch):
     for name in ("reports.csv", "reports.parquet"):
         found = run("release", "out", "visits.csv", folder / name, "--by", "user", "--again")
         assert found.code == 0, found.err
-        assert found.out.count("Proved from the integers of") == 3
+        assert found.out.count("Proved from the exact recipe of") == 3
         assert "75 reports released" in found.out
     one = run("release", "out", table(folder / "other.csv", ["eve"]), "x.csv", "--by", "user")
     assert one.code == 1
