@@ -30,6 +30,7 @@ _TOPICS: Final[Mapping[str, tuple[str, ...]]] = {
     "Solver": ("method", "gap", "solver", "pairs", "checkpoints", "bound_time"),
     "Tables of secrets": ("relation", "events", "rivals", "family", "beliefs_within", "interventions", "curve"),
     "Rows": ("outside", "move_within", "allow", "place_column", "also", "by", "again", "resume"),
+    "Uncertainty": ("uncertainty", "prior", "darwin_core"),
     "Limits and trust": (
         *("max_reports_per_person", "max_epsilon_per_person", "ledger", "key_file", "trust_distances"),
         "require_signature",

@@ -17,6 +17,7 @@ from .places import Cells as Cells
 from .places import ChosenPlaces as ChosenPlaces
 from .places import Places as Places
 from .places import among as among
+from .places import latlon_of as latlon_of
 from .projection import CLOSE_M as CLOSE_M
 from .projection import LIMIT_KM as LIMIT_KM
 from .projection import Projection as Projection

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import WGS84, Loss, LossPoints, Space, great_circle_m, naming, units
 from ..core.arguments import checked
-from ..core.arrays import Floats, integer, numbers, readonly
+from ..core.arrays import Floats, integer, numbers, readonly, round_degrees
 from ..core.immutable import assign
 from ..core.units import show
 from ..errors import DataError, InputError, argument, python, row_value
@@ -307,6 +307,18 @@ def among(space: Space, chosen: NDArray[np.intp]) -> Space | None:
         return None
     coordinates = None if space.coordinates is None else space.coordinates[chosen]
     return Space([space.labels[position] for position in chosen], coordinates, space.unit, space.crs)
+
+
+def latlon_of(space: Space) -> Floats | None:
+    """Return latitudes and longitudes (n, 2) of the members of a space, as reports have them; None without any."""
+    if isinstance(space, Places) or (space.crs == WGS84 and space.coordinates is not None):
+        return round_degrees(space.latlon)
+    if space.crs is None or space.coordinates is None:
+        return None
+    try:
+        return round_degrees(Projection.from_crs(space.crs).inverse(space.coordinates))
+    except InputError:  # a coordinate system of the user's own
+        return None
 
 
 @contextmanager

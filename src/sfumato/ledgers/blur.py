@@ -27,7 +27,7 @@ from ..core.immutable import NotebookRepr, assign
 from ..errors import FileError, InputError, PlaceWarning, argument, python
 from ..escaping import plain
 from ..geo import Places
-from ..proofs import VertexPrivacy
+from ..proofs import VertexPrivacy, error_radius
 from ..sampling import Sampler, SystemWords, simulator
 from .accounts import BudgetError, Report
 from .charges import Charge, Draw, charge_sentence, listed, place_of, proved_charge
@@ -147,6 +147,15 @@ class Blur(NotebookRepr):
         sampler, name = Sampler(mechanism), fingerprint(mechanism)
         assign(self, mechanism=mechanism, ledger=ledger, promise=promise, charge=charge, spent=spent)
         assign(self, _sampler=sampler, _points=PointReports(sampler), _name=name, _channel=channel)
+
+    @property
+    def uncertainty_m(self) -> float:
+        """The `error_radius` of a fresh report for a point served, metres.
+
+        It does not cover a report that is repeated: the visit may be elsewhere than the one that it was drawn for.
+        Raises `InputError` if there is no such radius.
+        """
+        return error_radius(self.mechanism)
 
     @checked
     def report(

@@ -24,6 +24,10 @@ from .coordinates import CoordinateProof as CoordinateProof
 from .coordinates import VertexPrivacy as VertexPrivacy
 from .coordinates import bound_to as bound_to
 from .coordinates import prove_coordinate_privacy as prove_coordinate_privacy
+from .error_radius import CONFIDENCE as CONFIDENCE
+from .error_radius import error_radius as error_radius
+from .error_radius import posterior_radii as posterior_radii
+from .error_radius import radius_words as radius_words
 from .metric_privacy import EpsilonProof as EpsilonProof
 from .metric_privacy import prove_metric_privacy as prove_metric_privacy
 from .metric_privacy import worst_ratios as worst_ratios

@@ -8,12 +8,13 @@ from typing import Any, Final
 import numpy as np
 
 from .._system import pa
+from ..core import Prior
 from ..errors import InputError, argument, python
 from ..ledgers import Blur
 from ..tables import label_column
 from .kept_columns.private_schema import plain_type
 from .kernel import Kernel
-from .options import WITHIN, AnyMechanism, Outside, ReleaseOptions, drawable_of
+from .options import WITHIN, AnyMechanism, Outside, ReleaseOptions, check_uncertainty, drawable_of
 from .promises import People, report_bounds, sentences
 from .reporters import reporter
 
@@ -28,6 +29,8 @@ def create_duckdb_function(
     *,
     outside: Outside = "error",
     within: float | str = WITHIN,
+    uncertainty: bool = False,
+    prior: tuple[str, Prior] | None = None,
 ) -> tuple[str, ...]:
     """Register a DuckDB function that draws a fresh report for each row, and return its guarantees in sentences.
 
@@ -43,7 +46,7 @@ def create_duckdb_function(
 
     A `Blur` is refused: a query cannot charge users. Rows that are outside or have no value are refused
     (``error``), moved to the nearest place (``nearest``), at most by ``within``, or NULL (``drop``), which shows
-    who is outside.
+    who is outside. ``uncertainty`` and ``prior`` add error radii, as in `sfumato.release`.
 
     Raises:
         InputError: If the mechanism's guarantee does not hold, or the options do not fit it.
@@ -69,12 +72,15 @@ def create_duckdb_function(
     places = reporter(drawable).input_kind == "places"
     if places:
         source = [("lat", pa.float64()), ("lon", pa.float64())]
-        options = ReleaseOptions(lat="lat", lon="lon", outside=outside, within=within)
+        options = ReleaseOptions(
+            lat="lat", lon="lon", outside=outside, within=within, uncertainty=uncertainty, prior=prior
+        )
     else:
         secrets = drawable.secrets  # None for whole numbers
         source = [("value", pa.int64() if secrets is None else label_column(secrets).type)]
-        options = ReleaseOptions(column="value", outside=outside)
+        options = ReleaseOptions(column="value", outside=outside, uncertainty=uncertainty, prior=prior)
     schema = pa.schema(source)
+    check_uncertainty(options)
     kernel = Kernel(drawable, schema, options, name=_CALLED)
     # A function gives one value for each row, and leaves none out.
     kernel.drop_hint = f"make the function with {argument('outside', 'drop')}, which gives NULL in such rows"

@@ -24,6 +24,7 @@ from .kept_columns.positions import refuse_locating_columns
 from .kept_columns.private_schema import KeptColumns, copy_rows, name_for_place, private_schema
 from .options import ReleaseOptions, first_place, input_kind_of, name_mechanisms
 from .reporters import BLOCK, ColumnwiseReporter, MatrixReporter, NoiseReporter, Reporter, Secrets, reporter
+from .uncertainty import Uncertainty, prior_words
 
 Chosen = NDArray[np.intp] | None
 _FAR: Final = 20.0  # times as far as is allowed
@@ -119,13 +120,14 @@ class Kernel:
         if not self._within_m >= 0:
             raise InputError(f"a distance of {options.within} is negative.", "use a length such as '1 km'.")
         of_places = input_kind_of(self._reporters, options) == "places"
+        radii = self._add_uncertainty() if options.uncertainty or options.darwin_core else ()
         first = first_place(schema, options, name, comma=comma) if of_places else None
         self._places: tuple[PlaceColumns, ...] = ()
         if first is not None:
             others = (replace(first.roles, lat=lat, lon=lon, geometry=None) for lat, lon in options.also)
             self._places = (first, *(replace(first, roles=each, named=argument("also")) for each in others))
         self.places, self.of_places = max(1, len(self._places)), of_places
-        self.notes = () if first is None else first.notes
+        self.notes = (*radii, *(() if first is None else first.notes))
         if self.places > 1:
             called = " and ".join(map(self._of_place, range(self.places)))
             self.notes += (
@@ -170,6 +172,19 @@ class Kernel:
         self.schema = private_schema(self._reporters, self.kept_columns, schema, options.also, lists=options.lists)
         if len({type(each) for each in self._reporters}) > 1 and of_places:
             self.notes += ("reports have no labels, because some of the mechanisms have none",)
+
+    def _add_uncertainty(self) -> tuple[str, ...]:
+        """Give every reporter its error radii, and return them in sentences; the largest of several mechanisms."""
+        options = self.options
+        moved_m = self._within_m if options.outside == "nearest" else 0.0
+        name, prior = options.prior or ("", None)
+        radii = []
+        for each, drawable in zip(self._reporters, self.drawables.values(), strict=True):
+            made = Uncertainty.of(drawable, prior, moved_m=moved_m, darwin_core=options.darwin_core)
+            each.uncertainty = made
+            radii.append(made)
+        largest = max(radii, key=lambda made: made.radius_m)
+        return (largest.sentence, prior_words(name)) if name else (largest.sentence,)
 
     def release(self, batch: Any, words: Words | None = None, *, start: int = 0) -> PrivateBatch:
         """Return the private rows of a batch with the columns in `needs`.
@@ -392,9 +407,11 @@ class Kernel:
 
     def _columns(self, each: Reporter, reports: NDArray[Any]) -> dict[str, Any]:
         how: Any = {"lists": self.options.lists, "dictionaries": len(self._reporters) == 1}
-        columns = each.columns(reports[0], **how)
+        columns = each.released(reports[0], **how)
         for pair, others in zip(self.options.also, reports[1:], strict=True):
-            columns |= {name_for_place(name, pair): column for name, column in each.columns(others, **how).items()}
+            columns |= {
+                name_for_place(name, pair): column for name, column in each.released(others, **how).items()
+            }
         return columns
 
     def _chosen(self, batch: Any, start: int) -> NDArray[np.intp] | None:

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from .._system import pa
-from ..core import JointSpace, Randomizer, units
+from ..core import JointSpace, Prior, Randomizer, units
 from ..core.arguments import checked
 from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, argument, python, typed
@@ -52,6 +52,9 @@ class ReleaseOptions(CompactRepr):
     people: People | None = None
     also: tuple[tuple[str, str], ...] = ()
     skip_damaged: bool = False
+    uncertainty: bool = False
+    prior: tuple[str, Prior] | None = None
+    darwin_core: bool = False
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -257,6 +260,7 @@ def check_options(
             f"{', '.join(map(repr, made.named))}.",
             f"leave out {argument('place_column')}: each row has a report of its own.",
         )
+    check_uncertainty(made, place_column)
     if also and place_column:
         raise InputError(
             f"{argument('place_column', place_column)} names one place of a row, but {argument('also')} names "
@@ -266,6 +270,37 @@ def check_options(
             "the guarantees of all releases add up.",
         )
     return made
+
+
+def check_uncertainty(options: ReleaseOptions, place_column: str | None = None) -> None:
+    """Refuse error radii that would not hold, or that nothing asks for."""
+    radii = options.uncertainty or options.darwin_core
+    what = argument("darwin_core" if options.darwin_core else "uncertainty", True)
+    if options.prior is not None:
+        if not radii:
+            raise InputError(
+                f"{argument('release.prior')} does nothing without error radii.",
+                f"ask for them with {argument('uncertainty', True)}",
+                f"leave out {argument('release.prior')}.",
+            )
+        if not options.prior[0].strip():
+            raise InputError("the prior has no name.", "name its source, such as ('census 2021', prior).")
+    if radii and options.column is not None:
+        raise InputError(
+            f"{what} is for places: the reports of a column have no distance on the ground.", "leave it out."
+        )
+    if radii and place_column:
+        raise InputError(
+            f"{what} does not fit {argument('place_column', place_column)}: later rows of a place repeat the "
+            "report of its first row, and may be farther from it.",
+            "leave out one of them.",
+        )
+    if options.darwin_core and options.also:
+        raise InputError(
+            f"Darwin Core has one place in a row, but {argument('also')} names another.",
+            "release each place by itself",
+            f"use {argument('uncertainty', True)}.",
+        )
 
 
 def _pairs(also: Any) -> tuple[tuple[str, str], ...]:
@@ -320,5 +355,8 @@ def _options(
     people: People | None = None,
     also: Sequence[Sequence[str]] = (),
     skip_damaged: bool = False,
+    uncertainty: bool = False,
+    prior: tuple[str, Prior] | None = None,
+    darwin_core: bool = False,
 ) -> dict[str, Any]:
     return dict(locals())

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypedDict, TypeVar, Unpack, overload
 
 from .._system import check_writable, pa
+from ..core import Prior
 from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError, SfumatoError, argument
 from ..geo import People, Visits
@@ -49,6 +50,9 @@ class _Rest(TypedDict, total=False):
     within: float | str
     people: People | None
     skip_damaged: bool
+    uncertainty: bool
+    prior: tuple[str, Prior] | None
+    darwin_core: bool
     allow: float
     max_reports_per_person: int | None
     max_epsilon_per_person: float | str | None
@@ -86,6 +90,9 @@ def release(
     within: float | str = WITHIN,
     people: People | None = None,
     skip_damaged: bool = False,
+    uncertainty: bool = False,
+    prior: tuple[str, Prior] | None = None,
+    darwin_core: bool = False,
     allow: float = ALLOWED,
     max_reports_per_person: int | None = None,
     max_epsilon_per_person: float | str | None = None,
@@ -149,6 +156,16 @@ def release(
             stated, all rows count as one person's, and a ledger charges none of them.
         skip_damaged: Leave out unreadable files of a folder of GPX, GeoLife or OziExplorer, as `read_visits` does;
             the outcome and the receipt count and name them.
+        uncertainty: Add ``uncertainty_m``: a report is within this distance of its true point with a probability
+            of at least 95 %, for every point that the mechanism serves (`sfumato.proofs.error_radius`). With
+            ``nearest`` it covers moved rows. It is a constant of the mechanism, and costs no privacy.
+        prior: Name and prior, such as ``("census 2021", prior)``, for a column ``posterior_uncertainty_m``: given
+            the report, the true point is within this distance with a probability of at least 95 % under the prior
+            (`sfumato.proofs.posterior_radii`). It is computed from the report, and costs no privacy, provided
+            that the prior is public.
+        darwin_core: Write ``decimalLatitude``, ``decimalLongitude``, ``geodeticDatum``,
+            ``coordinateUncertaintyInMeters`` (as ``uncertainty_m``), ``coordinatePrecision`` and
+            ``dataGeneralizations`` instead of latitude, longitude and label.
         allow: The share of rows that may be moved or dropped.
         max_reports_per_person: Refuse the release, before any draw, if a person has more reports in it, or people
             cannot be counted. Places that are reported once count once; earlier releases of the source count,

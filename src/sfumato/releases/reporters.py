@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._system import pa, pc
-from ..core import WGS84, Capability, JointSpace, NumberBins, Randomizer, Recipe, Row, Space, Words, check_known
-from ..core.arrays import Floats, round_degrees
+from ..core import Capability, JointSpace, NumberBins, Randomizer, Recipe, Row, Space, Words, check_known
+from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, argument
-from ..geo import Hexagons, Lattice, Places, Projection
+from ..geo import Hexagons, Lattice, Places, latlon_of
 from ..mechanisms.planar import CoordinateNoise
 from ..sampling import SystemWords
 from ..tables import check_seen, find, label_column, numeric
+from .uncertainty import Uncertainty
 
 BLOCK: Final = 1 << 15
 """Rows that are drawn at a time: what they need stays in the processor's cache."""
@@ -55,6 +56,7 @@ class Reporter(ABC):
     takes: int = 1
     moves: bool = False
     rowwise: bool = False
+    uncertainty: Uncertainty | None = None
 
     @property
     @abstractmethod
@@ -73,6 +75,11 @@ class Reporter(ABC):
     @abstractmethod
     def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
         """Return the Arrow columns of reports, by name, tuples as ``lists`` and labels as ``dictionaries``."""
+
+    def released(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
+        """Return the columns of reports as `columns` does, with those of uncertainty if they were asked for."""
+        columns = self.columns(reports, lists=lists, dictionaries=dictionaries)
+        return columns if self.uncertainty is None else self.uncertainty.added(columns, reports)
 
     def at(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Secrets:  # noqa: ARG002
         """Return the secrets of points (degrees, NaN for none), moved with ``nearest``, rounded with ``words``."""
@@ -429,18 +436,6 @@ def split_columns(columns: Mapping[str, Column], reports: NDArray[Any], *, lists
 
 def _at_positions(degrees: Floats, positions: NDArray[Any]) -> Any:
     return pa.array(degrees[positions])
-
-
-def latlon_of(space: Space) -> Floats | None:
-    """Return latitudes and longitudes (n, 2) of labels, as they are released; None without any."""
-    if isinstance(space, Places) or (space.crs == WGS84 and space.coordinates is not None):
-        return round_degrees(space.latlon)
-    if space.crs is None or space.coordinates is None:
-        return None
-    try:
-        return round_degrees(Projection.from_crs(space.crs).inverse(space.coordinates))
-    except InputError:  # a coordinate system of the user's own
-        return None
 
 
 def arc_m(lat: Floats, lon: Floats, there_lat: Floats, there_lon: Floats, radius_m: float = _RADIUS_M) -> Floats:

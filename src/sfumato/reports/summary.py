@@ -35,6 +35,7 @@ from .sentences import (
     secret_nouns,
     short_words,
     smoothed_words,
+    spread_words,
     stopped_words,
     table_words,
     tie_words,
@@ -106,6 +107,7 @@ def summarise(
     if held_out is not None and facts.held_out_visits:
         unseen = (held_out_words(facts.held_out, facts.held_out_visits, "the design"),)
         costs += unseen
+    costs += spread_words(facts.radius)
     optimum = _optimum(facts, " (proved by duality)")
     sections = [
         Section("Guarantee", guarantees),
@@ -116,7 +118,16 @@ def summarise(
     ]
     title = title_words(subject, design.mechanism.secrets.circle)
     short = (short_words(each, subject) for each in facts.promises)
-    brief = (title, *status, *short, *costs[:1], *unseen, *_attacks(facts, of, brief=True), optimum)
+    brief = (
+        title,
+        *status,
+        *short,
+        *costs[:1],
+        *unseen,
+        *spread_words(facts.radius),
+        *_attacks(facts, of, brief=True),
+        optimum,
+    )
     return Summary(title, tuple(section for section in sections if section.sentences), brief)
 
 
@@ -186,6 +197,7 @@ def summarise_noise(
     (promise,), subject = facts.promises, facts.subject
     of = places or held.source or "the places given"
     costs = tuple(sentence for each in facts.costs for sentence in cost_words(each, subject, of))
+    costs += spread_words(facts.radius)
     attacks = attack_words(facts.attacks, subject, points=f"{of} and how often people are at each")
     sections = (
         Section("Guarantee", formal_words(promise, subject)),

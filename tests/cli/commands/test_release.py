@@ -357,3 +357,31 @@ def test_a_statement_about_people_that_does_not_fit_is_refused(run, designed, vi
         done = run("design", visits_file, "--people", people)
         assert done.code == 1
         assert said in done.err
+
+
+def test_error_radii_and_darwin_core(run, designed, visits_file, tmp_path):
+    """The prior is uniform, that of the file, or a table; the radius is that of the library."""
+    radius = sf.proofs.error_radius(designed.mechanism)
+    (tmp_path / "prior.csv").write_text(f"secret,probability\n{designed.mechanism.secrets.labels[0]},1\n")
+    for name, option in {"uniform": "uniform", "that of m.sfm": "file", "prior.csv": "prior.csv"}.items():
+        done = run(
+            "release",
+            "m.sfm",
+            visits_file,
+            "out.csv",
+            "--outside",
+            "drop",
+            "--allow",
+            "1",
+            "--again",
+            "--darwin-core",
+            "--prior",
+            option,
+        )
+        assert done.code == 0, done.err
+        assert "error radius" in done.out.lower()
+        assert repr(name) in done.out
+        table = pyarrow.csv.read_csv(tmp_path / "out.csv")
+        assert table["coordinateUncertaintyInMeters"][0].as_py() == pytest.approx(radius, abs=1)
+    done = run("release", "m.sfm", visits_file, "out.csv", "--prior", "uniform")
+    assert "--uncertainty" in done.err

@@ -18,6 +18,7 @@ from ..place_options import OF_FILES
 from .ledger import open_ledger
 
 if TYPE_CHECKING:
+    from ...core import Prior
     from ...files import MechanismFile
     from ...releases import Receipt
 
@@ -51,6 +52,17 @@ def command(
     user_column: UserColumn = None,
     people: People = None,
     skip_damaged: SkipDamaged = False,
+    uncertainty: Annotated[
+        bool,
+        Option("--uncertainty", help="Add a column: the radius that holds 95 % of the reports of any true point."),
+    ] = False,
+    prior: Annotated[
+        str | None,
+        Option(help="And one for each report, under a prior: uniform, file, or a table of secret, probability."),
+    ] = None,
+    darwin_core: Annotated[
+        bool, Option("--darwin-core", help="Write coordinates and their uncertainty in Darwin Core terms.")
+    ] = False,
     place_column: Annotated[
         str | None, Option(help="The column that names a user's places: one report for each place.")
     ] = None,
@@ -132,6 +144,9 @@ def command(
             place_column=place_column,
             also=[tuple(row) for row in csv.reader(also or ())],
             by=by,
+            uncertainty=uncertainty,
+            prior=None if prior is None else _prior(prior, held, file),
+            darwin_core=darwin_core,
             outside=choice,
             within=move_within,
             allow=allow,
@@ -155,6 +170,22 @@ def command(
     say(f"Written: {target}")
     if receipts:
         _write_receipts(prepared.receipt(release, [file]), receipts)
+
+
+def _prior(text: str, held: MechanismFile | dict[str, Any], file: Path) -> tuple[str, Prior]:
+    """Return the name and the prior of ``--prior``: uniform, that of the mechanism file, or a table."""
+    from ...errors import InputError
+    from ..audit_knowledge import prior_from
+
+    if isinstance(held, dict) or not held.has_matrix:
+        raise InputError(
+            "--prior is for one mechanism on cells or a lattice.", "leave it out: --uncertainty needs no prior."
+        )
+    if text != "file":
+        return text, prior_from(held.report_channel.secrets, text)
+    if held.prior is None:
+        raise InputError(f"{file} holds no prior.", "write --prior uniform, or name a table.")
+    return f"that of {file.name}", held.prior
 
 
 def _write_receipts(receipt: Receipt, paths: Sequence[Path]) -> None:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from ...core import Bracket, Words
 from ...core.arrays import Floats
+from ...core.bracket import bisect
 from ...core.immutable import Immutable, assign
 from ...errors import InputError
 from ...sampling import ScalarCoins
@@ -99,6 +100,17 @@ class LatticeNoise(Immutable):
             i, j = coins.signed(self.proposal.scale), coins.signed(self.proposal.scale)
             if self.exponent.accepted_one(i, j, coins):
                 return i, j
+
+    def length_above(self, failure: float) -> float:
+        """Return a length in steps that noise exceeds with a probability of at most ``failure``, rounded up."""
+
+        def rare(length: float) -> bool:
+            return float(share_beyond(self.rate, np.array(length))) <= failure
+
+        farthest = max(1.0, 1 / float(self.rate))
+        while not rare(farthest):
+            farthest *= 2
+        return bisect(rare, fails=0.0, holds=farthest, relative=1e-9).holds
 
     @property
     def acceptance(self) -> Bracket:

@@ -16,6 +16,7 @@ from ...escaping import plain
 from ...sampling import SystemWords
 from ...tables import cause
 from ..reporters import NoiseReporter, Reporter
+from ..uncertainty import POSTERIOR, RADIUS
 from .text_parts import is_binary
 
 _SHOWN = 12  # names of columns in a sentence
@@ -181,10 +182,13 @@ def private_schema(
     for each in reporters:
         nothing = np.zeros((0, 2)) if isinstance(each, NoiseReporter) else np.zeros(0, dtype=np.intp)
         reports = each.draw(nothing, SystemWords())
-        columns = each.columns(reports, lists=lists, dictionaries=len(reporters) == 1)
+        columns = each.released(reports, lists=lists, dictionaries=len(reporters) == 1)
         shapes.append([(name, column.type) for name, column in columns.items()])
     shared = [column for column in shapes[0] if all(column in shape for shape in shapes)]
-    if [name for name, _ in shared] != ["latitude", "longitude"] and any(shape != shared for shape in shapes):
+    have_places = not {"latitude", "decimalLatitude"}.isdisjoint(name for name, _ in shared)
+    if any({name for name, _ in set(shape) - set(shared)} - {"label"} for shape in shapes) or (
+        not have_places and any(shape != shared for shape in shapes)
+    ):
         raise InputError(
             "the mechanisms give reports of different kinds, which do not fit into one table.",
             "release each kind by itself.",
@@ -218,6 +222,8 @@ def private_schema(
 def name_for_place(name: str, pair: tuple[str, str]) -> str:
     """Return the name that a column of reports has for another place of a row."""
     lat, lon = pair
+    if name in (RADIUS, POSTERIOR):
+        return f"{lat}_{name}"
     names = {"latitude": lat, "longitude": lon, "label": f"{lat}_label"}
     kind, sign, number = name.partition("_")
     return names[kind] + sign + number

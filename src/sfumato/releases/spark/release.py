@@ -370,7 +370,8 @@ def release_on_spark(
 
     Other arguments are those of `sfumato.release`: ``mechanism`` (but no `Blur`: Spark charges no ledger),
     ``allow``, ``column``, ``lat``, ``lon``, ``user``, ``time``, ``keep``, ``also``, ``by``, ``outside``,
-    ``within``, ``people``, ``max_reports_per_person`` and ``max_epsilon_per_person``.
+    ``within``, ``people``, ``uncertainty``, ``prior``, ``darwin_core``, ``max_reports_per_person`` and
+    ``max_epsilon_per_person``.
 
     Raises:
         InputError: If the options do not fit, a guarantee does not hold, or rows have no lasting names.

@@ -32,7 +32,20 @@ Task = Callable[[Iterable[Any]], Iterator[Any]]
 _PLACE: Final = b"sfumato place"
 _REPORT: Final = b"sfumato report"
 # The arguments of `sfumato.release` that are passed on as they are.
-SERVED: Final = ("column", "lat", "lon", "user", "time", "by", "within", "people", "also")
+SERVED: Final = (
+    "column",
+    "lat",
+    "lon",
+    "user",
+    "time",
+    "by",
+    "within",
+    "people",
+    "also",
+    "uncertainty",
+    "prior",
+    "darwin_core",
+)
 _UNSERVED: Final = {
     "resume": "a stopped release on Spark leaves nothing to continue: it starts again",
     "again": "a release on Spark keeps no record of the sources that were released",

@@ -50,6 +50,7 @@ from ..sentences import (
     requirement_words,
     risk_words,
     simulation_words,
+    spread_words,
     state_words,
     subject_words,
     tuple_words,
@@ -151,7 +152,7 @@ def _promise(promise: PromiseFacts, facts: ReportFacts, title: str) -> PageSecti
 
 
 def _costs(facts: ReportFacts) -> tuple[str, ...]:
-    sentences = cost_words(facts.cost, facts.subject)
+    sentences = (*cost_words(facts.cost, facts.subject), *spread_words(facts.radius))
     if facts.cost.best is None:
         return sentences
     counts = len(facts.promises), len(facts.constraints)

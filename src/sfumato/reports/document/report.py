@@ -40,6 +40,7 @@ from ..facts import (
     cost_of,
     measured,
     promises_of,
+    radius_of,
     read_requirements,
     subject_of,
     tuples_of,
@@ -194,6 +195,7 @@ def report(
         0 if visits is None else len(visits),
         0 if visits is None else _outside(content, visits),
         tuples_of(content),
+        radius_of(content),
     )
     return Report(facts, map_figures(content, outline, visits))
 

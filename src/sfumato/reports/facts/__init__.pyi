@@ -7,6 +7,7 @@ from .attacks import visits_in as visits_in
 from .mechanism import constraints_of as constraints_of
 from .mechanism import cost_of as cost_of
 from .mechanism import promises_of as promises_of
+from .mechanism import radius_of as radius_of
 from .mechanism import subject_of as subject_of
 from .overview import Overview as Overview
 from .overview import of_design as of_design

@@ -23,6 +23,7 @@ from ...core import (
     units,
 )
 from ...core.arrays import Floats
+from ...errors import InputError
 from ...escaping import plain, shorten
 from ...files import DistanceSource, MechanismFile, promised_pairs, source_of
 from ...geo import Cells, ChosenPlaces, Lattice, Places, Projection, Visits
@@ -36,6 +37,7 @@ from ...proofs import (
     PlaceDistortion,
     VertexPrivacy,
     distortion_below,
+    error_radius,
     expected_loss_above,
     prove_constraint,
     prove_guarantees,
@@ -321,6 +323,15 @@ def cost_of(held: MechanismFile, visits: Visits | None, *, proved: bool) -> Cost
         expected, _ = _of_loss(mechanism, seen, true, Known.PROVED)
         kind, name, worst, checked = "true point", true.true_point, None, True
     return CostFacts(kind, name, expected, worst, best, objective, reached, checked)
+
+
+def radius_of(held: MechanismFile) -> Quantity | None:
+    """Return the error radius of a file's single reports; None where they have no place, or it is not bounded."""
+    mechanism = held.report_channel if held.has_matrix else held.noise
+    try:
+        return Quantity.at_most(error_radius(mechanism), "m")
+    except InputError:
+        return None
 
 
 def kind_of_loss(mechanism: Mechanism, loss: Loss) -> str:

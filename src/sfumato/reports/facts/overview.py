@@ -21,7 +21,7 @@ from ...proofs import (
     worst_loss_above,
 )
 from .attacks import information_of, noise_attacks, single_attacks
-from .mechanism import constraints_of, cost_of, kind_of_loss, noise_cost, promises_of, subject_of
+from .mechanism import constraints_of, cost_of, kind_of_loss, noise_cost, promises_of, radius_of, subject_of
 from .requirements import usual_risk
 from .types import (
     AttackFacts,
@@ -63,6 +63,7 @@ class Overview(NamedTuple):
     risk: RiskFacts | None = None
     information: InformationFacts | None = None
     even: bool = False
+    radius: Quantity | None = None  # the error radius
 
 
 def of_design(
@@ -87,6 +88,7 @@ def of_design(
         risk=_usual_risk(held, visits),
         information=information_of(mechanism, prior),
         even=_even(prior),
+        radius=radius_of(held),
     )
 
 
@@ -118,7 +120,7 @@ def of_file(
 
 def of_noise(held: MechanismFile, certificate: NoiseCertificate | None = None) -> Overview:
     """Return the facts of noise for coordinates, with its cost and attackers where there is a certificate."""
-    overview = Overview(subject_of(held), promises_of(held))
+    overview = Overview(subject_of(held), promises_of(held), radius=radius_of(held))
     if certificate is None:
         return overview
     attacks = noise_attacks(certificate.attacker, certificate.blind)

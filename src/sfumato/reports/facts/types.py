@@ -5,11 +5,13 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, NamedTuple, Self, final
+from typing import Any, Final, NamedTuple, Self, final
 
 from ...audits import Outcome
 from ...core import Bracket
 from ...core.immutable import CompactRepr
+
+_OPTIONAL: Final = ("tuples", "radius")  # keys that are left out of JSON where there is nothing
 
 
 class Known(enum.Enum):
@@ -319,6 +321,7 @@ class ReportFacts(CompactRepr):
     visits: int = 0  # that were given
     outside: int = 0  # of these, not served
     tuples: TupleFacts | None = None
+    radius: Quantity | None = None  # that holds 95 % of the reports of any true point; None where none is bounded
 
     @property
     def outcomes(self) -> tuple[tuple[str, Outcome], ...]:
@@ -351,9 +354,7 @@ def as_json(facts: object) -> Any:
         return facts.value
     if is_dataclass(facts):
         content = {each.name: as_json(getattr(facts, each.name)) for each in fields(facts)}
-        if content.get("tuples", facts) is None:
-            del content["tuples"]
-        return content
+        return {name: each for name, each in content.items() if each is not None or name not in _OPTIONAL}
     if isinstance(facts, TupleFacts):
         return {name: as_json(value) for name, value in facts._asdict().items()}
     if isinstance(facts, tuple):

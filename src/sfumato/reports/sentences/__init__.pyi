@@ -56,6 +56,7 @@ from .results import optimum_words as optimum_words
 from .results import risk_words as risk_words
 from .results import simulation_words as simulation_words
 from .results import smoothed_words as smoothed_words
+from .results import spread_words as spread_words
 from .results import stopped_words as stopped_words
 from .results import tie_words as tie_words
 from .results import tuple_words as tuple_words

@@ -10,7 +10,7 @@ from ...core import Side
 from ...core.naming import name_phrase, quote
 from ...escaping import plain
 from ...optimal import Design
-from ...proofs import covered
+from ...proofs import covered, radius_words
 from ...rounding import (
     about,
     about_percent,
@@ -89,6 +89,11 @@ def cost_words(cost: CostFacts, subject: SubjectFacts, of: str = "the visits in 
     if not cost.checked:
         return _stated(cost, cost.expected, subject)
     return (_expected(cost, cost.expected, subject, of),)
+
+
+def spread_words(radius: Quantity | None) -> tuple[str, ...]:
+    """Return the error radius in a sentence; none where it is not known."""
+    return () if radius is None else (radius_words(radius.most),)
 
 
 def _stated(cost: CostFacts, expected: Quantity, subject: SubjectFacts) -> tuple[str, ...]:

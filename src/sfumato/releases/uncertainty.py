@@ -1,0 +1,109 @@
+"""Columns of uncertainty next to each report, and Darwin Core columns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._system import pa
+from ..core import Prior
+from ..core.arrays import Floats
+from ..core.immutable import CompactRepr
+from ..escaping import plain
+from ..ledgers import fingerprint
+from ..proofs import CONFIDENCE, error_radius, posterior_radii, radius_words
+from ..rounding import percent_of_confidence
+
+RADIUS: Final = "uncertainty_m"
+POSTERIOR: Final = "posterior_uncertainty_m"
+_DATUM: Final = "EPSG:4326"
+_PRECISION: Final = 1e-7  # degrees: reports have seven decimals
+_GROUND: Final = 1.01  # distances of moves are on a sphere, within .6 % of those on the ground
+_SHOWN: Final = 80  # characters of the name of a prior
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Uncertainty(CompactRepr):
+    """Error radii of a mechanism's reports, in whole metres, rounded up.
+
+    Attributes:
+        radius_m: That of every report, for any true point.
+        moved_m: By how much it covers points outside, which are moved in.
+        posterior_m: That of each report given the prior, array (m,), NaN for none; None without a prior.
+        darwin_core: Whether columns have the names of Darwin Core.
+    """
+
+    radius_m: int
+    moved_m: float
+    posterior_m: Floats | None
+    darwin_core: bool
+
+    @classmethod
+    def of(cls, drawable: Any, prior: Prior | None, *, moved_m: float, darwin_core: bool) -> Self:
+        """Return the radii of a mechanism, of rows that are moved in by at most ``moved_m`` metres.
+
+        Raises:
+            InputError: If the mechanism has no error radius, or the prior is not on its secrets.
+        """
+        beyond_m = _GROUND * moved_m
+        posterior = None if prior is None else np.ceil(posterior_radii(drawable, prior) + beyond_m)
+        radius = math.ceil(_radius(_Known(drawable)) + beyond_m)
+        return cls(radius, moved_m, posterior, darwin_core)
+
+    @property
+    def sentence(self) -> str:
+        """The radius of every report, and the points that it holds for, in a sentence."""
+        return radius_words(self.radius_m, self.moved_m)
+
+    def added(self, columns: dict[str, Any], reports: NDArray[Any]) -> dict[str, Any]:
+        """Return the columns of reports, array (n, ...), with those of uncertainty."""
+
+        def constant(value: Any) -> Any:
+            return pa.repeat(pa.scalar(value), len(reports))
+
+        if self.darwin_core:
+            made = {
+                "decimalLatitude": columns["latitude"],
+                "decimalLongitude": columns["longitude"],
+                "geodeticDatum": constant(_DATUM),
+                "coordinateUncertaintyInMeters": constant(self.radius_m),
+                "coordinatePrecision": constant(_PRECISION),
+                "dataGeneralizations": constant(f"Coordinates were replaced by a random report. {self.sentence}"),
+            }
+        else:
+            made = {**columns, RADIUS: constant(self.radius_m)}
+        if self.posterior_m is not None:
+            radii = self.posterior_m[reports]
+            made[POSTERIOR] = pa.array(radii, pa.int64(), mask=np.isnan(radii), safe=False)
+        return made
+
+
+def prior_words(name: str) -> str:
+    """Return the meaning of the posterior radius in a sentence, with the name of its prior."""
+    return (
+        f"{POSTERIOR}: given the report, the true point is within it with a probability of at least "
+        f"{percent_of_confidence(CONFIDENCE)} under the prior {plain(name)[:_SHOWN]!r}"
+    )
+
+
+class _Known:
+    """A mechanism, equal to others with its fingerprint: tasks of Spark read theirs again and again."""
+
+    def __init__(self, drawable: Any) -> None:
+        self.drawable, self._mark = drawable, fingerprint(drawable)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Known) and self._mark == other._mark
+
+    def __hash__(self) -> int:
+        return hash(self._mark)
+
+
+@lru_cache(maxsize=64)
+def _radius(known: _Known) -> float:
+    return error_radius(known.drawable)
