@@ -23,7 +23,8 @@ RARELY = LinearConstraint([[0, 0, 1], [0, 0, 0], [0, 0, 0]], 0.02, name="0 as 2"
 
 def told(found):
     lines = (line for each in found.page.sections for line in (*each.sentences, *each.items, *each.formal))
-    return " ".join((*found.page.lead, *lines))
+    cover = (line for _, sentences in found.page.cover for line in sentences)
+    return " ".join((*found.page.lead, *cover, *lines))
 
 
 def without_others(held):

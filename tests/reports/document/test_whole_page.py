@@ -14,7 +14,12 @@ NUMBER = re.compile(
 METRES = {"mm": 1e-3, "m": 1.0, "km": 1e3}
 # 50 %: what somebody thought before. 99.9 %: what is no useful limit. 1,750 and 1,850: radii of laws. 31: the
 # notions of the atlas. 60 and 600: seconds to ask for.
-CONSTANTS = {"%": {50.0, 99.9, 99.0, 100.0}, "ft": {1750.0, 1850.0}, "": {0.0, 1.0, 1750.0, 31.0, 60.0, 600.0}}
+# 800: NIST SP 800-226.
+CONSTANTS = {
+    "%": {50.0, 99.9, 99.0, 100.0},
+    "ft": {1750.0, 1850.0},
+    "": {0.0, 1.0, 1750.0, 31.0, 60.0, 600.0, 800.0},
+}
 # Texts that stand in the JSON as they are; those of audits and proofs have tests of their own.
 TEXTS = ("sentence", "formal", "notes", "stated", "remarks")
 NAMES = (
@@ -26,6 +31,10 @@ NAMES = (
     "first",
     "last",
     "name",
+    "label",
+    "solver",
+    "why",
+    "version",
     "sha256",
     "mark",
     "written",
@@ -36,7 +45,10 @@ NAMES = (
 
 def page_text(page):
     """All texts of the page that say something of the mechanism; not how the file was made."""
-    parts = list(page.lead)
+    parts = [*page.lead]
+    parts += [
+        each for heading, sentences in page.cover if heading not in ("Verified", "File") for each in sentences
+    ]
     for section in page.sections:
         if section.title == "How this was made":
             continue

@@ -13,7 +13,7 @@ from sfumato.core import units
 from sfumato.files import MechanismFile
 from sfumato.reports import audited
 from sfumato.reports.document import OtherDesigns
-from sfumato.reports.sentences import cost_words, subject_words
+from sfumato.reports.sentences import cost_words, protected_words
 
 from .conftest import CITY, KINDS, REGION, held, report_of, report_without_drawings, slowly
 
@@ -24,7 +24,8 @@ LENGTHS = ("mm", "m", "km")
 
 def everything(found):
     """The sentences of the sections that say numbers, by their titles."""
-    return {section.title: " ".join((*section.sentences, *section.items)) for section in found.page.sections}
+    sections = {section.title: (*section.sentences, *section.items) for section in found.page.sections}
+    return {title: " ".join(sentences) for title, sentences in {**dict(found.page.cover), **sections}.items()}
 
 
 def value(text, unit=""):
@@ -183,9 +184,9 @@ def test_how_near_an_attacker_comes(told):
 
 def test_what_is_not_protected_is_true_of_the_file(told):
     sections, facts = told
-    text = sections["What is not protected"]
+    text = sections["Not protected"]
     kinds = {each["kind"] for each in facts["promises"]}
-    assert ("epsilon is ten times as large" in text) == bool(kinds & {"points", "cells", "values", "near"})
+    assert ("k times the epsilon" in text) == bool(kinds & {"points", "cells", "values", "near"})
     assert ("Borders of cells" in text) == (facts["subject"]["kind"] == "cells")
     assert ("Positions outside" in text) == bool(facts["subject"]["region"])
     assert ("The prior:" in text) == facts["prior"]["held"]
@@ -205,7 +206,7 @@ def test_reports_at_medians_may_be_where_somebody_was():
     promise, prior = sf.CoordinatePrivacy("1/km"), sf.Prior.from_visits(lattice, CITY)
     made = sf.design(prior, loss=lattice.loss(CITY), guarantees=promise, gap=1e-3, method="table")
     said = [
-        everything(report_without_drawings(design, others=OtherDesigns(0)))["What is not protected"]
+        everything(report_without_drawings(design, others=OtherDesigns(0)))["Not protected"]
         for design in (made, sf.optimal.at_medians(made, CITY))
     ]
     assert "Places of the data" not in said[0]
@@ -242,7 +243,7 @@ def test_numbers_on_a_circle_are_called_so(width, noun):
     prior = sf.Prior(hours, np.arange(1, len(hours) + 1) / np.arange(1, len(hours) + 1).sum())
     file = MechanismFile(mechanism, prior, hours.metric("absolute"))
     found = report_without_drawings(file, require=["within 3 h: at most 99 %"], others=OtherDesigns(0))
-    said = " ".join(subject_words(found.facts.subject))
+    said = " ".join(protected_words(found.facts.subject))
     assert f"{24 // width} {noun}s, from 0" in said
     assert "numbers on a circle of 24 h" in said
     assert found.facts.subject.circle.value == 24

@@ -9,7 +9,18 @@ import typer
 
 from ..mechanism_files import among_others, check_report, check_time, exit_code, read_required, typed
 from ..messages import say
-from ..options import FrontierTime, Latitude, Longitude, Outline, People, SfmFile, SkipDamaged, User, UserColumn
+from ..options import (
+    FrontierTime,
+    KeyFile,
+    Latitude,
+    Longitude,
+    Outline,
+    People,
+    SfmFile,
+    SkipDamaged,
+    User,
+    UserColumn,
+)
 from ..outputs import check_outputs
 
 
@@ -38,6 +49,12 @@ def command(
     frontier_time: FrontierTime = 60.0,
     outline: Outline = None,
     source: Annotated[str, typer.Option(help="Where the prior comes from, in a few words.")] = "",
+    why: Annotated[str, typer.Option(help="Why this epsilon, in a sentence.")] = "",
+    ledger: Annotated[str | None, typer.Option(help="The ledger of budgets, for limits and spending.")] = None,
+    key_file: KeyFile = None,
+    registry: Annotated[
+        Path | None, typer.Option(help="Write an entry for the registry of deployments here (.yaml).")
+    ] = None,
     user: User = None,
     lat: Latitude = None,
     lon: Longitude = None,
@@ -55,10 +72,11 @@ def command(
     from ...reports.document import SECONDS, Origin, report
     from ...reports.maps import outline as read_outline
     from ..place_options import optional_visits
+    from .ledger import open_ledger
 
     target = output or Path("report.html")
     check_report(target)
-    check_outputs([target], [file, visits, sweep, outline])
+    check_outputs([target, *([] if registry is None else [registry])], [file, visits, sweep, outline])
     check_time(frontier_time)
     required = read_required(require)
     held = read_mechanism_file(file)
@@ -67,6 +85,7 @@ def command(
     )
     if read is not None and user is not None:
         read = read.of_user(user)
+    books = None if ledger is None else open_ledger(ledger, key_file)
     land = None if outline is None else read_outline(outline)
     seconds = None if frontier_time == SECONDS or sweep is not None else frontier_time
     origin = Origin(
@@ -75,6 +94,8 @@ def command(
         sweep,
         tuple(require or ()),
         source,
+        why,
+        ledger or "",
         user or "",
         outline,
         frontier_time=seconds,
@@ -83,13 +104,24 @@ def command(
     )
     with among_others(frontier_time, "Proving, attacking and measuring") as others:
         found = report(
-            held, visits=read, require=required, sweep=sweep, others=others, origin=origin, outline=land
+            held,
+            visits=read,
+            require=required,
+            sweep=sweep,
+            others=others,
+            origin=origin,
+            outline=land,
+            ledger=books,
         )
         with owner_only_like(file):
             found.save(target)
+            if registry is not None:
+                found.save(registry)
     for sentence in found.spoken:
         say(sentence)
     say(f"Written: {target}")
+    if registry is not None:
+        say(f"Written: {registry}. Replace every text that begins with FILL IN before you submit it.")
     code = exit_code(found.outcome)
     if code:
         raise typer.Exit(code)

@@ -1,13 +1,12 @@
 """The document that a privacy officer signs: facts, words, a page that opens offline, and JSON."""
 
 from ..facts import Known, Quantity, ReportFacts, Required, as_json, notions_of, read_requirements
+from .data_pages import Learned, learn_page, receipt_page
 from .estimate_page import estimate_page
 from .layout import ProvedPromises, audit_page, notion_sections
-from .learn_page import Learned, learn_page
 from .notebook import notebook_html, tables_html
 from .other_designs import SECONDS, OtherDesigns
 from .page import Page, PageFigure, PageSection, PageTable, check_pages
-from .receipt_page import receipt_page
 from .report import Origin, Report, file_facts, report, report_file
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Self, final
 
 from ...audits import Audit, Outcome, Verdict
@@ -21,6 +21,8 @@ from ..facts import (
     of_noise,
 )
 from ..sentences import (
+    MOST,
+    REVIEW_HEADINGS,
     attack_headings,
     attack_rows,
     attack_words,
@@ -30,6 +32,7 @@ from ..sentences import (
     constraint_words,
     cost_words,
     file_words,
+    first_words,
     formal_words,
     framed,
     frontier_caption,
@@ -37,23 +40,26 @@ from ..sentences import (
     frontier_rows,
     frontier_words,
     lead_words,
+    likely_words,
     limit_words,
     no_attack_words,
     no_guarantee_words,
     notion_rows,
     notion_words,
     nouns_of,
+    odds_words,
     optimum_words,
-    prior_formal,
-    prior_words,
     promise_words,
+    protected_words,
     requirement_words,
+    review_words,
     risk_words,
     simulation_words,
     spread_words,
     state_words,
     subject_words,
     tuple_words,
+    verified_words,
 )
 from ..summary import Summary, audit_summary, summarise_noise
 from .figures import atlas_figure, frontier_figures
@@ -66,7 +72,7 @@ _LITERATE: Final = (
 
 
 def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
-    """Return the page of a report."""
+    """Return the page of a report: a cover to sign, four sheets at most, and an appendix."""
     broken = any(outcome is Outcome.FAILS for _, outcome in facts.outcomes)
     required = tuple(requirement_words(each.text, each.outcome, each.reason) for each in facts.requirements)
     sections = [
@@ -74,24 +80,51 @@ def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
         *_promises(facts),
         *_tuples(facts),
         *_constraints(facts),
-        *([PageSection("What was required", items=required)] if required else []),
+        *([PageSection("What was required", items=required)] if len(required) > MOST else []),
         PageSection("What it costs", _costs(facts)),
         _risk(facts),
         _attacks(facts),
-        _frontier(facts),
-        notion_sections(facts.notions, facts.notes, _LITERATE),
-        PageSection("What is not protected", items=limit_words(facts)),
-        PageSection("Where the prior comes from", prior_words(facts), formal=prior_formal(facts)),
-        file_section(facts.file, facts.remarks),
+        PageSection("What reviewers ask", tables=(_review(facts),)),
+        replace(_frontier(facts), appendix=True),
+        replace(notion_sections(facts.notions, facts.notes, _LITERATE), appendix=True),
+        replace(file_section(facts.file, facts.remarks), appendix=True),
     ]
     name = f": {facts.file.name}" if facts.file.name else ""
     return Page(
         f"Privacy report{name}",
-        lead_words(facts),
+        first_words(lead_words(facts)),
         tuple(sections),
-        signed=True,
+        _cover(facts),
         warning=broken or not facts.holds or not (facts.promises or facts.tuples),
     )
+
+
+def _cover(facts: ReportFacts) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return what is signed: headings and sentences."""
+    subject, file = facts.subject, facts.file
+    limits = [" ".join(risk_words(each, subject)) for each in facts.risks if each.text]
+    limits += [requirement_words(each.text, each.outcome, each.reason) for each in facts.requirements]
+    promises = [odds_words(each, subject) for each in facts.promises]
+    if facts.tuples is not None:
+        promises += facts.tuples.proofs
+    guarantees = first_words(promises) or (no_guarantee_words(constraints=bool(facts.constraints)),)
+    attackers = attack_words([each for each in facts.attacks if each.reports < 2], subject, even=facts.prior.even)
+    rows = {
+        "Protected": protected_words(subject),
+        "Stated limits": first_words(limits) or ("No limit was stated.",),
+        "Guarantee": (*guarantees, *first_words(tuple(map(constraint_item, facts.constraints)))),
+        "Cost": (*cost_words(facts.cost, subject), *likely_words(facts.report_error)),
+        "Best attacker": attackers or (no_attack_words(subject),),
+        "Not protected": limit_words(facts),
+        "Verified": (verified_words(facts),),
+        "File": (f"{file.name}, {file.bytes:,} bytes", f"SHA-256: {file.sha256}") if file.name else (),
+    }
+    return tuple((heading, sentences) for heading, sentences in rows.items() if sentences)
+
+
+def _review(facts: ReportFacts) -> PageTable:
+    caption = "Answers to the questions of NIST SP 800-226 and of the registry of deployments."
+    return PageTable(caption, (), tuple(zip(REVIEW_HEADINGS, review_words(facts), strict=True)))
 
 
 def notion_sections(notions: Sequence[NotionFacts], notes: Sequence[str], lead: Sequence[str] = ()) -> PageSection:

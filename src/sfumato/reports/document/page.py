@@ -57,6 +57,7 @@ class PageSection(CompactRepr):
     fold: str = "In formulas"  # its name
     script: str = ""  # a program behind a fold of its own
     warning: bool = False  # whether the first sentence warns
+    appendix: bool = False  # printed after the other sections, from a new sheet
 
 
 @final
@@ -67,7 +68,7 @@ class Page(CompactRepr):
     title: str
     lead: tuple[str, ...]
     sections: tuple[PageSection, ...]
-    signed: bool = False  # whether it ends with lines for signatures
+    cover: tuple[tuple[str, tuple[str, ...]], ...] = ()  # headings and sentences of a first sheet to sign
     warning: bool = False  # whether the first of the lead warns
 
     def html(self) -> str:

@@ -22,7 +22,7 @@ from ...errors import DataError, InputError
 from ...escaping import plain
 from ...files import MechanismFile, read_mechanism_file
 from ...geo import Places, Visits, check_skip, is_city, read_visits, synthetic_city
-from ...ledgers import fingerprint
+from ...ledgers import Ledger, fingerprint
 from ...optimal import Design
 from ...proofs import PlaceDistortion
 from ...rounding import counted
@@ -36,8 +36,10 @@ from ..facts import (
     all_hold,
     as_json,
     attacks_of,
+    budget_of,
     constraints_of,
     cost_of,
+    error_of,
     measured,
     promises_of,
     radius_of,
@@ -54,6 +56,7 @@ from .figures import map_figures
 from .layout import report_page
 from .other_designs import LeftOut, OtherDesigns, frontier_from, other_designs
 from .page import Page, PageFigure
+from .registry import registry_text
 
 _SHOWN = 120  # characters of a source that the file names
 
@@ -101,22 +104,24 @@ class Report(CompactRepr):
         return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=True) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the report, whole or not at all.
+        """Write the report as a page (.html) or JSON, or an entry of the registry of deployments (.yaml).
 
         Raises:
             FileError: If it cannot be written.
-            InputError: If the name has another ending.
+            InputError: If the name has another ending, or an entry has no proved epsilon.
             MissingExtraError: If jinja2 is not installed.
         """
         suffix = Path(path).suffix.lower()
         if suffix == ".html":
             self.page.save(path)
-        elif suffix == ".json":
+        elif suffix in (".json", ".yaml"):
+            content = self.json() if suffix == ".json" else registry_text(self.facts)
             with atomically(path) as temporary:
-                temporary.write_text(self.json(), encoding="utf-8")
+                temporary.write_text(content, encoding="utf-8")
         else:
             raise InputError(
-                f"the output {plain(os.fspath(path))!r} ends in neither .html nor .json.", "use one of them."
+                f"the output {plain(os.fspath(path))!r} ends in neither .html, .json nor .yaml.",
+                "use one of them.",
             )
 
 
@@ -130,6 +135,8 @@ def report(
     origin: Origin | None = None,
     remarks: Sequence[str] = (),
     outline: Outline | None = None,
+    ledger: Ledger | None = None,
+    registry: str | os.PathLike[str] | None = None,
     when: datetime | None = None,
 ) -> Report:
     """Return the report of a mechanism, with each of its guarantees proved again.
@@ -143,11 +150,13 @@ def report(
         origin: The files of the report, for the command and the script that make it again.
         remarks: Sentences on how the mechanism was made.
         outline: Land, water and names to draw the maps on.
+        ledger: The ledger of what reports are charged to.
+        registry: A file (.yaml) for an entry of the registry of differential-privacy deployments.
         when: The time of writing; now if None.
 
     Raises:
-        InputError: If a requirement has another form, its radius does not fit the secrets, or the outline lies
-            elsewhere.
+        InputError: If a requirement has another form, its radius does not fit the secrets, the outline lies
+            elsewhere, or an entry has no proved epsilon.
         DataError: If the sweep is not a table of designs, or no visit is in the region.
 
     Example:
@@ -196,8 +205,13 @@ def report(
         0 if visits is None else _outside(content, visits),
         tuples_of(content),
         radius_of(content),
+        error_of(content, visits),
+        None if ledger is None else budget_of(ledger),
     )
-    return Report(facts, map_figures(content, outline, visits))
+    made = Report(facts, map_figures(content, outline, visits))
+    if registry is not None:
+        made.save(registry)
+    return made
 
 
 def _outside(held: MechanismFile, visits: Visits) -> int:
@@ -219,7 +233,7 @@ def _outside(held: MechanismFile, visits: Visits) -> int:
 def _prior(held: MechanismFile, source: str) -> PriorFacts:
     prior: Prior | None = held.prior
     entropy = None if prior is None else Quantity.about(prior.entropy_bits, "bit")
-    even = prior is not None and bool((prior.probabilities == prior.probabilities[0]).all())
+    even = prior is not None and prior.even
     places = visits = 0
     for each in held.guarantees if held.has_matrix else ():
         if isinstance(each, PlaceDistortion) and not places:
@@ -237,8 +251,10 @@ def report_file(
     require: Iterable[str] = (),
     sweep: str | os.PathLike[str] | None = None,
     source: str = "",
+    why: str = "",
     user: str | None = None,
     outline: str | os.PathLike[str] | None = None,
+    ledger: str | None = None,
     frontier_time: float | None = None,
     skip_damaged: bool = False,
 ) -> Report:
@@ -261,6 +277,8 @@ def report_file(
         sweep=None if sweep is None else Path(sweep),
         require=texts,
         source=source,
+        why=why,
+        ledger=ledger or "",
         user=user or "",
         outline=None if outline is None else Path(outline),
         frontier_time=frontier_time,
@@ -268,7 +286,17 @@ def report_file(
     )
     land = None if outline is None else read_outline(outline)
     others = None if frontier_time is None else OtherDesigns(frontier_time)
-    return report(held, visits=points, require=required, sweep=sweep, others=others, origin=origin, outline=land)
+    books = None if ledger is None else Ledger(ledger)
+    return report(
+        held,
+        visits=points,
+        require=required,
+        sweep=sweep,
+        others=others,
+        origin=origin,
+        outline=land,
+        ledger=books,
+    )
 
 
 def visits_named(visits: Path, *, skip_damaged: bool = False) -> Visits:
@@ -289,6 +317,8 @@ class Origin(CompactRepr):
     sweep: Path | None = None
     require: tuple[str, ...] = ()  # as written
     source: str = ""  # of the prior, in words
+    why: str = ""  # the reason for the epsilon, in words
+    ledger: str = ""  # its address
     user: str = ""  # whose visits count
     outline: Path | None = None
     designed: str = ""  # the command that made mechanism and report
@@ -317,6 +347,8 @@ def file_facts(held: MechanismFile | None, origin: Origin, when: datetime | None
         _script(origin),
         () if held is None else tuple(plain(name)[:60] for name in sorted(held.claims)[:20]),
         tuple(map(plain, stated)),
+        "" if held is None else plain(held.claims.get("solver", ""))[:60],
+        plain(origin.why),
     )
 
 
@@ -334,8 +366,6 @@ def _command(origin: Origin) -> str:
         parts += ["--require", text]
     if origin.frontier_time is not None:
         parts += ["--frontier-time", f"{origin.frontier_time:g}"]
-    if origin.source:
-        parts += ["--source", origin.source]
     return plain(" ".join(shlex.quote(part) for part in [*parts, "-o", "report.html"]))
 
 
@@ -350,7 +380,6 @@ def _script(origin: Origin) -> str:
     arguments += ["    skip_damaged=True,"] if origin.skip_damaged else []
     arguments += [] if origin.frontier_time is None else [f"    frontier_time={origin.frontier_time:g},"]
     arguments += [f"    require={_listed(origin.require)},"] if origin.require else []
-    arguments += [f"    source={_quoted(origin.source)},"] if origin.source else []
     lines = [
         "from sfumato.reports.document import report_file",
         "",
@@ -365,8 +394,8 @@ def _script(origin: Origin) -> str:
 
 def _options(origin: Origin) -> list[tuple[str, object]]:
     """Return the options that were given, by their names."""
-    every = {"visits": origin.visits, "sweep": origin.sweep, "user": origin.user, "outline": origin.outline}
-    return [(name, value) for name, value in every.items() if value]
+    names = ("visits", "sweep", "user", "outline", "ledger", "source", "why")
+    return [(name, getattr(origin, name)) for name in names if getattr(origin, name)]
 
 
 def _quoted(value: object) -> str:

@@ -10,6 +10,8 @@ from .mechanism import promises_of as promises_of
 from .mechanism import radius_of as radius_of
 from .mechanism import subject_of as subject_of
 from .overview import Overview as Overview
+from .overview import budget_of as budget_of
+from .overview import error_of as error_of
 from .overview import of_design as of_design
 from .overview import of_file as of_file
 from .overview import of_noise as of_noise
@@ -22,8 +24,10 @@ from .requirements import risk_within as risk_within
 from .requirements import usual_risk as usual_risk
 from .types import AttackFacts as AttackFacts
 from .types import BeliefFacts as BeliefFacts
+from .types import BudgetFacts as BudgetFacts
 from .types import ConstraintFacts as ConstraintFacts
 from .types import CostFacts as CostFacts
+from .types import ErrorFacts as ErrorFacts
 from .types import FileFacts as FileFacts
 from .types import FormalFacts as FormalFacts
 from .types import FrontierFacts as FrontierFacts

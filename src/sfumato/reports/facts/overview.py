@@ -9,8 +9,10 @@ import numpy as np
 
 from ...core import Mechanism, Metric, MetricPrivacy, Prior
 from ...core.naming import label_phrase
+from ...escaping import plain
 from ...files import MechanismFile, promised_pairs
 from ...geo import DISTANCES, Lattice, Places, Visits
+from ...ledgers import Ledger, amount_text
 from ...optimal import Design
 from ...proofs import (
     DistortionProof,
@@ -25,8 +27,10 @@ from .mechanism import constraints_of, cost_of, kind_of_loss, noise_cost, promis
 from .requirements import usual_risk
 from .types import (
     AttackFacts,
+    BudgetFacts,
     ConstraintFacts,
     CostFacts,
+    ErrorFacts,
     InformationFacts,
     Known,
     PromiseFacts,
@@ -37,6 +41,8 @@ from .types import (
 )
 
 _SAME: Final = 1e-9  # relative, between a prior and that of the visits
+_LIKELY: Final = 0.95  # share of reports
+_SLACK: Final = 1e-9  # of a sum of probabilities in floats
 _MOST: Final = 1_000_000  # distinct visits times reports: about five seconds
 
 
@@ -87,7 +93,7 @@ def of_design(
         attacks=single_attacks(mechanism, prior, ground, visits),
         risk=_usual_risk(held, visits),
         information=information_of(mechanism, prior),
-        even=_even(prior),
+        even=len(prior) > 1 and prior.even,
         radius=radius_of(held),
     )
 
@@ -114,7 +120,7 @@ def of_file(
         (cost,) if cost.expected is not None else (),
         attacks=() if prior is None else single_attacks(mechanism, prior, None),
         information=None if prior is None else information_of(mechanism, prior),
-        even=prior is not None and _even(prior),
+        even=prior is not None and len(prior) > 1 and prior.even,
     )
 
 
@@ -125,10 +131,6 @@ def of_noise(held: MechanismFile, certificate: NoiseCertificate | None = None) -
         return overview
     attacks = noise_attacks(certificate.attacker, certificate.blind)
     return overview._replace(costs=(noise_cost(certificate.loss),), attacks=attacks)
-
-
-def _even(prior: Prior) -> bool:
-    return len(prior) > 1 and bool((prior.probabilities == prior.probabilities[0]).all())
 
 
 def _witness(mechanism: Mechanism, proof: EpsilonProof) -> TightPair:
@@ -217,3 +219,36 @@ def _held_out(design: Design, visits: Visits) -> tuple[Quantity | None, int]:
     kind = loss.true_point or (loss.name if loss.name in DISTANCES else "euclidean")
     true = places.loss(visits, kind, loss.unit or "km", observables=reports)
     return Quantity.about(mechanism.expected_loss(Prior.from_visits(places, visits), true), true.unit), inside
+
+
+def error_of(held: MechanismFile, visits: Visits | None) -> ErrorFacts | None:
+    """Return the error of most reports, and for whom it is largest; None without a prior, a loss or a table."""
+    if not held.has_matrix:
+        return None
+    mechanism, space = held.report_channel, held.report_channel.secrets
+    prior, loss = held.prior, None if held.loss_is_stated else held.loss
+    if visits is not None and isinstance(space, Places) and mechanism.observables.coordinates is not None:
+        loss, prior = space.loss(visits, observables=mechanism.observables), Prior.from_visits(space, visits)
+    if prior is None or loss is None:
+        return None
+    likely = None
+    if loss.unit and not loss.true_point:  # the loss of a true point is a mean
+        losses, joint = loss.array.ravel(), mechanism.joint(prior).ravel()
+        order = np.argsort(losses, kind="stable")
+        reached = np.searchsorted(joint[order].cumsum(), _LIKELY + _SLACK)
+        likely = Quantity.at_most(float(losses[order[min(int(reached), len(order) - 1)]]), loss.unit)
+    means = np.where(prior.probabilities > 0, (mechanism.matrix * loss.array).sum(axis=1), -1.0)
+    worst = int(means.argmax())
+    alone = expected_loss_above(mechanism, Prior(space, np.eye(1, len(space), worst)[0]), loss)
+    latlon = tuple(map(float, space.latlon[worst])) if isinstance(space, Places) else ()
+    label = plain(label_phrase(space.labels[worst]))
+    return ErrorFacts(likely, _LIKELY, Quantity.at_most(alone, loss.unit), label, latlon)
+
+
+def budget_of(ledger: Ledger) -> BudgetFacts:
+    """Return the limits of a ledger, and the most that a user has spent."""
+    state, balances = ledger.check(), [ledger.balance(user) for user in ledger.users]
+    most = max((each.spent for each in balances), default=None)
+    spent = "" if most is None else amount_text(most, ledger.unit)
+    reports = sum(each.reports for each in balances)
+    return BudgetFacts(ledger.limits, len(balances), reports, spent, state.sound, state.head)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import date, datetime
 from typing import Any, Final, NamedTuple, Self, final
 
 from ...audits import Outcome
 from ...core import Bracket
 from ...core.immutable import CompactRepr
 
-_OPTIONAL: Final = ("tuples", "radius")  # keys that are left out of JSON where there is nothing
+_OPTIONAL: Final = ("tuples", "radius", "report_error", "budget")  # left out of JSON where there are none
 
 
 class Known(enum.Enum):
@@ -202,6 +203,27 @@ class InformationFacts(NamedTuple):
     entropy: float
 
 
+class ErrorFacts(NamedTuple):
+    """The error of most reports, and the secret with the largest average loss."""
+
+    likely: Quantity | None  # a loss that the share of reports does not exceed, under the prior
+    share: float
+    worst: Quantity | None  # the largest average loss of one secret
+    label: str  # of that secret
+    latlon: tuple[float, ...]  # its middle, degrees; empty where secrets are no places
+
+
+class BudgetFacts(NamedTuple):
+    """The limits and the spending of a ledger."""
+
+    limits: tuple[str, ...]  # of each user, such as 5/km per day
+    users: int  # charged so far
+    reports: int
+    most: str  # the largest sum of one user
+    sound: bool  # whether the record was verified
+    head: str  # the end of the record
+
+
 class TupleFacts(NamedTuple):
     """Proofs, loss and attackers of reports that are sent among dummies."""
 
@@ -295,6 +317,13 @@ class FileFacts(CompactRepr):
     script: str  # in Python, that does the same
     claims: tuple[str, ...]  # names of what its writer says besides the content that is checked
     stated: tuple[str, ...]  # what nothing here can confirm
+    solver: str = ""  # as its writer states
+    why: str = ""  # the reason for the epsilon, as the author of the report states
+
+    @property
+    def day(self) -> date:
+        """The day of writing."""
+        return datetime.fromisoformat(self.written).date()
 
 
 @final
@@ -322,6 +351,8 @@ class ReportFacts(CompactRepr):
     outside: int = 0  # of these, not served
     tuples: TupleFacts | None = None
     radius: Quantity | None = None  # that holds 95 % of the reports of any true point; None where none is bounded
+    report_error: ErrorFacts | None = None
+    budget: BudgetFacts | None = None
 
     @property
     def outcomes(self) -> tuple[tuple[str, Outcome], ...]:
@@ -355,7 +386,7 @@ def as_json(facts: object) -> Any:
     if is_dataclass(facts):
         content = {each.name: as_json(getattr(facts, each.name)) for each in fields(facts)}
         return {name: each for name, each in content.items() if each is not None or name not in _OPTIONAL}
-    if isinstance(facts, TupleFacts):
+    if isinstance(facts, TupleFacts | ErrorFacts | BudgetFacts):
         return {name: as_json(value) for name, value in facts._asdict().items()}
     if isinstance(facts, tuple):
         return [as_json(each) for each in facts]

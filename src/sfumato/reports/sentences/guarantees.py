@@ -170,9 +170,22 @@ def short_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
         pairs = f"any two {several} at a finite distance"
     claimed = f"epsilon {at_most(promise.claimed.value, 6)}{unit} for {pairs}"
     per = "" if not by else f", by {by}"
-    example = next((each for each in reversed(promise.beliefs) if each.reports == 1), None)
+    example = _example(promise)
     meaning = "" if example is None else f" {_odds(example, promise, several)}"
     return f"{claimed[0].upper()}{claimed[1:]}{per} (proved).{meaning}"
+
+
+def odds_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
+    """Return a guarantee in one line, with the factor by which a report changes odds."""
+    words, example = short_words(promise, subject), _example(promise)
+    if not promise.proven or example is None or example.belief.most >= _USELESS:
+        return words
+    return f"{words} The odds between the two change by at most a factor of {at_most(example.factor.most)}."
+
+
+def _example(promise: PromiseFacts) -> BeliefFacts | None:
+    """Return the meaning of one report at the largest distance."""
+    return next((each for each in reversed(promise.beliefs) if each.reports == 1), None)
 
 
 def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
@@ -187,7 +200,7 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
         sentences = [_proof(promise, subject), formal_words(promise, subject)[0]]
     if promise.distances in _BY:
         sentences.append(f"Distances are {_BY[promise.distances]}: {quote(promise.metric)}.")
-    example = next((each for each in reversed(promise.beliefs) if each.reports == 1), None)
+    example = _example(promise)
     if example is not None:
         sentences.append(_odds(example, promise, several))
     elif not math.isfinite(promise.proved.value):

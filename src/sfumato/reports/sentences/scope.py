@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 from ...core.naming import quote
 from ...core.units import canonical
 from ...escaping import plain
-from ...rounding import about, amount, amount_at_least, amount_at_most, counted, exactly, percent_at_most
-from ..facts import FileFacts, Quantity, ReportFacts, SubjectFacts, all_hold
+from ...rounding import (
+    about,
+    amount,
+    amount_at_least,
+    amount_at_most,
+    counted,
+    exactly,
+    percent_at_least,
+    percent_at_most,
+)
+from ..facts import BudgetFacts, ErrorFacts, FileFacts, Quantity, ReportFacts, SubjectFacts, all_hold
 
 _NOUNS: Final = {
     "points": ("point", "points"),
@@ -27,7 +36,10 @@ _ACROSS: Final = (
     "centres of these cells."
 )
 _SHOWN: Final = 120  # characters of a source
+_REASON: Final = 400  # characters of a reason
 _WORDS: Final = ("day", "week", "month", "year")  # units that are words; the others are signs
+MOST: Final = 3
+"""The most sentences of one kind on the first sheet."""
 ALL: Final = "100 %"
 """A useless limit of a share."""
 
@@ -40,6 +52,12 @@ def nouns_of(subject: SubjectFacts) -> tuple[str, str]:
 def secret_nouns(subject: SubjectFacts) -> tuple[str, str]:
     """Return the noun for a secret of the channel, and its plural; on a lattice its points."""
     return ("lattice point", "lattice points") if subject.kind == "points" else nouns_of(subject)
+
+
+def first_words(sentences: Sequence[str], most: int = MOST) -> tuple[str, ...]:
+    """Return the first sentences, and how many more there are."""
+    more = len(sentences) - most
+    return tuple(sentences) if more < 1 else (*sentences[:most], f"{more:,} more: see the next pages.")
 
 
 def about_amount(value: float, unit: str) -> str:
@@ -80,23 +98,37 @@ def title_words(subject: SubjectFacts, circle: str = "") -> str:
     return f"A mechanism for {counted(subject.secrets, *secret_nouns(subject))} {circle}".strip()
 
 
-def subject_words(subject: SubjectFacts) -> tuple[str, ...]:
-    """Return the subject of the protection, the protected person, the region and the adversaries."""
-    sentences = [
+def protected_words(subject: SubjectFacts) -> tuple[str, ...]:
+    """Return what goes in and out, and the unit of privacy."""
+    return (
         _what(subject),
-        f"It protects the person whose {'position' if subject.region else 'answer'} goes in, for one report of "
-        "one person at a time.",
+        f"It protects the person whose {_datum(subject)} goes in, for one report of one person at a time.",
+    )
+
+
+def _datum(subject: SubjectFacts) -> str:
+    return "position" if subject.region else "answer"
+
+
+def subject_words(subject: SubjectFacts) -> tuple[str, ...]:
+    """Return the adversaries, the region and the secrets and reports of probability 0."""
+    sentences = [
         "It protects from everyone who sees the report: who collects it, who receives it later, and who steals "
         "it.",
     ]
     if subject.region:
-        south, west, north, east = subject.region
-        width, height = (amount(each, "m", 2) for each in subject.size)
-        sentences.append(
-            f"It takes positions in the box from {_degrees(south, 'N', 'S')}, {_degrees(west, 'E', 'W')} to "
-            f"{_degrees(north, 'N', 'S')}, {_degrees(east, 'E', 'W')}, about {width} wide and {height} high."
-        )
+        sentences.append(region_words(subject))
     return (*sentences, *_never(subject))
+
+
+def region_words(subject: SubjectFacts) -> str:
+    """Return the box of positions that a mechanism serves."""
+    south, west, north, east = subject.region
+    width, height = (amount(each, "m", 2) for each in subject.size)
+    return (
+        f"It takes positions in the box from {_degrees(south, 'N', 'S')}, {_degrees(west, 'E', 'W')} to "
+        f"{_degrees(north, 'N', 'S')}, {_degrees(east, 'E', 'W')}, about {width} wide and {height} high."
+    )
 
 
 def _what(subject: SubjectFacts) -> str:
@@ -153,20 +185,21 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
     unproved = not all(each.proven or each.kind == "nothing" for each in facts.promises)
     counting = f"that every {one} counts alike" if prior.even else f"how common each {one} is"
     listed = (
-        (
-            rated,
-            "Repetition: fresh reports of one person add up. For ten of them, epsilon is ten times as large.",
-        ),
+        (rated, "Repetition: k fresh reports of one person have k times the epsilon."),
         (not rated, "Repetition: unless stated otherwise, this is about one report. Several reports reveal more."),
-        (True, "Other data: the time, name and number of reports, and other published data, can reveal more."),
-        (True, "Related people and places: facts about one place or person can reveal something of another."),
         (True, "The true value: the program that draws reports has it, and so has anyone who runs that program."),
+        (True, "Columns that a release keeps: they are published unchanged."),
         (
             True,
-            "Time: how long a draw takes may depend on the true value. No guarantee covers this.",
+            "Post-processing with true values: only what is computed from reports alone stays protected.",
         ),
-        (True, "Columns that a release keeps: they are published unchanged."),
-        (True, "Limits on reports: the file sets none. A ledger of budgets can limit what each person spends."),
+        (True, "Other data: the time, name and number of reports, and other published data, can reveal more."),
+        (True, "Related people and places: facts about one place or person can reveal something of another."),
+        (True, "Time: how long a draw takes may depend on the true value. No guarantee covers this."),
+        (
+            facts.budget is None,
+            "Limits on reports: the file sets none. A ledger of budgets can limit what each person spends.",
+        ),
         (
             subject.chosen_reports,
             f"Places of the data: reports are made at places chosen for a set of visits. {_AT_VISITS}",
@@ -225,24 +258,131 @@ def chosen_words(reports: int, of: str) -> str:
 
 
 def prior_words(facts: ReportFacts) -> tuple[str, ...]:
-    """Return the source of the prior."""
+    """Return the source of the prior, and whether it was learned from people."""
     prior = facts.prior
     if not prior.held:
         return ("The file holds no prior: it does not say how common each one is.",)
     source = (
         f"It comes from {plain(prior.source)}." if prior.source else "The file does not say where it comes from."
     )
-    alike = " It counts all of them alike." if prior.even else ""
+    learned = (
+        "It counts all of them alike, so it holds nothing of people's data."
+        if prior.even
+        else "If it was estimated from the protected people, that is another use of their data, which no "
+        "guarantee here covers."
+    )
+    entropy = () if prior.entropy is None else (f"Its entropy is about {about(prior.entropy.value)} bits.",)
     return (
-        f"The prior says how common each {secret_nouns(facts.subject)[0]} is. It is in the mechanism file.{alike} "
-        f"{source}",
+        f"The prior says how common each {secret_nouns(facts.subject)[0]} is. It is in the mechanism file.",
+        source,
+        learned,
+        *entropy,
     )
 
 
-def prior_formal(facts: ReportFacts) -> tuple[str, ...]:
-    """Return the entropy of the prior."""
-    entropy = facts.prior.entropy
-    return () if entropy is None else (f"Its entropy is about {about(entropy.value)} bits.",)
+class ReviewWords(NamedTuple):
+    """Answers to the questions of reviewers, as NIST SP 800-226 and the registry of deployments ask them."""
+
+    unit: str
+    trust: str
+    composition: str
+    budget: str
+    why: str
+    prior: str
+    mechanism: str
+    draws: str
+    error: str
+
+
+REVIEW_HEADINGS: Final = ReviewWords(
+    "Unit of privacy",
+    "Trust model",
+    "Composition",
+    "Budget",
+    "Why this epsilon",
+    "Prior",
+    "Mechanism and solver",
+    "Random numbers",
+    "Largest error",
+)
+"""The heading of each answer."""
+
+
+def review_words(facts: ReportFacts) -> ReviewWords:
+    """Return the answers to the questions of reviewers."""
+    subject, file = facts.subject, facts.file
+    rated = any(each.kind not in ("error", "nothing") for each in facts.promises)
+    composition = "Nothing is guaranteed for several reports."
+    if rated:
+        composition = (
+            "Sequential: k fresh reports of one person have k times the epsilon. The same report shown again "
+            "reveals nothing more."
+        )
+    table = "Planar noise on a fine grid, drawn by a recipe."
+    if subject.kind != "noise":
+        table = (
+            f"A table of integers: the probability of each of {counted(subject.reports, 'report')} from each of "
+            f"{counted(subject.secrets, *secret_nouns(subject))}."
+        )
+    solver = f" Its writer states the solver {quote(file.solver)}." if file.solver else ""
+    return ReviewWords(
+        f"One {_datum(subject)} of one person, reported once.",
+        "Local: noise is added to each report before anyone collects it. People trust the program that draws the "
+        "report and whoever runs it, not the collector.",
+        composition,
+        budget_words(facts.budget),
+        f"The author of this report states: {quote(file.why)}"
+        if file.why
+        else "The author does not state a reason.",
+        " ".join(prior_words(facts)),
+        f"{table}{solver}",
+        f"sfumato {file.version} draws whole numbers from the operating system's cryptographic generator. "
+        "Floating-point error cannot change the probabilities.",
+        _largest(facts),
+    )
+
+
+def budget_words(budget: BudgetFacts | None) -> str:
+    """Return the limits of a ledger, and what was spent."""
+    if budget is None:
+        return "No ledger was given, so nothing is stated about limits and spending."
+    charged = f"{counted(budget.users, 'user')} were charged for {counted(budget.reports, 'report')}"
+    spent = f"{charged}. The most by one user is {plain(budget.most)}." if budget.users else "No user was charged."
+    sound = "is sound" if budget.sound else "is DAMAGED: do not rely on it"
+    return f"Each user may spend {' and '.join(map(plain, budget.limits))}. {spent} The record of charges {sound}."
+
+
+def likely_words(error: ErrorFacts | None) -> tuple[str, ...]:
+    """Return the error that most reports do not exceed."""
+    if error is None or error.likely is None:
+        return ()
+    most = most_amount(error.likely.most, error.likely.unit)
+    return (f"Loss of at least {percent_at_least(error.share)} of reports: at most {most}.",)
+
+
+def _largest(facts: ReportFacts) -> str:
+    error = facts.report_error
+    if error is None or error.worst is None:
+        return "Not known, because the file does not hold both a prior and a loss that is confirmed."
+    who = f"the {secret_nouns(facts.subject)[0]} {error.label}"
+    if error.latlon:
+        lat, lon = error.latlon
+        who = f"{who} at {_degrees(lat, 'N', 'S')}, {_degrees(lon, 'E', 'W')}"
+    unit = error.worst.unit
+    most = most_amount(error.worst.most, unit) if unit else percent_at_most(error.worst.most)
+    return f"At most {most} on average, for {who}."
+
+
+def verified_words(facts: ReportFacts) -> str:
+    """Return when and how the guarantees were verified, and by which version."""
+    how = (
+        "the recipe of the noise" if facts.subject.kind == "noise" else "the integers that reports are drawn with"
+    )
+    day = facts.file.day
+    when = f"on {day.day} {day:%b %Y} by sfumato {facts.file.version}, from {how}"
+    if not (facts.promises or facts.constraints or facts.tuples):
+        return f"Nothing is guaranteed. Measured {when}."
+    return f"Verified {when}." if facts.holds else f"NOT PROVED. Checked {when}."
 
 
 def file_words(file: FileFacts) -> tuple[str, ...]:

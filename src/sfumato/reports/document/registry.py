@@ -1,0 +1,156 @@
+"""Entries of the public registry of differential-privacy deployments, from the facts of a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from ...errors import DataError, InputError, argument
+from ..facts import ReportFacts
+from ..sentences import (
+    cost_words,
+    formal_words,
+    limit_words,
+    odds_words,
+    protected_words,
+    region_words,
+    review_words,
+    verified_words,
+)
+
+_SCHEMA: Final = Path(__file__).with_name("templates") / "registry.json"
+_FILL_IN: Final = "FILL IN"
+_HEADER: Final = f"""\
+# An entry for the Differential Privacy Deployments Registry: https://github.com/opendp/deployments-registry-data
+# Replace every text that begins with {_FILL_IN}, and check data_curator_type: Government, Industry or Nonprofit.
+"""
+_TYPES: Final[dict[str, Any]] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+}
+
+
+def registry_entry(facts: ReportFacts) -> dict[str, Any]:
+    """Return the entry of a deployment; what a file does not say is left to be filled in.
+
+    Raises:
+        InputError: If a guarantee is not proved, or the file guarantees no epsilon.
+        DataError: If the entry does not fit the schema of the registry.
+    """
+    rated = [each for each in facts.promises if each.kind not in ("error", "nothing")]
+    if not facts.holds or not rated:
+        why = "the file guarantees no epsilon" if facts.holds else "not every guarantee of the file is proved"
+        raise InputError(
+            f"{why}, so there is no entry for the registry.", f"leave out {argument('registry', 'entry.yaml')}."
+        )
+    subject, file, review, promise = facts.subject, facts.file, review_words(facts), rated[0]
+    pure = promise.kind == "values" and not promise.unit and not promise.unprotected
+    pure = pure and all(each.distance.value == 1 for each in promise.beliefs)
+    entry = {
+        "url_slug": f"sfumato-{file.sha256[:12] or 'draft'}",
+        "deployment": {
+            "basic": {
+                "name": f"{_FILL_IN}: the name of the data product",
+                "data_curators": [
+                    {"data_curator_name": f"{_FILL_IN}: who publishes it", "data_curator_type": "Industry"}
+                ],
+                "description": " ".join(protected_words(subject)),
+                "intended_use": f"{_FILL_IN}: what it is for",
+                "data_product_type": "Dataset",
+                "data_product_region": region_words(subject) if subject.region else f"{_FILL_IN}: where",
+                "publication_date": f"{file.day:%Y-%m-%d}",
+            },
+            "dp_variant": {
+                "variant_name": "Pure DP" if pure else "Custom",
+                "data_domain": protected_words(subject)[0],
+                "unprotected_quantities": " ".join(limit_words(facts)),
+            },
+            "privacy_loss": {
+                "privacy_unit": review.unit,
+                "privacy_unit_details": " ".join(formal_words(promise, subject)),
+                "privacy_parameters": {"epsilon": promise.proved.most},
+                "privacy_parameters_details": " ".join(odds_words(each, subject) for each in facts.promises),
+            },
+            "deployment_model": {
+                "model_name": "Local",
+                "trust_assumptions": review.trust,
+                "access_type": "Non-interactive",
+            },
+            "implementation": {
+                "preprocessing_and_hyperparameter_tuning": review.prior,
+                "mechanisms": f"{review.mechanism} {review.draws}",
+                "composition": f"{review.composition} {review.budget}",
+                "justification": review.why,
+                "utility": " ".join((*cost_words(facts.cost, subject), review.error)),
+                "additional_information": f"{verified_words(facts)} SHA-256 of the mechanism: {file.sha256}.",
+            },
+            "administrative": {
+                "status": "Draft",
+                "registry_authors": [f"{_FILL_IN}: who writes this entry"],
+                "tier": 2,
+            },
+        },
+    }
+    faults = list(registry_faults(entry))
+    if faults:
+        raise DataError(f"the entry does not fit the schema of the registry: {faults[0]}.")
+    return entry
+
+
+def registry_faults(entry: object) -> Iterator[str]:
+    """Yield where an entry does not fit the schema of the registry."""
+    return _faults(entry, _schema(), "the entry")
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(_SCHEMA.read_text(encoding="utf-8"))
+    return schema
+
+
+def _faults(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
+    kinds = schema.get("type", ())
+    kinds = (kinds,) if isinstance(kinds, str) else kinds
+    if kinds and (isinstance(value, bool) or not any(isinstance(value, _TYPES[kind]) for kind in kinds)):
+        yield f"{where} is no {' or '.join(kinds)}"
+        return
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{where} is none of {', '.join(map(str, schema['enum']))}"
+    if schema.get("format") == "date":
+        try:
+            date.fromisoformat(value)
+        except ValueError:
+            yield f"{where} is no date"
+    if isinstance(value, list):
+        if len(value) < schema.get("minItems", 0):
+            yield f"{where} has too few items"
+        for each in value:
+            yield from _faults(each, schema.get("items", {}), f"an item of {where}")
+    if isinstance(value, dict):
+        fields = schema.get("properties", {})
+        yield from (f"{where} lacks {name}" for name in schema.get("required", ()) if name not in value)
+        if not schema.get("additionalProperties", True):
+            yield from (f"{where} has no field {name}" for name in value if name not in fields)
+        for name in value.keys() & fields.keys():
+            yield from _faults(value[name], fields[name], name)
+
+
+def registry_text(facts: ReportFacts) -> str:
+    """Return the entry of a deployment as YAML; raise as `registry_entry`."""
+    return _HEADER + "".join(_lines(registry_entry(facts), ""))
+
+
+def _lines(content: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for name, value in content.items():
+        if isinstance(value, dict):
+            yield f"{indent}{name}:\n"
+            yield from _lines(value, f"{indent}  ")
+        else:  # JSON is YAML
+            yield f"{indent}{name}: {json.dumps(value, ensure_ascii=False, allow_nan=False)}\n"
