@@ -40,6 +40,22 @@ def test_the_report_of_a_file(run, answers, tmp_path):
     assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["promises"][0]["holds"] is True
 
 
+def test_an_entry_for_the_registry(run, answers, tmp_path):
+    assert run(*answers, "-o", "ages.sfm", "--no-picture").code == 0
+    done = run(
+        "report", "ages.sfm", "--frontier-time", "0", "--registry", "entry.yaml", "--why", "the board asked"
+    )
+    assert done.code == 0, done.err
+    assert "Written: entry.yaml. Replace every text that begins with FILL IN" in done.text
+    for written in ("entry.yaml", "report.html"):
+        assert "the board asked" in (tmp_path / written).read_text(encoding="utf-8")
+    sf.save(sf.Mechanism([[0.9, 0.1], [0.1, 0.9]]), "bare.sfm")
+    refused = run("report", "bare.sfm", "--registry", "none.yaml")
+    assert refused.code == 1
+    assert "--registry" in refused.err
+    assert not (tmp_path / "none.yaml").exists()
+
+
 @pytest.mark.slow
 def test_the_time_for_designs_with_other_epsilons(run, answers, tmp_path):
     assert run(*answers, "-o", "ages.sfm", "--no-picture").code == 0
@@ -155,6 +171,8 @@ def test_at_the_end_of_a_design_of_answers(run, answers, tmp_path):
     ("more", "needed"),
     [
         (("-o", "r.pdf"), ".html"),
+        (("--registry", "entry.json"), "entry.yaml"),
+        (("--ledger", "none.db"), "none.db"),
         (("--require", "within 5"), "within 1850 ft"),
         (("--require", "nearly private"), "epsilon <= 0.7/km"),
         (("--require", "epsilon <= much"), "not a number"),

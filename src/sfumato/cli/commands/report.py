@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ...errors import InputError
 from ..mechanism_files import among_others, check_report, check_time, exit_code, read_required, typed
 from ..messages import say
 from ..options import (
@@ -76,6 +77,10 @@ def command(
 
     target = output or Path("report.html")
     check_report(target)
+    if registry is not None and registry.suffix.lower() != ".yaml":
+        raise InputError(
+            f"the entry {str(registry)!r} does not end in .yaml.", f"write it as {registry.stem}.yaml."
+        )
     check_outputs([target, *([] if registry is None else [registry])], [file, visits, sweep, outline])
     check_time(frontier_time)
     required = read_required(require)
