@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 import sfumato as sf
 from sfumato.errors import InputError
@@ -69,6 +69,8 @@ def test_odds_are_those_of_one_report():
 def test_errors_by_brute_force(kind):
     file, visits = held(kind), CITY if kind in ("cells", "points") else None
     facts = error_of(file, visits)
+    assert facts is not None
+    assert facts.worst is not None
     mechanism, prior, loss = file.mechanism, file.prior, file.loss
     if visits is not None:
         loss, prior = mechanism.secrets.loss(visits), sf.Prior.from_visits(mechanism.secrets, visits)
@@ -96,9 +98,9 @@ def test_reasons_and_budgets_are_stated(tmp_path):
     assert found.facts.budget is not None
     assert found.facts.budget[:4] == (books.limits, 2, 3, "1.4/year")
     review = said.review_words(found.facts)
-    assert why in review.why
-    assert all(each in review.budget for each in (*books.limits, "1.4/year"))
-    assert "a survey" in review.prior
+    assert why in review["Why this epsilon"]
+    assert all(each in review["Budget"] for each in (*books.limits, "1.4/year"))
+    assert "a survey" in review["Prior"]
     assert "--why" in found.facts.file.command
     assert json.loads(found.json())["budget"]["users"] == 2
     assert "budget" not in json.loads(report_of("numbers").json())

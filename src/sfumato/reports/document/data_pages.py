@@ -14,20 +14,8 @@ from ...learning import Hiding, Pairs, hiding
 from ...optimal import SensitiveDesign
 from ...releases import FileMark, Receipt
 from ...rounding import amount_at_most
+from .. import sentences as words
 from ..facts import FileFacts
-from ..sentences import (
-    TRAINING_STOPPED,
-    bound_words,
-    certified_words,
-    examples_words,
-    excess_words,
-    hiding_rows,
-    learned_words,
-    people_words,
-    receipt_warnings,
-    release_limits,
-    released_words,
-)
 from .figures import map_figures
 from .layout import file_section
 from .page import Page, PageSection, PageTable
@@ -64,12 +52,12 @@ class Learned(CompactRepr):
             for where, data in (("", self.learning), (", on held-out visits", self.judging))
         )
         title = f"Hiding the value at a loss of at most {amount_at_most(self.max_loss_m, 'm')}"
-        return PageTable(title, *hiding_rows(results))
+        return PageTable(title, *words.hiding_rows(results))
 
     @property
     def outcome(self) -> str:
         """The attacker's success and the loss on held-out visits, in sentences."""
-        return learned_words(self._hiding(self.mechanism, self.judging), self.judging.blind_error)
+        return words.learned_words(self._hiding(self.mechanism, self.judging), self.judging.blind_error)
 
     @property
     def loss_m(self) -> float:
@@ -84,8 +72,8 @@ class Learned(CompactRepr):
     @property
     def sentences(self) -> tuple[str, ...]:
         """The attacker's success without a report, what is proved, and whether the limit is exceeded."""
-        excess = () if self.within else (excess_words(self.loss_m, self.max_loss_m),)
-        return (*certified_words(self.optimum, self.learning.blind_error), *excess)
+        excess = () if self.within else (words.excess_words(self.loss_m, self.max_loss_m),)
+        return (*words.certified_words(self.optimum, self.learning.blind_error), *excess)
 
     def _hiding(self, mechanism: Mechanism, data: Pairs) -> Hiding:
         return hiding(mechanism, data.joint(self.places), data.loss(self.places))
@@ -102,7 +90,7 @@ def learn_page(
     loss: Loss = learned.learning.loss(learned.places)
     prior = Prior(learned.places, learned.learning.joint(learned.places).sum(axis=0))
     maps = map_figures(MechanismFile(learned.mechanism, prior, loss))
-    stopped = () if finished else (TRAINING_STOPPED,)
+    stopped = () if finished else (words.TRAINING_STOPPED,)
     warned = (*stopped, *(() if learned.within else learned.sentences[-1:]))
     how = _HOW[: 1 if promises else 2]
     sections = (
@@ -111,23 +99,23 @@ def learn_page(
         *([PageSection("On the map", figures=maps)] if maps else []),
         *([file_section(file)] if file is not None else []),
     )
-    examples = examples_words(len(learned.learning), len(learned.judging), len(learned.learning.space))
+    examples = words.examples_words(len(learned.learning), len(learned.judging), len(learned.learning.space))
     lead = (*warned, learned.outcome, examples)
     return Page("A mechanism that was learned", lead, sections, warning=bool(warned))
 
 
 def receipt_page(receipt: Receipt) -> Page:
     """Return the page of a receipt."""
-    warned = receipt_warnings(receipt)
-    bounds = tuple(map(bound_words, receipt.bounds)) or ("No bound is proved.",)
-    cover = (("People", people_words(receipt)), ("Privacy", (*bounds, *release_limits(receipt))))
+    warned = words.receipt_warnings(receipt)
+    bounds = tuple(map(words.bound_words, receipt.bounds)) or ("No bound is proved.",)
+    cover = (("People", words.people_words(receipt)), ("Privacy", (*bounds, *words.release_limits(receipt))))
     sections = (
         PageSection("Rows and people", tables=(_rows(receipt), *_spread(receipt))),
         PageSection("Columns", tables=(_columns(receipt),)),
         PageSection("Files", tables=(_files(receipt),)),
         *([PageSection("Notes", items=receipt.notes)] if receipt.notes else []),
     )
-    lead = (*warned, released_words(receipt))
+    lead = (*warned, words.released_words(receipt))
     return Page("Receipt of a release", lead, sections, cover, warning=bool(warned))
 
 

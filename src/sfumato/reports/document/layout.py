@@ -9,6 +9,7 @@ from typing import Final, Self, final
 from ...audits import Audit, Outcome, Verdict
 from ...core.immutable import CompactRepr
 from ...files import MechanismFile
+from .. import sentences as words
 from ..facts import (
     FileFacts,
     NotionFacts,
@@ -20,51 +21,11 @@ from ..facts import (
     of_file,
     of_noise,
 )
-from ..sentences import (
-    MOST,
-    REVIEW_HEADINGS,
-    attack_headings,
-    attack_rows,
-    attack_words,
-    belief_caption,
-    belief_rows,
-    constraint_item,
-    constraint_words,
-    cost_words,
-    file_words,
-    first_words,
-    formal_words,
-    framed,
-    frontier_caption,
-    frontier_headings,
-    frontier_rows,
-    frontier_words,
-    lead_words,
-    likely_words,
-    limit_words,
-    no_attack_words,
-    no_guarantee_words,
-    notion_rows,
-    notion_words,
-    nouns_of,
-    odds_words,
-    optimum_words,
-    promise_words,
-    protected_words,
-    requirement_words,
-    review_words,
-    risk_words,
-    simulation_words,
-    spread_words,
-    state_words,
-    subject_words,
-    tuple_words,
-    verified_words,
-)
 from ..summary import Summary, audit_summary, summarise_noise
 from .figures import atlas_figure, frontier_figures
 from .page import Page, PageFigure, PageSection, PageTable
 
+_REVIEWED: Final = "Answers to the questions of NIST SP 800-226 and of the registry of deployments."
 _LITERATE: Final = (
     "This part is for readers who know the literature; nothing above needs it. The drawing shows the notions of "
     "privacy that apply to this mechanism.",
@@ -74,17 +35,18 @@ _LITERATE: Final = (
 def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
     """Return the page of a report: a cover to sign, four sheets at most, and an appendix."""
     broken = any(outcome is Outcome.FAILS for _, outcome in facts.outcomes)
-    required = tuple(requirement_words(each.text, each.outcome, each.reason) for each in facts.requirements)
+    required = tuple(words.requirement_words(each.text, each.outcome, each.reason) for each in facts.requirements)
+    answers = PageTable(_REVIEWED, (), tuple(words.review_words(facts).items()))
     sections = [
-        PageSection("What is protected", subject_words(facts.subject), figures=tuple(maps)),
+        PageSection("What is protected", words.subject_words(facts.subject), figures=tuple(maps)),
         *_promises(facts),
         *_tuples(facts),
         *_constraints(facts),
-        *([PageSection("What was required", items=required)] if len(required) > MOST else []),
+        *([PageSection("What was required", items=required)] if len(required) > words.MOST else []),
         PageSection("What it costs", _costs(facts)),
         _risk(facts),
         _attacks(facts),
-        PageSection("What reviewers ask", tables=(_review(facts),)),
+        PageSection("What reviewers ask", tables=(answers,)),
         replace(_frontier(facts), appendix=True),
         replace(notion_sections(facts.notions, facts.notes, _LITERATE), appendix=True),
         replace(file_section(facts.file, facts.remarks), appendix=True),
@@ -92,7 +54,7 @@ def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
     name = f": {facts.file.name}" if facts.file.name else ""
     return Page(
         f"Privacy report{name}",
-        first_words(lead_words(facts)),
+        words.first_words(words.lead_words(facts)),
         tuple(sections),
         _cover(facts),
         warning=broken or not facts.holds or not (facts.promises or facts.tuples),
@@ -102,35 +64,32 @@ def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
 def _cover(facts: ReportFacts) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return what is signed: headings and sentences."""
     subject, file = facts.subject, facts.file
-    limits = [" ".join(risk_words(each, subject)) for each in facts.risks if each.text]
-    limits += [requirement_words(each.text, each.outcome, each.reason) for each in facts.requirements]
-    promises = [odds_words(each, subject) for each in facts.promises]
+    limits = [" ".join(words.risk_words(each, subject)) for each in facts.risks if each.text]
+    limits += [words.requirement_words(each.text, each.outcome, each.reason) for each in facts.requirements]
+    promises = [words.odds_words(each, subject) for each in facts.promises]
     if facts.tuples is not None:
         promises += facts.tuples.proofs
-    guarantees = first_words(promises) or (no_guarantee_words(constraints=bool(facts.constraints)),)
-    attackers = attack_words([each for each in facts.attacks if each.reports < 2], subject, even=facts.prior.even)
+    guarantees = words.first_words(promises) or (words.no_guarantee_words(constraints=bool(facts.constraints)),)
+    attackers = words.attack_words(
+        [each for each in facts.attacks if each.reports < 2], subject, even=facts.prior.even
+    )
     rows = {
-        "Protected": protected_words(subject),
-        "Stated limits": first_words(limits) or ("No limit was stated.",),
-        "Guarantee": (*guarantees, *first_words(tuple(map(constraint_item, facts.constraints)))),
-        "Cost": (*cost_words(facts.cost, subject), *likely_words(facts.report_error)),
-        "Best attacker": attackers or (no_attack_words(subject),),
-        "Not protected": limit_words(facts),
-        "Verified": (verified_words(facts),),
+        "Protected": words.protected_words(subject),
+        "Stated limits": words.first_words(limits) or ("No limit was stated.",),
+        "Guarantee": (*guarantees, *words.first_words(tuple(map(words.constraint_item, facts.constraints)))),
+        "Cost": (*words.cost_words(facts.cost, subject), *words.likely_words(facts.report_error)),
+        "Best attacker": attackers or (words.no_attack_words(subject),),
+        "Not protected": words.limit_words(facts),
+        "Verified": (words.verified_words(facts),),
         "File": (f"{file.name}, {file.bytes:,} bytes", f"SHA-256: {file.sha256}") if file.name else (),
     }
     return tuple((heading, sentences) for heading, sentences in rows.items() if sentences)
 
 
-def _review(facts: ReportFacts) -> PageTable:
-    caption = "Answers to the questions of NIST SP 800-226 and of the registry of deployments."
-    return PageTable(caption, (), tuple(zip(REVIEW_HEADINGS, review_words(facts), strict=True)))
-
-
 def notion_sections(notions: Sequence[NotionFacts], notes: Sequence[str], lead: Sequence[str] = ()) -> PageSection:
     """Return the atlas, a table and explanations of an audit; with a lead, table and notes are behind a fold."""
-    tables = (PageTable("What was measured.", *notion_rows(notions)),) if notions else ()
-    formal = tuple(f"{notion_words(each)} {each.source}." for each in notions if each.sentence)
+    tables = (PageTable("What was measured.", *words.notion_rows(notions)),) if notions else ()
+    formal = tuple(f"{words.notion_words(each)} {each.source}." for each in notions if each.sentence)
     title, figures = "Every notion of privacy that applies", (atlas_figure(notions),) if notions else ()
     if lead and notions:
         fold = "The numbers, what each means, where it is attained, and its source"
@@ -144,7 +103,7 @@ def _promises(facts: ReportFacts) -> list[PageSection]:
     if not facts.promises and facts.tuples is not None:
         return []
     if not facts.promises:
-        nothing = no_guarantee_words(constraints=bool(facts.constraints))
+        nothing = words.no_guarantee_words(constraints=bool(facts.constraints))
         return [PageSection("The guarantee", (nothing,), warning=True)]
     several = len(facts.promises) > 1
     return [
@@ -156,46 +115,48 @@ def _promises(facts: ReportFacts) -> list[PageSection]:
 def _tuples(facts: ReportFacts) -> list[PageSection]:
     if facts.tuples is None:
         return []
-    sentences = tuple_words(facts.tuples, facts.subject)
+    sentences = words.tuple_words(facts.tuples, facts.subject)
     return [PageSection("Reports among dummies", sentences, warning=not facts.tuples.holds)]
 
 
 def _constraints(facts: ReportFacts) -> list[PageSection]:
     if not facts.constraints:
         return []
-    items, warning = tuple(map(constraint_item, facts.constraints)), not all_hold(facts.constraints)
-    return [PageSection("Linear constraints", constraint_words(facts.constraints), items=items, warning=warning)]
+    items, warning = tuple(map(words.constraint_item, facts.constraints)), not all_hold(facts.constraints)
+    return [
+        PageSection("Linear constraints", words.constraint_words(facts.constraints), items=items, warning=warning)
+    ]
 
 
 def _promise(promise: PromiseFacts, facts: ReportFacts, title: str) -> PageSection:
-    rows = belief_rows(promise)
-    _, several = nouns_of(facts.subject)
+    rows = words.belief_rows(promise)
+    _, several = words.nouns_of(facts.subject)
     reports = [each.reports for each in promise.beliefs if each.distance == promise.beliefs[0].distance]
     headings = tuple(f"after {count} fresh reports" if count > 1 else "after one report" for count in reports)
     table = PageTable(
-        belief_caption(promise, facts.subject), (f"how far apart the two {several} are", *headings), rows
+        words.belief_caption(promise, facts.subject), (f"how far apart the two {several} are", *headings), rows
     )
     return PageSection(
         title,
-        promise_words(promise, facts.subject),
+        words.promise_words(promise, facts.subject),
         tables=(table,) if rows else (),
-        formal=formal_words(promise, facts.subject),
+        formal=words.formal_words(promise, facts.subject),
         warning=not promise.holds,
     )
 
 
 def _costs(facts: ReportFacts) -> tuple[str, ...]:
-    sentences = (*cost_words(facts.cost, facts.subject), *spread_words(facts.radius))
+    sentences = (*words.cost_words(facts.cost, facts.subject), *words.spread_words(facts.radius))
     if facts.cost.best is None:
         return sentences
     counts = len(facts.promises), len(facts.constraints)
-    optimum = optimum_words(facts.cost, facts.subject, *counts, ", by the prior and the loss of the file")
+    optimum = words.optimum_words(facts.cost, facts.subject, *counts, ", by the prior and the loss of the file")
     proof = "The file holds the numbers that prove this. They were verified when this report was written."
     return (*sentences, optimum, proof)
 
 
 def _risk(facts: ReportFacts) -> PageSection:
-    sentences = tuple(sentence for risk in facts.risks for sentence in risk_words(risk, facts.subject))
+    sentences = tuple(sentence for risk in facts.risks for sentence in words.risk_words(risk, facts.subject))
     laws = (
         ("Laws of several US states treat a location that is known to within 1,750 or 1,850 ft as sensitive.",)
         if facts.subject.region
@@ -206,18 +167,22 @@ def _risk(facts: ReportFacts) -> PageSection:
 
 def _attacks(facts: ReportFacts) -> PageSection:
     attacks, subject = facts.attacks, facts.subject
-    sentences = attack_words(attacks, subject, even=facts.prior.even) if attacks else (no_attack_words(subject),)
-    rows = attack_rows(attacks, subject)
-    table = PageTable("Attackers side by side.", attack_headings(attacks, subject), rows)
-    sentences = (*sentences, simulation_words(facts.attacks_left_out))
+    sentences = (
+        words.attack_words(attacks, subject, even=facts.prior.even)
+        if attacks
+        else (words.no_attack_words(subject),)
+    )
+    rows = words.attack_rows(attacks, subject)
+    table = PageTable("Attackers side by side.", words.attack_headings(attacks, subject), rows)
+    sentences = (*sentences, words.simulation_words(facts.attacks_left_out))
     return PageSection("What attackers find", sentences, tables=(table,) if rows else ())
 
 
 def _frontier(facts: ReportFacts) -> PageSection:
-    title, sentences = "What more or less privacy would cost", frontier_words(facts)
+    title, sentences = "What more or less privacy would cost", words.frontier_words(facts)
     if not facts.frontier:
         return PageSection(title, sentences)
-    table = PageTable(frontier_caption(facts), frontier_headings(facts), frontier_rows(facts))
+    table = PageTable(words.frontier_caption(facts), words.frontier_headings(facts), words.frontier_rows(facts))
     return PageSection(title, sentences, tables=(table,), figures=frontier_figures(facts))
 
 
@@ -231,7 +196,9 @@ def file_section(file: FileFacts, remarks: Sequence[str] = ()) -> PageSection:
         ("Command", file.command) if file.command else None,
     ]
     table = PageTable("The file, and how to make this page again.", (), tuple(each for each in rows if each))
-    return PageSection("How this was made", (*remarks, *file_words(file)), tables=(table,), script=file.script)
+    return PageSection(
+        "How this was made", (*remarks, *words.file_words(file)), tables=(table,), script=file.script
+    )
 
 
 @final
@@ -279,15 +246,15 @@ def audit_page(
 ) -> Page:
     """Return the page of an audit."""
     fails = any(verdict.outcome is Outcome.FAILS for verdict in verdicts)
-    lead = framed(
+    lead = words.framed(
         [(each.requirement.text, each.outcome) for each in verdicts],
-        () if promises is None else state_words(*promises.facts[:3]),
+        () if promises is None else words.state_words(*promises.facts[:3]),
     )
     sections = []
     if promises is not None:
         sections += [PageSection(each.title, tuple(each.sentences)) for each in promises.summary.sections]
     if verdicts:
-        items = (requirement_words(each.requirement.text, each.outcome, each.reason) for each in verdicts)
+        items = (words.requirement_words(each.requirement.text, each.outcome, each.reason) for each in verdicts)
         sections.append(PageSection("Requirements", items=tuple(items)))
     sections.append(notion_sections(notions_of(audit), audit.notes))
     if file is not None:

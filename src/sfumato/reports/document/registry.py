@@ -10,17 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...errors import DataError, InputError, argument
+from .. import sentences as words
 from ..facts import ReportFacts
-from ..sentences import (
-    cost_words,
-    formal_words,
-    limit_words,
-    odds_words,
-    protected_words,
-    region_words,
-    review_words,
-    verified_words,
-)
 
 _SCHEMA: Final = Path(__file__).with_name("templates") / "registry.json"
 _FILL_IN: Final = "FILL IN"
@@ -50,7 +41,7 @@ def registry_entry(facts: ReportFacts) -> dict[str, Any]:
         raise InputError(
             f"{why}, so there is no entry for the registry.", f"leave out {argument('registry', 'entry.yaml')}."
         )
-    subject, file, review, promise = facts.subject, facts.file, review_words(facts), rated[0]
+    subject, file, review, promise = facts.subject, facts.file, words.review_words(facts), rated[0]
     pure = promise.kind == "values" and not promise.unit and not promise.unprotected
     pure = pure and all(each.distance.value == 1 for each in promise.beliefs)
     entry = {
@@ -61,35 +52,35 @@ def registry_entry(facts: ReportFacts) -> dict[str, Any]:
                 "data_curators": [
                     {"data_curator_name": f"{_FILL_IN}: who publishes it", "data_curator_type": "Industry"}
                 ],
-                "description": " ".join(protected_words(subject)),
+                "description": " ".join(words.protected_words(subject)),
                 "intended_use": f"{_FILL_IN}: what it is for",
                 "data_product_type": "Dataset",
-                "data_product_region": region_words(subject) if subject.region else f"{_FILL_IN}: where",
+                "data_product_region": words.region_words(subject) if subject.region else f"{_FILL_IN}: where",
                 "publication_date": f"{file.day:%Y-%m-%d}",
             },
             "dp_variant": {
                 "variant_name": "Pure DP" if pure else "Custom",
-                "data_domain": protected_words(subject)[0],
-                "unprotected_quantities": " ".join(limit_words(facts)),
+                "data_domain": words.protected_words(subject)[0],
+                "unprotected_quantities": " ".join(words.limit_words(facts)),
             },
             "privacy_loss": {
-                "privacy_unit": review.unit,
-                "privacy_unit_details": " ".join(formal_words(promise, subject)),
+                "privacy_unit": review["Unit of privacy"],
+                "privacy_unit_details": " ".join(words.formal_words(promise, subject)),
                 "privacy_parameters": {"epsilon": promise.proved.most},
-                "privacy_parameters_details": " ".join(odds_words(each, subject) for each in facts.promises),
+                "privacy_parameters_details": " ".join(words.odds_words(each, subject) for each in facts.promises),
             },
             "deployment_model": {
                 "model_name": "Local",
-                "trust_assumptions": review.trust,
+                "trust_assumptions": review["Trust model"],
                 "access_type": "Non-interactive",
             },
             "implementation": {
-                "preprocessing_and_hyperparameter_tuning": review.prior,
-                "mechanisms": f"{review.mechanism} {review.draws}",
-                "composition": f"{review.composition} {review.budget}",
-                "justification": review.why,
-                "utility": " ".join((*cost_words(facts.cost, subject), review.error)),
-                "additional_information": f"{verified_words(facts)} SHA-256 of the mechanism: {file.sha256}.",
+                "preprocessing_and_hyperparameter_tuning": review["Prior"],
+                "mechanisms": f"{review['Mechanism and solver']} {review['Random numbers']}",
+                "composition": f"{review['Composition']} {review['Budget']}",
+                "justification": review["Why this epsilon"],
+                "utility": " ".join((*words.cost_words(facts.cost, subject), review["Largest error"])),
+                "additional_information": f"{words.verified_words(facts)} SHA-256 of its file: {file.sha256}.",
             },
             "administrative": {
                 "status": "Draft",

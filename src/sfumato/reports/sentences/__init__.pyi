@@ -63,8 +63,6 @@ from .results import tie_words as tie_words
 from .results import tuple_words as tuple_words
 from .scope import MOST as MOST
 from .scope import REPETITION as REPETITION
-from .scope import REVIEW_HEADINGS as REVIEW_HEADINGS
-from .scope import ReviewWords as ReviewWords
 from .scope import chosen_words as chosen_words
 from .scope import file_words as file_words
 from .scope import first_words as first_words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from ...core.naming import quote
 from ...core.units import canonical
@@ -280,40 +280,11 @@ def prior_words(facts: ReportFacts) -> tuple[str, ...]:
     )
 
 
-class ReviewWords(NamedTuple):
-    """Answers to the questions of reviewers, as NIST SP 800-226 and the registry of deployments ask them."""
-
-    unit: str
-    trust: str
-    composition: str
-    budget: str
-    why: str
-    prior: str
-    mechanism: str
-    draws: str
-    error: str
-
-
-REVIEW_HEADINGS: Final = ReviewWords(
-    "Unit of privacy",
-    "Trust model",
-    "Composition",
-    "Budget",
-    "Why this epsilon",
-    "Prior",
-    "Mechanism and solver",
-    "Random numbers",
-    "Largest error",
-)
-"""The heading of each answer."""
-
-
-def review_words(facts: ReportFacts) -> ReviewWords:
-    """Return the answers to the questions of reviewers."""
+def review_words(facts: ReportFacts) -> dict[str, str]:
+    """Return what NIST SP 800-226 and the registry of deployments ask for, by its name."""
     subject, file = facts.subject, facts.file
-    rated = any(each.kind not in ("error", "nothing") for each in facts.promises)
     composition = "Nothing is guaranteed for several reports."
-    if rated:
+    if any(each.kind not in ("error", "nothing") for each in facts.promises):
         composition = (
             "Sequential: k fresh reports of one person have k times the epsilon. The same report shown again "
             "reveals nothing more."
@@ -325,21 +296,19 @@ def review_words(facts: ReportFacts) -> ReviewWords:
             f"{counted(subject.secrets, *secret_nouns(subject))}."
         )
     solver = f" Its writer states the solver {quote(file.solver)}." if file.solver else ""
-    return ReviewWords(
-        f"One {_datum(subject)} of one person, reported once.",
-        "Local: noise is added to each report before anyone collects it. People trust the program that draws the "
-        "report and whoever runs it, not the collector.",
-        composition,
-        budget_words(facts.budget),
-        f"The author of this report states: {quote(file.why)}"
-        if file.why
-        else "The author does not state a reason.",
-        " ".join(prior_words(facts)),
-        f"{table}{solver}",
-        f"sfumato {file.version} draws whole numbers from the operating system's cryptographic generator. "
-        "Floating-point error cannot change the probabilities.",
-        _largest(facts),
-    )
+    return {
+        "Unit of privacy": f"One {_datum(subject)} of one person, reported once.",
+        "Trust model": "Local: noise is added to each report before it is collected. People trust the program "
+        "that draws the report and who runs it, not the collector.",
+        "Composition": composition,
+        "Budget": budget_words(facts.budget),
+        "Why this epsilon": f"The author states {quote(file.why, _REASON)}." if file.why else "Not stated.",
+        "Prior": " ".join(prior_words(facts)),
+        "Mechanism and solver": f"{table}{solver}",
+        "Random numbers": f"sfumato {file.version} draws whole numbers from the operating system's cryptographic "
+        "generator. Floating-point error cannot change the probabilities.",
+        "Largest error": _largest(facts),
+    }
 
 
 def budget_words(budget: BudgetFacts | None) -> str:
