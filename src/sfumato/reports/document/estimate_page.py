@@ -15,19 +15,10 @@ from ...escaping import shorten
 from ...estimation import Estimate, Identifiability
 from ...geo import Places
 from ...rounding import counted
+from .. import sentences as words
 from ..facts import FileFacts
 from ..maps import Outline
 from ..picture import clear_below, places_panel
-from ..sentences import (
-    confidence_words,
-    district_rows,
-    estimate_words,
-    share_label,
-    share_nouns,
-    share_rows,
-    unsettled_words,
-    withheld_words,
-)
 from ..theme import LIGHT, as_svg, blank
 from .figures import MAP_MOST, side_by_side
 from .layout import file_section
@@ -69,18 +60,18 @@ def estimate_page(
     warned = [] if estimate.converged else ["NOT FINISHED: the estimate did not converge."]
     warned += [f"NOT ENOUGH REPORTS: {doubt}"] if doubt else []
     withheld = known.unsettled(estimate)
-    warned += unsettled_words(known, withheld=bool(withheld))
+    warned += words.unsettled_words(known, withheld=bool(withheld))
     of_columns = known.unsettled_margins(estimate)
     hidden = {name: len(of_columns[name]) for name in margins if of_columns[name]}
-    warned += [withheld_words(count, len(margins[name].space), name) for name, count in hidden.items()]
+    warned += [words.withheld_words(count, len(margins[name].space), name) for name, count in hidden.items()]
     sections = [
         each
         for name, part in margins.items()
         for each in _shares(part, f"The shares of {shorten(name)}", withheld=of_columns[name])
     ]
-    whole = f"The shares of {'all columns together' if margins else f'the {share_nouns(estimate.space)[1]}'}"
+    whole = f"The shares of {'all columns together' if margins else f'the {words.share_nouns(estimate.space)[1]}'}"
     if estimate.districts is not None:
-        table = PageTable("The districts, the largest share first.", *district_rows(estimate.districts))
+        table = PageTable("The districts, the largest share first.", *words.district_rows(estimate.districts))
         title = f"The shares of {estimate.districts!r}"
         sections.append(PageSection(title, (str(estimate.districts),), tables=(table,)))
     sections += _shares(estimate, whole, outline, withheld)
@@ -93,14 +84,14 @@ def estimate_page(
         named = [] if reports is None else [f"{reports.name}, {reports.bytes:,} bytes, SHA-256 {reports.sha256}"]
         sections.append(file_section(file, [f"The reports: {each}." for each in named]))
     title = "Shares of a population, estimated from private reports"
-    return Page(title, (*warned, *estimate_words(estimate, withheld)), tuple(sections), warning=bool(warned))
+    return Page(title, (*warned, *words.estimate_words(estimate, withheld)), tuple(sections), warning=bool(warned))
 
 
 def _shares(
     estimate: Estimate, title: str, outline: Outline | None = None, withheld: Collection[int] = ()
 ) -> list[PageSection]:
     """Return the figures and a table of the largest shares that are not withheld; the others are folded."""
-    noun, nouns = share_nouns(estimate.space)
+    noun, nouns = words.share_nouns(estimate.space)
     order = np.argsort(-estimate.probabilities, kind="stable")
     order = order[~np.isin(order, list(withheld))]
     if not len(order):
@@ -114,7 +105,7 @@ def _shares(
     seen, folded, left_out = order[:sight], order[sight:_MOST], len(order[_MOST:])
     formal = []
     if len(tiny):
-        names = ", ".join(share_label(estimate.space.labels[s]) for s in tiny[:_MOST])
+        names = ", ".join(words.share_label(estimate.space.labels[s]) for s in tiny[:_MOST])
         more = f", and {len(tiny) - _MOST:,} others" if len(tiny) > _MOST else ""
         formal.append(f"Under 0.01 % each: {names}{more}.")
     if left_out:
@@ -122,8 +113,8 @@ def _shares(
     below = (_NEGATIVE,) if (estimate.probabilities < 0).any() else ()
     hidden = len(estimate.space) - len(withheld) - len(seen)
     caption = f"The {len(seen)} largest shares." if hidden else f"The {nouns}, the largest share first."
-    tables = (PageTable(caption, *share_rows(estimate, seen)),)
-    others = (PageTable(f"The next {len(folded):,}.", *share_rows(estimate, folded)),) if len(folded) else ()
+    tables = (PageTable(caption, *words.share_rows(estimate, seen)),)
+    others = (PageTable(f"The next {len(folded):,}.", *words.share_rows(estimate, folded)),) if len(folded) else ()
     fold = f"The other {hidden:,} {nouns}" if hidden > 1 else f"The other {noun}"
     drawn = share_figures(estimate, outline, withheld)
     return [
@@ -151,7 +142,7 @@ def _maps(estimate: Estimate, space: Places, outline: Outline | None) -> PageFig
     sure = estimate.intervals
     widths = None if sure is None else sure.upper - sure.lower
     if sure is not None and widths is not None and widths.max() > 0:
-        label = f"width of the {confidence_words(sure)} (percentage points)"
+        label = f"width of the {words.confidence_words(sure)} (percentage points)"
         figures.append(places_panel(space, widths, "How unsure they are", label, outline=outline))
         titles.append("Map of the widths of the intervals")
         caption = "The estimated share of each place, and the width of its interval. Brighter is less certain."
@@ -165,7 +156,7 @@ def _bars(estimate: Estimate, withheld: Collection[int]) -> PageFigure:
     order = shown if few else shown[np.argsort(-estimate.probabilities[shown], kind="stable")[:_BARS]]
     what = "The estimated share of each value" if few else f"The {_BARS} largest shares of {len(shown):,} values"
     sure = estimate.intervals
-    lines = "" if sure is None else f" Each line is a {confidence_words(sure)}."
+    lines = "" if sure is None else f" Each line is a {words.confidence_words(sure)}."
     caption = f"{what}.{lines}"
     svg = as_svg(_drawn(estimate, order), title="Bars of the estimated shares", description=caption)
     return PageFigure(f'<div style="max-width: 30rem">{svg}</div>', caption)
@@ -182,7 +173,7 @@ def _drawn(estimate: Estimate, order: NDArray[np.intp]) -> Figure:
         ax.hlines(at, lower, upper, color=LIGHT.ink, linewidth=1.3)
         ax.plot([*lower, *upper], [*at, *at], "|", color=LIGHT.ink, markersize=7, markeredgewidth=1.3)
         least, most = min(least, float(lower.min())), max(most, float(upper.max()))
-    ax.set_yticks(at, [outside(shorten(share_label(estimate.space.labels[s]), _LONGEST)) for s in order])
+    ax.set_yticks(at, [outside(shorten(words.share_label(estimate.space.labels[s]), _LONGEST)) for s in order])
     ax.set_ylim(len(order) - 0.4, -0.6)  # the first on top
     ax.set_xlim(min(0.0, 1.05 * least), 1.05 * most)
     ax.set_xlabel("share (%)")

@@ -19,13 +19,7 @@ _HEADER: Final = f"""\
 # An entry for the Differential Privacy Deployments Registry: https://github.com/opendp/deployments-registry-data
 # Replace every text that begins with {_FILL_IN}, and check data_curator_type: Government, Industry or Nonprofit.
 """
-_TYPES: Final[dict[str, Any]] = {
-    "object": dict,
-    "array": list,
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-}
+_TYPES: Final = {"object": (dict,), "array": (list,), "string": (str,), "integer": (int,), "number": (int, float)}
 
 
 def registry_entry(facts: ReportFacts) -> dict[str, Any]:
@@ -107,24 +101,23 @@ def _schema() -> dict[str, Any]:
 
 
 def _faults(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
-    kinds = schema.get("type", ())
-    kinds = (kinds,) if isinstance(kinds, str) else kinds
-    if kinds and (isinstance(value, bool) or not any(isinstance(value, _TYPES[kind]) for kind in kinds)):
-        yield f"{where} is no {' or '.join(kinds)}"
+    kind, enum = schema.get("type", ""), schema.get("enum", ())
+    if kind and type(value) not in _TYPES[kind]:
+        yield f"{where} is no {kind}"
         return
-    if "enum" in schema and value not in schema["enum"]:
-        yield f"{where} is none of {', '.join(map(str, schema['enum']))}"
+    if enum and value not in enum:
+        yield f"{where} is none of {', '.join(map(str, enum))}"
     if schema.get("format") == "date":
         try:
             date.fromisoformat(value)
         except ValueError:
             yield f"{where} is no date"
-    if isinstance(value, list):
+    if kind == "array":
         if len(value) < schema.get("minItems", 0):
             yield f"{where} has too few items"
         for each in value:
-            yield from _faults(each, schema.get("items", {}), f"an item of {where}")
-    if isinstance(value, dict):
+            yield from _faults(each, schema["items"], f"an item of {where}")
+    if kind == "object":
         fields = schema.get("properties", {})
         yield from (f"{where} lacks {name}" for name in schema.get("required", ()) if name not in value)
         if not schema.get("additionalProperties", True):
@@ -140,7 +133,7 @@ def registry_text(facts: ReportFacts) -> str:
 
 def _lines(content: Mapping[str, Any], indent: str) -> Iterator[str]:
     for name, value in content.items():
-        if isinstance(value, dict):
+        if type(value) is dict:
             yield f"{indent}{name}:\n"
             yield from _lines(value, f"{indent}  ")
         else:  # JSON is YAML

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from ... import __version__
 from ..._system import atomically
@@ -354,53 +354,35 @@ def file_facts(held: MechanismFile | None, origin: Origin, when: datetime | None
 
 def _command(origin: Origin) -> str:
     """Return the command that writes the report again; "" without a file."""
-    if origin.designed or origin.typed:
+    if origin.designed or origin.typed or origin.file is None:
         return plain(origin.designed or origin.typed)
-    if origin.file is None:
-        return ""
-    parts: list[str] = ["sfumato", "report", str(origin.file)]
-    for option, value in _options(origin):
-        parts += [f"--{option}", str(value)]
-    parts += ["--skip-damaged"] if origin.skip_damaged else []
-    for text in origin.require:
-        parts += ["--require", text]
-    if origin.frontier_time is not None:
-        parts += ["--frontier-time", f"{origin.frontier_time:g}"]
-    return plain(" ".join(shlex.quote(part) for part in [*parts, "-o", "report.html"]))
+    parts = ["sfumato", "report", str(origin.file)]
+    for name, value in _options(origin).items():
+        option = f"--{name.replace('_', '-')}"
+        for each in value if name == "require" else (value,):
+            parts += [option] if each is True else [option, str(each)]
+    return plain(shlex.join([*parts, "-o", "report.html"]))
 
 
 def _script(origin: Origin) -> str:
     """Return a program that writes the report again; "" without a file."""
     if origin.designed:
-        return f"import subprocess\n\nsubprocess.run({_listed(shlex.split(origin.designed))}, check=True)\n"
+        return f"import subprocess\n\nsubprocess.run({shlex.split(origin.designed)!a}, check=True)\n"
     if origin.file is None:
         return ""
-    arguments = [f"    file={_quoted(origin.file)},"]
-    arguments += [f"    {name}={_quoted(value)}," for name, value in _options(origin)]
-    arguments += ["    skip_damaged=True,"] if origin.skip_damaged else []
-    arguments += [] if origin.frontier_time is None else [f"    frontier_time={origin.frontier_time:g},"]
-    arguments += [f"    require={_listed(origin.require)},"] if origin.require else []
-    lines = [
-        "from sfumato.reports.document import report_file",
-        "",
-        "found = report_file(",
-        *arguments,
-        ")",
-        'found.save("report.html")',
-        'found.save("report.json")',
-    ]
-    return "\n".join(lines) + "\n"
+    options = {"file": str(origin.file), **_options(origin)}
+    return (
+        "from sfumato.reports.document import report_file\n\nfound = report_file(\n"
+        + "".join(f"    {name}={value!a},\n" for name, value in options.items())
+        + ')\nfound.save("report.html")\nfound.save("report.json")\n'
+    )
 
 
-def _options(origin: Origin) -> list[tuple[str, object]]:
+def _options(origin: Origin) -> dict[str, Any]:
     """Return the options that were given, by their names."""
-    names = ("visits", "sweep", "user", "outline", "ledger", "source", "why")
-    return [(name, getattr(origin, name)) for name in names if getattr(origin, name)]
-
-
-def _quoted(value: object) -> str:
-    return ascii(str(value))
-
-
-def _listed(values: Sequence[str]) -> str:
-    return f"[{', '.join(map(_quoted, values))}]"
+    paths = {"visits": origin.visits, "sweep": origin.sweep, "outline": origin.outline}
+    options: dict[str, Any] = {name: str(path) for name, path in paths.items() if path is not None}
+    if origin.frontier_time is not None:
+        options["frontier_time"] = origin.frontier_time
+    names = ("user", "ledger", "require", "source", "why", "skip_damaged")
+    return options | {name: getattr(origin, name) for name in names if getattr(origin, name)}

@@ -226,9 +226,10 @@ def error_of(held: MechanismFile, visits: Visits | None) -> ErrorFacts | None:
     if not held.has_matrix:
         return None
     mechanism, space = held.report_channel, held.report_channel.secrets
+    places = space if isinstance(space, Places) else None
     prior, loss = held.prior, None if held.loss_is_stated else held.loss
-    if visits is not None and isinstance(space, Places) and mechanism.observables.coordinates is not None:
-        loss, prior = space.loss(visits, observables=mechanism.observables), Prior.from_visits(space, visits)
+    if visits is not None and places is not None and mechanism.observables.coordinates is not None:
+        loss, prior = places.loss(visits, observables=mechanism.observables), Prior.from_visits(places, visits)
     if prior is None or loss is None:
         return None
     likely = None
@@ -240,7 +241,7 @@ def error_of(held: MechanismFile, visits: Visits | None) -> ErrorFacts | None:
     means = np.where(prior.probabilities > 0, (mechanism.matrix * loss.array).sum(axis=1), -1.0)
     worst = int(means.argmax())
     alone = expected_loss_above(mechanism, Prior(space, np.eye(1, len(space), worst)[0]), loss)
-    latlon = tuple(map(float, space.latlon[worst])) if isinstance(space, Places) else ()
+    latlon = () if places is None else tuple(map(float, places.latlon[worst]))
     label = plain(label_phrase(space.labels[worst]))
     return ErrorFacts(likely, _LIKELY, Quantity.at_most(alone, loss.unit), label, latlon)
 
