@@ -60,7 +60,7 @@ def registry_entry(facts: ReportFacts) -> dict[str, Any]:
             "privacy_loss": {
                 "privacy_unit": review["Unit of privacy"],
                 "privacy_unit_details": " ".join(words.formal_words(promise, subject)),
-                "privacy_parameters": {"epsilon": promise.proved.most},
+                "privacy_parameters": {"epsilon": promise.claimed.value},
                 "privacy_parameters_details": " ".join(words.odds_words(each, subject) for each in facts.promises),
             },
             "deployment_model": {

@@ -238,7 +238,8 @@ def error_of(held: MechanismFile, visits: Visits | None) -> ErrorFacts | None:
         order = np.argsort(losses, kind="stable")
         reached = np.searchsorted(joint[order].cumsum(), _LIKELY + _SLACK)
         likely = Quantity.at_most(float(losses[order[min(int(reached), len(order) - 1)]]), loss.unit)
-    means = np.where(prior.probabilities > 0, (mechanism.matrix * loss.array).sum(axis=1), -1.0)
+    counted = (prior.probabilities > 0) | (not loss.true_point)  # a point without visits has no mean
+    means = np.where(counted, (mechanism.matrix * loss.array).sum(axis=1), -1.0)
     worst = int(means.argmax())
     alone = expected_loss_above(mechanism, Prior(space, np.eye(1, len(space), worst)[0]), loss)
     latlon = () if places is None else tuple(map(float, places.latlon[worst]))
