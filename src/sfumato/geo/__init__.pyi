@@ -28,6 +28,7 @@ from .read import read_visits as read_visits
 from .read import rows_without_columns as rows_without_columns
 from .region import Polygon as Polygon
 from .region import Region as Region
+from .served_parts import ServedParts as ServedParts
 from .synthetic import AREAS as AREAS
 from .synthetic import BAY as BAY
 from .synthetic import CENTRE as CENTRE

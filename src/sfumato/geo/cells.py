@@ -20,10 +20,13 @@ from ..errors import InputError, MissingExtraError, argument, python, typed
 from .places import MOST_CELLS, Cells, Length, area_of, check_size, parsing_of
 from .projection import Projection
 from .region import Region
+from .served_parts import HALVES, PROJECTED_M, Rectangles, Triangles
 from .visits import Visits
 
 _SLACK = 1e-7  # of a cell: rounding of the projection never moves a border visit outside
 _ROUND = 1e-8  # of a cell: 8 km are 16 cells of 500 m, despite rounding
+_AXIS_M = 6_350_000.0  # less than any radius of the ellipsoid
+_BENT = 0.05  # of 1 / radius: the curvature of hexagons' sides due to the ellipsoid, and more
 _MARGIN = 1e-7  # degrees, a centimetre: a region without extent is a polygon still
 
 
@@ -169,6 +172,17 @@ class Grid(Cells):
         first = (np.arange(self.rows)[:, None] * across + np.arange(self.columns)).ravel()
         return readonly(corners[first[:, None] + np.array([0, 1, across + 1, across])])
 
+    def supports(self) -> tuple[Floats, float]:
+        """Return the corners of each cell; see `Places.supports`."""
+        beyond_m = 10 * _SLACK * max(self.cell_m) + PROJECTED_M
+        return self._centres()[:, None] + np.array(self.cell_m) * HALVES, beyond_m
+
+    def parts(self) -> tuple[Rectangles, float]:
+        """Return the cells; see `Places.parts`."""
+        low = np.full((len(self), 2), -0.5)
+        sides = np.tile(self.cell_m, (len(self), 1))
+        return Rectangles(np.arange(len(self))[:, None], self._centres(), sides, low, -low), self.supports()[1]
+
 
 def _sides(cell: Length | tuple[Length, Length]) -> Floats:
     given = cell if isinstance(cell, tuple | list) else (cell, cell)
@@ -302,6 +316,25 @@ class Hexagons(Cells):
         rings = [_h3().cell_to_boundary(label) for label in self.labels]
         most = max(map(len, rings))
         return readonly(np.array([ring + ring[-1:] * (most - len(ring)) for ring in rings]))
+
+    def supports(self) -> tuple[Floats, float]:
+        """Return the corners of each hexagon, and how far sides are bent; see `Places.supports`.
+
+        Source:
+            docs/proofs/error-radius.md.
+        """
+        outlines = self.outlines_latlon()
+        corners = self.projection.forward(*outlines.reshape(-1, 2).T).reshape(outlines.shape)
+        longest = float(np.hypot(*(corners - np.roll(corners, 1, axis=1)).T).max())
+        bend = _BENT + 2 * float(np.hypot(*corners.T).max()) / _AXIS_M
+        return corners, bend * longest**2 / (8 * _AXIS_M) + PROJECTED_M
+
+    def parts(self) -> tuple[Triangles, float]:
+        """Return triangles that hexagons consist of; see `Places.parts`."""
+        corners, beyond_m = self.supports()
+        fans = [corners[:, [0, second, second + 1]] for second in range(1, corners.shape[1] - 1)]
+        rows = np.tile(np.arange(len(self))[:, None], (len(fans), 1))
+        return Triangles(rows, np.concatenate(fans), np.tile(np.eye(3), (len(rows), 1, 1))), beyond_m
 
 
 def _h3() -> ModuleType:

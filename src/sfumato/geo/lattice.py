@@ -21,6 +21,7 @@ from .cells import Grid, Hexagons
 from .places import MOST_CELLS, ChosenPlaces, Length, Places, area_of, check_size, parsing_of
 from .projection import CLOSE_M, Projection
 from .region import Region
+from .served_parts import HALVES, Rectangles, ServedParts, Triangles
 from .vertices import (
     KINDS,
     ROWS,
@@ -276,6 +277,22 @@ class Lattice(Places):
         in float arithmetic, below a micrometre, is included.
         """
         return math.sqrt(3) * self.spacing_m / 2**SNAP_BITS + 2e-6
+
+    def supports(self) -> tuple[Floats, float]:
+        """Return the square of three steps around each vertex, or its neighbours; see `Places.supports`."""
+        angles = np.arange(6) * (math.pi / 3)
+        around = 3 * HALVES if self.kind == "square" else np.column_stack([np.cos(angles), np.sin(angles)])
+        return self._centres()[:, None] + self.spacing_m * around, self.slack_m
+
+    def parts(self) -> tuple[ServedParts, float]:
+        """Return the squares around vertices, or the triangles; see `Places.parts`."""
+        pieces, centres = self.pieces, self._centres()
+        if self.kind == "triangular":
+            return Triangles(pieces, centres[pieces], np.tile(np.eye(3), (len(pieces), 1, 1))), self.slack_m
+        low = np.full((len(pieces), 2), -0.5)
+        return Rectangles(
+            pieces, centres[pieces[:, 4]], np.full(low.shape, self.spacing_m), low, -low
+        ), self.slack_m
 
     def snapped(self, lat: ArrayLike, lon: ArrayLike) -> Integers:
         """Return points in degrees as integers (n, 2): lattice coordinates times 2**20."""

@@ -20,6 +20,7 @@ from ..errors import DataError, InputError, argument, python, row_value
 from ..rounding import counted
 from .projection import Projection
 from .region import Region
+from .served_parts import ServedParts
 from .true_points import DISTANCES, TruePoints
 from .vertices import Draw, Rounding
 from .visits import Visits
@@ -85,6 +86,17 @@ class Places(Space, ABC):
     @abstractmethod
     def outlines_latlon(self) -> Floats:
         """Return the corners of each cell, counter-clockwise: array (n, corners, 2), degrees."""
+
+    @abstractmethod
+    def supports(self) -> tuple[Floats, float]:
+        """Return corners (n, k, 2) around the points that may be taken for each place, and metres to add to them.
+
+        They are on the plane. A point is at most so many metres outside the corners' convex hull.
+        """
+
+    @abstractmethod
+    def parts(self) -> tuple[ServedParts, float]:
+        """Return parts that cover all points that are served, and metres that a point may be outside them."""
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:

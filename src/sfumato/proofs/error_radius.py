@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +11,7 @@ from numpy.typing import NDArray
 from ..core import Capability, Prior, Randomizer
 from ..core.arrays import Floats
 from ..errors import InputError, argument, python
-from ..geo import Grid, Lattice, Places, latlon_of
+from ..geo import Places, ServedParts, latlon_of
 from ..mechanisms.planar import CoordinateNoise
 from ..rounding import amount_at_most, percent_of_confidence, up
 
@@ -21,29 +19,11 @@ CONFIDENCE: Final = 0.95
 """The probability of reports within the radius, unless the caller says otherwise."""
 
 _MASS: Final = 1e-11  # more than the rounding of a sum of 10,000 probabilities
-_SLACK: Final = 1e-6  # of a cell: points this far outside it may be taken for points in it
 _DEGREES_M: Final = 0.01  # by which rounding to seven decimals moves a report, and more
 _TOLERANCE: Final = 0.02  # relative, of a radius
 _WORK: Final = 1 << 29  # distances after which parts are no longer split
 _FIRST: Final = 64  # parts that the search begins with
-_PROJECTED_M: Final = 1e-5  # of projected places, and more
 _AT_ONCE: Final = 1 << 20
-_AXIS_M: Final = 6_350_000.0  # less than any radius of the ellipsoid
-_BENT: Final = 0.05  # of 1 / radius: the curvature of hexagons' sides due to the ellipsoid, and more
-_HALVES: Final = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
-_HEXAGON: Final = np.array([(math.cos(k * math.pi / 3), math.sin(k * math.pi / 3)) for k in range(6)])
-# Triangles that a triangle splits into: their corners, by the shares of its own.
-_QUARTERS: Final = (
-    np.array(
-        [
-            [(2, 0, 0), (1, 1, 0), (1, 0, 1)],
-            [(1, 1, 0), (0, 2, 0), (0, 1, 1)],
-            [(1, 0, 1), (0, 1, 1), (0, 0, 2)],
-            [(1, 1, 0), (0, 1, 1), (1, 0, 1)],
-        ]
-    )
-    / 2
-)
 
 
 def error_radius(mechanism: Randomizer, confidence: float = CONFIDENCE) -> float:
@@ -76,7 +56,7 @@ def error_radius(mechanism: Randomizer, confidence: float = CONFIDENCE) -> float
     if isinstance(mechanism, CoordinateNoise):
         return _of_noise(mechanism, confidence)
     places, targets, matrix = _places_of(mechanism)
-    parts, margin_m = _parts(places)
+    parts, margin_m = places.parts()
     search = _Search(targets, matrix, confidence)
     whole = np.arange(len(parts.rows))
     for each in np.unique(np.linspace(0, len(whole) - 1, _FIRST).astype(np.intp)):
@@ -98,7 +78,7 @@ class _Search:
         self.radius_m, self._work = 0.0, 0
         self._allowed = max(0.0, 1 - confidence - _MASS)
 
-    def cover(self, part: _Parts) -> None:
+    def cover(self, part: ServedParts) -> None:
         """Raise the radius until it holds at every point of a part, which is split where that is in doubt."""
         targets, rows = self._seen(part)
         while len(part.rows):
@@ -114,23 +94,23 @@ class _Search:
             elif len(part.rows):
                 self.radius_m = max(self.radius_m, self._quantile(part, targets, rows))
 
-    def raise_to_corners(self, part: _Parts) -> None:
+    def raise_to_corners(self, part: ServedParts) -> None:
         """Raise the radius to what the corners of a part need, and the tolerance."""
         needed = self._quantile(part.points, *self._seen(part))
         self.radius_m = max(self.radius_m, needed * (1 + _TOLERANCE))
 
-    def _seen(self, part: _Parts) -> tuple[Floats, Floats]:
+    def _seen(self, part: ServedParts) -> tuple[Floats, Floats]:
         """Return the reports that a part's rows (v, m) make, and these rows."""
         rows = self._matrix[part.rows[0]]
         seen = rows.any(axis=0)
         return self._targets[seen], rows[:, seen]
 
-    def _most_missed(self, part: _Parts, targets: Floats, rows: Floats) -> Floats:
+    def _most_missed(self, part: ServedParts, targets: Floats, rows: Floats) -> Floats:
         """Return the largest probability of reports beyond the radius, at the points of parts of the same rows."""
         far = (part.farthest(targets) > self.radius_m).astype(np.float64)
         return np.asarray((part.mixtures @ (far @ rows.T)[:, :, None]).max(axis=(1, 2)))
 
-    def _quantile(self, part: _Parts, targets: Floats, rows: Floats) -> float:
+    def _quantile(self, part: ServedParts, targets: Floats, rows: Floats) -> float:
         """Return a radius that holds at every point of parts of the same rows; at single points the least."""
         away = part.farthest(targets)
         order = np.argsort(away, axis=1)
@@ -163,7 +143,7 @@ def posterior_radii(mechanism: Randomizer, prior: Prior, confidence: float = CON
             f"the prior is on {prior.space!r}, the mechanism on {places!r}.",
             "use a prior on the mechanism's secrets.",
         )
-    corners, margin_m = _supports(places)
+    corners, margin_m = places.supports()
     radii = np.full(len(targets), np.nan)
     step = max(1, _AT_ONCE // len(places))
     for start in range(0, len(targets), step):
@@ -217,147 +197,7 @@ def _places_of(mechanism: Randomizer) -> tuple[Places, Floats, Floats]:
             f"an error radius needs places on the ground, and {mechanism!r} has none.",
             "use a mechanism on cells or a lattice, or noise for coordinates.",
         )
-    used = (channel.weights != 0).any(axis=0)
-    targets, matrix = channel.secrets.projection.forward(*latlon.T), channel.matrix
-    return channel.secrets, targets, matrix if used.all() else np.where(used, matrix, 0.0)
-
-
-class _Parts(ABC):
-    """Parts of the served area, whose points have reports by mixtures of a few rows.
-
-    ``rows`` (n, v) are the rows of each part, and every mixture at a point of it is a mean of its ``mixtures`` (n,
-    q, v).
-    """
-
-    rows: NDArray[np.intp]
-
-    @property
-    @abstractmethod
-    def mixtures(self) -> Floats: ...
-
-    @property
-    @abstractmethod
-    def points(self) -> Self:
-        """The corners, as parts without extent."""
-
-    @abstractmethod
-    def farthest(self, targets: Floats) -> Floats:
-        """Return the largest distances of points of each part from targets (m, 2), array (n, m)."""
-
-    @abstractmethod
-    def take(self, which: NDArray[Any]) -> Self: ...
-
-    @abstractmethod
-    def split(self) -> Self:
-        """Return parts of half the size, which cover these."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rectangles(_Parts):
-    """Rectangles from ``low`` to ``high`` (n, 2), in sizes of the whole ones around ``centres`` (n, 2), metres."""
-
-    rows: NDArray[np.intp]  # of one cell, or of the nine vertices around a square
-    centres: Floats
-    size_m: Floats
-    low: Floats
-    high: Floats
-
-    def farthest(self, targets: Floats) -> Floats:
-        middle = self.centres + self.size_m * (self.low + self.high) / 2
-        half = self.size_m * (self.high - self.low) / 2
-        east, north = (np.abs(targets[:, k] - middle[:, k, None]) + half[:, k, None] for k in (0, 1))
-        return np.asarray(np.sqrt(east * east + north * north))
-
-    @property
-    def mixtures(self) -> Floats:
-        if self.rows.shape[1] == 1:
-            return np.ones((len(self.rows), 1, 1))
-        # Along each axis the weights are quadratic: means of their polar forms at the ends (docs/proofs).
-        a, b = np.stack([self.low, self.low, self.high]), np.stack([self.low, self.high, self.high])
-        axis = np.stack([(0.5 - a) * (0.5 - b) / 2, 0.75 - a * b, (0.5 + a) * (0.5 + b) / 2])  # (3, 3, n, 2)
-        both = np.einsum("ipn,jqn->npqij", axis[..., 0], axis[..., 1])
-        return np.asarray(both.reshape(len(self.rows), 9, 9))
-
-    @property
-    def points(self) -> Self:
-        at = np.where(_HALVES < 0, self.low[:, None], self.high[:, None]).reshape(-1, 2)
-        which = np.repeat(np.arange(len(self.rows)), 4)
-        return replace(self.take(which), low=at, high=at)
-
-    def take(self, which: NDArray[Any]) -> Self:
-        return replace(
-            self, rows=self.rows[which], centres=self.centres[which], low=self.low[which], high=self.high[which]
-        )
-
-    def split(self) -> Self:
-        middle = (self.low + self.high) / 2
-        low = np.concatenate([np.where(each < 0, self.low, middle) for each in _HALVES])
-        high = np.concatenate([np.where(each < 0, middle, self.high) for each in _HALVES])
-        return replace(self.take(np.tile(np.arange(len(self.rows)), 4)), low=low, high=high)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Triangles(_Parts):
-    """Triangles, by the shares (n, 3, 3) that their corners have of those (n, 3, 2) of the whole ones, metres."""
-
-    rows: NDArray[np.intp]  # of one cell, or of the three corners of the whole triangle
-    whole: Floats
-    shares: Floats
-
-    def farthest(self, targets: Floats) -> Floats:
-        corners = self.shares @ self.whole
-        east, north = (targets[:, k] - corners[:, :, k, None] for k in (0, 1))
-        return np.asarray(np.sqrt((east * east + north * north).max(axis=1)))
-
-    @property
-    def mixtures(self) -> Floats:
-        return self.shares if self.rows.shape[1] > 1 else np.ones((len(self.rows), 1, 1))
-
-    @property
-    def points(self) -> Self:
-        which = np.repeat(np.arange(len(self.rows)), 3)
-        return replace(self.take(which), shares=np.repeat(self.shares.reshape(-1, 1, 3), 3, axis=1))
-
-    def take(self, which: NDArray[Any]) -> Self:
-        return replace(self, rows=self.rows[which], whole=self.whole[which], shares=self.shares[which])
-
-    def split(self) -> Self:
-        shares = np.concatenate([each @ self.shares for each in _QUARTERS])
-        return replace(self.take(np.tile(np.arange(len(self.rows)), 4)), shares=shares)
-
-
-def _parts(places: Places) -> tuple[_Parts, float]:
-    """Return parts that cover what places serve, and metres to add to the distances from them."""
-    alone = np.arange(len(places))[:, None]
-    if isinstance(places, Lattice):
-        pieces, centres = places.pieces, np.asarray(places.coordinates)
-        if places.kind == "triangular":
-            shares = np.broadcast_to(np.eye(3), (len(pieces), 3, 3))
-            return _Triangles(pieces, centres[pieces], shares), places.slack_m
-        size_m, low = np.full(2, places.spacing_m), np.full((len(pieces), 2), -0.5)
-        return _Rectangles(pieces, centres[pieces[:, 4]], size_m, low, -low), places.slack_m
-    corners, margin_m = _supports(places)
-    if isinstance(places, Grid):
-        low = np.full((len(places), 2), -0.5)
-        return _Rectangles(alone, np.asarray(places.coordinates), np.array(places.cell_m), low, -low), margin_m
-    fans = [corners[:, [0, second, second + 1]] for second in range(1, corners.shape[1] - 1)]
-    shares = np.broadcast_to(np.eye(3), (len(fans) * len(places), 3, 3))
-    return _Triangles(np.tile(alone, (len(fans), 1)), np.concatenate(fans), shares), margin_m
-
-
-def _supports(places: Places) -> tuple[Floats, float]:
-    """Return corners (n, k, 2) around the points that may be taken for each secret, and metres to add to them."""
-    centres = np.asarray(places.coordinates)[:, None]
-    if isinstance(places, Lattice):
-        reach = 3 * _HALVES if places.kind == "square" else _HEXAGON
-        return centres + places.spacing_m * reach, places.slack_m
-    if isinstance(places, Grid):
-        return centres + np.array(places.cell_m) * _HALVES, _SLACK * max(places.cell_m) + _PROJECTED_M
-    outlines = places.outlines_latlon()
-    corners = places.projection.forward(*outlines.reshape(-1, 2).T).reshape(outlines.shape)
-    longest = float(np.hypot(*(corners - np.roll(corners, 1, axis=1)).T).max())
-    bend = _BENT + 2 * float(np.hypot(*corners.T).max()) / _AXIS_M
-    return corners, bend * longest**2 / (8 * _AXIS_M) + _PROJECTED_M
+    return channel.secrets, channel.secrets.projection.forward(*latlon.T), channel.matrix
 
 
 def _from_each(masses: Floats) -> Floats:

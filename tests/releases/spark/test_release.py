@@ -16,6 +16,7 @@ from sfumato.errors import DataError, FileError, InputError
 from sfumato.estimation import check_mark, read_reports
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
+from sfumato.proofs import error_radius, posterior_radii
 from sfumato.releases import Mark, read_mark
 from sfumato.releases.spark import prepare_on_spark, release_on_spark
 from tests.releases.spark.cases import (
@@ -75,6 +76,17 @@ def test_what_is_told_and_written(spark, tmp_path):
         prepare_on_spark(BLUR, source, spark=spark, column="answer", keep=["answer"])
     with pytest.raises(InputError, match=r"keep= is of type str[\s\S]*keep=\['id'\]"):
         prepare_on_spark(BLUR, source, spark=spark, column="answer", keep="id")
+
+
+def test_error_radii(spark, tmp_path):
+    """Tasks have the radii and the prior of the driver."""
+    source, prior = written(tmp_path / "in", places(40)), ("even", sf.Prior.uniform(CITY))
+    options: Any = {"people": "one", "uncertainty": True, "prior": prior, "keep": ["id"]}
+    release_on_spark(TOWN, source, tmp_path / "out", spark=spark, tell=None, **options)
+    radii = dict(zip(CITY.labels, np.ceil(posterior_radii(TOWN, prior[1])), strict=True))
+    for row in reports(tmp_path / "out"):
+        assert row["uncertainty_m"] == np.ceil(error_radius(TOWN))
+        assert row["posterior_uncertainty_m"] == radii[row["label"]]
 
 
 def test_estimates_check_the_mark(spark, tmp_path):
