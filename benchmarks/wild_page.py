@@ -14,18 +14,10 @@ from sfumato.reports.theme import save_picture
 from sfumato.tables import write_rows
 from sfumato_papers.reproduction import RunTables
 from sfumato_papers.results import columns_of, rows_of
-from sfumato_papers.wild import (
-    CloseRow,
-    FoundRow,
-    WildTables,
-    claim_words,
-    claims_of,
-    close_rows,
-    close_table,
-    figures,
-    near_table,
-    scheme_words,
-)
+from sfumato_papers.wild.attack_errors import CloseRow, FoundRow, close_rows
+from sfumato_papers.wild.claims import WildTables, claims_of
+from sfumato_papers.wild.figures import figures
+from sfumato_papers.wild.page import claim_words, close_table, near_table, scheme_words
 
 from .pages import replace_table
 

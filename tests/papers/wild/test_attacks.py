@@ -14,20 +14,16 @@ from sfumato_papers.wild import (
     PrivacyZone,
     RadialNoise,
     RoundedDistance,
-    asked,
-    averaged_on_road,
     believed,
     circle_through,
     copies_averaged,
     crossings,
-    home_guesses,
-    measured,
-    straight_walks,
-    town_of,
     trilaterated,
-    walked,
-    zoned,
 )
+from sfumato_papers.wild.attack_errors import measured, town_of
+from sfumato_papers.wild.borders import averaged_on_road, straight_walks, walked
+from sfumato_papers.wild.rounded_distances import asked
+from sfumato_papers.wild.zones import home_guesses, zoned
 
 
 def generator(seed=1):

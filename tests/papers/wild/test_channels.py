@@ -15,19 +15,18 @@ from sfumato_papers.wild import (
     DriftingOffset,
     EvenRadius,
     FixedCells,
-    FoldedRadius,
     GaussianRadius,
     LaplaceRadius,
     MixedRadius,
     PrivacyZone,
     RadialNoise,
     RoundedDistance,
-    WildChannel,
     at_border,
-    degree_m,
-    drift_averaged,
     mesh_cells,
 )
+from sfumato_papers.wild.averaging import drift_averaged
+from sfumato_papers.wild.channels import WildChannel, degree_m
+from sfumato_papers.wild.radial import FoldedRadius
 
 TOWN = sf.Grid.covering("4 km x 4 km around 40,-30", cell="500 m")
 OFFSET = DriftingOffset(2000.0, 500.0, 0.03)
@@ -108,7 +107,7 @@ def test_the_mu_of_drifting_reports_is_that_of_their_covariance(count):
 
 
 def test_averages_of_drifting_offsets_are_as_computed():
-    row = drift_averaged(OFFSET, 40, 3, 4000)
+    row, _ = drift_averaged(OFFSET, 40, 3, 4000)
     assert row.mean_m == pytest.approx(row.closed_m, rel=0.03)
 
 

@@ -11,20 +11,11 @@ from benchmarks.wild_page import KEPT, SCHEME_PAGE, tables_in
 
 import sfumato as sf
 from sfumato_papers.reproduction import Judgement
-from sfumato_papers.wild import (
-    SCHEMES,
-    CloseRow,
-    FoundRow,
-    claim_words,
-    claims_of,
-    close_rows,
-    close_table,
-    near_table,
-    scheme_words,
-)
-from sfumato_papers.wild.parts import FULL, averages, borders, distances, found, walks, zones
-from sfumato_papers.wild.summary import close_row, metres, over_seeds
-from sfumato_papers.wild.zone_claims import zone_claims
+from sfumato_papers.wild import SCHEMES
+from sfumato_papers.wild.attack_errors import CloseRow, FoundRow, close_row, close_rows, metres, over_seeds
+from sfumato_papers.wild.claims import claims_of
+from sfumato_papers.wild.page import claim_words, close_table, near_table, scheme_words
+from sfumato_papers.wild.paper import FULL, averages, borders, distances, found, walks, zones
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "papers" / "docs" / "wild.md").read_text(encoding="utf-8")
@@ -87,7 +78,7 @@ def test_the_shift_is_judged_by_whether_its_law_helps():
     moved = [
         replace(row, median_m=row.median_m + 100) if row.scheme == "zone-shifted" else row for row in TABLES.zones
     ]
-    (shift,) = (claim for claim in zone_claims(moved) if "OpenBikeSensor" in claim.where)
+    (shift,) = (claim for claim in claims_of(TABLES._replace(zones=moved)) if "OpenBikeSensor" in claim.where)
     assert (shift.ours, shift.verdict) == (True, Judgement.CONFIRMED)
     assert "is 353 m" in shift.found
 
@@ -99,17 +90,14 @@ def test_what_the_page_says_in_short_is_in_its_data():
         own = [row for row in rows if all(getattr(row, name) == each for name, each in wanted.items())]
         return over_seeds(own, of).value
 
-    def median(row):
-        return row.median_m
-
-    year = value(TABLES.averages, lambda row: row.mean_m, noise="drifting offset, under its grid", reports=8760)
+    year = value(TABLES.averages, "mean_m", noise="drifting offset, under its grid", reports=8760)
     zone = {"mechanism": "as documented", "tracks": 3, "scheme": "zone-centred"}
-    three = value(TABLES.zones, lambda row: row.within_50, **zone)
-    ten = value(TABLES.zones, lambda row: row.within_50, **{**zone, "tracks": 10})
-    law = value(TABLES.zones, median, attack="circle and law of the shift", tracks=100)
+    three = value(TABLES.zones, "within_50", **zone)
+    ten = value(TABLES.zones, "within_50", **{**zone, "tracks": 10})
+    law = value(TABLES.zones, "median_m", attack="circle and law of the shift", tracks=100)
     asked = {"mechanism": "as documented", "questions": 100}
     cells = [
-        value(TABLES.distances, median, app=f"whole miles to a cell of {cell}", **asked)
+        value(TABLES.distances, "median_m", app=f"whole miles to a cell of {cell}", **asked)
         for cell in ("0.001 degrees", "a mile")
     ]
     assert f"has a mean error of {metres(year)}" in short

@@ -1,40 +1,25 @@
-"""Averaging: how far the mean of many reports is from the place, measured and in closed form."""
+"""Averaging: the error of the mean of many reports, measured and in closed form."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
-from sfumato.core.immutable import CompactRepr
-
-from .drifting import DriftingOffset
-from .fixed_cells import FixedCells
+from .channels import DriftingOffset, FixedCells
 from .radial import GaussianRadius, RadialNoise
-
-CASSA_MEAN_M: Final = 700.0
-"""The mean skew that Cassa, Wieland and Mandl averaged away, metres."""
 
 OFFSETS: Final = "drifting offset"
 OFFSETS_UNDER_GRID: Final = "drifting offset, under its grid"
-
+_SKEW_M: Final = 700.0  # the mean skew that Cassa, Wieland and Mandl averaged away
 _HALF_NORMAL: Final = math.sqrt(math.pi / 2)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class AveragingRow(CompactRepr):
-    """The mean distance of an average from the place, in one run.
-
-    Attributes:
-        noise: The noise.
-        reports: How many reports were averaged.
-        seed: Of the run.
-        mean_m: The mean distance over many places, metres.
-        closed_m: The same in closed form, metres; NaN where there is none.
-    """
+@dataclass(frozen=True, slots=True)
+class AveragingRow:
+    """The mean distance of an average from the place in one run, and its closed form or NaN."""
 
     noise: str
     reports: int
@@ -44,51 +29,22 @@ class AveragingRow(CompactRepr):
 
 
 def copies_averaged(reports: int, seed: int, places: int) -> AveragingRow:
-    """Return how far the mean of copies with normal skews is from the place, which is sigma sqrt(pi / (2 k)).
-
-    Args:
-        reports: How many copies.
-        seed: Of the study.
-        places: How many places.
+    """Return the error of the mean of copies with normal skews, by closed form sigma sqrt(pi / (2 k)).
 
     Source:
         Cassa, Wieland and Mandl, "Re-identification of home addresses from spatial locations anonymized by
         Gaussian skew", International Journal of Health Geographics 2008, 7:45.
     """
-    noise = RadialNoise(GaussianRadius(CASSA_MEAN_M / _HALF_NORMAL), renewed=True)
-    found = noise.reports(np.zeros((places, 2)), reports, np.random.default_rng(seed)).mean(axis=1)
-    return AveragingRow(
-        "normal skew", reports, seed, float(np.hypot(*found.T).mean()), CASSA_MEAN_M / math.sqrt(reports)
-    )
+    noise = RadialNoise(GaussianRadius(_SKEW_M / _HALF_NORMAL), renewed=True)
+    means = noise.reports(np.zeros((places, 2)), reports, np.random.default_rng(seed)).mean(axis=1)
+    off = float(np.hypot(*means.T).mean())
+    return AveragingRow("normal skew", reports, seed, off, _SKEW_M / math.sqrt(reports))
 
 
-def drift_averaged(channel: DriftingOffset, reports: int, seed: int, places: int) -> AveragingRow:
-    """Return how far the mean of hourly offsets is from none, the grid aside.
-
-    Args:
-        channel: The channel.
-        reports: How many reports, an hour apart.
-        seed: Of the study.
-        places: How many places.
-    """
-    return _drifted(channel, reports, seed, places)[0]
-
-
-def drift_reported(channel: DriftingOffset, reports: int, seed: int, places: int) -> AveragingRow:
-    """Return how far the mean of hourly reports, under the grid, is from the place.
-
-    Args:
-        channel: The channel.
-        reports: How many reports, an hour apart.
-        seed: Of the study.
-        places: How many places, spread evenly over a cell.
-    """
-    return _drifted(channel, reports, seed, places)[1]
-
-
-@lru_cache(maxsize=1)
-def _drifted(channel: DriftingOffset, reports: int, seed: int, places: int) -> tuple[AveragingRow, AveragingRow]:
-    """Return the means of offsets, and of the reports that they make."""
+def drift_averaged(
+    channel: DriftingOffset, reports: int, seed: int, places: int
+) -> tuple[AveragingRow, AveragingRow]:
+    """Return the errors of the mean of hourly offsets, and of the mean of the reports under the grid."""
     generator = np.random.default_rng(seed)
     offset = generator.normal(0, channel.sigma_m, (places, 2))
     place = generator.uniform(0, channel.step_m, (places, 2))

@@ -1,42 +1,43 @@
-"""Published statements about schemes in the wild, judged by the tables of a run."""
+"""Statements about schemes in the wild as a table: where, what, when it holds, and the numbers that show it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, Final, NamedTuple, TypeVar
 
-from sfumato.core import Bracket
-from sfumato.core.immutable import CompactRepr
+from sfumato.rounding import at_most
 
-from ..reproduction import PaperClaim, RunTables, illustrates, ours, unchecked
+from ..reproduction import PaperClaim, RunTables, follows, illustrates, ours, unchecked
+from .attack_errors import (
+    ALONE,
+    AS_DOCUMENTED,
+    KNOWS,
+    REMEMBERED,
+    CloseRow,
+    FoundRow,
+    close_row,
+    close_rows,
+    metres,
+    over_seeds,
+    shares,
+)
 from .averaging import OFFSETS, OFFSETS_UNDER_GRID, AveragingRow
-from .borders import BorderRow
-from .by_construction import built
-from .found import FoundRow
+from .borders import BorderRow, CrossingRow
 from .rounded_distances import DistanceRow
-from .summary import CloseRow, close_row, close_rows, metres, over_seeds, shares
-from .vocabulary import ALONE, AS_DOCUMENTED, KNOWS, REMEMBERED
-from .walks import CrossingRow
-from .zone_claims import HASSAN, zone_claims
-from .zones import ZoneRow
+from .zones import CIRCLE, CIRCLE_AND_LAW, ZoneRow
 
 _AOSP: Final = "Comments in AOSP's LocationFudger"
+_HASSAN: Final = "Hassan, Hussain and Bates (2018), abstract"
+_DHONDT: Final = "Dhondt et al. (2024), section 5.5"
+_CELLS: Final = ("fixed-grid", "mesh-13", "obscured", "generalised-0.01")
+_Row = TypeVar("_Row")
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WildTables(CompactRepr):
-    """The tables of a run that statements are judged by.
-
-    Attributes:
-        averages: Averages of copies and of drifting offsets.
-        walks: Walks across borders.
-        borders: Two people at a border.
-        zones: Zones.
-        distances: Rounded distances.
-        close: Errors over the runs.
-    """
+class WildTables(NamedTuple):
+    """The tables of a run that statements are judged by."""
 
     averages: Sequence[AveragingRow]
     walks: Sequence[CrossingRow]
@@ -47,12 +48,7 @@ class WildTables(CompactRepr):
 
     @classmethod
     def of(cls, tables: RunTables, close: Sequence[CloseRow] | None = None) -> WildTables:
-        """Return the tables of a run from its folder.
-
-        Args:
-            tables: Where they lie.
-            close: Errors over the runs, where they were summed up before.
-        """
+        """Return the tables of a run, with means over its runs where they are not passed."""
         return cls(
             tables.rows("averages", AveragingRow),
             tables.rows("walks", CrossingRow),
@@ -64,191 +60,264 @@ class WildTables(CompactRepr):
 
 
 def claims(tables: RunTables) -> Sequence[PaperClaim]:
-    """Return what was published, what follows by construction, and what this run says of them."""
+    """Return the statements, judged by the tables of a run."""
     return claims_of(WildTables.of(tables))
 
 
 def claims_of(tables: WildTables) -> Sequence[PaperClaim]:
-    """Return the statements, judged by tables that were read.
-
-    Args:
-        tables: The tables.
-    """
-    return [
-        *_averaging(tables.averages),
-        *_borders(tables.walks, tables.close),
-        *zone_claims(tables.zones),
-        *_distances(tables.distances),
-        _repeated(tables.close),
-        *built(tables.borders, tables.close),
-        *_lost(),
-    ]
+    """Return the statements, judged by tables that were read."""
+    numbers, texts = _numbers(tables)
+    judged = []
+    for each in _CLAIMS:
+        quote = {"quote": each.quote} if each.quote else {}
+        holds, evidence = each.holds(SimpleNamespace(**numbers)), each.found.format(**texts)
+        judged.append(each.judge(each.where, each.says, holds, evidence, **quote))
+    return judged + [unchecked(where, says, why, quote=quote) for where, says, why, quote in _UNCHECKED]
 
 
-def _averaging(rows: Sequence[AveragingRow]) -> list[PaperClaim]:
-    def mean(noise: str, reports: int) -> tuple[Bracket, float]:
-        own = [row for row in rows if row.noise == noise and row.reports == reports]
-        return over_seeds(own, lambda row: row.mean_m), own[0].closed_m
+def _numbers(tables: WildTables) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the numbers of the statements and their texts, by name; lengths are in metres."""
+    numbers: dict[str, Any] = {}
+    for name, noise, counts in (
+        ("skew", "normal skew", (1, 10, 50)),
+        ("drift", OFFSETS, (1, 100, 8760)),
+        ("grid", OFFSETS_UNDER_GRID, (1, 100, 8760)),
+    ):
+        for count in counts:
+            averages = _where(tables.averages, noise=noise, reports=count)
+            numbers[f"{name}_{count}"] = over_seeds(averages, "mean_m")
+            numbers[f"{name}_{count}_closed"] = averages[0].closed_m
+    numbers["independent"] = numbers["drift_1_closed"] / math.sqrt(100)
+    for name, scheme, step in (
+        ("road_fine", "fixed-grid", 100.0),
+        ("road", "fixed-grid", 800.0),
+        ("road_drift", "drifting-offset", 800.0),
+    ):
+        walks = _where(tables.walks, scheme=scheme, mechanism=AS_DOCUMENTED, step_m=step)
+        numbers[name] = over_seeds(walks, "on_road_m")
+    for name, scheme, attack, tracks in (
+        *((f"tracks_{tracks}", "zone-centred", CIRCLE, tracks) for tracks in (1, 3, 10)),
+        ("shifted_circle", "zone-shifted", CIRCLE, 100),
+        *((f"shifted_{tracks}", "zone-shifted", CIRCLE_AND_LAW, tracks) for tracks in (10, 100)),
+    ):
+        zones = _where(tables.zones, scheme=scheme, attack=attack, tracks=tracks)
+        numbers[name] = over_seeds(zones, "median_m")
+        numbers |= {f"share_{near}_{name}": over_seeds(zones, f"within_{near}") for near in (50, 100)}
+    for name, cells in (("exact", ""), ("cell", " to a cell of 0.001 degrees"), ("mile", " to a cell of a mile")):
+        people = _where(tables.distances, app=f"whole miles{cells}", mechanism=AS_DOCUMENTED, questions=100)
+        numbers[name] = over_seeds(people, "median_m")
+        numbers |= {f"share_{near}_{name}": over_seeds(people, f"within_{near}") for near in (50, 100)}
 
-    skews = {count: mean("normal skew", count) for count in (1, 10, 50)}
-    drift = {count: mean(OFFSETS, count) for count in (1, 100, 8760)}
-    under = {count: mean(OFFSETS_UNDER_GRID, count)[0] for count in (1, 100, 8760)}
-    independent = drift[1][1] / math.sqrt(100)
-    return [
-        illustrates(
-            "Cassa, Wieland and Mandl (2008), abstract",
-            "Averaging copies of a place with normal skews of 0.7 km on average leaves 0.2 km after 10 copies, "
-            "0.1 km after 50.",
-            round(skews[10][0].value, -2) == 200 and round(skews[50][0].value, -2) == 100,
-            f"Mean error: {metres(skews[1][0])} for one copy, {metres(skews[10][0])} for 10 (closed form "
-            f"{metres(skews[10][1])}), {metres(skews[50][0])} for 50 (closed form {metres(skews[50][1])}).",
-            quote="With ten anonymized copies of an original data set, we find a substantial decrease in average "
-            "distance from 0.7 km to 0.2 km between the estimated, re-identified address and the original "
-            "address. With fifty anonymized copies of an original data set, we find a decrease in average "
-            "distance from 0.7 km to 0.1 km.",
-        ),
-        illustrates(
-            _AOSP,
-            "A slow drift of the offset counters averaging.",
-            drift[100][1] > independent,
-            f"Mean error under one drifting offset: {metres(under[1])} for one report, {metres(under[100])} for "
-            f"the mean of 100 hourly ones, {metres(under[8760])} for a year of them. Without the grid: "
-            f"{metres(drift[1][0])}, {metres(drift[100][0])} (closed form {metres(drift[100][1])}) and "
-            f"{metres(drift[8760][0])} (closed form {metres(drift[8760][1])}). The mean of 100 independent "
-            f"offsets would be {metres(independent)} off.",
-            quote="The random offset changes very slowly over time, to mitigate against taking many location "
-            "samples and averaging them out.",
-        ),
-    ]
+    def median(scheme: str, reports: int, mechanism: str = AS_DOCUMENTED, attacker: str = ALONE) -> CloseRow:
+        return close_row(tables.close, scheme, mechanism, attacker, reports)
 
-
-def _borders(rows: Sequence[CrossingRow], close: Sequence[CloseRow]) -> list[PaperClaim]:
-    def error(scheme: str, step: float) -> Bracket:
-        own = [row for row in rows if (row.scheme, row.mechanism, row.step_m) == (scheme, AS_DOCUMENTED, step)]
-        return over_seeds(own, lambda row: row.on_road_m)
-
-    fine, coarse = (error("fixed-grid", step) for step in (100.0, 800.0))
-    drifting = error("drifting-offset", 800.0)
-    still = close_row(close, "fixed-grid", AS_DOCUMENTED, ALONE, 1).median
-    return [
-        illustrates(
-            "M. Thomson, in mozilla/standards-positions (1193)",
-            "A grid tends to reveal the place when the revealed value changes.",
-            coarse.upper < still.lower,
-            "The attacker knows the straight road and the pace, and sees the report of a fixed grid of 5 km "
-            f"change. Median error: {metres(fine)} with reports 100 m apart, {metres(coarse)} with 800 m; "
-            f"{metres(still)} for a person who stays.",
-        ),
-        illustrates(
-            _AOSP,
-            "An offset under the grid blurs the crossing of a border.",
-            drifting.lower > coarse.upper,
-            f"With reports 800 m apart, the same attacker's median error is {metres(drifting)} under the offset, "
-            f"{metres(coarse)} without one.",
-            quote="Without a random offset it is possible to detect a user's position quite accurately when they "
-            "cross a grid boundary.",
-        ),
-    ]
+    numbers |= {f"guard_{count}": median("location-guard", count).median for count in (1, 10, 100)}
+    numbers["guard_known"] = median("location-guard", 100, attacker=KNOWS).median_m
+    numbers["guard_memo"] = median("location-guard", 100, REMEMBERED).median
+    numbers["still"] = median("fixed-grid", 1).median
+    numbers["once"] = [median(key, 1).median_m for key in _CELLS]
+    numbers["often"] = [median(key, 100).median_m for key in _CELLS]
+    numbers["borders"] = tables.borders
+    texts = {
+        name: shares(value) if name.startswith("share") else metres(value)
+        for name, value in numbers.items()
+        if name not in ("once", "often", "borders")
+    }
+    texts["cells"] = ", ".join(map(metres, numbers["once"]))
+    texts["audited"] = str(len(tables.borders))
+    texts["same"] = f"{max(row.same_cell_epsilon for row in tables.borders):g}"
+    texts["factor"] = at_most(max(row.certified_factor for row in tables.borders))
+    return numbers, texts
 
 
-def _distances(rows: Sequence[DistanceRow]) -> list[PaperClaim]:
-    def own(app: str) -> list[DistanceRow]:
-        return [row for row in rows if (row.app, row.mechanism, row.questions) == (app, AS_DOCUMENTED, 100)]
-
-    exact, cell, mile = (
-        own(f"whole miles{cells}") for cells in ("", " to a cell of 0.001 degrees", " to a cell of a mile")
-    )
-    far, far_cell, far_mile = (over_seeds(found, lambda row: row.median_m) for found in (exact, cell, mile))
-    near, nearer = over_seeds(cell, lambda row: row.within_50), over_seeds(cell, lambda row: row.within_100)
-    return [
-        illustrates(
-            "Dhondt et al. (2024), section 5.5; R. Heaton on Bumble (2021)",
-            "A rounded distance that can be queried from chosen places locates people like an exact one, to "
-            "about 2 m in tests.",
-            far.value <= 2.0,
-            f"With 100 queries in whole miles the median error is {metres(far)}, without measurement error.",
-        ),
-        illustrates(
-            "Dhondt et al. (2024), section 5.5",
-            "With coordinates rounded to three decimals first, people are no longer located to about 2 m.",
-            far_cell.lower > 2.0,
-            f"100 queries find the centre of the cell: the median error is {metres(far_cell)}, with "
-            f"{shares(near)} of people within 50 m and {shares(nearer)} within 100 m.",
-        ),
-        ours(
-            "Dhondt et al. (2024), section 5.5",
-            "With the centre of a cell of a mile, people are located less closely than with coordinates of three "
-            "decimals.",
-            far_mile.lower > far_cell.upper,
-            f"100 queries find the centre of the cell: the median error is {metres(far_mile)}.",
-        ),
-    ]
+def _where(rows: Sequence[_Row], **columns: object) -> list[_Row]:
+    return [row for row in rows if all(getattr(row, name) == value for name, value in columns.items())]
 
 
-def _repeated(rows: Sequence[CloseRow]) -> PaperClaim:
-    guard = {n: close_row(rows, "location-guard", AS_DOCUMENTED, ALONE, n).median for n in (1, 10, 100)}
-    knows = close_row(rows, "location-guard", AS_DOCUMENTED, KNOWS, 100).median
-    memo = close_row(rows, "location-guard", REMEMBERED, ALONE, 100).median
-    return ours(
+class _Claim(NamedTuple):
+    """A statement: how it is judged, where it is made, and when it holds, with a template of the evidence."""
+
+    judge: Callable[..., PaperClaim]
+    where: str
+    says: str
+    holds: Callable[[SimpleNamespace], bool]
+    found: str
+    quote: str = ""
+
+
+_CLAIMS: Final = (
+    _Claim(
+        illustrates,
+        "Cassa, Wieland and Mandl (2008), abstract",
+        "Averaging copies of a place with normal skews of 0.7 km on average leaves 0.2 km after 10 copies, 0.1 km "
+        "after 50.",
+        lambda n: round(n.skew_10.value, -2) == 200 and round(n.skew_50.value, -2) == 100,
+        "Mean error: {skew_1} for one copy, {skew_10} for 10 (closed form {skew_10_closed}), {skew_50} for 50 "
+        "(closed form {skew_50_closed}).",
+        "With ten anonymized copies of an original data set, we find a substantial decrease in average distance "
+        "from 0.7 km to 0.2 km between the estimated, re-identified address and the original address. With fifty "
+        "anonymized copies of an original data set, we find a decrease in average distance from 0.7 km to 0.1 km.",
+    ),
+    _Claim(
+        illustrates,
+        _AOSP,
+        "A slow drift of the offset counters averaging.",
+        lambda n: n.drift_100_closed > n.independent,
+        "Mean error under one drifting offset: {grid_1} for one report, {grid_100} for the mean of 100 hourly "
+        "ones, {grid_8760} for a year of them. Without the grid: {drift_1}, {drift_100} (closed form "
+        "{drift_100_closed}) and {drift_8760} (closed form {drift_8760_closed}). The mean of 100 independent "
+        "offsets would be {independent} off.",
+        "The random offset changes very slowly over time, to mitigate against taking many location samples and "
+        "averaging them out.",
+    ),
+    _Claim(
+        illustrates,
+        "M. Thomson, in mozilla/standards-positions (1193)",
+        "A grid tends to reveal the place when the revealed value changes.",
+        lambda n: n.road.upper < n.still.lower,
+        "The attacker knows the straight road and the pace, and sees the report of a fixed grid of 5 km change. "
+        "Median error: {road_fine} with reports 100 m apart, {road} with 800 m; {still} for a person who stays.",
+    ),
+    _Claim(
+        illustrates,
+        _AOSP,
+        "An offset under the grid blurs the crossing of a border.",
+        lambda n: n.road_drift.lower > n.road.upper,
+        "With reports 800 m apart, the same attacker's median error is {road_drift} under the offset, {road} "
+        "without one.",
+        "Without a random offset it is possible to detect a user's position quite accurately when they cross a "
+        "grid boundary.",
+    ),
+    _Claim(
+        illustrates,
+        _HASSAN,
+        "An attack infers protected locations from what is visible in public posts.",
+        lambda n: n.tracks_10.upper < n.tracks_1.lower,
+        "For zones of 500 m around home and 5 m of position error, a circle through the visible ends comes within "
+        "50 m of {share_50_tracks_3} of homes with three tracks, and of {share_50_tracks_10} with ten.",
+        "an attack against EPZs that infers users' protected locations from the remaining available information "
+        "in public posts",
+    ),
+    _Claim(
+        ours,
+        "Zones with home in the middle",
+        "A circle through the visible ends of tracks comes closer to home with more tracks.",
+        lambda n: n.tracks_10.upper < n.tracks_3.lower and n.tracks_3.upper < n.tracks_1.lower,
+        "For zones of 500 m and 5 m of position error the median distance from home is {tracks_1} with one track, "
+        "{tracks_3} with three and {tracks_10} with ten.",
+    ),
+    _Claim(
+        ours,
+        "The law of OpenBikeSensor's shift",
+        "After a shift, the uneven ends of tracks locate home better than the circle alone.",
+        lambda n: n.shifted_100.upper < n.shifted_circle.lower,
+        "With 100 tracks the centre of the circle is {shifted_circle} from home in the median; the median shift "
+        "is 250 m. An attacker who knows the rule of the shift, and that tracks leave home in uniform directions, "
+        "has a median error of {shifted_100}, and is within 100 m of {share_100_shifted_100} of homes; with ten "
+        "tracks the error is {shifted_10}.",
+    ),
+    _Claim(
+        illustrates,
+        "Dhondt et al. (2024), section 5.5; R. Heaton on Bumble (2021)",
+        "A rounded distance that can be queried from chosen places locates people like an exact one, to about 2 m "
+        "in tests.",
+        lambda n: n.exact.value <= 2.0,
+        "With 100 queries in whole miles the median error is {exact}, without measurement error.",
+    ),
+    _Claim(
+        illustrates,
+        _DHONDT,
+        "With coordinates rounded to three decimals first, people are no longer located to about 2 m.",
+        lambda n: n.cell.lower > 2.0,
+        "100 queries find the centre of the cell: the median error is {cell}, with {share_50_cell} of people "
+        "within 50 m and {share_100_cell} within 100 m.",
+    ),
+    _Claim(
+        ours,
+        _DHONDT,
+        "With the centre of a cell of a mile, people are located less closely than with coordinates of three "
+        "decimals.",
+        lambda n: n.mile.lower > n.cell.upper,
+        "100 queries find the centre of the cell: the median error is {mile}.",
+    ),
+    _Claim(
+        ours,
         "Andrés et al. (2013), planar Laplace noise",
         "More fresh reports of one place make attacks more accurate.",
-        guard[100].upper < guard[10].lower and guard[10].upper < guard[1].lower,
-        f"Median error under planar Laplace noise of 500 m: {metres(guard[1])} after one report, "
-        f"{metres(guard[10])} after 10, {metres(guard[100])} after 100 ({metres(knows.value)} for an attacker who "
-        f"knows where people go). Certified noise with remembered places stays at {metres(memo)}.",
-    )
+        lambda n: n.guard_100.upper < n.guard_10.lower and n.guard_10.upper < n.guard_1.lower,
+        "Median error under planar Laplace noise of 500 m: {guard_1} after one report, {guard_10} after 10, "
+        "{guard_100} after 100 ({guard_known} for an attacker who knows where people go). Certified noise with "
+        "remembered places stays at {guard_memo}.",
+    ),
+    _Claim(
+        partial(follows, own=True),
+        "Fixed cells",
+        "They have no finite epsilon across a border, and reveal nothing within a cell.",
+        lambda n: all(math.isinf(row.border_epsilon) and row.same_cell_epsilon == 0.0 for row in n.borders),
+        "Exact audit of {audited} schemes: for two people a metre apart epsilon is {same} in one cell and "
+        "infinite across a border. Certified noise of the same average distance favours one of them by a factor "
+        "of at most {factor} at the finest cells.",
+    ),
+    _Claim(
+        partial(follows, own=True),
+        "Fixed cells",
+        "Repeated reports of one place reveal no more than the first.",
+        lambda n: n.once == n.often,
+        "Median errors after 1 and after 100 reports are equal: {cells} for a grid of 5 km, 13 bits, 0.2 degrees "
+        "and 0.01 degrees.",
+    ),
+)
 
-
-def _lost() -> list[PaperClaim]:
-    return [
-        unchecked(
-            HASSAN,
-            "95.1 % of moderately active users with a zone are at risk.",
-            "The 21 million activities are not public.",
-            quote="95.1% of moderately active users are at risk of having their protected locations extracted by "
-            "an attacker",
-        ),
-        unchecked(
-            "Hassan, Hussain and Bates (2018), section not known",
-            "Moving ends by 40 m lowers success from 96 to 32 %, by 200 m to 15 %.",
-            "The 21 million activities are not public.",
-        ),
-        unchecked(
-            "freemove.space (2022)",
-            "Extending tracks inwards solves 41.3 % of shifted zones.",
-            "The tracks on streets are not public.",
-        ),
-        unchecked(
-            "Mink et al. (2022), abstract",
-            "For the most common size of zone, 68 % of participants' guesses are within 50 m after three "
-            "activities.",
-            "An experiment with people.",
-            quote="for the most common privacy zone size, 68% of guesses fell within 50 meters of the hidden "
-            "location when participants were shown just 3 activities",
-        ),
-        unchecked(
-            "Dhondt et al. (2024), abstract",
-            "6 of 15 apps let a person be located.",
-            "No app was tested here.",
-            quote="6 apps allow for pinpointing a victim's exact location",
-        ),
-        unchecked(
-            "Brownstein et al. (2006), abstract",
-            "79 % of the points of unmasked dot maps are re-identified from print quality, 26 % from slide "
-            "quality.",
-            "The maps and addresses are not public.",
-            quote="precisely re-identified 26% (144/550) of the patient addresses from a presentation quality map "
-            "and 79% (432/550) from a publication quality map",
-        ),
-        unchecked(
-            "City of Chicago (2019)",
-            "About a third of tracts are left out: those with at most two trips in a quarter of an hour.",
-            "It depends on all trips, which are not used here.",
-        ),
-        unchecked(
-            "Schneider (2015)",
-            "40 % of New York's taxi trips are unique in their pair of tracts and hour.",
-            "It depends on all trips, which are not used here.",
-            quote="you can uniquely identify 40% of NYC taxi trips",
-        ),
-    ]
+_UNCHECKED: Final = (
+    (
+        _HASSAN,
+        "95.1 % of moderately active users with a zone are at risk.",
+        "The 21 million activities are not public.",
+        "95.1% of moderately active users are at risk of having their protected locations extracted by an "
+        "attacker",
+    ),
+    (
+        "Hassan, Hussain and Bates (2018), section not known",
+        "Moving ends by 40 m lowers success from 96 to 32 %, by 200 m to 15 %.",
+        "The 21 million activities are not public.",
+        "",
+    ),
+    (
+        "freemove.space (2022)",
+        "Extending tracks inwards solves 41.3 % of shifted zones.",
+        "The tracks on streets are not public.",
+        "",
+    ),
+    (
+        "Mink et al. (2022), abstract",
+        "For the most common size of zone, 68 % of participants' guesses are within 50 m after three activities.",
+        "An experiment with people.",
+        "for the most common privacy zone size, 68% of guesses fell within 50 meters of the hidden location when "
+        "participants were shown just 3 activities",
+    ),
+    (
+        "Dhondt et al. (2024), abstract",
+        "6 of 15 apps let a person be located.",
+        "No app was tested here.",
+        "6 apps allow for pinpointing a victim's exact location",
+    ),
+    (
+        "Brownstein et al. (2006), abstract",
+        "79 % of the points of unmasked dot maps are re-identified from print quality, 26 % from slide quality.",
+        "The maps and addresses are not public.",
+        "precisely re-identified 26% (144/550) of the patient addresses from a presentation quality map and 79% "
+        "(432/550) from a publication quality map",
+    ),
+    (
+        "City of Chicago (2019)",
+        "About a third of tracts are left out: those with at most two trips in a quarter of an hour.",
+        "It depends on all trips, which are not used here.",
+        "",
+    ),
+    (
+        "Schneider (2015)",
+        "40 % of New York's taxi trips are unique in their pair of tracts and hour.",
+        "It depends on all trips, which are not used here.",
+        "you can uniquely identify 40% of NYC taxi trips",
+    ),
+)

@@ -1,33 +1,46 @@
-"""Figures of the study, drawn from the tables that a run wrote."""
+"""Figures of the study, drawn from the tables of a run: errors by scheme, and maps of examples."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import numpy as np
+
+from sfumato.core.arrays import Floats
 from sfumato.reports.theme import LIGHT, blank
 
 from ..curve_labels import label_curve
 from ..reproduction import RunTables
-from .found import FoundRow
-from .maps import walk_map, week_map, zone_map
+from .attack_errors import (
+    ALONE,
+    AS_DOCUMENTED,
+    KNOWS,
+    NO_REPORT,
+    REMEMBERED,
+    REPORTS,
+    FoundRow,
+    metres,
+    over_seeds,
+)
 from .pictures import PicturePoint, ZonePicture
 from .rounded_distances import DistanceRow
-from .summary import over_seeds
-from .vocabulary import ALONE, AS_DOCUMENTED, KNOWS, NO_REPORT, REMEMBERED, REPORTS
 from .zones import CIRCLE, ZoneRow
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CAPTIONS: Final = {
     "how-close": "Median error of an attacker with the reports alone, after 1 report of one place and after 100 "
-    "(zones: tracks; distances: queries). A row without a square: more reports reduce the error by under 10 %, "
-    "or are not linked (trips). Triangles are certified noise, drawn once for a remembered place, with the "
-    "scheme's average displacement; for zones it is matched to the average distance of track ends from home, for "
-    "whole miles to the error of rounding.",
-    "how-close-knowing": "The same for an attacker who knows where people of the city go. The dashed line is "
-    "the error without a report.",
+    "(zones: tracks; distances: queries). A row without a square: more reports reduce the error by under 10 %, or "
+    "are not linked (trips). Triangles are certified noise, drawn once for a remembered place, with the scheme's "
+    "average displacement; for zones it is matched to the average distance of track ends from home, for whole "
+    "miles to the error of rounding.",
+    "how-close-knowing": "The same for an attacker who knows where people of the city go. The dashed line is the "
+    "error without a report.",
     "week": "One week of an invented person under two schemes, and under certified noise whose places are "
     "remembered: true places (black squares) and reports (open circles). Below each title is the mean "
     "displacement. All maps have the same scale.",
@@ -37,50 +50,32 @@ CAPTIONS: Final = {
     "zones": "The visible ends of twelve tracks and the circle through them. Home is the black square. In the "
     "shifted zone more ends lie on the side near home.",
 }
-"""Captions by the names of figures."""
 
 _LEAST_M: Final = 1.0
 _TICKS: Final = {1.0: "1 m or less", 10.0: "10 m", 100.0: "100 m", 1000.0: "1 km", 10_000.0: "10 km"}
-_Runs = Mapping[tuple[str, int], Sequence[Any]]
 _SAME: Final = 1.1  # times: marks at smaller ratios are one mark
-_CERTIFIED: Final = LIGHT.series[2]
+_BLUE, _ORANGE, _CERTIFIED = LIGHT.series[:3]
+_WALK_KM: Final = 4.2  # to each side of a map
+_ZONE_TICKS_M: Final = (-1000, -500, 0, 500, 1000)
+_Runs = Mapping[tuple[str, int], Sequence[Any]]
+_Point = TypeVar("_Point", PicturePoint, ZonePicture)
 
 
-def figures(tables: RunTables) -> Mapping[str, Figure]:
-    """Return the figures by the names of their files without ending.
-
-    Args:
-        tables: The tables of a run.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
-    """
-    return _drawn(tables, narrow=False)
-
-
-def narrow_figures(tables: RunTables) -> Mapping[str, Figure]:
-    """Return the same figures for narrow screens.
-
-    Args:
-        tables: The tables of a run.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
-    """
-    return _drawn(tables, narrow=True)
-
-
-def _drawn(tables: RunTables, *, narrow: bool) -> Mapping[str, Figure]:
-    schemes = tables.texts("schemes")
-    found = tables.rows("found", FoundRow)
+def _figures(tables: RunTables, *, narrow: bool) -> Mapping[str, Figure]:
+    """Return the figures by the names of their files without ending, also for narrow screens."""
+    schemes, found = tables.texts("schemes"), tables.rows("found", FoundRow)
     zones, distances = tables.rows("zones", ZoneRow), tables.rows("distances", DistanceRow)
     return {
         "how-close": _alone(schemes, found, zones, distances, narrow),
         "how-close-knowing": _knowing(schemes, found, narrow),
-        "week": week_map(tables.rows("week", PicturePoint), 1 if narrow else 3),
-        "borders": walk_map(tables.rows("walk", PicturePoint), 1 if narrow else 2),
-        "zones": zone_map(tables.rows("zone", ZonePicture), 1 if narrow else 2),
+        "week": _week(tables.rows("week", PicturePoint), 1 if narrow else 3),
+        "borders": _walk(tables.rows("walk", PicturePoint), 1 if narrow else 2),
+        "zones": _zones(tables.rows("zone", ZonePicture), 1 if narrow else 2),
     }
+
+
+figures = partial(_figures, narrow=False)
+narrow_figures = partial(_figures, narrow=True)
 
 
 def _alone(
@@ -92,25 +87,23 @@ def _alone(
 ) -> Figure:
     lines = _lines(schemes, [row for row in found if row.attacker == ALONE])
     titles = {row["key"]: row["title"] for row in schemes}
-    behind: dict[str, list[tuple[str, int, ZoneRow | DistanceRow]]] = {}
+    runs: dict[str, dict[tuple[str, int], list[Any]]] = {}
+    better = {row.scheme for row in zones if row.attack not in (CIRCLE, "")}  # than the circle
     for zone in zones:
-        best = [row.attack for row in zones if row.scheme == zone.scheme and row.attack != CIRCLE]
-        if zone.attack != CIRCLE or not any(best):  # where there is a better attack than the circle, that one
-            behind.setdefault(titles[zone.scheme], []).append((zone.mechanism, zone.tracks, zone))
+        if zone.attack != CIRCLE or zone.scheme not in better:
+            own = runs.setdefault(titles[zone.scheme], {})
+            own.setdefault((zone.mechanism, zone.tracks), []).append(zone)
     for row in distances:
-        behind.setdefault(f"distance in {row.app}", []).append((row.mechanism, row.questions, row))
-    for title, rows in behind.items():
-        lines[title] = {
-            (name, count): [row for *about, row in rows if about == [name, count]] for name, count, _ in rows
-        }
+        own = runs.setdefault(f"distance in {row.app}", {})
+        own.setdefault((row.mechanism, row.questions), []).append(row)
+    lines |= runs
     figure = blank(4.6, 0.8 + 0.5 * len(lines)) if narrow else blank(7.4, 0.8 + 0.31 * len(lines))
-    ax: Any = figure.subplots()
-    _dots(ax, lines, narrow)
+    _dots(figure.subplots(), lines, narrow)
     return figure
 
 
 def _knowing(schemes: Sequence[Mapping[str, str]], found: Sequence[FoundRow], narrow: bool) -> Figure:
-    """Draw a panel for each city."""
+    """Return a panel for each city."""
     knowing = [row for row in found if row.attacker == KNOWS]
     cities = list(dict.fromkeys(row.city for row in knowing))
     lines = {city: _lines(schemes, [row for row in knowing if row.city == city]) for city in cities}
@@ -123,7 +116,7 @@ def _knowing(schemes: Sequence[Mapping[str, str]], found: Sequence[FoundRow], na
         axes = figure.subplots(1, len(cities), sharey=True, squeeze=False)
     for ax, city in zip(axes.flat, cities, strict=True):
         own = [row for row in knowing if row.city == city and row.mechanism == NO_REPORT]
-        blind = over_seeds(own, lambda row: row.median_m).value
+        blind = over_seeds(own, "median_m").value
         ax.axvline(blind, color=LIGHT.muted, linestyle="--", linewidth=1.2)
         label_curve(ax, (blind, count - 0.5), "without a report", LIGHT.muted, (-5, 0), "right")
         ax.set_title(city)
@@ -132,10 +125,7 @@ def _knowing(schemes: Sequence[Mapping[str, str]], found: Sequence[FoundRow], na
 
 
 def _lines(schemes: Sequence[Mapping[str, str]], found: Sequence[FoundRow]) -> dict[str, _Runs]:
-    """Return the runs of each scheme by its title, those of each mechanism and number of reports together.
-
-    Of reports that are not linked there is one.
-    """
+    """Return the runs of each scheme by its title, by mechanism and number of reports (one if not linked)."""
     lines: dict[str, _Runs] = {}
     for scheme in schemes:
         runs: dict[tuple[str, int], list[FoundRow]] = {}
@@ -148,28 +138,28 @@ def _lines(schemes: Sequence[Mapping[str, str]], found: Sequence[FoundRow]) -> d
 
 
 def _dots(ax: Any, lines: Mapping[str, _Runs], narrow: bool) -> None:
-    """Draw a row for each scheme on a scale of metres: its marks have names in the row where they are farthest."""
+    """Draw a row for each scheme on a scale of metres; the widest row has the names of the marks."""
     rows = [_row(runs) for runs in lines.values()]
     named = max(range(len(rows)), key=lambda place: rows[place][0] / rows[place][1])
     for place, (first, last, certified) in enumerate(rows):
-        height, spread = len(rows) - 1 - place, first / last
+        height = len(rows) - 1 - place
         ax.plot([first, last], [height, height], color=LIGHT.grid, linewidth=2, zorder=1)
-        ax.plot(first, height, "o", color=LIGHT.series[0], markersize=6, zorder=2)
-        if spread > _SAME:
-            ax.plot(last, height, "s", color=LIGHT.series[1], markersize=6.5, zorder=3)
+        ax.plot(first, height, "o", color=_BLUE, markersize=6, zorder=2)
+        if first / last > _SAME:
+            ax.plot(last, height, "s", color=_ORANGE, markersize=6.5, zorder=3)
         ax.plot(certified, height - 0.26, "^", color=_CERTIFIED, markersize=5, zorder=4)
         if place == named:
-            label_curve(ax, (first, height), f"after {REPORTS[0]} report", LIGHT.series[0], (5, 10), "right")
-            label_curve(ax, (last, height), f"after {REPORTS[-1]} reports", LIGHT.series[1], (6, -9))
+            label_curve(ax, (first, height), f"after {REPORTS[0]} report", _BLUE, (5, 10), "right")
+            label_curve(ax, (last, height), f"after {REPORTS[-1]} reports", _ORANGE, (6, -9))
             label_curve(ax, (certified, height - 0.26), "certified", _CERTIFIED)
     _scale(ax, list(lines), narrow)
 
 
 def _row(runs: _Runs) -> tuple[float, float, float]:
-    """Return the mean errors after the fewest and the most reports, and those under certified noise, metres."""
+    """Return the mean errors after the fewest and the most reports, and those under certified noise."""
     counts = [count for count in REPORTS if (AS_DOCUMENTED, count) in runs]
     ends = [(AS_DOCUMENTED, counts[0]), (AS_DOCUMENTED, counts[-1]), (REMEMBERED, counts[-1])]
-    first, last, certified = (max(over_seeds(runs[end], lambda row: row.median_m).value, _LEAST_M) for end in ends)
+    first, last, certified = (max(over_seeds(runs[end], "median_m").value, _LEAST_M) for end in ends)
     return first, last, certified
 
 
@@ -189,3 +179,121 @@ def _scale(ax: Any, titles: Sequence[str], narrow: bool) -> None:
     ax.set_xlim(low, high)
     ax.xaxis.set_minor_formatter("")
     ax.grid(axis="x", alpha=0.5)
+
+
+def _week(points: Sequence[PicturePoint], columns: int) -> Figure:
+    """Return a map for each scheme: true points, and their reports on top."""
+    figure, panels = _panels(points, columns, 2.5, 2.8, 0.2)
+    reach = 1.1 * float(np.abs(_km(points)).max())
+    for ax, panel, own in panels:
+        colour = _CERTIFIED if panel.startswith("certified") else _ORANGE
+        _moves(ax, own, colour)
+        ax.plot(*_km(own)[:2], "s", color=LIGHT.ink, markersize=4)
+        _reports(ax, own, colour, 7)
+        ax.set_title(f"{_broken(panel, 26)}\n{metres(own[0].moved_m)} on average", fontsize=9)
+        _frame(ax, reach, "km").grid(alpha=0.4)
+    ax, _, own = panels[0]
+    x, y, report_x, report_y = _km(own)[:, 0]
+    label_curve(ax, (x, y), "true place", LIGHT.ink, (0, -9), "center")
+    label_curve(ax, (report_x, report_y), "report", _ORANGE, (-7, 0), "right")
+    return figure
+
+
+def _walk(points: Sequence[PicturePoint], columns: int) -> Figure:
+    """Return a map for each channel of one walk, with the cells and where the report changes."""
+    figure, panels = _panels(points, columns, 4.4, 4.5, 0.6)
+    for ax, panel, own in panels:
+        x, y, report_x, report_y = _km(own)
+        cell = own[0].cell_m / 1000
+        if cell:
+            for k in range(-9, 10):
+                look = {"color": LIGHT.muted, "linewidth": 0.7, "alpha": 0.7}
+                ax.axvline(report_x[0] - cell / 2 + cell * k, **look)
+                ax.axhline(report_y[0] - cell / 2 + cell * k, **look)
+        _moves(ax, own, _BLUE)
+        ax.plot(x, y, "s-", color=LIGHT.ink, markersize=4, linewidth=1.2, label="walk")
+        _reports(ax, own, _BLUE, 8)
+        if cell:
+            look = {"color": _ORANGE, "linewidth": 4.5, "zorder": 3, "label": "where the report changes"}
+            for old, new in pairwise(range(len(own))):
+                if (report_x[old], report_y[old]) != (report_x[new], report_y[new]):
+                    ax.plot(x[[old, new]], y[[old, new]], **look)
+        ax.set_title(f"{panel}\n{metres(own[0].moved_m)} on average", fontsize=10)
+        _frame(ax, _WALK_KM, "km").grid(visible=False)
+    _legend(figure, panels[0][0], 3)
+    return figure
+
+
+def _zones(points: Sequence[ZonePicture], columns: int) -> Figure:
+    """Return a map for each zone, with the ends of tracks and the circle through them."""
+    from matplotlib.patches import Circle
+
+    figure, panels = _panels(points, columns, 4.8, 4.6, 0.6)
+    for ax, panel, own in panels:
+        middle = (own[0].circle_x_m, own[0].circle_y_m)
+        ax.add_patch(Circle(middle, own[0].radius_m, facecolor=_ORANGE, edgecolor=_ORANGE, alpha=0.18))
+        ends = [p.x_m for p in own], [p.y_m for p in own]
+        ax.plot(*ends, "o", color=_BLUE, markersize=6, label="visible ends of tracks")
+        ax.plot(*middle, "x", color=_ORANGE, markersize=10, markeredgewidth=2, label="middle of the circle")
+        ax.plot(0, 0, "s", color=LIGHT.ink, markersize=6, label="home")
+        ax.set_title(panel, fontsize=10.5)
+        _frame(ax, 1000, "m").grid(alpha=0.4)
+        ax.set(xticks=_ZONE_TICKS_M, yticks=_ZONE_TICKS_M)
+    _legend(figure, panels[0][0], 3 if columns > 1 else 2)
+    return figure
+
+
+def _km(points: Sequence[PicturePoint]) -> Floats:
+    """Return the coordinates of true points and of reports, array (4, n), km."""
+    return np.array([(p.x_m, p.y_m, p.report_x_m, p.report_y_m) for p in points]).T / 1000
+
+
+def _panels(
+    points: Sequence[_Point], columns: int, width: float, height: float, rest: float
+) -> tuple[Figure, list[tuple[Any, str, list[_Point]]]]:
+    """Return a figure, sized in inches per map and the rest below, and the axes, title and points of each map."""
+    own: dict[str, list[_Point]] = {}
+    for point in points:
+        own.setdefault(point.panel, []).append(point)
+    rows = -(-len(own) // columns)
+    figure = blank(width * columns, height * rows + rest)
+    axes: Any = figure.subplots(rows, columns, sharex=True, sharey=True)
+    for ax in axes.flat[len(own) :]:
+        ax.set_visible(False)
+    return figure, [(ax, panel, own[panel]) for ax, panel in zip(axes.flat, own, strict=False)]
+
+
+def _frame(ax: Any, reach: float, unit: str) -> Any:
+    """Set the limits and labels of a map, and return it."""
+    ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    ax.set(xlabel=f"{unit} east", ylabel=f"{unit} north")
+    ax.label_outer()
+    return ax
+
+
+def _legend(figure: Figure, ax: Axes, columns: int) -> None:
+    """Draw the legend of one of the maps below all of them, each name once."""
+    handles, labels = ax.get_legend_handles_labels()
+    known = dict(zip(labels, handles, strict=True))
+    figure.legend(
+        known.values(), known.keys(), loc="outside lower center", ncols=columns, fontsize=9.5, frameon=False
+    )
+
+
+def _moves(ax: Axes, points: Sequence[PicturePoint], colour: str) -> None:
+    for x, y, report_x, report_y in _km(points).T:
+        ax.plot([x, report_x], [y, report_y], color=colour, alpha=0.45, linewidth=0.9)
+
+
+def _reports(ax: Any, points: Sequence[PicturePoint], colour: str, size: float) -> None:
+    """Draw reports as open circles, which hide nothing below them."""
+    look = {"color": colour, "markerfacecolor": "none", "markersize": size, "markeredgewidth": 1.4}
+    ax.plot(*_km(points)[2:], "o", label="reports", zorder=4, **look)
+
+
+def _broken(title: str, room: int) -> str:
+    """Return a long title in two lines."""
+    if len(title) <= room:
+        return title
+    middle = title.rfind(" ", 0, room)
+    return f"{title[:middle]}\n{title[middle + 1 :]}"

@@ -1,23 +1,213 @@
-"""Obfuscation in the wild as a study to reproduce."""
+"""Obfuscation in the wild as a study to reproduce: its parts and its page."""
 
 from __future__ import annotations
 
-from typing import Final
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ..reproduction import Equation, Paper
+from sfumato.geo import Visits, synthetic_city
+from sfumato.mechanisms import PlanarLaplace
+
+from ..reproduction import Equation, Made, Paper, Setting, StudyPart
+from ..results import columns_of
+from .attack_errors import AS_DOCUMENTED, FRESH, REMEMBERED, measured, town_of, unseen
+from .averaging import copies_averaged, drift_averaged
+from .borders import at_border, walked
+from .channels import FixedCells, WildChannel
 from .claims import claims
 from .figures import CAPTIONS, figures, narrow_figures
-from .parts import parts_of
+from .pictures import border_walk, week, zone_pictures
+from .radial import CertifiedNoise
+from .rounded_distances import MILE_M, RoundedDistance, asked
+from .schemes import GRID_CELLS, GUARD_RADIUS_M, LATITUDE, OFFSET, SCHEMES, mesh_cells
+from .zones import PrivacyZone, zoned
 
-_ROOM: Final = "sfumato_papers.wild"
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_APPS: Final = {
+    "whole miles": RoundedDistance(),
+    "whole miles to a cell of 0.001 degrees": RoundedDistance(cells=FixedCells.of_degrees(0.001, LATITUDE)),
+    "whole miles to a cell of a mile": RoundedDistance(cells=FixedCells(MILE_M, MILE_M)),
+}
+_PICTURED: Final = ("fixed-grid", "location-guard")
+_WEEK_M: Final = 500.0
+_WALK_M: Final = 4_000.0  # 50 minutes on foot: the offset stays within the hour
+
+
+class Size(NamedTuple):
+    """The amounts of a run: true points of both attackers, averaged places, homes and people."""
+
+    seeds: int
+    alone: int
+    knowing: int
+    places: int
+    homes: int
+    people: int
+
+
+QUICK: Final = Size(seeds=3, alone=150, knowing=20, places=200, homes=60, people=25)
+FULL: Final = Size(seeds=10, alone=400, knowing=80, places=1_000, homes=200, people=100)
+
+
+def _parts(setting: Setting) -> list[StudyPart]:
+    size = QUICK if setting.quick else FULL
+    seeds = range(1, size.seeds + 1)
+    parts = [
+        StudyPart("facts", facts),
+        StudyPart("pictures", pictures),
+        StudyPart("two people at a border", borders),
+    ]
+    for make in (averages, walks, zones, distances):
+        parts += [StudyPart(f"{make.__name__}, seed {seed}", make, (seed, size)) for seed in seeds]
+    cities = {"synthetic city": synthetic_city(), **setting.data} if setting.given else setting.data
+    for number, (city, visits) in enumerate(cities.items()):
+        town_of(city, visits)  # fails now, not after an hour
+        parts += [
+            StudyPart(f"{city}, no report, seed {seed}", blind, (city, visits, seed, size)) for seed in seeds
+        ]
+        parts += [
+            StudyPart(
+                f"{city}, {scheme.key}, seed {seed}", found, (scheme.key, city, visits, seed, size, number == 0)
+            )
+            for scheme in SCHEMES
+            if scheme.channel is not None
+            for seed in seeds
+        ]
+    return parts
+
+
+def _columns(rows: Iterable[DataclassInstance]) -> list[dict[str, object]]:
+    return [columns_of(row) for row in rows]
+
+
+def facts() -> Made:
+    """Return the schemes, their facts, what is not known of them, and sizes that follow from them."""
+    columns = ("key", "title", "who", "model", "promise", "repeats", "linked")
+    return {
+        "schemes": [{name: getattr(each, name) for name in columns} for each in SCHEMES],
+        "facts": [{"scheme": each.key, **columns_of(fact)} for each in SCHEMES for fact in each.facts],
+        "not-known": [{"scheme": each.key, "says": says} for each in SCHEMES for says in each.unknown],
+        "sizes": [{"what": what, "value": value} for what, value in _sizes().items()],
+    }
+
+
+def _sizes() -> dict[str, float]:
+    guard = PlanarLaplace(2 / GUARD_RADIUS_M)
+    sizes = {"Location Guard, radius of 90 % over mean": float(guard.quantile(0.9)) / guard.absolute}
+    for lat in (0.0, 44.0):
+        cells = FixedCells.of_degrees(0.2, lat, spread=True)
+        sizes[f"0.2 degree cell at {lat:g} degrees, diagonal, km"] = cells.diagonal_m / 1000
+        sizes[f"0.2 degree cell at {lat:g} degrees, mean displacement, km"] = cells.mean_m / 1000
+    for bits in (10, 12, 13, 14, 15, 16, 19):
+        sizes[f"{bits} bits at the equator, cell, km"] = mesh_cells(bits, 0.0).width_m / 1000
+    for count in (1, 100, 8760):
+        sizes[f"drifting offset, mu for 100 m and {count} hourly reports"] = OFFSET.mu(100.0, count)
+    sizes["drifting offset, days until e times forgotten"] = -1 / math.log(OFFSET.kept) / 24
+    return sizes
+
+
+def pictures() -> Made:
+    """Return the points of the pictures."""
+    shown = [each for each in SCHEMES if each.key in _PICTURED]
+    return {
+        "week": _columns(week(shown, _WEEK_M, seed=4)),
+        "walk": _columns(border_walk(GRID_CELLS, OFFSET, seed=3)),
+        "zone": _columns(zone_pictures(seed=5)),
+    }
+
+
+def borders() -> Made:
+    """Return the audited epsilons of schemes of cells for two people a metre apart."""
+    cells = [(each.key, each.channel) for each in SCHEMES if isinstance(each.channel, FixedCells)]
+    return {"borders": _columns(at_border(key, channel) for key, channel in cells)}
+
+
+def averages(seed: int, size: Size) -> Made:
+    """Return averages of copies, and of hourly offsets up to a year."""
+    rows = [copies_averaged(count, seed, size.places) for count in (1, 10, 50)]
+    for count in (1, 10, 100, 1000, 8760):
+        rows += drift_averaged(OFFSET, count, seed, size.places)
+    return {"averages": _columns(rows)}
+
+
+def walks(seed: int, size: Size) -> Made:
+    """Return the errors on walks with reports every 100 m, and every ten minutes on foot."""
+    channels: dict[str, WildChannel] = {"fixed-grid": GRID_CELLS, "drifting-offset": OFFSET}
+    cases: list[tuple[str, str, WildChannel, float]] = [("fixed-grid", AS_DOCUMENTED, GRID_CELLS, 100.0)]
+    cases += [(key, AS_DOCUMENTED, channel, 800.0) for key, channel in channels.items()]
+    cases += [
+        (key, mechanism, CertifiedNoise.of_mean(channel.mean_m, renewed=renewed), 800.0)
+        for key, channel in channels.items()
+        for mechanism, renewed in ((REMEMBERED, False), (FRESH, True))
+    ]
+    return {"walks": _columns(walked(*case, seed, size.places, _WALK_M) for case in cases)}
+
+
+def zones(seed: int, size: Size) -> Made:
+    """Return the errors of attacks on ends of tracks."""
+    return {
+        "zones": _columns(
+            row
+            for key, shifted in (("zone-centred", False), ("zone-shifted", True))
+            for tracks in (1, 3, 10, 100)
+            for row in zoned(key, PrivacyZone(shifted=shifted), tracks, seed, size.homes)
+        )
+    }
+
+
+def distances(seed: int, size: Size) -> Made:
+    """Return the errors of attacks on rounded distances."""
+    return {
+        "distances": _columns(
+            row
+            for app, rule in _APPS.items()
+            for questions in (1, 10, 100)
+            for row in asked(app, rule, questions, seed, size.people)
+        )
+    }
+
+
+def blind(city: str, visits: Visits, seed: int, size: Size) -> Made:
+    """Return the error of an attacker without a report."""
+    return {"found": _columns(unseen(town_of(city, visits), seed, 5 * size.knowing))}
+
+
+def found(key: str, city: str, visits: Visits, seed: int, size: Size, first: bool) -> Made:
+    """Return errors under a scheme, of attackers with the reports alone for the first city only."""
+    (channel,) = (each.channel for each in SCHEMES if each.key == key and each.channel is not None)
+    town = town_of(city, visits)
+    rows = measured(key, channel, town, seed, alone=size.alone if first else 0, knowing=size.knowing)
+    return {"found": _columns(rows)}
+
+
+_EQUATIONS: Final = (
+    ("Channel", "fixed cells: browsers, records, radios, tables of trips", "FixedCells", "found"),
+    ("Channel", "a drifting offset under a grid", "DriftingOffset", "found"),
+    ("Channel", "points moved at random: surveys, masks, planar Laplace noise", "RadialNoise", "found"),
+    ("Channel", "a privacy zone", "PrivacyZone", "zones"),
+    ("Channel", "a rounded distance", "RoundedDistance", "distances"),
+    ("Comparison", "certified noise of the same average distance", "CertifiedNoise", "found"),
+    ("Attack", "Bayes on a lattice, with the documented law and a city's people", "believed", "found"),
+    ("Attack", "the documented law alone, on finer and finer lattices", "least_error", "found"),
+    ("Attack", "the most probable place under planar Laplace noise", "geometric_medians", "found"),
+    ("Attack", "averaging", "copies_averaged", "averages"),
+    ("Attack", "border crossing", "crossings", "walks"),
+    ("Attack", "the circle through the ends of tracks", "circle_through", "zones"),
+    ("Attack", "the law of the shift and uneven ends", "homes_by_law", "zones"),
+    ("Attack", "trilateration from rounded distances", "trilaterated", "distances"),
+    ("Promise", "two people a metre apart, audited", "at_border", "borders"),
+    ("Facts", "all schemes with facts, sources and what is not known", "SCHEMES", "facts"),
+)
 
 PAPER: Final = Paper(
     name="wild",
     title="In the wild: what deployed location obfuscation hides",
     source="the documents, papers and open sources that facts.csv lists, one for each fact",
     version="Quoted from the abstracts of Cassa et al. (2008), Brownstein et al. (2006), Hassan et al. (2018), "
-    "Mink et al. (2022) and Dhondt et al. (2024), from T. Schneider's gist (2015), and "
-    "from AOSP's code (commit 0928cdfeced0); the other statements are known to us by summaries.",
+    "Mink et al. (2022) and Dhondt et al. (2024), from T. Schneider's gist (2015), and from AOSP's code (commit "
+    "0928cdfeced0); the other statements are known to us by summaries.",
     about=(
         "Each scheme is a channel as its makers document it: facts.csv has the source of each fact, schemes.csv "
         "the model, and not-known.csv what is not known. No product was tested.",
@@ -32,53 +222,13 @@ PAPER: Final = Paper(
         "(zones.csv), for exact distances the error of rounding (distances.csv).",
         "Numbers are means over runs; intervals are of 95 %.",
     ),
-    parts=parts_of,
+    parts=_parts,
     claims=claims,
     figures=figures,
     captions=CAPTIONS,
-    equations=(
-        Equation(
-            "Channel",
-            "fixed cells: browsers, records, radios, tables of trips",
-            f"{_ROOM}.FixedCells",
-            "found.csv",
-        ),
-        Equation("Channel", "a drifting offset under a grid", f"{_ROOM}.DriftingOffset", "found.csv"),
-        Equation(
-            "Channel",
-            "points moved at random: surveys, masks, planar Laplace noise",
-            f"{_ROOM}.RadialNoise",
-            "found.csv",
-        ),
-        Equation("Channel", "a privacy zone", f"{_ROOM}.PrivacyZone", "zones.csv"),
-        Equation("Channel", "a rounded distance", f"{_ROOM}.RoundedDistance", "distances.csv"),
-        Equation(
-            "Comparison", "certified noise of the same average distance", f"{_ROOM}.CertifiedNoise", "found.csv"
-        ),
-        Equation(
-            "Attack",
-            "Bayes on a lattice, with the documented law and a city's people",
-            f"{_ROOM}.believed",
-            "found.csv",
-        ),
-        Equation(
-            "Attack", "the documented law alone, on finer and finer lattices", f"{_ROOM}.least_error", "found.csv"
-        ),
-        Equation(
-            "Attack",
-            "the most probable place under planar Laplace noise",
-            f"{_ROOM}.geometric_medians",
-            "found.csv",
-        ),
-        Equation("Attack", "averaging", f"{_ROOM}.copies_averaged", "averages.csv"),
-        Equation("Attack", "border crossing", f"{_ROOM}.crossings", "walks.csv"),
-        Equation("Attack", "the circle through the ends of tracks", f"{_ROOM}.circle_through", "zones.csv"),
-        Equation("Attack", "the law of the shift and uneven ends", f"{_ROOM}.homes_by_law", "zones.csv"),
-        Equation("Attack", "trilateration from rounded distances", f"{_ROOM}.trilaterated", "distances.csv"),
-        Equation("Promise", "two people a metre apart, audited", f"{_ROOM}.at_border", "borders.csv"),
-        Equation(
-            "Facts", "all schemes with facts, sources and what is not known", f"{_ROOM}.SCHEMES", "facts.csv"
-        ),
+    equations=tuple(
+        Equation(number, what, f"sfumato_papers.wild.{call}", f"{table}.csv")
+        for number, what, call, table in _EQUATIONS
     ),
     minutes=6,
     called="the sources",

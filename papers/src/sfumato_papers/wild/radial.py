@@ -1,10 +1,11 @@
-"""Points moved by a random distance in a random direction: the law of most masks."""
+"""Points moved by a random distance in a random direction, and the certified noise to compare with."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
@@ -14,15 +15,17 @@ from scipy.special import gammaincinv, ndtr
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
+from sfumato.mechanisms.planar import CoordinateNoise
+from sfumato.proofs import NoiseProof, prove_planar_noise
 
-from .channel import WildChannel, check_positive
-from .flat_prior import geometric_medians, least_error
+from .attack import geometric_medians, least_error
+from .channels import FixedCells, WildChannel, check_positive, directions
 
 _BINS: Final = 200  # of a mean distance, in the attacker's table of the law
 _WITHIN: Final = 6  # points of a cell in each direction, in sums over it
-_NODES: Final = 400  # of a quadrature over distances
-_TURNS: Final = 32  # and over directions
+_NODES, _TURNS = 400, 32  # of a quadrature over distances and directions
 _ALLOWED: Final = 1e-6  # of the density at the mean distance: candidates are a lattice, and none is exactly right
+_STEPS: Final = 1_000  # of the lattice in a mean distance: the slack is 0.14 % of it
 
 
 class RadiusLaw(ABC):
@@ -34,15 +37,15 @@ class RadiusLaw(ABC):
     @property
     @abstractmethod
     def mean_m(self) -> float:
-        """The mean distance, metres."""
+        """The mean distance."""
 
     @abstractmethod
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Return distances, array (count,), metres."""
+        """Return distances, array (count,)."""
 
     @abstractmethod
     def density(self, radius_m: Floats) -> Floats:
-        """Return the density of distances, per metre, of the same shape."""
+        """Return the density of distances, per metre."""
 
 
 def _check_ring(low: float, high: float) -> None:
@@ -52,16 +55,7 @@ def _check_ring(low: float, high: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EvenRadius(RadiusLaw):
-    """Any distance between two is as likely as another, or any point of the ring is (`areal`).
-
-    Attributes:
-        low_m: The least distance.
-        high_m: The largest.
-        areal: Whether points of the ring are equally likely, instead of distances.
-
-    Raises:
-        InputError: If the distances are not 0 <= low < high.
-    """
+    """A uniform distance between two, or that of a uniform point of the ring (`areal`)."""
 
     low_m: float
     high_m: float
@@ -72,18 +66,16 @@ class EvenRadius(RadiusLaw):
 
     @property
     def mean_m(self) -> float:
-        """The mean distance, metres."""
+        """The mean distance."""
         low, high = self.low_m, self.high_m
         if self.areal:
             return 2 / 3 * (high**3 - low**3) / (high**2 - low**2)
         return (low + high) / 2
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Return distances, array (count,), metres."""
+        """Return distances, array (count,)."""
         if self.areal:
-            squares = generator.uniform(self.low_m**2, self.high_m**2, count)
-            roots: Floats = np.sqrt(squares)
-            return roots
+            return np.asarray(np.sqrt(generator.uniform(self.low_m**2, self.high_m**2, count)))
         return generator.uniform(self.low_m, self.high_m, count)
 
     def density(self, radius_m: Floats) -> Floats:
@@ -96,15 +88,7 @@ class EvenRadius(RadiusLaw):
 
 @dataclass(frozen=True, slots=True)
 class FoldedRadius(RadiusLaw):
-    """The size of a normal number around the middle of a ring, with a fifth of the ring's width as its deviation.
-
-    Attributes:
-        low_m: The inner edge of the ring, which may be passed.
-        high_m: The outer edge, which may be passed.
-
-    Raises:
-        InputError: If the distances are not 0 <= low < high.
-    """
+    """The size of a normal number around the middle of a ring; its deviation is a fifth of the width."""
 
     low_m: float
     high_m: float
@@ -118,13 +102,13 @@ class FoldedRadius(RadiusLaw):
 
     @property
     def mean_m(self) -> float:
-        """The mean distance, metres."""
+        """The mean distance."""
         mid, sd = self._normal
         tail = math.sqrt(2 / math.pi) * sd * math.exp(-((mid / sd) ** 2) / 2)
         return tail + mid * (1 - 2 * float(ndtr(-mid / sd)))
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Return distances, array (count,), metres."""
+        """Return distances, array (count,)."""
         sizes: Floats = np.abs(generator.normal(*self._normal, count))
         return sizes
 
@@ -138,16 +122,7 @@ class FoldedRadius(RadiusLaw):
 
 @dataclass(frozen=True, slots=True)
 class MixedRadius(RadiusLaw):
-    """One law most of the time, another one rarely.
-
-    Attributes:
-        usual: The law of most.
-        rare: The law of the others.
-        share: The share of the others.
-
-    Raises:
-        InputError: If the share is not between 0 and 1.
-    """
+    """One law most of the time, another one rarely."""
 
     usual: RadiusLaw
     rare: RadiusLaw
@@ -159,11 +134,11 @@ class MixedRadius(RadiusLaw):
 
     @property
     def mean_m(self) -> float:
-        """The mean distance, metres."""
+        """The mean distance."""
         return (1 - self.share) * self.usual.mean_m + self.share * self.rare.mean_m
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Return distances, array (count,), metres."""
+        """Return distances, array (count,)."""
         rare = generator.random(count) < self.share
         return np.where(rare, self.rare.draw(count, generator), self.usual.draw(count, generator))
 
@@ -174,14 +149,7 @@ class MixedRadius(RadiusLaw):
 
 @dataclass(frozen=True, slots=True)
 class LaplaceRadius(RadiusLaw):
-    """Planar Laplace noise: distances of density epsilon**2 r exp(-epsilon r).
-
-    Attributes:
-        epsilon: Per metre.
-
-    Raises:
-        InputError: If it is not positive.
-    """
+    """Planar Laplace noise: distances of density epsilon**2 r exp(-epsilon r)."""
 
     epsilon: float
 
@@ -190,11 +158,11 @@ class LaplaceRadius(RadiusLaw):
 
     @property
     def mean_m(self) -> float:
-        """The mean distance, 2 / epsilon, metres."""
+        """The mean distance, 2 / epsilon."""
         return 2 / self.epsilon
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Return distances, array (count,), metres."""
+        """Return distances, array (count,)."""
         found: Floats = gammaincinv(2.0, generator.random(count)) / self.epsilon
         return found
 
@@ -206,14 +174,7 @@ class LaplaceRadius(RadiusLaw):
 
 @dataclass(frozen=True, slots=True)
 class GaussianRadius(RadiusLaw):
-    """Normal noise of one deviation in both directions.
-
-    Attributes:
-        sigma_m: The standard deviation in each direction, metres.
-
-    Raises:
-        InputError: If it is not positive.
-    """
+    """Normal noise of one deviation in both directions."""
 
     sigma_m: float
 
@@ -222,11 +183,11 @@ class GaussianRadius(RadiusLaw):
 
     @property
     def mean_m(self) -> float:
-        """The mean distance, sigma sqrt(pi / 2), metres."""
+        """The mean distance, sigma sqrt(pi / 2)."""
         return self.sigma_m * math.sqrt(math.pi / 2)
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Return distances, array (count,), metres."""
+        """Return distances, array (count,)."""
         found: Floats = self.sigma_m * np.sqrt(-2 * np.log1p(-generator.random(count)))
         return found
 
@@ -238,21 +199,15 @@ class GaussianRadius(RadiusLaw):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RadialNoise(CompactRepr, WildChannel):
-    """A point moved by a random distance in a random direction, for each report or once for all.
-
-    Attributes:
-        law: The law of the distance.
-        renewed: Whether each report is drawn again; otherwise the first is repeated.
-        cells: Where the moved point is then reported as the centre of its cell, the cells.
-    """
+    """A point moved by a random distance in a random direction, for each report or once for all."""
 
     law: RadiusLaw
     renewed: bool
-    cells: tuple[float, float] | None = None
+    cells: FixedCells | None = None
 
     @property
     def mean_m(self) -> float:
-        """The mean distance from an even point to its report, metres."""
+        """The mean distance from a uniform point to its report."""
         return self.law.mean_m if self.cells is None else _mean_with_cells(self.law, self.cells)
 
     @property
@@ -268,23 +223,18 @@ class RadialNoise(CompactRepr, WildChannel):
     def _drawn(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
         draws = count if self.renewed else 1
         radius = self.law.draw(len(points_m) * draws, generator)
-        angle = generator.uniform(0, 2 * math.pi, len(points_m) * draws)
-        moves = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+        moves = radius[:, None] * directions(len(radius), generator)
         moved = points_m[:, None, :] + moves.reshape(len(points_m), draws, 2)
         if self.cells is not None:
-            moved = (np.floor(moved / self.cells) + 0.5) * self.cells
+            moved = self.cells.centres(moved)
         return np.repeat(moved, count // draws, axis=1)
 
     def log_likelihood(self, reports_m: Floats, candidates_m: Floats) -> Floats:
-        """Return the log-likelihood of all reports, of the first alone where it is repeated; see `WildChannel`.
-
-        Candidates that are just beyond an edge of the law stay possible, though unlikely: those of a lattice are
-        near the true point, and not on it.
-        """
+        """Return log-likelihoods; candidates just beyond an edge of the law stay possible, as on a lattice."""
         used = reports_m if self.renewed else reports_m[:1]
         x, y = np.ascontiguousarray(candidates_m.T)
         step = self.law.mean_m / _BINS
-        # A centre says that the moved point is in its cell: the law is averaged over the cell.
+        # A centre says that the moved point is in its cell, so the law is averaged over the cell.
         within = np.zeros((1, 2)) if self.cells is None else _within(self.cells)
         squares = [
             (x - report[0] - east) ** 2 + (y - report[1] - north) ** 2 for report in used for east, north in within
@@ -304,11 +254,7 @@ class RadialNoise(CompactRepr, WildChannel):
         return found
 
     def guesses(self, reports_m: Floats) -> Floats:
-        """Return the best guesses under a uniform prior; see `WildChannel`.
-
-        For one report that is the report itself, for normal noise the mean, for planar Laplace noise the most
-        probable place (the geometric median), and for other laws the point with the least expected error.
-        """
+        """Return the best guesses under a uniform prior; of Laplace noise the most probable places."""
         used = reports_m if self.renewed else reports_m[:, :1]
         if used.shape[1] == 1 or isinstance(self.law, GaussianRadius):
             means: Floats = used.mean(axis=1)
@@ -316,18 +262,15 @@ class RadialNoise(CompactRepr, WildChannel):
         return geometric_medians(used) if isinstance(self.law, LaplaceRadius) else least_error(self, used)
 
 
-def _within(cells: tuple[float, float]) -> Floats:
-    """Return points that are spread over a cell, seen from its centre, array (n, 2), metres."""
+def _within(cells: FixedCells) -> Floats:
+    """Return points that are spread over a cell, seen from its centre, array (n, 2)."""
     inside = (np.arange(_WITHIN) + 0.5) / _WITHIN - 0.5
-    return np.stack(np.meshgrid(inside, inside, indexing="ij"), axis=-1).reshape(-1, 2) * cells
+    return np.stack(np.meshgrid(inside, inside, indexing="ij"), axis=-1).reshape(-1, 2) * cells.sides_m
 
 
 @lru_cache(maxsize=16)
-def _mean_with_cells(law: RadiusLaw, cells: tuple[float, float]) -> float:
-    """Return the mean distance of an even point from the centre of the cell that it is moved to, by quadrature.
-
-    The moved point is uniform in its cell for every move.
-    """
+def _mean_with_cells(law: RadiusLaw, cells: FixedCells) -> float:
+    """Return the mean distance from a uniform point to the centre of the cell after its move, by quadrature."""
     radius = (np.arange(_NODES) + 0.5) / _NODES * 12 * law.mean_m
     weights = law.density(radius)
     angle = 2 * math.pi * (np.arange(_TURNS) + 0.5) / _TURNS
@@ -336,3 +279,53 @@ def _mean_with_cells(law: RadiusLaw, cells: tuple[float, float]) -> float:
         [np.hypot(*(moves + inside).transpose(2, 0, 1)).mean(axis=1) for inside in _within(cells)], axis=0
     )
     return float(weights @ away / weights.sum())
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CertifiedNoise(CompactRepr, WildChannel):
+    """Planar noise of sfumato as a channel: drawn exactly, and proved."""
+
+    noise: CoordinateNoise
+    renewed: bool
+
+    @classmethod
+    def of_mean(cls, mean_m: float, *, renewed: bool) -> CertifiedNoise:
+        """Return the noise that moves a point by 2 / epsilon on average, to one part in a thousand."""
+        if not 0 < mean_m < math.inf:
+            raise InputError(f"noise of {mean_m:g} m on average cannot be drawn.", "use a positive distance.")
+        return cls(CoordinateNoise(2000 / mean_m, Fraction(mean_m) / _STEPS), renewed)
+
+    @property
+    def mean_m(self) -> float:
+        """The mean distance."""
+        return 2000 / self.noise.epsilon
+
+    @property
+    def independent(self) -> bool:
+        """Whether each report is drawn again."""
+        return self.renewed
+
+    @property
+    def finite_epsilon(self) -> float:
+        """The guaranteed epsilon of one report, per metre."""
+        return self.noise.epsilon / 1000
+
+    @property
+    def proof(self) -> NoiseProof:
+        """The proof of the guarantee, from the recipe that is drawn."""
+        return prove_planar_noise(self.noise.promise, self.noise.noise.rate, self.noise.step_m)
+
+    def _drawn(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
+        draws = count if self.renewed else 1
+        seed = int(generator.integers(1 << 62))
+        found = self.noise.simulate(np.repeat(points_m, draws, axis=0), seed).reshape(len(points_m), draws, 2)
+        return np.repeat(found, count // draws, axis=1)
+
+    def log_likelihood(self, reports_m: Floats, candidates_m: Floats) -> Floats:
+        """Return the log-likelihoods of planar Laplace noise, which the lattice follows closely."""
+        noise = RadialNoise(LaplaceRadius(self.finite_epsilon), self.renewed)
+        return noise.log_likelihood(reports_m, candidates_m)
+
+    def guesses(self, reports_m: Floats) -> Floats:
+        """Return the most probable places, the geometric medians of the reports."""
+        return geometric_medians(reports_m) if self.renewed else reports_m[:, 0]

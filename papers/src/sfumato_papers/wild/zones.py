@@ -1,4 +1,4 @@
-"""Zones measured: how close the ends of tracks lead to homes, in one run."""
+"""Privacy zones: homes found from the visible ends of tracks."""
 
 from __future__ import annotations
 
@@ -6,35 +6,121 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from scipy.optimize import least_squares
 
+from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
+from sfumato.errors import InputError
 
-from .certified import CertifiedNoise
-from .vocabulary import AS_DOCUMENTED, NEAR_M, REMEMBERED
-from .zone_edges import PrivacyZone, home_guesses
-from .zone_law import homes_by_law
+from .attack import weighted_median
+from .attack_errors import AS_DOCUMENTED, REMEMBERED, median_and_shares
+from .channels import directions
+from .radial import CertifiedNoise
 
 CIRCLE: Final = "circle"
 CIRCLE_AND_LAW: Final = "circle and law of the shift"
+_LOW, _HIGH = 0.1, 0.9  # of the radius: OpenBikeSensor's law of the shift
+_RADII, _TURNS = 31, 48  # distances and directions of the shift, in the attacker's belief
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ZoneRow(CompactRepr):
-    """Errors of an attacker who has visible ends of tracks, in one run.
+class PrivacyZone(CompactRepr):
+    """A disc in which tracks are hidden, around home or once shifted; error_m is the deviation of positions."""
 
-    Attributes:
-        scheme: The scheme's key.
-        mechanism: As documented, or certified noise that is as far from home on average as visible ends are.
-        attack: The circle through the ends, or the circle and the law of the shift; "" for the certified noise.
-        tracks: How many tracks the attacker has.
-        seed: Of the run.
-        homes: How many homes were attacked.
-        median_m: The median distance of the guess from home, metres.
-        within_50: The share of homes within 50 m of the guess.
-        within_100: Within 100 m.
-        within_200: Within 200 m.
-        loss_m: The mean distance from home to the visible end of a track.
+    radius_m: float = 500.0
+    shifted: bool = False
+    error_m: float = 5.0
+
+    def __post_init__(self) -> None:
+        if not (self.radius_m > 0 and self.error_m >= 0):
+            raise InputError(
+                f"a zone of {self.radius_m:g} m with an error of {self.error_m:g} m cannot be drawn.",
+                "use a positive radius and an error of at least 0.",
+            )
+
+    @property
+    def shifts_m(self) -> tuple[float, float]:
+        """The least and the largest distance of a shifted centre from home, metres."""
+        return _LOW * self.radius_m, _HIGH * self.radius_m
+
+    def centres(self, homes: int, generator: np.random.Generator) -> Floats:
+        """Return the centres of zones, seen from their homes, array (homes, 2)."""
+        if not self.shifted:
+            return np.zeros((homes, 2))
+        away = generator.uniform(*self.shifts_m, homes)
+        return away[:, None] * directions(homes, generator)
+
+    def ends(self, centres_m: Floats, tracks: int, generator: np.random.Generator) -> Floats:
+        """Return where tracks in uniform directions leave the zone, seen from home, array (n, tracks, 2)."""
+        ways = directions(len(centres_m) * tracks, generator).reshape(-1, tracks, 2)
+        along = (ways * centres_m[:, None, :]).sum(axis=2)
+        out = along + np.sqrt(along**2 + self.radius_m**2 - (centres_m**2).sum(axis=1)[:, None])
+        found: Floats = out[:, :, None] * ways + generator.normal(0, self.error_m, ways.shape)
+        return found
+
+
+def circle_through(ends_m: Floats) -> tuple[Floats, float]:
+    """Return the centre and the radius of the circle with the least squared distances to points.
+
+    Source:
+        Hassan, Hussain and Bates, "Analysis of privacy protections in fitness tracking social networks", USENIX
+        Security 2018.
     """
+    if len(ends_m) < 3:
+        raise InputError(f"{len(ends_m)} points fix no circle.", "use the ends of three tracks or more.")
+    middle = ends_m.mean(axis=0)
+    points = ends_m - middle
+    columns = np.column_stack([2 * points, np.ones(len(points))])
+    solution = np.linalg.lstsq(columns, (points**2).sum(axis=1), rcond=None)[0]
+    start = np.array([*solution[:2], np.sqrt(max(solution[2] + solution[:2] @ solution[:2], 1.0))])
+    fitted = least_squares(lambda v: np.hypot(*(points - v[:2]).T) - v[2], start, method="lm").x
+    return fitted[:2] + middle, float(abs(fitted[2]))
+
+
+def home_guesses(ends_m: Floats) -> Floats:
+    """Return the centres of the circles through ends, or the means of one or two ends, array (n, 2)."""
+    if ends_m.shape[1] < 3:
+        means: Floats = ends_m.mean(axis=1)
+        return means
+    return np.array([circle_through(own)[0] for own in ends_m])
+
+
+def end_density(home_m: Floats, radius_m: float, ends_m: Floats) -> Floats:
+    """Return the density of the ends of tracks on a circle around the origin, per metre, array (n, k).
+
+    Seen from a home h inside, the circle at e fills an angle of (e - h) e / (R |e - h|^2) per metre.
+    """
+    apart = ends_m[None, :, :] - home_m[:, None, :]
+    facing = (apart * ends_m[None, :, :]).sum(axis=2) / radius_m
+    found: Floats = facing / (2 * np.pi * (apart**2).sum(axis=2))
+    return found
+
+
+def homes_by_law(zone: PrivacyZone, ends_m: Floats) -> Floats:
+    """Return homes with the least expected error, given the ends and OpenBikeSensor's law of the shift."""
+    if ends_m.shape[1] < 3:
+        return home_guesses(ends_m)
+    low, high = zone.shifts_m
+    away = np.linspace(low, high, _RADII)
+    angle = 2 * np.pi * np.arange(_TURNS) / _TURNS
+    # Uniform in distance and direction, as the law is.
+    homes = (away[:, None, None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1)).reshape(-1, 2)
+    return np.array([_home(zone.radius_m, homes, own) for own in ends_m])
+
+
+def _home(radius_m: float, homes_m: Floats, ends_m: Floats) -> Floats:
+    start, _ = circle_through(ends_m)
+    centre = least_squares(lambda c: np.hypot(*(ends_m - c).T) - radius_m, start, method="lm").x
+    seen = ends_m - centre
+    on_circle = radius_m * seen / np.hypot(*seen.T)[:, None]
+    likely = np.log(end_density(homes_m, radius_m, on_circle)).sum(axis=1)
+    found: Floats = centre + weighted_median(homes_m, np.exp(likely - likely.max()))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneRow:
+    """Errors of an attacker who has visible ends of tracks, in one run; loss is the mean distance of the ends."""
 
     scheme: str
     mechanism: str
@@ -50,17 +136,7 @@ class ZoneRow(CompactRepr):
 
 
 def zoned(scheme: str, zone: PrivacyZone, tracks: int, seed: int, homes: int) -> list[ZoneRow]:
-    """Return the errors of attacks on ends of tracks, without and with remembered certified noise.
-
-    The certified noise replaces the end of each track by one blurred home, as far off on average as the end was.
-
-    Args:
-        scheme: The scheme's key.
-        zone: The zone.
-        tracks: How many tracks the attacker has of each home.
-        seed: Of the study.
-        homes: How many homes.
-    """
+    """Return the errors of attacks on ends of tracks, and on one blurred home, as far off as ends on average."""
     generator = np.random.default_rng(seed)
     ends = zone.ends(zone.centres(homes, generator), tracks, generator)
     loss = float(np.hypot(ends[..., 0], ends[..., 1]).mean())
@@ -68,10 +144,7 @@ def zoned(scheme: str, zone: PrivacyZone, tracks: int, seed: int, homes: int) ->
     guesses = [(AS_DOCUMENTED, CIRCLE, home_guesses(ends))]
     if zone.shifted:
         guesses.append((AS_DOCUMENTED, CIRCLE_AND_LAW, homes_by_law(zone, ends)))
-    rows = []
-    for mechanism, attack, found in (*guesses, (REMEMBERED, "", blurred)):
-        errors = np.hypot(*found.T)
-        near, nearer, nearest = (float((errors <= limit).mean()) for limit in NEAR_M)
-        middle = float(np.median(errors))
-        rows.append(ZoneRow(scheme, mechanism, attack, tracks, seed, homes, middle, near, nearer, nearest, loss))
-    return rows
+    return [
+        ZoneRow(scheme, mechanism, attack, tracks, seed, homes, *median_and_shares(np.hypot(*found.T)), loss)
+        for mechanism, attack, found in (*guesses, (REMEMBERED, "", blurred))
+    ]

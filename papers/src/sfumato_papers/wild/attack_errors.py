@@ -1,0 +1,256 @@
+"""Errors of attackers after 1, 10 and 100 reports, under a scheme and its certified counterpart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from sfumato.core import Bracket
+from sfumato.core.arrays import Floats
+from sfumato.errors import DataError, InputError
+from sfumato.geo import Projection, Visits
+
+from ..reproduction import interval
+from .attack import PeopleMap, believed, blind_guess
+from .channels import DriftingOffset, FixedCells, WildChannel
+from .radial import CertifiedNoise
+
+AS_DOCUMENTED: Final = "as documented"
+REMEMBERED: Final = "certified, place remembered"
+FRESH: Final = "certified, fresh each time"
+NO_REPORT: Final = "no report"
+MECHANISMS: Final = (AS_DOCUMENTED, REMEMBERED, FRESH)
+ALONE: Final = "reports alone"
+KNOWS: Final = "knows where people go"
+REPORTS: Final = (1, 10, 100)
+
+_NEAR_M: Final = (50, 100, 200)
+_HALF_M: Final = 6_000.0  # of the square around the middle of the visits
+_HELD: Final = 0.2  # of the users, whose places are attacked
+_FEWEST: Final = 50  # visits
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRow:
+    """Errors of an attacker in one run; loss is the mean distance from true point to report."""
+
+    scheme: str
+    mechanism: str
+    attacker: str
+    city: str
+    reports: int
+    seed: int
+    people: int
+    median_m: float
+    mean_m: float
+    within_50: float
+    within_100: float
+    within_200: float
+    loss_m: float
+    epsilon_per_km: float
+
+
+class AttackedTown(NamedTuple):
+    """A town: where the attacker knows that people go, and the visits of others, array (n, 2)."""
+
+    name: str
+    people: PeopleMap
+    truths_m: Floats
+
+
+def town_of(name: str, visits: Visits) -> AttackedTown:
+    """Return the middle of a town, with the visits of a fifth of the users set apart."""
+    middle = Projection(float(np.median(visits.lat)), float(np.median(visits.lon)))
+    points = middle.forward(visits.lat, visits.lon)
+    inside = np.logical_and.reduce(np.abs(points) <= _HALF_M, axis=1)
+    if inside.sum() < _FEWEST:
+        raise DataError(
+            f"{name}: {int(inside.sum())} visits are within 6 km of the middle.", "give more visits of one town."
+        )
+    known, apart = (middle.forward(own.lat, own.lon) for own in visits.select(inside).held_out(_HELD))
+    return AttackedTown(name, PeopleMap.of(known), apart)
+
+
+def measured(
+    key: str,
+    channel: WildChannel,
+    town: AttackedTown,
+    seed: int,
+    *,
+    alone: int,
+    knowing: int,
+    reports: Sequence[int] = REPORTS,
+) -> list[FoundRow]:
+    """Return errors under a channel and under certified noise of the same average distance.
+
+    Each seed moves the borders of cells. Its true points are the same for all schemes and mechanisms.
+    """
+    counts = list(reports)
+    if not counts or counts[0] < 1 or sorted(set(counts)) != counts:
+        raise InputError(f"the numbers of reports {counts} do not rise from 1 or more.", "use (1, 10, 100).")
+    own_stream = (seed, crc32(key.encode()))
+    if isinstance(channel, FixedCells | DriftingOffset):
+        channel = channel.moved(tuple(np.random.default_rng(own_stream).uniform(0, channel.sides_m).tolist()))
+    spread = 100 * channel.mean_m * np.random.default_rng((seed, 0)).random((alone, 2))
+    visited = _visited(town, seed, knowing)
+    rows: list[FoundRow] = []
+    for mechanism, drawn in (
+        (AS_DOCUMENTED, channel),
+        (REMEMBERED, CertifiedNoise.of_mean(channel.mean_m, renewed=False)),
+        (FRESH, CertifiedNoise.of_mean(channel.mean_m, renewed=True)),
+    ):
+        generator = np.random.default_rng((*own_stream, MECHANISMS.index(mechanism)))
+        even = drawn.reports(spread, counts[-1], generator)
+        uneven = drawn.reports(visited, counts[-1], generator)
+        repeated = (even == even[:, :1]).all() and (uneven == uneven[:, :1]).all()
+        own: list[FoundRow] = []
+        for count in counts:
+            if repeated and own:  # more of the same reveals nothing
+                own += [replace(row, reports=count) for row in own if row.reports == counts[0]]
+                continue
+            epsilon = _epsilon(drawn, count)
+            if alone:
+                guess = drawn.guesses(even[:, :count])
+                about = (key, mechanism, ALONE, "", count, seed)
+                own.append(_row(about, spread, guess, guess, even[:, 0], epsilon))
+            medians, likeliest = believed(drawn, uneven[:, :count], town.people)
+            about = (key, mechanism, KNOWS, town.name, count, seed)
+            own.append(_row(about, visited, medians, likeliest, uneven[:, 0], epsilon))
+        rows += own
+    return rows
+
+
+def unseen(town: AttackedTown, seed: int, knowing: int) -> list[FoundRow]:
+    """Return the error of an attacker who knows where people go and has no report."""
+    visited = _visited(town, seed, knowing)
+    guess = np.broadcast_to(blind_guess(town.people), visited.shape)
+    densest = np.broadcast_to(town.people.densest_m, visited.shape)
+    return [_row(("", NO_REPORT, KNOWS, town.name, 0, seed), visited, guess, densest, guess, 0.0)]
+
+
+def median_and_shares(errors_m: Floats) -> tuple[float, float, float, float]:
+    """Return the median error, and the shares of errors of at most 50, 100 and 200 m."""
+    near, nearer, nearest = (float((errors_m <= limit).mean()) for limit in _NEAR_M)
+    return float(np.median(errors_m)), near, nearer, nearest
+
+
+def _visited(town: AttackedTown, seed: int, count: int) -> Floats:
+    return town.truths_m[np.random.default_rng((seed, 1)).integers(len(town.truths_m), size=count)]
+
+
+def _row(
+    about: tuple[str, str, str, str, int, int],
+    truths: Floats,
+    medians: Floats,
+    likeliest: Floats,
+    reports: Floats,
+    epsilon: float,
+) -> FoundRow:
+    errors, misses, losses = (np.hypot(*(points - truths).T) for points in (medians, likeliest, reports))
+    median, mean, loss = float(np.median(errors)), float(errors.mean()), float(losses.mean())
+    return FoundRow(*about, len(truths), median, mean, *median_and_shares(misses)[1:], loss, epsilon)
+
+
+def _epsilon(channel: WildChannel, count: int) -> float:
+    """Return the epsilon of reports together, per km."""
+    times = count if channel.independent else 1
+    if isinstance(channel, CertifiedNoise):
+        proof = channel.proof
+        return times * proof.upper if proof.holds else math.inf
+    return times * 1000 * channel.finite_epsilon
+
+
+def over_seeds(rows: Iterable[object], column: str) -> Bracket:
+    """Return the mean of a column over runs, and Student's interval of 95 % for it, at least 0."""
+    found = interval([getattr(row, column) for row in rows])
+    return Bracket(max(found.lower, 0.0), found.value, found.upper)
+
+
+def shares(found: Bracket) -> str:
+    """Return a measured share with its interval as text: ``8 % (5 to 12)``."""
+    if found.lower == found.upper:  # the same in all runs
+        return f"{100 * found.value:.0f} %"
+    return f"{100 * found.value:.0f} % ({100 * found.lower:.0f} to {100 * min(found.upper, 1.0):.0f})"
+
+
+def metres(found: Bracket | float) -> str:
+    """Return a length in metres or kilometres as text, of a measured one with its interval."""
+    if isinstance(found, Bracket):
+        if not math.isfinite(found.upper) or found.value < 1:
+            return metres(found.value)
+        return f"{metres(found.value)} ({_bare(found.lower, found.value)} to {_bare(found.upper, found.value)})"
+    if found < 1:
+        return "less than 1 m"
+    return f"{_bare(found, found)} {'km' if found >= 1000 else 'm'}"
+
+
+def _bare(number: float, like: float) -> str:
+    if like >= 1000:
+        return f"{number / 1000:.2f}"
+    return f"{number:.0f}" if like >= 10 else f"{number:.1f}"
+
+
+@dataclass(frozen=True, slots=True)
+class CloseRow:
+    """Errors of an attacker: means over the runs, with intervals of 95 %."""
+
+    scheme: str
+    mechanism: str
+    attacker: str
+    city: str
+    reports: int
+    median_m: float
+    median_m_lower: float
+    median_m_upper: float
+    mean_m: float
+    within_50: float
+    within_50_lower: float
+    within_50_upper: float
+    within_100: float
+    within_100_lower: float
+    within_100_upper: float
+    within_200: float
+    within_200_lower: float
+    within_200_upper: float
+    loss_m: float
+    epsilon_per_km: float
+
+    @property
+    def median(self) -> Bracket:
+        """The median error with its interval, metres."""
+        return Bracket(self.median_m_lower, self.median_m, self.median_m_upper)
+
+    @property
+    def near(self) -> Bracket:
+        """The share found within 100 m, with its interval."""
+        return Bracket(self.within_100_lower, self.within_100, self.within_100_upper)
+
+
+def close_row(rows: Iterable[CloseRow], scheme: str, mechanism: str, attacker: str, reports: int) -> CloseRow:
+    """Return the row of a scheme, mechanism, attacker and number of reports, in the first city."""
+    wanted = (scheme, mechanism, attacker, reports)
+    return next(row for row in rows if (row.scheme, row.mechanism, row.attacker, row.reports) == wanted)
+
+
+def close_rows(rows: Iterable[FoundRow]) -> list[CloseRow]:
+    """Return means over runs, of each scheme, mechanism, attacker, city and number of reports."""
+    runs: dict[tuple[str, str, str, str, int], list[FoundRow]] = {}
+    for row in rows:
+        runs.setdefault((row.scheme, row.mechanism, row.attacker, row.city, row.reports), []).append(row)
+    found = []
+    for about, own in runs.items():
+        median = over_seeds(own, "median_m")
+        mean, loss = (over_seeds(own, column).value for column in ("mean_m", "loss_m"))
+        near: dict[str, Any] = {}
+        for limit in _NEAR_M:
+            share, column = over_seeds(own, f"within_{limit}"), f"within_{limit}"
+            near |= {column: share.value, f"{column}_lower": share.lower, f"{column}_upper": min(share.upper, 1.0)}
+        ends = (median.value, median.lower, median.upper)
+        epsilon = max(row.epsilon_per_km for row in own)
+        found.append(CloseRow(*about, *ends, mean, **near, loss_m=loss, epsilon_per_km=epsilon))
+    return found
