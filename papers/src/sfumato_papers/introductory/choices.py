@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.core.immutable import CompactRepr
 from sfumato.mechanisms import ExponentialMechanism, UtilityTable
 from sfumato.privacy import BoundedRange, DifferentialPrivacy, Relation
 
@@ -18,25 +17,11 @@ ANY, MONOTONE, SYMMETRIC, STEEP = "any", "monotone", "symmetric", "steep"
 _SIZES: Final = (2, 3, 10, 30, 100, 300, 1000, 3000)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ChoiceRow(CompactRepr):
-    """The exponential mechanism on a table of utilities, at epsilon 1.
+@dataclass(frozen=True, slots=True)
+class ChoiceRow:
+    """The exponential mechanism on a table of utilities at epsilon 1.
 
-    Attributes:
-        kind: What the table is: any, monotone (no answer gains where another loses), symmetric (every secret has
-            the same utilities in another order), or steep (one answer against all others).
-        convention: The convention: exp(epsilon u / Delta), or half the exponent.
-        seed: The seed of the table; 0 for a steep one.
-        number: Its number.
-        secrets: The number of data sets.
-        answers: The number of answers.
-        promised: The epsilon that the convention guarantees for every table.
-        kept: The epsilon of this table.
-        measured: The same, measured on the integers of the mechanism, rounded up.
-        range: The range of the privacy loss.
-        measured_range: The same, measured on the integers, rounded up.
-        below_best: How far the answer is below the best on average, for the worst data set.
-        below_best_bound: Its upper bound.
+    `promised` is the guaranteed epsilon, `kept` that of the table, `measured` the same on integers, rounded up.
     """
 
     kind: str

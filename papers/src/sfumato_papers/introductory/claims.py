@@ -1,4 +1,4 @@
-"""The statements of the article and of its originals, judged from the tables of a run."""
+"""Statements of the article and of its originals, judged by the tables of a run."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from sfumato.rounding import about, about_percent, at_most, counted
 
 from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, ours
 from .choices import ANY, BLOG, CLASSIC, MONOTONE, STEEP, SYMMETRIC, ChoiceRow
-from .noise import DrawRow, FloatRow, NoiseRow
-from .queries import JointRow, SensitivityRow
-from .tables import CHOICES, DRAWS, FLOATS, JOINT, NOISE, SENSITIVITIES
+from .noise import DrawRow, FloatRow, JointRow, NoiseRow, SensitivityRow
 
 _CLOSE = 1e-6  # relative, of values that are integrated in floats
 _ROUNDED = 1e-9  # of an epsilon that is measured from above, in floats
@@ -19,12 +17,12 @@ _SIGMAS = 5  # standard errors that a mean over seeds may be off
 
 def claims(tables: RunTables) -> Sequence[PaperClaim]:
     """Return the statements, judged."""
-    choices = tables.rows(CHOICES, ChoiceRow)
+    choices = tables.rows("choices", ChoiceRow)
     return [
-        *_laplace(tables.rows(NOISE, NoiseRow), tables.rows(DRAWS, DrawRow)),
-        _floats(tables.rows(FLOATS, FloatRow)),
-        _sensitivity(tables.rows(SENSITIVITIES, SensitivityRow)),
-        *_joint(tables.rows(JOINT, JointRow)),
+        *_laplace(tables.rows("noise", NoiseRow), tables.rows("draws", DrawRow)),
+        _floats(tables.rows("floats", FloatRow)),
+        _sensitivity(tables.rows("sensitivities", SensitivityRow)),
+        *_joint(tables.rows("queries", JointRow)),
         *_exponential(choices),
         *_utility(choices),
     ]
@@ -72,9 +70,7 @@ def _laplace(rows: Sequence[NoiseRow], draws: Sequence[DrawRow]) -> list[PaperCl
 
 
 def _floats(rows: Sequence[FloatRow]) -> PaperClaim:
-    """Judge that privacy is breached: reports that only one answer can make show it."""
-    epsilons = [row.epsilon for row in rows]
-    first, last = min(epsilons), max(epsilons)
+    first, last = (pick(row.epsilon for row in rows) for pick in (min, max))
     told_1 = max(row.told_1 for row in rows)
     shares = [
         about_percent(interval([row.told_0 for row in rows if row.epsilon == epsilon]).value)

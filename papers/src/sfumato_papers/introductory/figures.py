@@ -11,9 +11,7 @@ from sfumato.reports.theme import LIGHT, blank
 
 from ..reproduction import RunTables, interval
 from .choices import BLOG, CLASSIC, MONOTONE, STEEP, SYMMETRIC, ChoiceRow
-from .noise import FloatRow, ReportRow
-from .odds import ODDS_EPSILONS, PRIORS, REPORTS, OddsRow
-from .tables import CHOICES, FLOATS, ODDS, REPORTED
+from .noise import ODDS_EPSILONS, PRIORS, REPORTS, FloatRow, OddsRow, ReportRow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,11 +33,11 @@ CAPTIONS: Final = {
 
 def figures(tables: RunTables) -> Mapping[str, Figure]:
     """Return the figures by the names of their files."""
-    choices = tables.rows(CHOICES, ChoiceRow)
+    choices = tables.rows("choices", ChoiceRow)
     return {
-        "what-noise-does": _noise(tables.rows(REPORTED, ReportRow)),
-        "what-epsilon-means": _odds(tables.rows(ODDS, OddsRow)),
-        "what-floats-give-away": _floats(tables.rows(FLOATS, FloatRow)),
+        "what-noise-does": _noise(tables.rows("reports", ReportRow)),
+        "what-epsilon-means": _odds(tables.rows("odds", OddsRow)),
+        "what-floats-give-away": _floats(tables.rows("floats", FloatRow)),
         "two-conventions": _conventions(choices),
     }
 

@@ -1,38 +1,38 @@
-"""Laplace noise: epsilon and width, in real numbers, integers and floats."""
+"""Laplace noise in real numbers, integers and floats, epsilon as odds, and queries released together."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from fractions import Fraction
+from functools import reduce
+from typing import Any, Final
 
 import numpy as np
 from scipy.integrate import quad
 
-from sfumato.core.immutable import CompactRepr
-from sfumato.mechanisms import DiscreteLaplace, Laplace
-from sfumato.privacy import DifferentialPrivacy, Relation
+from sfumato.core import Mechanism, Space
+from sfumato.mechanisms import DiscreteLaplace, JointQueries, Laplace, datasets, sensitivity
+from sfumato.privacy import DifferentialPrivacy, Relation, band
 from sfumato.sampling import simulator
 
 EPSILONS: Final = ("1/10", "1/2", "1", "2")
 SENSITIVITIES: Final = (1, 3)
 _UNIT: Final = 2.0**-53
 _STEPS: Final = 6  # answers of a range, in units of the sensitivity
+ODDS_EPSILONS: Final = (0.1, 0.5, 1.0, 2.0, 4.0)
+PRIORS: Final = (0.01, 0.1, 0.5)
+REPORTS: Final = (1, 2, 5, 10, 20, 50)
+_AGES: Final = (0, 1, 2)
+_MOST: Final = 3  # records
+_REACH: Final = 6  # of the range of reports beyond the answers
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class NoiseRow(CompactRepr):
-    """Laplace noise of a sensitivity and an epsilon.
-
-    Attributes:
-        epsilon: The epsilon that was asked for.
-        sensitivity: The largest change of the answer by one record.
-        scale: The scale of the noise, sensitivity / epsilon.
-        deviation: The standard deviation of noise in real numbers, from its density by quadrature.
-        deviation_formula: The same by the formula sqrt(2) sensitivity / epsilon.
-        deviation_of_integers: The standard deviation of integer noise, from its probabilities.
-        kept: The epsilon of integer noise on a range between neighbours, from its integers, rounded up.
-    """
+@dataclass(frozen=True, slots=True)
+class NoiseRow:
+    """Laplace noise: its deviation by quadrature, by formula and of integers, and its measured epsilon."""
 
     epsilon: float
     sensitivity: int
@@ -43,19 +43,9 @@ class NoiseRow(CompactRepr):
     kept: float
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class DrawRow(CompactRepr):
-    """Drawn integer noise.
-
-    Attributes:
-        epsilon: The epsilon, at sensitivity 1.
-        seed: The seed.
-        draws: How many.
-        absolute: The mean absolute noise of the draws.
-        absolute_closed: The same by the closed form.
-        near: The share of draws within one scale.
-        near_closed: The same by the closed form.
-    """
+@dataclass(frozen=True, slots=True)
+class DrawRow:
+    """Drawn integer noise at sensitivity 1: its mean size and its share within one scale, also in closed form."""
 
     epsilon: float
     seed: int
@@ -66,17 +56,9 @@ class DrawRow(CompactRepr):
     near_closed: float
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class FloatRow(CompactRepr):
-    """Textbook noise in floats for the answers 0 and 1, and the reports that distinguish them.
-
-    Attributes:
-        epsilon: The epsilon of the mathematics, at sensitivity 1.
-        seed: The seed.
-        draws: How many reports for each answer.
-        told_0: The share of reports of the answer 0 that the answer 1 can never make.
-        told_1: The same share for the answer 1; it must be 0.
-    """
+@dataclass(frozen=True, slots=True)
+class FloatRow:
+    """Textbook noise in floats: the shares of reports of the answers 0 and 1 that reveal the answer."""
 
     epsilon: float
     seed: int
@@ -85,15 +67,9 @@ class FloatRow(CompactRepr):
     told_1: float
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ReportRow(CompactRepr):
-    """A report and its probabilities for two neighbouring answers.
-
-    Attributes:
-        report: The report.
-        from_10: Its probability where the true answer is 10.
-        from_11: Where it is 11.
-    """
+@dataclass(frozen=True, slots=True)
+class ReportRow:
+    """A report and its probabilities for two neighbouring answers."""
 
     report: int
     from_10: float
@@ -125,7 +101,7 @@ def _noise(epsilon: str, sensitivity: int) -> NoiseRow:
 
 
 def draw_rows(seed: int, draws: int) -> list[DrawRow]:
-    """Return statistics of integer noise, drawn as for releases but with a seed."""
+    """Return statistics of integer noise, drawn as for releases but seeded."""
     found = []
     for epsilon in EPSILONS:
         noise = DiscreteLaplace(epsilon)
@@ -148,8 +124,8 @@ def draw_rows(seed: int, draws: int) -> list[DrawRow]:
 def float_rows(seed: int, draws: int) -> list[FloatRow]:
     """Return how often textbook noise in floats reveals the answer.
 
-    A float x between -1/2 and 1/2 that is not a multiple of 2**-53 cannot be 1 + n for any float n: then n lies
-    between -3/2 and -1/2, is a multiple of 2**-53, and the sum is exact (Sterbenz). It can be 0 + n.
+    A float between -1/2 and 1/2 that is no multiple of 2**-53 can be 0 + n but not 1 + n: then n, between -3/2 and
+    -1/2, is such a multiple, and the sum is exact (Sterbenz).
 
     Source:
         Mironov, "On significance of the least significant bits for differential privacy", CCS 2012.
@@ -159,11 +135,10 @@ def float_rows(seed: int, draws: int) -> list[FloatRow]:
         noise = Laplace(float(DiscreteLaplace(epsilon).epsilon))
         shares = []
         for answer in (0.0, 1.0):
-            rng = np.random.default_rng([seed, int(answer)])
-            report = noise.simulate(np.full(draws, answer), rng)
+            report = noise.simulate(np.full(draws, answer), np.random.default_rng([seed, int(answer)]))
             inside = np.abs(report) < 0.5  # half the way to the other answer
             shares.append(float((inside & (np.fmod(report, _UNIT) != 0)).mean()))
-        found.append(FloatRow(noise.epsilon, seed, draws, shares[0], shares[1]))
+        found.append(FloatRow(noise.epsilon, seed, draws, *shares))
     return found
 
 
@@ -175,3 +150,116 @@ def report_rows() -> list[ReportRow]:
         ReportRow(int(o), float(p), float(q))
         for o, p, q in zip(reports, noise.pmf(reports - 10), noise.pmf(reports - 11), strict=True)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class OddsRow:
+    """The largest belief in a fact after reports, and the growth of its odds."""
+
+    epsilon: float
+    reports: int
+    total: float
+    prior: float
+    posterior: float
+    factor: float
+
+
+def odds_rows() -> list[OddsRow]:
+    """Return the largest beliefs after reports."""
+    cases = [(epsilon, reports) for epsilon in ODDS_EPSILONS for reports in REPORTS]
+    return [
+        OddsRow(epsilon, reports, total, prior, float(limit.upper(prior)), float(np.exp(total)))
+        for epsilon, reports in cases
+        for total in (epsilon * reports,)
+        for limit in (band("differential-privacy", total),)
+        for prior in PRIORS
+    ]
+
+
+QUERIES: Final[dict[str, Callable[[tuple[Any, ...]], int]]] = {
+    "records": len,
+    "sum, from 0 to 2 each": sum,
+    "records above 0": lambda data: sum(age > 0 for age in data),
+    "records of 0": lambda data: sum(age == 0 for age in data),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityRow:
+    """The sensitivity of a query over all data sets of up to three records, and two that attain it."""
+
+    query: str
+    datasets: int
+    sensitivity: float
+    witness: str
+
+
+@dataclass(frozen=True, slots=True)
+class JointRow:
+    """Queries with integer Laplace noise: the sum of epsilons, the measured joint cost, and that by the vector."""
+
+    queries: str
+    rule: str
+    epsilons: str
+    allowed: float
+    kept: float
+    vector: float
+
+
+def sensitivity_rows() -> list[SensitivityRow]:
+    """Return the sensitivities of the queries."""
+    among = datasets(_AGES, range(_MOST + 1))
+    found = []
+    for name, query in QUERIES.items():
+        own = sensitivity(query, among)
+        first, second = own.witness or ((), ())
+        found.append(SensitivityRow(name, len(among), own.value, f"{list(first)} and {list(second)}"))
+    return found
+
+
+def joint_rows() -> list[JointRow]:
+    """Return the joint cost of several queries, with equal noise and with given shares."""
+    names = list(QUERIES)
+    return [
+        _joint(names[:2], Fraction(1), "the same noise"),
+        _joint(names[:2], Fraction(1, 2), "the same noise"),
+        _joint(names[2:], Fraction(1), "the same noise"),
+        _joint(names[:3], Fraction(3, 2), "the same noise"),
+        _joint(names[:2], (Fraction(1, 4), Fraction(1)), "as given"),
+        _joint(names[1:], (Fraction(1, 8), Fraction(1, 2), Fraction(1, 4)), "as given"),
+    ]
+
+
+def _joint(names: Sequence[str], epsilon: Fraction | Sequence[Fraction], rule: str) -> JointRow:
+    among = datasets(_AGES, range(_MOST + 1))
+    near = np.array([[_differences(a, b) == 1 for b in among] for a in among])
+    answers = np.array([[QUERIES[name](data) for name in names] for data in among])
+    deltas = [int(sensitivity(QUERIES[name], among).value) for name in names]
+    if isinstance(epsilon, Fraction):
+        shares = [epsilon * delta / sum(deltas) for delta in deltas]
+    else:
+        shares = list(epsilon)
+    parts = []
+    for column, delta, share in zip(answers.T, deltas, shares, strict=True):
+        low, high = int(column.min()) - _REACH, int(column.max()) + _REACH
+        noise = DiscreteLaplace(share, delta).clamped(low, high).mechanism()
+        parts.append(noise.matrix[column - low])
+    rows = reduce(lambda first, second: (first[:, :, None] * second[:, None, :]).reshape(len(among), -1), parts)
+    joint = Mechanism(rows, Space(range(len(among))), Space(range(rows.shape[1])))
+    moved = np.abs(answers[:, None, :] - answers[None, :, :]) * np.array(
+        [float(share / delta) for share, delta in zip(shares, deltas, strict=True)]
+    )
+    return JointRow(
+        " and ".join(names),
+        rule,
+        " ".join(str(share) for share in shares),
+        JointQueries([float(delta) for delta in deltas], [float(share) for share in shares]).epsilon,
+        DifferentialPrivacy(Relation(near, "data sets that differ by one record")).measure(joint).upper,
+        float(moved.sum(axis=2)[near].max()),
+    )
+
+
+def _differences(first: Sequence[int], second: Sequence[int]) -> int:
+    """Return how many records are in one data set only."""
+    one, other = Counter(first), Counter(second)
+    return ((one - other) + (other - one)).total()

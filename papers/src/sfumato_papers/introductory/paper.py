@@ -2,64 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from ..reproduction import Equation, Made, Paper, Setting, StudyPart
 from ..results import columns_of
 from .choices import choice_rows, steep_rows
 from .claims import claims
 from .figures import CAPTIONS, figures
-from .noise import draw_rows, float_rows, noise_rows, report_rows
-from .odds import odds_rows
-from .queries import joint_rows, sensitivity_rows
-from .tables import CHOICES, DRAWS, FLOATS, JOINT, NOISE, ODDS, REPORTED, SENSITIVITIES
+from .noise import draw_rows, float_rows, joint_rows, noise_rows, odds_rows, report_rows, sensitivity_rows
 
 _QUICK: Final = (3, 20_000, 30)
 _FULL: Final = (10, 1_000_000, 300)
+_ROWS: Final[dict[str, dict[str, Callable[..., Sequence[Any]]]]] = {
+    "noise and odds": {"noise": noise_rows, "reports": report_rows, "odds": odds_rows},
+    "queries": {"sensitivities": sensitivity_rows, "queries": joint_rows},
+    "steep tables": {"choices": steep_rows},
+    "draws": {"draws": draw_rows, "floats": float_rows},
+    "tables": {"choices": choice_rows},
+}
+"""The functions of the tables of each part."""
 
 
 def _parts(setting: Setting) -> Sequence[StudyPart]:
     seeds, draws, tables = _QUICK if setting.quick else _FULL
-    parts = [
-        StudyPart("noise and odds", _noise),
-        StudyPart("queries", _queries),
-        StudyPart("steep tables", _steep),
-    ]
+    parts = [StudyPart(name, _make, (name,)) for name in ("noise and odds", "queries", "steep tables")]
     for seed in range(1, seeds + 1):
-        parts.append(StudyPart(f"draws, seed {seed}", _draws, (seed, draws)))
-        parts.append(StudyPart(f"tables, seed {seed}", _tables, (seed, tables)))
+        parts.append(StudyPart(f"draws, seed {seed}", _make, ("draws", seed, draws)))
+        parts.append(StudyPart(f"tables, seed {seed}", _make, ("tables", seed, tables)))
     return parts
 
 
-def _noise() -> Made:
-    return {
-        NOISE: [columns_of(row) for row in noise_rows()],
-        REPORTED: [columns_of(row) for row in report_rows()],
-        ODDS: [columns_of(row) for row in odds_rows()],
-    }
-
-
-def _queries() -> Made:
-    return {
-        SENSITIVITIES: [columns_of(row) for row in sensitivity_rows()],
-        JOINT: [columns_of(row) for row in joint_rows()],
-    }
-
-
-def _steep() -> Made:
-    return {CHOICES: [columns_of(row) for row in steep_rows()]}
-
-
-def _draws(seed: int, draws: int) -> Made:
-    return {
-        DRAWS: [columns_of(row) for row in draw_rows(seed, draws)],
-        FLOATS: [columns_of(row) for row in float_rows(seed, draws)],
-    }
-
-
-def _tables(seed: int, tables: int) -> Made:
-    return {CHOICES: [columns_of(row) for row in choice_rows(seed, tables)]}
+def _make(part: str, *arguments: int) -> Made:
+    return {table: [columns_of(row) for row in rows(*arguments)] for table, rows in _ROWS[part].items()}
 
 
 PAPER: Final = Paper(
@@ -80,15 +55,15 @@ PAPER: Final = Paper(
     figures=figures,
     captions=CAPTIONS,
     equations=(
-        Equation("Definition", "differential privacy", "sf.privacy.DifferentialPrivacy", f"{NOISE}.csv"),
-        Equation("Sensitivity", "sensitivity", "sf.mechanisms.sensitivity", f"{SENSITIVITIES}.csv"),
-        Equation("Laplace mechanism", "its width, in real numbers", "sf.mechanisms.Laplace", f"{NOISE}.csv"),
-        Equation("Laplace mechanism", "drawn in floats", "sf.mechanisms.Laplace", f"{FLOATS}.csv"),
-        Equation("Laplace mechanism", "in integers", "sf.mechanisms.DiscreteLaplace", f"{DRAWS}.csv"),
-        Equation("(4), (5)", "two queries", "sf.mechanisms.JointQueries", f"{JOINT}.csv"),
-        Equation("(6), (7)", "the exponential mechanism", "sf.mechanisms.ExponentialMechanism", f"{CHOICES}.csv"),
-        Equation("In addition", "bounded range", "sf.privacy.BoundedRange", f"{CHOICES}.csv"),
-        Equation("In addition", "epsilon as odds", "sf.privacy.band", f"{ODDS}.csv"),
+        Equation("Definition", "differential privacy", "sf.privacy.DifferentialPrivacy", "noise.csv"),
+        Equation("Sensitivity", "sensitivity", "sf.mechanisms.sensitivity", "sensitivities.csv"),
+        Equation("Laplace mechanism", "its width, in real numbers", "sf.mechanisms.Laplace", "noise.csv"),
+        Equation("Laplace mechanism", "drawn in floats", "sf.mechanisms.Laplace", "floats.csv"),
+        Equation("Laplace mechanism", "in integers", "sf.mechanisms.DiscreteLaplace", "draws.csv"),
+        Equation("(4), (5)", "two queries", "sf.mechanisms.JointQueries", "queries.csv"),
+        Equation("(6), (7)", "the exponential mechanism", "sf.mechanisms.ExponentialMechanism", "choices.csv"),
+        Equation("In addition", "bounded range", "sf.privacy.BoundedRange", "choices.csv"),
+        Equation("In addition", "epsilon as odds", "sf.privacy.band", "odds.csv"),
     ),
     minutes=2,
     visits=False,
