@@ -7,7 +7,7 @@ import sfumato as sf
 from sfumato.attacks import blind, optimal
 from sfumato.errors import DataError
 from sfumato.tables import write_rows
-from sfumato_papers.repeated_releases import BOTH, FRESH, MEMO, figures, repetition
+from sfumato_papers.repeated_releases import BOTH, FRESH, MEMO, repeated_figure, repetition
 from sfumato_papers.repeated_releases.paper import PAPER
 from sfumato_papers.reproduction import Judgement, RunTables, Setting, counts
 from sfumato_papers.results import columns_of
@@ -55,7 +55,7 @@ def test_what_is_spent(found):
 
 
 def test_figure(found):
-    upper, lower = figures(found)["repeated-releases"].axes
+    upper, lower = repeated_figure(found.rows).axes
     assert "km" in upper.get_ylabel()
     np.testing.assert_allclose(
         np.asarray(upper.lines[0].get_ydata(), dtype=float), found.optimal[FRESH].error / 1000

@@ -1,7 +1,6 @@
 """Repeated releases: fresh noise for each report, one report kept as a memo, and fresh noise on a memo."""
 
-from .figure import figures, repeated_figure
-from .study import BOTH, FRESH, MEMO, REPORTS, RepeatedReleasesResults, RepeatedRow, repetition, study
+from .study import BOTH, FRESH, MEMO, REPORTS, RepeatedReleasesResults, RepeatedRow, repeated_figure, repetition
 
 __all__ = [
     "BOTH",
@@ -10,8 +9,6 @@ __all__ = [
     "REPORTS",
     "RepeatedReleasesResults",
     "RepeatedRow",
-    "figures",
     "repeated_figure",
     "repetition",
-    "study",
 ]

@@ -1,4 +1,4 @@
-"""Repeated releases as a study to reproduce: the cost of time with fresh noise, a memo, and noise on a memo."""
+"""Repeated releases as a study to reproduce: its parts, claims and page."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sfumato.geo import Visits
 from sfumato.rounding import about, amount, at_most
 
 from ..reproduction import Equation, Made, Paper, PaperClaim, RunTables, Setting, StudyPart, follows, ours
-from .figure import repeated_figure
-from .study import BOTH, FRESH, MEMO, REPORTS, RepeatedRow, study
+from ..results import columns_of
+from .study import BOTH, FRESH, MEMO, REPORTS, RepeatedRow, repeated_figure, study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +43,8 @@ def _busiest(name: str, visits: Visits) -> tuple[Visits, str]:
 
 
 def _repeated(own: Visits, region: str, cell: str, reports: tuple[int, ...], trials: int) -> Made:
-    return study(own, region, cell=cell, epsilon=_EPSILON, reports=reports, trials=trials).tables
+    found = study(own, region, cell=cell, epsilon=_EPSILON, reports=reports, trials=trials)
+    return {_TABLE: [columns_of(row) for row in found.rows]}
 
 
 def _claims(tables: RunTables) -> Sequence[PaperClaim]:

@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sfumato.attacks import blind
 from sfumato.core import Mechanism, Prior
-from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError, argument
 from sfumato.geo import Grid, Region, Visits
 from sfumato.ledgers import ErrorCurve, Scheme, averaging_errors, errors_after
 from sfumato.mechanisms import planar_geometric
+from sfumato.reports.theme import LIGHT, blank
+from sfumato.rounding import amount
 
-from ..results import TableRow, columns_of
+from ..curve_labels import label_curve
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 REPORTS: Final = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
-
 FRESH: Final = "fresh noise each time"
 MEMO: Final = "one report, kept as a memo"
 BOTH: Final = "fresh noise on a memo"
+_COLOURS: Final = {FRESH: LIGHT.series[1], MEMO: LIGHT.series[0], BOTH: LIGHT.series[2]}
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class RepeatedRow(CompactRepr):
-    """The attackers' errors and the epsilon spent after some reports.
-
-    Attributes:
-        scheme: The scheme of repetition.
-        reports: How many there are.
-        error_m: The error of the optimal attack, in metres.
-        lower_m: The lower end of its interval, where it was simulated.
-        upper_m: The upper end.
-        exact: Whether it is exact, not simulated.
-        averaging_error_m: The distance of the mean of the reported places from the secret.
-        epsilon_upper_per_km: The proved epsilon of all reports together.
-        averaging_lower_m: The lower end of its interval.
-        averaging_upper_m: The upper end.
-        blind_error_m: The error without a report.
-    """
+@dataclass(frozen=True, slots=True)
+class RepeatedRow:
+    """The attackers' errors and the proved epsilon after some reports; ends of intervals where simulated."""
 
     scheme: str
     reports: int
@@ -54,16 +44,8 @@ class RepeatedRow(CompactRepr):
     blind_error_m: float
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class RepeatedReleasesResults(CompactRepr):
-    """The attackers' errors and the epsilon spent, by how reports repeat.
-
-    Attributes:
-        optimal: For each scheme, the error of the optimal attack on all reports, in metres.
-        averaging: For each scheme, how far the mean of the reported places is from the secret, in metres.
-        epsilons: For each scheme, the proved epsilon of all reports together, per km, by number of reports.
-        blind_error_m: The error without a report.
-    """
+class RepeatedReleasesResults(NamedTuple):
+    """The errors of the optimal attack and of averaging, and the epsilon spent per km, by how reports repeat."""
 
     optimal: dict[str, ErrorCurve]
     averaging: dict[str, ErrorCurve]
@@ -91,42 +73,11 @@ class RepeatedReleasesResults(CompactRepr):
             for place, t in enumerate(curve.reports)
         ]
 
-    @property
-    def tables(self) -> dict[str, list[TableRow]]:
-        """The rows; the figure is drawn from them alone."""
-        return {"repeated-releases": [columns_of(row) for row in self.rows]}
-
-    @property
-    def lines(self) -> list[str]:
-        """The same as sentences."""
-        said = []
-        for name, curve in self.optimal.items():
-            said.append(name)
-            for place, t in enumerate(curve.reports):
-                margin = "exact" if curve.exact[place] else f"{curve.lower[place]:.0f} to {curve.upper[place]:.0f}"
-                mean = self.averaging[name].error[place]
-                said.append(
-                    f"  {t:4d} reports: error {curve.error[place]:7.1f} m ({margin}), "
-                    f"their mean {mean:7.1f} m off, epsilon {self.epsilons[name][place]:.3f}/km"
-                )
-        return [*said, f"error without a report: {self.blind_error_m:.1f} m"]
-
 
 def repetition(
     mechanism: Mechanism, prior: Prior, reports: Sequence[int] = REPORTS, *, trials: int = 2_000, seed: int = 1
 ) -> RepeatedReleasesResults:
-    """Return what t reports of one place reveal, for three ways to repeat them.
-
-    Args:
-        mechanism: From places to places, with coordinates in metres.
-        prior: Where the user is.
-        reports: The numbers of reports t.
-        trials: How often to simulate where the reports are too many to sum them all.
-        seed: Of the simulation.
-
-    Raises:
-        InputError: If there are no planar coordinates, or sizes do not fit.
-    """
+    """Return what t reports of one place reveal, for three ways to repeat them."""
     metric = mechanism.secrets.metric("euclidean", unit="m")
     per_km = mechanism.secrets.metric("euclidean", unit="km")
     schemes = {
@@ -134,56 +85,62 @@ def repetition(
         MEMO: Scheme.memo(mechanism),
         BOTH: Scheme(mechanism, mechanism),
     }
-    return RepeatedReleasesResults(
-        {
-            name: errors_after(scheme, prior, metric, reports, trials=trials, seed=seed)
-            for name, scheme in schemes.items()
-        },
-        {
-            name: averaging_errors(scheme, prior, reports, trials=trials, seed=seed)
-            for name, scheme in schemes.items()
-        },
-        {name: tuple(scheme.epsilon_upper(per_km, t) for t in reports) for name, scheme in schemes.items()},
-        blind(prior, metric).error,
-    )
+    optimal, averaging, epsilons = {}, {}, {}
+    for name, scheme in schemes.items():
+        optimal[name] = errors_after(scheme, prior, metric, reports, trials=trials, seed=seed)
+        averaging[name] = averaging_errors(scheme, prior, reports, trials=trials, seed=seed)
+        epsilons[name] = tuple(scheme.epsilon_upper(per_km, t) for t in reports)
+    return RepeatedReleasesResults(optimal, averaging, epsilons, blind(prior, metric).error)
 
 
 def study(
-    visits: Visits,
-    region: str,
-    *,
-    cell: str = "500 m",
-    epsilon: str = "2/km",
-    reports: Sequence[int] = REPORTS,
-    trials: int = 2_000,
-    seed: int = 1,
-    progress: Callable[[str], None] | None = None,
+    visits: Visits, region: str, *, cell: str, epsilon: str, reports: Sequence[int], trials: int
 ) -> RepeatedReleasesResults:
-    """Return what t reports reveal about one place of the person with most visits in a region.
-
-    Args:
-        visits: Visits with users.
-        region: The map.
-        cell: The side of a cell.
-        epsilon: Of the planar geometric mechanism.
-        reports: The numbers of reports t.
-        trials: How often to simulate where the reports are too many to sum them all.
-        seed: Of the simulation.
-        progress: Called with each line of the results.
-
-    Raises:
-        DataError: If no user has a visit in the region.
-    """
-    tell = progress or (lambda _: None)
+    """Return what t reports reveal about one place of the person with most visits in a region."""
     inside = visits.inside(Region.parse(region))
     person = next(iter(inside.users()), None) if inside.user is not None else None
     if person is None:
         raise DataError("no user has a visit in the region.", f"choose another {argument('region')} or file.")
-    own = inside.of_user(person)
     grid = Grid.covering(region, cell=cell)
-    prior = Prior.from_visits(grid, own)
-    tell(f"{len(own)} visits of one person on a {grid!r}, {len(prior.support)} cells visited")
-    found = repetition(planar_geometric(grid, epsilon), prior, sorted(reports), trials=trials, seed=seed)
-    for line in found.lines:
-        tell(line)
-    return found
+    prior = Prior.from_visits(grid, inside.of_user(person))
+    return repetition(planar_geometric(grid, epsilon), prior, sorted(reports), trials=trials)
+
+
+def repeated_figure(rows: Sequence[RepeatedRow]) -> Figure:
+    """Return the errors and the proved epsilon against the number of reports; bands are intervals."""
+    figure = blank(6.2, 6.6)
+    from matplotlib.ticker import LogLocator
+
+    upper, lower = figure.subplots(2, 1, height_ratios=(3, 2))
+    schemes = {row.scheme: [each for each in rows if each.scheme == row.scheme] for row in rows}
+    for scheme, prefix, style, name, at, offset, align in (
+        (FRESH, "", "-", FRESH, -1, (0, 9), "right"),
+        (MEMO, "", "-", MEMO, -1, (0, -9), "right"),
+        (BOTH, "", "-", BOTH, -1, (0, 10), "right"),
+        (FRESH, "averaging_", ":", f"mean of the reports, {FRESH}", 1, (9, 5), "left"),
+    ):
+        mine, colour = schemes[scheme], _COLOURS[scheme]
+        error, low, high = (
+            [getattr(row, f"{prefix}{what}_m") / 1000 for row in mine] for what in ("error", "lower", "upper")
+        )
+        reports = [row.reports for row in mine]
+        upper.plot(reports, error, style, color=colour, marker="o", markersize=3)
+        upper.fill_between(reports, low, high, color=colour, alpha=0.15, linewidth=0)
+        label_curve(upper, (reports[at], error[at]), name, colour, offset, align)
+    unseen = amount(rows[0].blind_error_m, "m")
+    upper.set(ylim=(0, None), ylabel="attacker's expected error (km)", title=f"error without a report: {unseen}")
+    for name, mine in schemes.items():
+        spent = [row.reports for row in mine], [row.epsilon_upper_per_km for row in mine]
+        lower.plot(*spent, color=_COLOURS[name], linestyle=(0, (4, 4)) if name == BOTH else "-", linewidth=2)
+        if name != BOTH:
+            shown = (FRESH, (-12, 0)) if name == FRESH else (f"{MEMO}, or {BOTH}", (0, 9))
+            label_curve(lower, (spent[0][-1], spent[1][-1]), shown[0], _COLOURS[name], shown[1], "right")
+    lower.set(yscale="log", ylabel="proved epsilon in all (per km)")
+    lower.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    lower.yaxis.set_major_formatter("{x:g}")
+    lower.yaxis.set_minor_formatter("")
+    for ax in (upper, lower):
+        ax.set(xscale="log", xlabel="reports of the same place")
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.grid(alpha=0.3)
+    return figure
