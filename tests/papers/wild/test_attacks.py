@@ -14,16 +14,16 @@ from sfumato_papers.wild import (
     PrivacyZone,
     RadialNoise,
     RoundedDistance,
-    believed,
+    best_guesses,
     circle_through,
     copies_averaged,
     crossings,
-    trilaterated,
+    trilaterate,
 )
-from sfumato_papers.wild.attack_errors import measured, town_of
-from sfumato_papers.wild.borders import averaged_on_road, straight_walks, walked
-from sfumato_papers.wild.rounded_distances import asked
-from sfumato_papers.wild.zones import home_guesses, zoned
+from sfumato_papers.wild.attack_errors import scheme_errors, town_of
+from sfumato_papers.wild.borders import averaged_on_road, straight_walks, walk_errors
+from sfumato_papers.wild.rounded_distances import distance_errors
+from sfumato_papers.wild.zones import home_guesses, zone_errors
 
 
 def generator(seed=1):
@@ -65,7 +65,7 @@ def test_ends_of_tracks_lie_on_the_zone_and_home_inside(shifted):
 
 
 def test_zones_beside_certified_noise():
-    known, blurred = zoned("zone", PrivacyZone(), 5, 1, 40)
+    known, blurred = zone_errors("zone", PrivacyZone(), 5, 1, 40)
     assert known.median_m < 20 < 200 < blurred.median_m
     assert known.within_50 > 0.9
 
@@ -75,12 +75,12 @@ def test_trilateration_finds_the_place_that_distances_are_counted_from(seed):
     place = generator(seed).uniform(-9000, 9000, 2)
     cells = FixedCells(111.0, 85.0)
     for rule, goal in ((RoundedDistance(), place), (RoundedDistance(cells=cells), cells.centres(place))):
-        found = trilaterated(rule.of(place), rule.step_m, place + np.array([3000.0, -2000.0]), 100)
+        found = trilaterate(rule.of(place), rule.step_m, place + np.array([3000.0, -2000.0]), 100)
         assert np.hypot(*(found - goal)) < 0.01
 
 
 def test_everybody_is_found_by_an_exact_distance():
-    exact, _ = asked("miles", RoundedDistance(), 100, 7, 200)
+    exact, _ = distance_errors("miles", RoundedDistance(), 100, 7, 200)
     assert exact.within_50 == 1.0
 
 
@@ -88,11 +88,11 @@ def test_few_questions_leave_what_there_is():
     rule = RoundedDistance(1000.0)
     start = np.array([5000.0, 0.0])
     for questions in (1, 2, 3, 4, 9):
-        assert np.isfinite(trilaterated(rule.of(np.zeros(2)), 1000.0, start, questions)).all()
-    assert (trilaterated(rule.of(np.zeros(2)), 1000.0, start, 1) == start).all()
+        assert np.isfinite(trilaterate(rule.of(np.zeros(2)), 1000.0, start, questions)).all()
+    assert (trilaterate(rule.of(np.zeros(2)), 1000.0, start, 1) == start).all()
     with pytest.raises(InputError, match="0 questions"):
-        trilaterated(rule.of(np.zeros(2)), 1000.0, start, 0)
-    exact, blurred = asked("miles", RoundedDistance(), 100, 1, 10)
+        trilaterate(rule.of(np.zeros(2)), 1000.0, start, 0)
+    exact, blurred = distance_errors("miles", RoundedDistance(), 100, 1, 10)
     assert exact.median_m < 1 < 100 < blurred.median_m
 
 
@@ -112,7 +112,7 @@ def test_noise_on_a_road_is_averaged_as_a_mean_is():
     errors = averaged_on_road(noise, walks, walks.shape[1], generator(2))
     # Each direction has variance 3 / epsilon**2, and a mean of ten is nearly normal.
     assert np.sqrt((errors**2).mean()) == pytest.approx(np.sqrt(3) / 0.002 / np.sqrt(10), rel=0.05)
-    row = walked("x", "y", CertifiedNoise.of_mean(1000.0, renewed=False), 100.0, 1, 400, 900.0)
+    row = walk_errors("x", "y", CertifiedNoise.of_mean(1000.0, renewed=False), 100.0, 1, 400, 900.0)
     assert row.on_road_m > 400
     with pytest.raises(InputError, match="no two reports"):
         straight_walks(1, 100, 200, 1, generator())
@@ -122,7 +122,7 @@ def test_bayes_stays_in_the_cell_and_beats_its_centre(town):
     grid = FixedCells(2500, 2500, (400.0, -300.0))
     truths = town.truths_m[:60]
     reports = grid.reports(truths, 1, generator())
-    best = believed(grid, reports, town.people)
+    best = best_guesses(grid, reports, town.people)
     for guesses in (best.medians_m, best.likeliest_m):
         assert (grid.centres(guesses) == reports[:, 0]).all()
     errors, centre = (np.hypot(*(own - truths).T).mean() for own in (best.medians_m, reports[:, 0]))
@@ -134,7 +134,7 @@ def test_bayes_with_many_reports_is_near_and_with_a_flat_map_is_the_median():
     noise = RadialNoise(LaplaceRadius(0.004), renewed=True)
     truths = generator(2).uniform(-2000, 2000, (20, 2))
     reports = noise.reports(truths, 60, generator(3))
-    best = believed(noise, reports, people)
+    best = best_guesses(noise, reports, people)
     assert np.median(np.hypot(*(best.medians_m - truths).T)) < 90
     # On a flat map the likeliest place of Laplace noise is the geometric median of the reports.
     medians = np.array([sf.mechanisms.geometric_median(own, np.ones(60)).point for own in reports])
@@ -149,9 +149,9 @@ def test_a_donut_excludes_what_is_too_near(town):
 
 
 def test_rows_of_what_was_found(town):
-    rows = measured("grid", FixedCells(1000, 1000), town, 1, alone=50, knowing=5, reports=(1, 4))
+    rows = scheme_errors("grid", FixedCells(1000, 1000), town, 1, alone=50, knowing=5, reports=(1, 4))
     assert len(rows) == 3 * 2 * 2
-    again = measured("grid", FixedCells(1000, 1000), town, 1, alone=50, knowing=5, reports=(1, 4))
+    again = scheme_errors("grid", FixedCells(1000, 1000), town, 1, alone=50, knowing=5, reports=(1, 4))
     assert [row.median_m for row in rows] == [row.median_m for row in again]
     same = [row.median_m for row in rows if row.mechanism == "as documented" and row.city == ""]
     assert same[0] == same[1]
@@ -159,7 +159,7 @@ def test_rows_of_what_was_found(town):
     assert fresh[1].epsilon_per_km == pytest.approx(4 * fresh[0].epsilon_per_km)
     assert fresh[1].median_m < fresh[0].median_m
     with pytest.raises(InputError, match="do not rise"):
-        measured("grid", FixedCells(1000, 1000), town, 1, alone=5, knowing=5, reports=(4, 1))
+        scheme_errors("grid", FixedCells(1000, 1000), town, 1, alone=5, knowing=5, reports=(4, 1))
 
 
 def test_a_map_needs_a_town():

@@ -15,7 +15,7 @@ from sfumato_papers.wild import SCHEMES
 from sfumato_papers.wild.attack_errors import CloseRow, FoundRow, close_row, close_rows, metres, over_seeds
 from sfumato_papers.wild.claims import claims_of
 from sfumato_papers.wild.page import claim_words, close_table, near_table, scheme_words
-from sfumato_papers.wild.paper import FULL, averages, borders, distances, found, walks, zones
+from sfumato_papers.wild.paper import FULL, attacks, averages, borders, distances, walks, zones
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "papers" / "docs" / "wild.md").read_text(encoding="utf-8")
@@ -138,7 +138,7 @@ def test_what_was_found_is_that_of_the_full_run():
     city = sf.synthetic_city()
     seeds = range(1, FULL.seeds + 1)
     rows: list[Any] = [
-        row for seed in seeds for row in found(key, "synthetic city", city, seed, FULL, True)["found"]
+        row for seed in seeds for row in attacks(key, "synthetic city", city, seed, FULL, True)["found"]
     ]
     own = [row for row in TABLES.close if row.scheme == key]
     made = close_rows(FoundRow(**row) for row in rows)

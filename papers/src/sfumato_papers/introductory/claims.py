@@ -168,7 +168,7 @@ def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
             "The privacy loss of exp(epsilon u / Delta u) ranges over at most 2 epsilon.",
             all(row.measured_range <= 2 * (1 + _ROUNDED) for row in blog),
             f"The largest range is {at_most(max(row.measured_range for row in blog), 6)}, also where the table "
-            "keeps a smaller epsilon.",
+            "has a smaller epsilon.",
         ),
         *(
             ours(

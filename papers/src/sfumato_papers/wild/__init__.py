@@ -3,12 +3,12 @@
 ``sfumato reproduce wild`` runs everything. Channels are for studies: they draw in floats, with seeds.
 """
 
-from .attack import PeopleMap, believed, geometric_medians, least_error
+from .attack import PeopleMap, best_guesses, geometric_medians, least_error
 from .averaging import copies_averaged
 from .borders import at_border, crossings
 from .channels import DriftingOffset, FixedCells
 from .radial import CertifiedNoise, EvenRadius, GaussianRadius, LaplaceRadius, MixedRadius, RadialNoise
-from .rounded_distances import RoundedDistance, trilaterated
+from .rounded_distances import RoundedDistance, trilaterate
 from .schemes import SCHEMES, mesh_cells
 from .zones import PrivacyZone, circle_through, homes_by_law
 
@@ -26,7 +26,7 @@ __all__ = [
     "RadialNoise",
     "RoundedDistance",
     "at_border",
-    "believed",
+    "best_guesses",
     "circle_through",
     "copies_averaged",
     "crossings",
@@ -34,5 +34,5 @@ __all__ = [
     "homes_by_law",
     "least_error",
     "mesh_cells",
-    "trilaterated",
+    "trilaterate",
 ]

@@ -92,7 +92,7 @@ class BelievedPlaces(NamedTuple):
     likeliest_m: Floats
 
 
-def believed(channel: WildChannel, reports_m: Floats, people: PeopleMap) -> BelievedPlaces:
+def best_guesses(channel: WildChannel, reports_m: Floats, people: PeopleMap) -> BelievedPlaces:
     """Return the best guesses of an attacker who knows the channel's law and where people are."""
     count = reports_m.shape[1] if channel.independent else 1
     scale = channel.mean_m / math.sqrt(count)  # how far their mean is from the place

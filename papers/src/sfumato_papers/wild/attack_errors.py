@@ -16,7 +16,7 @@ from sfumato.errors import DataError, InputError
 from sfumato.geo import Projection, Visits
 
 from ..reproduction import interval
-from .attack import PeopleMap, believed, blind_guess
+from .attack import PeopleMap, best_guesses, blind_guess
 from .channels import DriftingOffset, FixedCells, WildChannel
 from .radial import CertifiedNoise
 
@@ -76,7 +76,7 @@ def town_of(name: str, visits: Visits) -> AttackedTown:
     return AttackedTown(name, PeopleMap.of(known), apart)
 
 
-def measured(
+def scheme_errors(
     key: str,
     channel: WildChannel,
     town: AttackedTown,
@@ -118,14 +118,14 @@ def measured(
                 guess = drawn.guesses(even[:, :count])
                 about = (key, mechanism, ALONE, "", count, seed)
                 own.append(_row(about, spread, guess, guess, even[:, 0], epsilon))
-            medians, likeliest = believed(drawn, uneven[:, :count], town.people)
+            medians, likeliest = best_guesses(drawn, uneven[:, :count], town.people)
             about = (key, mechanism, KNOWS, town.name, count, seed)
             own.append(_row(about, visited, medians, likeliest, uneven[:, 0], epsilon))
         rows += own
     return rows
 
 
-def unseen(town: AttackedTown, seed: int, knowing: int) -> list[FoundRow]:
+def errors_without_report(town: AttackedTown, seed: int, knowing: int) -> list[FoundRow]:
     """Return the error of an attacker who knows where people go and has no report."""
     visited = _visited(town, seed, knowing)
     guess = np.broadcast_to(blind_guess(town.people), visited.shape)

@@ -120,7 +120,7 @@ class CrossingRow:
     within_200: float
 
 
-def walked(
+def walk_errors(
     scheme: str, mechanism: str, channel: WildChannel, step_m: float, seed: int, walks: int, length_m: float
 ) -> CrossingRow:
     """Return the errors of attackers who wait for the first change of a cell, or average the noise of a walk."""

@@ -62,7 +62,7 @@ class WildChannel(ABC):
         return math.inf
 
     @abstractmethod
-    def _drawn(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats: ...
+    def _draw(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats: ...
 
     @abstractmethod
     def log_likelihood(self, reports_m: Floats, candidates_m: Floats) -> Floats:
@@ -73,12 +73,12 @@ class WildChannel(ABC):
         points = floats(points_m, "the points", shape=(None, 2))
         if count < 1:
             raise InputError(f"{count} reports are not positive.", f"use {argument('count', 10)}.")
-        return self._drawn(points, count, generator)
+        return self._draw(points, count, generator)
 
     def along(self, paths_m: ArrayLike, generator: np.random.Generator) -> Floats:
         """Return a report at each step of walks of at most an hour, array (n, steps, 2)."""
         paths = floats(paths_m, "the paths", shape=(None, None, 2))
-        return self._drawn(paths.reshape(-1, 2), 1, generator).reshape(paths.shape)
+        return self._draw(paths.reshape(-1, 2), 1, generator).reshape(paths.shape)
 
     def guesses(self, reports_m: Floats) -> Floats:
         """Return the guesses of an attacker with the reports and the law alone, array (n, 2); by default means."""
@@ -147,7 +147,7 @@ class FixedCells(CompactRepr, WildChannel):
         """Return the same cells with their corners elsewhere."""
         return FixedCells(self.width_m, self.height_m, origin_m, self.spread)
 
-    def _drawn(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
+    def _draw(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
         reports = self.centres(points_m)
         if self.spread:
             reports = reports + generator.uniform(-0.5, 0.5, reports.shape) * self.sides_m
@@ -248,7 +248,7 @@ class DriftingOffset(CompactRepr, WildChannel):
         later: Floats = self.kept * offsets_m + self.change * generator.normal(0, self.sigma_m, offsets_m.shape)
         return later
 
-    def _drawn(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
+    def _draw(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
         return self._cells.centres(points_m[:, None, :] + self.offsets(len(points_m), count, generator))
 
     def along(self, paths_m: ArrayLike, generator: np.random.Generator) -> Floats:

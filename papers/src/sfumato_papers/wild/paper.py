@@ -11,17 +11,17 @@ from sfumato.mechanisms import PlanarLaplace
 
 from ..reproduction import Equation, Made, Paper, Setting, StudyPart
 from ..results import columns_of
-from .attack_errors import AS_DOCUMENTED, FRESH, REMEMBERED, measured, town_of, unseen
+from .attack_errors import AS_DOCUMENTED, FRESH, REMEMBERED, errors_without_report, scheme_errors, town_of
 from .averaging import copies_averaged, drift_averaged
-from .borders import at_border, walked
+from .borders import at_border, walk_errors
 from .channels import FixedCells, WildChannel
 from .claims import claims
 from .figures import CAPTIONS, figures, narrow_figures
 from .pictures import border_walk, week, zone_pictures
 from .radial import CertifiedNoise
-from .rounded_distances import MILE_M, RoundedDistance, asked
+from .rounded_distances import MILE_M, RoundedDistance, distance_errors
 from .schemes import GRID_CELLS, GUARD_RADIUS_M, LATITUDE, OFFSET, SCHEMES, mesh_cells
-from .zones import PrivacyZone, zoned
+from .zones import PrivacyZone, zone_errors
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -69,7 +69,7 @@ def _parts(setting: Setting) -> list[StudyPart]:
         ]
         parts += [
             StudyPart(
-                f"{city}, {scheme.key}, seed {seed}", found, (scheme.key, city, visits, seed, size, number == 0)
+                f"{city}, {scheme.key}, seed {seed}", attacks, (scheme.key, city, visits, seed, size, number == 0)
             )
             for scheme in SCHEMES
             if scheme.channel is not None
@@ -142,7 +142,7 @@ def walks(seed: int, size: Size) -> Made:
         for key, channel in channels.items()
         for mechanism, renewed in ((REMEMBERED, False), (FRESH, True))
     ]
-    return {"walks": _columns(walked(*case, seed, size.places, _WALK_M) for case in cases)}
+    return {"walks": _columns(walk_errors(*case, seed, size.places, _WALK_M) for case in cases)}
 
 
 def zones(seed: int, size: Size) -> Made:
@@ -152,7 +152,7 @@ def zones(seed: int, size: Size) -> Made:
             row
             for key, shifted in (("zone-centred", False), ("zone-shifted", True))
             for tracks in (1, 3, 10, 100)
-            for row in zoned(key, PrivacyZone(shifted=shifted), tracks, seed, size.homes)
+            for row in zone_errors(key, PrivacyZone(shifted=shifted), tracks, seed, size.homes)
         )
     }
 
@@ -164,21 +164,21 @@ def distances(seed: int, size: Size) -> Made:
             row
             for app, rule in _APPS.items()
             for questions in (1, 10, 100)
-            for row in asked(app, rule, questions, seed, size.people)
+            for row in distance_errors(app, rule, questions, seed, size.people)
         )
     }
 
 
 def blind(city: str, visits: Visits, seed: int, size: Size) -> Made:
     """Return the error of an attacker without a report."""
-    return {"found": _columns(unseen(town_of(city, visits), seed, 5 * size.knowing))}
+    return {"found": _columns(errors_without_report(town_of(city, visits), seed, 5 * size.knowing))}
 
 
-def found(key: str, city: str, visits: Visits, seed: int, size: Size, first: bool) -> Made:
+def attacks(key: str, city: str, visits: Visits, seed: int, size: Size, first: bool) -> Made:
     """Return errors under a scheme, of attackers with the reports alone for the first city only."""
     (channel,) = (each.channel for each in SCHEMES if each.key == key and each.channel is not None)
     town = town_of(city, visits)
-    rows = measured(key, channel, town, seed, alone=size.alone if first else 0, knowing=size.knowing)
+    rows = scheme_errors(key, channel, town, seed, alone=size.alone if first else 0, knowing=size.knowing)
     return {"found": _columns(rows)}
 
 
@@ -189,14 +189,14 @@ _EQUATIONS: Final = (
     ("Channel", "a privacy zone", "PrivacyZone", "zones"),
     ("Channel", "a rounded distance", "RoundedDistance", "distances"),
     ("Comparison", "certified noise of the same average distance", "CertifiedNoise", "found"),
-    ("Attack", "Bayes on a lattice, with the documented law and a city's people", "believed", "found"),
+    ("Attack", "Bayes on a lattice, with the documented law and a city's people", "best_guesses", "found"),
     ("Attack", "the documented law alone, on finer and finer lattices", "least_error", "found"),
     ("Attack", "the most probable place under planar Laplace noise", "geometric_medians", "found"),
     ("Attack", "averaging", "copies_averaged", "averages"),
     ("Attack", "border crossing", "crossings", "walks"),
     ("Attack", "the circle through the ends of tracks", "circle_through", "zones"),
     ("Attack", "the law of the shift and uneven ends", "homes_by_law", "zones"),
-    ("Attack", "trilateration from rounded distances", "trilaterated", "distances"),
+    ("Attack", "trilateration from rounded distances", "trilaterate", "distances"),
     ("Promise", "two people a metre apart, audited", "at_border", "borders"),
     ("Facts", "all schemes with facts, sources and what is not known", "SCHEMES", "facts"),
 )

@@ -220,7 +220,7 @@ class RadialNoise(CompactRepr, WildChannel):
         """That of planar Laplace noise, and infinite for laws that end at a distance or fall faster."""
         return self.law.epsilon
 
-    def _drawn(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
+    def _draw(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
         draws = count if self.renewed else 1
         radius = self.law.draw(len(points_m) * draws, generator)
         moves = radius[:, None] * directions(len(radius), generator)
@@ -315,7 +315,7 @@ class CertifiedNoise(CompactRepr, WildChannel):
         """The proof of the guarantee, from the recipe that is drawn."""
         return prove_planar_noise(self.noise.promise, self.noise.noise.rate, self.noise.step_m)
 
-    def _drawn(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
+    def _draw(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
         draws = count if self.renewed else 1
         seed = int(generator.integers(1 << 62))
         found = self.noise.simulate(np.repeat(points_m, draws, axis=0), seed).reshape(len(points_m), draws, 2)

@@ -40,7 +40,7 @@ class RoundedDistance(CompactRepr):
         return lambda attacker: int(np.hypot(*(place - attacker)) // self.step_m)
 
 
-def trilaterated(shown: Shown, step_m: float, start_m: Floats, questions: int) -> Floats:
+def trilaterate(shown: Shown, step_m: float, start_m: Floats, questions: int) -> Floats:
     """Return where an attacker locates a person by bisection on three rays, array (2,); the start if too few.
 
     Source:
@@ -118,7 +118,7 @@ class DistanceRow:
     within_200: float
 
 
-def asked(app: str, rule: RoundedDistance, questions: int, seed: int, people: int) -> list[DistanceRow]:
+def distance_errors(app: str, rule: RoundedDistance, questions: int, seed: int, people: int) -> list[DistanceRow]:
     """Return the errors of an attacker who starts up to ten steps away, without and with certified noise.
 
     The noise moves a place as far as the cells do on average. Without cells it matches the error of rounding, a
@@ -130,7 +130,7 @@ def asked(app: str, rule: RoundedDistance, questions: int, seed: int, people: in
     starts = places + away[:, None] * ways
     guesses = np.array(
         [
-            trilaterated(rule.of(place), rule.step_m, start, questions)
+            trilaterate(rule.of(place), rule.step_m, start, questions)
             for place, start in zip(places, starts, strict=True)
         ]
     )

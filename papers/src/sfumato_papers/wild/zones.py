@@ -135,7 +135,7 @@ class ZoneRow:
     loss_m: float
 
 
-def zoned(scheme: str, zone: PrivacyZone, tracks: int, seed: int, homes: int) -> list[ZoneRow]:
+def zone_errors(scheme: str, zone: PrivacyZone, tracks: int, seed: int, homes: int) -> list[ZoneRow]:
     """Return the errors of attacks on ends of tracks, and on one blurred home, as far off as ends on average."""
     generator = np.random.default_rng(seed)
     ends = zone.ends(zone.centres(homes, generator), tracks, generator)
