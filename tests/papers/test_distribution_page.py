@@ -6,7 +6,7 @@ from pathlib import Path
 from sfumato.rounding import at_most
 from sfumato_papers import distribution_privacy as study
 from sfumato_papers import rows_of
-from sfumato_papers.distribution_privacy.claims_tupling import _dominates, _response
+from sfumato_papers.distribution_privacy.claims import _dominates, _response
 from sfumato_papers.reproduction import Judgement, paper_of
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -11,11 +11,10 @@ import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.mechanisms import Tupling, attack_success, exponential
 from sfumato.privacy import DifferentialPrivacy
-from sfumato_papers.distribution_privacy.attributes import DAY, HOURS, NIGHT, by_day, splits
-from sfumato_papers.distribution_privacy.confidence import confident, covered
-from sfumato_papers.distribution_privacy.real import neighbours
-from sfumato_papers.distribution_privacy.success import attacked, success_of
-from sfumato_papers.distribution_privacy.tupled import EVERYWHERE, bounds, fewest, noise, tupled
+from sfumato_papers.distribution_privacy.attackers import attacked, confident, covered, success_of
+from sfumato_papers.distribution_privacy.groups import DAY, HOURS, NIGHT, by_day, splits
+from sfumato_papers.distribution_privacy.measurements import neighbours
+from sfumato_papers.distribution_privacy.tupling import EVERYWHERE, bounds, fewest, noise, tupled
 
 CITY = sf.synthetic_city(users=60)
 

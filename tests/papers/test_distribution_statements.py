@@ -10,14 +10,12 @@ from scipy.optimize import linprog
 
 import sfumato as sf
 from sfumato.tables import write_rows
-from sfumato_papers.distribution_privacy import statements as about
-from sfumato_papers.distribution_privacy.claims_theorems import theorem_claims
+from sfumato_papers.distribution_privacy import checks as about
+from sfumato_papers.distribution_privacy.claims import theorem_claims
 from sfumato_papers.distribution_privacy.counterexamples import counterexamples
-from sfumato_papers.distribution_privacy.couplings import coupled
-from sfumato_papers.distribution_privacy.generators import PRINTED, generators
+from sfumato_papers.distribution_privacy.distances import PRINTED, coupled, generators
 from sfumato_papers.distribution_privacy.groups import Groups
-from sfumato_papers.distribution_privacy.real import tried_on
-from sfumato_papers.distribution_privacy.theorems import STATEMENTS, random_instances, tried_at_random
+from sfumato_papers.distribution_privacy.statements import STATEMENTS, random_instances, tried_at_random, tried_on
 from sfumato_papers.reproduction import Judgement, RunTables
 
 FALSE = {"xdp-mean", "mean Rényi divergence of order 2", "mean Rényi divergence of order 8", "pdistp-back"}

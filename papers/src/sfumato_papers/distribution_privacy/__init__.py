@@ -3,23 +3,25 @@
 Source: Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probability distributions", ESORICS 2019.
 """
 
-from .attributes import Split, by_day, splits
-from .confidence import ConfidenceRow
-from .figure_sweep import sweep_figure
-from .figure_tupling import confidence_figure, success_figure
-from .groups import Groups
-from .lines import PANELS, RADII_KM, SLOPES, TUPLED, Line, published_lines
-from .rows import (
+from .attackers import ConfidenceRow, SuccessRow
+from .figures import confidence_figure, success_figure, sweep_figure
+from .groups import Groups, Split, by_day, splits
+from .measurements import (
     DELTA,
     DUMMIES,
     NONE,
+    PANELS,
+    RADII_KM,
+    SLOPES,
+    TUPLED,
     DistributionRow,
+    Line,
     best_within,
     measured,
     of_neighbours,
+    published_lines,
     sweep,
 )
-from .success import SuccessRow
 
 __all__ = [
     "DELTA",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from sfumato.core import Metric
-from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.divergences import CHI_SQUARED, HockeyStick, Renyi
 from sfumato.mechanisms import PairAccountant, PublishedBound
@@ -17,7 +16,6 @@ from sfumato.privacy import (
     DifferentialPrivacy,
     DistributionPrivacy,
     Family,
-    Promise,
     Relation,
     lifted_differential_privacy,
     product_channel,
@@ -26,50 +24,44 @@ from sfumato.privacy import (
 
 from ..reproduction import Made
 from ..results import columns_of
-from . import statements as about
-from .statements import Checked, Instance
+from . import checks
+from .checks import Checked, Instance
 
 COUNTEREXAMPLES: Final = "counterexamples"
 
 _BITS: Final = (np.eye(2)[[0, 0, 1, 1]], np.eye(2)[[0, 1, 0, 1]])
-_EQUAL: Final = np.array([0.5, 0.0, 0.0, 0.5])
-_UNEQUAL: Final = np.array([0.0, 0.5, 0.5, 0.0])
-_EVERY: Final = Relation.all(4)
+_PARITY: Final = {"equal": np.array([0.5, 0.0, 0.0, 0.5]), "unequal": np.array([0.0, 0.5, 0.5, 0.0])}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CounterexampleRow(CompactRepr):
-    """An instance on which a stated number is exceeded, or far from needed.
-
-    Attributes:
-        key: The statement.
-        where: Its place.
-        says: What it says.
-        instance: The instance, in full.
-        value: The true number.
-        bound: What the statement says of it.
-        refuted: Whether the number is above the bound.
-    """
+    """An instance on which a stated number is exceeded, or far from needed."""
 
     key: str
     where: str
     says: str
-    instance: str
-    value: float
-    bound: float
+    instance: str  # in full
+    value: float  # the true number
+    bound: float  # the stated one
     refuted: bool
 
 
 def counterexamples() -> Made:
     """Return all counterexamples, each measured again."""
-    found = [
+    twice = _two((0.75, 0.25), (0.25, 0.75))
+    merged = _two((0.125, 0.0, 0.125, 0.75), (0.0, 0.125, 0.125, 0.75), delta=0.13)
+    every = Family.lifted(_PARITY, Relation.all(4))
+    bits = Instance(*_BITS, every, Metric(1.0 - np.eye(4)), (0.0, 0.0), np.eye(2), np.eye(4))
+    relations, refused = _two_relations()
+    domain = _domain()
+    rows = [
         _row(
             "xdp-mean",
             "Section V",
             "(epsilon, d)-XDP gives XDistP for W_1.",
             "Two secrets a unit apart, reports (3/4, 1/4) and (1/4, 3/4): epsilon is ln 3. From the first "
             "secret to an even mixture of both W_1 is 1/2, and the reports differ by ln 2. Per unit of W_1:",
-            about.metric_lifted_by_mean(_two((0.75, 0.25), (0.25, 0.75), (1.0, 0.0), (0.5, 0.5))),
+            checks.metric_lifted_by_mean(_two((0.75, 0.25), (0.25, 0.75), (1.0, 0.0), (0.5, 0.5))),
         ),
         _row(
             "mean Renyi",
@@ -77,7 +69,7 @@ def counterexamples() -> Made:
             "(epsilon, d, D)-XDP gives XDistP for W_1, D a Rényi divergence of order above 1.",
             "Order 2, two secrets a unit apart, reports (0.99, 0.01) and (0.01, 0.99); one quarter of the first "
             "secret and three of the second, against the second alone: W_1 is 1/4. Per unit of W_1:",
-            about.divergence_by_mean(Renyi(2.0))(_two((0.99, 0.01), (0.01, 0.99), (0.25, 0.75), (0.0, 1.0))),
+            checks.divergence_by_mean(Renyi(2.0))(_two((0.99, 0.01), (0.01, 0.99), (0.25, 0.75), (0.0, 1.0))),
         ),
         _row(
             "pdistp-back",
@@ -85,16 +77,32 @@ def counterexamples() -> Made:
             "(epsilon, delta)-DistP gives (epsilon, delta)-PDistP.",
             "Reports (0.6, 0.4) and (0.5, 0.5) of two secrets, delta 0.1: epsilon 0 for every event, but no set "
             "of reports of probability 0.1 can be left out.",
-            about.probabilistic_back(_two((0.6, 0.4), (0.5, 0.5), (1.0, 0.0), (0.0, 1.0), delta=0.1)),
+            checks.probabilistic_back(_two((0.6, 0.4), (0.5, 0.5), delta=0.1)),
         ),
-        _bits(),
-        _two_relations(),
+        _row(
+            "same-input-pairs",
+            "Table III",
+            "Two reports about one secret, guaranteed for a pair of distributions: epsilons and deltas add.",
+            "Of the secrets 00, 01, 10, 11 the equal ones against the unequal ones; one report is the first bit, "
+            "the other the second. Each hides the pair (epsilon 0); together they reveal it.",
+            checks.together_for_pairs(bits),
+        ),
+        _row(
+            "two relations",
+            "Table III",
+            "Two reports about one secret, each guaranteed for a lifting that holds the pair: epsilons and "
+            "deltas add.",
+            "Secrets and reports as before. The first bit has epsilon 0 for the lifting of 'differ in the second "
+            "bit', the second bit for the lifting of 'differ in the first bit'; both hold the pair. The package "
+            f"{'refuses to add' if refused else 'adds'} such promises.",
+            relations,
+        ),
         _row(
             "sum chi-square",
             "Table III",
             "Two reports about independent secrets: chi-square divergences add.",
             "Reports (3/4, 1/4) and (1/4, 3/4) of two secrets, twice: 4/3 and 4/3, together 40/9.",
-            about.divergences_add(CHI_SQUARED)(_twice()),
+            checks.divergences_add(CHI_SQUARED)(twice),
         ),
         _row(
             "sum hockey-stick",
@@ -102,133 +110,91 @@ def counterexamples() -> Made:
             "Two reports about independent secrets: deltas at the same epsilon add.",
             "Reports (3/4, 1/4) and (1/4, 3/4) of two secrets, twice, at epsilon ln 3: delta is 0 for each, and "
             "not for both.",
-            about.divergences_add(HockeyStick(math.log(3)))(_twice()),
+            checks.divergences_add(HockeyStick(math.log(3)))(twice),
         ),
-        _merged(),
-        _observables(),
-        _domain(),
+        _row(
+            "post-pdistp",
+            "Table III",
+            "Post-processing keeps (epsilon, delta)-PDistP.",
+            "Reports (1/8, 0, 1/8, 3/4) and (0, 1/8, 1/8, 3/4), delta 0.13: epsilon 0. With the first and third "
+            "merged, and the second and fourth, they are (1/4, 3/4) and (1/8, 7/8), which need ln 2.",
+            checks.probabilistic_processed(replace(merged, merge=np.eye(2)[[0, 1, 0, 1]])),
+        ),
+        _row(
+            "tupling eta",
+            "Tupling theorem",
+            "With eta the share of observables of probability above beta, delta is 2 exp(-2 alpha^2 / (k beta^2)) "
+            "+ eta.",
+            "Ten observables, one dummy, and two groups that always report different observables: beta is "
+            "arbitrarily small, eta 1/10, epsilon nearly 0. With eta the probability of a report above beta it is "
+            f"a theorem, whose delta here is {PublishedBound(1, 10, 1.0, 0.05).delta:g}.",
+            _observables(),
+        ),
+        CounterexampleRow(
+            "domain",
+            "Section V",
+            "A mechanism with delta above 0 is of no use where the domain is large.",
+            "400 places; the true one with probability 0.001, else a uniform one: (0, 0.001)-DP. With the factor "
+            "|Phi| the delta for all pairs is 0.001 times 159,600, more than 1. The true delta between the "
+            "western and the eastern half is at most 0.001 at epsilon 0.",
+            *domain,
+            refuted=domain.value <= 1e-3 * (1 + 1e-9),
+        ),
     ]
-    return {COUNTEREXAMPLES: [columns_of(row) for row in found]}
+    return {COUNTEREXAMPLES: [columns_of(row) for row in rows]}
 
 
-def _row(key: str, where: str, says: str, instance: str, found: Checked) -> CounterexampleRow:
-    return CounterexampleRow(
-        key, where, says, instance, found.value, found.bound, found.value > found.bound + 1e-12
-    )
+def _row(key: str, where: str, says: str, instance: str, checked: Checked) -> CounterexampleRow:
+    return CounterexampleRow(key, where, says, instance, *checked, refuted=checked.value > checked.bound + 1e-12)
 
 
 def _two(
     one: tuple[float, ...],
     other: tuple[float, ...],
-    first: tuple[float, float],
-    second: tuple[float, float],
+    first: tuple[float, float] = (1.0, 0.0),
+    second: tuple[float, float] = (0.0, 1.0),
     delta: float = 0.0,
 ) -> Instance:
     """Return two secrets a unit apart, the reports of each, and two distributions of them."""
-    matrix: Floats = np.array([one, other])
+    matrix = np.array([one, other])
     family = Family.lifted({"first": first, "second": second}, Relation.all(2))
     metric = Metric([[0.0, 1.0], [1.0, 0.0]])
     return Instance(matrix, matrix, family, metric, (delta, delta), np.eye(len(one)), np.eye(2))
 
 
-def _twice() -> Instance:
-    return _two((0.75, 0.25), (0.25, 0.75), (1.0, 0.0), (0.0, 1.0))
-
-
-def _bits() -> CounterexampleRow:
-    family = Family.lifted({"equal": _EQUAL, "unequal": _UNEQUAL}, _EVERY)
-    metric = Metric(1.0 - np.eye(4))
-    return _row(
-        "same-input-pairs",
-        "Table III",
-        "Two reports about one secret, guaranteed for a pair of distributions: epsilons and deltas add.",
-        "Of the secrets 00, 01, 10, 11 the equal ones against the unequal ones; one report is the first bit, "
-        "the other the second. Each hides the pair (epsilon 0); together they reveal it.",
-        about.together_for_pairs(Instance(*_BITS, family, metric, (0.0, 0.0), np.eye(2), np.eye(4))),
-    )
-
-
-def _two_relations() -> CounterexampleRow:
-    """Promises of two liftings that both hold the pair."""
+def _two_relations() -> tuple[Checked, bool]:
+    """Return the check of promises of two liftings that both hold the pair, and whether adding them is refused."""
     numbers = np.arange(4)
-    laws = {"equal": _EQUAL, "unequal": _UNEQUAL}
     differ = [numbers[:, None] ^ numbers == bit for bit in (1, 2)]  # in the second bit, in the first
-    parts = [Family.lifted(laws, Relation(each, "one bit")) for each in differ]
+    parts = [Family.lifted(_PARITY, Relation(each, "one bit")) for each in differ]
     promises = [
         lifted_differential_privacy(DifferentialPrivacy(part.lifted_from).measure(report).upper, part)
         for part, report in zip(parts, _BITS, strict=True)
     ]
     both = DistributionPrivacy(parts[0]).measure(product_channel(*_BITS))
-    return _row(
-        "two relations",
-        "Table III",
-        "Two reports about one secret, each guaranteed for a lifting that holds the pair: epsilons and "
-        "deltas add.",
-        "Secrets and reports as before. The first bit has epsilon 0 for the lifting of 'differ in the second "
-        "bit', the second bit for the lifting of 'differ in the first bit'; both hold the pair. "
-        f"{_refused(promises)}",
-        Checked(both.lower, sum(promise.value for promise in promises)),
-    )
-
-
-def _refused(promises: list[Promise]) -> str:
     try:
         same_input(*promises)
     except ValueError:
-        return "The package refuses to add such promises."
-    return "The package adds such promises."
+        refused = True
+    else:
+        refused = False
+    return Checked(both.lower, sum(promise.value for promise in promises)), refused
 
 
-def _merged() -> CounterexampleRow:
-    one = _two((0.125, 0.0, 0.125, 0.75), (0.0, 0.125, 0.125, 0.75), (1.0, 0.0), (0.0, 1.0), delta=0.13)
-    merge = np.eye(2)[[0, 1, 0, 1]]
-    merged = Instance(one.first, one.second, one.family, one.metric, one.deltas, merge, one.move)
-    return _row(
-        "post-pdistp",
-        "Table III",
-        "Post-processing keeps (epsilon, delta)-PDistP.",
-        "Reports (1/8, 0, 1/8, 3/4) and (0, 1/8, 1/8, 3/4), delta 0.13: epsilon 0. With the first and third "
-        "merged, and the second and fourth, they are (1/4, 3/4) and (1/8, 7/8), which need ln 2.",
-        about.probabilistic_processed(merged),
-    )
-
-
-def _observables() -> CounterexampleRow:
-    """The share of the observables in the place of the probability of a report."""
+def _observables() -> Checked:
+    """Return the true delta where eta is the share of observables, not the probability of a report."""
     m, dummies, beta = 10, 1, 1e-6
     p, q = np.eye(m)[:2]
     account = PairAccountant(p, q, np.full(m, 1 / m), dummies)
     # The printed epsilon and delta with eta = 1/m, at an alpha that makes the second nearly eta.
     alpha = 10 * beta
     epsilon = math.log((dummies + (alpha + beta) * m) / (dummies - alpha * m))
-    printed = 2 * math.exp(-2 * alpha**2 / (dummies * beta**2)) + 1 / m
-    kept = PublishedBound(dummies, m, 1.0, 0.05)
-    return _row(
-        "tupling eta",
-        "Tupling theorem",
-        "With eta the share of observables of probability above beta, delta is 2 exp(-2 alpha^2 / (k beta^2)) + "
-        "eta.",
-        "Ten observables, one dummy, and two groups that always report different observables: beta is "
-        "arbitrarily small, eta 1/10, epsilon nearly 0. With eta the probability of a report above beta it is a "
-        f"theorem, whose delta here is {kept.delta:g}.",
-        Checked(account.delta(epsilon).lower, printed),
-    )
+    return Checked(account.delta(epsilon).lower, 2 * math.exp(-2 * alpha**2 / (dummies * beta**2)) + 1 / m)
 
 
-def _domain() -> CounterexampleRow:
-    """A delta that the factor |Phi| makes useless, although the mechanism keeps it."""
+def _domain() -> Checked:
+    """Return the delta of a mechanism that is (0, 0.001)-DP, and the one that the factor |Phi| gives."""
     n, delta = 400, 1e-3
     matrix = np.full((n, n), (1 - delta) / n) + delta * np.eye(n)
     family = Family({"west": np.repeat([2 / n, 0.0], n // 2), "east": np.repeat([0.0, 2 / n], n // 2)})
-    needed = HockeyStick(0.0)(*(family.distributions @ matrix))
-    return CounterexampleRow(
-        "domain",
-        "Section V",
-        "A mechanism with delta above 0 is of no use where the domain is large.",
-        "400 places; the true one with probability 0.001, else a uniform one: (0, 0.001)-DP. With the factor "
-        "|Phi| the delta for all pairs is 0.001 times 159,600, more than 1. The true delta between the western "
-        "and the eastern half is at most 0.001 at epsilon 0.",
-        needed,
-        min(1.0, delta * n * (n - 1)),
-        needed <= delta * (1 + 1e-9),
-    )
+    return Checked(HockeyStick(0.0)(*(family.distributions @ matrix)), min(1.0, delta * n * (n - 1)))

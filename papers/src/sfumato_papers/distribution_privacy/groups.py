@@ -1,28 +1,36 @@
-"""Two groups of people, as distributions on the same places."""
+"""Groups of people or of visits, as distributions on the same places, and the attributes that split them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.core import Metric, Prior
-from sfumato.core.arrays import Floats
+from sfumato.core.arrays import Floats, readonly
 from sfumato.core.immutable import CompactRepr
-from sfumato.errors import InputError
-from sfumato.geo import Places, Visits
+from sfumato.errors import DataError, InputError
+from sfumato.geo import Grid, Places, Region, Visits
+
+from ..reproduction import Made
+from ..results import columns_of
+
+GROUPS: Final = "groups"
+HOURS: Final = "hours"
+DAY, NIGHT = "8 to 20", "20 to 8"
+
+_OF_PEOPLE: Final = ("home_area", "area", "age_group", "gender", "sex")  # attributes that are taken first
+_FEWEST: Final = 20  # visits of a group on the map
+_MOST_VALUES: Final = 12
+_SIDE_M: Final = 8000.0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Groups(CompactRepr):
-    """Two groups of people, as distributions on the same places.
-
-    Attributes:
-        names: What the groups are called.
-        priors: Where each group is.
-        metric: The distance of places, in kilometres.
-        title: What the two together are called.
-    """
+    """Two groups of people, as distributions on the same places; distances are in kilometres."""
 
     names: tuple[str, str]
     priors: tuple[Prior, Prior]
@@ -34,14 +42,6 @@ class Groups(CompactRepr):
         cls, places: Places, visits: Visits, attribute: str, first: object, second: object, title: str = ""
     ) -> Groups:
         """Return the groups whose visits have one or the other value of an attribute.
-
-        Args:
-            places: The cells that the visits are counted in.
-            visits: Visits with the attribute.
-            attribute: Its name, such as ``home_area``.
-            first: Its value in the first group.
-            second: Its value in the second group.
-            title: What the two together are called.
 
         Raises:
             InputError: If the visits do not have the attribute.
@@ -63,10 +63,167 @@ class Groups(CompactRepr):
 
     @property
     def everyone(self) -> Prior:
-        """Both groups together, in equal parts: service quality loss is counted for them."""
+        """Both groups together, in equal parts: the prior of the service quality loss."""
         return Prior(self.priors[0].space, self.distributions.mean(axis=0))
 
     @property
     def total_variation(self) -> float:
-        """Distance of the distributions, from 0 to 1."""
+        """Total variation between the two distributions."""
         return float(np.abs(np.subtract(*self.distributions)).sum() / 2)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Split(CompactRepr):
+    """Two groups of one source by one attribute, on a map of 8 km x 8 km around its visits."""
+
+    source: str
+    attribute: str
+    values: tuple[object, object]
+    city: Grid
+    visits: Visits
+    of_people: bool  # whether each user has one value only; otherwise groups are of visits
+
+    @property
+    def title(self) -> str:
+        """The two groups, with the source and the attribute."""
+        return f"{self.values[0]} and {self.values[1]} ({self.source}, {self.attribute})"
+
+    @property
+    def groups(self) -> Groups:
+        """The distributions of visits of both groups."""
+        return self._groups(self.visits)
+
+    @property
+    def users(self) -> tuple[int, int]:
+        """The number of users with a visit in each group."""
+        first, second = (len(visits.users()) for visits in self._parts())
+        return first, second
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The number of visits of each group."""
+        first, second = (len(visits) for visits in self._parts())
+        return first, second
+
+    def by_user(self) -> Groups:
+        """Return the groups with equal weight for each user, however many visits they have."""
+        laws: list[Floats] = []
+        for visits in self._parts():
+            if visits.user is None:
+                laws.append(Prior.from_visits(self.city, visits).probabilities)
+                continue
+            cells = self.city.locate(visits.lat, visits.lon)
+            _, who = np.unique(visits.user.astype(str), return_inverse=True)
+            number = np.bincount(who).astype(np.float64)
+            weights: Floats = np.reciprocal(len(number) * number[who])
+            laws.append(np.bincount(cells, weights=weights, minlength=len(self.city)).astype(np.float64))
+        first, second = (Prior(self.city, law / law.sum()) for law in laws)
+        names = str(self.values[0]), str(self.values[1])
+        return Groups(names, (first, second), self.city.metric("euclidean", unit="km"), self.title)
+
+    def halves(self, seed: int) -> tuple[Groups, Groups]:
+        """Return the groups of a random half of the users, or of visits without users, and of the rest."""
+        random = np.random.Generator(np.random.PCG64(seed))
+        one = np.zeros(len(self.visits), dtype=np.bool_)
+        column = self.visits.attributes[self.attribute]
+        # A user with visits in both groups is in one half only: attackers learn nothing about the other half.
+        every = [column == value for value in self.values] if self.of_people else [np.ones(len(column), np.bool_)]
+        for members in every:
+            places = np.flatnonzero(members)
+            who = places if self.visits.user is None else self.visits.user[places].astype(str)
+            names = np.unique(who)
+            chosen = random.permutation(len(names))[: max(1, len(names) // 2)]
+            one[places] |= np.isin(who, names[chosen])
+        return self._groups(self.visits.select(one)), self._groups(self.visits.select(~one))
+
+    def _parts(self) -> list[Visits]:
+        column = self.visits.attributes[self.attribute]
+        return [self.visits.select(column == value) for value in self.values]
+
+    def _groups(self, visits: Visits) -> Groups:
+        return Groups.from_visits(self.city, visits, self.attribute, *self.values, self.title)
+
+
+def splits(data: Mapping[str, Visits], cell: str, most: int) -> list[Split]:
+    """Return at most so many splits of each source: by attributes of people first, then by others, then by hours.
+
+    An attribute counts if it has 2 to 12 values; its two values with most visits on the map are taken. Hours are
+    solar hours, 8 to 20 against 20 to 8.
+
+    Raises:
+        DataError: If no source has an attribute or times.
+    """
+    chosen = [split for source, visits in data.items() for split in _of_source(source, visits, cell)[:most]]
+    if not chosen:
+        raise DataError(
+            "no file has an attribute with 2 to 12 values, or times, that splits its visits into two groups.",
+            "give visits with a column such as home_area, or with times; examples/home_area.py makes one.",
+        )
+    return chosen
+
+
+def _of_source(source: str, visits: Visits, cell: str) -> list[Split]:
+    lat, lon = (round(float(np.median(column)), 3) for column in (visits.lat, visits.lon))
+    region = Region.around(lat, lon, _SIDE_M, _SIDE_M)
+    near = visits.inside(region)
+    city = Grid.covering(region, cell=cell)
+    columns: dict[str, NDArray[Any]] = dict(near.attributes)
+    if near.time is not None and not np.isnat(near.time).any():
+        columns[HOURS] = np.where(by_day(near), DAY, NIGHT).astype(object)
+    tried = [_split(source, name, near, column, city) for name, column in columns.items()]
+    return sorted((split for split in tried if split is not None), key=_rank)
+
+
+def _rank(split: Split) -> tuple[bool, bool, int]:
+    first = _OF_PEOPLE.index(split.attribute) if split.attribute in _OF_PEOPLE else len(_OF_PEOPLE)
+    return split.attribute == HOURS, not split.of_people, first
+
+
+def _split(source: str, name: str, visits: Visits, column: NDArray[Any], city: Grid) -> Split | None:
+    known = np.array([isinstance(each, str) and each != "" for each in column.tolist()])
+    values, counts = np.unique(column[known].astype(str), return_counts=True)
+    if not 2 <= len(values) <= _MOST_VALUES or np.sort(counts)[-2] < _FEWEST:
+        return None
+    first, second = (str(each) for each in values[np.argsort(-counts, kind="stable")[:2]])
+    both = known & ((column == first) | (column == second))
+    part = visits.select(both)
+    named = Visits(part.lat, part.lon, part.user, part.time, {name: column[both]})
+    pairs = None if part.user is None else set(zip(part.user, column[both], strict=True))
+    of_people = pairs is not None and len(pairs) == len({user for user, _ in pairs})
+    return Split(source, name, (first, second), city, named, of_people)
+
+
+def by_day(visits: Visits) -> NDArray[np.bool_]:
+    """Return whether each visit was between 8 and 20 solar time, array (n,)."""
+    times = np.asarray(visits.time, dtype="datetime64[s]")
+    seconds = (times - times.astype("datetime64[D]")).astype(np.int64).astype(np.float64)
+    hour: Floats = readonly((seconds / 3600 + visits.lon / 15) % 24)
+    return (hour >= 8) & (hour < 20)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GroupRow(CompactRepr):
+    """One of two groups that are compared."""
+
+    groups: str
+    source: str
+    attribute: str
+    name: str
+    of_people: bool
+    users: int  # 0 where the file names none
+    visits: int
+    cells: int
+    visited: int  # cells of the map with a visit of the group
+    total_variation: float
+
+
+def described(splits: Sequence[Split]) -> Made:
+    """Return the table of the groups that are compared."""
+    rows = []
+    for split in splits:
+        groups = split.groups
+        whole = split.title, split.source, split.attribute
+        for name, prior, users, visits in zip(groups.names, groups.priors, split.users, split.counts, strict=True):
+            sizes = users, visits, len(split.city), len(prior.support)
+            rows.append(GroupRow(*whole, name, split.of_people, *sizes, groups.total_variation))
+    return {GROUPS: [columns_of(row) for row in rows]}

@@ -1,358 +1,312 @@
-"""Statements of Tables II and III of the paper, each a number and its bound on an instance.
-
-An instance is two mechanisms on the same secrets, distributions of secrets, a relation and a metric. A statement
-holds on it if the number is at most the bound. Numbers are measured by the notions of `sfumato.privacy` on the
-reports themselves; bounds are what its theorems promise from single secrets, or what was printed.
-"""
+"""Statements of section V and Table III, tried on random and on real distributions."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core import Metric, MetricPrivacy
+from sfumato.core import Metric
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
-from sfumato.divergences import (
-    CHI_SQUARED,
-    HELLINGER,
-    KL,
-    REVERSE_KL,
-    TOTAL_VARIATION,
-    Divergence,
-    HockeyStick,
-    Renyi,
-    max_divergence,
-)
-from sfumato.privacy import (
-    DifferentialPrivacy,
-    DistributionPrivacy,
-    DivergenceDistributionPrivacy,
-    DivergenceMetricDistributionPrivacy,
-    DivergenceMetricPrivacy,
-    DivergencePrivacy,
-    Family,
-    FamilyDistance,
-    MetricDifferentialPrivacy,
-    MetricDistributionPrivacy,
-    ProbabilisticDistributionPrivacy,
-    Promise,
-    Relation,
-    close_beliefs,
-    independent_inputs,
-    lifted_differential_privacy,
-    lifted_divergence_privacy,
-    lifted_metric_privacy,
-    post_processed,
-    pre_processed,
-    privacy_of_points,
-    product_channel,
-    same_input,
-)
+from sfumato.divergences import CHI_SQUARED, HockeyStick, Renyi
+from sfumato.geo import Grid
+from sfumato.mechanisms import exponential, planar_geometric, randomised_response
+from sfumato.privacy import Family, Relation
 
-FIVE: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
-ADDING: Final = (KL, REVERSE_KL, TOTAL_VARIATION, HELLINGER, Renyi(2.0))
+from ..reproduction import Made
+from ..results import columns_of
+from . import checks
+from .checks import ADDING, FIVE, Checked, Instance
+from .groups import Groups
+
+THEOREMS: Final = "theorems"
+TIGHTNESS: Final = "tightness"
+
+LIFTING, COMPOSITION = "Section V", "Table III"
+_SHOWN: Final = 60  # ratios of each statement that a part keeps
+_LARGE: Final = 1e-12
+_DISTINCT: Final = 1e-3
+_DELTAS: Final = (1e-3, 1e-3)  # of mechanisms of real people
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Instance(CompactRepr):
-    """Two mechanisms, and what their privacy is asked for.
-
-    Attributes:
-        first: Array (n, m).
-        second: Array (n, m).
-        family: Distributions of secrets whose pairs are in the lifting of the relation.
-        metric: On the secrets.
-        deltas: Of the two mechanisms.
-        merge: From reports to coarser ones, array (m, l).
-        move: A transformation before the mechanism, array (n, n).
-    """
-
-    first: Floats
-    second: Floats
-    family: Family
-    metric: Metric
-    deltas: tuple[float, float]
-    merge: Floats
-    move: Floats
-
-    @property
-    def relation(self) -> Relation:
-        """The relation that was lifted."""
-        return self.family.lifted_from or Relation.all(self.family.size)
-
-    @property
-    def pairs_alone(self) -> Family:
-        """The same distributions, without the relation that joins them."""
-        return _alone(self.family)
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A number, and the bound that a statement gives it; the number is rounded down, the bound up."""
-
-    value: float
-    bound: float
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Statement(CompactRepr):
-    """A statement that instances can confirm or refute.
-
-    Attributes:
-        key: A short name.
-        where: Its table.
-        says: What it says, in a sentence.
-        check: Returns the number and its bound, or None where the instance is not one of the statement's.
-        small: Whether it is tried on small instances only.
-    """
+class Statement(NamedTuple):
+    """A statement that instances can confirm or refute."""
 
     key: str
     where: str
     says: str
-    check: Callable[[Instance], Checked | None]
-    small: bool = False
+    check: Callable[[Instance], Checked | None]  # None where the instance is not one of the statement's
+    small: bool = False  # whether it is tried on small instances only
 
 
-def lifted(one: Instance) -> Checked:
-    """Differential privacy lifts with the same delta."""
-    promise = _promise(one)
-    return Checked(_measured(promise, one.first), promise.value)
-
-
-def lifted_with_factor(one: Instance) -> Checked:
-    """The delta of distributions is at most that of points times the size of the relation."""
-    delta = one.deltas[0]
-    epsilon = DifferentialPrivacy(one.relation, delta).measure(one.first).upper
-    needed = DivergenceDistributionPrivacy(one.family, HockeyStick(epsilon)).measure(one.first).lower
-    return Checked(needed, min(1.0, delta * len(one.relation.pairs)))
-
-
-def points(one: Instance) -> Checked:
-    """Distribution privacy for a whole lifting is differential privacy."""
-    delta = one.deltas[0]
-    whole = DistributionPrivacy(Family.of_points(one.relation), delta).measure(one.first)
-    promise = privacy_of_points(Promise.measured(whole), one.relation)
-    return Checked(promise.notion.measure(one.first).lower, promise.value)
-
-
-def metric_lifted(one: Instance) -> Checked:
-    """Metric privacy lifts to the largest step of a coupling."""
-    promise = _metric_promise(one, one.first, one.deltas[0])
-    return Checked(promise.notion.measure(one.first).lower, promise.value)
-
-
-def metric_lifted_by_mean(one: Instance) -> Checked:
-    """The same with the mean step, W_1, which is not enough."""
-    epsilon = MetricDifferentialPrivacy(one.metric).measure(one.first).upper
-    near = FamilyDistance.wasserstein(one.family, one.metric, 1.0)
-    return Checked(MetricDistributionPrivacy(one.family, near).measure(one.first).lower, epsilon)
-
-
-def divergence_lifted(divergence: Divergence) -> Callable[[Instance], Checked]:
-    """Divergence privacy of related secrets lifts to distributions."""
-
-    def check(one: Instance) -> Checked:
-        value = DivergencePrivacy(divergence, one.relation).measure(one.first).upper
-        exactly = Family.lifted(_named(one.family), one.relation)
-        if exactly.outside.any():  # rounding, which a divergence without bound does not forgive
-            notion = DivergenceDistributionPrivacy(one.family, divergence)
-            return Checked(notion.measure(one.first).lower, value * (1 + 1e-9))
-        promise = lifted_divergence_privacy(value, divergence, exactly)
-        return Checked(promise.notion.measure(one.first).lower, promise.value)
-
-    return check
-
-
-def divergence_by_mean(divergence: Divergence) -> Callable[[Instance], Checked]:
-    """Divergence privacy per unit of a metric lifts to W_1, for divergences that are jointly convex."""
-
-    def check(one: Instance) -> Checked:
-        epsilon = DivergenceMetricPrivacy(divergence, one.metric).measure(one.first).upper
-        near = FamilyDistance.wasserstein(one.family, one.metric, 1.0)
-        notion = DivergenceMetricDistributionPrivacy(one.family, divergence, near)
-        return Checked(notion.measure(one.first).lower, epsilon)
-
-    return check
-
-
-def probabilistic(one: Instance) -> Checked:
-    """Probabilistic distribution privacy implies distribution privacy with the same numbers."""
-    delta = one.deltas[0]
-    bound = ProbabilisticDistributionPrivacy(one.family, delta).measure(one.first).upper
-    return Checked(DistributionPrivacy(one.family, delta).measure(one.first).lower, bound)
-
-
-def probabilistic_back(one: Instance) -> Checked:
-    """The converse, which is false."""
-    delta = one.deltas[0]
-    bound = DistributionPrivacy(one.family, delta).measure(one.first).upper
-    return Checked(ProbabilisticDistributionPrivacy(one.family, delta).measure(one.first).lower, bound)
-
-
-def together(one: Instance) -> Checked:
-    """Two reports about one secret: epsilons and deltas add, for promises of a whole lifting."""
-    promise = same_input(_promise(one), _promise(one, second=True))
-    return Checked(_measured(promise, product_channel(one.first, one.second).matrix), promise.value)
-
-
-def together_for_pairs(one: Instance) -> Checked:
-    """The same for promises of the pairs alone, which is false."""
-    pairs = one.pairs_alone
-    parts = [
-        DistributionPrivacy(pairs, delta).measure(each).upper
-        for each, delta in zip((one.first, one.second), one.deltas, strict=True)
-    ]
-    both = DistributionPrivacy(pairs, min(1.0, sum(one.deltas)))
-    return Checked(both.measure(product_channel(one.first, one.second)).lower, sum(parts))
-
-
-def together_by_metric(one: Instance) -> Checked:
-    """Two reports about one secret, with the metric of the largest step."""
-    promises = [
-        _metric_promise(one, each, delta) for each, delta in zip((one.first, one.second), one.deltas, strict=True)
-    ]
-    promise = same_input(*promises)
-    return Checked(promise.notion.measure(product_channel(one.first, one.second)).lower, promise.value)
-
-
-def apart(one: Instance) -> Checked:
-    """Two reports about two independent secrets: epsilons and deltas add, for any pairs."""
-    promise = independent_inputs(
-        *(
-            Promise.measured(DistributionPrivacy(one.pairs_alone, delta).measure(each))
-            for each, delta in zip((one.first, one.second), one.deltas, strict=True)
+STATEMENTS: Final = (
+    Statement(
+        "dp",
+        LIFTING,
+        "(epsilon, delta)-DP for Phi gives (epsilon, delta)-DistP for the lifting of Phi.",
+        checks.lifted,
+    ),
+    Statement(
+        "dp-factor",
+        LIFTING,
+        "(epsilon, delta)-DP for Phi gives (epsilon, delta |Phi|)-DistP for the lifting of Phi.",
+        checks.lifted_with_factor,
+    ),
+    Statement("points", LIFTING, "DistP for the lifting of Phi gives DP for Phi.", checks.points, small=True),
+    Statement(
+        "xdp", LIFTING, "(epsilon, delta, d)-XDP gives XDistP for W_inf with the same delta.", checks.metric_lifted
+    ),
+    Statement("xdp-mean", LIFTING, "(epsilon, d)-XDP gives XDistP for W_1.", checks.metric_lifted_by_mean),
+    *(
+        Statement(
+            f"divergence {each.name}",
+            LIFTING,
+            f"(epsilon, D)-DP for Phi gives (epsilon, D)-DistP for its lifting, D the {each.name}.",
+            checks.divergence_lifted(each),
+            small=True,
         )
+        for each in (*FIVE, Renyi(2.0))
+    ),
+    *(
+        Statement(
+            f"mean {each.name}",
+            LIFTING,
+            f"(epsilon, d, D)-XDP gives XDistP for W_1, D the {each.name}.",
+            checks.divergence_by_mean(each),
+        )
+        for each in (*FIVE, Renyi(0.5), Renyi(2.0), Renyi(8.0))
+    ),
+    Statement("pdistp", LIFTING, "(epsilon, delta)-PDistP gives (epsilon, delta)-DistP.", checks.probabilistic),
+    Statement(
+        "pdistp-back", LIFTING, "(epsilon, delta)-DistP gives (epsilon, delta)-PDistP.", checks.probabilistic_back
+    ),
+    Statement(
+        "beliefs",
+        LIFTING,
+        "Against beliefs one step off on both sides, three steps: 3 epsilon and delta (1 + e^epsilon + e^(2 "
+        "epsilon)).",
+        checks.believed,
+        small=True,
+    ),
+    Statement(
+        "same-input",
+        COMPOSITION,
+        "Two reports about one secret, guaranteed for a lifting: epsilons and deltas add.",
+        checks.together,
+    ),
+    Statement(
+        "same-input-pairs",
+        COMPOSITION,
+        "Two reports about one secret, guaranteed for pairs alone: epsilons and deltas add.",
+        checks.together_for_pairs,
+    ),
+    Statement(
+        "same-input-metric",
+        COMPOSITION,
+        "Two reports about one secret, guaranteed for W_inf: epsilons and deltas add.",
+        checks.together_by_metric,
+    ),
+    Statement(
+        "independent",
+        COMPOSITION,
+        "Two reports about independent secrets, any pairs: epsilons and deltas add.",
+        checks.apart,
+        small=True,
+    ),
+    Statement(
+        "independent-metric",
+        COMPOSITION,
+        "Two reports about independent secrets, guaranteed for W_inf: epsilons add.",
+        checks.apart_by_metric,
+        small=True,
+    ),
+    *(
+        Statement(
+            f"sum {each.name}",
+            COMPOSITION,
+            f"Two reports about independent secrets: the values of the {each.name} add.",
+            checks.divergences_add(each),
+            small=True,
+        )
+        for each in (*ADDING, CHI_SQUARED, HockeyStick(0.2))
+    ),
+    Statement(
+        "sum and product chi-square",
+        COMPOSITION,
+        "Two reports about independent secrets: the chi-square divergence is at most the sum and the product.",
+        checks.chi_square_with_product,
+        small=True,
+    ),
+    Statement("post", COMPOSITION, "Post-processing keeps (epsilon, delta)-DistP.", checks.processed),
+    Statement(
+        "post-pdistp",
+        COMPOSITION,
+        "Post-processing keeps (epsilon, delta)-PDistP.",
+        checks.probabilistic_processed,
+    ),
+    Statement(
+        "pre",
+        COMPOSITION,
+        "A c-stable transformation before: c epsilon and delta (1 + e^epsilon + ... + e^((c - 1) epsilon)).",
+        checks.before,
+        small=True,
+    ),
+    Statement(
+        "pre-printed",
+        COMPOSITION,
+        "This delta is at most the printed one, c e^((c - 1) epsilon) delta.",
+        checks.before_with_printed_delta,
+        small=True,
+    ),
+    Statement(
+        "pre-metric",
+        COMPOSITION,
+        "A transformation that stretches W_inf by c: c epsilon, delta.",
+        checks.before_by_metric,
+        small=True,
+    ),
+)
+"""All statements, in the order of the tables."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class StatementRow(CompactRepr):
+    """One statement, tried on the instances of a part."""
+
+    key: str
+    where: str
+    says: str
+    instances: str  # random, or groups of people
+    seed: int
+    tried: int
+    violations: int  # instances where the number is above its bound, rounding aside
+    median_ratio: float | None  # of the number over its bound, where both are positive
+    largest_ratio: float | None
+    shown: str  # the instance of the largest ratio
+    value: float | None  # the number there
+    bound: float | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RatioRow(CompactRepr):
+    """A number and its bound, of one instance of a statement."""
+
+    key: str
+    instances: str
+    value: float
+    bound: float
+
+
+def random_instances(seed: int, number: int) -> Iterator[tuple[str, Instance]]:
+    """Yield random instances by name: four secrets on a plane, three or four reports, four distributions."""
+    random = np.random.Generator(np.random.PCG64(seed))
+    for count in range(1, number + 1):
+        yield f"random, seed {seed}, number {count}", _drawn(random)
+
+
+def _drawn(random: np.random.Generator) -> Instance:
+    n, m = 4, int(random.integers(3, 5))
+    near = np.eye(n, k=1, dtype=np.bool_) | (random.random((n, n)) < 0.2)
+    relation = Relation((near | near.T) & ~np.eye(n, dtype=np.bool_), "neighbours")
+    steps = relation.array | np.eye(n, dtype=np.bool_)
+    laws = [_law(random, n)]
+    while len(laws) < 4:  # each distribution moves the one before it along the relation
+        moved = laws[-1] @ _stochastic(random, steps)
+        if min(float(np.abs(moved - law).sum()) for law in laws) > _DISTINCT:
+            laws.append(moved)
+    names = ("one", "two", "three", "four")
+    family = Family.lifted({name: law / law.sum() for name, law in zip(names, laws, strict=True)}, relation)
+    where = random.random((n, 2))
+    d = np.sqrt(((where[:, None] - where) ** 2).sum(axis=2))
+    spread = float(random.choice([0.5, 1.0, 3.0]))
+    first, second = (0.98 * random.dirichlet(np.full(m, spread), n) + 0.02 / m for _ in range(2))
+    deltas = 0.1 * random.random(2) ** 2 * (random.random() < 0.7)
+    merge = np.eye(2)[random.integers(0, 2, m)] if random.random() < 0.5 else random.dirichlet(np.ones(2), m)
+    return Instance(
+        first,
+        second,
+        family,
+        Metric((d + d.T) / 2, "km"),
+        (float(deltas[0]), float(deltas[1])),
+        merge,
+        _stochastic(random, np.ones((n, n), dtype=np.bool_)),
     )
-    values = [max_divergence(p, q, min(1.0, sum(one.deltas))).value for p, q in _both(one)]
-    return Checked(max(values) - 1e-12, promise.value)
 
 
-def apart_by_metric(one: Instance) -> Checked | None:
-    """The same per unit of a distance of distributions."""
-    pairs = one.pairs_alone
-    distance = FamilyDistance.wasserstein(pairs, one.metric)
-    notion = MetricDistributionPrivacy(pairs, distance)
-    parts = [notion.measure(each) for each in (one.first, one.second)]
-    if not all(math.isfinite(part.upper) for part in parts):
-        return None  # distributions that only rounding parts
-    promise = independent_inputs(*(Promise.measured(part) for part in parts))
-    lengths = distance.array[tuple(pairs.pairs.T)]
-    values = [
-        max_divergence(p, q).value / length
-        for (p, q), length in zip(_both(one), lengths, strict=True)
-        if length > 0
-    ]
-    return Checked(max(values, default=0.0) - 1e-12, promise.value)
+def _law(random: np.random.Generator, n: int) -> Floats:
+    """Return a random distribution, often that of a single secret."""
+    law: Floats = np.eye(n)[random.integers(n)] if random.random() < 0.5 else random.dirichlet(np.full(n, 0.5))
+    return law
 
 
-def divergences_add(divergence: Divergence) -> Callable[[Instance], Checked]:
-    """Two reports about two independent secrets: divergences add."""
-
-    def check(one: Instance) -> Checked:
-        notion = DivergenceDistributionPrivacy(one.pairs_alone, divergence)
-        parts = [notion.measure(each).upper for each in (one.first, one.second)]
-        values = [divergence(p, q) for p, q in _both(one)]
-        return Checked(max(values) - 1e-12, sum(parts))
-
-    return check
+def _stochastic(random: np.random.Generator, allowed: NDArray[np.bool_]) -> Floats:
+    """Return a random matrix of transitions that are allowed."""
+    sharp = 8.0 if random.random() < 0.5 else 1.0  # with a sharp one nearly all mass of a secret moves alike
+    weights = np.where(allowed, random.exponential(size=allowed.shape) ** sharp, 0.0)
+    rows: Floats = weights / weights.sum(axis=1, keepdims=True)
+    return rows
 
 
-def chi_square_with_product(one: Instance) -> Checked:
-    """Chi-square divergences of independent reports: their sum and their product."""
-    notion = DivergenceDistributionPrivacy(one.pairs_alone, CHI_SQUARED)
-    a, b = (notion.measure(each).upper for each in (one.first, one.second))
-    return Checked(max(CHI_SQUARED(p, q) for p, q in _both(one)) - 1e-12, a + b + a * b)
+def _people(groups: Sequence[Groups], city: Grid) -> Iterator[tuple[str, Instance]]:
+    """Yield instances of groups of people by name: pairs of four mechanisms on the map."""
+    metric = groups[0].metric
+    mechanisms = {
+        "planar Laplace, 0.5/km": exponential(city, metric, 1.0),
+        "planar Laplace, 2/km": exponential(city, metric, 4.0),
+        "planar geometric, 1/km": planar_geometric(city, "1/km"),
+        "randomised response, 4": randomised_response(city, 4.0),
+    }
+    centres = city.coordinates if city.coordinates is not None else np.zeros((len(city), 2))
+    halves = np.eye(2)[(centres[:, 0] > centres[:, 0].mean()).astype(int)]
+    for each in groups:
+        laws = dict(zip(each.names, each.distributions, strict=True))
+        family = Family.lifted(laws, Relation.all(len(city)))
+        for (one, first), (other, second) in pairwise(mechanisms.items()):
+            matrices = first.matrix, second.matrix
+            yield (
+                f"{each.title}: {one}; {other}",
+                Instance(*matrices, family, metric, _DELTAS, halves, np.eye(len(city))),
+            )
 
 
-def processed(one: Instance) -> Checked:
-    """Post-processing keeps distribution privacy."""
-    found = DistributionPrivacy(one.family, one.deltas[0]).measure(one.first)
-    promise = post_processed(Promise.measured(found))
-    return Checked(_measured(promise, one.first @ one.merge), promise.value)
+def tried_on(title: str, groups: Sequence[Groups], city: Grid) -> Made:
+    """Try the statements on groups of one map."""
+    return _tried(_people(groups, city), title, 0, small=False)
 
 
-def probabilistic_processed(one: Instance) -> Checked:
-    """Post-processing keeps probabilistic distribution privacy, which is false."""
-    notion = ProbabilisticDistributionPrivacy(one.family, one.deltas[0])
-    return Checked(notion.measure(one.first @ one.merge).lower, notion.measure(one.first).upper)
+def tried_at_random(seed: int, number: int) -> Made:
+    """Try all statements on random instances."""
+    return _tried(random_instances(seed, number), "random", seed, small=True)
 
 
-def before(one: Instance) -> Checked | None:
-    """A stable transformation before the mechanism, with the sum of growing deltas."""
-    promise = _before(one)
-    return None if promise is None else Checked(_measured(promise, one.move @ one.first), promise.value)
-
-
-def before_with_printed_delta(one: Instance) -> Checked | None:
-    """The delta of the sum is at most the printed one, c e^((c - 1) epsilon) delta."""
-    promise, own = _before(one), _promise(one)
-    if promise is None:
-        return None
-    steps = round(promise.value / own.value) if own.value > 0 else 1
-    printed = steps * math.exp((steps - 1) * own.value) * _delta(own)
-    return Checked(_delta(promise) * (1 - 1e-9) - 1e-12, min(1.0, printed))
-
-
-def before_by_metric(one: Instance) -> Checked:
-    """A transformation that stretches distances by c multiplies epsilon by c."""
-    promise = _metric_promise(one, one.first, one.deltas[0])
-    distance = FamilyDistance.wasserstein(one.family, one.metric)
-    after = pre_processed(promise, one.pairs_alone, one.move, distance)
-    return Checked(after.notion.measure(one.move @ one.first).lower, after.value)
-
-
-def believed(one: Instance) -> Checked | None:
-    """Attackers who believe in slightly wrong distributions: three steps."""
-    names = one.family.names
-    if len(names) != 4:
-        return None
-    promise = close_beliefs(_promise(one), names)
-    return Checked(promise.notion.measure(one.first).lower, promise.value)
-
-
-def _promise(one: Instance, *, second: bool = False) -> Promise:
-    matrix, delta = (one.second, one.deltas[1]) if second else (one.first, one.deltas[0])
-    epsilon = DifferentialPrivacy(one.relation, delta).measure(matrix).upper
-    return lifted_differential_privacy(epsilon, one.family, delta)
-
-
-def _metric_promise(one: Instance, matrix: Floats, delta: float) -> Promise:
-    epsilon = MetricDifferentialPrivacy(one.metric, delta).measure(matrix).upper
-    return lifted_metric_privacy(MetricPrivacy(epsilon, one.metric), one.family, delta)
-
-
-def _before(one: Instance) -> Promise | None:
-    promise = _promise(one)
-    try:
-        return pre_processed(promise, one.pairs_alone, one.move)
-    except ValueError:
-        return None
-
-
-def _measured(promise: Promise, matrix: Floats) -> float:
-    return promise.notion.measure(matrix).lower
-
-
-def _delta(promise: Promise) -> float:
-    return float(getattr(promise.notion, "delta", 0.0))
-
-
-def _alone(family: Family) -> Family:
-    return Family(_named(family), [(family.names[i], family.names[j]) for i, j in family.pairs])
-
-
-def _named(family: Family) -> dict[str, Floats]:
-    return dict(zip(family.names, family.distributions, strict=True))
-
-
-def _both(one: Instance) -> list[tuple[Floats, Floats]]:
-    """Return the laws of two reports about two independent secrets, for each pair of the family."""
-    laws = one.family.distributions @ one.first, one.family.distributions @ one.second
-    joint: NDArray[np.float64] = np.array([np.outer(p, q).ravel() for p, q in zip(*laws, strict=True)])
-    return [(joint[i], joint[j]) for i, j in one.family.pairs]
+def _tried(instances: Iterable[tuple[str, Instance]], kind: str, seed: int, *, small: bool) -> Made:
+    outcomes: dict[str, list[tuple[str, Checked]]] = {each.key: [] for each in STATEMENTS}
+    for name, instance in instances:
+        for each in STATEMENTS:
+            if (small or not each.small) and (outcome := each.check(instance)) is not None:
+                outcomes[each.key].append((name, outcome))
+    rows, ratios = [], []
+    for each in STATEMENTS:
+        if not (checked := outcomes[each.key]):
+            continue
+        # The ratios that say how tight the statement is.
+        rated = [
+            (of.value / of.bound, name, of)
+            for name, of in checked
+            if of.value > _LARGE and _LARGE < of.bound < np.inf
+        ]
+        over = sum(of.value > of.bound + _LARGE for _, of in checked)
+        median = float(np.median([ratio for ratio, *_ in rated])) if rated else None
+        largest, name, shown = max(rated) if rated else (None, *checked[0])
+        rows.append(
+            StatementRow(
+                *each[:3], kind, seed, len(checked), over, median, largest, name, shown.value, shown.bound
+            )
+        )
+        ratios += [RatioRow(each.key, kind, *of) for _, _, of in rated[:_SHOWN]]
+    return {THEOREMS: [columns_of(row) for row in rows], TIGHTNESS: [columns_of(row) for row in ratios]}

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.core import Bracket, Mechanism, Prior
+from sfumato.core import Bracket, Mechanism
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InfeasibleError
@@ -26,121 +26,81 @@ from sfumato.mechanisms import (
     published_for_delta,
     quality_loss,
     restricted_laplace,
-    uniform_dummies,
 )
 
 from ..reproduction import SECONDS, Made
 from ..results import columns_of
 from .groups import Groups
-from .rows import DELTA
+from .measurements import DELTA, MIXTURE, NEAR, UNIFORM, dummies_of
 
 TUPLING: Final = "tupling"
 BOUNDS: Final = "bounds"
 FEWEST: Final = "fewest"
 ACCOUNTANT: Final = f"accountant{SECONDS}"
 
-UNIFORM, MIXTURE = "uniform", "mixture"
 EVERYWHERE: Final = math.inf
-_NEAR: Final = 1e-4  # nats between the accountant's bounds
+"""The radius of noise that is not restricted."""
+RADIUS_KM: Final = 2.0
 _SMALL: Final = (np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.1, 0.2, 0.3, 0.4]))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TuplingRow(CompactRepr):
-    """Restricted Laplace noise among dummies.
-
-    Attributes:
-        groups: Who is compared.
-        varied: The one of the three numbers that this row is about.
-        dummies: k.
-        radius_km: r; infinite where noise reaches everywhere.
-        slope_per_km: The epsilon of the noise, per km.
-        source: Where dummies are drawn from.
-        epsilon: The least one at delta 0.001, with proved bounds.
-        loss_km: The expected distance to the best of the k + 1 answers.
-    """
+    """Restricted Laplace noise among dummies."""
 
     groups: str
-    varied: str
+    varied: str  # the one of k, r and epsilon_A that this row is about
     dummies: int
     radius_km: float
     slope_per_km: float
     source: str
-    epsilon: Bracket
-    loss_km: float
+    epsilon: Bracket  # the least at delta 0.001, with proved bounds
+    loss_km: float  # expected distance to the best of the k + 1 answers
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BoundRow(CompactRepr):
-    """The paper's bound of a tuple with uniform dummies, and the exact value.
-
-    Attributes:
-        instance: Which reports.
-        observables: How many there are.
-        dummies: k.
-        epsilon_lower: The least one at delta 0.001, from below; None where it was not computed.
-        epsilon_upper: The same from above.
-        published: The epsilon of the paper's bound at delta 0.001, for its best alpha and beta; None where no
-            alpha gives this delta.
-    """
+    """The paper's bound at delta 0.001 of a tuple with uniform dummies, and the exact value."""
 
     instance: str
     observables: int
     dummies: int
-    epsilon_lower: float | None
+    epsilon_lower: float | None  # None where the exact value was not computed
     epsilon_upper: float | None
-    published: float | None
+    published: float | None  # at its best alpha and beta; None where no alpha gives this delta
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FewestRow(CompactRepr):
-    """The fewest dummies for an epsilon.
-
-    Attributes:
-        groups: Who is compared.
-        slope_per_km: Of the restricted Laplace noise.
-        epsilon_asked: At delta 0.001.
-        dummies: How many are enough; None where 20,000 are not.
-        proved_fewest: Whether one less is proved not to be enough.
-        loss_km: The expected distance to the best answer.
-    """
+    """The fewest dummies for an epsilon at delta 0.001."""
 
     groups: str
     slope_per_km: float
     epsilon_asked: float
-    dummies: int | None
+    dummies: int | None  # None where 20,000 are not enough
     proved_fewest: bool
-    loss_km: float | None
+    loss_km: float | None  # expected distance to the best answer
 
 
 def tupled(
     groups: Groups, city: Grid, dummies: Sequence[int], radii_km: Sequence[float], slopes: Sequence[float]
 ) -> Made:
-    """Return epsilon where one of k, r and the epsilon of the noise varies, the others being 10, 2 km and 1/km.
-
-    Args:
-        groups: The groups.
-        city: Their cells.
-        dummies: The numbers k.
-        radii_km: The radii r.
-        slopes: The epsilons of the noise.
-    """
-    base = (10, 2.0, 1.0)
-    varied = [("k", (k, *base[1:])) for k in dummies]
-    varied += [("r", (base[0], r, base[2])) for r in radii_km]
-    varied += [("epsilon_A", (*base[:2], slope)) for slope in slopes]
+    """Return epsilon where one of k, r and the epsilon of the noise varies, the others being 10, 2 km and 1/km."""
+    varied = [("k", (k, RADIUS_KM, 1.0)) for k in dummies]
+    varied += [("r", (10, r, 1.0)) for r in radii_km]
+    varied += [("epsilon_A", (10, RADIUS_KM, slope)) for slope in slopes]
     rows = []
     for name, (k, radius, slope) in varied:
         inner = noise(groups, city, slope, radius)
         for source in (UNIFORM, MIXTURE):
-            tupling = Tupling(inner, k, _drawn(groups, inner, source))
-            epsilon = FamilyAccountant(tupling, groups.distributions).epsilon(DELTA, _NEAR).bounds
+            tupling = Tupling(inner, k, dummies_of(groups, inner, source, k))
+            epsilon = FamilyAccountant(tupling, groups.distributions).epsilon(DELTA, NEAR).bounds
             loss = quality_loss(tupling, groups.everyone, groups.metric)
             rows.append(TuplingRow(groups.title, name, k, radius, slope, source, epsilon, loss))
     return {TUPLING: [columns_of(row) for row in rows]}
 
 
-def noise(groups: Groups, city: Grid, slope: float, radius: float) -> Mechanism:
+def noise(groups: Groups, city: Grid, slope: float, radius: float = RADIUS_KM) -> Mechanism:
     """Return Laplace noise restricted to a radius, or everywhere."""
     if radius == EVERYWHERE:
         return exponential(city, groups.metric, 2 * slope)
@@ -148,23 +108,15 @@ def noise(groups: Groups, city: Grid, slope: float, radius: float) -> Mechanism:
 
 
 def bounds(groups: Groups, city: Grid, exact: Sequence[int], more: Sequence[int]) -> Made:
-    """Return the paper's bound and exact values, for four reports and for the groups.
-
-    Args:
-        groups: The groups.
-        city: Their cells.
-        exact: Numbers of dummies for both.
-        more: Larger numbers, for the bound alone.
-    """
-    inner = noise(groups, city, 1.0, 2.0)
-    lifted = inner.lift(groups.distributions)
-    few = Mechanism(np.array(_SMALL))
+    """Return the paper's bound and exact values, for four reports and for the groups; the bound alone for more."""
+    small = np.array(_SMALL)
+    inner = noise(groups, city, 1.0)
     rows = []
-    for instance, laws, source in (
-        ("four reports", np.array(_SMALL), few),
-        (groups.title, lifted, inner),
+    for instance, source, masses in (
+        ("four reports", Mechanism(small), np.eye(2)),
+        (groups.title, inner, groups.distributions),
     ):
-        masses = np.eye(2) if source is few else groups.distributions
+        laws = small if source is not inner else inner.lift(masses)
         even = np.full(laws.shape[1], 1 / laws.shape[1])
         for k in (*exact, *more):
             both = _both_ways(laws / laws.sum(axis=1, keepdims=True), even, k) if k in exact else None
@@ -176,38 +128,31 @@ def bounds(groups: Groups, city: Grid, exact: Sequence[int], more: Sequence[int]
 def _both_ways(laws: Floats, dummies: Floats, count: int) -> Bracket:
     """Return the larger epsilon of the two orders of a pair."""
     one, other = laws
-    sides = [PairAccountant(p, q, dummies, count).epsilon(DELTA, _NEAR) for p, q in ((one, other), (other, one))]
+    sides = [PairAccountant(p, q, dummies, count).epsilon(DELTA, NEAR) for p, q in ((one, other), (other, one))]
     return max(sides, key=lambda side: side.upper)
 
 
 def _published(inner: Mechanism, family: Floats, laws: Floats, dummies: int) -> float | None:
-    """Return the least epsilon of the corrected bound over beta: each probability of a report is tried."""
+    """Return the least epsilon of the corrected bound over beta, each probability of a report."""
     if dummies == 0:
         return None
     m = laws.shape[1]
-    found = []
+    epsilons = []
     for beta in np.unique(np.quantile(laws, np.linspace(0.9, 1.0, 41), method="higher")):
         above = float(beta) * (1 + 1e-9)
         kappa = mass_above(inner, family, min(1.0, above))
         if kappa < 1 and above >= (1 - kappa) / m:
             bound = published_for_delta(dummies, m, min(1.0, above), DELTA, kappa)
             if bound is not None:
-                found.append(bound.epsilon)
-    return min(found, default=None)
+                epsilons.append(bound.epsilon)
+    return min(epsilons, default=None)
 
 
 def fewest(groups: Groups, city: Grid, slopes: Sequence[float], epsilons: Sequence[float]) -> Made:
-    """Return the fewest dummies for epsilons at delta 0.001, over restricted Laplace noise within 2 km.
-
-    Args:
-        groups: The groups.
-        city: Their cells.
-        slopes: Of the noise, per km.
-        epsilons: Those that are asked for.
-    """
+    """Return the fewest dummies for each epsilon at delta 0.001, over restricted Laplace noise within 2 km."""
     rows = []
     for slope in slopes:
-        inner = noise(groups, city, slope, 2.0)
+        inner = noise(groups, city, slope)
         tupling = Tupling(inner, 1, mixture_dummies(inner, groups.distributions))
         family = FamilyAccountant(tupling, groups.distributions)
         for epsilon in epsilons:
@@ -223,12 +168,7 @@ def fewest(groups: Groups, city: Grid, slopes: Sequence[float], epsilons: Sequen
 
 
 def accounted(outputs: int = 400, numbers: Sequence[int] = (10, 100, 1000)) -> Made:
-    """Return epsilon of two random distributions of reports, by uniform and mixture dummies, and the CPU seconds.
-
-    Args:
-        outputs: How many reports are possible.
-        numbers: Of dummies.
-    """
+    """Return epsilon of two random distributions of reports by source of dummies, and the CPU seconds."""
     random = np.random.default_rng(0)
     first, second = random.dirichlet(np.full(outputs, 0.2), 2)
     even = np.full(outputs, 1 / outputs)
@@ -236,12 +176,8 @@ def accounted(outputs: int = 400, numbers: Sequence[int] = (10, 100, 1000)) -> M
     for k in numbers:
         for name, nu in ((UNIFORM, even), (MIXTURE, 0.999 * (first + second) / 2 + 0.001 * even)):
             start = time.process_time()
-            found = _both_ways(np.array([first, second]), nu, k)
-            about = {"observables": outputs, "dummies": k, "source": name}
-            seconds.append({**about, "seconds": time.process_time() - start})
-            rows.append({**about, "epsilon_lower": found.lower, "epsilon_upper": found.upper})
+            epsilon = _both_ways(np.array([first, second]), nu, k)
+            case = {"observables": outputs, "dummies": k, "source": name}
+            seconds.append({**case, "seconds": time.process_time() - start})
+            rows.append({**case, "epsilon_lower": epsilon.lower, "epsilon_upper": epsilon.upper})
     return {"accountant": rows, ACCOUNTANT: seconds}
-
-
-def _drawn(groups: Groups, inner: Mechanism, source: str) -> Prior:
-    return mixture_dummies(inner, groups.distributions) if source == MIXTURE else uniform_dummies(inner)
