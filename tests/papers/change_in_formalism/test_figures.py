@@ -19,8 +19,7 @@ from sfumato_papers.change_in_formalism import (
     published_figure,
 )
 from sfumato_papers.change_in_formalism.claims import _figures
-from sfumato_papers.change_in_formalism.figure_bands import bands_figure
-from sfumato_papers.change_in_formalism.figure_regions import regions_figure
+from sfumato_papers.change_in_formalism.figures import bands_figure, regions_figure
 from sfumato_papers.change_in_formalism.published import EDGE_PRIOR, edge_values
 from sfumato_papers.reproduction import Judgement
 

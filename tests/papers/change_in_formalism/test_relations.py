@@ -8,9 +8,8 @@ import pytest
 from sfumato.core import Prior, Space
 from sfumato.privacy import DifferentialPrivacy
 from sfumato_papers.change_in_formalism import GROUPS, case_of, cases, coin, implied, known, tried
-from sfumato_papers.change_in_formalism.posteriors import beliefs
-from sfumato_papers.change_in_formalism.relation import FormalRelation
-from sfumato_papers.change_in_formalism.relations_records import information
+from sfumato_papers.change_in_formalism.checks import beliefs, information
+from sfumato_papers.change_in_formalism.relations import FormalRelation
 
 RELATIONS = {each.name: each for group in GROUPS.values() for each in group}
 FALSE = {

@@ -6,17 +6,28 @@ Source: D. Desfontaines, "Lowering the cost of anonymization", PhD thesis, ETH Z
 2.1, 2.2.6 and 2.2.9.
 """
 
-from .bands import BAND_EPSILONS, PosteriorRow, posterior_rows
-from .channels import FormalCase, case_of, cases
-from .errata import ErratumRow, errata
-from .figure import published_figure
+from .channels import FormalCase, case_of, cases, coin
+from .checks import Measured, implied
+from .claims import erratum_words, property_table, relation_table
+from .figures import published_figure
 from .properties import ENTRIES, PropertyRow, TableEntry, property_rows
-from .published import EPSILON, PANELS, PRIORS, READ, BandValue, Panel, band_values
-from .regions import CornerRow, corner_rows
-from .relation import FormalRelation, KnownRow, Measured, RelationRow, coin, implied, known, tried
-from .relations import GROUPS
-from .summary import RelationSummary, summaries
-from .words import erratum_words, property_table, relation_table
+from .published import (
+    BAND_EPSILONS,
+    EPSILON,
+    PANELS,
+    PRIORS,
+    READ,
+    BandValue,
+    CornerRow,
+    ErratumRow,
+    Panel,
+    PosteriorRow,
+    band_values,
+    corner_rows,
+    errata,
+    posterior_rows,
+)
+from .relations import GROUPS, FormalRelation, KnownRow, RelationRow, RelationSummary, known, summaries, tried
 
 __all__ = [
     "BAND_EPSILONS",

@@ -1,7 +1,8 @@
-"""Random channels for relations between notions: small, some with zeros, some near the extreme ones."""
+"""Channels for relations between notions: small random ones, and known ones that attain or break a relation."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -19,19 +20,12 @@ _KINDS: Final = 5
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FormalCase(CompactRepr):
-    """A channel with what notions of beliefs need: a prior, facts, and a map that takes a record out.
+    """A channel with what notions of beliefs need: a prior, facts, and a map that takes a record out."""
 
-    Attributes:
-        rows: The channel p(o|s), array (n, m).
-        prior: A prior that holds every secret possible.
-        interval: The least and the largest probability of a fact, of an attacker who knows little.
-        epsilon: An epsilon at which a delta is asked for.
-    """
-
-    rows: Floats
-    prior: Prior
-    interval: tuple[float, float]
-    epsilon: float
+    rows: Floats  # p(o|s), array (n, m)
+    prior: Prior  # every secret is possible
+    interval: tuple[float, float]  # least and largest probability of a fact, of an attacker who knows little
+    epsilon: float  # at which a delta is measured
 
     @property
     def size(self) -> int:
@@ -50,7 +44,7 @@ class FormalCase(CompactRepr):
 
     @property
     def first(self) -> Events:
-        """The one fact that the secret is the first, of an attacker who is interested in nothing else."""
+        """The one fact that the secret is the first."""
         return Events(np.arange(self.size)[None, :] == 0)
 
     @property
@@ -84,18 +78,49 @@ class FormalCase(CompactRepr):
 def case_of(rows: ArrayLike, prior: Prior | None = None, *, epsilon: float = 0.5) -> FormalCase:
     """Return a case of a known channel, with the uniform prior where none is given."""
     matrix = np.asarray(rows, dtype=float)
-    found = prior or Prior.uniform(Space(range(len(matrix))))
-    return FormalCase(matrix, found, (0.2, 0.6), epsilon)
+    return FormalCase(matrix, prior or Prior.uniform(Space(range(len(matrix)))), (0.2, 0.6), epsilon)
+
+
+def coin(epsilon: float = 1.0) -> FormalCase:
+    """Return randomised response between two secrets."""
+    truth = 1 / (1 + math.exp(-epsilon))
+    return case_of([[truth, 1 - truth], [1 - truth, truth]])
+
+
+COIN: Final = coin()
+
+
+def _with_prior(rows: ArrayLike, *weights: float) -> FormalCase:
+    return case_of(rows, Prior(Space(range(len(weights))), weights))
+
+
+RARE: Final = case_of([[0.98, 0.02, 0.0], [0.98, 0.0, 0.02]])
+"""A channel that almost always says nothing, and otherwise everything: small total error, and no epsilon."""
+RULED_OUT: Final = case_of([[1.0, 0.0], [0.5, 0.5]])
+"""The second report rules the first secret out; no report makes it more than twice as likely as the other."""
+NEVER: Final = case_of([[0.5, 0.5], [0.0, 1.0]])
+"""The second secret never makes the first report."""
+UNSEEN: Final = case_of([[0.5, 0.5], [1.0, 0.0]])
+"""The default, the second secret, never makes the second report."""
+LEAKY: Final = case_of([[0.05, 0.0, 0.95], [0.0, 0.05, 0.95]], epsilon=0.0)
+"""A channel that gives the secret away with probability .05, and else says nothing: (0, .05)-DP."""
+GOLDEN: Final = case_of([[0.4, 0.1, 0.5], [0.2, 0.2, 0.6], [0.04, 0.01, 0.95], [0.02, 0.02, 0.96]])
+"""Secrets in pairs, with and without a record: a set of two reports reveals more than any single one."""
+ODD: Final = case_of([[1e-6, 1 - 1e-6], [1e-6 * math.e, 1 - 1e-6 * math.e]])
+"""A rare report that is e times as likely for one secret, and another that says next to nothing."""
+TWO_RARE: Final = _with_prior([[0.5, 0.5], [0.125, 0.875], [0.25, 0.75]], 1e-6, 1e-6, 1 - 2e-6)
+"""Two secrets of small probability, one likelier and one less likely than the rest to make the first report."""
+RARE_VALUE: Final = _with_prior([[0.8, 0.2], [0.2, 0.8]], 1e-6, 1 - 1e-6)
+"""A value of small probability, and randomised response."""
+_STEPS: Final = np.exp(np.array([[0.0, 0.0], [0.5, 0.0], [1.0, 0.0], [1.5, 0.0]]))
+LADDER: Final = case_of(_STEPS / _STEPS.sum(axis=1, keepdims=True))
+"""Neighbours have a small epsilon, the ends of the line a larger one."""
 
 
 def cases(seed: int, count: int) -> Iterator[FormalCase]:
     """Yield random channels of two to four secrets and reports.
 
     A fifth each is even, uneven, near one common row, made of factors e**(+-epsilon), and with zeros.
-
-    Args:
-        seed: Makes the channels.
-        count: How many.
     """
     rng = np.random.default_rng(seed)
     for number in range(count):
@@ -120,5 +145,5 @@ def _rows(kind: int, n: int, m: int, rng: np.random.Generator) -> Floats:
     else:
         rows = rng.dirichlet(np.full(m, 1.0), n) * (rng.random((n, m)) < 0.7)
         rows[rows.sum(axis=1) == 0] = 1.0
-    found: Floats = rows / rows.sum(axis=1, keepdims=True)
-    return found
+    channel: Floats = rows / rows.sum(axis=1, keepdims=True)
+    return channel

@@ -1,4 +1,4 @@
-"""The claims of the thesis, judged from the tables of a run."""
+"""The claims of the thesis, judged from the tables of a run, and its tables in Markdown."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from typing import Final
 from sfumato.rounding import about, at_most, counted
 
 from ..reproduction import PaperClaim, RunTables, judged, unchecked
-from .bands import BAND_EPSILONS, PosteriorRow
-from .errata import ErratumRow
 from .properties import NO, OPEN, YES, PropertyRow
-from .published import READ, BandValue
-from .relation import KnownRow, RelationRow
-from .summary import RelationSummary, summaries
-from .tables import BANDS, EDGES, ERRATA, FIGURE, KNOWN, PROPERTIES, RELATIONS
+from .published import BAND_EPSILONS, READ, BandValue, ErratumRow, PosteriorRow
+from .relations import KnownRow, RelationRow, RelationSummary, summaries
+
+FIGURE: Final = "figure-2-8"
+EDGES: Final = "figure-2-2"
+BANDS: Final = "figures-2-1-and-2-2"
+REGIONS: Final = "regions"
+ERRATA: Final = "errata"
+RELATIONS: Final = "relations"
+KNOWN: Final = "known-channels"
+PROPERTIES: Final = "properties"
 
 _TABLE: Final = "2.2.9, table 2.20"
 _RANGE: Final = "It is equivalent to ε-DP up to a change in parameters"
@@ -58,6 +63,7 @@ def _figures(
     )
     half = [row for row in bands if row.prior == first.prior and row.epsilon != first.epsilon]
     wide = ", ".join(f"{about(row.upper, 4)} at {row.epsilon:g}" for row in (half[0], half[-1]))
+    (read, apart), (read_curves, apart_curves) = _apart(edges), _apart(values)
     return [
         judged(
             "Figure 2.1",
@@ -69,26 +75,18 @@ def _figures(
         judged(
             "Figure 2.2",
             "The bands at epsilon from 0.5 to 7, half an epsilon apart.",
-            _read(edges),
-            f"{_apart(edges)} They are the edges at a prior probability of {about(edges[0].prior, 4)}. Computed "
+            read,
+            f"{apart} They are the edges at a prior probability of {about(edges[0].prior, 4)}. Computed "
             f"here, a belief of one half may become {wide}.",
         ),
-        judged(
-            "Figure 2.8",
-            "The four curves of posteriors at epsilon = ln 3.",
-            _read(values),
-            _apart(values),
-        ),
+        judged("Figure 2.8", "The four curves of posteriors at epsilon = ln 3.", read_curves, apart_curves),
     ]
 
 
-def _read(values: Sequence[BandValue]) -> bool:
-    return all(abs(row.difference) <= READ for row in values)
-
-
-def _apart(values: Sequence[BandValue]) -> str:
+def _apart(values: Sequence[BandValue]) -> tuple[bool, str]:
+    """Return whether published values are those computed here, and by how much they differ."""
     most = max(abs(row.difference) for row in values)
-    return (
+    return most <= READ, (
         f"{len(values)} published values differ from those computed here by at most {at_most(most, 2)}; the "
         f"drawing can be read to {READ:.0e}."
     )
@@ -102,19 +100,13 @@ def _relation(found: RelationSummary) -> PaperClaim:
             "allowed."
         )
     else:
-        evidence = f"No violation on {counted(found.instances, 'random channel')}. {reached(found)}"
+        mean, known = found.mean_share, found.known_found / found.known_allowed
+        evidence = (
+            f"No violation on {counted(found.instances, 'random channel')}. Of what is allowed, "
+            f"{about(mean.value, 3)} ({about(mean.lower, 3)} to {about(mean.upper, 3)}) is found on average, "
+            f"{about(found.tightness, 3)} at most, and {about(known, 3)} on rows {found.known_channel}."
+        )
     return judged(found.where, found.says, not found.fails, evidence, quote=_QUOTES.get(found.relation, ""))
-
-
-def reached(found: RelationSummary) -> str:
-    """Return how close channels come to what a relation allows, in a sentence."""
-    share = found.known_found / found.known_allowed
-    mean = f"{about(found.mean_share.value, 3)} ({about(found.mean_share.lower, 3)} to "
-    mean += f"{about(found.mean_share.upper, 3)})"
-    return (
-        f"Of what is allowed, {mean} is found on average, {about(found.tightness, 3)} at most, and "
-        f"{about(share, 3)} on rows {found.known_channel}."
-    )
 
 
 def _generalised(related: dict[str, RelationSummary]) -> PaperClaim:
@@ -137,33 +129,32 @@ def _generalised(related: dict[str, RelationSummary]) -> PaperClaim:
 
 
 def _properties(rows: Sequence[PropertyRow]) -> list[PaperClaim]:
-    found = []
+    judged_claims = []
     for name in dict.fromkeys(row.definition for row in rows):
-        own = [row for row in rows if row.definition == name]
-        stated = [row for row in own if row.table != OPEN]
-        left = [row for row in own if row.table == OPEN]
+        answers = [row for row in rows if row.definition == name]
+        stated = [row for row in answers if row.table != OPEN]
         words = ", ".join(f"{row.property} {row.table}" for row in stated)
-        evidence = " ".join(_evidence(row) for row in own)
+        evidence = " ".join(_evidence(row) for row in answers)
         if not stated:
             says = f"Of {name}, the table leaves processing, mixtures and composition open."
-            found.append(unchecked(_TABLE, says, f"No answer is given there. Found here: {evidence}"))
+            judged_claims.append(unchecked(_TABLE, says, f"No answer is given there. Found here: {evidence}"))
             continue
-        says = f"{name}: {words}{', the rest open' if left else ''}."
+        says = f"{name}: {words}{', the rest open' if len(stated) < len(answers) else ''}."
         holds = all(row.table == row.here and not row.violations for row in stated)
-        found.append(judged(_TABLE, says, holds, evidence))
-    return found
+        judged_claims.append(judged(_TABLE, says, holds, evidence))
+    return judged_claims
 
 
 def _axioms(rows: Sequence[PropertyRow], quote: str) -> PaperClaim:
-    own = [row for row in rows if row.property in ("processing", "mixtures")]
-    names = ", ".join(dict.fromkeys(row.definition for row in own))
-    broken = [row for row in own if row.here != YES or row.violations]
+    axioms = [row for row in rows if row.property in ("processing", "mixtures")]
+    names = ", ".join(dict.fromkeys(row.definition for row in axioms))
+    broken = [row for row in axioms if row.here != YES or row.violations]
     return judged(
         "2.2.9, proposition 16",
         f"Closed under processing and mixtures: {names}.",
         not broken,
         " ".join(f"{row.definition}: {_evidence(row)}" for row in broken)
-        or f"No violation on {counted(sum(row.instances for row in own), 'random pair')}.",
+        or f"No violation on {counted(sum(row.instances for row in axioms), 'random pair')}.",
         quote=quote,
     )
 
@@ -179,8 +170,8 @@ def _evidence(row: PropertyRow) -> str:
     return f"{lead}{NO}, from {about(row.before, 3)} to {_number(row.after)}, since {row.why}."
 
 
-def _number(value: float) -> str:
-    return "no finite value" if math.isinf(value) else about(value, 3)
+def _number(value: float, infinite: str = "no finite value") -> str:
+    return infinite if math.isinf(value) else about(value, 3)
 
 
 def _erratum(row: ErratumRow) -> PaperClaim:
@@ -192,3 +183,58 @@ def _erratum(row: ErratumRow) -> PaperClaim:
         f"{_number(row.by_print)}.",
         quote=row.quote,
     )
+
+
+def relation_table(found: Sequence[RelationSummary]) -> str:
+    """Return the relations in Markdown, with their violations, tightness and known channels."""
+    lines = [
+        "| relation | violations | found / allowed: mean; most | known channel: found / allowed |",
+        "|---|--:|--:|--:|",
+    ]
+    for each in found:
+        mark = "" if each.published else " *"
+        share = "fails" if each.fails else f"{about(each.mean_share.value, 3)}; {about(each.tightness, 3)}"
+        lines.append(
+            f"| **{each.relation}**{mark}: {each.says} | {each.violations} of {each.instances} | "
+            f"{share} | {_number(each.known_found, '∞')} / {_number(each.known_allowed, '∞')} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def property_table(rows: Sequence[PropertyRow]) -> str:
+    """Return the properties in Markdown: one row per definition, then the evidence, each reason once.
+
+    An answer in bold stands where the table of the thesis has a question mark.
+    """
+    properties = list(dict.fromkeys(row.property for row in rows))
+    answers: dict[str, dict[str, str]] = {}
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for row in rows:
+        answers.setdefault(row.definition, {})[row.property] = f"**{row.here}**" if row.table == OPEN else row.here
+        values = (
+            ""
+            if row.here == YES
+            else f" (from {_number(row.before or 0.0, '∞')} to {_number(row.after or 0.0, '∞')})"
+        )
+        why = f"{row.here}: {row.why}"
+        reasons.setdefault(why, {}).setdefault(row.property, []).append(f"{row.definition}{values}")
+    lines = [f"| definition | {' | '.join(properties)} |", f"|---|{'---|' * len(properties)}"]
+    lines += [f"| {name} | {' | '.join(found[each] for each in properties)} |" for name, found in answers.items()]
+    lines.append("")
+    for why, by in reasons.items():
+        where: dict[str, list[str]] = {}
+        for name, definitions in by.items():
+            where.setdefault(", ".join(definitions), []).append(name)
+        about_whom = "; ".join(f"{' and '.join(names)} of {which}" for which, names in where.items())
+        lines.append(f"- {about_whom[0].upper()}{about_whom[1:]}: {why}.")
+    return "\n".join(lines) + "\n"
+
+
+def erratum_words(rows: Sequence[ErratumRow]) -> str:
+    """Return the errata as a list."""
+    lines = [
+        f"- **{row.where}.** Printed: \u201c{row.quote}\u201d. Right: {row.right} Example: for {row.instance}, "
+        f"{row.what} is {_number(row.found, '∞')}; the print gives {_number(row.by_print, '∞')}."
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"

@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Final
 
 from ..reproduction import Equation, Made, Paper, RunTables, Setting, StudyPart
 from ..results import columns_of
-from .bands import PosteriorRow, posterior_rows
 from .channels import cases
-from .claims import claims
-from .errata import errata
-from .figure import published_figure
-from .figure_bands import bands_figure
-from .figure_regions import regions_figure
+from .claims import BANDS, EDGES, ERRATA, FIGURE, KNOWN, PROPERTIES, REGIONS, RELATIONS, claims
+from .figures import bands_figure, published_figure, regions_figure
 from .properties import ENTRIES, property_rows
-from .published import BandValue, band_values, edge_values
-from .regions import CornerRow, corner_rows
-from .relation import known, tried
-from .relations import GROUPS
-from .tables import BANDS, EDGES, ERRATA, FIGURE, KNOWN, PROPERTIES, REGIONS, RELATIONS
+from .published import (
+    BandValue,
+    CornerRow,
+    PosteriorRow,
+    band_values,
+    corner_rows,
+    edge_values,
+    errata,
+    posterior_rows,
+)
+from .relations import GROUPS, known, tried
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,6 +79,33 @@ def _figures(tables: RunTables) -> Mapping[str, Figure]:
     }
 
 
+_EQUATIONS: Final = (
+    ("Section 2.2.6", "tests: both errors", "TestingRegion", REGIONS),
+    ("Definition 36", "f-DP", "TradeOffPrivacy", RELATIONS),
+    ("Section 2.2.6", "Gaussian DP", "GaussianPrivacy", RELATIONS),
+    ("Proposition 1", "posteriors under DP", "band", BANDS),
+    ("Proposition 1", "IndPr", "IndistinguishablePrivacy", RELATIONS),
+    ("Definition 37", "PMPr", "PositiveMembershipPrivacy", RELATIONS),
+    ("Section 2.2.6", "NMPr", "NegativeMembershipPrivacy", RELATIONS),
+    ("Section 2.2.6", "MPr", "MembershipPrivacy", RELATIONS),
+    ("Definition 38", "AdvPr", "AdversarialPrivacy", RELATIONS),
+    ("Definition 33", "NPr", "NoiselessPrivacy", RELATIONS),
+    ("Definition 39", "ANPr", "AposterioriNoiselessPrivacy", RELATIONS),
+    ("Definition 40", "SemPr", "SemanticPrivacy", RELATIONS),
+    ("Section 2.2.6", "range-bounded privacy", "BoundedRange", RELATIONS),
+    ("Section 2.2.6", "inferential privacy", "InferentialPrivacy", ""),
+    ("Definition 41", "InfPr", "InformationPrivacy", RELATIONS),
+    ("Definition 35", "Pufferfish privacy", "Pufferfish", RELATIONS),
+    ("Section 2.2.2", "KL privacy", "KLPrivacy", RELATIONS),
+    ("Section 2.2.9", "distribution privacy", "DistributionPrivacy", PROPERTIES),
+    ("Table 2.20", "processing, mixtures, composition", "answer", PROPERTIES),
+    ("Table 2.20", "relations, as chains with proofs", "convert", ""),
+    ("Figures 2.1, 2.2", "bands of DP", "band", BANDS),
+    ("Figure 2.2", "edges as published", "band", EDGES),
+    ("Figure 2.8", "bands of posteriors", "band", FIGURE),
+)
+"""Place in the thesis, content, public call in `sfumato.privacy`, and table."""
+
 PAPER: Final = Paper(
     name="change-in-formalism",
     title="Change in formalism: what notions of privacy let a report do to a belief, and how they relate",
@@ -110,30 +139,9 @@ PAPER: Final = Paper(
         "far above the dotted line, and yet have no epsilon: at both ends their region leaves that of every "
         "epsilon.",
     },
-    equations=(
-        Equation("Section 2.2.6", "tests: both errors", "sf.privacy.TestingRegion", f"{REGIONS}.csv"),
-        Equation("Definition 36", "f-DP", "sf.privacy.TradeOffPrivacy", f"{RELATIONS}.csv"),
-        Equation("Section 2.2.6", "Gaussian DP", "sf.privacy.GaussianPrivacy", f"{RELATIONS}.csv"),
-        Equation("Proposition 1", "posteriors under DP", "sf.privacy.band", f"{BANDS}.csv"),
-        Equation("Proposition 1", "IndPr", "sf.privacy.IndistinguishablePrivacy", f"{RELATIONS}.csv"),
-        Equation("Definition 37", "PMPr", "sf.privacy.PositiveMembershipPrivacy", f"{RELATIONS}.csv"),
-        Equation("Section 2.2.6", "NMPr", "sf.privacy.NegativeMembershipPrivacy", f"{RELATIONS}.csv"),
-        Equation("Section 2.2.6", "MPr", "sf.privacy.MembershipPrivacy", f"{RELATIONS}.csv"),
-        Equation("Definition 38", "AdvPr", "sf.privacy.AdversarialPrivacy", f"{RELATIONS}.csv"),
-        Equation("Definition 33", "NPr", "sf.privacy.NoiselessPrivacy", f"{RELATIONS}.csv"),
-        Equation("Definition 39", "ANPr", "sf.privacy.AposterioriNoiselessPrivacy", f"{RELATIONS}.csv"),
-        Equation("Definition 40", "SemPr", "sf.privacy.SemanticPrivacy", f"{RELATIONS}.csv"),
-        Equation("Section 2.2.6", "range-bounded privacy", "sf.privacy.BoundedRange", f"{RELATIONS}.csv"),
-        Equation("Section 2.2.6", "inferential privacy", "sf.privacy.InferentialPrivacy"),
-        Equation("Definition 41", "InfPr", "sf.privacy.InformationPrivacy", f"{RELATIONS}.csv"),
-        Equation("Definition 35", "Pufferfish privacy", "sf.privacy.Pufferfish", f"{RELATIONS}.csv"),
-        Equation("Section 2.2.2", "KL privacy", "sf.privacy.KLPrivacy", f"{RELATIONS}.csv"),
-        Equation("Section 2.2.9", "distribution privacy", "sf.privacy.DistributionPrivacy", f"{PROPERTIES}.csv"),
-        Equation("Table 2.20", "processing, mixtures, composition", "sf.privacy.answer", f"{PROPERTIES}.csv"),
-        Equation("Table 2.20", "relations, as chains with proofs", "sf.privacy.convert"),
-        Equation("Figures 2.1, 2.2", "bands of DP", "sf.privacy.band", f"{BANDS}.csv"),
-        Equation("Figure 2.2", "edges as published", "sf.privacy.band", f"{EDGES}.csv"),
-        Equation("Figure 2.8", "bands of posteriors", "sf.privacy.band", f"{FIGURE}.csv"),
+    equations=tuple(
+        Equation(number, what, f"sf.privacy.{call}", f"{table}.csv" if table else "")
+        for number, what, call, table in _EQUATIONS
     ),
     minutes=8,
     visits=False,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 import numpy as np
@@ -44,52 +44,32 @@ YES, NO, OPEN = "yes", "no", "?"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TableEntry(CompactRepr):
-    """A definition of the table, and what the table says of it.
-
-    Attributes:
-        name: Its name in the table.
-        key: The key of its notion here.
-        says: What the table says of processing, mixtures and composition: yes, no, or a question mark.
-        notion: The notion of a channel's prior and facts; None for trade-off curves, which have no number.
-        add: How the values of two channels add up; by default as `sfumato.privacy.compose` says.
-    """
+    """A definition of the table, and its answers there."""
 
     name: str
-    key: str
-    says: tuple[str, str, str]
-    notion: Callable[[FormalCase], Notion] | None
-    add: Callable[[float, float], float] | None = None
+    key: str  # of its notion here
+    says: tuple[str, str, str]  # of processing, mixtures and composition: yes, no, or a question mark
+    notion: Callable[[FormalCase], Notion] | None  # None for trade-off curves, which have no number
+    add: Callable[[float, float], float] | None = None  # composition; by default that of `sfumato.privacy.compose`
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PropertyRow(CompactRepr):
-    """A property of a definition: what the table says, and what was found.
-
-    Attributes:
-        definition: The definition's name in the table.
-        property: The property: processing, mixtures or composition.
-        table: The table's word: yes, no, or a question mark.
-        here: What is found here: yes or no.
-        instances: Random pairs of channels that were tried, where the answer is yes.
-        violations: Those on which it failed.
-        before: The larger value of the counterexample's channels; None where there is no counterexample.
-        after: The value of what is made of them.
-        why: The rule, or what happens in the counterexample.
-    """
+    """A property of a definition: the answer of the table, and the one found."""
 
     definition: str
-    property: str
-    table: str
-    here: str
-    instances: int
+    property: str  # processing, mixtures or composition
+    table: str  # yes, no, or a question mark
+    here: str  # yes or no
+    instances: int  # random pairs of channels that were tried, where the answer is yes
     violations: int
-    before: float | None
-    after: float | None
-    why: str
+    before: float | None  # larger value of the counterexample's channels; None where there is no counterexample
+    after: float | None  # value of the channel made of them
+    why: str  # the rule, or what happens in the counterexample
 
 
 def _two_families(case: FormalCase) -> Family:
-    """The prior, and the prior read backwards."""
+    """Return the prior, and the prior read backwards."""
     weights = case.prior.probabilities
     return Family(np.array([weights, weights[::-1]]))
 
@@ -139,58 +119,43 @@ PROPERTY_WORDS: Final = dict(zip(Property, ("processing", "mixtures", "compositi
 
 
 def property_rows(entry: TableEntry, seed: int, count: int) -> list[PropertyRow]:
-    """Return what is found of the properties of a definition.
-
-    Args:
-        entry: The definition.
-        seed: Makes the channels.
-        count: How many pairs of channels are tried.
-    """
-    found = []
+    """Return the properties of a definition, tried on random pairs of channels or refuted by an example."""
+    rows = []
     for asked, said in zip(Property, entry.says, strict=True):
+        case = entry.name, PROPERTY_WORDS[asked], said
         known = answer(entry.key, asked)
         if entry.key == "metric-distribution-privacy" and asked is Property.COMPOSITION:
-            found.append(_families_of_parity(entry, said))
+            rows.append(PropertyRow(*case, NO, 0, 0, *_families_of_parity()))
         elif known.holds:
             tried = [kept for both in _pairs(seed, count) if (kept := _kept(entry, asked, *both)) is not None]
-            words = PROPERTY_WORDS[asked]
-            row = PropertyRow(entry.name, words, said, YES, len(tried), tried.count(False), None, None, known.why)
-            found.append(row)
+            rows.append(PropertyRow(*case, YES, len(tried), tried.count(False), None, None, known.why))
         else:
             example = known.counterexample()
             before, after = example.run()
             worst = max(each.value for each in before)
-            words = PROPERTY_WORDS[asked]
-            found.append(PropertyRow(entry.name, words, said, NO, 0, 0, worst, after.value, example.says))
-    return found
+            rows.append(PropertyRow(*case, NO, 0, 0, worst, after.value, example.says))
+    return rows
 
 
-def _families_of_parity(entry: TableEntry, said: str) -> PropertyRow:
-    """Two families that both channels hide alone but not together; at distance 1."""
+def _families_of_parity() -> tuple[float, float, str]:
+    """Return the values and the words of two families at distance 1 that both channels hide, but not together."""
     example = answer("distribution-privacy", Property.COMPOSITION).counterexample()
-    notion = example.notion
-    family = notion.family  # type: ignore[attr-defined]
+    family = example.notion.family  # type: ignore[attr-defined]
     far = MetricDistributionPrivacy(family, np.array([[0.0, 1.0], [1.0, 0.0]]))
-    before = max(far.measure(each).value for each in example.before)
-    after = far.measure(example.after).value
-    words = PROPERTY_WORDS[Property.COMPOSITION]
-    return PropertyRow(entry.name, words, said, NO, 0, 0, before, after, example.says)
+    before, after = (max(far.measure(each).value for each in side) for side in (example.before, [example.after]))
+    return before, after, example.says
 
 
-def _pairs(seed: int, count: int) -> Sequence[tuple[FormalCase, FormalCase, np.random.Generator]]:
-    """Return pairs of channels on the same secrets, with as many reports."""
+def _pairs(seed: int, count: int) -> Iterator[tuple[FormalCase, FormalCase, np.random.Generator]]:
+    """Yield pairs of channels on the same secrets, with as many reports."""
     rng = np.random.default_rng([seed, 1])
-    found: list[tuple[FormalCase, FormalCase, np.random.Generator]] = []
-    for first, second in pairwise(cases(seed, 2 * count)):
-        if len(found) == count:
-            break
+    for first, second in islice(pairwise(cases(seed, 2 * count)), count):
         size, width = min(first.size, second.size), max(first.rows.shape[1], second.rows.shape[1])
         rows = [np.pad(each.rows[:size], ((0, 0), (0, width - each.rows.shape[1]))) for each in (first, second)]
         weights = first.prior.probabilities[:size]
         prior = Prior(Space(range(size)), weights / weights.sum())
-        both = [FormalCase(each, prior, first.interval, first.epsilon) for each in rows]
-        found.append((both[0], both[1], rng))
-    return found
+        one, other = (FormalCase(each, prior, first.interval, first.epsilon) for each in rows)
+        yield one, other, rng
 
 
 def _kept(

@@ -1,10 +1,8 @@
-"""Figures 2.2 and 2.8 of the thesis: what notions let a report do to the belief in a fact.
+"""Figures and errata of the thesis: published values, and the same computed here.
 
-Figure 2.2 shows the bands of differential privacy at epsilon from 0.5 to 7, half an epsilon apart. Figure 2.8
-shows four notions at epsilon = ln 3: each panel has the posteriors to which a prior probability of the fact can
-lead, under differential privacy, positive membership privacy, adversarial privacy (delta = 0.05) and a posteriori
-noiseless privacy. The lines are computed here. The points are vertices of the published curves, read from the
-coordinates of the thesis's own drawings.
+Published values are vertices of the curves, read from the coordinates of the thesis's own drawings. Figure 2.2
+shows the bands of differential privacy at epsilon from 0.5 to 7, half an epsilon apart. Figure 2.8 shows the
+posteriors to which a prior probability of a fact can lead at epsilon = ln 3, under four notions.
 """
 
 from __future__ import annotations
@@ -13,8 +11,13 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from sfumato.core.immutable import CompactRepr
-from sfumato.privacy import Band, band
+from sfumato.divergences import Renyi
+from sfumato.privacy import Band, DifferentialPrivacy, ProbabilisticDifferentialPrivacy, TestingRegion, band
+
+from .channels import COIN, RARE, coin
 
 EPSILON: Final = math.log(3)
 
@@ -22,10 +25,10 @@ EPSILON: Final = math.log(3)
 PRIORS: Final = tuple(0.9999 * k / 99 for k in (10, 25, 50, 74, 89))
 NOWHERE: Final = (0.0,) * 5  # no lower bound
 READ: Final = 1e-4
-"""What the drawings' coordinates and four decimals leave open."""
+"""The precision of the drawings' coordinates with four decimals."""
 
 EDGE_PRIOR: Final = 0.9999 * 38 / 99
-"""The point at which the edges of Figure 2.2 were read."""
+"""The prior probability at which the edges of Figure 2.2 were read."""
 _LOWER_EDGES: Final = (
     *(0.27419, 0.18641, 0.12201, 0.07774, 0.04863, 0.03008, 0.01846),
     *(0.01126, 0.00687, 0.00418, 0.00254, 0.00153, 0.00092, 0.00055),
@@ -66,11 +69,7 @@ PANELS: Final = (
         (0.3030, 0.7508, 0.8350, 0.9158, 0.9663),
     ),
     Panel(
-        "Adversarial privacy (AdvPr)",
-        "adversarial",
-        NOWHERE,
-        (0.3530, 0.8075, 1.0000, 1.0000, 1.0000),
-        delta=0.05,
+        "Adversarial privacy (AdvPr)", "adversarial", NOWHERE, (0.3530, 0.8075, 1.0000, 1.0000, 1.0000), delta=0.05
     ),
     Panel(
         "A posteriori noiseless privacy (ANPr)",
@@ -101,12 +100,9 @@ def edge_values() -> list[BandValue]:
     """Return the 28 edges of Figure 2.2 at one prior probability, computed and published."""
     found = []
     for k, (lower, upper) in enumerate(zip(_LOWER_EDGES, _UPPER_EDGES, strict=True), start=1):
-        own = band("differential-privacy", k / 2)
-        name = f"epsilon {k / 2:g}"
-        found += [
-            BandValue(name, "lower", EDGE_PRIOR, float(own.lower(EDGE_PRIOR)), lower),
-            BandValue(name, "upper", EDGE_PRIOR, float(own.upper(EDGE_PRIOR)), upper),
-        ]
+        limits, name = band("differential-privacy", k / 2), f"epsilon {k / 2:g}"
+        found.append(BandValue(name, "lower", EDGE_PRIOR, float(limits.lower(EDGE_PRIOR)), lower))
+        found.append(BandValue(name, "upper", EDGE_PRIOR, float(limits.upper(EDGE_PRIOR)), upper))
     return found
 
 
@@ -120,4 +116,147 @@ def band_values() -> list[BandValue]:
             ("upper", panel.band.upper(PRIORS), panel.upper),
         )
         for prior, value, known in zip(PRIORS, values, published, strict=True)
+    ]
+
+
+BAND_EPSILONS: Final = (math.log(3), 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
+"""The epsilon of Figure 2.1, and every second one of Figure 2.2."""
+
+_POINTS: Final = 201
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PosteriorRow(CompactRepr):
+    """The posteriors that differential privacy allows at a prior probability of a fact."""
+
+    epsilon: float
+    prior: float
+    lower: float
+    upper: float
+    answered_no: float  # after randomised response says that the fact is false, by Bayes' rule
+    answered_yes: float
+
+
+def posterior_rows() -> list[PosteriorRow]:
+    """Return the bands of Figures 2.1 and 2.2, point by point."""
+    priors = np.linspace(0, 1, _POINTS)
+    rows = []
+    for epsilon in BAND_EPSILONS:
+        limits = band("differential-privacy", epsilon)
+        answers = coin(epsilon).rows
+        for p, low, high in zip(priors, limits.lower(priors), limits.upper(priors), strict=True):
+            joint = np.array([[p], [1 - p]]) * answers
+            yes, no = (float(column[0] / column.sum()) for column in joint.T)
+            rows.append(PosteriorRow(epsilon, float(p), float(low), float(high), no, yes))
+    return rows
+
+
+REGION_EPSILON: Final = 1.0
+_REGION_DELTA: Final = 0.1
+ANSWER, ALLOWED, RARE_REPORTS = "randomised response", "all that (1, .1)-DP allows", "rare reports, no epsilon"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CornerRow(CompactRepr):
+    """A corner of a region of test errors between two secrets."""
+
+    region: str
+    false_alarm: float  # probability to take the first secret for the second
+    missed: float  # probability to take the second for the first
+
+
+def corner_rows() -> list[CornerRow]:
+    """Return the corners of three regions."""
+    regions = {
+        ALLOWED: TestingRegion.of_epsilon(REGION_EPSILON, _REGION_DELTA),
+        ANSWER: TestingRegion.of(COIN.rows),
+        RARE_REPORTS: TestingRegion.of(RARE.rows),
+    }
+    return [CornerRow(name, float(a), float(b)) for name, region in regions.items() for a, b in region.vertices]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ErratumRow(CompactRepr):
+    """A statement that is wrong as printed, and a channel that shows it."""
+
+    erratum: str
+    where: str
+    printed: str  # the statement, in a sentence of ours
+    quote: str
+    right: str
+    instance: str
+    what: str  # the number's name
+    by_print: float
+    found: float
+
+
+def errata() -> list[ErratumRow]:
+    """Return the errata, with their numbers computed."""
+    delta = 0.1
+    tests = TestingRegion.of(RARE.rows).lower.least_total_error
+    parts = [coin(epsilon).rows for epsilon in (0.5, 1.0)]
+    together = [np.kron(parts[0][s], parts[1][s]) for s in (0, 1)]
+    suppressed, ones = np.array([[1.0, 0.0], [1 - delta, delta]]), np.array([[0.0, 1.0], [0.0, 1.0]])
+    mixture = (1 - 2 * delta) * suppressed + 2 * delta * ones
+    return [
+        ErratumRow(
+            "P_FA twice",
+            "2.2.6, hypothesis testing",
+            "The probability of a missed detection has the name of that of a false alarm, P_FA.",
+            "The probability of missed detection (type II error), when the null hypothesis is false but retained, "
+            "is P_FA = P[M(D2) ∈ O∕S]",
+            "It is P_MD, as the next sentence calls it.",
+            "randomised response at epsilon 1, and the test that never rejects",
+            "P_FA",
+            float(COIN.rows[1].sum()),
+            float(COIN.rows[0][:0].sum()),
+        ),
+        ErratumRow(
+            "or equivalently",
+            "2.2.6, hypothesis testing",
+            "A total error P_FA + P_MD of at least 2 / (1 + e^epsilon) for every test is equivalent to "
+            "epsilon-DP.",
+            "a mechanism is ε-DP iff for all S ⊆ O, P_FA + e^ε P_MD ≥ 1 and e^ε P_FA + P_MD ≥ 1; or equivalently, "
+            "iff P_FA + P_MD ≥ 2 / (1 + e^ε)",
+            "The total error follows from epsilon-DP, and does not give it back.",
+            f"two rows that share .98, with a least total error of {tests:.2f}",
+            "the least epsilon",
+            2 * math.atanh(1 - tests),
+            DifferentialPrivacy().measure(RARE.rows).value,
+        ),
+        ErratumRow(
+            "region",
+            "2.2.6, hypothesis testing",
+            "(epsilon, delta)-DP makes the errors of all tests the set of (a, b) with 1 - a <= e^epsilon b + "
+            "delta.",
+            "a mechanism is (ε, δ)-DP iff (P_FA, P_MD) = {(α, β) ∈ [0, 1] × [0, 1] | (1 − α ≤ e^ε β + δ)}",
+            "They are a part of it, of the same set with a and b exchanged, and of those of 1 - a and 1 - b.",
+            "randomised response at epsilon 1, which is (1, .1)-DP",
+            "the area of the possible errors",
+            1 - (1 - _REGION_DELTA) ** 2 / (2 * math.exp(REGION_EPSILON)),
+            TestingRegion.of(COIN.rows).area,
+        ),
+        ErratumRow(
+            "xi twice",
+            "2.2.9, proposition 18, item 8",
+            "Two mechanisms of (xi1, rho1) and (xi2, rho2) compose to (xi1 + xi2, xi1 + xi2).",
+            "(ξ1, ρ1)-zCoDP and (ξ2, ρ2)-zCoDP, then M1+2 is (ξ1 + ξ2, ξ1 + ξ2)-zCoDP",
+            "They compose to (xi1 + xi2, rho1 + rho2); items 9 and 10 repeat the slip.",
+            "two answers by randomised response, at epsilon .5 and 1, both with xi = 0",
+            "the Renyi divergence of order 2, at most xi + 2 rho,",
+            0.0,
+            float(Renyi(2.0)(*together)),
+        ),
+        ErratumRow(
+            "1 / (1 - delta)",
+            "2.2.9, proof of proposition 13",
+            "A mixture of two mechanisms has a least epsilon of probabilistic DP above 1 / (1 - delta).",
+            "M is a convex combination of M1 and M2, but the reader can verify that it is not (1/(1−δ), δ)-ProDP",
+            "Its least epsilon is smaller, but above ln(1 / (1 - delta)), which the two mechanisms satisfy: with "
+            "this logarithm the proof is right.",
+            "reports suppressed with probability .1, mixed with 20 % of the report 1",
+            "the least epsilon at delta .1",
+            1 / (1 - delta),
+            ProbabilisticDifferentialPrivacy(delta=delta).measure(mixture).value,
+        ),
     ]

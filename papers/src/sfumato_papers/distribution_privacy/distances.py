@@ -14,7 +14,7 @@ from sfumato.core.immutable import CompactRepr
 from sfumato.divergences import CHI_SQUARED, HELLINGER, KL, REVERSE_KL, TOTAL_VARIATION, Divergence, FDivergence
 from sfumato.errors import InputError
 from sfumato.geo import Grid
-from sfumato.transport import north_west_corner, wasserstein
+from sfumato.transport import Coupling, north_west_corner, wasserstein
 
 from ..reproduction import Made
 from ..results import columns_of
@@ -129,10 +129,12 @@ def coupled(groups: Groups, city: Grid) -> Made:
             ends = best.distance.lower, best.distance.upper
             distances.append(GroupDistanceRow(groups.title, where, order, *ends, _corner(p, q, d, order)))
             if order != 2.0:
-                joint = best.coupling.joint
+                coupling: Coupling = best.coupling
                 moved += [
-                    MovedRow(groups.title, where, order, *map(float, (*places[i], *places[j], joint[i, j])))
-                    for i, j in np.argwhere(best.coupling.support)
+                    MovedRow(
+                        groups.title, where, order, *map(float, (*places[i], *places[j], coupling.joint[i, j]))
+                    )
+                    for i, j in np.argwhere(coupling.support)
                 ]
     return {COUPLING: [columns_of(row) for row in moved], DISTANCES: [columns_of(row) for row in distances]}
 
