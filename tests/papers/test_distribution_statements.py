@@ -10,12 +10,19 @@ from scipy.optimize import linprog
 
 import sfumato as sf
 from sfumato.tables import write_rows
-from sfumato_papers.distribution_privacy import checks as about
 from sfumato_papers.distribution_privacy.claims import theorem_claims
 from sfumato_papers.distribution_privacy.counterexamples import counterexamples
 from sfumato_papers.distribution_privacy.distances import PRINTED, coupled, generators
 from sfumato_papers.distribution_privacy.groups import Groups
-from sfumato_papers.distribution_privacy.statements import STATEMENTS, random_instances, tried_at_random, tried_on
+from sfumato_papers.distribution_privacy.statements import (
+    ADDING,
+    CHECKS,
+    STATEMENTS,
+    divergences_add,
+    random_instances,
+    tried_at_random,
+    tried_on,
+)
 from sfumato_papers.reproduction import Judgement, RunTables
 
 FALSE = {"xdp-mean", "mean Rényi divergence of order 2", "mean Rényi divergence of order 8", "pdistp-back"}
@@ -30,6 +37,13 @@ FALSE |= {
 def table(made: Any, name: str) -> list[dict[str, Any]]:
     """Return the rows of a table that a part made."""
     return list(made[name])
+
+
+def outcome(check, one):
+    """Return the number and the bound of a check that applies."""
+    checked = check(one)
+    assert checked is not None
+    return checked
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +82,7 @@ def related(one, matrix):
 
 def test_differential_privacy_lifts(instances):
     for one in instances:
-        found = about.lifted(one)
+        found = outcome(CHECKS["dp"], one)
         assert found.bound == pytest.approx(least_epsilon(related(one, one.first), one.deltas[0]), abs=1e-7)
         assert found.value == pytest.approx(least_epsilon(laws(one, one.first), one.deltas[0]), abs=1e-7)
         assert found.value <= found.bound
@@ -81,9 +95,10 @@ def test_two_reports_about_one_secret_are_a_product(instances):
         pairs = [(joint[i], joint[j]) for i, j in one.family.pairs]
         # The delta of many reports by ratios: the best sets are prefixes of the sorted likelihood ratios.
         total = sum(one.deltas)
-        found = about.together_for_pairs(one)
+        found = outcome(CHECKS["same-input-pairs"], one)
         assert found.value == pytest.approx(max(least_epsilon_sorted(*pair, total) for pair in pairs), abs=1e-6)
-        assert about.together(one).value <= about.together(one).bound
+        lifted = outcome(CHECKS["same-input"], one)
+        assert lifted.value <= lifted.bound
 
 
 def least_epsilon_sorted(p, q, delta):
@@ -98,11 +113,11 @@ def test_independent_reports_are_products_of_laws(instances):
             (np.kron(p, r), np.kron(q, t))
             for (p, q), (r, t) in zip(laws(one, one.first), laws(one, one.second), strict=True)
         ]
-        found = about.apart(one)
+        found = outcome(CHECKS["independent"], one)
         best = max(least_epsilon_sorted(p, q, sum(one.deltas)) for p, q in pairs)
         assert max(found.value, 0.0) == pytest.approx(best, abs=1e-6)
-        for divergence in about.ADDING:
-            one_way = about.divergences_add(divergence)(one)
+        for divergence in ADDING:
+            one_way = outcome(divergences_add(divergence), one)
             assert one_way.value == pytest.approx(max(divergence(p, q) for p, q in pairs), abs=1e-9)
 
 

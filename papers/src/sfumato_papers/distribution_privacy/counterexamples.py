@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.core import Metric
 from sfumato.core.immutable import CompactRepr
-from sfumato.divergences import CHI_SQUARED, HockeyStick, Renyi
+from sfumato.divergences import HockeyStick
 from sfumato.mechanisms import PairAccountant, PublishedBound
 from sfumato.privacy import (
     DifferentialPrivacy,
@@ -24,8 +24,7 @@ from sfumato.privacy import (
 
 from ..reproduction import Made
 from ..results import columns_of
-from . import checks
-from .checks import Checked, Instance
+from .statements import CHECKS, Checked, Instance, divergences_add
 
 COUNTEREXAMPLES: Final = "counterexamples"
 
@@ -61,7 +60,7 @@ def counterexamples() -> Made:
             "(epsilon, d)-XDP gives XDistP for W_1.",
             "Two secrets a unit apart, reports (3/4, 1/4) and (1/4, 3/4): epsilon is ln 3. From the first "
             "secret to an even mixture of both W_1 is 1/2, and the reports differ by ln 2. Per unit of W_1:",
-            checks.metric_lifted_by_mean(_two((0.75, 0.25), (0.25, 0.75), (1.0, 0.0), (0.5, 0.5))),
+            CHECKS["xdp-mean"](_two((0.75, 0.25), (0.25, 0.75), (1.0, 0.0), (0.5, 0.5))),
         ),
         _row(
             "mean Renyi",
@@ -69,7 +68,7 @@ def counterexamples() -> Made:
             "(epsilon, d, D)-XDP gives XDistP for W_1, D a Rényi divergence of order above 1.",
             "Order 2, two secrets a unit apart, reports (0.99, 0.01) and (0.01, 0.99); one quarter of the first "
             "secret and three of the second, against the second alone: W_1 is 1/4. Per unit of W_1:",
-            checks.divergence_by_mean(Renyi(2.0))(_two((0.99, 0.01), (0.01, 0.99), (0.25, 0.75), (0.0, 1.0))),
+            CHECKS["mean Rényi divergence of order 2"](_two((0.99, 0.01), (0.01, 0.99), (0.25, 0.75), (0.0, 1.0))),
         ),
         _row(
             "pdistp-back",
@@ -77,7 +76,7 @@ def counterexamples() -> Made:
             "(epsilon, delta)-DistP gives (epsilon, delta)-PDistP.",
             "Reports (0.6, 0.4) and (0.5, 0.5) of two secrets, delta 0.1: epsilon 0 for every event, but no set "
             "of reports of probability 0.1 can be left out.",
-            checks.probabilistic_back(_two((0.6, 0.4), (0.5, 0.5), delta=0.1)),
+            CHECKS["pdistp-back"](_two((0.6, 0.4), (0.5, 0.5), delta=0.1)),
         ),
         _row(
             "same-input-pairs",
@@ -85,7 +84,7 @@ def counterexamples() -> Made:
             "Two reports about one secret, guaranteed for a pair of distributions: epsilons and deltas add.",
             "Of the secrets 00, 01, 10, 11 the equal ones against the unequal ones; one report is the first bit, "
             "the other the second. Each hides the pair (epsilon 0); together they reveal it.",
-            checks.together_for_pairs(bits),
+            CHECKS["same-input-pairs"](bits),
         ),
         _row(
             "two relations",
@@ -102,7 +101,7 @@ def counterexamples() -> Made:
             "Table III",
             "Two reports about independent secrets: chi-square divergences add.",
             "Reports (3/4, 1/4) and (1/4, 3/4) of two secrets, twice: 4/3 and 4/3, together 40/9.",
-            checks.divergences_add(CHI_SQUARED)(twice),
+            CHECKS["sum chi-square divergence"](twice),
         ),
         _row(
             "sum hockey-stick",
@@ -110,7 +109,7 @@ def counterexamples() -> Made:
             "Two reports about independent secrets: deltas at the same epsilon add.",
             "Reports (3/4, 1/4) and (1/4, 3/4) of two secrets, twice, at epsilon ln 3: delta is 0 for each, and "
             "not for both.",
-            checks.divergences_add(HockeyStick(math.log(3)))(twice),
+            divergences_add(HockeyStick(math.log(3)))(twice),
         ),
         _row(
             "post-pdistp",
@@ -118,7 +117,7 @@ def counterexamples() -> Made:
             "Post-processing keeps (epsilon, delta)-PDistP.",
             "Reports (1/8, 0, 1/8, 3/4) and (0, 1/8, 1/8, 3/4), delta 0.13: epsilon 0. With the first and third "
             "merged, and the second and fourth, they are (1/4, 3/4) and (1/8, 7/8), which need ln 2.",
-            checks.probabilistic_processed(replace(merged, merge=np.eye(2)[[0, 1, 0, 1]])),
+            CHECKS["post-pdistp"](replace(merged, merge=np.eye(2)[[0, 1, 0, 1]])),
         ),
         _row(
             "tupling eta",
@@ -144,7 +143,9 @@ def counterexamples() -> Made:
     return {COUNTEREXAMPLES: [columns_of(row) for row in rows]}
 
 
-def _row(key: str, where: str, says: str, instance: str, checked: Checked) -> CounterexampleRow:
+def _row(key: str, where: str, says: str, instance: str, checked: Checked | None) -> CounterexampleRow:
+    if checked is None:
+        raise ValueError(key)
     return CounterexampleRow(key, where, says, instance, *checked, refuted=checked.value > checked.bound + 1e-12)
 
 

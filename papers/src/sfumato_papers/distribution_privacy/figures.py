@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Final
 
@@ -82,6 +82,20 @@ def _plain(ax: Axes, **options: Any) -> None:
     ax.xaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_major_formatter("{x:g}")
     ax.grid(alpha=0.3)
+
+
+def _draw(
+    ax: Axes,
+    points: Iterable[tuple[float, float]],
+    style: str,
+    colour: str,
+    size: float,
+    label: str = "",
+    width: float | None = None,
+) -> None:
+    """Draw points as a line or as marks."""
+    x, y = np.reshape(list(points), (-1, 2)).T
+    ax.plot(x, y, style, color=colour, markersize=size, linewidth=width, label=label)
 
 
 def _panels(
@@ -223,9 +237,9 @@ def sweep_figure(rows: Sequence[DistributionRow], *, mechanism: str, delta: floa
             curve = [row for row in _curve(rows, mechanism, k, source) if row.loss_km > 0]
             if curve:
                 colour = LIGHT.series[0] if k else LIGHT.ink
-                losses, epsilons = [row.loss_km for row in curve], [row.epsilon.upper for row in curve]
-                ax.plot(losses, epsilons, "o-", color=colour, markersize=2.5, linewidth=1.4)
-                height = float(np.interp(_LEAST, losses, epsilons))
+                points = [(row.loss_km, row.epsilon.upper) for row in curve]
+                _draw(ax, points, "o-", colour, 2.5, width=1.4)
+                height = float(np.interp(_LEAST, *np.array(points).T))
                 label_curve(ax, (_LEAST, height), f"{k} dummies" if k else "no dummies", colour, (6, -11))
         _plain(ax, xscale="log", yscale="log", xlim=(_LEAST, None), ylim=(_LEAST, None), title=title)
     figure.supxlabel("expected distance to the best answer (km)", fontsize=10)
@@ -252,16 +266,8 @@ def tupling_figure(rows: Sequence[TuplingRow]) -> Figure:
     for ax, (varied, label, key) in zip(axes, keys, strict=True):
         shown = sorted((row for row in rows if row.varied == varied and isfinite(key(row))), key=key)
         for index, source in enumerate(dict.fromkeys(row.source for row in rows)):
-            line = [row for row in shown if row.source == source]
-            ax.plot(
-                [key(row) for row in line],
-                [row.epsilon.upper for row in line],
-                ("o-", "^--")[index % 2],
-                color=LIGHT.series[index],
-                markersize=3.5,
-                linewidth=1.4,
-                label=f"{source} dummies",
-            )
+            points = [(key(row), row.epsilon.upper) for row in shown if row.source == source]
+            _draw(ax, points, ("o-", "^--")[index % 2], LIGHT.series[index], 3.5, f"{source} dummies", 1.4)
         ax.set(xscale="symlog" if varied == "k" else "log", yscale="log", xlabel=label)
         if varied != "k":
             ax.set_xticks(sorted({key(row) for row in shown}))
@@ -282,9 +288,8 @@ def bounds_figure(rows: Sequence[BoundRow]) -> Figure:
         for index, (column, style, size, label) in enumerate(
             (("epsilon_upper", "o-", 4, "exact"), ("published", "^--", 5, "bound of the paper"))
         ):
-            line = [(row.dummies, value) for row in panel if (value := getattr(row, column)) is not None]
-            places, values = [k for k, _ in line], [value for _, value in line]
-            ax.plot(places, values, style, color=LIGHT.series[index], markersize=size, label=label)
+            points = [(row.dummies, value) for row in panel if (value := getattr(row, column)) is not None]
+            _draw(ax, points, style, LIGHT.series[index], size, label)
         ax.set(xscale="log", yscale="log", xlabel="uniform dummies k")
         ax.set_title(f"{instance}, {panel[0].observables} reports", fontsize=9.5)
         ax.yaxis.set_major_formatter("{x:g}")
@@ -304,16 +309,9 @@ def groups_figure(rows: Sequence[DistributionRow]) -> Figure:
         panel = [row for row in rows if row.groups == who]
         for name, style in ((LAPLACE, "o-"), (TUPLED, "^--")):
             for index, k in enumerate(shown):
-                line = _curve(panel, name, k, MIXTURE)
-                ax.plot(
-                    [row.loss_km for row in line],
-                    [row.epsilon.upper for row in line],
-                    style,
-                    color=LIGHT.series[index],
-                    markersize=3,
-                    linewidth=1.3,
-                    label=f"{name}, {f'{k} dummies' if k else 'no dummies'}",
-                )
+                points = [(row.loss_km, row.epsilon.upper) for row in _curve(panel, name, k, MIXTURE)]
+                label = f"{name}, {f'{k} dummies' if k else 'no dummies'}"
+                _draw(ax, points, style, LIGHT.series[index], 3, label, 1.3)
         _plain(ax, xscale="log", yscale="log", xlim=(0.003, 10), ylim=(0.003, 20))
         ax.set_title(who.replace(" (", "\n("), fontsize=9)
     _legend_above(figure, axes[0], ncols=3, fontsize=8)
@@ -364,16 +362,9 @@ def triangle_figure(rows: Sequence[FewestRow]) -> Figure:
     ax = figure.subplots()
     known = sorted((row for row in rows if row.dummies is not None), key=lambda row: row.slope_per_km)
     for index, epsilon in enumerate(sorted({row.epsilon_asked for row in rows}, reverse=True)):
-        line = [row for row in known if row.epsilon_asked == epsilon]
-        ax.plot(
-            [1 + (row.dummies or 0) for row in line],
-            [row.loss_km or 0.0 for row in line],
-            f"{_MARKERS[index % len(_MARKERS)]}-",
-            markersize=4,
-            color=LIGHT.series[index % len(LIGHT.series)],
-            linewidth=1.4,
-            label=f"epsilon {epsilon:g}",
-        )
+        points = [(1 + (row.dummies or 0), row.loss_km or 0.0) for row in known if row.epsilon_asked == epsilon]
+        style, colour = f"{_MARKERS[index % len(_MARKERS)]}-", LIGHT.series[index % len(LIGHT.series)]
+        _draw(ax, points, style, colour, 4, f"epsilon {epsilon:g}", 1.4)
     _plain(ax, xscale="log", yscale="log", xlabel="requests: the report and the fewest dummies", ylabel=_LOSS)
     ax.set_title(rows[0].groups, fontsize=10)
     ax.legend(fontsize=8, title="at delta 0.001", title_fontsize=8)
@@ -394,8 +385,8 @@ def confidence_figure(rows: Sequence[ConfidenceRow]) -> Figure:
         panel = [row for row in rows if row.groups == who and row.slope_per_km == slope]
         for index, (unit, style, label) in enumerate(units):
             line = sorted((row for row in panel if row.unit == unit), key=lambda row: row.first)
-            places, epsilons = [min(row.first, row.second) for row in line], [row.epsilon_upper for row in line]
-            ax.plot(places, epsilons, style, color=LIGHT.series[index], markersize=8, label=label)
+            points = [(min(row.first, row.second), row.epsilon_upper) for row in line]
+            _draw(ax, points, style, LIGHT.series[index], 8, label)
         one = panel[0]
         ax.axhline(one.estimated, color=LIGHT.ink, linewidth=1, linestyle=":", label="the estimates themselves")
         ax.axhline(one.anyone, color=LIGHT.muted, linewidth=1, linestyle="--", label="any distributions")

@@ -25,7 +25,7 @@ from .measurements import (
     swept,
 )
 from .statements import THEOREMS, tried_at_random, tried_on
-from .tupling import BOUNDS, EVERYWHERE, FEWEST, TUPLING, accounted, bounds, fewest, tupled
+from .tupling import BOUNDS, EVERYWHERE, FEWEST, TUPLING, bounds, fewest, tupled
 
 
 class _Size(NamedTuple):
@@ -51,8 +51,6 @@ class _Size(NamedTuple):
     samples: tuple[int, ...] = (300, 1000, 3000, 10_000)
     draws: int = 1000
     checked: int = 50
-    observables: int = 400
-    counted: tuple[int, ...] = (10, 100, 1000)
     around: tuple[int, ...] = (0, 10, 100)
     statements: int = 2
 
@@ -78,8 +76,6 @@ _QUICK: Final = _Size(
     samples=(300,),
     draws=100,
     checked=5,
-    observables=40,
-    counted=(10,),
     around=(0, 10),
     statements=1,
 )
@@ -98,7 +94,6 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
         StudyPart("groups", described, (fine,)),
         StudyPart("generators", generators, (1, size.pairs)),
         StudyPart("counterexamples", counterexamples),
-        StudyPart("accountant", accounted, (size.observables, size.counted)),
     ]
     parts += [
         StudyPart(f"theorems, seed {seed}", tried_at_random, (seed, size.instances))

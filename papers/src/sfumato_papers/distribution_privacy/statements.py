@@ -1,7 +1,12 @@
-"""Statements of section V and Table III, tried on random and on real distributions."""
+"""Statements of section V and Table III, tried on random and on real distributions.
+
+A statement holds on an instance if a number is at most its bound. Numbers are measured on the reports by the
+notions of `sfumato.privacy`. Bounds follow from single secrets by its theorems, or are the printed ones.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,28 +15,274 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core import Metric
+from sfumato.core import Metric, MetricPrivacy
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
-from sfumato.divergences import CHI_SQUARED, HockeyStick, Renyi
+from sfumato.divergences import (
+    CHI_SQUARED,
+    HELLINGER,
+    KL,
+    REVERSE_KL,
+    TOTAL_VARIATION,
+    Divergence,
+    HockeyStick,
+    Renyi,
+    max_divergence,
+)
 from sfumato.geo import Grid
 from sfumato.mechanisms import exponential, planar_geometric, randomised_response
-from sfumato.privacy import Family, Relation
+from sfumato.privacy import (
+    DifferentialPrivacy,
+    DistributionPrivacy,
+    DivergenceDistributionPrivacy,
+    DivergenceMetricDistributionPrivacy,
+    DivergenceMetricPrivacy,
+    DivergencePrivacy,
+    Family,
+    FamilyDistance,
+    MetricDifferentialPrivacy,
+    MetricDistributionPrivacy,
+    ProbabilisticDistributionPrivacy,
+    Promise,
+    Relation,
+    close_beliefs,
+    independent_inputs,
+    lifted_differential_privacy,
+    lifted_divergence_privacy,
+    lifted_metric_privacy,
+    post_processed,
+    pre_processed,
+    privacy_of_points,
+    product_channel,
+    same_input,
+)
 
 from ..reproduction import Made
 from ..results import columns_of
-from . import checks
-from .checks import ADDING, FIVE, Checked, Instance
 from .groups import Groups
 
 THEOREMS: Final = "theorems"
 TIGHTNESS: Final = "tightness"
 
 LIFTING, COMPOSITION = "Section V", "Table III"
+ADDING: Final = (KL, REVERSE_KL, TOTAL_VARIATION, HELLINGER, Renyi(2.0))
+_FIVE: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
 _SHOWN: Final = 60  # ratios of each statement that a part keeps
-_LARGE: Final = 1e-12
+_DIGITS: Final = 1e-12
 _DISTINCT: Final = 1e-3
 _DELTAS: Final = (1e-3, 1e-3)  # of mechanisms of real people
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Instance(CompactRepr):
+    """Two mechanisms on the same secrets, distributions of these, a relation and a metric."""
+
+    first: Floats  # (n, m)
+    second: Floats  # (n, m)
+    family: Family  # pairs are in the lifting of the relation
+    metric: Metric
+    deltas: tuple[float, float]  # of the two mechanisms
+    merge: Floats  # from reports to coarser ones, (m, l)
+    move: Floats  # a transformation before the mechanism, (n, n)
+
+    @property
+    def relation(self) -> Relation:
+        """The relation that was lifted."""
+        return self.family.lifted_from or Relation.all(self.family.size)
+
+    @property
+    def laws(self) -> dict[str, Floats]:
+        """The distributions by name."""
+        return dict(zip(self.family.names, self.family.distributions, strict=True))
+
+    @property
+    def pairs_alone(self) -> Family:
+        """The same distributions, without the relation that joins them."""
+        names = self.family.names
+        return Family(self.laws, [(names[i], names[j]) for i, j in self.family.pairs])
+
+    @property
+    def parts(self) -> tuple[tuple[Floats, float], tuple[Floats, float]]:
+        """Each mechanism with its delta."""
+        return (self.first, self.deltas[0]), (self.second, self.deltas[1])
+
+
+class Checked(NamedTuple):
+    """A number, rounded down, and the bound that a statement gives it, rounded up."""
+
+    value: float
+    bound: float
+
+
+Check = Callable[[Instance], Checked | None]
+"""The check of a statement; None where the instance is not one of the statement's."""
+
+
+def _checked(promise: Promise, matrix: Floats) -> Checked:
+    return Checked(promise.notion.measure(matrix).lower, promise.value)
+
+
+def _promise(one: Instance, *, second: bool = False) -> Promise:
+    matrix, delta = one.parts[second]
+    epsilon = DifferentialPrivacy(one.relation, delta).measure(matrix).upper
+    return lifted_differential_privacy(epsilon, one.family, delta)
+
+
+def _metric_promise(one: Instance, *, second: bool = False) -> Promise:
+    matrix, delta = one.parts[second]
+    epsilon = MetricDifferentialPrivacy(one.metric, delta).measure(matrix).upper
+    return lifted_metric_privacy(MetricPrivacy(epsilon, one.metric), one.family, delta)
+
+
+def _with_factor(one: Instance) -> Checked:
+    delta = one.deltas[0]
+    epsilon = DifferentialPrivacy(one.relation, delta).measure(one.first).upper
+    needed = DivergenceDistributionPrivacy(one.family, HockeyStick(epsilon)).measure(one.first).lower
+    return Checked(needed, min(1.0, delta * len(one.relation.pairs)))
+
+
+def _of_points(one: Instance) -> Checked:
+    whole = DistributionPrivacy(Family.of_points(one.relation), one.deltas[0]).measure(one.first)
+    return _checked(privacy_of_points(Promise.measured(whole), one.relation), one.first)
+
+
+def _by_mean(one: Instance) -> Checked:
+    epsilon = MetricDifferentialPrivacy(one.metric).measure(one.first).upper
+    near = FamilyDistance.wasserstein(one.family, one.metric, 1.0)
+    return Checked(MetricDistributionPrivacy(one.family, near).measure(one.first).lower, epsilon)
+
+
+def _lifted(divergence: Divergence) -> Check:
+    def check(one: Instance) -> Checked:
+        value = DivergencePrivacy(divergence, one.relation).measure(one.first).upper
+        exactly = Family.lifted(one.laws, one.relation)
+        if exactly.outside.any():  # rounding, which a divergence without bound does not forgive
+            notion = DivergenceDistributionPrivacy(one.family, divergence)
+            return Checked(notion.measure(one.first).lower, value * (1 + 1e-9))
+        return _checked(lifted_divergence_privacy(value, divergence, exactly), one.first)
+
+    return check
+
+
+def _divergence_by_mean(divergence: Divergence) -> Check:
+    def check(one: Instance) -> Checked:
+        epsilon = DivergenceMetricPrivacy(divergence, one.metric).measure(one.first).upper
+        near = FamilyDistance.wasserstein(one.family, one.metric, 1.0)
+        notion = DivergenceMetricDistributionPrivacy(one.family, divergence, near)
+        return Checked(notion.measure(one.first).lower, epsilon)
+
+    return check
+
+
+def _probabilistic(one: Instance) -> Checked:
+    delta = one.deltas[0]
+    bound = ProbabilisticDistributionPrivacy(one.family, delta).measure(one.first).upper
+    return Checked(DistributionPrivacy(one.family, delta).measure(one.first).lower, bound)
+
+
+def _probabilistic_back(one: Instance) -> Checked:
+    delta = one.deltas[0]
+    bound = DistributionPrivacy(one.family, delta).measure(one.first).upper
+    return Checked(ProbabilisticDistributionPrivacy(one.family, delta).measure(one.first).lower, bound)
+
+
+def _believed(one: Instance) -> Checked | None:
+    names = one.family.names
+    return _checked(close_beliefs(_promise(one), names), one.first) if len(names) == 4 else None
+
+
+def _together(promise: Callable[..., Promise]) -> Check:
+    def check(one: Instance) -> Checked:
+        both = same_input(promise(one), promise(one, second=True))
+        return _checked(both, product_channel(one.first, one.second).matrix)
+
+    return check
+
+
+def _together_for_pairs(one: Instance) -> Checked:
+    pairs = one.pairs_alone
+    parts = [DistributionPrivacy(pairs, delta).measure(each).upper for each, delta in one.parts]
+    both = DistributionPrivacy(pairs, min(1.0, sum(one.deltas)))
+    return Checked(both.measure(product_channel(one.first, one.second)).lower, sum(parts))
+
+
+def _independent(one: Instance) -> Checked:
+    pairs = one.pairs_alone
+    parts = (DistributionPrivacy(pairs, delta).measure(each) for each, delta in one.parts)
+    promise = independent_inputs(*(Promise.measured(part) for part in parts))
+    values = [max_divergence(p, q, min(1.0, sum(one.deltas))).value for p, q in _both(one)]
+    return Checked(max(values) - _DIGITS, promise.value)
+
+
+def _independent_by_metric(one: Instance) -> Checked | None:
+    pairs = one.pairs_alone
+    distance = FamilyDistance.wasserstein(pairs, one.metric)
+    notion = MetricDistributionPrivacy(pairs, distance)
+    parts = [notion.measure(each) for each in (one.first, one.second)]
+    if not all(math.isfinite(part.upper) for part in parts):
+        return None  # distributions that only rounding parts
+    promise = independent_inputs(*(Promise.measured(part) for part in parts))
+    lengths = distance.array[tuple(pairs.pairs.T)]
+    laws = zip(_both(one), lengths, strict=True)
+    values = [max_divergence(p, q).value / length for (p, q), length in laws if length > 0]
+    return Checked(max(values, default=0.0) - _DIGITS, promise.value)
+
+
+def divergences_add(divergence: Divergence, *, product: bool = False) -> Check:
+    """Return the check that divergences of independent reports add, or are at most their sum and their product."""
+
+    def check(one: Instance) -> Checked:
+        notion = DivergenceDistributionPrivacy(one.pairs_alone, divergence)
+        a, b = (notion.measure(each).upper for each in (one.first, one.second))
+        value = max(divergence(p, q) for p, q in _both(one)) - _DIGITS
+        return Checked(value, a + b + a * b if product else a + b)
+
+    return check
+
+
+def _both(one: Instance) -> list[tuple[Floats, Floats]]:
+    """Return the laws of two reports about two independent secrets, for each pair of the family."""
+    laws = one.family.distributions @ one.first, one.family.distributions @ one.second
+    joint: NDArray[np.float64] = np.array([np.outer(p, q).ravel() for p, q in zip(*laws, strict=True)])
+    return [(joint[i], joint[j]) for i, j in one.family.pairs]
+
+
+def _processed(one: Instance) -> Checked:
+    before = DistributionPrivacy(one.family, one.deltas[0]).measure(one.first)
+    return _checked(post_processed(Promise.measured(before)), one.first @ one.merge)
+
+
+def _probabilistic_processed(one: Instance) -> Checked:
+    notion = ProbabilisticDistributionPrivacy(one.family, one.deltas[0])
+    return Checked(notion.measure(one.first @ one.merge).lower, notion.measure(one.first).upper)
+
+
+def _before(one: Instance) -> Promise | None:
+    try:
+        return pre_processed(_promise(one), one.pairs_alone, one.move)
+    except ValueError:
+        return None
+
+
+def _preprocessed(one: Instance) -> Checked | None:
+    promise = _before(one)
+    return None if promise is None else _checked(promise, one.move @ one.first)
+
+
+def _printed_delta(one: Instance) -> Checked | None:
+    after, alone = _before(one), _promise(one)
+    if after is None:
+        return None
+    steps = round(after.value / alone.value) if alone.value > 0 else 1
+    grown, delta = (float(getattr(promise.notion, "delta", 0.0)) for promise in (after, alone))
+    printed = steps * math.exp((steps - 1) * alone.value) * delta
+    return Checked(grown * (1 - 1e-9) - _DIGITS, min(1.0, printed))
+
+
+def _preprocessed_by_metric(one: Instance) -> Checked:
+    distance = FamilyDistance.wasserstein(one.family, one.metric)
+    after = pre_processed(_metric_promise(one), one.pairs_alone, one.move, distance)
+    return _checked(after, one.move @ one.first)
 
 
 class Statement(NamedTuple):
@@ -40,138 +291,130 @@ class Statement(NamedTuple):
     key: str
     where: str
     says: str
-    check: Callable[[Instance], Checked | None]  # None where the instance is not one of the statement's
-    small: bool = False  # whether it is tried on small instances only
+    check: Check
+    small: bool  # whether it is tried on small instances only
 
 
-STATEMENTS: Final = (
-    Statement(
+_EVERY, _SMALL = False, True
+_LIFTING: Final[tuple[tuple[str, bool, str, Check], ...]] = (
+    (
         "dp",
-        LIFTING,
+        _EVERY,
         "(epsilon, delta)-DP for Phi gives (epsilon, delta)-DistP for the lifting of Phi.",
-        checks.lifted,
+        lambda one: _checked(_promise(one), one.first),
     ),
-    Statement(
+    (
         "dp-factor",
-        LIFTING,
+        _EVERY,
         "(epsilon, delta)-DP for Phi gives (epsilon, delta |Phi|)-DistP for the lifting of Phi.",
-        checks.lifted_with_factor,
+        _with_factor,
     ),
-    Statement("points", LIFTING, "DistP for the lifting of Phi gives DP for Phi.", checks.points, small=True),
-    Statement(
-        "xdp", LIFTING, "(epsilon, delta, d)-XDP gives XDistP for W_inf with the same delta.", checks.metric_lifted
+    ("points", _SMALL, "DistP for the lifting of Phi gives DP for Phi.", _of_points),
+    (
+        "xdp",
+        _EVERY,
+        "(epsilon, delta, d)-XDP gives XDistP for W_inf with the same delta.",
+        lambda one: _checked(_metric_promise(one), one.first),
     ),
-    Statement("xdp-mean", LIFTING, "(epsilon, d)-XDP gives XDistP for W_1.", checks.metric_lifted_by_mean),
+    ("xdp-mean", _EVERY, "(epsilon, d)-XDP gives XDistP for W_1.", _by_mean),
     *(
-        Statement(
+        (
             f"divergence {each.name}",
-            LIFTING,
+            _SMALL,
             f"(epsilon, D)-DP for Phi gives (epsilon, D)-DistP for its lifting, D the {each.name}.",
-            checks.divergence_lifted(each),
-            small=True,
+            _lifted(each),
         )
-        for each in (*FIVE, Renyi(2.0))
+        for each in (*_FIVE, Renyi(2.0))
     ),
     *(
-        Statement(
+        (
             f"mean {each.name}",
-            LIFTING,
+            _EVERY,
             f"(epsilon, d, D)-XDP gives XDistP for W_1, D the {each.name}.",
-            checks.divergence_by_mean(each),
+            _divergence_by_mean(each),
         )
-        for each in (*FIVE, Renyi(0.5), Renyi(2.0), Renyi(8.0))
+        for each in (*_FIVE, Renyi(0.5), Renyi(2.0), Renyi(8.0))
     ),
-    Statement("pdistp", LIFTING, "(epsilon, delta)-PDistP gives (epsilon, delta)-DistP.", checks.probabilistic),
-    Statement(
-        "pdistp-back", LIFTING, "(epsilon, delta)-DistP gives (epsilon, delta)-PDistP.", checks.probabilistic_back
-    ),
-    Statement(
+    ("pdistp", _EVERY, "(epsilon, delta)-PDistP gives (epsilon, delta)-DistP.", _probabilistic),
+    ("pdistp-back", _EVERY, "(epsilon, delta)-DistP gives (epsilon, delta)-PDistP.", _probabilistic_back),
+    (
         "beliefs",
-        LIFTING,
+        _SMALL,
         "Against beliefs one step off on both sides, three steps: 3 epsilon and delta (1 + e^epsilon + e^(2 "
         "epsilon)).",
-        checks.believed,
-        small=True,
+        _believed,
     ),
-    Statement(
+)
+_COMPOSITION: Final[tuple[tuple[str, bool, str, Check], ...]] = (
+    (
         "same-input",
-        COMPOSITION,
+        _EVERY,
         "Two reports about one secret, guaranteed for a lifting: epsilons and deltas add.",
-        checks.together,
+        _together(_promise),
     ),
-    Statement(
+    (
         "same-input-pairs",
-        COMPOSITION,
+        _EVERY,
         "Two reports about one secret, guaranteed for pairs alone: epsilons and deltas add.",
-        checks.together_for_pairs,
+        _together_for_pairs,
     ),
-    Statement(
+    (
         "same-input-metric",
-        COMPOSITION,
+        _EVERY,
         "Two reports about one secret, guaranteed for W_inf: epsilons and deltas add.",
-        checks.together_by_metric,
+        _together(_metric_promise),
     ),
-    Statement(
+    (
         "independent",
-        COMPOSITION,
+        _SMALL,
         "Two reports about independent secrets, any pairs: epsilons and deltas add.",
-        checks.apart,
-        small=True,
+        _independent,
     ),
-    Statement(
+    (
         "independent-metric",
-        COMPOSITION,
+        _SMALL,
         "Two reports about independent secrets, guaranteed for W_inf: epsilons add.",
-        checks.apart_by_metric,
-        small=True,
+        _independent_by_metric,
     ),
     *(
-        Statement(
+        (
             f"sum {each.name}",
-            COMPOSITION,
+            _SMALL,
             f"Two reports about independent secrets: the values of the {each.name} add.",
-            checks.divergences_add(each),
-            small=True,
+            divergences_add(each),
         )
         for each in (*ADDING, CHI_SQUARED, HockeyStick(0.2))
     ),
-    Statement(
+    (
         "sum and product chi-square",
-        COMPOSITION,
+        _SMALL,
         "Two reports about independent secrets: the chi-square divergence is at most the sum and the product.",
-        checks.chi_square_with_product,
-        small=True,
+        divergences_add(CHI_SQUARED, product=True),
     ),
-    Statement("post", COMPOSITION, "Post-processing keeps (epsilon, delta)-DistP.", checks.processed),
-    Statement(
-        "post-pdistp",
-        COMPOSITION,
-        "Post-processing keeps (epsilon, delta)-PDistP.",
-        checks.probabilistic_processed,
-    ),
-    Statement(
+    ("post", _EVERY, "Post-processing keeps (epsilon, delta)-DistP.", _processed),
+    ("post-pdistp", _EVERY, "Post-processing keeps (epsilon, delta)-PDistP.", _probabilistic_processed),
+    (
         "pre",
-        COMPOSITION,
+        _SMALL,
         "A c-stable transformation before: c epsilon and delta (1 + e^epsilon + ... + e^((c - 1) epsilon)).",
-        checks.before,
-        small=True,
+        _preprocessed,
     ),
-    Statement(
-        "pre-printed",
-        COMPOSITION,
-        "This delta is at most the printed one, c e^((c - 1) epsilon) delta.",
-        checks.before_with_printed_delta,
-        small=True,
-    ),
-    Statement(
+    ("pre-printed", _SMALL, "This delta is at most the printed one, c e^((c - 1) epsilon) delta.", _printed_delta),
+    (
         "pre-metric",
-        COMPOSITION,
+        _SMALL,
         "A transformation that stretches W_inf by c: c epsilon, delta.",
-        checks.before_by_metric,
-        small=True,
+        _preprocessed_by_metric,
     ),
 )
+
+STATEMENTS: Final = tuple(
+    Statement(key, where, says, check, small)
+    for where, rows in ((LIFTING, _LIFTING), (COMPOSITION, _COMPOSITION))
+    for key, small, says, check in rows
+)
 """All statements, in the order of the tables."""
+CHECKS: Final = {each.key: each.check for each in STATEMENTS}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -298,9 +541,9 @@ def _tried(instances: Iterable[tuple[str, Instance]], kind: str, seed: int, *, s
         rated = [
             (of.value / of.bound, name, of)
             for name, of in checked
-            if of.value > _LARGE and _LARGE < of.bound < np.inf
+            if of.value > _DIGITS and _DIGITS < of.bound < np.inf
         ]
-        over = sum(of.value > of.bound + _LARGE for _, of in checked)
+        over = sum(of.value > of.bound + _DIGITS for _, of in checked)
         median = float(np.median([ratio for ratio, *_ in rated])) if rated else None
         largest, name, shown = max(rated) if rated else (None, *checked[0])
         rows.append(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -28,7 +27,7 @@ from sfumato.mechanisms import (
     restricted_laplace,
 )
 
-from ..reproduction import SECONDS, Made
+from ..reproduction import Made
 from ..results import columns_of
 from .groups import Groups
 from .measurements import DELTA, MIXTURE, NEAR, UNIFORM, dummies_of
@@ -36,7 +35,6 @@ from .measurements import DELTA, MIXTURE, NEAR, UNIFORM, dummies_of
 TUPLING: Final = "tupling"
 BOUNDS: Final = "bounds"
 FEWEST: Final = "fewest"
-ACCOUNTANT: Final = f"accountant{SECONDS}"
 
 EVERYWHERE: Final = math.inf
 """The radius of noise that is not restricted."""
@@ -165,19 +163,3 @@ def fewest(groups: Groups, city: Grid, slopes: Sequence[float], epsilons: Sequen
             else:
                 rows.append(FewestRow(groups.title, slope, epsilon, plan.dummies, plan.fewest, plan.loss))
     return {FEWEST: [columns_of(row) for row in rows]}
-
-
-def accounted(outputs: int = 400, numbers: Sequence[int] = (10, 100, 1000)) -> Made:
-    """Return epsilon of two random distributions of reports by source of dummies, and the CPU seconds."""
-    random = np.random.default_rng(0)
-    first, second = random.dirichlet(np.full(outputs, 0.2), 2)
-    even = np.full(outputs, 1 / outputs)
-    rows, seconds = [], []
-    for k in numbers:
-        for name, nu in ((UNIFORM, even), (MIXTURE, 0.999 * (first + second) / 2 + 0.001 * even)):
-            start = time.process_time()
-            epsilon = _both_ways(np.array([first, second]), nu, k)
-            case = {"observables": outputs, "dummies": k, "source": name}
-            seconds.append({**case, "seconds": time.process_time() - start})
-            rows.append({**case, "epsilon_lower": epsilon.lower, "epsilon_upper": epsilon.upper})
-    return {"accountant": rows, ACCOUNTANT: seconds}
