@@ -109,7 +109,7 @@ GOLDEN: Final = case_of([[0.4, 0.1, 0.5], [0.2, 0.2, 0.6], [0.04, 0.01, 0.95], [
 ODD: Final = case_of([[1e-6, 1 - 1e-6], [1e-6 * math.e, 1 - 1e-6 * math.e]])
 """A rare report that is e times as likely for one secret, and another that says next to nothing."""
 TWO_RARE: Final = _with_prior([[0.5, 0.5], [0.125, 0.875], [0.25, 0.75]], 1e-6, 1e-6, 1 - 2e-6)
-"""Two secrets of small probability, one likelier and one less likely than the rest to make the first report."""
+"""Two secrets of small probability: one makes the first report more often than the rest, one less often."""
 RARE_VALUE: Final = _with_prior([[0.8, 0.2], [0.2, 0.8]], 1e-6, 1 - 1e-6)
 """A value of small probability, and randomised response."""
 _STEPS: Final = np.exp(np.array([[0.0, 0.0], [0.5, 0.0], [1.0, 0.0], [1.5, 0.0]]))

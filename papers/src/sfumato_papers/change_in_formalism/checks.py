@@ -274,11 +274,6 @@ def to_posteriors(value: Callable[[FormalCase], float], start: Ask) -> Check:
     return check
 
 
-def total_to_epsilon(variation: float) -> float:
-    """Return the epsilon for which 2 / (1 + e**epsilon) is the least total error."""
-    return 2 * math.atanh(variation) if variation < 1 else math.inf
-
-
 def _shortfall(case: FormalCase, a: Floats, b: Floats) -> float:
     """Return the least delta with 1 - a <= e**epsilon b + delta and 1 - b <= e**epsilon a + delta."""
     grown = math.exp(case.epsilon)

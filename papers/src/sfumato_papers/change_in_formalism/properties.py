@@ -14,21 +14,14 @@ from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.privacy import (
     AdversarialPrivacy,
-    AposterioriNoiselessPrivacy,
-    BoundedRange,
     Claim,
     DistributionPrivacy,
     Family,
-    GaussianPrivacy,
-    IndistinguishablePrivacy,
-    InformationPrivacy,
     MembershipPrivacy,
     MetricDistributionPrivacy,
     NegativeMembershipPrivacy,
-    Notion,
     PositiveMembershipPrivacy,
     Property,
-    SemanticPrivacy,
     TradeOff,
     TradeOffPrivacy,
     answer,
@@ -37,6 +30,7 @@ from sfumato.privacy import (
 )
 
 from .channels import FormalCase, cases
+from .checks import GAUSSIAN, INDISTINGUISHABLE, RANGE, Ask, afterwards, exchange, information_privacy, of_first
 
 _DIGITS: Final = 1e-9
 YES, NO, OPEN = "yes", "no", "?"
@@ -49,7 +43,7 @@ class TableEntry(CompactRepr):
     name: str
     key: str  # of its notion here
     says: tuple[str, str, str]  # of processing, mixtures and composition: yes, no, or a question mark
-    notion: Callable[[FormalCase], Notion] | None  # None for trade-off curves, which have no number
+    notion: Ask | None  # None for trade-off curves, which have no number
     add: Callable[[float, float], float] | None = None  # composition; by default that of `sfumato.privacy.compose`
 
 
@@ -79,34 +73,18 @@ def _apart(case: FormalCase) -> MetricDistributionPrivacy:
 
 
 ENTRIES: Final = (
-    TableEntry("IndPr", "indistinguishable", (YES, YES, YES), lambda _: IndistinguishablePrivacy()),
+    TableEntry("IndPr", "indistinguishable", (YES, YES, YES), INDISTINGUISHABLE),
     TableEntry("f-DP", "trade-off", (YES, OPEN, YES), None),
-    TableEntry("Gaussian DP", "gaussian", (YES, OPEN, YES), lambda _: GaussianPrivacy()),
-    TableEntry(
-        "PMPr",
-        "positive-membership",
-        (YES, YES, NO),
-        lambda case: PositiveMembershipPrivacy(case.given, case.first),
-    ),
-    TableEntry(
-        "NMPr",
-        "negative-membership",
-        (YES, YES, NO),
-        lambda case: NegativeMembershipPrivacy(case.given, case.first),
-    ),
-    TableEntry("MPr", "membership", (YES, YES, NO), lambda case: MembershipPrivacy(case.given, case.first)),
+    TableEntry("Gaussian DP", "gaussian", (YES, OPEN, YES), GAUSSIAN),
+    TableEntry("PMPr", "positive-membership", (YES, YES, NO), of_first(PositiveMembershipPrivacy)),
+    TableEntry("NMPr", "negative-membership", (YES, YES, NO), of_first(NegativeMembershipPrivacy)),
+    TableEntry("MPr", "membership", (YES, YES, NO), of_first(MembershipPrivacy)),
     TableEntry("AdvPr", "adversarial", (YES, YES, NO), lambda case: AdversarialPrivacy(case.given, 0.01)),
+    TableEntry("ANPr", "aposteriori-noiseless", (YES, YES, OPEN), afterwards),
+    TableEntry("SemPr", "semantic", (OPEN, OPEN, OPEN), exchange),
+    TableEntry("RBPr", "bounded-range", (OPEN, OPEN, OPEN), RANGE),
     TableEntry(
-        "ANPr", "aposteriori-noiseless", (YES, YES, OPEN), lambda case: AposterioriNoiselessPrivacy(case.given)
-    ),
-    TableEntry("SemPr", "semantic", (OPEN, OPEN, OPEN), lambda case: SemanticPrivacy(case.exchange)),
-    TableEntry("RBPr", "bounded-range", (OPEN, OPEN, OPEN), lambda _: BoundedRange()),
-    TableEntry(
-        "InfPr",
-        "information",
-        (OPEN, OPEN, OPEN),
-        lambda case: InformationPrivacy(case.given),
-        lambda first, second: 2 * (first + second),
+        "InfPr", "information", (OPEN, OPEN, OPEN), information_privacy, lambda first, second: 2 * (first + second)
     ),
     TableEntry(
         "DnPr", "distribution-privacy", (YES, YES, NO), lambda case: DistributionPrivacy(_two_families(case))

@@ -86,7 +86,6 @@ from .checks import (
     six_times,
     tanh,
     to_posteriors,
-    total_to_epsilon,
     twice,
 )
 
@@ -284,7 +283,7 @@ _TESTS: Final = (
     _TESTING.ours(
         "total error to DP",
         "If every test has a total error of at least 2 / (1 + e^epsilon), the channel is epsilon-DP.",
-        implied(TOTAL, DP, total_to_epsilon),
+        implied(TOTAL, DP, artanh(2, 1)),
         RARE,
     ),
     _TESTING.states(
