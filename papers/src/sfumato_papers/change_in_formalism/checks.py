@@ -97,7 +97,7 @@ def tanh(share: float) -> Callable[[float], float]:
 
 
 def artanh(factor: float, inner: float) -> Callable[[float], float]:
-    """Return the inverse rule with two factors, infinite where the inverse tangent has no value."""
+    """Return the rule of a factor times the artanh of a multiple, infinite beyond its domain."""
     return lambda sigma: factor * math.atanh(inner * sigma) if inner * sigma < 1 else math.inf
 
 
@@ -137,24 +137,19 @@ def every(kind: _Membership) -> Ask:
     return always(kind(Priors.all()))
 
 
+def of_prior(kind: Callable[[Priors], Notion]) -> Ask:
+    """Return a notion of the prior, about every single secret."""
+    return lambda case: kind(case.given)
+
+
 def of_first(kind: _Membership) -> Ask:
     """Return a notion about one fact, of one prior."""
     return lambda case: kind(case.given, case.first)
 
 
-def noiseless(case: FormalCase) -> Notion:
-    """Return noiseless privacy for the prior."""
-    return NoiselessPrivacy(case.given)
-
-
-def afterwards(case: FormalCase) -> Notion:
-    """Return a posteriori noiseless privacy for the prior."""
-    return AposterioriNoiselessPrivacy(case.given)
-
-
-def information_privacy(case: FormalCase) -> Notion:
-    """Return information privacy for the prior."""
-    return InformationPrivacy(case.given)
+NOISELESS: Final = of_prior(NoiselessPrivacy)
+AFTERWARDS: Final = of_prior(AposterioriNoiselessPrivacy)
+INFORMATION: Final = of_prior(InformationPrivacy)
 
 
 def conditioned(case: FormalCase) -> Notion:

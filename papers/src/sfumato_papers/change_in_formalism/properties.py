@@ -30,7 +30,7 @@ from sfumato.privacy import (
 )
 
 from .channels import FormalCase, cases
-from .checks import GAUSSIAN, INDISTINGUISHABLE, RANGE, Ask, afterwards, exchange, information_privacy, of_first
+from .checks import AFTERWARDS, GAUSSIAN, INDISTINGUISHABLE, INFORMATION, RANGE, Ask, exchange, of_first
 
 _DIGITS: Final = 1e-9
 YES, NO, OPEN = "yes", "no", "?"
@@ -80,11 +80,11 @@ ENTRIES: Final = (
     TableEntry("NMPr", "negative-membership", (YES, YES, NO), of_first(NegativeMembershipPrivacy)),
     TableEntry("MPr", "membership", (YES, YES, NO), of_first(MembershipPrivacy)),
     TableEntry("AdvPr", "adversarial", (YES, YES, NO), lambda case: AdversarialPrivacy(case.given, 0.01)),
-    TableEntry("ANPr", "aposteriori-noiseless", (YES, YES, OPEN), afterwards),
+    TableEntry("ANPr", "aposteriori-noiseless", (YES, YES, OPEN), AFTERWARDS),
     TableEntry("SemPr", "semantic", (OPEN, OPEN, OPEN), exchange),
     TableEntry("RBPr", "bounded-range", (OPEN, OPEN, OPEN), RANGE),
     TableEntry(
-        "InfPr", "information", (OPEN, OPEN, OPEN), information_privacy, lambda first, second: 2 * (first + second)
+        "InfPr", "information", (OPEN, OPEN, OPEN), INFORMATION, lambda first, second: 2 * (first + second)
     ),
     TableEntry(
         "DnPr", "distribution-privacy", (YES, YES, NO), lambda case: DistributionPrivacy(_two_families(case))

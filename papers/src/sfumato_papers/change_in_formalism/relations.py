@@ -40,17 +40,19 @@ from .channels import (
 )
 from .checks import (
     ADVERSARIES,
+    AFTERWARDS,
     CONCENTRATED,
     DEFAULTS,
     DP,
     GAUSSIAN,
     INDISTINGUISHABLE,
+    INFORMATION,
     KL,
+    NOISELESS,
     RANGE,
     TOTAL,
     Ask,
     Check,
-    afterwards,
     always,
     artanh,
     bounded,
@@ -68,13 +70,12 @@ from .checks import (
     from_posteriors,
     gaussian_delta,
     implied,
-    information_privacy,
     information_to_total,
     kl_to_information,
     mu_of_epsilon,
-    noiseless,
     odds,
     of_first,
+    of_prior,
     one_default,
     positive_to_ratio,
     ratio_to_adversaries,
@@ -101,9 +102,7 @@ class FormalRelation(CompactRepr):
     says: str
     check: Check
     known: FormalCase = COIN  # attains the relation or, if it fails, breaks it
-    published: bool = (
-        True  # in the thesis or a paper that it cites; else a constant, condition or converse of ours
-    )
+    published: bool = True  # in the thesis or a paper that it cites
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -385,9 +384,7 @@ _BELIEFS: Final = (
     _TABLE.states(
         "PMPr to AdvPr",
         "epsilon-PMPr is (epsilon, 0)-AdvPr.",
-        implied(
-            lambda case: PositiveMembershipPrivacy(case.given), lambda case: AdversarialPrivacy(case.given), same
-        ),
+        implied(of_prior(PositiveMembershipPrivacy), of_prior(AdversarialPrivacy), same),
     ),
     _TABLE.ours(
         "AdvPr to PMPr",
@@ -424,19 +421,19 @@ _BELIEFS: Final = (
         ratio_to_adversaries,
     ),
     _NOISELESS.states(
-        "NPr to ANPr", "epsilon-NPr is epsilon-ANPr.", implied(noiseless, afterwards, same), RARE_VALUE
+        "NPr to ANPr", "epsilon-NPr is epsilon-ANPr.", implied(NOISELESS, AFTERWARDS, same), RARE_VALUE
     ),
     _NOISELESS.states(
-        "ANPr to NPr, twice", "epsilon-ANPr is (2 epsilon)-NPr.", implied(afterwards, noiseless, twice), TWO_RARE
+        "ANPr to NPr, twice", "epsilon-ANPr is (2 epsilon)-NPr.", implied(AFTERWARDS, NOISELESS, twice), TWO_RARE
     ),
     _NOISELESS.ours(
-        "ANPr to NPr, the same", "epsilon-ANPr is epsilon-NPr.", implied(afterwards, noiseless, same), TWO_RARE
+        "ANPr to NPr, the same", "epsilon-ANPr is epsilon-NPr.", implied(AFTERWARDS, NOISELESS, same), TWO_RARE
     ),
     _NOISELESS.states(
         "ANPr to posteriors",
         "epsilon-ANPr keeps a posterior between max(e^-epsilon p, 1 - e^epsilon (1 - p)) and min(e^epsilon p, 1 - "
         "e^-epsilon (1 - p)).",
-        bounded("aposteriori-noiseless", afterwards, singletons),
+        bounded("aposteriori-noiseless", AFTERWARDS, singletons),
     ),
     *_NOISELESS.by_hand(
         "ANPr",
@@ -444,7 +441,7 @@ _BELIEFS: Final = (
         "epsilon-ANPr is epsilon-MPr for one prior.",
         "epsilon-MPr for one prior is epsilon-ANPr.",
         factors,
-        lambda case: MembershipPrivacy(case.given),
+        of_prior(MembershipPrivacy),
     ),
     *_INFERENTIAL.by_hand(
         "bounded odds",
@@ -452,7 +449,7 @@ _BELIEFS: Final = (
         "Where a report changes the odds of any two values by at most e^epsilon, it is epsilon-NPr.",
         "epsilon-NPr lets a report change the odds of any two values by at most e^epsilon.",
         odds,
-        noiseless,
+        NOISELESS,
     ),
     *_PUFFERFISH.both_ways(
         "Pufferfish",
@@ -465,19 +462,19 @@ _BELIEFS: Final = (
     _INFORMATION.ours(
         "DP to InfPr",
         "epsilon-DP of all pairs of secrets is epsilon-InfPr for every prior.",
-        implied(DP, information_privacy, same),
+        implied(DP, INFORMATION, same),
         RARE_VALUE,
     ),
     _INFORMATION.states(
         "InfPr to DP, twice",
         "epsilon-InfPr, for a prior that holds every secret possible, is (2 epsilon)-DP of all pairs.",
-        implied(information_privacy, DP, twice),
+        implied(INFORMATION, DP, twice),
         TWO_RARE,
     ),
     _INFORMATION.ours(
         "InfPr to DP, the same",
         "epsilon-InfPr for one prior is epsilon-DP.",
-        implied(information_privacy, DP, same),
+        implied(INFORMATION, DP, same),
         TWO_RARE,
     ),
     _TABLE.ours(
