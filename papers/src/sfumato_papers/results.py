@@ -7,7 +7,7 @@ them. `save` writes both, and `rows_of` reads a table again.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args, get_type_hints
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 TableRow = Mapping[str, object]
 _Row = TypeVar("_Row", bound="DataclassInstance")
+_Any = TypeVar("_Any")
 
 
 class Results(Protocol):
@@ -88,6 +89,16 @@ def _value(name: str, kind: Any, cells: Mapping[str, str]) -> object:
     if not text and type(None) in kinds:
         return None
     return text == "True" if kinds[0] is bool else kinds[0](text)
+
+
+def where(rows: Iterable[_Any], **fields: object) -> list[_Any]:
+    """Return the rows whose fields have the given values."""
+    return [row for row in rows if all(getattr(row, name) == value for name, value in fields.items())]
+
+
+def distinct(rows: Iterable[object], field: str) -> list[Any]:
+    """Return the different values of a field, in the order in which they occur."""
+    return list(dict.fromkeys(getattr(row, field) for row in rows))
 
 
 def save(

@@ -4,40 +4,52 @@ Source: Romanelli, Palamidessi and Chatzikokolakis, "Optimal Obfuscation Mechani
 CSF 2020.
 """
 
-from .alternation import AlternationRow, alternate
-from .contest import Contest, ContestRow, contest, measure, measure_tupling
-from .crowd import Hidden, busiest, hidden_in
-from .draws import LaplaceDraws, NoNoise, TableDraws
-from .experiments import (
-    EXPERIMENT_1,
-    EXPERIMENT_2,
-    GAP,
-    Experiment,
-    SquareDesign,
-    learn_square,
-    least_information,
-    square_generator,
+from .claims import people_table, square_table
+from .contest import (
+    ContestRow,
+    busiest,
+    contest,
+    hidden_in,
+    measure,
+    measure_tupling,
 )
-from .figure_games import swapping_figure
-from .figure_people import people_figure
-from .generators import GeneratorErrors, GridRow, generator_errors
-from .guesses import GuessedLabel, GuessTheoremRow, theorem_row
-from .parts import MAX_LOSSES_M, CloudCell, CloudPoint
-from .square import loss_of_cells, square_cells, square_data
-from .swapping import CLASSIFIERS, GENERATORS, PayoffRow, Payoffs, Swapping, SwappingRound, payoffs, play_swapping
-from .vocabulary import (
+from .figures import people_figure, swapping_figure
+from .games import (
+    CLASSIFIERS,
+    GENERATORS,
+    Swapping,
+    SwappingRound,
+    alternate,
+    payoffs,
+    play_swapping,
+)
+from .generators import (
     ANNEALED,
     LAPLACE,
     LEAST_INFORMATION,
-    NETWORK,
     NO_NOISE,
     NOISE,
     OPTIMUM,
-    SQUARE_GENERATORS,
     TABLE,
     TUPLED,
+    GridRow,
+    LaplaceDraws,
+    NoNoise,
+    TableDraws,
+    generator_errors,
 )
-from .words import people_table, square_table
+from .guesses import GuessedLabel, theorem_row
+from .square import (
+    EXPERIMENT_1,
+    EXPERIMENT_2,
+    GAP,
+    learn_square,
+    least_information,
+    loss_of_cells,
+    square_cells,
+    square_data,
+    square_generator,
+)
 
 __all__ = [
     "ANNEALED",
@@ -48,30 +60,16 @@ __all__ = [
     "GENERATORS",
     "LAPLACE",
     "LEAST_INFORMATION",
-    "MAX_LOSSES_M",
-    "NETWORK",
     "NOISE",
     "NO_NOISE",
     "OPTIMUM",
-    "SQUARE_GENERATORS",
     "TABLE",
     "TUPLED",
-    "AlternationRow",
-    "CloudCell",
-    "CloudPoint",
-    "Contest",
     "ContestRow",
-    "Experiment",
-    "GeneratorErrors",
     "GridRow",
-    "GuessTheoremRow",
     "GuessedLabel",
-    "Hidden",
     "LaplaceDraws",
     "NoNoise",
-    "PayoffRow",
-    "Payoffs",
-    "SquareDesign",
     "Swapping",
     "SwappingRound",
     "TableDraws",

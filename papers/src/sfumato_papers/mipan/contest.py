@@ -1,8 +1,9 @@
-"""Contest of mechanisms that hide a label of visits at the same loss, including the certified optimum."""
+"""Users of a city: labels to hide in visits, and a contest of mechanisms that hide them at the same loss."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -10,10 +11,11 @@ from typing import Final
 import numpy as np
 from scipy.optimize import brentq
 
-from sfumato.core import AnyLoss, Mechanism, Metric, Prior
+from sfumato.core import AnyLoss, Mechanism, Metric, Prior, Space
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
-from sfumato.geo import Grid
+from sfumato.errors import DataError
+from sfumato.geo import Grid, Projection, Visits
 from sfumato.learning import Pairs, hiding, learn_table
 from sfumato.mechanisms import (
     Tupling,
@@ -27,65 +29,66 @@ from sfumato.mechanisms import (
 )
 from sfumato.optimal import least_vulnerability
 
-from .experiments import GAP
-from .vocabulary import DUMMIES, EXPOST, NO_NOISE, NOISE, OPTIMUM, REMAP, TABLE, TUPLED
+from .generators import DUMMIES, EXPOST, NO_NOISE, NOISE, OPTIMUM, REMAP, TABLE, TUPLED
+from .square import GAP
 
 # Epsilon of noise that hardly moves a report, and that forgets the place.
 _BRACKET_PER_M: Final = (0.05, 1e-4)
 
+Measures = tuple[float, float, float, float, float]
+"""Error and loss on the training visits; on the held-out ones, the error of both guesses and the loss."""
+
+MAX_LOSSES_M: Final = (518.0, 1150.0)
+"""Limits of the paper for its Gowalla users."""
+
+HOMES: Final = ("home_area", "area")
+"""Columns with homes; the first that exists is used."""
+
+_LEAST: Final = 10  # visits in the region of each hidden user
+_STEP_M: Final = 500.0  # between the corners of regions that are tried
+_DEGREES: Final = 0.01  # the squares of which the busiest one lies in the region
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CloudCell(CompactRepr):
+    """Share of the reports of a user in a cell, whose centre is in metres from the middle of the region."""
+
+    source: str
+    max_loss_m: float
+    mechanism: str
+    user: int
+    x_m: float
+    y_m: float
+    share: float
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ContestRow(CompactRepr):
-    """A mechanism that hides a label, within a largest expected loss.
-
-    Attributes:
-        source: The name of the visits.
-        hidden: What is hidden.
-        labels: How many values it has.
-        seed: Of the split and the training.
-        max_loss_m: The largest expected loss allowed.
-        mechanism: Its name.
-        error: Of the best guess of the label, on the visits learned from.
-        loss_m: The expected loss there.
-        held_out_error: Of the guess that is best for the held-out visits: no attacker does better.
-        held_out_error_learned: Of the guess that is best for the visits learned from, on the held-out ones; NaN
-            for tuples, where it is not computed.
-        held_out_loss_m: The expected loss there.
-        largest_error: What no mechanism within that loss exceeds on the visits learned from, with one
-            report for each visit: proved.
-        blind_error: Of the best guess without a report, on the visits learned from.
-    """
+    """A mechanism that hides a label, within a largest expected loss."""
 
     source: str
-    hidden: str
-    labels: int
-    seed: int
-    max_loss_m: float
+    hidden: str  # label that is hidden
+    labels: int  # number of its values
+    seed: int  # of the split and the training
+    max_loss_m: float  # largest expected loss allowed
     mechanism: str
-    error: float
-    loss_m: float
-    held_out_error: float
-    held_out_error_learned: float
+    error: float  # of the best guess on the training visits
+    loss_m: float  # expected loss there
+    held_out_error: float  # of the best guess for the held-out visits: no attacker does better
+    held_out_error_learned: float  # of the guess that is best for the training visits; NaN for tuples
     held_out_loss_m: float
-    largest_error: float
-    blind_error: float
+    largest_error: float  # proved bound for all mechanisms of that loss, training visits, one report each
+    blind_error: float  # of the best guess without a report, training visits
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Contest(CompactRepr):
-    """Mechanisms of at most one loss that hide a label.
+    """Mechanisms of at most one loss that hide a label."""
 
-    Attributes:
-        learning: The visits that they were made from.
-        judging: The held-out ones.
-        mechanisms: Each by its name; without tuples.
-        rows: What each hides, tuples too.
-    """
-
-    learning: Pairs
-    judging: Pairs
-    mechanisms: Mapping[str, Mechanism]
-    rows: tuple[ContestRow, ...]
+    learning: Pairs  # training visits
+    judging: Pairs  # held-out visits
+    mechanisms: Mapping[str, Mechanism]  # by name, without tuples
+    rows: tuple[ContestRow, ...]  # with tuples
 
 
 def contest(
@@ -113,7 +116,7 @@ def contest(
     def remap(epsilon: float) -> Mechanism:
         return remapped(noise(epsilon), prior, loss)
 
-    found: Mapping[str, Mechanism] = {
+    mechanisms: Mapping[str, Mechanism] = {
         NO_NOISE: Mechanism(np.eye(len(cells)), cells, cells),
         NOISE: matched(noise, prior, loss, max_loss_m, _BRACKET_PER_M).mechanism,
         REMAP: matched(remap, prior, loss, max_loss_m, _BRACKET_PER_M).mechanism,
@@ -124,39 +127,27 @@ def contest(
         OPTIMUM: best.mechanism,
     }
 
-    def row(name: str, measured: tuple[float, float, float, float, float]) -> ContestRow:
-        return ContestRow(
-            source,
-            hidden,
-            len(data.space),
-            seed,
-            max_loss_m,
-            name,
-            *measured,
-            1 - best.lower_bound,
-            learning.blind_error,
-        )
-
-    rows = [row(name, measure(each, joint, fresh, loss)) for name, each in found.items()]
+    measures = {name: measure(each, joint, fresh, loss) for name, each in mechanisms.items()}
     if with_tupling:
-        rows.append(row(TUPLED, measure_tupling(cells, joint, fresh, loss, max_loss_m)))
-    return Contest(learning, judging, found, tuple(rows))
+        measures[TUPLED] = measure_tupling(cells, joint, fresh, loss, max_loss_m)
+    head, bounds = (
+        (source, hidden, len(data.space), seed, max_loss_m),
+        (1 - best.lower_bound, learning.blind_error),
+    )
+    rows = tuple(ContestRow(*head, name, *measured, *bounds) for name, measured in measures.items())
+    return Contest(learning, judging, mechanisms, rows)
 
 
-def measure(
-    mechanism: Mechanism, joint: Floats, fresh: Floats, loss: AnyLoss
-) -> tuple[float, float, float, float, float]:
-    """Return error and loss on the visits learned from, and both errors and the loss on the held-out ones."""
+def measure(mechanism: Mechanism, joint: Floats, fresh: Floats, loss: AnyLoss) -> Measures:
+    """Return the measures of a mechanism."""
     known, later = hiding(mechanism, joint, loss), hiding(mechanism, fresh, loss)
     guesses = (joint @ mechanism.matrix).argmax(axis=0)
     right = float((fresh @ mechanism.matrix)[guesses, np.arange(len(guesses))].sum())
     return known.error, known.loss, later.error, 1 - right, later.loss
 
 
-def measure_tupling(
-    cells: Grid, joint: Floats, fresh: Floats, loss: Metric, max_loss_m: float
-) -> tuple[float, float, float, float, float]:
-    """Return the same for a report among dummies whose best answer loses as much; there are two labels."""
+def measure_tupling(cells: Grid, joint: Floats, fresh: Floats, loss: Metric, max_loss_m: float) -> Measures:
+    """Return the measures of a report among dummies whose best answer has this loss, for two labels."""
 
     def family(log_epsilon: float) -> Tupling:
         inner = planar_geometric(cells, math.exp(log_epsilon))
@@ -175,3 +166,71 @@ def measure_tupling(
         float(brentq(lambda value: lost(family(value), joint) - max_loss_m, *sorted(ends), xtol=1e-4))
     )
     return error(tupling, joint), lost(tupling, joint), error(tupling, fresh), math.nan, lost(tupling, fresh)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Hidden(CompactRepr):
+    """A label to hide, and its visits in the cells of a region."""
+
+    source: str
+    name: str  # of the label
+    cells: Grid
+    data: Pairs  # users are numbers, from the most frequent visitor on
+    homes: bool  # whether the label is the home, not the user
+
+
+def busiest(visits: Visits, size_m: tuple[float, float], cell_m: float) -> Grid:
+    """Return the cells of the region with most visits around the busiest square of 0.01 degrees."""
+    if not len(visits):
+        raise DataError("there is no visit.", "give a file of visits.")
+    squares = np.floor(np.column_stack([visits.lat, visits.lon]) / _DEGREES)
+    distinct, counts = np.unique(squares, axis=0, return_counts=True)
+    lat, lon = (distinct[int(counts.argmax())] + 0.5) * _DEGREES
+    plane = Projection(float(lat), float(lon))
+    near = (abs(visits.lat - lat) < 1) & (abs(visits.lon - lon) < 1)
+    xy = plane.forward(visits.lat[near], visits.lon[near])
+    steps = np.floor(xy / _STEP_M).astype(int)
+    half = int(max(size_m) // _STEP_M)
+    steps = steps[(abs(steps) <= half).all(axis=1)] + half
+    many = np.zeros((2 * half + 1, 2 * half + 1))
+    np.add.at(many, (steps[:, 0], steps[:, 1]), 1)
+    sums = np.pad(many.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+    wide, high = (int(side // _STEP_M) for side in size_m)
+    held = sums[wide:, high:] - sums[:-wide, high:] - sums[wide:, :-high] + sums[:-wide, :-high]
+    corner = (np.array(np.unravel_index(int(held.argmax()), held.shape)) - half) * _STEP_M
+    columns, rows = (round(side / cell_m) for side in size_m)
+    return Grid(columns, rows, (cell_m, cell_m), (float(corner[0]), float(corner[1])), plane.crs)
+
+
+def hidden_in(
+    source: str, visits: Visits, users: tuple[int, ...], size_m: tuple[float, float], cell_m: float
+) -> list[Hidden]:
+    """Return the labels to hide: the most frequent visitors, and two home areas from a column of `HOMES`."""
+    if visits.user is None:
+        raise DataError(
+            f"{source}: the visits have no user column, and users are to be hidden.", "give a file that has one."
+        )
+    cells = busiest(visits, size_m, cell_m)
+    inside = visits.select(cells.inside(visits.lat, visits.lon))
+    present = [user for user, count in inside.users().items() if count >= _LEAST]
+    if len(present) < 2:
+        raise DataError(
+            f"{source}: fewer than two users have {_LEAST} visits in a region of {size_m[0] / 1000:g} km x "
+            f"{size_m[1] / 1000:g} km.",
+            "give visits of people who have more, with a column that says whose each is.",
+        )
+    labels = []
+    for many in dict.fromkeys(min(many, len(present)) for many in users):
+        own = Pairs.of_visits(inside, cells, values=present[:many])
+        numbers = Space(range(1, many + 1))
+        data = Pairs((own.classes + 1).tolist(), own.points, "m", numbers)
+        labels.append(Hidden(source, f"{many} users", cells, data, False))
+    for column in HOMES:
+        if column in visits.attributes:
+            counts = Counter(value for value in inside.attributes[column].tolist() if value)
+            common = [str(value) for value, count in counts.most_common(2) if count >= _LEAST]
+            if len(common) == 2:
+                homes = Pairs.of_visits(inside, cells, column, values=common)
+                labels.append(Hidden(source, " or ".join(common), cells, homes, True))
+            break
+    return labels

@@ -1,95 +1,75 @@
-"""Bayes errors that generators of reports leave on grids, for several parts of the data and numbers of reports."""
+"""Generators of reports that learned ones are compared with, and the Bayes errors that each leaves on grids."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 
+from sfumato.core import Mechanism
+from sfumato.core.arrays import Floats, floats
 from sfumato.core.immutable import CompactRepr
-from sfumato.learning import Draws, GridError, Pairs, grid_error, repeated
+from sfumato.errors import InputError
+from sfumato.learning import Draws, GridError, Pairs, grid_error, nearest, repeated
+from sfumato.mechanisms import PlanarLaplace
 
-from .square import AREA_M, CELLS_M, HITS
+CELLS_M: Final = (500.0, 250.0, 100.0, 50.0)
+HITS: Final = (10, 100, 500)
+_AREA_M: Final = 6500.0  # side of the area that the grids divide
+
+NO_NOISE: Final = "no noise"
+LAPLACE: Final = "planar Laplace"
+TABLE: Final = "learned table"
+ANNEALED: Final = "annealed table"
+NETWORK: Final = "learned network"
+LEAST_INFORMATION: Final = "least information"
+OPTIMUM: Final = "certified optimum"
+SQUARE_GENERATORS: Final = (NO_NOISE, LAPLACE, LEAST_INFORMATION, TABLE, ANNEALED, NETWORK, OPTIMUM)
+"""Generators of Experiments 1 and 2, in the order of figures."""
+
+NOISE: Final = "planar geometric"
+REMAP: Final = "planar geometric + remap"
+EXPOST: Final = "ExPost"
+DUMMIES: Final = 10
+TUPLED: Final = f"planar geometric among {DUMMIES} dummies"
+TRAIN: Final = "train"
+TEST: Final = "test"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GridRow(CompactRepr):
-    """The Bayes error that a generator leaves on one grid.
+    """The Bayes error that a generator leaves on one grid."""
 
-    Attributes:
-        experiment: The experiment, or the people and the limit.
-        generator: What makes the reports.
-        seed: Of data, training and draws.
-        part: ``train`` or ``test``.
-        hits: How many reports of each record.
-        cell_m: The side of a cell.
-        error: The plug-in estimate, equation 27: on average too low on fine grids with few hits.
-        error_corrected: The same, less an estimate of its bias.
-        loss_m: The mean distance of report and place.
-        loss_standard_error_m: Its standard error, the records being the independent draws.
-    """
-
-    experiment: str
+    experiment: str  # or the people and the limit
     generator: str
-    seed: int
-    part: str
-    hits: int
+    seed: int  # of data, training and draws
+    part: str  # train or test
+    hits: int  # reports of each record
     cell_m: float
-    error: float
-    error_corrected: float
-    loss_m: float
-    loss_standard_error_m: float
+    error: float  # plug-in estimate, equation 27: on average too low on fine grids with few hits
+    error_corrected: float  # less an estimate of the bias
+    loss_m: float  # mean distance of report and place
+    loss_standard_error_m: float  # over the records
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GeneratorErrors(CompactRepr):
-    """One generator on one part of the data.
-
-    Attributes:
-        name: Of the generator.
-        part: ``train`` or ``test``.
-        hits: How many reports of each record.
-        loss: The mean distance of report and place.
-        loss_error: Its standard error, the records being the independent draws.
-        grids: The Bayes error on each grid, coarse to fine.
-    """
+    """One generator on one part of the data."""
 
     name: str
-    part: str
-    hits: int
-    loss: float
-    loss_error: float
-    grids: tuple[GridError, ...]
-
-    def __str__(self) -> str:
-        """One line of the table."""
-        errors = ", ".join(f"{g.cell:g} m: {g.plug_in:.3f} ({g.error.value:.3f})" for g in self.grids)
-        return f"{self.name}, {self.part}, {self.hits} hits, loss {self.loss:.1f} m; Bayes error {errors}"
+    part: str  # train or test
+    hits: int  # reports of each record
+    loss: float  # mean distance of report and place
+    loss_error: float  # its standard error over the records
+    grids: tuple[GridError, ...]  # coarse to fine
 
     def rows(self, experiment: str, seed: int) -> list[GridRow]:
-        """Return a row for each grid.
-
-        Args:
-            experiment: The name of the experiment.
-            seed: Of the data and draws.
-        """
-        return [
-            GridRow(
-                experiment,
-                self.name,
-                seed,
-                self.part,
-                self.hits,
-                grid.cell,
-                grid.plug_in,
-                grid.error.value,
-                self.loss,
-                self.loss_error,
-            )
-            for grid in self.grids
-        ]
+        """Return a row for each grid."""
+        head, loss = (experiment, self.name, seed, self.part, self.hits), (self.loss, self.loss_error)
+        return [GridRow(*head, grid.cell, grid.plug_in, grid.error.value, *loss) for grid in self.grids]
 
 
 def generator_errors(
@@ -98,20 +78,9 @@ def generator_errors(
     *,
     cells: Sequence[float] = CELLS_M,
     hits: Sequence[int] = HITS,
-    area: float = AREA_M,
     seed: int | None = None,
 ) -> tuple[GeneratorErrors, ...]:
-    """Measure generators on the same data and grids; see `grid_error` for what biases the numbers.
-
-    Args:
-        generators: What draws reports, by name.
-        parts: The data, by name.
-        cells: The sides of the grids' cells.
-        hits: How many reports of each record, for each table.
-        area: The side of the area that the grids divide, centred on the origin: with an even
-            number of cells the origin is a corner of cells.
-        seed: For studies: makes the draws the same each time.
-    """
+    """Measure generators on the same data and grids; see `grid_error` for what biases the numbers."""
     rows = []
     for name, generator in generators.items():
         for part, data in parts.items():
@@ -121,8 +90,54 @@ def generator_errors(
                 reports = again.reported(drawn)
                 each = np.linalg.norm(drawn - again.points, axis=1).reshape(many, len(data)).mean(axis=0)
                 grids = tuple(
-                    grid_error(reports, cell, even=round(area / cell) % 2 == 0, seed=seed) for cell in cells
+                    grid_error(reports, cell, even=round(_AREA_M / cell) % 2 == 0, seed=seed) for cell in cells
                 )
                 error = float(each.std(ddof=1)) / math.sqrt(len(data)) if len(data) > 1 else math.inf
                 rows.append(GeneratorErrors(name, part, many, float(each.mean()), error, grids))
     return tuple(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class NoNoise:
+    """Every report is the place itself."""
+
+    def draw(self, places: Floats, *, seed: int | None = None) -> Floats:  # noqa: ARG002 - nothing is random
+        """Return the places."""
+        return floats(places, "the places", shape=(None, None))
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceDraws:
+    """Planar Laplace noise in floats, for studies."""
+
+    noise: PlanarLaplace
+
+    def draw(self, places: Floats, *, seed: int | None = None) -> Floats:
+        """Return one report for each place, array (k, 2)."""
+        return self.noise.simulate(places, np.random.default_rng(seed))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableDraws:
+    """A finite mechanism on places: each takes the row of the nearest secret."""
+
+    mechanism: Mechanism
+
+    def __post_init__(self) -> None:
+        if self.mechanism.secrets.coordinates is None or self.mechanism.observables.coordinates is None:
+            raise InputError("the mechanism's values have no coordinates.", "use one on cells.")
+
+    def draw(self, places: Floats, *, seed: int | None = None) -> Floats:
+        """Return the coordinates of one report for each place, array (k, dimensions)."""
+        rng = np.random.default_rng(seed)
+        rows = nearest(floats(places, "the places", shape=(None, None)), self.mechanism.secrets)
+        steps = np.cumsum(self.mechanism.matrix, axis=1)
+        steps[:, -1] = np.inf
+        reports = np.empty(len(rows), dtype=np.intp)
+        shots = rng.random(len(rows))
+        for row in np.unique(rows):
+            here = rows == row
+            reports[here] = np.searchsorted(steps[row], shots[here], side="right")
+        coordinates: Any = self.mechanism.observables.coordinates
+        drawn: Floats = coordinates[reports]
+        return drawn

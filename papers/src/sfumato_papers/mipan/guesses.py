@@ -1,4 +1,4 @@
-"""The best guess of the label from a report: its information, and theorems about it on random channels."""
+"""Error and information of the best guess of a label, and the propositions about it on random channels."""
 
 from __future__ import annotations
 
@@ -14,32 +14,22 @@ from sfumato.leakage import joint_information_bits
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GuessedLabel(CompactRepr):
-    """Error and information of a guessed label.
-
-    Attributes:
-        error: The error of the best guess, given the statement.
-        information_bits: The mutual information of label and statement.
-        unknown_bits: The entropy of the label, given the statement.
-    """
+    """Error of the best guess of a label from a statement, and their mutual information."""
 
     error: float
     information_bits: float
-    unknown_bits: float
+    unknown_bits: float  # entropy of the label, given the statement
 
     @classmethod
     def of(cls, shares: Floats) -> GuessedLabel:
-        """Return error and information of the best guess of a label from a report.
-
-        Args:
-            shares: P(x, z) of label and report, array (labels, reports).
-        """
+        """Return both of the best guess from a report with P(x, z), array (labels, reports)."""
         said = np.zeros((len(shares), len(shares)))
         np.add.at(said.T, shares.argmax(axis=0), shares.T)
         return cls.said(said)
 
     @classmethod
     def said(cls, joint: Floats) -> GuessedLabel:
-        """Return the same for a statement with the joint distribution P(x, y), array (labels, values)."""
+        """Return both of a statement with P(x, y), array (labels, values)."""
         shares = joint.sum(axis=1)
         entropy = float(-(shares[shares > 0] * np.log2(shares[shares > 0])).sum())
         information = joint_information_bits(joint)
@@ -48,36 +38,20 @@ class GuessedLabel(CompactRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GuessTheoremRow(CompactRepr):
-    """Propositions 2 to 4 and the bound of Santhi and Vardy on random channels.
+    """Propositions 2 to 4 and the bound of Santhi and Vardy on random channels."""
 
-    Attributes:
-        seed: Of the channels.
-        channels: How many there were.
-        convex_slack_bits: The least of two mechanisms' mean bits less those of their mixture (Proposition 2).
-        information_slack_bits: The least of I(X; Z) - I(X; Y) over channels and classifiers (Proposition 3).
-        error_slack: The least of B(X|Y) - B(X|Z) over channels and classifiers (Proposition 4).
-        best_error_gap: The largest of B(X|Y) - B(X|Z) for the best classifier.
-        entropy_slack: The least of 1 - 2^-H(X|Y) - B(X|Y) (Santhi and Vardy).
-        sharp_slack: The largest of the same.
-    """
-
-    seed: int
+    seed: int  # of the channels
     channels: int
-    convex_slack_bits: float
-    information_slack_bits: float
-    error_slack: float
-    best_error_gap: float
-    entropy_slack: float
-    sharp_slack: float
+    convex_slack_bits: float  # the least of two mechanisms' mean bits less those of their mixture (Proposition 2)
+    information_slack_bits: float  # the least of I(X; Z) - I(X; Y) over channels and classifiers (Proposition 3)
+    error_slack: float  # the least of B(X|Y) - B(X|Z) over channels and classifiers (Proposition 4)
+    best_error_gap: float  # the largest of B(X|Y) - B(X|Z) for the best classifier
+    entropy_slack: float  # the least of 1 - 2^-H(X|Y) - B(X|Y) (Santhi and Vardy)
+    sharp_slack: float  # the largest of the same
 
 
 def theorem_row(seed: int, channels: int) -> GuessTheoremRow:
-    """Return the slack of each statement on random labels, mechanisms and classifiers.
-
-    Args:
-        seed: Of the draws.
-        channels: How many.
-    """
+    """Return the slack of each statement on random labels, mechanisms and classifiers."""
     rng = np.random.default_rng(seed)
     slacks = []
     for _ in range(channels):

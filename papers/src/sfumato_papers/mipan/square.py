@@ -1,52 +1,119 @@
-"""Four people around a square in Paris: the data of Experiments 1 and 2, made here."""
+"""Experiments 1 and 2: four people around a square, and the generators that hide who reports."""
 
 from __future__ import annotations
 
 import math
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 
-from sfumato.core import Space
+from sfumato.core import Mechanism, Space
 from sfumato.core.arrays import Floats
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
-from sfumato.learning import Pairs, nearest
+from sfumato.learning import (
+    BayesVulnerability,
+    Draws,
+    Ending,
+    LearnedTable,
+    MutualInformation,
+    Pairs,
+    hiding,
+    learn_generator,
+    learn_table,
+    nearest,
+)
+from sfumato.mechanisms import PlanarLaplace
+from sfumato.optimal import least_vulnerability
 
-SIDE_M: Final = 300.0
-RADIUS_M: Final = 45.8
-AREA_M: Final = 6500.0
-CELLS_M: Final = (500.0, 250.0, 100.0, 50.0)
-HITS: Final = (10, 100, 500)
+from .generators import (
+    ANNEALED,
+    LAPLACE,
+    LEAST_INFORMATION,
+    NETWORK,
+    NO_NOISE,
+    OPTIMUM,
+    TABLE,
+    LaplaceDraws,
+    NoNoise,
+    TableDraws,
+)
+from .guesses import GuessedLabel
+
 PEOPLE: Final = ("south-west", "south-east", "north-east", "north-west")
+GAP: Final = 1e-4
+"""Relative gap of certified optima."""
+
+_SIDE_M: Final = 300.0
+_RADIUS_M: Final = 45.8
+_CELL_M: Final = 50.0
+_REACH_M: Final = 200.0  # of the cells, in each direction
+_MARGIN: Final = 0.005  # of the limit: the part to stay below it, so that it is met on other records
+_HIDDEN: Final = 1e-4  # above chance, where nothing more needs to be hidden
+_ORDERS: Final = (8.0, 40.0, 200.0)  # of the smooth target: the larger, the nearer to the Bayes vulnerability
+_FLOOR: Final = 1e-9  # of probabilities that training starts from
+_NETWORK_FAILURE: Final = 0.25  # of the limit of the loss: 0.05 would leave 1.6 % of it unused
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """An experiment on the square."""
+
+    name: str
+    max_loss_m: float  # largest expected distance allowed
+    epsilon_per_m: float  # of the planar Laplace noise for comparison
+
+
+EXPERIMENT_1: Final = Experiment("Experiment 1", 270.0, math.log(2) / 100)
+"""The limit allows hiding everything; the planar Laplace noise has a mean distance of 288.5 m."""
+
+EXPERIMENT_2: Final = Experiment("Experiment 2", 173.0, math.log(2) / 60)
+"""The limit allows hiding a part; the planar Laplace noise has a mean distance of 173.1 m."""
+
+EXPERIMENTS: Final = (EXPERIMENT_1, EXPERIMENT_2)
+
+# Where everything can be hidden, networks that aim lower gather reports; what is left is spent at the end.
+_NETWORK_MARGIN: Final = {EXPERIMENT_1: 0.2, EXPERIMENT_2: 0.005}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CloudPoint(CompactRepr):
+    """A report of one person of the square, in metres east and north of the centre."""
+
+    experiment: str
+    generator: str
+    person: str
+    x_m: float
+    y_m: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SquareDesign(CompactRepr):
+    """A matrix on cells of the square, measured exactly on its training records."""
+
+    experiment: str
+    generator: str
+    seed: int  # of the data and the training
+    loss_m: float  # expected distance from the records to their reports
+    error: float  # of the best guess of the person from a report
+    largest_error: float | None  # proved bound for all matrices within the limit; only for the optimum
+    information_bits: float  # mutual information of person and report
+    guess_information_bits: float  # mutual information of person and best guess
+    unknown_bits: float  # entropy of the person, given the best guess
+    guess_error: float  # error, given the best guess only
 
 
 def vertices() -> Floats:
     """Return the corners of the square around the origin, array (4, 2), metres."""
-    half = SIDE_M / 2
+    half = _SIDE_M / 2
     return np.array([[-half, -half], [half, -half], [half, half], [-half, half]])
 
 
 def square_data(
-    records: int = 600, *, radius_m: float = RADIUS_M, seed: int | None = None, share: float = 0.8
+    records: int = 600, *, radius_m: float = _RADIUS_M, seed: int | None = None, share: float = 0.8
 ) -> tuple[Pairs, Pairs]:
-    """Return synthetic records of four people for training and for testing.
-
-    Each person's places are uniform in a disc around a corner of a square of 300 m. The
-    coordinates are metres from the centre of the square (in the paper 5, Boulevard de
-    Sébastopol, Paris, with an area of 6.5 km x 6.5 km around it).
-
-    Args:
-        records: How many of each person; the paper has 600, of which 480 train.
-        radius_m: Of the discs.
-        seed: For studies: makes the data the same each time.
-        share: The part that trains.
-
-    Raises:
-        InputError: If there are too few records, or the radius is negative.
-
-    Source:
-        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section IV.
-    """
+    """Return records of four people, each uniform in a disc around a corner, for training and for testing."""
     training = round(share * records)
     if not 1 <= training < records or not (math.isfinite(radius_m) and radius_m >= 0):
         raise InputError(
@@ -65,19 +132,11 @@ def square_data(
     return one, two
 
 
-def square_cells(cell_m: float, reach_m: float = 200.0) -> Space:
-    """Return cells of a grid around the square, one of them centred on its centre.
-
-    Args:
-        cell_m: The side of a cell.
-        reach_m: How far from the centre the cells reach at least, in both directions.
-
-    Raises:
-        InputError: If a length is not positive.
-    """
-    if not (cell_m > 0 and reach_m > 0 and math.isfinite(reach_m / cell_m)):
-        raise InputError(f"cells of {cell_m} m up to {reach_m} m are not possible.", "use positive lengths.")
-    steps = range(-math.ceil(reach_m / cell_m), math.ceil(reach_m / cell_m) + 1)
+def square_cells(cell_m: float) -> Space:
+    """Return cells of a grid around the square, one of them centred on its centre."""
+    if not (cell_m > 0 and math.isfinite(_REACH_M / cell_m)):
+        raise InputError(f"cells of {cell_m} m are not possible.", "use a positive length.")
+    steps = range(-math.ceil(_REACH_M / cell_m), math.ceil(_REACH_M / cell_m) + 1)
     labels = [(column, row) for row in steps for column in steps]
     return Space(labels, np.array(labels) * cell_m, "m")
 
@@ -85,25 +144,149 @@ def square_cells(cell_m: float, reach_m: float = 200.0) -> Space:
 def loss_of_cells(data: Pairs, useful: Space, reports: Space) -> Floats:
     """Return the mean distance from the records of each useful cell to each report, array (useful, reports).
 
-    It is the loss of reporting the centre of a cell in place of the exact value, so that
-    nothing of the exact loss is lost by counting in cells. A cell without records takes the
-    distance of its centre.
-
-    Args:
-        data: The records.
-        useful: The cells of the useful values.
-        reports: The cells that can be reported.
-
-    Raises:
-        InputError: If a space has no coordinates.
+    A cell without records takes the distance of its centre.
     """
-    where = nearest(data.points, useful)
+    cell_of = nearest(data.points, useful)
     targets, centres = reports.coordinates, useful.coordinates
     if targets is None or centres is None:
         raise InputError("the reports have no coordinates.", "pass cells of a grid.")
     sums = np.zeros((len(useful), len(reports)))
-    np.add.at(sums, where, np.linalg.norm(data.points[:, None] - targets, axis=2))
-    counts = np.bincount(where, minlength=len(useful))[:, None]
+    np.add.at(sums, cell_of, np.linalg.norm(data.points[:, None] - targets, axis=2))
+    counts = np.bincount(cell_of, minlength=len(useful))[:, None]
     apart = np.linalg.norm(centres[:, None] - targets, axis=2)
     means: Floats = np.where(counts > 0, sums / np.maximum(counts, 1), apart)
     return means
+
+
+def _cells(data: Pairs) -> tuple[Space, Space]:
+    """Return the cells that have records, and all that can be reported."""
+    cells = square_cells(_CELL_M)
+    seen = np.unique(nearest(data.points, cells))
+    centres: Any = cells.coordinates
+    return Space([cells.labels[i] for i in seen], centres[seen], "m"), cells
+
+
+def learn_square(
+    experiment: Experiment, data: Pairs, *, anneal: bool = False, seed: int | None = None
+) -> LearnedTable:
+    """Learn a table from the cells with records to cells around the square, with a smooth Bayes vulnerability.
+
+    With ``anneal`` the target has rising order and the whole limit is used, to come near the optimum of exactly
+    these records; without it, other records are protected too.
+    """
+    useful, cells = _cells(data)
+    joint, costs = data.joint(useful), loss_of_cells(data, useful, cells)
+
+    def learn(records: int | None, order: float = _ORDERS[0], start: Floats | None = None) -> LearnedTable:
+        return learn_table(
+            joint,
+            useful,
+            costs,
+            experiment.max_loss_m,
+            reports=cells,
+            target=BayesVulnerability(order),
+            start=start,
+            records=records,
+            margin=0.0 if anneal else _MARGIN,
+            tolerance=_HIDDEN,
+            seed=seed,
+        )
+
+    exact = learn(None)
+    if exact.ending is Ending.HIDDEN:
+        return exact
+    if anneal:
+        tables = [exact]
+        for order in _ORDERS[1:]:
+            start = np.maximum(tables[-1].mechanism.matrix, _FLOOR)
+            tables.append(learn(None, order, start / start.sum(axis=1, keepdims=True)))
+        return max(tables, key=lambda table: table.bayes_error)
+    # Where not all can be hidden, a matrix fitted to exactly these records reveals more of
+    # others. Half their number, as in trials on fresh records, does better than the full one.
+    return learn(max(1, len(data) // 2))
+
+
+def least_information(experiment: Experiment, data: Pairs, *, rounds: int = 240) -> LearnedTable:
+    """Learn the table of least mutual information of person and report: the target of the paper (equation 14)."""
+    useful, cells = _cells(data)
+    return learn_table(
+        data.joint(useful),
+        useful,
+        loss_of_cells(data, useful, cells),
+        experiment.max_loss_m,
+        reports=cells,
+        target=MutualInformation(),
+        rounds=rounds,
+        patience=rounds,
+    )
+
+
+def square_generator(
+    name: str,
+    experiment: Experiment,
+    data: Pairs,
+    *,
+    network_rounds: int = 40,
+    information_rounds: int = 240,
+    seed: int = 1,
+) -> tuple[Draws, SquareDesign | None]:
+    """Make a generator for an experiment, and measure it exactly where it is a matrix."""
+    if name == NO_NOISE:
+        return NoNoise(), None
+    if name == LAPLACE:
+        return LaplaceDraws(PlanarLaplace(experiment.epsilon_per_m)), None
+    if name == NETWORK:
+        network = learn_generator(
+            data,
+            experiment.max_loss_m,
+            target=BayesVulnerability(),
+            rounds=network_rounds,
+            judging=0.4,
+            margin=_NETWORK_MARGIN[experiment],
+            tolerance=None,
+            patience=network_rounds,
+            failure=_NETWORK_FAILURE,
+            seed=seed,
+            device="cpu",
+        )
+        return network, None
+    largest = None
+    if name in (TABLE, ANNEALED):
+        mechanism = learn_square(experiment, data, anneal=name == ANNEALED, seed=seed).mechanism
+    elif name == LEAST_INFORMATION:
+        mechanism = least_information(experiment, data, rounds=information_rounds).mechanism
+    elif name == OPTIMUM:
+        useful, cells = _cells(data)
+        best = least_vulnerability(
+            data.joint(useful),
+            useful,
+            loss_of_cells(data, useful, cells),
+            experiment.max_loss_m,
+            observables=cells,
+            gap=GAP,
+        )
+        mechanism, largest = best.mechanism, 1 - best.lower_bound
+    else:
+        raise InputError(f"there is no generator {name!r}.", "see SQUARE_GENERATORS.")
+    return TableDraws(mechanism), _design(name, experiment, data, mechanism, largest, seed)
+
+
+def _design(
+    name: str, experiment: Experiment, data: Pairs, mechanism: Mechanism, largest: float | None, seed: int
+) -> SquareDesign:
+    useful: Space = mechanism.secrets
+    joint: Floats = data.joint(useful)
+    measures = hiding(mechanism, joint, loss_of_cells(data, useful, mechanism.observables))
+    guess = GuessedLabel.of(joint @ mechanism.matrix)
+    return SquareDesign(
+        experiment.name,
+        name,
+        seed,
+        measures.loss,
+        measures.error,
+        largest,
+        measures.information_bits,
+        guess.information_bits,
+        guess.unknown_bits,
+        guess.error,
+    )

@@ -1,0 +1,201 @@
+"""Example 1: payoffs of Alice and Bob at two places, the game with two targets, and Algorithm 1 on it.
+
+Trained with cross entropy the two sides chase each other; with mutual information they settle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from sfumato.attacks.learned import Confusion
+from sfumato.core.arrays import Floats, readonly
+from sfumato.core.immutable import CompactRepr
+from sfumato.errors import InputError
+from sfumato.learning import CLASSIFIER, AugmentedLagrangian, MutualInformation, TableGame, Target, device_for
+
+from ..results import where
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+GENERATORS: Final = ("truth", "swap", "always a", "always b")
+"""Reports for Alice's a and Bob's b."""
+
+CLASSIFIERS: Final = ("a is Alice, b is Bob", "a is Bob, b is Alice", "always Alice", "always Bob")
+"""Guesses from a report."""
+
+# Reports of Alice and of Bob, and guesses at a and at b; 0 stands for a and for Alice.
+_CHOICES: Final = ((0, 1), (1, 0), (0, 0), (1, 1))
+
+_ROUNDS: Final = 40  # of Algorithm 1
+_STEPS: Final = 20  # of each side in a round
+_RATE: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class SwappingRound:
+    """One round of the game: see `Swapping`."""
+
+    target: str
+    seed: int
+    alice_at_a: float
+    bob_at_a: float
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Swapping(CompactRepr):
+    """Course of the game of Example 1 with one target, round by round."""
+
+    target: str
+    seed: int  # of the start; 0 for the usual one
+    reports_a: Floats  # (rounds, 2): the probability that Alice, and that Bob, is reported at a
+    accuracy: Floats  # (rounds,): how often the classifier is right
+
+    @property
+    def swaps(self) -> int:
+        """Number of rounds in which a came to mean the other person than in the round before."""
+        lead = np.sign(self.reports_a[:, 0] - self.reports_a[:, 1])
+        return int(np.count_nonzero(lead[1:] * lead[:-1] < 0))
+
+    @property
+    def rounds(self) -> list[SwappingRound]:
+        """The rounds, as rows of a table."""
+        numbers = np.column_stack([self.reports_a, self.accuracy]).tolist()
+        return [SwappingRound(self.target, self.seed, *row) for row in numbers]
+
+    @classmethod
+    def of_rounds(cls, rounds: Sequence[SwappingRound]) -> list[Swapping]:
+        """Return the games of a table's rows, one for each target and start."""
+        games = []
+        for target, seed in dict.fromkeys((row.target, row.seed) for row in rounds):
+            numbers = np.array(
+                [(row.alice_at_a, row.bob_at_a, row.accuracy) for row in where(rounds, target=target, seed=seed)]
+            )
+            games.append(cls(target, seed, readonly(numbers[:, :2]), readonly(numbers[:, 2])))
+        return games
+
+
+def start_of(seed: int) -> Floats:
+    """Return the probabilities of a and b for Alice and for Bob at the start of a game, array (2, 2)."""
+    if seed == 0:
+        return np.array(((0.9, 0.1), (0.1, 0.9)))
+    alice, bob = np.random.default_rng(seed).uniform((0.6, 0.05), (0.95, 0.4))
+    return np.array([[alice, 1 - alice], [bob, 1 - bob]])
+
+
+def play_swapping(
+    target: Target, *, rounds: int = 24, steps: int = 20, rate: float = 0.1, seed: int = 0
+) -> Swapping:
+    """Play Example 1 without a limit of the loss, each round against the best classifier."""
+    if rounds < 1 or steps < 1:
+        raise InputError(f"{rounds} rounds of {steps} steps make no game.", "use at least one of each.")
+    device = device_for("Playing the game")
+    game = TableGame(
+        np.diag([0.5, 0.5]),
+        np.zeros((2, 2)),
+        start_of(seed),
+        target,
+        AugmentedLagrangian(),
+        attacker=CLASSIFIER,
+        max_loss=float("inf"),
+        margin=0.0,
+        rounds=rounds,
+        steps=steps,
+        rate=rate,
+        device=device,
+        last_rate=1.0,
+    )
+    reports, accuracy = np.empty((rounds, 2)), np.empty(rounds)
+    for number in range(1, rounds + 1):
+        accuracy[number - 1] = game.measured(number).accuracy
+        reports[number - 1] = game.matrix()[:, 0]
+        game.improve(number)
+    return Swapping(target.name, seed, readonly(reports), readonly(accuracy))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PayoffRow(CompactRepr):
+    """One of the 16 cases of Figure 1: see `Payoffs`."""
+
+    generator: str
+    classifier: str
+    success: float
+    information_bits: float
+    vulnerability: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Payoffs(CompactRepr):
+    """Gains of the classifier in each of the 16 cases, arrays (generators, classifiers)."""
+
+    success: Floats  # probability of a right guess: best replies alternate between truth and swap without end
+    information_bits: Floats  # mutual information of person and guess: swapping gains nothing
+    vulnerability: Floats  # probability of the best guess of the person from the guess
+
+    @property
+    def rows(self) -> list[PayoffRow]:
+        """The cases, as rows of a table."""
+        tables = (self.success, self.information_bits, self.vulnerability)
+        return [
+            PayoffRow(generator, classifier, *(float(table[g, c]) for table in tables))
+            for g, generator in enumerate(GENERATORS)
+            for c, classifier in enumerate(CLASSIFIERS)
+        ]
+
+
+def payoffs() -> Payoffs:
+    """Return the payoff tables of Example 1: two users, equally frequent, at places a and b."""
+    tables = np.empty((3, len(_CHOICES), len(_CHOICES)))
+    for g, reports in enumerate(_CHOICES):
+        for c, guesses in enumerate(_CHOICES):
+            confusion = Confusion.of(np.arange(2), np.array(guesses)[list(reports)], 2)
+            tables[:, g, c] = confusion.accuracy, confusion.information_bits, 1 - confusion.bayes_error
+    return Payoffs(*(readonly(table) for table in tables))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AlternationRow(CompactRepr):
+    """One round of Algorithm 1."""
+
+    seed: int  # of the start
+    reset: bool  # whether each round begins with an untrained classifier, as in Algorithm 1
+    round: int  # from 1
+    classifier_right: float  # how often the trained classifier is right
+    best_right: float  # how often the best guess is right
+
+
+def alternate(seed: int, *, reset: bool) -> list[AlternationRow]:
+    """Run Algorithm 1 on Example 1 against a trained classifier: a table of logits, with exact expectations."""
+    import torch
+
+    target = MutualInformation()
+    people = torch.full((2, 1), 0.5, dtype=torch.float64)
+    generator = torch.log(torch.as_tensor(start_of(seed))).requires_grad_(True)
+    improver = torch.optim.Adam([generator], lr=_RATE)
+
+    def shares() -> Tensor:
+        return people * torch.softmax(generator, 1)
+
+    rows: list[AlternationRow] = []
+    for number in range(1, _ROUNDS + 1):
+        if reset or number == 1:
+            classifier = torch.zeros((2, 2), dtype=torch.float64, requires_grad=True)
+            learner = torch.optim.Adam([classifier], lr=_RATE)
+        now = shares().detach()
+        for _ in range(_STEPS):
+            learner.zero_grad()
+            torch.autograd.backward(-(now.T * torch.log_softmax(classifier, 1)).sum())
+            learner.step()
+        beliefs = torch.log_softmax(classifier.detach(), 1)
+        right = float(now.T.gather(1, beliefs.argmax(1, keepdim=True)).sum())
+        rows.append(AlternationRow(seed, reset, number, right, float(now.max(0).values.sum())))
+        for _ in range(_STEPS):
+            improver.zero_grad()
+            torch.autograd.backward(target(shares(), beliefs))
+            improver.step()
+    return rows
