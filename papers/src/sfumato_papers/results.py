@@ -101,6 +101,11 @@ def distinct(rows: Iterable[object], field: str) -> list[Any]:
     return list(dict.fromkeys(getattr(row, field) for row in rows))
 
 
+def markdown_table(head: str, rule: str, rows: Iterable[Iterable[str]]) -> str:
+    """Return a table in Markdown: its head, the rule below it, and a line of cells for each row."""
+    return "\n".join([head, rule, *(f"| {' | '.join(cells)} |" for cells in rows)]) + "\n"
+
+
 def save(
     results: Results, folder: str | os.PathLike[str], figures: Mapping[str, Figure] | None = None
 ) -> list[Path]:

@@ -15,8 +15,7 @@ from sfumato_papers.privacy_games import (
     scenario_table,
     slope_table,
 )
-from sfumato_papers.privacy_games.apart import APART, Apart, ApartRow, apart_triples
-from sfumato_papers.privacy_games.games import Game, triples
+from sfumato_papers.privacy_games.games import APART, Apart, ApartRow, Game, apart_triples, triples
 from sfumato_papers.reproduction import Judgement, RunTables, claim_words, counts, paper_of
 from sfumato_papers.results import columns_of
 

@@ -125,8 +125,8 @@ def _people(rows: Sequence[ContestRow]) -> list[PaperClaim]:
             f"The learned table is within {100 * _NEAR_LARGEST:g} % of the largest error of tables of its cells.",
             min(shares) >= 1 - _NEAR_LARGEST,
             f"With a target of order 8 on resampled visits it reaches {_span(shares)} of the proved largest error "
-            f"in {len(cases)} cases. On held-out visits it leaves a larger error than the certified optimum of the "
-            f"training visits in {len(robust)} of them.",
+            f"in {len(cases)} cases. On held-out visits it leaves a larger error than the certified optimum "
+            f"of the training visits in {len(robust)} of them.",
         ),
     ]
 

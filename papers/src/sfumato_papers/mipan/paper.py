@@ -48,36 +48,22 @@ _LEAST_SHARE: Final = 1e-3  # of a user's reports in a cell, to be drawn
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """The amounts of a run."""
+    """The amounts of a run, by default of the full size."""
 
-    seeds: int  # draws of data, trainings and splits
-    records: int  # of each person of the square
-    hits: tuple[int, ...]  # reports of each record of the square
-    starts: int  # of the games of Example 1
-    generators: tuple[str, ...]  # of Experiments 1 and 2
-    network_rounds: int
-    users: tuple[int, ...]  # how many of the most frequent visitors to hide
-    size_m: tuple[float, float]  # width and height of their region
-    cell_m: float
-    max_losses_m: tuple[float, ...]
-    table_rounds: int  # most rounds of each training
-    channels: int  # random channels for each seed
+    seeds: int = 3  # draws of data, trainings and splits
+    records: int = 600  # of each person of the square
+    hits: tuple[int, ...] = HITS  # reports of each record of the square
+    starts: int = 5  # of the games of Example 1
+    generators: tuple[str, ...] = SQUARE_GENERATORS  # of Experiments 1 and 2
+    network_rounds: int = 40
+    users: tuple[int, ...] = (6, 20)  # how many of the most frequent visitors to hide
+    size_m: tuple[float, float] = (6_000.0, 9_000.0)  # width and height of their region
+    cell_m: float = 600.0
+    max_losses_m: tuple[float, ...] = MAX_LOSSES_M
+    table_rounds: int = 120  # most rounds of each training
+    channels: int = 1_000  # random channels for each seed
 
 
-_FULL: Final = _Size(
-    seeds=3,
-    records=600,
-    hits=HITS,
-    starts=5,
-    generators=SQUARE_GENERATORS,
-    network_rounds=40,
-    users=(6, 20),
-    size_m=(6_000.0, 9_000.0),
-    cell_m=600.0,
-    max_losses_m=MAX_LOSSES_M,
-    table_rounds=120,
-    channels=1_000,
-)
 _QUICK: Final = _Size(
     seeds=2,
     records=100,
@@ -96,7 +82,7 @@ _QUICK: Final = _Size(
 
 def parts_of(setting: Setting) -> list[StudyPart]:
     """Return the parts for a setting."""
-    size = _QUICK if setting.quick else _FULL
+    size = _QUICK if setting.quick else _Size()
     seeds = range(1, size.seeds + 1)
     hidden = [
         each

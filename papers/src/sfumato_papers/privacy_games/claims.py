@@ -1,196 +1,381 @@
-"""The claims of "Privacy Games", judged from the tables of a run.
+"""Claims of "Privacy Games" judged from the tables of a run, and the tables of its page.
 
-Costs lie between a proved lower bound and a proved value: one is said to be more than another only if its lower
-bound is above the other's value. Errors of the best attacker lie between a proved bound and the error measured in
-floats. They are those of the designs of the run: mechanisms of equal cost can have others. The users are not the
-paper's, so they do not refute what it says of its own.
+A cost is more than another only if its proved lower bound is above the other's proved value; errors of the best
+attacker have a proved bound and a measured value. They are errors of the designs of the run: mechanisms of equal
+cost can have others. The users are not the paper's, so they do not refute what it says of its own.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
-from sfumato.rounding import about, at_most
+from sfumato.rounding import about, at_least, at_most
 
 from ..reproduction import PaperClaim, RunTables, follows, judged, ours, unchecked
-from .claims_joint import OTHERS, joint_claims
-from .claims_pruned import pruned_claims
+from ..results import distinct, markdown_table, where
 from .games import (
+    APART,
     DISTORTION,
     GAMES,
     INFORMED,
     JOINT,
+    LINE,
     METRIC,
+    NAMES,
     PRICES,
+    Apart,
+    ApartRow,
     Game,
     GameRow,
     InformedRow,
+    LineRow,
     PriceRow,
+    apart_triples,
     triples,
 )
+from .pruning import ATTACKS, CORRECTED, EXACT, PAIRS, PRUNED, AttackRow, PairRow
 from .slopes import SLOPES, SlopeRow
 
 _NEAR: Final = 1.0  # km, of Figure 2a
+_HABIT: Final = 0.6  # per km: the epsilon of the table of attackers who know more
+_OTHERS: Final = "These are other users than the paper's, whose data and plotted values are not available."
 _ROBUST: Final = "Thus, the obfuscation mechanism is optimal against any inference algorithm."
+_COST: Final = (
+    "Their utility cost is also not larger than what either of the differential or distortion mechanisms imposes."
+)
+_PRIVACY: Final = (
+    "the privacy achieved through joint differential-distortion mechanisms against optimal attacks is as large as "
+    "the maximum privacy that can be achieved by either of these mechanisms separately"
+)
+
+_Row = TypeVar("_Row", GameRow, ApartRow)
 
 
 def claims(tables: RunTables) -> Sequence[PaperClaim]:
     """Return the claims of the paper, judged."""
     rows = tables.rows(GAMES, GameRow)
     coarse = max(row.gap_asked for row in rows)
-    tight = [row for row in rows if row.gap_asked < coarse]
-    games = [row for row in rows if row.gap_asked == coarse]
-    first = triples(games, 1)
+    games, tight = where(rows, gap_asked=coarse), [row for row in rows if row.gap_asked < coarse]
+    first, second, apart = triples(games, 1), triples(games, 2), apart_triples(tables.rows(APART, ApartRow))
+    pairs, attacks = tables.rows(PAIRS, PairRow), tables.rows(ATTACKS, AttackRow)
     return [
-        *_privacy_against_epsilon(games),
+        *_privacy_against_epsilon(where(games, mechanism=METRIC)),
         *_costs(first),
         *_attackers(games, first),
         _informed(tables.rows(INFORMED, InformedRow)),
-        *joint_claims(tables, games, tight),
-        *pruned_claims(tables),
+        _reaches(first, second),
+        *_larger_privacy([*first, *second, *apart]),
+        *_larger_cost([*first, *second], apart, tables.rows(LINE, LineRow)),
+        _vertices(tight),
+        _far_pairs(pairs),
+        _far_pairs_cost(pairs),
+        _far_guesses(attacks, DISTORTION),
+        _far_guesses(attacks, JOINT),
+        unchecked(
+            "Figure 8",
+            "The time grows with the threshold.",
+            "The published times are not available. Those of this run differ from run to run and are in tables "
+            "and figures of their own.",
+        ),
         *_equilibrium(tables.rows(PRICES, PriceRow), tables.rows(SLOPES, SlopeRow)),
         unchecked("Figures 2 to 8", "The plotted values and the computing times.", "They are not available."),
     ]
 
 
-def _privacy_against_epsilon(games: Sequence[GameRow]) -> list[PaperClaim]:
-    users: dict[int, list[GameRow]] = {}
-    for row in sorted(games, key=lambda row: (row.user, row.epsilon)):
-        if row.mechanism == METRIC:
-            users.setdefault(row.user, []).append(row)
-    steps = [step for designs in users.values() for step in pairwise(designs)]
-    rises = [high for low, high in steps if high.distortion_lower > low.error_best]
-    falls = [high for low, high in steps if high.error_best < low.distortion_lower]
-    start, end = ([designs[at] for designs in users.values()] for at in (0, -1))
-    medians = [about(_median(row.error_best for row in some), 3) for some in (start, end)]
+def _median(values: Iterable[float]) -> float:
+    return float(np.median(list(values)))
+
+
+def _about_median(values: Iterable[float]) -> str:
+    return about(_median(values), 3)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _at(row: GameRow | ApartRow) -> str:
+    """Return a user, and the epsilon of the design."""
+    return f"{row.user} at {row.epsilon:g}/km" if row.epsilon is not None else f"{row.user}"
+
+
+def _privacy_against_epsilon(metric: Sequence[GameRow]) -> list[PaperClaim]:
+    ordered = sorted(metric, key=lambda row: (row.user, row.epsilon))
+    users = [where(ordered, user=user) for user in distinct(ordered, "user")]
+    steps = [step for designs in users for step in pairwise(designs)]
+    rises = sum(high.distortion_lower > low.error_best for low, high in steps)
+    falls = sum(high.error_best < low.distortion_lower for low, high in steps)
+    start, end = ([designs[at] for designs in users] for at in (0, -1))
+    medians = [_about_median(row.error_best for row in some) for some in (start, end)]
     near, far = [row for row in end if row.error_best < _NEAR], max(end, key=lambda row: row.error_best)
     return [
         judged(
             "Figure 2a",
             "The error of the best attacker against metric falls as epsilon grows.",
             not rises,
-            f"From one epsilon to the next the error is proved to fall in {len(falls)} of {len(steps)} steps, "
-            f"and to rise in {len(rises)}. From {start[0].epsilon:g}/km to {end[0].epsilon:g}/km the median over "
-            f"users falls from {medians[0]} km to {medians[1]} km.",
+            f"From one epsilon to the next the error is proved to fall in {falls} of {len(steps)} steps, and to "
+            f"rise in {rises}. From {start[0].epsilon:g}/km to {end[0].epsilon:g}/km the median over users falls "
+            f"from {medians[0]} km to {medians[1]} km.",
         ),
         unchecked(
             "Figure 2a",
             "This error falls below 1 km as epsilon grows to 0.9/km.",
             f"At {end[0].epsilon:g}/km it is below 1 km for {len(near)} of {len(end)} users, and for user "
-            f"{far.user} {about(far.error_best, 3)} km. {OTHERS}",
+            f"{far.user} {about(far.error_best, 3)} km. {_OTHERS}",
         ),
     ]
 
 
 def _costs(first: Sequence[Game]) -> list[PaperClaim]:
-    cheaper = [m for m, d, _ in first if d.cost < m.cost_lower_bound]
+    cheaper = sum(d.cost < m.cost_lower_bound for m, d, _ in first)
     shares = [d.cost / m.cost for m, d, _ in first]
-    equal = [j for m, _, j in first if j.cost_lower_bound <= m.cost and m.cost_lower_bound <= j.cost]
+    equal = sum(j.cost_lower_bound <= m.cost and m.cost_lower_bound <= j.cost for m, _, j in first)
     most = max(abs(j.cost / m.cost - 1) for m, _, j in first)
     return [
         judged(
             "Figure 2b",
             "At equal distortion privacy, distortion costs less than metric.",
-            len(cheaper) == len(first),
-            f"It is proved to cost less in {len(cheaper)} of {len(first)} cases: {_percent(min(shares))} to "
+            cheaper == len(first),
+            f"It is proved to cost less in {cheaper} of {len(first)} cases: {_percent(min(shares))} to "
             f"{_percent(max(shares))} of what metric costs, {_percent(_median(shares))} in the median. "
             "Our summary of the paper says much less, without a number.",
         ),
         follows(
             "Figure 2b",
             "In scenario 1, joint costs what metric costs.",
-            len(equal) == len(first),
-            f"Metric has the d_m that joint is asked for. In {len(equal)} of {len(first)} cases the two costs are "
+            equal == len(first),
+            f"Metric has the d_m that joint is asked for. In {equal} of {len(first)} cases the two costs are "
             f"equal within their proved gaps; they differ by at most {at_most(most, 1)} of themselves.",
         ),
     ]
 
 
 def _attackers(games: Sequence[GameRow], first: Sequence[Game]) -> list[PaperClaim]:
-    more = [m for m, d, _ in first if m.error_bayes > d.error_bayes]
+    more = sum(m.error_bayes > d.error_bayes for m, d, _ in first)
     ratios = [m.error_bayes / d.error_bayes for m, d, _ in first]
-    best = [row for row in games if row.distortion_lower <= row.error_bayes]
-    wider = [each for each in first if min(map(_excess, (each[0], each[2]))) > _excess(each[1])]
+    best = sum(row.distortion_lower <= row.error_bayes for row in games)
+    excess = [[row.error_bayes - row.error_best for row in case] for case in first]
+    wider = sum(min(metric, joint) > distortion for metric, distortion, joint in excess)
     gap = {
-        name: about(_median(row.error_bayes / row.error_best for row in _first(games, name)), 3)
-        for name in (METRIC, DISTORTION, JOINT)
+        name: _about_median(row.error_bayes / row.error_best for row in where(games, scenario=1, mechanism=name))
+        for name in NAMES
     }
     return [
         judged(
             "Figure 3",
             "The error of the Bayesian attacker is larger against metric than against distortion.",
-            len(more) == len(first),
-            f"So in {len(more)} of {len(first)} cases: {about(min(ratios), 3)} to {about(max(ratios), 3)} times "
-            f"as large, {about(_median(ratios), 3)} times in the median.",
+            more == len(first),
+            f"So in {more} of {len(first)} cases: {about(min(ratios), 3)} to {about(max(ratios), 3)} times as "
+            f"large, {_about_median(ratios)} times in the median.",
         ),
         follows(
             "Figure 4",
             "The error of the best attacker is at most the Bayesian one's.",
-            len(best) == len(games),
-            f"So in {len(best)} of {len(games)} designs.",
+            best == len(games),
+            f"So in {best} of {len(games)} designs.",
         ),
         judged(
             "Figure 4",
             "The two differ more against metric and joint than against distortion.",
-            len(wider) == len(first),
-            f"So in {len(wider)} of {len(first)} cases. In the median the Bayesian attacker's error is "
-            f"{gap[METRIC]} times the best one's against metric, {gap[JOINT]} against joint and {gap[DISTORTION]} "
-            "against distortion.",
+            wider == len(first),
+            f"So in {wider} of {len(first)} cases. In the median the Bayesian attacker's error is {gap[METRIC]} "
+            f"times the best one's against metric, {gap[JOINT]} against joint and {gap[DISTORTION]} against "
+            "distortion.",
         ),
     ]
 
 
-def _first(games: Sequence[GameRow], name: str) -> list[GameRow]:
-    return [row for row in games if row.scenario == 1 and row.mechanism == name]
-
-
-def _excess(row: GameRow) -> float:
-    return row.error_bayes - row.error_best
-
-
 def _informed(rows: Sequence[InformedRow]) -> PaperClaim:
-    by = {(row.user, row.epsilon, row.sharper, row.mechanism): row for row in rows}
-    pairs = [
-        (row, by[user, epsilon, share, DISTORTION])
-        for (user, epsilon, share, name), row in by.items()
-        if name == METRIC and share > 0
-    ]
-    more = [m for m, d in pairs if m.error_informed > d.error_informed]
-    settings = sorted({(m.epsilon, m.sharper) for m, _ in pairs})
-    ahead = [at for at in settings if _middle(rows, METRIC, *at) > _middle(rows, DISTORTION, *at)]
-    share = max(m.sharper for m, _ in pairs)
+    by = {(row.user, row.epsilon, row.sharper, row.mechanism): row.error_informed for row in rows}
+    cases = [key[:3] for key in by if key[3] == METRIC and key[2] > 0]
+    more = sum(by[*case, METRIC] > by[*case, DISTORTION] for case in cases)
+    settings = sorted({case[1:] for case in cases})
+    users = {row.user for row in rows}
+    ahead = sum(
+        _median(by[user, *setting, METRIC] for user in users if (user, *setting, METRIC) in by)
+        > _median(by[user, *setting, DISTORTION] for user in users if (user, *setting, DISTORTION) in by)
+        for setting in settings
+    )
+    share = max(case[2] for case in cases)
     rest = {
-        name: _median(
-            row.error_informed / by[row.user, row.epsilon, 0.0, name].error_informed
-            for row in rows
-            if row.mechanism == name and row.sharper == share
-        )
+        name: _median(by[*case, name] / by[*case[:2], 0.0, name] for case in cases if case[2] == share)
         for name in (METRIC, DISTORTION)
     }
-    m, d = min(pairs, key=lambda each: each[0].error_informed - each[1].error_informed)
+    worst = min(cases, key=lambda case: by[*case, METRIC] - by[*case, DISTORTION])
     return judged(
         "Figure 6",
         "Against attackers who know more than the design assumed, metric leaves a larger error than distortion.",
-        len(ahead) == len(settings),
-        f"The median over users is larger against metric in {len(ahead)} of {len(settings)} cases (epsilons and "
-        f"shares moved); the error of a single user is larger in {len(more)} of {len(pairs)} cases. Our summary "
-        f"of the paper says nothing about single users. With a share of {share:g} moved, "
-        f"{_percent(rest[METRIC])} of the error is left with metric and {_percent(rest[DISTORTION])} with "
-        f"distortion (medians). The least favourable case is user {m.user} at {m.epsilon:g}/km with a share of "
-        f"{m.sharper:g}: {about(m.error_informed, 3)} km with metric, {about(d.error_informed, 3)} km with "
-        f"distortion. {OTHERS}",
+        ahead == len(settings),
+        f"The median over users is larger against metric in {ahead} of {len(settings)} cases (epsilons and shares "
+        f"moved); the error of a single user is larger in {more} of {len(cases)} cases. Our summary of the paper "
+        f"says nothing about single users. With a share of {share:g} moved, {_percent(rest[METRIC])} of the error "
+        f"is left with metric and {_percent(rest[DISTORTION])} with distortion (medians). The least favourable "
+        f"case is user {worst[0]} at {worst[1]:g}/km with a share of {worst[2]:g}: {about(by[*worst, METRIC], 3)} "
+        f"km with metric, {about(by[*worst, DISTORTION], 3)} km with distortion. {_OTHERS}",
     )
 
 
-def _middle(rows: Sequence[InformedRow], name: str, epsilon: float, share: float) -> float:
-    """Return the median error over users of an informed attacker against a mechanism, in km."""
-    return _median(
-        row.error_informed for row in rows if (row.mechanism, row.epsilon, row.sharper) == (name, epsilon, share)
+def _reaches(first: Sequence[Game], second: Sequence[Game]) -> PaperClaim:
+    every = [*first, *second]
+    reached = [j for _, _, j in every if j.distortion_lower >= (j.distortion_asked or 0.0)]
+    m, _, j = max(second, key=lambda each: (each[2].distortion_asked or 0.0) - each[0].error_best)
+    return follows(
+        "Figure 5",
+        "In scenarios 1 and 2 joint forces the d_m that it is asked for.",
+        len(reached) == len(every),
+        f"It is proved to force d_m in {len(reached)} of {len(every)} cases. For user {_at(j)} in scenario 2 it "
+        f"forces {at_least(j.distortion_lower, 4)} km, and metric {about(m.error_best, 4)} km.",
     )
+
+
+def _larger_privacy(every: Sequence[Game | Apart]) -> list[PaperClaim]:
+    forced = [j for _, _, j in every if j.distortion_lower >= (j.distortion_asked or 0.0)]
+    itself = [m for m, _, j in every if m.distortion_lower >= (j.distortion_asked or 0.0)]
+    above = [j for m, d, j in every if j.distortion_lower > max(m.error_best, d.error_best)]
+    apart = [(j.error_best - max(m.error_best, d.error_best), j) for m, d, j in every]
+    (low, _), (high, far) = (pick(apart, key=lambda each: each[0]) for pick in (min, max))
+    return [
+        follows(
+            "Abstract",
+            "Some mechanism that is optimal with both guarantees forces as much error as the larger of the two.",
+            len(forced) == len(every),
+            f"Joint is proved to force d_m in {len(forced)} of {len(every)} cases, and distortion of least cost "
+            f"forces no more than d_m. In {len(itself)} cases metric forces d_m, too, and is itself optimal with "
+            "both guarantees; in the others it forces less.",
+            quote=_PRIVACY,
+        ),
+        unchecked(
+            "Figure 7",
+            "The privacy of joint is the larger of the two privacies.",
+            "Least cost does not determine the error of the attacker, and the paper's users and scenarios are not "
+            f"available. In the designs of this run joint is proved to force more than the larger in {len(above)} "
+            f"of {len(every)} cases. The difference is from {about(1000 * low, 1)} m to {about(1000 * high, 2)} m "
+            f"(user {_at(far)}).",
+        ),
+    ]
+
+
+def _larger_cost(games: Sequence[Game], apart: Sequence[Apart], line: Sequence[LineRow]) -> list[PaperClaim]:
+    five = max(line, key=lambda row: row.joint_lower_bound / max(row.metric, row.distortion))
+    more = [each for each in apart if _costs_more(each)]
+    also = [each for each in games if _costs_more(each)]
+    first = [m for m, d, _ in apart if m.cost_lower_bound > d.cost]
+    second = [d for m, d, _ in apart if d.cost_lower_bound > m.cost]
+    ties = "; in the others the costs are equal within their gaps" if len(first) + len(second) < len(apart) else ""
+    m, d, j = max(apart, key=lambda each: each[2].cost_lower_bound / max(each[0].cost, each[1].cost))
+    return [
+        judged(
+            "Abstract",
+            "Joint costs at most as much as the more costly of metric and distortion.",
+            five.joint_lower_bound <= max(five.metric, five.distortion),
+            f"On five points of a line, at epsilon {five.epsilon:g} and d_m {five.distortion_asked:g}, joint "
+            f"costs at least {at_least(five.joint_lower_bound, 6)}, metric at most {at_most(five.metric, 6)} and "
+            f"distortion at most {at_most(five.distortion, 6)}. As a sentence about all mechanisms it fails; the "
+            "paper's own experiments are not contradicted.",
+            quote=_COST,
+        ),
+        unchecked(
+            "Figure 7",
+            "In the experiments of the paper, the cost of joint is the larger of the two costs.",
+            f"{_OTHERS} Here joint is proved to cost more than both in {len(more)} of {len(apart)} cases of "
+            f"scenario 3 and in {len(also)} of {len(games)} of scenarios 1 and 2. The most is for user {_at(j)} "
+            f"with d_m {about(j.distortion_asked or 0.0, 3)} km: at least {at_least(j.cost_lower_bound, 4)} "
+            f"against at most {at_most(max(m.cost, d.cost), 4)}.",
+        ),
+        judged(
+            "Figure 7",
+            "In all tested experiments, the larger of the two costs is that of metric.",
+            not second,
+            f"In scenario 3 metric is proved to cost more in {len(first)} of {len(apart)} cases, and distortion "
+            f"in {len(second)}{ties}.",
+        ),
+    ]
+
+
+def _costs_more(each: tuple[_Row, _Row, _Row]) -> bool:
+    return each[2].cost_lower_bound > max(each[0].cost, each[1].cost)
+
+
+def _vertices(tight: Sequence[GameRow]) -> PaperClaim:
+    by = {(row.user, row.epsilon, row.mechanism): row for row in tight}
+    both = [(row, by[row.user, row.epsilon, JOINT]) for row in tight if row.mechanism == METRIC]
+    m, j = max(both, key=lambda each: abs(each[1].error_best - each[0].error_best))
+    low, high = min(m.cost_lower_bound, j.cost_lower_bound), max(m.cost, j.cost)
+    return ours(
+        "Figures 2 to 7",
+        "Mechanisms whose costs are equal within a gap of 0.000001 can leave the best attacker different errors.",
+        j.distortion_lower > m.error_best or m.distortion_lower > j.error_best,
+        f"Two mechanisms of user {_at(m)} with metric privacy both cost between {at_least(low, 7)} and "
+        f"{at_most(high, 7)}; the error of the best attacker is {about(m.error_best, 4)} km against one and "
+        f"{about(j.error_best, 4)} km against the other.",
+    )
+
+
+def _far_pairs(pairs: Sequence[PairRow]) -> PaperClaim:
+    pruned = [row for row in pairs if row.kind == PRUNED]
+    broken = [row for row in pruned if not row.kept]
+    within = [row for row in pruned if row.epsilon_true <= row.epsilon * row.dilation]
+    corrected = [row for row in pairs if row.kind == CORRECTED]
+    repaired = [row for row in corrected if row.kept]
+    words = [
+        f"Epsilon is not proved in {len(broken)} of {len(pruned)} designs, and is at most epsilon times the "
+        f"dilation in {len(within)}. Divided by the dilation first, it is proved in {len(repaired)} of "
+        f"{len(corrected)}."
+    ]
+    for joined in (True, False):
+        some = [row for row in broken if math.isfinite(row.dilation) == joined]
+        if some:
+            row = max(some, key=lambda each: each.epsilon_true)
+            graph = f"the dilation is {about(row.dilation, 5)}" if joined else "they do not connect all cells"
+            words.append(
+                f"With pairs within {row.threshold:g} km user {row.user} has epsilon "
+                f"{at_most(row.epsilon_true)}/km instead of {row.epsilon:g}/km: {graph}."
+            )
+    return ours(
+        "Appendix C",
+        "Without far pairs epsilon can be larger, by the dilation of the graph of near pairs at most.",
+        bool(broken) and len(within) == len(pruned) and len(repaired) == len(corrected),
+        " ".join(words),
+    )
+
+
+def _far_pairs_cost(pairs: Sequence[PairRow]) -> PaperClaim:
+    exact = {row.user: row for row in pairs if row.kind == EXACT}
+    pruned = [row for row in pairs if row.kind == PRUNED]
+    cheap = [row for row in pruned if row.cost_lower_bound <= exact[row.user].cost]
+    least, most = (pick(pruned, key=lambda row: row.cost / exact[row.user].cost) for pick in (min, max))
+    rise = max(row.cost / exact[row.user].cost_lower_bound - 1 for row in pairs if row.kind == CORRECTED)
+    return follows(
+        "Figure 8",
+        "Without far pairs the cost is no more than the least one.",
+        len(cheap) == len(pruned),
+        f"So in {len(cheap)} of {len(pruned)} designs. With pairs within {least.threshold:g} km user {least.user} "
+        f"pays at most {at_most(least.cost, 4)}, within {most.threshold:g} km user {most.user} at most "
+        f"{at_most(most.cost, 4)}; with all pairs at least {at_least(exact[least.user].cost_lower_bound, 4)} and "
+        f"{at_least(exact[most.user].cost_lower_bound, 4)}. With epsilon divided by the dilation the cost is at "
+        f"most {at_most(100 * rise, 2)} % above the least one.",
+    )
+
+
+def _far_guesses(attacks: Sequence[AttackRow], name: str) -> PaperClaim:
+    pruned = [row for row in attacks if row.kind == PRUNED and row.mechanism == name]
+    short = [row for row in pruned if row.error_best < row.distortion_asked]
+    row = max(pruned, key=lambda each: each.threshold or 0.0)
+    words = (
+        f"On {row.cells} cells the best attacker's error is below d_m in {len(short)} of {len(pruned)} "
+        f"designs. With guesses within {row.threshold:g} km of the report, user {row.user} asked for "
+        f"{about(row.distortion_asked, 3)} km and gets {about(row.error_best, 2)} km: reports go far away, where "
+        "no near guess is good."
+    )
+    if row.epsilon is not None and row.epsilon_true is not None:
+        words += f" Epsilon is {at_most(row.epsilon_true)}/km instead of {row.epsilon:g}/km."
+    what = "Without far guesses" if name == DISTORTION else "Without far guesses and far pairs"
+    return ours("Appendix C", f"{what}, {name} can force less than d_m.", bool(short), words)
 
 
 def _equilibrium(prices: Sequence[PriceRow], slopes: Sequence[SlopeRow]) -> list[PaperClaim]:
@@ -223,9 +408,95 @@ def _equilibrium(prices: Sequence[PriceRow], slopes: Sequence[SlopeRow]) -> list
     ]
 
 
-def _median(values: Iterable[float]) -> float:
-    return float(np.median(list(values)))
+def scenario_table(rows: Sequence[GameRow]) -> str:
+    """Return errors (km) and costs of scenario 1 by epsilon, medians over users with the least and the largest."""
+    first = where(rows, scenario=1, gap_asked=max(row.gap_asked for row in rows))
+    columns = (
+        (METRIC, "error_best"),
+        (METRIC, "cost"),
+        (DISTORTION, "cost"),
+        (METRIC, "error_bayes"),
+        (DISTORTION, "error_bayes"),
+    )
+
+    def spread(epsilon: float, name: str, field: str) -> str:
+        values = [getattr(row, field) for row in where(first, epsilon=epsilon, mechanism=name)]
+        return f"{_about_median(values)} ({about(min(values), 3)} to {about(max(values), 3)})"
+
+    return markdown_table(
+        "| epsilon (per km) | error of the best attacker, *metric* (km) | cost, *metric* | cost, *distortion* "
+        "| error of the Bayesian attacker, *metric* (km) | the same, *distortion* (km) |",
+        "|--:|---|---|---|---|---|",
+        (
+            [f"{epsilon:g}", *(spread(epsilon, *column) for column in columns)]
+            for epsilon in sorted(distinct(first, "epsilon"))
+        ),
+    )
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+def informed_table(rows: Sequence[InformedRow]) -> str:
+    """Return errors (km) against attackers who know more, by the share that moved, medians over users."""
+    columns = (
+        (METRIC, "error_informed"),
+        (METRIC, "error_expected"),
+        (DISTORTION, "error_informed"),
+        (DISTORTION, "error_expected"),
+        (METRIC, "error_blind"),
+    )
+
+    def middle(share: float, name: str, field: str) -> str:
+        users = where(rows, epsilon=_HABIT, sharper=share, mechanism=name)
+        return _about_median(getattr(row, field) for row in users)
+
+    return markdown_table(
+        "| share moved | *metric*, informed | *metric*, expected | *distortion*, informed "
+        "| *distortion*, expected | without a report, informed |",
+        "|--:|--:|--:|--:|--:|--:|",
+        (
+            [f"{share:g}", *(middle(share, *column) for column in columns)]
+            for share in sorted(distinct(where(rows, epsilon=_HABIT), "sharper"))
+        ),
+    )
+
+
+def slope_table(rows: Sequence[SlopeRow]) -> str:
+    """Return the price of one more metre, its proved slopes, and what both sides force, by user."""
+    return markdown_table(
+        "| user | mechanism | price of one more metre, percentage points of false cells | proved slopes of the "
+        "least cost to both sides | forced at least (km) | no one can force more than (km) |",
+        "|--:|---|--:|--:|--:|--:|",
+        (
+            (
+                f"{row.user}",
+                f"*{row.mechanism}*" + ("" if row.epsilon is None else f", {row.epsilon:g}/km"),
+                about(row.price / 10, 3),
+                f"{at_least(row.slope_below / 10, 3)} to {at_most(row.slope_above / 10, 3)}",
+                at_least(row.error_lower, 7),
+                at_most(row.error_upper, 7),
+            )
+            for row in rows
+        ),
+    )
+
+
+def pair_table(rows: Sequence[PairRow]) -> str:
+    """Return the guarantee and the cost of pairs within a threshold, for the first user."""
+    first = where(rows, user=rows[0].user)
+    corrected = {row.threshold: at_most(row.cost) for row in where(first, kind=CORRECTED)}
+    return markdown_table(
+        "| pairs within (km) | ordered pairs | dilation | true epsilon (per km) | cost "
+        "| cost with epsilon / dilation, which satisfies epsilon |",
+        "|--:|--:|--:|--:|--:|--:|",
+        (
+            (
+                "all" if row.threshold is None else f"{row.threshold:g}",
+                f"{row.pairs:,}",
+                about(row.dilation, 5) if math.isfinite(row.dilation) else "unconnected",
+                at_most(row.epsilon_true),
+                at_most(row.cost),
+                corrected.get(row.threshold, ""),
+            )
+            for row in first
+            if row.kind != CORRECTED
+        ),
+    )

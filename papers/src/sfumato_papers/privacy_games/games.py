@@ -1,4 +1,4 @@
-"""Scenarios 1 and 2 of "Privacy Games" for one user and one epsilon: three optimal mechanisms, attacked.
+"""Users, their optimal mechanisms in scenarios 1 to 3 of "Privacy Games", and the errors of attackers.
 
 A user's prior is how often they visit each cell of their map; the cost of a report is 0 where it is the true cell
 and 1 elsewhere (Hamming); the error of attackers is the Euclidean distance. The mechanisms are
@@ -11,35 +11,111 @@ In scenario 1, d_m is the error of the best attacker against *metric*; in scenar
 and the most that any mechanism can force. Each mechanism is attacked by the best attacker (equation 19) and by
 one who draws the guess from the posterior (equation 25). In section 9.2 the user is more often at the two
 most likely cells than the design assumed; the best attacker either knows that, or believes the design's prior.
+In scenario 3, epsilon and d_m are chosen separately. Five points on a line show that *joint* can cost more than
+both others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import count, takewhile
+from typing import Any, Final
+
+import numpy as np
 
 from sfumato.attacks import bayes, blind, misinformed, optimal
-from sfumato.core import DistortionPrivacy, MetricPrivacy, hamming
+from sfumato.core import DistortionPrivacy, Guarantee, MetricPrivacy, Prior, Space, hamming
+from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
+from sfumato.errors import DataError
+from sfumato.geo import Grid, Projection, Visits
 from sfumato.optimal import Auto, Design, design, equilibrium
 from sfumato.proofs import distortion_below
 
 from ..reproduction import SECONDS, Made
 from ..results import TableRow, columns_of
-from .people import Person
 
 METRIC: Final = "metric"
 DISTORTION: Final = "distortion"
 JOINT: Final = "joint"
+NAMES: Final = (METRIC, DISTORTION, JOINT)
 
 GAMES: Final = "privacy_games"
 INFORMED: Final = "privacy_games_informed"
 PRICES: Final = "prices"
+APART: Final = "apart"
+LINE: Final = "line"
 TIMES: Final = f"designs{SECONDS}"
 
 # At the most error that any mechanism can force, the distortion rows have no interior.
 _MOST: Final = 1 - 1e-3
+
+# Of the five points.
+_EPSILON: Final = 1.0
+_DISTORTIONS: Final = (0.25, 0.5, 0.75, 1.0)
+_GAP: Final = 1e-8
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Person(CompactRepr):
+    """A user's map and habits; the number stands for the name."""
+
+    number: int
+    source: str
+    city: Grid
+    prior: Prior
+    visits: int
+
+
+def choose(
+    data: Sequence[tuple[str, Visits]],
+    number: int,
+    *,
+    shape: tuple[int, int],
+    size_m: tuple[float, float],
+    least: int,
+    seed: int,
+) -> list[Person]:
+    """Return users drawn at random, in turn from each source, of those with enough visits on their own maps."""
+    random = np.random.Generator(np.random.PCG64(seed))
+    queues = []
+    for source, visits in data:
+        busy = [user for user, count in visits.users().items() if count >= least]
+        queues.append((source, visits, [busy[k] for k in random.permutation(len(busy))]))
+    cell = (size_m[0] / shape[0], size_m[1] / shape[1])
+    people: list[Person] = []
+    while len(people) < number and any(users for *_, users in queues):
+        for source, visits, users in queues:
+            while users and len(people) < number:
+                own = visits.of_user(users.pop())
+                plane = Projection(float(np.median(own.lat)), float(np.median(own.lon)))
+                corner, held = densest_corner(plane.forward(own.lat, own.lon), size_m)
+                city = Grid(*shape, cell, (float(corner[0]), float(corner[1])), plane.crs)
+                prior = Prior.from_visits(city, own)
+                if held >= least and len(prior.support) > 1:
+                    people.append(Person(len(people) + 1, source, city, prior, held))
+                    break
+    if not people:
+        width, height = (f"{side / 1000:g} km" for side in size_m)
+        raise DataError(
+            f"no user has {least} visits, in more than one cell, on one map of {width} x {height}.",
+            "give visits of people who have more, with a column that says whose each is.",
+        )
+    return people
+
+
+def densest_corner(xy: Floats, size: tuple[float, float]) -> tuple[Floats, int]:
+    """Return the south-west corner of a rectangle of given size that holds most points, and how many it holds."""
+    ordered = xy[np.argsort(xy[:, 1])]
+    most, corner = 0, xy[0]
+    for west in np.unique(xy[:, 0]):
+        y = ordered[(ordered[:, 0] >= west) & (ordered[:, 0] <= west + size[0]), 1]
+        held = np.searchsorted(y, y + size[1], side="right") - np.arange(len(y))
+        if held.max() > most:
+            most, corner = int(held.max()), np.array([west, y[np.argmax(held)]])
+    inside = xy[((xy >= corner) & (xy <= corner + size)).all(axis=1)]
+    return (inside.min(axis=0) + inside.max(axis=0) - size) / 2, most
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -74,15 +150,12 @@ Game = tuple[GameRow, GameRow, GameRow]
 
 @dataclass(frozen=True, slots=True)
 class InformedRow:
-    """Attackers of one design of scenario 1 who know more than it assumed (section 9.2); errors in km.
-
-    The share ``sharper`` of the user's visits moved to the two most likely cells.
-    """
+    """Attackers of one design of scenario 1 who know more than it assumed (section 9.2); errors in km."""
 
     user: int
     epsilon: float
     mechanism: str
-    sharper: float
+    sharper: float  # share of the visits that moved to the two most likely cells
     error_informed: float
     error_expected: float
     error_blind: float
@@ -90,11 +163,7 @@ class InformedRow:
 
 @dataclass(frozen=True, slots=True)
 class PriceRow:
-    """The equilibrium of one design with a distortion; errors in km, the price in shares of false cells per km.
-
-    The mechanism forces ``error_lower`` on every attacker; none of the same guarantee and no more cost can force
-    more than ``error_upper``. Both are proved.
-    """
+    """The equilibrium of one design with a distortion; errors in km, the price in shares of false cells per km."""
 
     scenario: int
     user: int
@@ -102,23 +171,12 @@ class PriceRow:
     mechanism: str
     distortion_asked: float
     price: float
-    error_lower: float
-    error_upper: float
+    error_lower: float  # proved: what the mechanism forces on every attacker
+    error_upper: float  # proved: what no mechanism of the same guarantee and cost exceeds
 
 
 class UserGame:
-    """One user's game: costs, errors of attackers, and designs.
-
-    Args:
-        person: The user.
-
-    Attributes:
-        person: The user.
-        prior: Their habits.
-        distance: Between cells, km.
-        cost: 0 for the true cell, 1 for others.
-        most: The most error that any mechanism can force, km.
-    """
+    """One user's game: costs, errors of attackers, and designs."""
 
     def __init__(self, person: Person) -> None:
         self.person, self.prior = person, person.prior
@@ -135,45 +193,55 @@ class UserGame:
         self, epsilon: float | None, minimum: float | None, gap: float, start: Design | None = None
     ) -> Design:
         """Return the mechanism of least cost with the given constraints; ties are not broken."""
-        asked: list[MetricPrivacy | DistortionPrivacy] = []
+        guarantees: list[Guarantee] = []
         if epsilon is not None:
-            asked.append(MetricPrivacy(epsilon, self.distance))
+            guarantees.append(MetricPrivacy(epsilon, self.distance))
         if minimum is not None:
-            asked.append(DistortionPrivacy(minimum, self.distance))
+            guarantees.append(DistortionPrivacy(minimum, self.distance))
+        return self.designed(guarantees, gap, start)
+
+    def designed(self, guarantees: Guarantee | list[Guarantee], gap: float, start: Design | None = None) -> Design:
+        """Return the mechanism of least cost with some guarantees; ties are not broken."""
         return design(
             self.prior,
             loss=self.cost,
-            guarantees=asked,
+            guarantees=guarantees,
             solver=Auto(1),  # the same on every machine's number of cores
             gap=gap,
             tie_break=False,
             start=start,
         )
 
+    def measures(self, name: str, found: Design) -> dict[str, Any]:
+        """Return the columns that rows of all scenarios have."""
+        proof = found.certificate
+        return {
+            "user": self.person.number,
+            "blind_error": self.most,
+            "mechanism": name,
+            "cost": proof.loss,
+            "cost_lower_bound": proof.lower_bound,
+            "epsilon_upper": proof.epsilon_upper if name != DISTORTION else None,
+            "distortion_lower": distortion_below(found.mechanism, self.prior, self.distance),
+            "error_best": optimal(found.mechanism, self.prior, self.distance).error,
+            "proved": proof.holds,
+        }
+
     def row(self, scenario: int, epsilon: float, name: str, minimum: float | None, found: Design) -> GameRow:
-        """Return a design, attacked."""
-        person, proof, mechanism = self.person, found.certificate, found.mechanism
+        """Return a design of scenario 1 or 2, attacked."""
         return GameRow(
             scenario=scenario,
-            user=person.number,
-            source=person.source,
-            visits=person.visits,
+            source=self.person.source,
+            visits=self.person.visits,
             possible_cells=len(self.prior.support),
-            blind_error=self.most,
             epsilon=epsilon,
-            mechanism=name,
             distortion_asked=minimum,
-            cost=proof.loss,
-            cost_lower_bound=proof.lower_bound,
             gap_asked=found.enough,
-            gap=proof.gap,
-            epsilon_upper=proof.epsilon_upper if name != DISTORTION else None,
-            distortion_lower=distortion_below(mechanism, self.prior, self.distance),
-            error_best=optimal(mechanism, self.prior, self.distance).error,
-            error_bayes=bayes(mechanism, self.prior, self.distance).error,
+            gap=found.certificate.gap,
+            error_bayes=bayes(found.mechanism, self.prior, self.distance).error,
             iterations=len(found.log),
             status=found.status.name,
-            proved=proof.holds,
+            **self.measures(name, found),
         )
 
     def informed(self, epsilon: float, name: str, found: Design, shares: Sequence[float]) -> list[InformedRow]:
@@ -191,14 +259,7 @@ class UserGame:
 
 
 def played(person: Person, epsilon: float, gap: float, shares: Sequence[float]) -> Made:
-    """Play scenarios 1 and 2 with one user and one epsilon.
-
-    Args:
-        person: The user.
-        epsilon: Per km.
-        gap: The relative gap to the least cost that is proved.
-        shares: The shares of visits that move to the two most likely cells (section 9.2).
-    """
+    """Play scenarios 1 and 2 with one user and one epsilon."""
     game = UserGame(person)
     tables: dict[str, list[TableRow]] = {GAMES: [], INFORMED: [], PRICES: [], TIMES: []}
 
@@ -233,22 +294,14 @@ def repeated(person: Person, epsilon: float, gap: float) -> Made:
     joint = game.design(epsilon, minimum, gap, metric)
     return {
         GAMES: [columns_of(first), columns_of(game.row(1, epsilon, JOINT, minimum, joint))],
-        TIMES: [
-            seconds_of(1, person, epsilon, METRIC, metric),
-            seconds_of(1, person, epsilon, JOINT, joint),
-        ],
+        TIMES: [seconds_of(1, person, epsilon, METRIC, metric), seconds_of(1, person, epsilon, JOINT, joint)],
     }
 
 
 def seconds_of(scenario: int, person: Person, epsilon: float | None, name: str, found: Design) -> TableRow:
     """Return the time of a design."""
-    return {
-        "scenario": scenario,
-        "user": person.number,
-        "epsilon": epsilon,
-        "mechanism": name,
-        "seconds": found.seconds,
-    }
+    row = {"scenario": scenario, "user": person.number, "epsilon": epsilon, "mechanism": name}
+    return {**row, "seconds": found.seconds}
 
 
 def triples(games: Iterable[GameRow], scenario: int) -> list[Game]:
@@ -259,3 +312,103 @@ def triples(games: Iterable[GameRow], scenario: int) -> list[Game]:
         for (number, user, epsilon, name), row in by.items()
         if number == scenario and name == JOINT
     ]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ApartRow(CompactRepr):
+    """One design of scenario 3, in the units of `GameRow`; *joint* is *metric* itself where that forces d_m."""
+
+    user: int
+    blind_error: float
+    epsilon: float | None
+    distortion_asked: float | None
+    mechanism: str
+    met: bool  # whether metric forces d_m, so that joint is not designed
+    cost: float
+    cost_lower_bound: float
+    epsilon_upper: float | None
+    distortion_lower: float
+    error_best: float
+    proved: bool
+
+
+Apart = tuple[ApartRow, ApartRow, ApartRow]
+"""Designs of *metric*, *distortion* and *joint* of one user, epsilon and d_m."""
+
+
+def _distortions(game: UserGame, step: float) -> Iterator[float]:
+    """Yield d_m: the multiples of a step below the most that can be forced, and then that, all in km."""
+    most = game.held(game.most)
+    yield from takewhile(lambda minimum: minimum < most, (k * step for k in count(1)))
+    yield most
+
+
+def together(person: Person, epsilon: float, step: float, gap: float) -> Made:
+    """Design *metric*, and *joint* for each d_m of scenario 3."""
+    game = UserGame(person)
+    metric = game.design(epsilon, None, gap)
+    plain = _row(game, METRIC, epsilon, None, metric)
+    rows, times = [plain], [seconds_of(3, person, epsilon, METRIC, metric)]
+    start = metric
+    for minimum in _distortions(game, step):
+        met = plain.distortion_lower >= minimum
+        if not met:
+            start = game.design(epsilon, minimum, gap, start)
+            times.append(seconds_of(3, person, epsilon, JOINT, start))
+        rows.append(_row(game, JOINT, epsilon, minimum, metric if met else start, met=met))
+    return {APART: [columns_of(row) for row in rows], TIMES: times}
+
+
+def alone(person: Person, step: float, gap: float) -> Made:
+    """Design *distortion* for each d_m of scenario 3."""
+    game = UserGame(person)
+    designs = [(minimum, game.design(None, minimum, gap)) for minimum in _distortions(game, step)]
+    return {
+        APART: [columns_of(_row(game, DISTORTION, None, minimum, found)) for minimum, found in designs],
+        TIMES: [seconds_of(3, person, None, DISTORTION, found) for _, found in designs],
+    }
+
+
+def _row(
+    game: UserGame, name: str, epsilon: float | None, minimum: float | None, found: Design, *, met: bool = False
+) -> ApartRow:
+    return ApartRow(epsilon=epsilon, distortion_asked=minimum, met=met, **game.measures(name, found))
+
+
+def apart_triples(rows: Iterable[ApartRow]) -> list[Apart]:
+    """Return *metric*, *distortion* and *joint* of each user, epsilon and d_m of scenario 3."""
+    by = {(row.user, row.epsilon, row.distortion_asked): row for row in rows}
+    return [
+        (by[user, epsilon, None], by[user, None, minimum], row)
+        for (user, epsilon, minimum), row in by.items()
+        if row.mechanism == JOINT
+    ]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LineRow(CompactRepr):
+    """Least costs on five points; each lies between its lower bound and itself."""
+
+    epsilon: float
+    distortion_asked: float
+    metric: float
+    distortion: float
+    joint: float
+    joint_lower_bound: float
+
+
+def five_points() -> Made:
+    """Design the three mechanisms on five points for several distortions."""
+    space = Space.numbers(range(5))
+    prior, d, cost = Prior.uniform(space), space.metric("absolute"), hamming(space)
+    metric = MetricPrivacy(_EPSILON, d)
+    rows = []
+    for minimum in _DISTORTIONS:
+        distortion = DistortionPrivacy(minimum, d)
+        alternatives: tuple[list[Guarantee], ...] = ([metric], [distortion], [metric, distortion])
+        one, other, both = (
+            design(prior, loss=cost, guarantees=guarantees, solver=Auto(1), gap=_GAP, tie_break=False).certificate
+            for guarantees in alternatives
+        )
+        rows.append(LineRow(_EPSILON, minimum, one.loss, other.loss, both.loss, both.lower_bound))
+    return {LINE: [columns_of(row) for row in rows]}

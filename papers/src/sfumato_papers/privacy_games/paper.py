@@ -7,12 +7,22 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..reproduction import Equation, Paper, Setting, StudyPart
-from .apart import APART, alone, together
 from .claims import claims
 from .figures import CAPTIONS, figures
-from .games import GAMES, INFORMED, PRICES, played, repeated
-from .line import LINE, five_points
-from .people import Person, choose
+from .games import (
+    APART,
+    GAMES,
+    INFORMED,
+    LINE,
+    PRICES,
+    Person,
+    alone,
+    choose,
+    five_points,
+    played,
+    repeated,
+    together,
+)
 from .pruning import ATTACKS, PAIRS, far_guesses, far_pairs
 from .slopes import GUESSES, SLOPES, priced
 
@@ -28,41 +38,23 @@ _MIDDLE: Final = 0.6  # epsilon per km of the other parts
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """The size of a run: how many users take part in what, on maps of what shape, and with which values.
+    """The amounts of a run, by default of the full size; lengths in km, epsilons per km."""
 
-    Lengths are in km, and epsilons per km.
-    """
-
-    users: int
-    least: int
-    shape: tuple[int, int]
-    size_km: tuple[float, float]
-    epsilons: tuple[float, ...]
-    apart: tuple[float, ...]
-    tight: int
-    priced: int
-    pruned: int
-    thresholds: tuple[float, ...]
-    guessed: tuple[float, ...]
-    coarse: tuple[int, int]
-    both: tuple[float, ...]
+    users: int = 10
+    least: int = 200
+    shape: tuple[int, int] = (20, 15)
+    size_km: tuple[float, float] = (15.0, 8.0)
+    epsilons: tuple[float, ...] = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
+    apart: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8, 1.0)
+    tight: int = 3
+    priced: int = 4
+    pruned: int = 2
+    thresholds: tuple[float, ...] = (0.54, 0.76, 0.93, 1.5, 2.0, 3.0, 5.0)
+    guessed: tuple[float, ...] = (0.54, 0.93, 1.5, 2.0, 3.0)
+    coarse: tuple[int, int] = (10, 8)
+    both: tuple[float, ...] = (1.6, 2.1, 3.1)
 
 
-_FULL: Final = _Size(
-    users=10,
-    least=200,
-    shape=(20, 15),
-    size_km=(15.0, 8.0),
-    epsilons=(0.15, 0.3, 0.45, 0.6, 0.75, 0.9),
-    apart=(0.2, 0.4, 0.6, 0.8, 1.0),
-    tight=3,
-    priced=4,
-    pruned=2,
-    thresholds=(0.54, 0.76, 0.93, 1.5, 2.0, 3.0, 5.0),
-    guessed=(0.54, 0.93, 1.5, 2.0, 3.0),
-    coarse=(10, 8),
-    both=(1.6, 2.1, 3.1),
-)
 _QUICK: Final = _Size(
     users=2,
     least=40,
@@ -81,7 +73,7 @@ _QUICK: Final = _Size(
 
 
 def _parts(setting: Setting) -> Sequence[StudyPart]:
-    size = _QUICK if setting.quick else _FULL
+    size = _QUICK if setting.quick else _Size()
     people, coarse = (_people(setting, size, shape) for shape in (size.shape, size.coarse))
     parts = [StudyPart("five points", five_points)]
     for person in people:
@@ -152,12 +144,11 @@ PAPER: Final = Paper(
         "data are not public. Each has a map around most of their visits. The "
         "prior is the share of visits of each cell, the cost is the share of reports that are not the true cell, "
         "and the error of attackers is a distance in km.",
-        "Metric has least cost with metric privacy for all pairs of cells, distortion has "
-        "least cost with an error of the best attacker of at least d_m, and joint has least cost with "
-        "both. Every guarantee is proved on the sampled integers, and each cost lies within a proved "
-        "relative gap of the least one: 0.0001, and 0.000001 where designs are repeated or priced. "
-        "Ties between mechanisms of equal cost are not broken, and other optima can leave attackers other "
-        "errors.",
+        "Metric has least cost with metric privacy for all pairs of cells, distortion has least cost with an "
+        "error of the best attacker of at least d_m, and joint has least cost with both. Every guarantee is "
+        "proved on the sampled integers, and each cost lies within a proved relative gap of the least one: "
+        "0.0001, and 0.000001 where designs are repeated or priced. Ties between mechanisms of equal cost are "
+        "not broken, and other optima can leave attackers other errors.",
         "In scenario 1, d_m is the error of the best attacker against metric; in scenario 2 it lies halfway "
         "between that and the largest possible error; in scenario 3 epsilon and d_m are chosen separately. Near "
         "the largest possible error the programs have almost no interior, so d_m is limited to 99.9 % of it.",

@@ -1,29 +1,33 @@
-"""Appendix C of "Privacy Games": programs without the rows of far pairs, and what they then keep in truth.
+"""Appendix C of "Privacy Games": programs without far pairs and far guesses, and their true guarantees.
 
-Pairs of cells farther apart than a threshold are left out of metric privacy, and guesses farther from a report are
-left out of the best attack. Fewer rows are solved sooner, but ask for less. Without far pairs the mechanism keeps
-epsilon along the edges that are left, so between any two cells epsilon times the dilation of their graph; dividing
-epsilon by the dilation first restores the guarantee (Bordenabe et al., CCS 2014). Without far guesses nothing is
-left of the distortion that was asked for: the attacker may guess them all the same.
+Without far pairs a mechanism has epsilon along the remaining edges: between any two cells, epsilon times the
+dilation of their graph. Epsilon divided by the dilation first restores the guarantee (Bordenabe et al., CCS 2014).
+Without far guesses the distortion is not guaranteed: the attacker may guess them all the same.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
 from sfumato.attacks import optimal
-from sfumato.core import MetricPrivacy, neighbours
+from sfumato.core import Mechanism, Metric, MetricPrivacy, Prior, neighbours, paths_along
 from sfumato.core.immutable import CompactRepr
-from sfumato.optimal import Auto, Design, design
-from sfumato.proofs import distortion_below, prove_metric_privacy
+from sfumato.errors import SolverError
+from sfumato.mechanisms import repair_to_private
+from sfumato.optimal import Highs, LinearProgram
+from sfumato.proofs import distortion_below, expected_loss_above, prove_metric_privacy
 
 from ..reproduction import SECONDS, Made
 from ..results import columns_of
-from .games import DISTORTION, JOINT, METRIC, UserGame
-from .near_guesses import cheapest, near_metric
-from .people import Person
+from .games import DISTORTION, JOINT, METRIC, Person, UserGame
 
 PAIRS: Final = "pruned-pairs"
 ATTACKS: Final = "pruned-attacks"
@@ -37,20 +41,16 @@ EXACT: Final = "exact"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PairRow(CompactRepr):
-    """Metric privacy without far pairs; lengths in km, epsilons per km, the cost is the share of false cells.
-
-    ``kind`` is *pruned* as in the paper, *corrected* (with epsilon over the dilation), or *exact*, for all pairs.
-    ``epsilon_true`` is the least epsilon for all pairs that is proved on the integers of the mechanism.
-    """
+    """Metric privacy without far pairs; lengths in km, epsilons per km, the cost is the share of false cells."""
 
     user: int
-    kind: str
+    kind: str  # pruned as in the paper; corrected: epsilon over the dilation; exact: all pairs
     threshold: float | None
     pairs: int
     dilation: float
     epsilon: float
-    epsilon_true: float
-    kept: bool
+    epsilon_true: float  # least epsilon proved for all pairs
+    kept: bool  # whether epsilon is proved for all pairs
     cost: float
     cost_lower_bound: float
     error_best: float
@@ -58,11 +58,7 @@ class PairRow(CompactRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AttackRow(CompactRepr):
-    """*Distortion* or *joint* without far guesses; lengths in km, the cost is the share of false cells.
-
-    *Joint* is without far pairs, too. ``rows`` are those of the attack; ``distortion_lower`` and ``epsilon_true``
-    are what the mechanism is proved to keep in truth.
-    """
+    """*Distortion* without far guesses, or *joint* without far guesses and pairs; units as in `PairRow`."""
 
     user: int
     mechanism: str
@@ -70,11 +66,11 @@ class AttackRow(CompactRepr):
     epsilon: float | None
     kind: str
     threshold: float | None
-    rows: int
+    rows: int  # of the attack
     distortion_asked: float
-    distortion_lower: float
+    distortion_lower: float  # proved
     error_best: float
-    epsilon_true: float | None
+    epsilon_true: float | None  # proved
     cost: float
 
 
@@ -90,14 +86,7 @@ class TimeRow:
 
 
 def far_pairs(person: Person, epsilon: float, threshold: float | None, gap: float) -> Made:
-    """Design *metric* with pairs within a threshold alone, as in the paper and with epsilon over the dilation.
-
-    Args:
-        person: The user.
-        epsilon: Per km.
-        threshold: In km; None for all pairs.
-        gap: The relative gap to the least cost of each program.
-    """
+    """Design *metric* with pairs within a threshold alone, as in the paper and with epsilon over the dilation."""
     game = UserGame(person)
     asked = MetricPrivacy(epsilon, game.distance)
     if threshold is None:
@@ -105,12 +94,12 @@ def far_pairs(person: Person, epsilon: float, threshold: float | None, gap: floa
         count, dilation, designs = len(game.prior) * (len(game.prior) - 1), 1.0, [(EXACT, found)]
     else:
         graph = neighbours(game.distance, threshold)
-        along = near_metric(game.distance, threshold)
+        along = _near_metric(game.distance, threshold)
         count, dilation = 2 * len(graph), graph.dilation
-        wanted = [(PRUNED, epsilon)]
+        epsilons = {PRUNED: epsilon}
         if math.isfinite(dilation):
-            wanted.append((CORRECTED, epsilon / dilation))
-        designs = [(kind, _designed(game, MetricPrivacy(each, along), gap)) for kind, each in wanted]
+            epsilons[CORRECTED] = epsilon / dilation
+        designs = [(kind, game.designed(MetricPrivacy(each, along), gap)) for kind, each in epsilons.items()]
     rows, times = [], []
     for kind, found in designs:
         proof = prove_metric_privacy(found.mechanism, asked)
@@ -133,22 +122,10 @@ def far_pairs(person: Person, epsilon: float, threshold: float | None, gap: floa
     return {PAIRS: [columns_of(row) for row in rows], PAIR_TIMES: times}
 
 
-def _designed(game: UserGame, promise: MetricPrivacy, gap: float) -> Design:
-    return design(game.prior, loss=game.cost, guarantees=promise, solver=Auto(1), gap=gap, tie_break=False)
-
-
 def far_guesses(
     person: Person, share: float, threshold: float | None, gap: float, epsilon: float | None = None
 ) -> Made:
-    """Design *distortion* against attackers who guess near the report alone, or *joint*, then without far pairs.
-
-    Args:
-        person: The user.
-        share: d_m over the most that can be forced.
-        threshold: In km; None for all guesses and pairs.
-        gap: The relative gap of the exact design.
-        epsilon: Of *joint*, per km; None for *distortion*.
-    """
+    """Design *distortion* against attackers who guess near the report, or *joint*, also without far pairs."""
     game = UserGame(person)
     minimum = share * game.most
     if threshold is None:
@@ -156,8 +133,9 @@ def far_guesses(
         mechanism, seconds, cost = found.mechanism, found.seconds, found.certificate.loss
         count = len(game.prior) ** 2
     else:
-        near = cheapest(game.prior, game.distance, minimum, threshold, epsilon)
-        mechanism, seconds, cost, count = near.mechanism, near.seconds, near.cost, near.rows
+        begun = time.monotonic()
+        mechanism, count = _cheapest(game.prior, game.distance, minimum, threshold, epsilon)
+        cost, seconds = expected_loss_above(mechanism, game.prior, game.cost), time.monotonic() - begun
     asked = None if epsilon is None else MetricPrivacy(epsilon, game.distance)
     name = DISTORTION if epsilon is None else JOINT
     row = AttackRow(
@@ -174,5 +152,92 @@ def far_guesses(
         epsilon_true=None if asked is None else prove_metric_privacy(mechanism, asked).upper,
         cost=cost,
     )
-    time = TimeRow(person.number, name, row.kind, threshold, seconds)
-    return {ATTACKS: [columns_of(row)], ATTACK_TIMES: [columns_of(time)]}
+    timed = TimeRow(person.number, name, row.kind, threshold, seconds)
+    return {ATTACKS: [columns_of(row)], ATTACK_TIMES: [columns_of(timed)]}
+
+
+def _cheapest(
+    prior: Prior, distance: Metric, minimum: float, threshold: float, epsilon: float | None
+) -> tuple[Mechanism, int]:
+    """Return the mechanism of least Hamming cost against which guesses near the report err by ``minimum``.
+
+    minimise sum of prior(s) p(o|s) [o != s]  so that  sum over o of y(o) >= minimum  and
+    y(o) <= sum over s of prior(s) p(o|s) d(g, s)  for all reports o and guesses g with d(g, o) <= threshold  and
+    p(o|s) <= exp(epsilon d(s, s')) p(o|s')  for all o and secrets with d(s, s') <= threshold
+    (equations 21 and 24, appendix C). A guess counts for some reports only, so this is not distortion privacy, and
+    a general back-end solves it. Without epsilon only secrets that occur matter. The number is the attack's rows.
+    """
+    n = len(prior)
+    kept = prior.support if epsilon is None else np.arange(n)
+    program, rows = _program(prior, distance, minimum, threshold, kept)
+    if epsilon is not None:
+        program = _private(program, distance, threshold, epsilon)
+    solution = Highs().solve(program, time_limit=inf, stop=lambda: False)
+    if solution.x is None:
+        raise SolverError(
+            f"no mechanism was found against guesses within {threshold:g} {distance.unit}.",
+            "use another threshold.",
+        )
+    found = np.maximum(solution.x[: len(kept) * n].reshape(len(kept), n), 0.0)
+    found /= found.sum(axis=1, keepdims=True)
+    if epsilon is None:
+        matrix = np.tile(prior.probabilities[kept] @ found, (n, 1))
+        matrix[kept] = found
+    else:
+        matrix, _ = repair_to_private(found, epsilon * _near_metric(distance, threshold).array)
+    return Mechanism(matrix / matrix.sum(axis=1, keepdims=True), prior.space, prior.space), rows
+
+
+def _near_metric(distance: Metric, threshold: float) -> Metric:
+    """Return the distances along pairs within a threshold; ``inf`` between values that none connect."""
+    graph = neighbours(distance, threshold)
+    paths = paths_along(graph.edges, graph.lengths, len(distance))
+    return Metric(np.minimum(paths, paths.T), distance.unit, name="distance along near pairs", triangle=True)
+
+
+def _program(
+    prior: Prior, distance: Metric, minimum: float, threshold: float, kept: NDArray[np.intp]
+) -> tuple[LinearProgram, int]:
+    """Return the program in p(o|s) of the secrets that are kept, then y(o), and how many rows the attack has."""
+    n, d = len(prior), distance.array
+    mass = prior.probabilities[kept]
+    size = len(kept) * n
+    costs = np.repeat(mass[:, None], n, axis=1)
+    costs[np.arange(len(kept)), kept] = 0.0
+    o, guess = np.nonzero(d <= threshold)
+    k = np.arange(len(o))
+    places = np.arange(len(kept)) * n + o[:, None]
+    seen = sparse.coo_array(
+        ((mass * d[:, kept])[guess].ravel(), (np.repeat(k, len(kept)), places.ravel())),
+        shape=(len(o), size + n),
+    )
+    least = sparse.coo_array((-np.ones(len(o)), (k, size + o)), shape=seen.shape)
+    sums = sparse.kron(sparse.eye_array(len(kept)), np.ones((1, n)))
+    whole = sparse.hstack([sums, sparse.coo_array((len(kept), n))])
+    total = sparse.coo_array(np.concatenate([np.zeros(size), np.ones(n)])[None])
+    program = LinearProgram(
+        np.concatenate([costs.ravel(), np.zeros(n)]),
+        sparse.csr_array(sparse.vstack([whole, seen + least, total])),
+        np.concatenate([np.ones(len(kept)), np.zeros(len(o)), [minimum]]),
+        np.concatenate([np.ones(len(kept)), np.full(len(o) + 1, inf)]),
+        np.zeros(size + n),
+    )
+    return program, len(o)
+
+
+def _private(program: LinearProgram, distance: Metric, threshold: float, epsilon: float) -> LinearProgram:
+    """Return a program of all secrets with the rows of metric privacy of near pairs."""
+    n, d = len(distance), distance.array
+    s, t = np.nonzero((d <= threshold) & ~np.eye(n, dtype=bool))
+    k = np.arange(len(s))
+    entries = np.concatenate([np.exp(-epsilon * d[s, t]), -np.ones(len(s))])
+    pairs = sparse.coo_array((entries, (np.concatenate([k, k]), np.concatenate([s, t]))), shape=(len(s), n))
+    rows = sparse.kron(pairs, sparse.eye_array(n))
+    wide = sparse.hstack([rows, sparse.coo_array((rows.shape[0], n))])
+    return LinearProgram(
+        program.cost,
+        sparse.csr_array(sparse.vstack([program.rows, wide])),
+        np.concatenate([program.lower, np.full(rows.shape[0], -inf)]),
+        np.concatenate([program.upper, np.zeros(rows.shape[0])]),
+        program.floor,
+    )

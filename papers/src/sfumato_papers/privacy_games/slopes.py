@@ -14,8 +14,7 @@ from sfumato.proofs import distortion_below
 
 from ..reproduction import Made
 from ..results import TableRow, columns_of
-from .games import DISTORTION, JOINT, METRIC, TIMES, UserGame, seconds_of
-from .people import Person
+from .games import DISTORTION, JOINT, METRIC, TIMES, Person, UserGame, seconds_of
 
 SLOPES: Final = "slopes"
 GUESSES: Final = "guesses"
@@ -28,11 +27,7 @@ _RARE: Final = 1e-4  # reports and guesses that are rarer are not listed
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SlopeRow(CompactRepr):
-    """The price of d_m, between proved slopes of the least cost to both sides; lengths in km, prices per km.
-
-    The least cost is a convex function of d_m, so its slope lies between ``slope_below`` and ``slope_above``.
-    ``error_strategy`` is the error of an attacker with the equilibrium strategy.
-    """
+    """The price of d_m, between proved slopes of the least cost, a convex function of d_m; km, prices per km."""
 
     user: int
     mechanism: str
@@ -45,7 +40,7 @@ class SlopeRow(CompactRepr):
     slope_above: float
     error_lower: float
     error_upper: float
-    error_strategy: float
+    error_strategy: float  # of an attacker with the equilibrium strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +68,7 @@ class HabitRow:
 
 
 def priced(person: Person, epsilon: float, gap: float, listed: bool) -> Made:
-    """Design *distortion* and *joint* at three values of d_m, and compare the price of the middle one.
-
-    It lies halfway between what *metric* forces and the most that can be forced, as in scenario 2.
-
-    Args:
-        person: The user.
-        epsilon: Of *joint*, per km.
-        gap: The relative gap to the least cost that is proved.
-        listed: Whether the attacker's strategies are listed too.
-    """
+    """Design *distortion* and *joint* at three values of d_m, and compare the price of the middle one."""
     game = UserGame(person)
     metric = game.design(epsilon, None, gap)
     reached = distortion_below(metric.mechanism, game.prior, game.distance)
@@ -126,15 +112,7 @@ def _guesses(game: UserGame, name: str, found: Design, both: Equilibrium) -> lis
     reports = game.prior.probabilities @ found.mechanism.matrix
     at = _centres(game)
     return [
-        GuessRow(
-            mechanism=name,
-            report_x=at[o][0],
-            report_y=at[o][1],
-            report_probability=float(reports[o]),
-            guess_x=at[guess][0],
-            guess_y=at[guess][1],
-            guess_probability=float(both.strategy[o, guess]),
-        )
+        GuessRow(name, *at[o], float(reports[o]), *at[guess], float(both.strategy[o, guess]))
         for o in np.flatnonzero(reports > _RARE)
         for guess in np.flatnonzero(both.strategy[o] > _RARE)
     ]
@@ -151,5 +129,5 @@ def _habits(game: UserGame) -> list[HabitRow]:
 def _centres(game: UserGame) -> list[tuple[float, float]]:
     """Return the centres of the cells, km from the map's corner."""
     city = game.person.city
-    found = (np.asarray(city.coordinates, dtype=np.float64) - city.origin) / 1000
-    return [(float(x), float(y)) for x, y in found]
+    centres = (np.asarray(city.coordinates, dtype=np.float64) - city.origin) / 1000
+    return [(float(x), float(y)) for x, y in centres]
