@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 import sfumato as sf
 from sfumato_papers.follow_ups import AnchorNoise, Anchors, anchored, broken
-from sfumato_papers.follow_ups.anchors_beside import (
+from sfumato_papers.follow_ups.aipo import (
     AIPO,
     BOUND,
     CERTIFIED,

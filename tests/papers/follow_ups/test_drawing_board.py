@@ -12,9 +12,8 @@ from sfumato.geo import Region
 from sfumato.leakage import conditional_entropy_bits
 from sfumato.mechanisms import coin_of_distortion, exponential, geometric_median, rate_distortion_of_loss, remapped
 from sfumato_papers.follow_ups import Measure, bits_below, means, of_mechanism, of_noise, spots
-from sfumato_papers.follow_ups.drawing_board import described, limited, measured, town
-from sfumato_papers.follow_ups.grounds import VisitedPlaces
-from sfumato_papers.follow_ups.published import (
+from sfumato_papers.follow_ups.aipo import ROME
+from sfumato_papers.follow_ups.drawing_board import (
     CIRCLE,
     COIN,
     EXPONENTIAL,
@@ -25,8 +24,12 @@ from sfumato_papers.follow_ups.published import (
     PUBLISHED,
     PUBLISHED_COIN,
     PUBLISHED_PRIOR_BITS,
-    ROME,
+    described,
+    limited,
+    measured,
+    town,
 )
+from sfumato_papers.follow_ups.regions import VisitedPlaces
 from tests.thinned import thinned
 
 # Nobody is ever at the third place.

@@ -8,8 +8,8 @@ import pytest
 import sfumato as sf
 from sfumato.mechanisms import rate_distortion
 from sfumato_papers.follow_ups import CityCells, box_name, stepped
-from sfumato_papers.follow_ups.grounds import SAN_FRANCISCO
-from sfumato_papers.follow_ups.rounds import BLAHUT, NOISE, collected, compared, sloped
+from sfumato_papers.follow_ups.privic import BLAHUT, NOISE, collected, compared, sloped
+from sfumato_papers.follow_ups.regions import SAN_FRANCISCO
 
 LINE = sf.Space.numbers(range(4))
 PRIOR = sf.Prior(LINE, [0.4, 0.1, 0.5, 0.0])

@@ -4,16 +4,22 @@ Sources: Bordenabe, Chatzikokolakis and Palamidessi, CCS 2014; Oya, Troncoso and
 Biswas and Palamidessi, 2022; AIPO, arXiv 2601.09946.
 """
 
-from .anchors import AnchorNoise, Anchors, anchored, broken
-from .anchors_beside import AnchorRow
-from .claims_drawing_board import Mean, means
-from .drawing_board import CityRow, LimitedRow, TownRow
+from .aipo import AnchorNoise, AnchorRow, Anchors, anchor_table, anchored, broken
+from .drawing_board import (
+    CityRow,
+    LimitedRow,
+    Measure,
+    TownRow,
+    bits_below,
+    board_table,
+    means,
+    of_mechanism,
+    of_noise,
+)
 from .figures import CAPTIONS, figures
-from .grounds import CityCells, VisitedPlaces, box_name, grid_ground, spots
-from .measure import Measure, bits_below, of_mechanism, of_noise
-from .rounds import CellNoiseRow, EstimateRow, RateRow, RoundRow, stepped
-from .spanners import SpannerRow, spanned
-from .words import anchor_table, board_table, spanner_table
+from .privic import CellNoiseRow, EstimateRow, RateRow, RoundRow, stepped
+from .regions import CityCells, box_name, grid_ground, spots
+from .spanners import SpannerRow, spanned, spanner_table
 
 __all__ = [
     "CAPTIONS",
@@ -25,13 +31,11 @@ __all__ = [
     "CityRow",
     "EstimateRow",
     "LimitedRow",
-    "Mean",
     "Measure",
     "RateRow",
     "RoundRow",
     "SpannerRow",
     "TownRow",
-    "VisitedPlaces",
     "anchor_table",
     "anchored",
     "bits_below",

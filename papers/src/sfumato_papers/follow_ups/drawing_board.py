@@ -6,36 +6,117 @@ privacy-preserving mechanisms", CCS 2017.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, pi, sqrt
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
 from sfumato.attacks import blind, optimal
-from sfumato.core import Prior, Space
+from sfumato.core import Bracket, Mechanism, Metric, Prior, Space, loss
+from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
-from sfumato.errors import InfeasibleError
+from sfumato.errors import InfeasibleError, InputError
+from sfumato.geo import median_from
 from sfumato.leakage import conditional_entropy_bits
-from sfumato.mechanisms import coin_of_distortion, exponential, rate_distortion, rate_distortion_of_loss
+from sfumato.mechanisms import (
+    PlanarLaplace,
+    coin_of_distortion,
+    exponential,
+    rate_distortion,
+    rate_distortion_of_loss,
+    remapped,
+    remapped_in_plane,
+)
 from sfumato.optimal import Clarabel, Highs, maximise_distortion
+from sfumato.rounding import about, percent
 
-from ..reproduction import Made
-from ..results import columns_of
-from .grounds import VisitedPlaces
-from .measure import of_mechanism, of_noise
-from .published import CIRCLE, COIN, COIN_KM, EXPONENTIAL, EXPOST, GAUSSIAN, LAPLACE
+from ..reproduction import Made, PaperClaim, RunTables, follows, illustrates, interval, judged, ours, unchecked
+from ..results import columns_of, distinct, markdown_table, where
+from .regions import SAN_FRANCISCO, VisitedPlaces
 
 CITIES: Final = "board-cities"
 BOARD: Final = "board"
 LIMITED: Final = "board-limited"
 TOWN: Final = "board-town"
 
+EXPOST: Final = "ExPost"
+EXPONENTIAL: Final = "exponential"
+LAPLACE: Final = "Laplace"
+GAUSSIAN: Final = "Gaussian"
+CIRCLE: Final = "circle"
+COIN: Final = "coin"
 SIMPLEX: Final = "simplex"
 INTERIOR: Final = "interior point"
+_TABLED: Final = (EXPOST, EXPONENTIAL, LAPLACE, GAUSSIAN, CIRCLE)
 
-_LARGEST_KM: Final = 1.5  # the published limit of the worst loss
+LEVELS_KM: Final = (0.05, 0.1, 0.3, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
+"""Mean lengths of planar Laplace noise in the published table, 2 / epsilon."""
+
+# Average loss after the remap (km) and conditional entropy (bits), for the levels above; San Francisco, Gowalla.
+_COLUMNS: Final = {
+    EXPOST: (
+        (0.0210, 0.0573, 0.2179, 0.3699, 0.5459, 0.7219, 0.8850, 1.0451, 1.2902, 1.6627, 2.1620),
+        (2.471, 3.902, 6.422, 7.544, 8.368, 8.952, 9.371, 9.707, 10.120, 10.558, 10.939),
+    ),
+    EXPONENTIAL: (
+        (0.0246, 0.0652, 0.2243, 0.3674, 0.5369, 0.6955, 0.8419, 0.9754, 1.2059, 1.5514, 2.0084),
+        (2.421, 3.851, 6.298, 7.379, 8.201, 8.749, 9.145, 9.445, 9.864, 10.332, 10.747),
+    ),
+    LAPLACE: (
+        (0.0331, 0.0772, 0.2487, 0.4006, 0.5750, 0.7537, 0.9061, 1.0352, 1.2788, 1.6412, 2.2577),
+        (2.704, 4.051, 6.377, 7.406, 8.270, 8.792, 9.154, 9.443, 9.848, 10.251, 10.687),
+    ),
+    GAUSSIAN: (
+        (0.0324, 0.0739, 0.2423, 0.3896, 0.5716, 0.7280, 0.8708, 1.0153, 1.2429, 1.5857, 2.1114),
+        (2.605, 3.928, 6.289, 7.341, 8.174, 8.674, 9.120, 9.431, 9.793, 10.301, 10.697),
+    ),
+    CIRCLE: (
+        (0.0267, 0.0674, 0.2231, 0.3776, 0.5460, 0.7012, 0.8287, 0.9418, 1.1553, 1.4342, 1.8366),
+        (2.140, 3.428, 5.763, 6.815, 7.629, 8.189, 8.646, 8.894, 9.331, 9.836, 10.312),
+    ),
+}
+PUBLISHED: Final[Mapping[str, tuple[tuple[float, float], ...]]] = MappingProxyType(
+    {name: tuple(zip(*columns, strict=True)) for name, columns in _COLUMNS.items()}
+)
+"""Published (loss in km, entropy in bits) of each mechanism by level."""
+
+PUBLISHED_COIN: Final = ((0.5, 1.430), (1.0, 2.860), (1.5, 4.290), (2.0, 5.721))
+"""The same of the coin, by its loss."""
+
+PUBLISHED_PRIOR_BITS: Final = 11.474
+
+_LARGEST_KM: Final = 1.5  # published limit of the worst loss
 _INFORMATION: Final = 1e-6  # bits within which ExPost is found
 _SIDE: Final = 5  # cells of the small town, along each side
+_BLOCK: Final = 256  # simulated reports at a time
+_TOLERANCE: Final = 1e-6  # relative, of a geometric median's loss
+_WHO: Final = "Oya et al. (2017)"
+_ABSTRACT: Final = f"{_WHO}, abstract"
+_SAME: Final = 1e-9  # of the loss, for sums of floats
+_MOST_BITS: Final = "a new mechanism that maximizes the conditional entropy"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Measure(CompactRepr):
+    """Loss and entropy of one mechanism at one level."""
+
+    city: str
+    mechanism: str
+    level_km: float | None  # 2 / epsilon: mean length of planar Laplace noise; None for the coin
+    seed: int | None  # of the simulation; None where all was summed
+    loss_before_km: float  # expected distance from secret to report
+    loss_km: float  # after every report moved to the best point of the plane
+    entropy_bits: float  # of the secret, given the report
+    moved_km: float | None = None  # loss after every report moved to the best spot; None for simulations
+    error_km: float | None = None  # error of the best attacker against those; None for simulations
+
+    @property
+    def gain(self) -> float:
+        """The part of the loss that the remap takes away."""
+        return 1 - self.loss_km / self.loss_before_km
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -51,15 +132,12 @@ class CityRow(CompactRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LimitedRow(CompactRepr):
-    """ExPost with a limit on the worst loss, and ExPost of the same expected loss.
-
-    ``largest_km`` is the largest distance from a spot to a report that it makes.
-    """
+    """ExPost with a limit on the worst loss, and ExPost of the same expected loss."""
 
     city: str
     level_km: float
     limit_km: float
-    largest_km: float
+    largest_km: float  # largest distance from a spot to one of its reports
     loss_km: float
     entropy_bits: float
     unlimited_bits: float
@@ -76,19 +154,102 @@ class TownRow(CompactRepr):
     entropy_bits: float
 
 
-def described(ground: VisitedPlaces, box: str = "") -> Made:
-    """Return the size of a city, and the coin at several losses.
+def of_mechanism(
+    city: str, name: str, level_km: float | None, mechanism: Mechanism, prior: Prior, metric: Metric
+) -> Measure:
+    """Return the measures of a mechanism whose reports are its secrets, summed over all of them."""
+    plane = remapped_in_plane(mechanism, prior, tolerance=_TOLERANCE)
+    distances = loss(plane.secrets, plane.observables, "euclidean", unit="km")
+    spots = remapped(mechanism, prior, metric)
+    return Measure(
+        city,
+        name,
+        level_km,
+        None,
+        mechanism.expected_loss(prior, metric),
+        plane.expected_loss(prior, distances),
+        conditional_entropy_bits(mechanism, prior),
+        spots.expected_loss(prior, metric),
+        optimal(spots, prior, metric).error,
+    )
 
-    Args:
-        ground: The spots.
-        box: The city of the published box of its visits; "" for none.
+
+def of_noise(
+    city: str, name: str, level_km: float, prior: Prior, metric: Metric, *, samples: int, seed: int
+) -> Measure:
+    """Return the measures of noise in the plane: exact posteriors of simulated reports."""
+    coordinates = prior.space.coordinates
+    if coordinates is None or prior.space.unit != "m":
+        raise InputError(f"{prior.space!r} has no coordinates in metres.", "use places on a plane.")
+    rng = np.random.default_rng([seed, round(1000 * level_km), len(name)])
+    support = prior.support
+    points, weights = coordinates[support] / 1000, prior.probabilities[support]
+    between = metric.array[np.ix_(support, support)]
+    true = points[rng.choice(len(support), size=samples, p=weights / weights.sum())]
+    reports = true + _noise(name, level_km, samples, rng)
+    losses, entropies = np.empty(samples), np.empty(samples)
+    for start in range(0, samples, _BLOCK):
+        block = reports[start : start + _BLOCK]
+        squares = ((block[:, None, :] - points) ** 2).sum(axis=2)
+        logs = _log_density(name, level_km, squares) + np.log(weights)
+        posterior = np.exp(logs - logs.max(axis=1, keepdims=True))
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        nearest = np.argmin(posterior @ between, axis=1)
+        for offset, (first, belief) in enumerate(zip(nearest, posterior, strict=True)):
+            possible = belief > 0
+            found = median_from(points[possible], belief[possible], points[first], _TOLERANCE)
+            losses[start + offset] = found.total.value
+            entropies[start + offset] = -(belief[possible] * np.log2(belief[possible])).sum()
+    return Measure(city, name, level_km, seed, level_km, float(losses.mean()), float(entropies.mean()))
+
+
+def bits_below(found: Iterable[tuple[str, float, float]]) -> dict[int, float]:
+    """Return by how many bits each mechanism's entropy is below ExPost's of the same loss, by its position.
+
+    ExPost's is read on the chord between neighbouring measures, which is below it; losses outside are left out.
     """
-    prior = ground.prior
-    metric = prior.space.metric("euclidean", unit="km")
+    every = list(found)
+    best = sorted((lost, bits) for name, lost, bits in every if name == EXPOST)
+    if not best:
+        raise InputError("ExPost is not among the measures.", "measure it too.")
+    losses, entropies = zip(*best, strict=True)
+    return {
+        position: float(np.interp(lost, losses, entropies) - bits)
+        for position, (name, lost, bits) in enumerate(every)
+        if name != EXPOST and losses[0] <= lost <= losses[-1]
+    }
+
+
+def _noise(name: str, level_km: float, samples: int, rng: np.random.Generator) -> Floats:
+    """Return noise in kilometres, array (samples, 2)."""
+    if name == LAPLACE:
+        return PlanarLaplace(2 / level_km, "km").simulate(np.zeros((samples, 2)), rng)
+    if name == GAUSSIAN:
+        return rng.normal(0, level_km / sqrt(pi / 2), (samples, 2))
+    if name == CIRCLE:
+        radius, angle = 1.5 * level_km * np.sqrt(rng.random(samples)), rng.uniform(0, 2 * pi, samples)
+        return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    raise InputError(f"the noise {name!r} is unknown.", f"use {LAPLACE}, {GAUSSIAN} or {CIRCLE}.")
+
+
+def _log_density(name: str, level_km: float, squares: Floats) -> Floats:
+    """Return the logarithm of the density up to a constant, for squared lengths in square kilometres."""
+    if name == LAPLACE:
+        logs: Floats = -2 / level_km * np.sqrt(squares)
+    elif name == GAUSSIAN:
+        logs = -squares / (2 * (level_km / sqrt(pi / 2)) ** 2)
+    else:  # a report on the rim is within it despite rounding
+        logs = np.where(squares <= (1.5 * level_km) ** 2 * (1 + 1e-9), 0.0, -inf)
+    return logs
+
+
+def described(ground: VisitedPlaces, box: str = "") -> Made:
+    """Return the size of a city, and the coin at several losses."""
+    prior, metric = ground.prior, ground.distances_km
     most = blind(prior, metric).error
     coins = [
         of_mechanism(ground.name, COIN, None, coin_of_distortion(prior, metric, target), prior, metric)
-        for target in COIN_KM
+        for target, _ in PUBLISHED_COIN
         if target < most
     ]
     row = CityRow(ground.name, box, len(prior), prior.entropy_bits, most)
@@ -98,26 +259,13 @@ def described(ground: VisitedPlaces, box: str = "") -> Made:
 def measured(ground: VisitedPlaces, level_km: float, seeds: int, samples: int) -> Made:
     """Measure ExPost, exponential, Laplace, Gaussian and circle at one level.
 
-    Reports of ExPost (least information, slope epsilon) and of the exponential mechanism (exp(-epsilon d),
-    normalised) are spots; all are summed. The other three add noise in the plane, without borders: reports are
-    simulated, and the exact posterior of each is measured. All three have the same mean length, 2 / epsilon.
-
-    Args:
-        ground: The spots.
-        level_km: The level, 2 / epsilon.
-        seeds: How many simulations.
-        samples: The reports of each.
+    Reports of ExPost (slope epsilon) and of the exponential mechanism (exp(-epsilon d), normalised) are spots, and
+    all are summed. The others add noise of mean length 2 / epsilon in the plane, whose reports are simulated.
     """
-    prior = ground.prior
-    metric = prior.space.metric("euclidean", unit="km")
-    rate = 2 / level_km
-    expost = rate_distortion(prior, metric, rate, tolerance_bits=_INFORMATION).mechanism
-    # The package's exponential mechanism promises twice its slope.
-    plain = exponential(prior.space, metric, 2 * rate)
-    rows = [
-        of_mechanism(ground.name, name, level_km, each, prior, metric)
-        for name, each in ((EXPOST, expost), (EXPONENTIAL, plain))
-    ]
+    prior, metric = ground.prior, ground.distances_km
+    # The package's exponential mechanism has an epsilon of twice its slope.
+    plain = exponential(prior.space, metric, 4 / level_km)
+    rows = [_expost(ground, level_km), of_mechanism(ground.name, EXPONENTIAL, level_km, plain, prior, metric)]
     rows += [
         of_noise(ground.name, name, level_km, prior, metric, samples=samples, seed=seed)
         for name in (LAPLACE, GAUSSIAN, CIRCLE)
@@ -128,24 +276,18 @@ def measured(ground: VisitedPlaces, level_km: float, seeds: int, samples: int) -
 
 def finer(ground: VisitedPlaces, levels_km: tuple[float, ...]) -> Made:
     """Measure ExPost at more levels, so that its entropy is known at the losses of others."""
-    prior = ground.prior
-    metric = prior.space.metric("euclidean", unit="km")
-    rows = []
-    for level in levels_km:
-        found = rate_distortion(prior, metric, 2 / level, tolerance_bits=_INFORMATION).mechanism
-        rows.append(of_mechanism(ground.name, EXPOST, level, found, prior, metric))
-    return {BOARD: [columns_of(each) for each in rows]}
+    return {BOARD: [columns_of(_expost(ground, level)) for level in levels_km]}
+
+
+def _expost(ground: VisitedPlaces, level_km: float) -> Measure:
+    prior, metric = ground.prior, ground.distances_km
+    expost = rate_distortion(prior, metric, 2 / level_km, tolerance_bits=_INFORMATION).mechanism
+    return of_mechanism(ground.name, EXPOST, level_km, expost, prior, metric)
 
 
 def limited(ground: VisitedPlaces, level_km: float) -> Made:
-    """Limit the worst loss of ExPost, and compare with ExPost of the same expected loss.
-
-    Args:
-        ground: The spots.
-        level_km: The level, 2 / epsilon.
-    """
-    prior = ground.prior
-    metric = prior.space.metric("euclidean", unit="km")
+    """Limit the worst loss of ExPost, and compare with ExPost of the same expected loss."""
+    prior, metric = ground.prior, ground.distances_km
     held = rate_distortion(prior, metric, 2 / level_km, largest_loss=_LARGEST_KM, tolerance_bits=_INFORMATION)
     made = held.mechanism.matrix[prior.support] > 0
     try:
@@ -165,11 +307,7 @@ def limited(ground: VisitedPlaces, level_km: float) -> Made:
 
 
 def town(levels: int) -> Made:
-    """Compare optima of one program on a small town: of the simplex method, an interior point, ExPost, the coin.
-
-    Args:
-        levels: How many losses up to the error without a report.
-    """
+    """Compare optima of one program on 5 x 5 cells: the simplex method, an interior point, ExPost and the coin."""
     index = np.arange(_SIDE * _SIDE)
     space = Space(index, np.column_stack([index % _SIDE, index // _SIDE]).astype(np.float64), "")
     prior, metric = Prior.uniform(space), space.metric("euclidean")
@@ -177,20 +315,224 @@ def town(levels: int) -> Made:
     rows = []
     for step in range(1, levels + 1):
         asked = most * step / (levels + 1)
-        found = {
+        optima = {
             name: maximise_distortion(prior, loss=metric, max_loss=asked, solver=solver).mechanism
             for name, solver in ((SIMPLEX, Highs("simplex")), (INTERIOR, Clarabel()))
         }
-        found[EXPOST] = rate_distortion_of_loss(prior, metric, asked).mechanism
-        found[COIN] = coin_of_distortion(prior, metric, asked)
-        for name, mechanism in found.items():
-            rows.append(
-                TownRow(
-                    name,
-                    asked,
-                    mechanism.expected_loss(prior, metric),
-                    optimal(mechanism, prior, metric).error,
-                    conditional_entropy_bits(mechanism, prior),
-                )
-            )
+        optima[EXPOST] = rate_distortion_of_loss(prior, metric, asked).mechanism
+        optima[COIN] = coin_of_distortion(prior, metric, asked)
+        for name, mechanism in optima.items():
+            lost, error = mechanism.expected_loss(prior, metric), optimal(mechanism, prior, metric).error
+            rows.append(TownRow(name, asked, lost, error, conditional_entropy_bits(mechanism, prior)))
     return {TOWN: [columns_of(each) for each in rows]}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Mean(CompactRepr):
+    """Means over seeds of one mechanism at one level, with intervals; exact where nothing was simulated."""
+
+    city: str
+    mechanism: str
+    level_km: float | None
+    loss_before_km: float
+    loss_km: Bracket
+    entropy_bits: Bracket
+
+    @property
+    def gain(self) -> float:
+        """The part of the loss that the remap takes away."""
+        return 1 - self.loss_km.value / self.loss_before_km
+
+
+def means(rows: Sequence[Measure]) -> list[Mean]:
+    """Return the means over seeds, in the order of the rows."""
+    groups: dict[tuple[str, str, float], list[Measure]] = {}
+    for row in rows:
+        groups.setdefault((row.city, row.mechanism, row.level_km or row.loss_before_km), []).append(row)
+
+    def mean(seeds: Sequence[Measure], field: str) -> Bracket:
+        values = [getattr(row, field) for row in seeds]
+        return Bracket.exact(values[0]) if seeds[0].seed is None else interval(values)
+
+    return [
+        Mean(
+            first.city,
+            first.mechanism,
+            first.level_km,
+            first.loss_before_km,
+            mean((first, *others), "loss_km"),
+            mean((first, *others), "entropy_bits"),
+        )
+        for first, *others in groups.values()
+    ]
+
+
+def board_claims(tables: RunTables) -> list[PaperClaim]:
+    """Return the claims of "Back to the drawing board", judged."""
+    rows = tables.rows(BOARD, Measure)
+    found, cities = means(rows), tables.rows(CITIES, CityRow)
+    limits = tables.rows(LIMITED, LimitedRow) if LIMITED in tables else []
+    there = [each for city in where(cities, box=SAN_FRANCISCO.city) for each in where(found, city=city.city)]
+    highest = "ExPost has the highest entropy of equal loss"
+    place, says = f"{_WHO}, San Francisco", f"{highest} on the check-ins of San Francisco."
+    return [
+        _average_error(rows),
+        _entropy(_ABSTRACT, f"{highest}.", found),
+        _entropy(place, says, there) if there else unchecked(place, says, SAN_FRANCISCO.request, quote=_MOST_BITS),
+        _remap(found),
+        _coin(found, cities),
+        *([_limited(limits)] if limits else []),
+        _town(tables.rows(TOWN, TownRow)),
+    ]
+
+
+def _average_error(rows: Sequence[Measure]) -> PaperClaim:
+    summed = [
+        (row, row.moved_km, row.error_km) for row in rows if row.moved_km is not None and row.error_km is not None
+    ]
+    row, moved, error = max(summed, key=lambda each: abs(each[1] - each[2]))
+    return follows(
+        f"{_WHO}, section not known",
+        "After the best remap the best attacker's error is the loss, so the average error ranks no mechanism.",
+        abs(error - moved) <= _SAME * moved,
+        f"In the {len(summed)} cases summed here (ExPost, exponential and coin) error and loss differ by at most "
+        f"{about(abs(error - moved), 1)} km ({row.mechanism}, {row.city}).",
+    )
+
+
+def _entropy(place: str, says: str, found: Sequence[Mean]) -> PaperClaim:
+    """Judge ExPost's entropy at equal loss, with all others at the ends of their intervals.
+
+    Its reports are spots and remaps move the others' to any point, so a larger entropy contradicts nothing.
+    """
+    differences: dict[str, list[float]] = {}
+    above, below, compared = 0, [], 0
+    for city in distinct(found, "city"):
+        own = where(found, city=city)
+        middle, best, worst = (
+            bits_below((each.mechanism, *_at(each, end)) for each in own) for end in ("middle", "best", "worst")
+        )
+        for position, less in middle.items():
+            each = own[position]
+            differences.setdefault(each.mechanism, []).append(less)
+            compared += 1
+            above += best.get(position, less) > 0
+            if worst.get(position, less) < 0:
+                below.append((less, each))
+    parts = ", ".join(
+        f"{name} {about(min(bits), 2)} to {about(max(bits), 2)}" for name, bits in differences.items()
+    )
+    said = (
+        f"It has more entropy, beyond the intervals over seeds, in {above} of {compared} comparisons, and less in "
+        f"{len(below)}. The others have less by (bits): {parts}."
+    )
+    if below:
+        less, each = min(below, key=lambda pair: pair[0])
+        said += (
+            f" {each.mechanism} at {each.loss_before_km:g} km in {each.city} has {about(-less, 2)} bits more. Its "
+            "reports are moved to any point of the plane and those of ExPost are spots, so this decides nothing."
+        )
+    elif above < compared:
+        said += " The other comparisons lie within the intervals, which decides nothing."
+    return illustrates(place, says, above == compared > 0, said, quote=_MOST_BITS)
+
+
+def _at(each: Mean, end: str) -> tuple[float, float]:
+    """Return loss and entropy, in the middle of their intervals or at the ends that are best or worst for it."""
+    lost, bits = each.loss_km, each.entropy_bits
+    if each.mechanism == EXPOST or end == "middle":
+        return lost.value, bits.value
+    return (max(lost.lower, 0.0), bits.upper) if end == "best" else (lost.upper, bits.lower)
+
+
+def _remap(found: Sequence[Mean]) -> PaperClaim:
+    laplace = where(found, mechanism=LAPLACE)
+    near = where(laplace, level_km=1.0)
+    low, high = (pick(laplace, key=lambda each: each.gain) for pick in (min, max))
+    published = [1 - lost / level for level, (lost, _) in zip(LEVELS_KM, PUBLISHED[LAPLACE], strict=True)]
+    return ours(
+        f"{_WHO}, results of the code",
+        "The part of the loss of Laplace noise that the remap takes depends on the length of the noise.",
+        low.gain < high.gain and min(published) < max(published),
+        f"At a mean length of 1 km it takes {', '.join(f'{percent(each.gain)} in {each.city}' for each in near)}; "
+        f"as published {percent(published[LEVELS_KM.index(1.0)])}. Here it is from {percent(low.gain)} at "
+        f"{low.level_km:g} km ({low.city}) to {percent(high.gain)} at {high.level_km:g} km ({high.city}); in the "
+        f"published results from {percent(min(published))} to {percent(max(published))}.",
+    )
+
+
+def _coin(found: Sequence[Mean], cities: Sequence[CityRow]) -> PaperClaim:
+    """Judge that optima of average error differ in entropy: one coin with less than ExPost shows it."""
+    words, less_of_all = [], []
+    for city in cities:
+        own = where(found, city=city.city)
+        less = bits_below((each.mechanism, each.loss_km.value, each.entropy_bits.value) for each in own)
+        coins = [(own[k], bits) for k, bits in less.items() if own[k].mechanism == COIN]
+        less_of_all += [bits for _, bits in coins]
+        if coins:
+            each, bits = min(coins, key=lambda pair: abs(pair[0].loss_km.value - city.blind_km / 2))
+            words.append(
+                f"In {city.city} at a loss of {about(each.loss_km.value, 2)} km it leaves "
+                f"{about(each.entropy_bits.value, 3)} bits, ExPost {about(each.entropy_bits.value + bits, 3)}."
+            )
+    lost, published = PUBLISHED_COIN[1]
+    words.append(f"As published at {lost:g} km: {published:g} bits.")
+    return illustrates(
+        _ABSTRACT,
+        "Mechanisms that force as much error as any may leave less entropy: the coin does.",
+        max(less_of_all, default=0.0) > 0,
+        " ".join(words),
+        quote="not all of them offer the same protection when looking at other dimensions of privacy",
+    )
+
+
+def _limited(rows: Sequence[LimitedRow]) -> PaperClaim:
+    beyond = [row for row in rows if row.largest_km > row.limit_km]
+    most = max(rows, key=lambda row: row.unlimited_bits - row.entropy_bits)
+    return follows(
+        _ABSTRACT,
+        "ExPost can be held to a limit of the worst loss.",
+        not beyond,
+        f"{len(rows) - len(beyond)} of {len(rows)} mechanisms lose at most {rows[0].limit_km:g} km. At equal "
+        f"expected loss that takes up to {about(most.unlimited_bits - most.entropy_bits, 2)} of "
+        f"{about(most.unlimited_bits, 3)} bits ({most.city}, 2 / epsilon {most.level_km:g} km). It gives up "
+        "metric privacy: a report then rules places out.",
+        quote="the worst-case quality loss, that ensures that the output of the mechanism always provides a "
+        "minimum utility to the users",
+    )
+
+
+def _town(rows: Sequence[TownRow]) -> PaperClaim:
+    by = {(row.mechanism, row.loss_asked): row for row in rows}
+    losses = sorted({row.loss_asked for row in rows})
+    less, more = (
+        sum(sign * (by[SIMPLEX, lost].entropy_bits - by[INTERIOR, lost].entropy_bits) > 0 for lost in losses)
+        for sign in (-1, 1)
+    )
+    middle = losses[len(losses) // 2]
+    kinds = {name: by[name, middle].entropy_bits for name in dict.fromkeys(row.mechanism for row in rows)}
+    spread = max(abs(row.error - by[SIMPLEX, row.loss_asked].error) for row in rows)
+    return judged(
+        f"{_WHO}, 5 x 5 cells, section not known",
+        "Optima of one program differ: vertices of the simplex method leave less entropy than interior points.",
+        less > 0 and more == 0,
+        f"On 5 x 5 cells the simplex method leaves less in {less} and more in {more} of {len(losses)} cases, at "
+        f"equal error (within {about(spread, 1)}). At a loss of {about(middle, 3)}: "
+        + ", ".join(f"{name} {about(bits, 3)} bits" for name, bits in kinds.items())
+        + ".",
+    )
+
+
+def board_table(found: Sequence[Mean], city: str, levels: Sequence[float] = LEVELS_KM) -> str:
+    """Return loss after the remap and entropy in Markdown, of one city and as published, by level."""
+    by = {(each.mechanism, each.level_km): each for each in where(found, city=city)}
+    rows = []
+    for level in levels:
+        own = [by[name, level] for name in _TABLED if (name, level) in by]
+        if len(own) == len(_TABLED):
+            here = [f"{about(each.loss_km.value, 3)} / {about(each.entropy_bits.value, 4)}" for each in own]
+            theirs = [PUBLISHED[name][LEVELS_KM.index(level)] for name in _TABLED]
+            rows.append([f"{level:g}", city, *here])
+            rows.append(["", "published", *(f"{lost:.4f} / {bits:.3f}" for lost, bits in theirs)])
+    head = f"| 2 / epsilon (km) | | {' | '.join(_TABLED)} |"
+    return markdown_table(head, f"|---|---|{'---|' * len(_TABLED)}", rows).replace("|  |", "| |")

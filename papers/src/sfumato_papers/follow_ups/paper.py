@@ -11,16 +11,12 @@ from typing import Final
 from sfumato.geo import Visits
 
 from ..reproduction import Equation, Paper, PaperClaim, RunTables, Setting, StudyPart
-from .anchors_beside import ANCHORS, certified, interpolated
-from .claims_anchors import anchor_claims
-from .claims_drawing_board import board_claims
-from .claims_rounds import rounds_claims
-from .claims_spanners import spanner_claims
-from .drawing_board import BOARD, LIMITED, TOWN, described, finer, limited, measured, town
+from .aipo import ANCHORS, anchor_claims, certified, interpolated
+from .drawing_board import BOARD, LIMITED, TOWN, board_claims, described, finer, limited, measured, town
 from .figures import CAPTIONS, figures
-from .grounds import GRID, VisitedPlaces, around, box_name, grid_ground, spots, spots_ground
-from .rounds import ESTIMATES, PLACES, ROUNDS, SLOPES, collected, compared, sloped
-from .spanners import SPANNERS, spanned
+from .privic import ESTIMATES, PLACES, ROUNDS, SLOPES, collected, compared, rounds_claims, sloped
+from .regions import GRID, VisitedPlaces, around, box_name, grid_ground, spots, spots_ground
+from .spanners import SPANNERS, spanned, spanner_claims
 
 _SEED: Final = 1  # of the visits to grids
 _CELL_KM: Final = 1.0
@@ -29,58 +25,33 @@ _BOX_KM: Final = (27.7, 12.0)  # the size of the box of San Francisco
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """The size of a run; lengths in km, epsilons per km, slopes per cell."""
+    """The amounts of a run, by default of the full size; lengths in km, epsilons per km, slopes per cell."""
 
-    sides: tuple[int, ...]
-    places: tuple[int, ...]
-    dilations: tuple[float, ...]
-    general: int
-    spots: int
-    levels: tuple[float, ...]
-    limited: tuple[float, ...]
-    limited_spots: int
-    noise: tuple[int, int]
-    town: int
-    slopes: tuple[float, ...]
-    steps: tuple[int, ...]
-    rounds: int
-    seeds: int
-    gentle: int
-    converged: int
-    compared: tuple[float, ...]
-    epsilons: tuple[float, ...]
-    points: int
-    draws: int
-    splits: int
-    vertices: int
-    heads: int
+    sides: tuple[int, ...] = (5, 7, 10)  # cells along the sides of grids
+    places: tuple[int, ...] = (25, 50, 100)
+    dilations: tuple[float, ...] = (1.05, 1.1, 1.2, 1.5, 2.0)
+    general: int = 50  # most places for which a general back-end is timed
+    spots: int = 400
+    levels: tuple[float, ...] = (0.05, 0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
+    limited: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0)
+    limited_spots: int = 300
+    noise: tuple[int, int] = (5, 400)  # seeds, and reports of each
+    town: int = 20  # losses
+    slopes: tuple[float, ...] = (0.2, 0.4, 1.0, 2.0, 3.0, 5.0)
+    steps: tuple[int, ...] = (8, 10)
+    rounds: int = 15
+    seeds: int = 5
+    gentle: int = 5  # seeds with slope 0.5
+    converged: int = 3  # seeds with converged mechanisms
+    compared: tuple[float, ...] = (0.2, 0.4, 1.0, 2.0)
+    epsilons: tuple[float, ...] = (0.4, 0.8, 1.6)
+    points: int = 3_000
+    draws: int = 3  # of the reports
+    splits: int = 10  # parts of epsilon that are tried for x; as published
+    vertices: int = 120
+    heads: int = 60
 
 
-_FULL: Final = _Size(
-    sides=(5, 7, 10),
-    places=(25, 50, 100),
-    dilations=(1.05, 1.1, 1.2, 1.5, 2.0),
-    general=50,
-    spots=400,
-    levels=(0.05, 0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0),
-    limited=(0.5, 1.0, 2.0, 5.0),
-    limited_spots=300,
-    noise=(5, 400),
-    town=20,
-    slopes=(0.2, 0.4, 1.0, 2.0, 3.0, 5.0),
-    steps=(8, 10),
-    rounds=15,
-    seeds=5,
-    gentle=5,
-    converged=3,
-    compared=(0.2, 0.4, 1.0, 2.0),
-    epsilons=(0.4, 0.8, 1.6),
-    points=3_000,
-    draws=3,
-    splits=10,
-    vertices=120,
-    heads=60,
-)
 _QUICK: Final = _Size(
     sides=(3, 4),
     places=(16, 25),
@@ -109,7 +80,7 @@ _QUICK: Final = _Size(
 
 
 def _parts(setting: Setting) -> Sequence[StudyPart]:
-    size = _QUICK if setting.quick else _FULL
+    size = _QUICK if setting.quick else _Size()
     grounds = [grid_ground(side, _CELL_KM, _SEED) for side in size.sides]
     for city, visits in setting.data.items():
         grounds += [spots_ground(city, visits, count) for count in size.places]

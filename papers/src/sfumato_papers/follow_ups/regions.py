@@ -23,25 +23,19 @@ _SPREAD: Final = 0.5  # of the random prior on a grid: how uneven it is
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VisitedPlaces(CompactRepr):
-    """Places with how often they are visited.
-
-    Attributes:
-        name: What they are called.
-        prior: How often each is visited; coordinates in metres.
-    """
+    """Places with how often they are visited."""
 
     name: str
-    prior: Prior
+    prior: Prior  # how often each is visited; coordinates in metres
+
+    @property
+    def distances_km(self) -> Metric:
+        """The distances between the places in kilometres."""
+        return self.prior.space.metric("euclidean", unit="km")
 
 
 def grid_ground(side: int, cell_km: float, seed: int) -> VisitedPlaces:
-    """Return a square grid whose cells are visited at random, unevenly.
-
-    Args:
-        side: Cells along each side.
-        cell_km: Their width.
-        seed: Of the visits.
-    """
+    """Return a square grid whose cells are visited at random, unevenly."""
     index = np.arange(side * side)
     corners = np.column_stack([index % side, index // side])
     space = Space(index, 1000 * cell_km * corners, "m")
@@ -55,19 +49,7 @@ def spots_ground(name: str, visits: Visits, count: int) -> VisitedPlaces:
 
 
 def spots(visits: Visits, region: Region, count: int) -> Prior:
-    """Return how often the most visited spots of a region are visited.
-
-    A spot is a point of a raster of 0.0001 degrees. Visits elsewhere are left out.
-
-    Args:
-        visits: The visits.
-        region: The region.
-        count: How many spots; fewer if there are no more.
-
-    Raises:
-        InputError: If fewer than two spots are wanted.
-        DataError: If the region has no two.
-    """
+    """Return how often the most visited spots of a region are visited, points of a raster of 0.0001 degrees."""
     if count < 2:
         raise InputError(f"{count} spots leave nothing to hide.", "use at least 2.")
     inside = visits.inside(region)
@@ -91,17 +73,11 @@ def around(visits: Visits, width_km: float, height_km: float) -> Region:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PublishedBox(CompactRepr):
-    """A rectangle whose check-ins a paper uses.
-
-    Attributes:
-        city: The name of its city.
-        region: The rectangle.
-        shape: Columns and rows of its cells.
-    """
+    """A rectangle whose check-ins a paper uses."""
 
     city: str
     region: Region
-    shape: tuple[int, int]
+    shape: tuple[int, int]  # columns and rows of its cells
 
     @property
     def request(self) -> str:
@@ -134,21 +110,13 @@ def box_name(visits: Visits) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CityCells(CompactRepr):
-    """A city in cells, with distances counted in cells, as PRIVIC does.
-
-    Attributes:
-        city: The cells.
-        prior: How often each is visited.
-        distance: Between cells that are a and b columns and rows apart: sqrt(a^2 + b^2).
-        shape: Columns and rows.
-        box: The city of the published box that the cells divide; "" for the whole region of other visits.
-    """
+    """A city in cells, with distances counted in cells, as PRIVIC does."""
 
     city: Grid
     prior: Prior
-    distance: Metric
-    shape: tuple[int, int]
-    box: str
+    distance: Metric  # sqrt(a^2 + b^2) of cells that are a columns and b rows apart
+    shape: tuple[int, int]  # columns and rows
+    box: str  # city of the published box that the cells divide; "" for the region of other visits
 
     @classmethod
     def of(cls, visits: Visits) -> CityCells:
@@ -162,12 +130,7 @@ class CityCells(CompactRepr):
 
 
 def cell_distances(shape: tuple[int, int], margin: int) -> Floats:
-    """Return distances from cells to the same cells and some more on each side, array (cells, more cells).
-
-    Args:
-        shape: Columns and rows of the cells.
-        margin: The width of the further cells.
-    """
+    """Return distances from cells to the same cells and some more on each side, array (cells, more cells)."""
     near, wide = _positions(shape, 0), _positions(shape, margin)
     apart: Floats = np.hypot(*(near[:, None] - wide[None]).transpose(2, 0, 1))
     return apart

@@ -1,4 +1,4 @@
-"""Spanners: optimal programs with the rows of few pairs, what they keep, cost, and how many rows they need.
+"""Spanners: optimal programs with rows for few pairs, their guarantees, costs and sizes, and the claims on them.
 
 Source: Bordenabe, Chatzikokolakis and Palamidessi, "Optimal geo-indistinguishable mechanisms for location
 privacy", CCS 2014, sections 3 and 4.
@@ -6,6 +6,8 @@ privacy", CCS 2014, sections 3 and 4.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,10 +16,11 @@ from sfumato.core import MetricPrivacy, Prior, Spanner, greedy_spanner
 from sfumato.core.immutable import CompactRepr
 from sfumato.optimal import Auto, Design, Highs, Solver, design
 from sfumato.proofs import prove_metric_privacy
+from sfumato.rounding import about, at_least, at_most, percent_at_most
 
-from ..reproduction import SECONDS, Made
-from ..results import columns_of
-from .grounds import VisitedPlaces
+from ..reproduction import SECONDS, Made, PaperClaim, RunTables, follows, illustrates, judged, unchecked
+from ..results import columns_of, distinct, markdown_table, where
+from .regions import VisitedPlaces
 
 SPANNERS: Final = "spanners"
 SPANNER_TIMES: Final = f"{SPANNERS}{SECONDS}"
@@ -31,42 +34,29 @@ GENERAL: Final = "HiGHS"
 
 _EPSILON: Final = 1.0  # per km
 _GAP: Final = 1e-4
+_WHO: Final = "Bordenabe et al. (2014)"
+_ABSTRACT: Final = f"{_WHO}, abstract"
+_ROUNDED: Final = 1e-12  # of an error that is summed in floats
+_UNKNOWN: Final = f"{_WHO}, section not known"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SpannerRow(CompactRepr):
-    """An optimal mechanism; lengths in km, epsilons per km.
+    """An optimal mechanism; lengths in km, epsilons per km."""
 
-    Attributes:
-        ground: Where the places are.
-        places: How many.
-        kind: *asked*: epsilon on the edges is divided by the dilation asked for, as published; *realised*: by the
-            realised one; *exact*: no spanner.
-        dilation_asked: The dilation asked for.
-        dilation: The realised one.
-        edges: The edges of the spanner, each with a row for both orders and each report.
-        rows: The rows of metric privacy that the program has; of *exact*, that all pairs make.
-        epsilon: The guaranteed epsilon.
-        epsilon_proved: The least epsilon that is proved for all pairs.
-        kept: Whether epsilon is proved.
-        loss: The proved expected distance.
-        least: A proved lower bound of the loss of every mechanism with this epsilon and these reports.
-        error_best: The error of the best attacker.
-    """
-
-    ground: str
+    ground: str  # where the places are
     places: int
-    kind: str
+    kind: str  # epsilon is divided by the dilation asked (as published) or realised; exact: no spanner
     dilation_asked: float
-    dilation: float
-    edges: int
-    rows: int
+    dilation: float  # realised
+    edges: int  # of the spanner, each with a row for both orders and each report
+    rows: int  # of metric privacy in the program
     epsilon: float
-    epsilon_proved: float
-    kept: bool
-    loss: float
-    least: float
-    error_best: float
+    epsilon_proved: float  # least epsilon proved for all pairs
+    kept: bool  # whether epsilon is proved for all pairs
+    loss: float  # proved expected distance
+    least: float  # proved lower bound for all mechanisms with this epsilon and these reports
+    error_best: float  # of the best attacker
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +71,8 @@ class SpannerTime:
 
 
 def spanned(ground: VisitedPlaces, dilations: tuple[float, ...], general: tuple[float | None, ...]) -> Made:
-    """Design with spanners and without one.
-
-    Args:
-        ground: The places.
-        dilations: The dilations to ask for.
-        general: The dilations for which a general back-end is timed, too; None for all pairs.
-    """
-    prior = ground.prior
-    metric = prior.space.metric("euclidean", unit="km")
-    n = len(prior)
+    """Design with spanners and without one; time a general back-end for some dilations too."""
+    prior, metric, n = ground.prior, ground.distances_km, len(ground.prior)
     asked = MetricPrivacy(_EPSILON, metric)
     exact = _designed(prior, asked, None, Auto(1))
     least = exact.certificate.lower_bound
@@ -145,4 +127,143 @@ def _designed(prior: Prior, asked: MetricPrivacy, dilation: float | None, solver
         gap=_GAP,
         tie_break=False,
         method="table",
+    )
+
+
+def spanner_claims(tables: RunTables) -> list[PaperClaim]:
+    """Return the claims on spanners, judged."""
+    rows = tables.rows(SPANNERS, SpannerRow)
+    return [
+        _quadratic(rows),
+        _promise(rows),
+        _dilation(rows),
+        _utility(rows),
+        _attacker(rows),
+        unchecked(
+            _ABSTRACT,
+            "A spanner lowers the time of the program considerably.",
+            "Times depend on the machine and the solver, and the published table of times is not available. The "
+            "times of this run are in a separate table, with the certified optimum without a spanner.",
+            quote="This lowers considerably the time required to solve the linear program",
+        ),
+    ]
+
+
+def _place(row: SpannerRow) -> str:
+    return f"{row.places} places, {row.ground}, at {row.dilation_asked:g}"
+
+
+def _quadratic(rows: Sequence[SpannerRow]) -> PaperClaim:
+    """State the growth of rows: each edge of a spanner has one for both orders and each report."""
+    found = where(rows, kind=REALISED)
+    powers = []
+    for key in dict.fromkeys((row.ground, row.dilation_asked) for row in found):
+        own = sorted((row.places, row.rows) for row in where(found, ground=key[0], dilation_asked=key[1]))
+        (few, less), (many, more) = own[0], own[-1]
+        if many > few:
+            powers.append((math.log(more / less) / math.log(many / few), few, many, key))
+    most = max(found, key=lambda row: (row.places, -row.dilation_asked))
+    low, high = min(powers), max(powers)
+    return follows(
+        _ABSTRACT,
+        "The number of constraints falls from cubic to quadratic.",
+        all(row.rows == 2 * row.edges * row.places for row in found),
+        f"Rows are twice the edges times the places, and a greedy spanner in the plane has edges in proportion to "
+        f"its places. On {most.places} places ({most.ground}) with dilation {most.dilation_asked:g} the program "
+        f"has {most.rows:,} rows instead of {most.places**2 * (most.places - 1):,}. From {high[1]} to {high[2]} "
+        f"places rows grow with the power {at_most(high[0], 3)} of their number at most ({high[3][0]}, at "
+        f"{high[3][1]:g}), and {about(low[0], 3)} at least ({low[3][0]}, at {low[3][1]:g}).",
+        quote="reduce the number of constraints of the linear program from cubic to quadratic (with respect to "
+        "the number of locations)",
+    )
+
+
+def _promise(rows: Sequence[SpannerRow]) -> PaperClaim:
+    """Judge by proofs over integers: one that fails contradicts no theorem."""
+    found = [row for row in rows if row.kind != EXACT]
+    proved = sum(row.kept for row in found)
+    loose = min(where(found, kind=ASKED), key=lambda row: row.epsilon_proved)
+    return illustrates(
+        _ABSTRACT,
+        "Metric privacy holds for all pairs.",
+        proved == len(found),
+        f"Epsilon {loose.epsilon:g}/km is proved for all pairs in {proved} of {len(found)} designs with spanners. "
+        "Where it is divided by the dilation asked for, as published, the mechanism may use as little as "
+        f"{at_most(loose.epsilon_proved, 4)}/km ({_place(loose)}).",
+        quote="maintaining the privacy guarantees",
+    )
+
+
+def _dilation(rows: Sequence[SpannerRow]) -> PaperClaim:
+    found = where(rows, kind=REALISED)
+    beyond = [row for row in found if row.dilation > row.dilation_asked * (1 + 1e-9)]  # shortest paths are floats
+    least = max(found, key=lambda row: row.dilation_asked / row.dilation)
+    same = {(row.ground, row.places, row.dilation_asked): row for row in found}
+    gains = [
+        (1 - same[row.ground, row.places, row.dilation_asked].loss / row.loss, row)
+        for row in where(rows, kind=ASKED)
+    ]
+    saved, most = max(gains, key=lambda each: each[0])
+    return follows(
+        _UNKNOWN,
+        "The greedy spanner has at most the dilation asked for.",
+        not beyond,
+        f"It holds for {len(found) - len(beyond)} of {len(found)} spanners. The realised dilation is often "
+        f"smaller: {about(least.dilation, 4)} for {_place(least)}. To divide epsilon by the realised one saves up "
+        f"to {about(100 * saved, 2)} % of the loss ({_place(most)}).",
+    )
+
+
+def _utility(rows: Sequence[SpannerRow]) -> PaperClaim:
+    found = where(rows, kind=REALISED)
+    parts = []
+    for dilation in sorted(distinct(found, "dilation_asked")):
+        worst = max(where(found, dilation_asked=dilation), key=lambda row: row.loss / row.least)
+        more = percent_at_most(worst.loss / worst.least - 1)
+        parts.append(f"{more} with {dilation:g} ({worst.places} places, {worst.ground})")
+    exact = where(rows, kind=EXACT)
+    return unchecked(
+        _ABSTRACT,
+        "The loss does not grow significantly.",
+        "The abstract gives no number and no dilation. Here the loss is above the least one by at most "
+        f"{', '.join(parts)}. Without a spanner it is within "
+        f"{percent_at_most(max(row.loss / row.least for row in exact) - 1)} of the least one.",
+        quote="without affecting significantly the utility of the generated mechanism",
+    )
+
+
+def _attacker(rows: Sequence[SpannerRow]) -> PaperClaim:
+    """Judge by the proved bracket of the optimum: its error is the least loss itself."""
+    exact = where(rows, kind=EXACT)
+    below = [row for row in exact if row.error_best < row.least * (1 - _ROUNDED)]
+    worst = min(exact, key=lambda row: row.error_best / row.loss)
+    return judged(
+        _ABSTRACT,
+        "Where loss and error are one distance, the best attacker's error is the loss, the most that it allows.",
+        not below,
+        f"In {len(exact) - len(below)} of {len(exact)} designs the error of the best attacker is between the "
+        f"proved bounds of the least loss. Most apart are a loss of {at_most(worst.loss, 5)} km and an error of "
+        f"{at_least(worst.error_best, 5)} km ({worst.places} places, {worst.ground}); the least loss is at least "
+        f"{at_least(worst.least, 5)} km.",
+        quote="the mechanism so constructed is optimal also in the sense of Shokri et al.",
+    )
+
+
+def spanner_table(rows: Sequence[SpannerRow]) -> str:
+    """Return losses and rows of spanners on most places in Markdown, a column for each ground."""
+    most = max(row.places for row in rows)
+    own = [row for row in where(rows, places=most) if row.kind != ASKED]
+    grounds = distinct(own, "ground")
+    by = {(row.ground, None if row.kind == EXACT else row.dilation_asked): row for row in own}
+
+    def cell(row: SpannerRow) -> str:
+        return f"{percent_at_most(row.loss / row.least - 1)}; {row.rows:,}"
+
+    return markdown_table(
+        f"| dilation asked | {' | '.join(grounds)} |",
+        f"|---|{'--:|' * len(grounds)}",
+        (
+            ["none" if dilation is None else f"{dilation:g}", *(cell(by[ground, dilation]) for ground in grounds)]
+            for dilation in dict.fromkeys(dilation for _, dilation in by)
+        ),
     )

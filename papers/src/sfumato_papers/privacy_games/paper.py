@@ -41,17 +41,17 @@ class _Size:
     """The amounts of a run, by default of the full size; lengths in km, epsilons per km."""
 
     users: int = 10
-    least: int = 200
+    least: int = 200  # visits of a user on their map
     shape: tuple[int, int] = (20, 15)
     size_km: tuple[float, float] = (15.0, 8.0)
     epsilons: tuple[float, ...] = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
-    apart: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8, 1.0)
-    tight: int = 3
-    priced: int = 4
-    pruned: int = 2
+    apart: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8, 1.0)  # epsilons of scenario 3
+    tight: int = 3  # users whose designs are repeated with a smaller gap
+    priced: int = 4  # users whose prices are compared with slopes
+    pruned: int = 2  # users for whom rows are left out
     thresholds: tuple[float, ...] = (0.54, 0.76, 0.93, 1.5, 2.0, 3.0, 5.0)
-    guessed: tuple[float, ...] = (0.54, 0.93, 1.5, 2.0, 3.0)
-    coarse: tuple[int, int] = (10, 8)
+    guessed: tuple[float, ...] = (0.54, 0.93, 1.5, 2.0, 3.0)  # thresholds of guesses
+    coarse: tuple[int, int] = (10, 8)  # shape of the maps where both are left out
     both: tuple[float, ...] = (1.6, 2.1, 3.1)
 
 
