@@ -1,11 +1,9 @@
 """Studies: reproductions of published experiments, one folder each."""
 
 from . import wild
-from .results import Results, rows_of, save
+from .results import rows_of
 
 __all__ = [
-    "Results",
     "rows_of",
-    "save",
     "wild",
 ]

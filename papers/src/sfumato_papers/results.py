@@ -1,37 +1,27 @@
-"""Results of a study: its tables as CSV files, and its figures as pictures.
-
-Every study is a folder with the same interface: ``study(...)`` returns results, and ``figures(results)`` draws
-them. `save` writes both, and `rows_of` reads a table again.
-"""
+"""Rows of studies and their tables: written as columns, read again, selected and averaged."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+
+import numpy as np
+from scipy.stats import t as student
 
 from sfumato.core import Bracket
 from sfumato.errors import DataError
-from sfumato.reports.theme import save_picture
-from sfumato.tables import read_rows, write_rows
+from sfumato.tables import read_rows
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-    from matplotlib.figure import Figure
 
 TableRow = Mapping[str, object]
 _Row = TypeVar("_Row", bound="DataclassInstance")
 _Any = TypeVar("_Any")
-
-
-class Results(Protocol):
-    """Results of a study."""
-
-    @property
-    def tables(self) -> Mapping[str, Sequence[TableRow]]:
-        """The rows of each table, by the name of its file without ending; all rows have the same columns."""
 
 
 def columns_of(row: DataclassInstance) -> dict[str, object]:
@@ -91,6 +81,34 @@ def _value(name: str, kind: Any, cells: Mapping[str, str]) -> object:
     return text == "True" if kinds[0] is bool else kinds[0](text)
 
 
+class RunTables:
+    """The tables in the folder of a run, the source of claims, figures and the page."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a table of this name."""
+        return isinstance(name, str) and self._path(name).is_file()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all tables, sorted."""
+        return tuple(sorted(path.stem for path in self._folder.glob("*.csv")))
+
+    def rows(self, name: str, kind: type[_Row]) -> list[_Row]:
+        """Return the rows of a table as objects of a dataclass whose fields are columns."""
+        return rows_of(self._path(name), kind)
+
+    def texts(self, name: str) -> list[dict[str, str]]:
+        """Return the rows of a table as texts by column."""
+        header, *lines = read_rows(self._path(name))
+        return [dict(zip(header, line, strict=True)) for line in lines]
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.csv"
+
+
 def where(rows: Iterable[_Any], **fields: object) -> list[_Any]:
     """Return the rows whose fields have the given values."""
     return [row for row in rows if all(getattr(row, name) == value for name, value in fields.items())]
@@ -101,38 +119,16 @@ def distinct(rows: Iterable[object], field: str) -> list[Any]:
     return list(dict.fromkeys(getattr(row, field) for row in rows))
 
 
+def interval(values: Sequence[float], level: float = 0.95) -> Bracket:
+    """Return the mean of independent normal values and Student's interval; of one value, the whole line."""
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return Bracket(-math.inf, mean, math.inf)
+    half = float(student.ppf((1 + level) / 2, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values)))
+    return Bracket(mean - half, mean, mean + half)
+
+
 def markdown_table(head: str, rule: str, rows: Iterable[Iterable[str]]) -> str:
     """Return a table in Markdown: its head, the rule below it, and a line of cells for each row."""
-    return "\n".join([head, rule, *(f"| {' | '.join(cells)} |" for cells in rows)]) + "\n"
-
-
-def save(
-    results: Results, folder: str | os.PathLike[str], figures: Mapping[str, Figure] | None = None
-) -> list[Path]:
-    """Write a study's tables (CSV) and figures (PNG) into a folder; each file appears whole or not at all.
-
-    Args:
-        results: What the study returned.
-        folder: The folder; it is made if it does not exist.
-        figures: What ``figures(results)`` returned, by the name of each file without ending; by default none.
-
-    Returns:
-        The files written. A table without rows makes none.
-
-    Raises:
-        FileError: If a file cannot be written.
-    """
-    place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, rows in results.tables.items():
-        if not rows:
-            continue
-        path = place / f"{name}.csv"
-        write_rows(list(rows[0]), (row.values() for row in rows), path)
-        written.append(path)
-    for name, figure in (figures or {}).items():
-        path = place / f"{name}.png"
-        save_picture(figure, path)
-        written.append(path)
-    return written
+    lines = [" | ".join(cell.replace("|", "\\|") for cell in cells) for cells in rows]
+    return "\n".join([head, rule, *(f"| {line} |" for line in lines)]) + "\n"

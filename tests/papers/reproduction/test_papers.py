@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato_papers.reproduction import NAMES, SECONDS, RunTables, Setting, paper_of, run
-from sfumato_papers.reproduction.parts import file_name
+from sfumato_papers.reproduction.run import file_name
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 

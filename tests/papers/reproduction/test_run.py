@@ -12,7 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import FileError, InputError
 from sfumato_papers.reproduction import SECONDS, Judgement, RunTables, Setting, StudyPart, run
-from sfumato_papers.reproduction.parts import kept_parts
+from sfumato_papers.reproduction.run import kept_parts
 
 from .toy import PARTS, failing, paper
 

@@ -1,4 +1,4 @@
-"""The page of a run: claims, findings, figures, and how to repeat it."""
+"""The page of a run, and papers and claims as Markdown for the docs."""
 
 from __future__ import annotations
 
@@ -10,22 +10,14 @@ from typing import Final
 from sfumato.reports.document import Page, PageFigure, PageSection, PageTable
 from sfumato.reports.theme import as_svg, inline_svg
 
-from .claim import Judgement, counts
-from .paper import SECONDS, Paper
-from .tables import RunTables
+from ..results import RunTables, markdown_table
+from .paper import NAMES, SECONDS, Judgement, Paper, counts, paper_of
 
-_SHOWN: Final = "claims"
+_CONTRADICTED: Final = (Judgement.REFUTED, Judgement.UNCONFIRMED)
 
 
 def run_page(paper: Paper, folder: Path, figures: Sequence[str], command: str) -> Page:
-    """Return the page of a run, whose numbers are those of the files in its folder.
-
-    Args:
-        paper: What was reproduced.
-        folder: The folder of the run, with its tables, ``run.json`` and ``environment.json``.
-        figures: The names of the figures' SVG files in the folder, without ending.
-        command: The command line; "" leaves it out.
-    """
+    """Return the page of a run, whose numbers are those of the files in its folder; "" leaves the command out."""
     tables = RunTables(folder)
     about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     quick = about["size"] == "quick"
@@ -62,7 +54,7 @@ def _texts(name: str, paper: Paper) -> dict[str, str]:
 
 
 def _counted(tables: RunTables) -> tuple[str, ...]:
-    rows = tables.texts(_SHOWN)
+    rows = tables.texts("claims")
     return (
         counts([(_is_ours(row), Judgement(row["verdict"])) for row in rows]),
         'Only quoted words are "refuted", on their own subject. A claim known from a summary or tried '
@@ -82,21 +74,16 @@ def _claims(paper: Paper, tables: RunTables) -> PageTable:
             row["verdict"],
             row["found"],
         )
-        for row in tables.texts(_SHOWN)
+        for row in tables.texts("claims")
     )
-    return PageTable(
-        f"The claims of {paper.called} (claims.csv).",
-        ("where", "claim", "verdict", "what was found"),
-        rows,
-        stacked=True,
-    )
+    head = ("where", "claim", "verdict", "what was found")
+    return PageTable(f"The claims of {paper.called} (claims.csv).", head, rows, stacked=True)
 
 
 def _equations(paper: Paper) -> PageTable:
     rows = tuple((each.number, each.what, each.call, each.file) for each in paper.equations)
-    return PageTable(
-        f"Equations, tables and figures of {paper.called}.", ("number", "what it is", "call", "file"), rows
-    )
+    head = ("number", "what it is", "call", "file")
+    return PageTable(f"Equations, tables and figures of {paper.called}.", head, rows)
 
 
 def _run(paper: Paper, tables: RunTables, folder: Path, about: Mapping[str, object], command: str) -> PageTable:
@@ -118,3 +105,41 @@ def _run(paper: Paper, tables: RunTables, folder: Path, about: Mapping[str, obje
         ),
     ]
     return PageTable("The run (run.json, environment.json).", (), tuple(row for row in rows if row))
+
+
+def paper_words() -> str:
+    """Return a section for each paper: its source, its command, and a table from equations to calls and files."""
+    return "\n".join(_words(paper_of(name)) for name in NAMES)
+
+
+def claim_words(rows: Sequence[Mapping[str, str]], *, brief: bool = False) -> str:
+    """Return rows of ``claims.csv`` in Markdown; brief: quotations and evidence for contradicted claims only."""
+    return "".join(_claim(row, brief and row["verdict"] not in _CONTRADICTED) for row in rows)
+
+
+def _claim(row: Mapping[str, str], brief: bool) -> str:
+    where = f"{row['where']}, ours" if _is_ours(row) else row["where"]
+    quote = f" In its words: \u201c{row['quote']}\u201d" if row["quote"] and not brief else ""
+    found = "" if brief else f" {row['found']}"
+    return f"- **{where}.** {row['says']}{quote} *{row['verdict'].capitalize()}.*{found}\n"
+
+
+def _words(paper: Paper) -> str:
+    files = " city.csv" if paper.visits else ""
+    needs = f", with the extra {' and '.join(paper.extras)}" if paper.extras else ""
+    minutes = "a minute" if paper.minutes <= 1 else f"{paper.minutes:g} minutes"
+    equations = [
+        (each.number, each.what, f"`{each.call}`", f"`{each.file}`" if each.file else "")
+        for each in paper.equations
+    ]
+    figures = [(f"`{name}.svg`", text) for name, text in paper.captions.items()]
+    return "\n".join(
+        [
+            f"### {paper.name}\n",
+            f"{paper.title}. {paper.source}. {paper.version}\n",
+            f"    sfumato reproduce {paper.name}{files} -o {paper.name}\n",
+            f"About {minutes} on two cores{needs}; `--quick` takes less than one.\n",
+            markdown_table("| number | what it is | call | file of a run |", "|---|---|---|---|", equations),
+            markdown_table("| figure | what it shows |", "|---|---|", figures),
+        ]
+    )

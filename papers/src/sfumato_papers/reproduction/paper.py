@@ -1,76 +1,156 @@
-"""A paper to reproduce: the parts of its study, its claims and figures, and where each equation is."""
+"""A paper to reproduce: the parts of its study, its claims with their verdicts, its figures and equations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from enum import StrEnum
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, final
 
 from sfumato.core.immutable import CompactRepr
+from sfumato.errors import InputError
 from sfumato.geo import Visits
 
-from ..results import TableRow
+from ..results import RunTables, TableRow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from .claim import PaperClaim
-    from .tables import RunTables
+NAMES: Final = (
+    "privacy-games",
+    "mipan",
+    "distribution-privacy",
+    "change-in-formalism",
+    "introductory",
+    "follow-ups",
+    "wild",
+    "repeated-releases",
+)
+"""All papers, in the order of the docs."""
+
+SECONDS: Final = "-seconds"
+"""Ending of names of tables and figures that measure time: they differ between runs, so the page omits them."""
 
 Made = Mapping[str, Sequence[TableRow]]
 """The rows of each table, by its name; all rows of a table have the same columns."""
 
-SECONDS = "-seconds"
-"""The ending of names of tables and figures that measure time: they differ between runs.
 
-Such a figure is a file next to the page, not part of it.
-"""
+def paper_of(name: str) -> Paper:
+    """Return the paper of a name; another name is an `InputError`."""
+    if name not in NAMES:
+        raise InputError(f"there is no study {name!r}.", f"the studies are {', '.join(NAMES)}.")
+    paper: Paper = import_module(f"..{name.replace('-', '_')}.paper", __package__).PAPER
+    return paper
+
+
+class Judgement(StrEnum):
+    """The verdict of a run on a claim."""
+
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    UNCONFIRMED = "not confirmed"
+    FOLLOWS = "by construction"
+    OPEN = "not checkable"
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class PaperClaim(CompactRepr):
+    """A claim of a paper, or a statement of ours about its subject.
+
+    Only quoted words are refuted, on their own subject. A claim known only from a summary or tried on other data,
+    and a statement of ours, are "not confirmed" if the run contradicts them.
+    """
+
+    where: str  # its place in the paper: "Figure 2a"
+    says: str  # the claim in our words
+    quote: str  # the paper's own words or formula, from the text that the study names; "" if not available
+    ours: bool  # whether the statement is ours and not the paper's
+    verdict: Judgement
+    found: str  # evidence from the tables: the instance for a refuted claim, the reason for an unchecked one
+
+    def __post_init__(self) -> None:
+        if self.verdict is Judgement.REFUTED and (self.ours or not self.quote):
+            raise ValueError(f"{self.where}: a refutation quotes what it refutes.")
+        if self.ours and self.quote:
+            raise ValueError(f"{self.where}: a statement of ours has no quotation.")
+
+
+def judged(
+    where: str, says: str, holds: bool, found: str, *, quote: str = "", on_other_data: bool = False
+) -> PaperClaim:
+    """Return a claim of the paper that was checked, perhaps on other data than the paper's.
+
+    No cap, threshold, tolerance or default of ours may decide whether it holds.
+    """
+    contradicted = Judgement.REFUTED if quote and not on_other_data else Judgement.UNCONFIRMED
+    return PaperClaim(where, says, quote, False, Judgement.CONFIRMED if holds else contradicted, found)
+
+
+def ours(where: str, says: str, holds: bool, found: str) -> PaperClaim:
+    """Return a statement of ours that was checked."""
+    return PaperClaim(where, says, "", True, Judgement.CONFIRMED if holds else Judgement.UNCONFIRMED, found)
+
+
+def follows(where: str, says: str, holds: bool, found: str, *, quote: str = "", own: bool = False) -> PaperClaim:
+    """Return a statement that follows from how something is built, and that the run shows."""
+    if not holds and not own:
+        return judged(where, says, holds, found, quote=quote)
+    return PaperClaim(where, says, quote, own, Judgement.FOLLOWS if holds else Judgement.UNCONFIRMED, found)
+
+
+def unchecked(where: str, says: str, why: str, *, quote: str = "") -> PaperClaim:
+    """Return a claim of the paper that cannot be checked, and the reason."""
+    return PaperClaim(where, says, quote, False, Judgement.OPEN, why)
+
+
+def illustrates(where: str, says: str, holds: bool, found: str, *, quote: str = "") -> PaperClaim:
+    """Return a claim that a run may confirm and cannot contradict, such as one that something exists."""
+    return judged(where, says, True, found, quote=quote) if holds else unchecked(where, says, found, quote=quote)
+
+
+def counts(claims: Sequence[tuple[bool, Judgement]]) -> str:
+    """Return how many claims, published ones and ours, have each verdict, in a sentence."""
+
+    def counted(ours: bool, *verdicts: Judgement) -> str:
+        return ", ".join(f"{claims.count((ours, verdict))} {verdict}" for verdict in verdicts)
+
+    built = Judgement.FOLLOWS
+    published = (Judgement.CONFIRMED, Judgement.REFUTED, Judgement.UNCONFIRMED, Judgement.OPEN)
+    parts = [f"Published claims: {counted(False, *published)}"]
+    if (False, built) in claims:
+        parts.append(counted(False, built))
+    if any(ours for ours, _ in claims):
+        own = (Judgement.CONFIRMED, Judgement.UNCONFIRMED, *((built,) if (True, built) in claims else ()))
+        parts.append(f"statements of ours: {counted(True, *own)}")
+    return "; ".join(parts) + "."
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StudyPart(CompactRepr):
-    """A part of a study. It is done completely or not at all, in any process.
-
-    Attributes:
-        name: A name, unique within the study.
-        make: A function of a module. Its result depends only on its arguments, except for tables of seconds.
-        arguments: Its arguments, which can be pickled.
-    """
+    """A part of a study: done completely or not at all, in any process, with a name of its own."""
 
     name: str
-    make: Callable[..., Made]
-    arguments: tuple[Any, ...] = ()
+    make: Callable[..., Made]  # a function of a module, whose result depends on its arguments alone
+    arguments: tuple[Any, ...] = ()  # can be pickled
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Setting(CompactRepr):
-    """The size and the data of a run.
+    """The size and the data of a run."""
 
-    Attributes:
-        quick: Whether a small case is run, in less than a minute, instead of the full one.
-        data: Visits by the name of their source: the built-in city where no file was given, and none for a study
-            that needs no visits.
-        given: Whether files were given.
-    """
-
-    quick: bool
-    data: Mapping[str, Visits]
-    given: bool
+    quick: bool  # a small case, in less than a minute, instead of the full one
+    data: Mapping[str, Visits]  # by the name of the source; the built-in city where no file was given
+    given: bool  # whether files were given
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Equation(CompactRepr):
-    """An equation, table or figure of a paper, and where it is here.
-
-    Attributes:
-        number: Its number in the paper: ``(19)`` or ``Figure 3``.
-        what: What it is, in a few words.
-        call: The public call that computes it: ``sf.attacks.optimal``.
-        file: The file of a run that has it; "" for none.
-    """
+    """An equation, table or figure of a paper, the public call that computes it, and the file of a run with it."""
 
     number: str
     what: str
@@ -81,41 +161,22 @@ class Equation(CompactRepr):
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Paper(CompactRepr):
-    """A paper, or a collection of sources, to reproduce.
+    """A paper, or a collection of sources, to reproduce."""
 
-    Attributes:
-        name: Its name at the command line.
-        title: Its title.
-        source: Authors, title, venue and year, with sections.
-        version: The text that claims are quoted from, in a sentence: ``Quoted from arXiv 1812.00939v5.``; or the
-            sentence that no text was available, and claims are known from summaries.
-        about: Sentences about method, data and units.
-        parts: Returns the parts for a setting; raises before any work if data lack something.
-        claims: Returns the claims, from the tables that the run wrote.
-        figures: Returns the figures by the names of their files without ending, from the same tables.
-        captions: What each figure shows, in a sentence or two.
-        equations: Where equations and figures of the paper are here.
-        minutes: About how long the full size takes on two cores.
-        extras: The extras of the package that it needs.
-        visits: Whether it is run on visits.
-        called: Its name on the page: a paper, or sources.
-        quick_says: What the page of a quick run says first.
-        narrow: Returns figures that are drawn again for narrow screens, by the names of the wide ones.
-    """
-
-    name: str
+    name: str  # at the command line
     title: str
-    source: str
-    version: str
-    about: tuple[str, ...]
-    parts: Callable[[Setting], Sequence[StudyPart]]
+    source: str  # authors, title, venue and year, with sections
+    version: str  # a sentence: the text that claims are quoted from, or that none was available
+    about: tuple[str, ...]  # sentences about method, data and units
+    parts: Callable[[Setting], Sequence[StudyPart]]  # raises before any work if data lack something
     claims: Callable[[RunTables], Sequence[PaperClaim]]
-    figures: Callable[[RunTables], Mapping[str, Figure]]
+    figures: Callable[[RunTables], Mapping[str, Figure]]  # by the names of their files without ending
     captions: Mapping[str, str]
     equations: tuple[Equation, ...]
-    minutes: float
-    extras: tuple[str, ...] = ()
-    visits: bool = True
-    called: str = "the paper"
+    minutes: float  # of the full size on two cores
+    extras: tuple[str, ...] = ()  # of the package
+    visits: bool = True  # whether it is run on visits
+    called: str = "the paper"  # on the page
     quick_says: str = "This is the quick small case. Its results say little about the paper."
+    # Figures that are drawn again for narrow screens, by the names of the wide ones.
     narrow: Callable[[RunTables], Mapping[str, Figure]] | None = None

@@ -2,46 +2,48 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import platform
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, final
 
-from sfumato._system import atomically, worker_pool
+import numpy as np
+
+from sfumato._system import atomically, try_lock, worker_pool
+from sfumato._version import __version__
 from sfumato.core.immutable import CompactRepr
-from sfumato.errors import InputError, MissingExtraError, argument
+from sfumato.errors import FileError, InputError, MissingExtraError, argument
+from sfumato.geo import Visits
 from sfumato.reports.document import check_pages
 from sfumato.reports.theme import blank, save_picture
 from sfumato.tables import write_rows
 
-from ..results import TableRow, columns_of
-from .claim import PaperClaim, counts
-from .environment import environment
+from ..results import RunTables, TableRow, columns_of
 from .page import run_page
-from .paper import Made, Paper, Setting, StudyPart
-from .parts import KeptParts, file_name, kept_parts
-from .tables import RunTables
+from .paper import Made, Paper, PaperClaim, Setting, StudyPart, counts
 
 CLAIMS: Final = "claims"
 TIMES: Final = "parts-seconds"
 PAGE: Final = "index.html"
 
+_PARTS: Final = "parts"
+_ABOUT: Final = "run.json"
+_LIBRARIES = ("numpy", "scipy", "highspy", "clarabel", "python-flint", "pyarrow", "pyproj", "matplotlib", "torch")
+
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Reproduction(CompactRepr):
-    """A paper, reproduced.
-
-    Attributes:
-        paper: Its name.
-        folder: Where everything lies.
-        claims: The paper's claims, judged.
-        parts: How many parts there are.
-        done: How many of them had been done before.
-    """
+    """A reproduced paper: where everything lies, its claims judged, and how many of its parts were done before."""
 
     paper: str
     folder: Path
@@ -64,26 +66,12 @@ def run(
     command: str = "",
     progress: Callable[[str], None] | None = None,
 ) -> Reproduction:
-    """Run a study, or go on with one: parts that are in the folder are not done again.
+    """Run a study, or continue one: parts that are in the folder are not done again.
 
-    The folder then holds ``index.html``, the tables (CSV), the figures (SVG), ``claims.csv``, ``run.json`` (study,
-    size, hashes of the data, version), ``environment.json`` and the parts as they were kept. Tables whose names
-    end in ``-seconds`` measure time; all else is the same, to the byte, however often the run was broken off, with
-    the same versions on the same kind of machine.
-
-    Args:
-        paper: What to reproduce.
-        setting: On what.
-        folder: The folder of the results, made where it is missing.
-        processes: How many parts to do at a time.
-        command: The command line, for the page.
-        progress: Called with a line for each part.
-
-    Raises:
-        FileError: If the folder holds another run, or cannot be used.
-        InputError: If ``processes`` is not positive, or another run writes to the folder.
-        DataError: If the data lack what the study needs.
-        MissingExtraError: If something that it needs is not installed.
+    The folder then has ``index.html``, tables (CSV) with ``claims.csv``, figures (SVG), ``run.json`` (study, size,
+    hashes of the data, version), ``environment.json`` and the parts. Tables of ``-seconds`` measure time; all else
+    is the same, to the byte, however often the run was interrupted, with the same versions and kind of machine.
+    ``command`` is the command line for the page; ``progress`` is called with a line for each part.
     """
     if processes < 1:
         raise InputError(f"{processes} processes are not positive.", f"use {argument('processes', 2)}.")
@@ -126,7 +114,7 @@ def _run(
     for name, figure in figures.items():
         save_picture(figure, folder / f"{name}.svg")
     with atomically(folder / "environment.json") as temporary:
-        temporary.write_text(json.dumps(environment(), indent=1) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(_environment(), indent=1) + "\n", encoding="utf-8")
     run_page(paper, folder, tuple(figures), command).save(folder / PAGE)
     return Reproduction(paper.name, folder, claims, len(parts), before)
 
@@ -172,12 +160,126 @@ def _write(folder: Path, name: str, rows: Sequence[TableRow]) -> None:
 
 
 def _check_torch(paper: Paper) -> None:
-    """Check before the work that networks can be trained.
-
-    Raises:
-        MissingExtraError: If torch is not installed.
-    """
+    """Check before the work that networks can be trained."""
     try:
         import torch  # noqa: F401
     except ImportError:
         raise MissingExtraError(f"{paper.name!r}", "learn") from None
+
+
+def _environment() -> dict[str, object]:
+    """Return versions of the package, of Python and of the libraries that are installed, and the machine."""
+    versions = {}
+    for name in _LIBRARIES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return {
+        "sfumato": __version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "libraries": versions,
+    }
+
+
+@contextmanager
+def kept_parts(folder: Path, paper: str, setting: Setting) -> Iterator[KeptParts]:
+    """Open the folder of a run, locked against other runs where the system locks folders."""
+    parts = folder / _PARTS
+    try:
+        parts.mkdir(parents=True, exist_ok=True)
+        lock = os.open(parts, os.O_RDONLY) if os.name == "posix" else None
+    except OSError as error:
+        raise _unusable(folder, error) from None
+    try:
+        if lock is not None and not try_lock(lock):
+            raise InputError(
+                f"another run is writing to {str(folder)!r}.", "wait until it ends, or choose another folder."
+            )
+        for place in (folder, parts):
+            for left in place.glob(".*.part"):  # half-written by a run that was killed
+                left.unlink(missing_ok=True)
+        yield KeptParts(folder, paper, setting)
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+class KeptParts:
+    """The parts of one run in its folder; a folder that holds another run is a `FileError`."""
+
+    def __init__(self, folder: Path, paper: str, setting: Setting) -> None:
+        self._folder = folder / _PARTS
+        about = {
+            "study": paper,
+            "size": "quick" if setting.quick else "full",
+            "data": {name: _digest(visits) for name, visits in setting.data.items()},
+            "sfumato": __version__,
+        }
+        kept = folder / _ABOUT
+        try:
+            before = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else None
+        except (OSError, ValueError) as error:
+            raise _unusable(folder, error) from None
+        if before is not None and before != about:
+            other = [name for name in about if not isinstance(before, dict) or before.get(name) != about[name]]
+            differ = f"{' and '.join(other)} {'differs' if len(other) == 1 else 'differ'}"
+            raise FileError(
+                f"the folder {str(folder)!r} holds another run: its {differ}.",
+                "choose another folder; nothing in this one was changed.",
+            )
+        if before is None:
+            with atomically(kept) as temporary:
+                temporary.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+
+    def read(self, part: StudyPart) -> tuple[Made, float] | None:
+        """Return the tables of a part and its seconds; None if it is not done."""
+        try:
+            found = json.loads(self._path(part).read_text(encoding="utf-8"))
+            return {
+                name: [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+                for name, table in found["tables"].items()
+            }, float(found["seconds"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None  # it is done again
+
+    def write(self, part: StudyPart, made: Made, seconds: float) -> None:
+        """Store the tables of a part and its seconds."""
+        tables = {
+            name: {"columns": list(rows[0]), "rows": [[_plain(value) for value in row.values()] for row in rows]}
+            for name, rows in made.items()
+            if rows
+        }
+        with atomically(self._path(part)) as temporary:
+            temporary.write_text(json.dumps({"seconds": seconds, "tables": tables}) + "\n", encoding="utf-8")
+
+    def _path(self, part: StudyPart) -> Path:
+        return self._folder / f"{file_name(part)}.json"
+
+
+def file_name(part: StudyPart) -> str:
+    """Return the name under which a part is kept, without ending."""
+    return re.sub(r"[^a-z0-9.-]+", "-", part.name.lower())
+
+
+def _unusable(folder: Path, error: OSError | ValueError) -> FileError:
+    return FileError(f"the folder {str(folder)!r} cannot be used ({error}).", "choose another.")
+
+
+def _plain(value: object) -> object:
+    """Return a value as JSON keeps it to the last bit."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _digest(visits: Visits) -> str:
+    """Return a hash of the visits."""
+    found = hashlib.sha256()
+    columns: dict[str, Any] = {"lat": visits.lat, "lon": visits.lon, "user": visits.user, "time": visits.time}
+    for name, column in (columns | dict(visits.attributes)).items():
+        if column is not None:
+            found.update(f"{name} {len(column)}\n".encode())
+            plain = column.dtype.kind in "fiubM"
+            found.update(column.tobytes() if plain else "\n".join(map(str, column.tolist())).encode())
+    return found.hexdigest()
