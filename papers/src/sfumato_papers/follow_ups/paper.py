@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -84,89 +84,47 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
     grounds = [grid_ground(side, _CELL_KM, _SEED) for side in size.sides]
     for city, visits in setting.data.items():
         grounds += [spots_ground(city, visits, count) for count in size.places]
-    parts = [
-        StudyPart(
-            f"spanners, {ground.name}, {len(ground.prior)} places",
-            spanned,
-            (
-                ground,
-                size.dilations,
-                (None, 1.05, 1.1) if ground.name == GRID and len(ground.prior) <= size.general else (),
-            ),
-        )
-        for ground in grounds
-    ]
+    parts = []
+    for ground in grounds:
+        timed = (None, 1.05, 1.1) if ground.name == GRID and len(ground.prior) <= size.general else ()
+        name = f"spanners, {ground.name}, {len(ground.prior)} places"
+        parts.append(StudyPart(name, spanned, (ground, size.dilations, timed)))
     parts.append(StudyPart("drawing board, town", town, (size.town,)))
     for city, visits in setting.data.items():
         parts += [*_board(city, visits, size), *_privic(city, visits, size), *_anchors(city, visits, size)]
     return parts
 
 
-def _board(city: str, visits: Visits, size: _Size) -> list[StudyPart]:
-    box = around(visits, *_BOX_KM)
+def _board(city: str, visits: Visits, size: _Size) -> Iterator[StudyPart]:
+    box, name = around(visits, *_BOX_KM), f"drawing board, {city}"
     ground, fewer = (VisitedPlaces(city, spots(visits, box, count)) for count in (size.spots, size.limited_spots))
-    return [
-        StudyPart(f"drawing board, {city}", described, (ground, box_name(visits))),
-        StudyPart(f"drawing board, {city}, ExPost", finer, (ground, _between(size.levels))),
-        *(
-            StudyPart(f"drawing board, {city}, {level} km", measured, (ground, level, *size.noise))
-            for level in size.levels
-        ),
-        *(
-            StudyPart(f"drawing board, {city}, limited, {level} km", limited, (fewer, level))
-            for level in size.limited
-        ),
-    ]
+    between = [round(math.sqrt(low * high), 4) for low, high in pairwise(size.levels)]
+    yield StudyPart(name, described, (ground, box_name(visits)))
+    yield StudyPart(f"{name}, ExPost", finer, (ground, (*between, 2 * size.levels[-1])))
+    for level in size.levels:
+        yield StudyPart(f"{name}, {level} km", measured, (ground, level, *size.noise))
+    for level in size.limited:
+        yield StudyPart(f"{name}, limited, {level} km", limited, (fewer, level))
 
 
-def _between(levels: tuple[float, ...]) -> tuple[float, ...]:
-    """Return levels between given ones, and one above all."""
-    return (*(round(math.sqrt(low * high), 4) for low, high in pairwise(levels)), 2 * levels[-1])
+def _privic(city: str, visits: Visits, size: _Size) -> Iterator[StudyPart]:
+    for slope in size.slopes:
+        yield StudyPart(f"PRIVIC, {city}, slope {slope}", sloped, (city, visits, slope, size.steps))
+    for slope, steps, seeds in ((1.0, 8, size.seeds), (0.5, 8, size.gentle), (1.0, None, size.converged)):
+        for seed in range(1, seeds + 1):
+            name = f"PRIVIC, {city}, rounds, slope {slope}, {steps or 'converged'}, seed {seed}"
+            yield StudyPart(name, collected, (city, visits, slope, steps, size.rounds, seed))
+    for slope in size.compared:
+        name = f"PRIVIC, {city}, compared with noise, slope {slope}"
+        yield StudyPart(name, compared, (city, visits, slope, size.seeds))
 
 
-def _privic(city: str, visits: Visits, size: _Size) -> list[StudyPart]:
-    return [
-        *(
-            StudyPart(f"PRIVIC, {city}, slope {slope}", sloped, (city, visits, slope, size.steps))
-            for slope in size.slopes
-        ),
-        *(
-            StudyPart(
-                f"PRIVIC, {city}, rounds, slope {slope}, {steps or 'converged'}, seed {seed}",
-                collected,
-                (city, visits, slope, steps, size.rounds, seed),
-            )
-            for slope, steps, seeds in ((1.0, 8, size.seeds), (0.5, 8, size.gentle), (1.0, None, size.converged))
-            for seed in range(1, seeds + 1)
-        ),
-        *(
-            StudyPart(
-                f"PRIVIC, {city}, compared with noise, slope {slope}", compared, (city, visits, slope, size.seeds)
-            )
-            for slope in size.compared
-        ),
-    ]
-
-
-def _anchors(city: str, visits: Visits, size: _Size) -> list[StudyPart]:
-    parts = []
+def _anchors(city: str, visits: Visits, size: _Size) -> Iterator[StudyPart]:
     for epsilon in size.epsilons:
-        parts += [
-            StudyPart(
-                f"AIPO, {city}, epsilon {epsilon}, seed {seed}",
-                interpolated,
-                (city, visits, epsilon, size.points, size.splits, seed),
-            )
-            for seed in range(1, size.draws + 1)
-        ]
-        parts.append(
-            StudyPart(
-                f"certified, {city}, epsilon {epsilon}",
-                certified,
-                (city, visits, epsilon, size.points, size.splits, size.vertices, size.heads),
-            )
-        )
-    return parts
+        case = (city, visits, epsilon, size.points, size.splits)
+        for seed in range(1, size.draws + 1):
+            yield StudyPart(f"AIPO, {city}, epsilon {epsilon}, seed {seed}", interpolated, (*case, seed))
+        yield StudyPart(f"certified, {city}, epsilon {epsilon}", certified, (*case, size.vertices, size.heads))
 
 
 def _claims(tables: RunTables) -> Sequence[PaperClaim]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -91,25 +92,15 @@ def parts_of(setting: Setting) -> list[StudyPart]:
     ]
     hidden.sort(key=lambda each: len(each.data.space))
     parts = [StudyPart("payoffs", payoff_tables)]
-    parts += [
-        StudyPart(f"{target.name}, start {seed}", games, (target, seed))
-        for target in (CrossEntropy(), MutualInformation())
-        for seed in range(size.starts)
-    ]
+    for target, seed in product((CrossEntropy(), MutualInformation()), range(size.starts)):
+        parts.append(StudyPart(f"{target.name}, start {seed}", games, (target, seed)))
     parts += [StudyPart(f"algorithm 1, start {seed}", alternations, (seed,)) for seed in range(size.starts)]
     parts += [StudyPart(f"theorems, seed {seed}", theorems, (seed, size.channels)) for seed in seeds]
-    parts += [
-        StudyPart(f"{experiment.name}, {name}, seed {seed}", square, (name, experiment, seed, size))
-        for experiment in EXPERIMENTS
-        for seed in seeds
-        for name in size.generators
-    ]
-    parts += [
-        StudyPart(f"{each.source}, {each.name}, {limit:g} m, seed {seed}", people, (each, limit, seed, size))
-        for each in hidden
-        for limit in size.max_losses_m
-        for seed in seeds
-    ]
+    for experiment, seed, name in product(EXPERIMENTS, seeds, size.generators):
+        parts.append(StudyPart(f"{experiment.name}, {name}, seed {seed}", square, (name, experiment, seed, size)))
+    for each, limit, seed in product(hidden, size.max_losses_m, seeds):
+        name = f"{each.source}, {each.name}, {limit:g} m, seed {seed}"
+        parts.append(StudyPart(name, people, (each, limit, seed, size)))
     return parts
 
 
@@ -141,14 +132,8 @@ def square(name: str, experiment: Experiment, seed: int, size: _Size) -> Made:
     """Make a generator of Experiment 1 or 2, and measure it on every grid."""
     with one_thread():
         train, test = square_data(size.records, seed=seed)
-        draws, design = square_generator(
-            name,
-            experiment,
-            train,
-            network_rounds=size.network_rounds,
-            information_rounds=2 * size.table_rounds,
-            seed=seed,
-        )
+        rounds = {"network_rounds": size.network_rounds, "information_rounds": 2 * size.table_rounds}
+        draws, design = square_generator(name, experiment, train, **rounds, seed=seed)
         found = generator_errors({name: draws}, {TRAIN: train, TEST: test}, hits=size.hits, seed=seed)
         reports: Floats = draws.draw(test.points, seed=seed)
     shown = zip([test.space.labels[k] for k in test.classes], reports.tolist(), strict=True)
@@ -166,16 +151,8 @@ def square(name: str, experiment: Experiment, seed: int, size: _Size) -> Made:
 def people(hidden: Hidden, max_loss_m: float, seed: int, size: _Size) -> Made:
     """Let mechanisms hide users, or where people live; users also by drawn reports on the paper's grids."""
     with one_thread():
-        found = contest(
-            hidden.source,
-            hidden.name,
-            hidden.data,
-            hidden.cells,
-            max_loss_m,
-            with_tupling=hidden.homes,
-            rounds=size.table_rounds,
-            seed=seed,
-        )
+        case = (hidden.source, hidden.name, hidden.data, hidden.cells, max_loss_m)
+        found = contest(*case, with_tupling=hidden.homes, rounds=size.table_rounds, seed=seed)
         made: dict[str, Any] = {"people": [columns_of(row) for row in found.rows]}
         first = not hidden.homes and len(hidden.data.space) <= min(size.users)
         if first and max_loss_m == min(size.max_losses_m):

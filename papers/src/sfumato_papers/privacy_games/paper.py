@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Final
 
 from ..reproduction import Equation, Paper, Setting, StudyPart
@@ -79,15 +80,9 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
     for person in people:
         parts += _of_one(person, size, first=person is people[0])
     # Both without far pairs and far guesses: a general back-end takes that on coarser maps only.
-    parts += [
-        StudyPart(
-            f"user {person.number}, both within {each or 'any'} km",
-            far_guesses,
-            (person, _BOTH, each, _GAP, size.epsilons[-1]),
-        )
-        for person in coarse[: size.pruned]
-        for each in (None, *size.both)
-    ]
+    for person, each in product(coarse[: size.pruned], (None, *size.both)):
+        name = f"user {person.number}, both within {each or 'any'} km"
+        parts.append(StudyPart(name, far_guesses, (person, _BOTH, each, _GAP, size.epsilons[-1])))
     return parts
 
 
@@ -103,33 +98,25 @@ def _people(setting: Setting, size: _Size, shape: tuple[int, int]) -> list[Perso
     )
 
 
-def _of_one(person: Person, size: _Size, *, first: bool) -> list[StudyPart]:
-    """Return the parts of one user."""
-    who = f"user {person.number}"
-    parts = [
-        StudyPart(f"{who}, epsilon {epsilon}", played, (person, epsilon, _GAP, _SHARPER))
-        for epsilon in size.epsilons
-    ]
-    parts += [
-        StudyPart(f"{who}, apart, epsilon {epsilon}", together, (person, epsilon, _STEP, _GAP))
-        for epsilon in size.apart
-    ]
-    parts.append(StudyPart(f"{who}, apart, distortion", alone, (person, _STEP, _GAP)))
+def _of_one(person: Person, size: _Size, *, first: bool) -> Iterator[StudyPart]:
+    """Yield the parts of one user."""
+    who, largest = f"user {person.number}", size.epsilons[-1]
+    for epsilon in size.epsilons:
+        yield StudyPart(f"{who}, epsilon {epsilon}", played, (person, epsilon, _GAP, _SHARPER))
+    for epsilon in size.apart:
+        yield StudyPart(f"{who}, apart, epsilon {epsilon}", together, (person, epsilon, _STEP, _GAP))
+    yield StudyPart(f"{who}, apart, distortion", alone, (person, _STEP, _GAP))
     if person.number <= size.tight:
-        epsilon = size.epsilons[-1]
-        parts.append(StudyPart(f"{who}, repeated, epsilon {epsilon}", repeated, (person, epsilon, _TIGHT)))
+        yield StudyPart(f"{who}, repeated, epsilon {largest}", repeated, (person, largest, _TIGHT))
     if person.number <= size.priced:
-        parts.append(StudyPart(f"{who}, prices", priced, (person, size.epsilons[-1], _TIGHT, first)))
+        yield StudyPart(f"{who}, prices", priced, (person, largest, _TIGHT, first))
     if person.number <= size.pruned:
-        parts += [
-            StudyPart(f"{who}, pairs within {each or 'any'} km", far_pairs, (person, _MIDDLE, each, _GAP))
-            for each in (None, *size.thresholds)
-        ]
-        parts += [
-            StudyPart(f"{who}, guesses within {each or 'any'} km", far_guesses, (person, _PRUNED, each, _GAP))
-            for each in (None, *size.guessed)
-        ]
-    return parts
+        for each in (None, *size.thresholds):
+            yield StudyPart(f"{who}, pairs within {each or 'any'} km", far_pairs, (person, _MIDDLE, each, _GAP))
+        for each in (None, *size.guessed):
+            yield StudyPart(
+                f"{who}, guesses within {each or 'any'} km", far_guesses, (person, _PRUNED, each, _GAP)
+            )
 
 
 PAPER: Final = Paper(
