@@ -14,7 +14,7 @@ from sfumato.core import Bracket
 from sfumato.rounding import about, at_most
 
 from ..reproduction import PaperClaim, RunTables, follows, interval, judged, ours, unchecked
-from ..results import distinct, where
+from ..results import distinct, markdown_table, where
 from .contest import ContestRow
 from .games import CLASSIFIERS, GENERATORS, AlternationRow, PayoffRow, Swapping, SwappingRound
 from .generators import (
@@ -266,37 +266,42 @@ def _theorems(rows: Sequence[GuessTheoremRow], designs: Sequence[SquareDesign]) 
     apart = max(abs(row.guess_error - row.error) for row in designs)
     bound = min(1 - 2**-row.unknown_bits - row.guess_error for row in designs)
 
-    def least(name: str) -> float:
-        return min(float(getattr(row, name)) for row in rows)
-
-    return [
-        judged(
+    statements = (
+        (
             "(13), Proposition 2",
             "The mutual information of label and guess is convex in the mechanism.",
-            least("convex_slack_bits") >= -_FLOATS,
+            "convex_slack_bits",
+            0.0,
             f"On {channels} pairs of random mechanisms a mixture never reveals more than the mean of the two.",
         ),
-        judged(
+        (
             "Proposition 3",
             "No classifier learns more bits than the report has: min max I(X;Y) is at most min I(X;Z).",
-            least("information_slack_bits") >= -_FLOATS and all(less >= -_FLOATS for less, _ in differences),
+            "information_slack_bits",
+            min(less for less, _ in differences),
             f"So on {channels} random channels with two classifiers each, and for all {len(designs)} tables of "
             f"the square. The best guess has {about(most, 3)} bits less than the report in {design.experiment} "
             f"({design.generator}, seed {design.seed}), so the two sides can differ.",
         ),
-        judged(
+        (
             "Proposition 4",
             "The Bayes error given the guess is at least that given the report.",
-            least("error_slack") >= -_FLOATS and apart <= _FLOATS,
+            "error_slack",
+            -apart,
             f"So on {channels} random channels. For the best guess the two are equal, there and for all "
             f"{len(designs)} tables of the square.",
         ),
-        judged(
+        (
             "Bound of Santhi and Vardy",
             "The Bayes error is at most 1 - 2^-H(X|Y).",
-            least("entropy_slack") >= -_FLOATS and bound >= -_FLOATS,
+            "entropy_slack",
+            bound,
             f"So on {channels} random channels and for all {len(designs)} tables of the square.",
         ),
+    )
+    return [
+        judged(place, says, min(slack, *(getattr(row, field) for row in rows)) >= -_FLOATS, evidence)
+        for place, says, field, slack, evidence in statements
     ]
 
 
@@ -496,32 +501,30 @@ def square_table(rows: Sequence[GridRow], hits: int) -> str:
     """Return the errors of Experiments 1 and 2, means over seeds and half widths of their intervals."""
     cells = sorted(distinct(rows, "cell_m"), reverse=True)
     heads = [f"{TRAIN}, {cells[-1]:g} m", *(f"{TEST}, {cell:g} m" for cell in cells)]
-    lines = [f"| mechanism | {' | '.join(heads)} | mean distance |", "|---|" + "--:|" * (len(heads) + 1)]
-    for experiment in distinct(rows, "experiment"):
-        for name in distinct(rows, "generator"):
-            mine = where(rows, experiment=experiment, generator=name, hits=hits)
-            shown = [(TRAIN, cells[-1]), *((TEST, cell) for cell in cells)]
-            errors = [_short(over_field(where(mine, part=part, cell_m=cell), "error")) for part, cell in shown]
-            test = where(mine, part=TEST)
-            loss = sum(row.loss_m for row in test) / len(test)
-            lines.append(f"| {experiment}: {name} | {' | '.join(errors)} | {loss:.1f} m |")
-    return "\n".join(lines) + "\n"
+    shown, lines = [(TRAIN, cells[-1]), *((TEST, cell) for cell in cells)], []
+    for experiment, name in product(distinct(rows, "experiment"), distinct(rows, "generator")):
+        mine = where(rows, experiment=experiment, generator=name, hits=hits)
+        errors = [_short(over_field(where(mine, part=part, cell_m=cell), "error")) for part, cell in shown]
+        losses = [row.loss_m for row in where(mine, part=TEST)]
+        lines.append([f"{experiment}: {name}", *errors, f"{sum(losses) / len(losses):.1f} m"])
+    head = f"| mechanism | {' | '.join(heads)} | mean distance |"
+    return markdown_table(head, "|---|" + "--:|" * (len(heads) + 1), lines)
 
 
 def people_table(rows: Sequence[ContestRow], names: Sequence[str]) -> str:
     """Return a line for each case: errors of some mechanisms, of a blind guess, and of two held out."""
     later = names[-2:]
     heads = [*names, "blind guess", *(f"held out: {name}" for name in later)]
-    lines = [f"| label, limit | {' | '.join(heads)} |", "|---|" + "--:|" * len(heads)]
+    lines = []
     for source, hidden, limit in dict.fromkeys((row.source, row.hidden, row.max_loss_m) for row in rows):
         case = where(rows, source=source, hidden=hidden, max_loss_m=limit)
-        found = [over_field(where(case, mechanism=name), "error") for name in names]
-        found.append(over_field(case, "blind_error"))
-        found += [over_field(where(case, mechanism=name), "held_out_error") for name in later]
-        lines.append(f"| {source}: {hidden}, {limit:,.0f} m | {' | '.join(map(_short, found))} |")
-    return "\n".join(lines) + "\n"
+        errors = [over_field(where(case, mechanism=name), "error") for name in names]
+        errors.append(over_field(case, "blind_error"))
+        errors += [over_field(where(case, mechanism=name), "held_out_error") for name in later]
+        lines.append([f"{source}: {hidden}, {limit:,.0f} m", *map(_short, errors)])
+    return markdown_table(f"| label, limit | {' | '.join(heads)} |", "|---|" + "--:|" * len(heads), lines)
 
 
-def _short(found: Bracket) -> str:
-    half = max(found.upper - found.value, found.value - found.lower)
-    return f"{found.value:.3f}" if half < 5e-4 else f"{found.value:.3f} ± {half:.3f}"
+def _short(mean: Bracket) -> str:
+    half = max(mean.upper - mean.value, mean.value - mean.lower)
+    return f"{mean.value:.3f}" if half < 5e-4 else f"{mean.value:.3f} ± {half:.3f}"

@@ -88,9 +88,7 @@ def start_of(seed: int) -> Floats:
     return np.array([[alice, 1 - alice], [bob, 1 - bob]])
 
 
-def play_swapping(
-    target: Target, *, rounds: int = 24, steps: int = 20, rate: float = 0.1, seed: int = 0
-) -> Swapping:
+def play_swapping(target: Target, *, rounds: int = 24, steps: int = _STEPS, seed: int = 0) -> Swapping:
     """Play Example 1 without a limit of the loss, each round against the best classifier."""
     if rounds < 1 or steps < 1:
         raise InputError(f"{rounds} rounds of {steps} steps make no game.", "use at least one of each.")
@@ -106,7 +104,7 @@ def play_swapping(
         margin=0.0,
         rounds=rounds,
         steps=steps,
-        rate=rate,
+        rate=_RATE,
         device=device,
         last_rate=1.0,
     )

@@ -16,7 +16,7 @@ from sfumato.errors import InputError
 from sfumato.learning import Draws, GridError, Pairs, grid_error, nearest, repeated
 from sfumato.mechanisms import PlanarLaplace
 
-CELLS_M: Final = (500.0, 250.0, 100.0, 50.0)
+_CELLS_M: Final = (500.0, 250.0, 100.0, 50.0)
 HITS: Final = (10, 100, 500)
 _AREA_M: Final = 6500.0  # side of the area that the grids divide
 
@@ -76,7 +76,6 @@ def generator_errors(
     generators: Mapping[str, Draws],
     parts: Mapping[str, Pairs],
     *,
-    cells: Sequence[float] = CELLS_M,
     hits: Sequence[int] = HITS,
     seed: int | None = None,
 ) -> tuple[GeneratorErrors, ...]:
@@ -90,7 +89,7 @@ def generator_errors(
                 reports = again.reported(drawn)
                 each = np.linalg.norm(drawn - again.points, axis=1).reshape(many, len(data)).mean(axis=0)
                 grids = tuple(
-                    grid_error(reports, cell, even=round(_AREA_M / cell) % 2 == 0, seed=seed) for cell in cells
+                    grid_error(reports, cell, even=round(_AREA_M / cell) % 2 == 0, seed=seed) for cell in _CELLS_M
                 )
                 error = float(each.std(ddof=1)) / math.sqrt(len(data)) if len(data) > 1 else math.inf
                 rows.append(GeneratorErrors(name, part, many, float(each.mean()), error, grids))

@@ -47,6 +47,7 @@ GAP: Final = 1e-4
 
 _SIDE_M: Final = 300.0
 _RADIUS_M: Final = 45.8
+_TRAINING: Final = 0.8  # of the records
 _CELL_M: Final = 50.0
 _REACH_M: Final = 200.0  # of the cells, in each direction
 _MARGIN: Final = 0.005  # of the limit: the part to stay below it, so that it is met on other records
@@ -111,14 +112,14 @@ def vertices() -> Floats:
 
 
 def square_data(
-    records: int = 600, *, radius_m: float = _RADIUS_M, seed: int | None = None, share: float = 0.8
+    records: int = 600, *, radius_m: float = _RADIUS_M, seed: int | None = None
 ) -> tuple[Pairs, Pairs]:
     """Return records of four people, each uniform in a disc around a corner, for training and for testing."""
-    training = round(share * records)
+    training = round(_TRAINING * records)
     if not 1 <= training < records or not (math.isfinite(radius_m) and radius_m >= 0):
         raise InputError(
-            f"{records} records with a share of {share} and discs of {radius_m} m cannot be split.",
-            "use some hundreds of records, a share between 0 and 1, and a radius of at least 0.",
+            f"{records} records in discs of {radius_m} m cannot be split.",
+            "use some hundreds of records and a radius of at least 0.",
         )
     rng = np.random.default_rng(seed)
     radius = radius_m * np.sqrt(rng.random((4, records)))
