@@ -12,21 +12,21 @@ from pathlib import Path, PurePosixPath
 
 from . import ROOT
 
-MOST_BYTES = 4 * 2**20
+MOST_BYTES = 8 * 2**20
 """A wheel above this holds something that nobody meant to publish."""
 
 _PAGE = "sfumato_studio/page"
 NEEDED = {
-    "sfumato": ("sfumato/py.typed", "sfumato/__init__.pyi"),
+    "sfumato": ("sfumato/py.typed", "sfumato/__init__.pyi", "sfumato/geo/world.bin", "sfumato/geo/world.txt"),
     "sfumato_papers": ("sfumato_papers/py.typed",),
     "sfumato_studio": ("sfumato_studio/py.typed", f"{_PAGE}/index.html", f"{_PAGE}/licences.txt"),
 }
 ALLOWED = {
-    "sfumato": {".py", ".pyi", ".typed", ".html", ".css"},
+    "sfumato": {".py", ".pyi", ".typed", ".html", ".css", ".bin", ".txt"},
     "sfumato_papers": {".py", ".typed"},
     "sfumato_studio": {".py", ".typed", ".html", ".css", ".js", ".mjs", ".txt"},
 }
-"""The kinds of files of each package: no data, no pictures, no maps of compiled code."""
+"""The kinds of files of each package: the map of the world is the only data; no pictures."""
 
 SHIPPED = (
     *("pyproject.toml", "uv.lock", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md"),
