@@ -5,6 +5,10 @@ from .accounts import WindowBalance as WindowBalance
 from .accounts import amount_text as amount_text
 from .accounts import new_ledger_key as new_ledger_key
 from .blur import Blur as Blur
+from .budgets import BudgetClass as BudgetClass
+from .budgets import BudgetDay as BudgetDay
+from .budgets import BudgetFacts as BudgetFacts
+from .budgets import NearUser as NearUser
 from .chain import MarkovChain as MarkovChain
 from .charges import Charge as Charge
 from .composition import Composition as Composition

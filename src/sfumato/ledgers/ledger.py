@@ -38,6 +38,7 @@ from .charges import Charge, Draw, NamedVisits, PlaceKeys, accepted, contents_of
 
 if TYPE_CHECKING:
     from .books import Books
+    from .budgets import BudgetFacts
 
 
 _SHOWN: Final = 60  # characters of an address
@@ -266,6 +267,18 @@ class Ledger(NotebookRepr):
             seen = head_row(connection).time
             account = accounts_of(connection, [name])[name]
             return account.balance(self._terms.limits, max(seen, self._database.now(connection)))
+
+    @checked
+    def budgets(self, *, days: int = 30, identities: bool = False) -> BudgetFacts:
+        """Return the spending of the last days, the users near their limit, and who would be refused.
+
+        Users have pseudonyms, except with ``identities``. Raises `FileError` if the ledger cannot be read.
+        """
+        from .budgets import read_budgets
+
+        with self._database.reading() as connection:
+            now = self._database.now(connection)
+            return read_budgets(connection, self._terms, now, self.address, days=days, identities=identities)
 
     @property
     def users(self) -> tuple[str, ...]:

@@ -5,19 +5,30 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from sfumato._version import __version__
+from sfumato.errors import SfumatoError
+from sfumato.ledgers import Ledger
 
-from .failures import handle_failures
+from .errors import RefusedError, error_body, message_of
 from .guard import Guard, Key
-from .routes import designs, job_routes, mechanisms, plays, sites, workspaces
+from .routes.designs import designs
+from .routes.jobs import job_routes
+from .routes.ledger import ledger_routes
+from .routes.levels import levels
+from .routes.plays import plays
+from .routes.sites import sites
+from .routes.workspaces import workspaces
 from .state import Studio
 
 PAGE: Final = Path(__file__).parent / "page"
@@ -31,33 +42,40 @@ _ABOUT: Final = (
     "The interface behind the page of the studio. It is for this machine only: every request needs the token of "
     "the run, as the cookie that the first address sets, or in the header X-Sfumato-Token."
 )
+_STATUS: Final = {
+    400: ("The request cannot be read.", "send what the interface describes at /api/openapi.json."),
+    404: ("There is no such thing here.", "load the page again; it may have been deleted."),
+    405: ("This cannot be done here.", "see /api/openapi.json."),
+    413: ("The file is too large.", "use a smaller one: some of the rows are enough to try things out."),
+}
 
 
-def make_app(folder: Path, key: Key) -> FastAPI:
+def make_app(folder: Path, key: Key, ledger: Ledger | None = None) -> FastAPI:
     """Return the application.
 
     Args:
         folder: Where workspaces are kept.
         key: The token and the port.
+        ledger: The ledger whose budgets are shown; None for none.
 
     Raises:
         FileError: If the folder cannot be used.
     """
-    studio = Studio(folder)
+    studio = Studio(folder, ledger)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         studio.close()
 
-    app = described()
+    app = describe()
     app.router.lifespan_context = lifespan
     app.state.studio = studio
     app.add_middleware(Guard, key=key)
     return app
 
 
-def described() -> FastAPI:
+def describe() -> FastAPI:
     """Return the application without a studio: its routes and their description."""
     app = FastAPI(
         title="sfumato studio",
@@ -66,10 +84,10 @@ def described() -> FastAPI:
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
-        generate_unique_id_function=_named,
+        generate_unique_id_function=_route_name,
     )
-    handle_failures(app)
-    for router in (workspaces, sites, mechanisms, plays, designs, job_routes):
+    _handle_errors(app)
+    for router in (workspaces, sites, levels, plays, designs, job_routes, ledger_routes):
         app.include_router(router)
     if (PAGE / "assets").is_dir():
         app.mount("/assets", GZipMiddleware(StaticFiles(directory=PAGE / "assets")), name="assets")
@@ -82,6 +100,49 @@ def described() -> FastAPI:
     return app
 
 
-def _named(route: APIRoute) -> str:
+def _route_name(route: APIRoute) -> str:
     """Return the name of a route for clients that are generated: its room and its function."""
     return f"{route.tags[0]}_{route.name}" if route.tags else route.name
+
+
+def _handle_errors(app: FastAPI) -> None:
+    """Answer all errors of an application in one form."""
+
+    async def refused(_: Request, error: Exception) -> JSONResponse:
+        refusal = error if isinstance(error, RefusedError) else RefusedError(500, str(error))
+        return JSONResponse(
+            error_body(refusal.message, refusal.hint, refusal.field, refusal.columns), refusal.status
+        )
+
+    async def explained(_: Request, error: Exception) -> JSONResponse:
+        message, hint = message_of(error) if isinstance(error, SfumatoError) else (str(error), "")
+        return JSONResponse(error_body(message, hint), 422)
+
+    async def invalid(_: Request, error: Exception) -> JSONResponse:
+        first: Any = error.errors()[0] if isinstance(error, RequestValidationError) else {}
+        where = [str(part) for part in first.get("loc", ()) if part not in ("body", "query", "path")]
+        field = ".".join(where)
+        said = str(first.get("msg", "it cannot be read")).removeprefix("Value error, ")
+        what = f"{field}: {said}" if field else said
+        return JSONResponse(error_body(what, "send what /api/openapi.json describes.", field), 422)
+
+    async def by_status(_: Request, error: Exception) -> JSONResponse:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        message, hint = _STATUS.get(status, ("The request was refused.", ""))
+        headers = error.headers if isinstance(error, HTTPException) else None
+        return JSONResponse(error_body(message, hint), status, headers=dict(headers) if headers else None)
+
+    async def unforeseen(_: Request, __: Exception) -> JSONResponse:
+        return JSONResponse(
+            error_body(
+                "Something went wrong that was not foreseen.",
+                "try again; what happened is in the terminal that runs the studio.",
+            ),
+            500,
+        )
+
+    app.add_exception_handler(RefusedError, refused)
+    app.add_exception_handler(SfumatoError, explained)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, by_status)
+    app.add_exception_handler(Exception, unforeseen)

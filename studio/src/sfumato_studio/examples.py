@@ -43,6 +43,24 @@ EXAMPLES: Final[tuple[dict[str, str], ...]] = (
 )
 
 
+def empty_data(source: str, title: str, name: str | None = None) -> dict[str, Any]:
+    """Return the fields of what the studio keeps of data, for places."""
+    return {
+        "kind": "places",
+        "source": source,
+        "title": title,
+        "name": name or title,
+        "rows": 0,
+        "notes": [],
+        "users": None,
+        "columns": [],
+        "extent": None,
+        "region": None,
+        "tables": {},
+        "file": None,
+    }
+
+
 def example_data(key: str) -> dict[str, Any]:
     """Return what the studio keeps of an example.
 
@@ -50,19 +68,10 @@ def example_data(key: str) -> dict[str, Any]:
         key: ``city``, ``ages`` or ``categories``.
     """
     about = next(each for each in EXAMPLES if each["key"] == key)
-    data: dict[str, Any] = {
+    data = empty_data(key, about["title"], key) | {
         "kind": about["kind"],
-        "source": key,
-        "title": about["title"],
-        "name": key,
         "notes": ["This is synthetic: it holds no one's data."],
         "sentence": about["sentence"],
-        "users": None,
-        "columns": [],
-        "extent": None,
-        "region": None,
-        "tables": {},
-        "visits": None,
     }
     if key == "ages":
         labels = [str(FIRST_AGE + place) for place in range(len(_AGES))]

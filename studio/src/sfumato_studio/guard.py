@@ -15,8 +15,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from .errors import error_body
 from .limits import BODY_BYTES, OUTLINE_BYTES, UPLOAD_BYTES
-from .refusals import error_body
 
 TOKEN_HEADER: Final = "x-sfumato-token"  # noqa: S105  # the name of a header
 _SAFE: Final = frozenset({"GET", "HEAD"})

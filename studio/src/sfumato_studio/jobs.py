@@ -3,20 +3,126 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .limits import JOBS_RUNNING
-from .processes import hang_up, started
-from .refusals import RefusedError
-from .running import FINAL, RunningJob, is_draft, progress_key
+from .errors import RefusedError
+from .limits import JOBS_RUNNING, PROGRESS_LINES
+from .processes import hang_up, send, started
 from .store import Row, Store
 
+FINAL: Final = frozenset({"done", "cancelled", "interrupted", "failed"})
+_STOPPED: Final = FINAL - {"done"}
+_PATIENCE_S: Final = 60.0  # for a design to end by itself with the best so far
+_STOPS_AT_ONCE: Final = frozenset({"levels", "compare", "read"})  # nothing is lost that was not kept before
 _KEPT_EVERY_S: Final = 0.5  # progress is kept on disk no more often
+_RECENT: Final = 8  # lines of progress from which the time left is estimated
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class RunningJob:
+    """A job that runs.
+
+    Attributes:
+        row: The job, as it is now.
+        process: Its process.
+        cancelled: Whether it was cancelled.
+        gone: Whether its workspace is gone, so that nothing of it is to be kept.
+        version: Counts the changes.
+        kept: When it was last kept on disk.
+        thread: Listens to it.
+        late: Kills it where it does not end by itself.
+        reported: The lines of progress from before it was resumed, which it may repeat.
+    """
+
+    row: Row
+    process: subprocess.Popen[str]
+    cancelled: bool = False
+    gone: bool = False
+    version: int = 0
+    kept: float = 0.0
+    thread: threading.Thread | None = field(default=None)
+    late: threading.Timer | None = field(default=None)
+    reported: frozenset[tuple[Any, ...]] = frozenset()
+
+    def hear(self, news: Mapping[str, Any]) -> bool:
+        """Read a message of the process; return whether it is new."""
+        row, event = self.row, news["event"]
+        if event == "progress":
+            if _progress_key(news) in self.reported:
+                return False
+            line = {name: news[name] for name in ("seconds", "value", "bound", "gap", "rows", "step")}
+            row["progress"] = [*row["progress"], line][-PROGRESS_LINES:]
+        elif event == "total":
+            row["done"], row["total"] = news["done"], news["total"]
+        elif event == "design":
+            if news["frontier"]:
+                row["done"] += 1
+            else:
+                row["result"] = {"design": news["id"]}
+        elif event == "named":
+            row["title"] = f"Comparing: {news['name']}"
+            row["done"], row["total"] = news["done"], max(news["total"], news["done"] + 1)
+        elif event == "trial":
+            row["done"] += 1
+            row["total"] = max(row["total"], row["done"] + 1)
+        return True
+
+    def stop(self) -> None:
+        """Ask the process to end; kill it where nothing is lost, or where it does not end."""
+        if self.row["kind"] in _STOPS_AT_ONCE:
+            self.process.kill()
+            return
+        send(self.process, "stop")
+        if self.late is None:
+            self.late = threading.Timer(_PATIENCE_S, self.process.kill)
+            self.late.daemon = True
+            self.late.start()
+
+    def ending(self, last: Mapping[str, Any]) -> Row:
+        """Return how the job ended; ``last`` is its last result or error, empty without one."""
+        result = last["result"] if last.get("event") == "result" else self.row["result"]
+        if self.cancelled:
+            return {"status": "cancelled", "error": None, "result": result}
+        if last.get("event") == "result":
+            return {"status": "done", "error": None, "result": result, "done": self.row["total"]}
+        if last.get("event") == "error":
+            error = {"message": last["message"], "hint": last["hint"]}
+            return {"status": "failed", "error": error, "result": result}
+        return {"status": "interrupted", "error": None, "result": result}
+
+
+def seconds_left(row: Mapping[str, Any]) -> float | None:
+    """Return an estimate of the seconds that a running job still needs; None where none can be made.
+
+    The levels take as long as those before; the gap of a design shrinks at the pace of the last lines.
+    """
+    lines = row["progress"]
+    if row["status"] != "running" or not lines:
+        return None
+    if row["kind"] == "levels":
+        done = len(lines)
+        return float(lines[-1]["seconds"] / done * (row["total"] - row["done"]))
+    recent = [line for line in lines[-_RECENT:] if line["gap"]]
+    wanted = row["request"].get("gap")
+    if len(recent) < 2 or not wanted:
+        return None
+    passed = recent[-1]["seconds"] - recent[0]["seconds"]
+    shrunk = math.log(recent[0]["gap"] / recent[-1]["gap"])
+    if not (passed > 0 and shrunk > 0):
+        return None
+    return max(0.0, float(math.log(recent[-1]["gap"] / wanted) * passed / shrunk))
+
+
+def _progress_key(line: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the content of a line of progress without its time."""
+    return tuple(line[name] for name in ("step", "rows", "value", "bound", "gap"))
 
 
 class Jobs:
@@ -30,35 +136,18 @@ class Jobs:
         self._store = store
         self._lock = threading.RLock()
         self._running: dict[str, RunningJob] = {}
-        self._waiting: dict[str, Row] = {}  # the workspaces of the drafts that wait for their turn
 
     def start(self, workspace: Row, kind: str, title: str, request: Mapping[str, Any], *, unit: str) -> Row:
         """Start a job, and return it.
 
-        A draft replaces that of the same workspace, with what it made, and waits while another is made.
-
         Raises:
-            RefusedError: If too many run (drafts have a place of their own), or the data or the places were
-                changed in the meantime.
+            RefusedError: If too many run, or the data or the places were changed in the meantime.
         """
-        draft = bool(request.get("draft"))
-        with self._lock:
-            self._check_same(workspace)
-            if not draft:
-                self._check_room()
-                self._store.drop_old_states(workspace["id"], but={*self._running})
-            for each in self.of(workspace["id"]) if draft else ():
-                if is_draft(each):
-                    self._drop(each, designs=True)
-            status = "queued" if draft else "running"
-            row = self._store.make_job(
-                workspace["id"], kind=kind, title=title, request=dict(request), unit=unit, status=status
-            )
-            if not draft:
-                return self._launch(workspace, row)
-            self._waiting[row["id"]] = workspace
-            self._next_draft()
-            return self.now(workspace["id"], row["id"])
+        with self.unchanged(workspace):
+            self._check_room()
+            self._store.drop_old_states(workspace["id"], but={*self._running})
+            row = self._store.make_job(workspace["id"], kind=kind, title=title, request=dict(request), unit=unit)
+            return self._launch(workspace, row)
 
     def resume(self, workspace: Row, identity: str) -> Row:
         """Go on with a job that was cancelled or interrupted, or that failed.
@@ -66,33 +155,22 @@ class Jobs:
         Raises:
             RefusedError: If it is in another state, or too many run.
         """
-        with self._lock:
+        with self.unchanged(workspace):
             row = self.now(workspace["id"], identity)
-            if row["status"] not in ("cancelled", "interrupted", "failed"):
+            if row["status"] not in _STOPPED:
                 raise RefusedError(409, f"The job is {row['status']}.", "only a job that stopped can be resumed.")
-            if is_draft(row):
-                raise RefusedError(409, "A draft is not resumed.", "ask for a design of this level.")
-            self._check_same(workspace)
             self._check_room()
             changed: Row = {"status": "running", "error": None}
             if row["kind"] == "design":
-                changed |= {"done": 0.0, "total": 1.0}  # trials that were done are told again
+                changed |= {"done": 0.0, "total": 1.0}  # trials that were done are reported again
             self._store.change_job(identity, **changed)
             return self._launch(workspace, {**row, **changed})
 
     def cancel(self, workspace: str, identity: str) -> Row:
-        """Stop a job; what was proved so far is kept.
-
-        Raises:
-            RefusedError: If it does not run.
-        """
+        """Stop a job; what was proved so far is kept. `RefusedError` if it does not run."""
         with self._lock:
             running = self._running.get(identity)
             row = self.now(workspace, identity)
-            if is_draft(row) and row["status"] not in FINAL:
-                self._drop(row, designs=True)
-                self._next_draft()
-                return {**row, "status": "cancelled"}
             if running is None:
                 raise RefusedError(409, f"The job is {row['status']}.", "only a job that runs can be cancelled.")
             running.cancelled = True
@@ -100,32 +178,41 @@ class Jobs:
             return dict(running.row)
 
     def remove(self, workspace: str, identity: str, *, designs: bool) -> None:
-        """Drop a job that ended, or a draft in any state.
-
-        Args:
-            workspace: Its workspace.
-            identity: The job.
-            designs: Whether the designs that it made go, too.
+        """Drop a job that ended, and with ``designs`` the designs that it made.
 
         Raises:
-            RefusedError: If it runs, or made the frontier, which belongs to the places or values.
+            RefusedError: If it runs, or optimizes the levels, which belong to the places or values.
         """
         with self._lock:
             row = self.now(workspace, identity)
-            if row["kind"] == "frontier":
+            if row["kind"] == "levels":
                 raise RefusedError(
-                    409, "The frontier belongs to the places or values.", "choose these again to start over."
+                    409, "The levels belong to the places or values.", "choose these again to start over."
                 )
-            if row["status"] not in FINAL and not is_draft(row):
+            if row["status"] not in FINAL:
                 raise RefusedError(409, f"The job is {row['status']}.", "cancel it first.")
-            self._drop(row, designs=designs or row["status"] not in FINAL)
-            self._next_draft()
+            if designs:
+                self._drop_others(row, "")
+            self._store.drop_states(workspace, identity)
+            self._store.delete_job(identity)
+
+    @contextmanager
+    def unchanged(self, workspace: Row) -> Iterator[None]:
+        """Hold the data and the site of a workspace as they were read, until the block ends.
+
+        Raises:
+            RefusedError: If they were changed in the meantime, or the workspace is gone.
+        """
+        with self._lock:
+            now = self._store.workspace(workspace["id"])
+            if any(now[name] != workspace[name] for name in ("data", "site")):
+                raise RefusedError(409, "The data or the places were changed at this moment.", "ask for it again.")
+            yield
 
     @contextmanager
     def without(self, workspace: str) -> Iterator[None]:
         """End all jobs of a workspace at once, and forget them; no job of it starts before the block ends."""
         with self._lock:
-            self._waiting = {name: each for name, each in self._waiting.items() if each["id"] != workspace}
             chosen = [each for each in self._running.values() if each.row["workspace"] == workspace]
             for running in chosen:
                 running.gone = True
@@ -134,20 +221,15 @@ class Jobs:
                 with suppress(subprocess.TimeoutExpired):
                     running.process.wait(5)  # it writes nothing any more
             yield
-        for running in chosen:
-            if running.thread is not None:
-                running.thread.join(5)
+        _join(chosen)
 
     def close(self) -> None:
         """End all jobs: they are interrupted, and can be resumed."""
         with self._lock:
-            self._waiting.clear()
             chosen = list(self._running.values())
             for running in chosen:
                 running.process.kill()
-        for running in chosen:
-            if running.thread is not None:
-                running.thread.join(5)
+        _join(chosen)
 
     def forget(self, workspace: str, identity: str) -> None:
         """Drop what a job could go on from, unless it runs."""
@@ -164,72 +246,38 @@ class Jobs:
         return self._store.job(workspace, identity)
 
     def version(self, identity: str) -> int:
-        """Return a number that changes whenever a job does; -1 where it neither runs nor waits."""
+        """Return a number that changes whenever a job does; -1 where it does not run."""
         with self._lock:
-            if identity in self._waiting:
-                return 0
             running = self._running.get(identity)
             return -1 if running is None else running.version
 
-    def of(self, workspace: str) -> list[Row]:
-        """Return the jobs of a workspace as they are now."""
+    def of(self, workspace: str, kind: str | None = None) -> list[Row]:
+        """Return the jobs of a workspace as they are now, or those of a kind."""
         with self._lock:
             running = {identity: dict(each.row) for identity, each in self._running.items()}
-        # A draft may be deleted at any moment, so none is asked for by its name.
-        return [running.get(row["id"], row) for row in self._store.jobs(workspace)]
-
-    def _check_same(self, workspace: Row) -> None:
-        """Refuse a job for data or places that were changed after the request was read.
-
-        Raises:
-            RefusedError: If they were, or the workspace is gone.
-        """
-        now = self._store.workspace(workspace["id"])
-        if any(now[name] != workspace[name] for name in ("data", "site")):
-            raise RefusedError(409, "The data or the places were changed at this moment.", "ask for it again.")
+        rows = (running.get(row["id"], row) for row in self._store.jobs(workspace))
+        return [row for row in rows if kind in (None, row["kind"])]
 
     def _check_room(self) -> None:
-        count = sum(not is_draft(each.row) for each in self._running.values())
-        if count >= JOBS_RUNNING:
-            raise RefusedError(429, f"{count} jobs are running already.", "wait for one to end, or cancel one.")
-
-    def _next_draft(self) -> None:
-        """Start the draft that waits longest, where none is made now."""
-        if self._waiting and not any(is_draft(each.row) for each in self._running.values()):
-            identity = next(iter(self._waiting))
-            workspace = self._waiting.pop(identity)
-            self._store.change_job(identity, status="running")
-            self._launch(workspace, self._store.job(workspace["id"], identity))
-
-    def _drop(self, row: Row, *, designs: bool) -> None:
-        """Forget a job, and end its process at once where it has one."""
-        identity = row["id"]
-        self._waiting.pop(identity, None)
-        running = self._running.pop(identity, None)
-        if running is not None:
-            running.gone = True
-            running.process.kill()
-            with suppress(subprocess.TimeoutExpired):
-                running.process.wait(5)  # it writes nothing any more
-        if designs:
-            self._drop_others(row, "")
-        self._store.drop_states(row["workspace"], identity)
-        self._store.delete_job(identity)
+        if len(self._running) >= JOBS_RUNNING:
+            raise RefusedError(
+                429, f"{len(self._running)} jobs are running already.", "wait for one to end, or cancel one."
+            )
 
     def _launch(self, workspace: Row, row: Row) -> Row:
-        mine = [each for each in self._store.designs(workspace["id"]) if each["job"] == row["id"]]
+        made = [each for each in self._store.designs(workspace["id"]) if each["job"] == row["id"]]
         orders = {
             "kind": row["kind"],
             "folder": str(self._store.files(workspace["id"])),
             "data": workspace["data"],
             "site": workspace["site"],
             "request": row["request"],
-            "done": [each["epsilon"] for each in mine],
-            "before": mine[-1] if mine and row["kind"] == "design" else None,
+            "done": [each["epsilon"] for each in made],
+            "before": made[-1] if made and row["kind"] == "design" else None,
             "states": str(self._store.states(workspace["id"], row["id"])),
             "seconds": max((line["seconds"] for line in row["progress"]), default=0.0),
         }
-        reported = frozenset(map(progress_key, row["progress"]))
+        reported = frozenset(map(_progress_key, row["progress"]))
         running = RunningJob(dict(row), started(orders), reported=reported)
         self._running[row["id"]] = running
         running.thread = threading.Thread(target=self._listen, args=(running,), daemon=True)
@@ -239,8 +287,7 @@ class Jobs:
     def _listen(self, running: RunningJob) -> None:
         """Read the messages of a job until it ends."""
         last: Row = {}
-        stream = running.process.stdout
-        for line in stream or ():
+        for line in running.process.stdout or ():
             try:
                 news = json.loads(line)
             except ValueError:
@@ -262,7 +309,6 @@ class Jobs:
                 kept = ("status", "progress", "done", "total", "result", "error")
                 self._store.change_job(identity, **{name: running.row[name] for name in kept})
             self._running.pop(identity, None)
-            self._next_draft()
 
     def _take(self, running: RunningJob, news: Mapping[str, Any]) -> None:
         row, event = running.row, news["event"]
@@ -288,3 +334,9 @@ class Jobs:
         for each in self._store.designs(row["workspace"]):
             if each["job"] == row["id"] and each["id"] != kept:
                 self._store.delete_design(row["workspace"], each["id"])
+
+
+def _join(jobs: list[RunningJob]) -> None:
+    for running in jobs:
+        if running.thread is not None:
+            running.thread.join(5)

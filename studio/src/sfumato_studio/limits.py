@@ -57,8 +57,11 @@ JOBS_RUNNING: Final = 3
 WORKSPACES: Final = 200
 """Workspaces that are kept."""
 
-FRONTIER_DESIGNS: Final = 12
-"""Designs that a frontier is made of."""
+LEVELS: Final = 12
+"""Levels of the slider."""
+
+PEOPLE: Final = 1_000
+"""People of a survey, unless a number is given."""
 
 STATES_KEPT: Final = 5
 """Designs of a workspace that were stopped and can be resumed; older ones start again."""
@@ -68,3 +71,6 @@ PROGRESS_LINES: Final = 500
 
 VISITS_FILE: Final = "visits.parquet"
 """The name under which the studio keeps the visits of a file, once they are read."""
+
+MECHANISM_FILE: Final = "mechanism.sfm"
+"""The name under which the studio keeps a mechanism file that was opened."""

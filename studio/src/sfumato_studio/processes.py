@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from .errors import RefusedError
 from .limits import READ_SECONDS
-from .refusals import RefusedError
 from .store import Row
 
 Processes = set[subprocess.Popen[str]]
@@ -31,8 +31,8 @@ class _Family(subprocess.Popen[str]):
 
     def outlived_by_none(self) -> None:
         """Wait for the process to end, and kill what it left behind."""
-        with suppress(ChildProcessError):  # somebody else has just taken note of its end
-            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)  # nobody takes note here: it keeps its number
+        with suppress(ChildProcessError):  # another thread has just taken note of its end
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)  # WNOWAIT: it keeps its number
         self._kill_all()
 
     def _kill_all(self) -> None:
@@ -40,19 +40,18 @@ class _Family(subprocess.Popen[str]):
             os.killpg(self.pid, signal.SIGKILL)
 
 
-def read_apart(folder: str, path: str, kept_as: str, running: Processes) -> Row:
+def read_apart(folder: str, request: Mapping[str, Any], running: Processes) -> Row:
     """Read a file of a visitor in a process of its own.
 
     Args:
         folder: The workspace's files.
-        path: The file.
-        kept_as: ``places``, ``values``, or "" to find out.
+        request: The path, the kind and the columns; see `work.reading.read_file`.
         running: Where the process is found while it runs.
 
     Raises:
         RefusedError: If it cannot be read.
     """
-    orders = {"kind": "read", "folder": folder, "request": {"path": path, "kept_as": kept_as}}
+    orders = {"kind": "read", "folder": folder, "request": request}
     late = RefusedError(
         422, "The file could not be read in reasonable time or memory.", "use some of its rows.", "file"
     )
@@ -89,10 +88,10 @@ def done_apart(orders: Mapping[str, Any], seconds: float, late: RefusedError, ru
         running.discard(process)
         hang_up(process)
     if news.get("event") == "result":
-        found: Row = news["result"]
-        return found
+        result: Row = news["result"]
+        return result
     if news.get("event") == "error":
-        raise RefusedError(422, news["message"], news["hint"], news["field"])
+        raise RefusedError(422, news["message"], news["hint"], news["field"], news.get("columns"))
     raise late
 
 
@@ -109,11 +108,11 @@ def started(orders: Mapping[str, Any]) -> subprocess.Popen[str]:
     )
     if hasattr(os, "waitid"):
         threading.Thread(target=process.outlived_by_none, daemon=True).start()
-    tell(process, json.dumps(orders))
+    send(process, json.dumps(orders))
     return process
 
 
-def tell(process: subprocess.Popen[str], line: str) -> None:
+def send(process: subprocess.Popen[str], line: str) -> None:
     """Send a process a line; one that has ended, or does not listen any more, gets nothing."""
     if process.stdin is not None:
         with suppress(BrokenPipeError, ValueError):  # ValueError: it was hung up a moment ago

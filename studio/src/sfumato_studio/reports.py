@@ -12,9 +12,10 @@ from typing import Any, Final
 from sfumato._version import __version__
 from sfumato.reports.maps import invented_outline
 
+from .errors import RefusedError
+from .levels import shown_at
 from .limits import JOBS_RUNNING, REPORT_SECONDS
 from .processes import done_apart
-from .refusals import RefusedError
 from .state import Studio
 from .store import Row
 
@@ -22,7 +23,7 @@ _ROOM: Final = threading.BoundedSemaphore(JOBS_RUNNING)
 _AT_WORK: Final[defaultdict[str, threading.Lock]] = defaultdict(threading.Lock)
 
 
-def made_report(studio: Studio, workspace: Row, design: str, ending: str) -> bytes:
+def made_report(studio: Studio, workspace: Row, row: Row, ending: str) -> bytes:
     """Return a file of a design's report, which is made where it is not there.
 
     A kept report is found by the name of what it shows: with another outline, or other designs, it is
@@ -31,13 +32,13 @@ def made_report(studio: Studio, workspace: Row, design: str, ending: str) -> byt
     Args:
         studio: The studio.
         workspace: The workspace.
-        design: The design.
+        row: The design.
         ending: ``.html`` or ``.json``.
 
     Raises:
         RefusedError: If the design is gone, too many reports are being made, or this one cannot be made.
     """
-    row = studio.store.design(workspace["id"], design)
+    design = row["id"]
     orders = _orders(studio, workspace, row)
     path = studio.file(workspace["id"], design, ".sfm").with_name(f"{orders['request']['file']}{ending}")
     with suppress(OSError):
@@ -83,15 +84,17 @@ def _check_kept(studio: Studio, workspace: str, design: str) -> None:
 
 def outline_in(workspace: Row) -> dict[str, Any] | None:
     """Return the outline that the maps of a workspace are drawn on: the visitor's, or the built-in city's."""
-    given: dict[str, Any] | None = workspace["outline"]
-    if given is None and workspace["data"]["source"] == "city":
+    outline: dict[str, Any] | None = workspace["outline"]
+    if outline is None and workspace["data"]["source"] == "city":
         return invented_outline().geojson()
-    return given
+    return outline
 
 
 def _orders(studio: Studio, workspace: Row, row: Row) -> Row:
     facts = row["facts"]
-    others = [each for each in studio.frontier(workspace) if each["id"] != row["id"]]
+    domain, rows = studio.domain(workspace), studio.store.designs(workspace["id"])
+    shown_rows = (shown_at(domain, level, rows) for level in range(len(domain.epsilons)))
+    others = [each for each in shown_rows if each is not None and each["id"] != row["id"]]
     outline = outline_in(workspace)
     shown = json.dumps([__version__, outline, [each["id"] for each in others]], sort_keys=True)
     return {
@@ -104,7 +107,7 @@ def _orders(studio: Studio, workspace: Row, row: Row) -> Row:
             "design": row["id"],
             "file": f"{row['id']}.{hashlib.sha256(shown.encode()).hexdigest()[:16]}",
             "outline": outline,
-            "frontier": [{"epsilon": each["epsilon"], "loss": each["facts"]["loss"][2]} for each in others],
+            "levels": [{"epsilon": each["facts"]["proved"], "loss": each["facts"]["loss"][2]} for each in others],
             "remarks": [] if facts["finished"] else [facts["status"]],
         },
     }

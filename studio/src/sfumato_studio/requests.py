@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from .limits import LEAST_PLACES, MOST_PLACES, PATH_POINTS, POLYGON_CORNERS, SHARES, USUAL_PLACES
+from .limits import LEAST_PLACES, LEVELS, MOST_PLACES, PATH_POINTS, PEOPLE, POLYGON_CORNERS, SHARES, USUAL_PLACES
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
@@ -18,6 +18,8 @@ Corner = Annotated[
     list[Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]], Field(min_length=2, max_length=2)
 ]
 Identity = Annotated[str, Field(pattern="^[0-9a-f]{8,40}$")]
+LevelIndex = Annotated[int, Field(ge=0, lt=LEVELS)]
+People = Annotated[int, Field(ge=1, le=10**9)]
 Seconds = Annotated[float, Field(ge=1, le=86_400, allow_inf_nan=False)]
 
 
@@ -78,14 +80,17 @@ class ValuesSiteBody(RequestBody):
         None,
         description="The length of the circle that the numbers are on, such as 24 for hours; null for a line.",
     )
+    goal: Literal["shares", "answers"] | None = Field(
+        None, description="What counts: the accuracy of shares (by default of categories), or of single answers."
+    )
     epsilon_per_unit: bool = Field(False, description="Whether epsilon counts per unit, where values are numbers.")
 
 
 class MechanismBody(RequestBody):
-    """A mechanism: an epsilon on the frontier, or a design."""
+    """A mechanism: that of a level, or a design."""
 
-    epsilon: Positive | None = Field(None, description="On the frontier, interpolated.")
-    design: Identity | None = Field(None, description="The id of a proved design.")
+    level: LevelIndex | None = None
+    design: Identity | None = Field(None, description="The id of a design.")
 
 
 class PositionBody(RequestBody):
@@ -132,27 +137,28 @@ class AttackBody(MechanismBody):
 
 
 class ChooseBody(RequestBody):
-    """An outcome that is wanted."""
+    """An outcome that is wanted: one of these."""
 
     loss_at_most: Positive | None = None
     found_at_most: Share | None = None
+    half_width_at_most: Share | None = Field(None, description="Of the 95 % interval of a share, for `people`.")
+    people: People = PEOPLE
 
 
-class CompareBody(RequestBody):
-    """The thing that mechanisms have in common when they are compared."""
+class CompareBody(MechanismBody):
+    """A mechanism, and what others have in common with it."""
 
-    loss: Positive | None = None
-    epsilon: Positive | None = None
+    equal: Literal["loss", "epsilon"] = "loss"
 
 
-class FrontierBody(RequestBody):
-    """The time that each design of a frontier may take."""
+class OptimizeBody(RequestBody):
+    """The time that the design of each level may take."""
 
     time_limit_s: Seconds | None = None
 
 
 class DesignBody(RequestBody):
-    """A design that is asked for: one of epsilon and the two outcomes."""
+    """A design for one of epsilon and the two outcomes."""
 
     epsilon: Positive | None = None
     loss_at_most: Positive | None = None
@@ -161,9 +167,4 @@ class DesignBody(RequestBody):
         None, description="The attacker's least average error, in the loss's unit."
     )
     thorough: bool = Field(False, description="A hundred times nearer to the best possible; takes longer.")
-    draft: bool = Field(
-        False,
-        description="To look at: it replaces the workspace's draft, with what that made, and waits while another "
-        "draft is made.",
-    )
     time_limit_s: Seconds | None = None

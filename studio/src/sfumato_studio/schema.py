@@ -6,12 +6,12 @@ import json
 import sys
 from pathlib import Path
 
-from .app import described
+from .app import describe
 
 
 def schema_text() -> str:
     """Return the description of the interface as JSON."""
-    return json.dumps(described().openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(describe().openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":

@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+from sfumato.rounding import amount_at_most, at_most
 
 from .answers import (
     DataAnswer,
-    DesignAnswer,
-    DesignBriefAnswer,
-    FrontierStateAnswer,
     JobAnswer,
-    SectionAnswer,
+    LevelAnswer,
+    LevelsAnswer,
+    LevelStatus,
     SiteAnswer,
     WorkspaceAnswer,
 )
-from .limits import FRONTIER_DESIGNS
-from .state import Studio, bracket
+from .domains import Domain
+from .jobs import seconds_left
+from .levels import OPTIMIZED, bracket, is_optimized, shown_at
+from .limits import PEOPLE
+from .state import Studio
 from .store import Row
 from .words import StudioWords
 
 
 def workspace_answer(studio: Studio, row: Row) -> WorkspaceAnswer:
-    """Return a workspace with its data, site, frontier, designs and jobs."""
-    site, frontier, designs = None, None, []
-    # Jobs are read first: the page stops polling when none is open, so the designs must be as recent.
-    jobs = studio.jobs.of(row["id"])
-    if row["site"] is not None:
-        ground = studio.ground(row)
-        words = StudioWords(ground)
-        site = SiteAnswer.model_validate(ground.answer())
-        stored = studio.store.designs(row["id"])
-        designs = [brief(words, each) for each in stored]
-        job = next((each["id"] for each in reversed(jobs) if each["kind"] == "frontier"), None)
-        frontier = FrontierStateAnswer(
-            job=job,
-            epsilons=sorted(ground.epsilons),
-            ready=sum(each["frontier"] for each in stored),
-            total=FRONTIER_DESIGNS,
-        )
+    """Return a workspace with its data, site and jobs."""
+    site = None if row["site"] is None else site_answer(studio.domain(row))
     return WorkspaceAnswer(
         id=row["id"],
         title=row["title"],
@@ -45,11 +35,25 @@ def workspace_answer(studio: Studio, row: Row) -> WorkspaceAnswer:
         changed=row["changed"],
         data=None if row["data"] is None else data_answer(row["data"]),
         site=site,
-        frontier=frontier,
-        designs=designs,
-        jobs=[job_answer(each) for each in jobs],
+        jobs=[job_answer(each) for each in studio.jobs.of(row["id"])],
         outline=row["outline"] is not None,
         view=row["view"],
+    )
+
+
+def site_answer(domain: Domain) -> SiteAnswer:
+    """Return the secrets of a workspace."""
+    return SiteAnswer.model_validate(
+        {
+            "kind": domain.kind,
+            "n": len(domain.prior),
+            "goal": domain.goal,
+            "optimizable": domain.optimizable,
+            "epsilon_unit": domain.epsilon_unit,
+            "loss_unit": domain.loss_unit,
+            "epsilons": domain.epsilons,
+            **domain.answer(),
+        }
     )
 
 
@@ -59,38 +63,73 @@ def data_answer(data: dict[str, Any]) -> DataAnswer:
 
 
 def job_answer(row: Row) -> JobAnswer:
-    """Return a job."""
-    return JobAnswer.model_validate({name: row[name] for name in JobAnswer.model_fields})
+    """Return a job, with an estimate of the time left and the best so far."""
+    special = {"seconds_left", "best"}
+    fields = {name: row[name] for name in JobAnswer.model_fields if name not in special}
+    return JobAnswer.model_validate({**fields, "seconds_left": seconds_left(row), "best": _best(row)})
 
 
-def brief(words: StudioWords, row: Row) -> DesignBriefAnswer:
-    """Return a design in a few numbers."""
-    facts = row["facts"]
-    return DesignBriefAnswer(
-        id=row["id"],
-        epsilon=row["epsilon"],
-        made=row["made"],
-        frontier=row["frontier"],
-        finished=facts["finished"],
-        loss=words.loss(bracket(facts["loss"])),
-        gap=facts["gap"],
+def _best(row: Row) -> str:
+    """Return the loss of the best mechanism of a job so far, in a sentence."""
+    value = row["progress"][-1]["value"] if row["progress"] else None
+    if value is None:
+        return ""
+    loss = amount_at_most(value, row["unit"]) if row["unit"] else at_most(value, 3)
+    which = "The last level loses" if row["kind"] == "levels" else "The best mechanism so far loses"
+    return f"{which} at most {loss} on average."
+
+
+def levels_answer(studio: Studio, workspace: Row) -> LevelsAnswer:
+    """Return the levels that are there, and other designs, the least private first."""
+    domain, rows = studio.domain(workspace), studio.store.designs(workspace["id"])
+    jobs = studio.jobs.of(workspace["id"], "levels")
+    shown = ((level, shown_at(domain, level, rows)) for level in range(len(domain.epsilons)))
+    stops: list[tuple[int | None, Row]] = [(level, row) for level, row in shown if row is not None]
+    stops += [(None, row) for row in rows if not row["frontier"]]
+    stops.sort(key=lambda stop: -stop[1]["facts"]["proved"])
+    words = StudioWords(domain)
+    return LevelsAnswer(
+        levels=[_level(words, level, row, rows, jobs) for level, row in stops],
+        start=domain.start,
+        total=len(domain.epsilons),
+        baseline=words.baseline(),
+        progress=job_answer(jobs[-1]) if jobs else None,
     )
 
 
-def design_answer(words: StudioWords, row: Row) -> DesignAnswer:
-    """Return a design with its report in words."""
-    facts = row["facts"]
-    return DesignAnswer(
-        id=row["id"],
-        epsilon=row["epsilon"],
-        made=row["made"],
+def level_answer(studio: Studio, workspace: Row, row: Row) -> LevelAnswer:
+    """Return one design, as a level or on its own."""
+    domain, rows = studio.domain(workspace), studio.store.designs(workspace["id"])
+    jobs = studio.jobs.of(workspace["id"], "levels")
+    return _level(StudioWords(domain), level_of(domain, row), row, rows, jobs)
+
+
+def level_of(domain: Domain, row: Row) -> int | None:
+    """Return the level that a design was made for; None for other designs."""
+    return domain.epsilons.index(row["epsilon"]) if row["frontier"] and row["epsilon"] in domain.epsilons else None
+
+
+def _level(
+    words: StudioWords, level: int | None, row: Row, rows: Sequence[Row], jobs: Sequence[Row]
+) -> LevelAnswer:
+    facts, loss = row["facts"], bracket(row["facts"]["loss"])
+    useful = words.domain.useful(loss.value)
+    running = bool(jobs) and jobs[-1]["status"] in ("queued", "running")
+    waits = level is not None and running and not is_optimized(words.domain, level, rows)
+    status: LevelStatus = "optimized" if facts["name"] == OPTIMIZED else "running" if waits else "closed form"
+    return LevelAnswer(
+        level=level,
+        design=row["id"],
+        epsilon=facts["proved"],
+        status=status,
+        name=facts["name"],
+        useful=useful,
         finished=facts["finished"],
-        n=facts["n"],
-        loss=words.loss(bracket(facts["loss"])),
+        gap=facts["gap"],
+        headline=words.headline(facts["proved"]),
+        sentences=words.level(row, useful=useful),
+        loss=words.loss(loss),
         error=None if facts["error"] is None else words.error(bracket(facts["error"])),
         found=words.found(bracket(facts["found"])),
-        bound=words.bound(facts["bound"]),
-        gap=facts["gap"],
-        status=facts["status"],
-        sections=[SectionAnswer.model_validate(each) for each in facts["sections"]],
+        shares=words.shares(row, PEOPLE),
     )

@@ -1,49 +1,55 @@
-"""The state behind the interface: grounds, frontiers and designs of workspaces, kept ready in memory."""
+"""State behind the interface: domains, levels and mechanisms of workspaces, ready in memory."""
 
 from __future__ import annotations
 
 import json
-import math
+import secrets
+import shutil
 import threading
-from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
-import numpy as np
-
-from sfumato.core import Bracket, Mechanism
-from sfumato.core.arrays import Floats
-from sfumato.core.immutable import CompactRepr
+from sfumato.core import Mechanism
+from sfumato.errors import SfumatoError
 from sfumato.files import read_mechanism_file
-from sfumato.optimal import Blend, DesignLine, LineDesign
+from sfumato.ledgers import Ledger
 
-from .grounds import StudioGround, ground_of
+from .domains import Domain, domain_of
+from .errors import RefusedError
 from .jobs import Jobs
-from .processes import Processes
-from .refusals import RefusedError
+from .levels import closed_form_facts, shown_at, write_design
+from .limits import MECHANISM_FILE, VISITS_FILE
+from .processes import Processes, read_apart
 from .store import Row, Store
 from .words import StudioWords
 
-_KEPT: Final = 16  # grounds and lines that stay in memory
+_DOMAINS: Final = 16  # that stay in memory
+_MECHANISMS: Final = 64
+
+_Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Chosen(CompactRepr):
-    """The mechanism that a request is about: interpolated, or a proved design.
+class _Recent(Generic[_Value]):
+    """The values that were used last, by their keys."""
 
-    Attributes:
-        epsilon: As it was asked for.
-        promised: What it promises.
-        blend: Its numbers and rows.
-        design: The stored design; None where it is interpolated.
-    """
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, threading.Lock()
+        self._values: OrderedDict[Hashable, _Value] = OrderedDict()
 
-    epsilon: float
-    promised: float
-    blend: Blend
-    design: Row | None
+    def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
+        """Return the value of a key, which is made where it is not there."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        value = make()
+        with self._lock:
+            self._values[key] = value
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return value
 
 
 class Studio:
@@ -51,22 +57,54 @@ class Studio:
 
     Args:
         folder: Where workspaces are kept.
+        ledger: The ledger whose budgets are shown; None for none.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, ledger: Ledger | None = None) -> None:
         self.store = Store(folder)
         self.jobs = Jobs(self.store)
+        self.ledger = ledger
         self.apart: Processes = set()
-        self._lock = threading.RLock()
-        self._grounds: OrderedDict[str, tuple[str, StudioGround]] = OrderedDict()
-        self._lines: OrderedDict[str, tuple[tuple[str, ...], DesignLine]] = OrderedDict()
+        self._closed = False
+        self._domains: _Recent[Domain] = _Recent(_DOMAINS)
+        self._mechanisms: _Recent[Mechanism] = _Recent(_MECHANISMS)
+        self._making: defaultdict[tuple[str, int], threading.Lock] = defaultdict(threading.Lock)
+        self._makers: dict[str, threading.Thread] = {}
 
     def close(self) -> None:
         """End all processes and close the files."""
+        self._closed = True
         for process in tuple(self.apart):
             process.kill()
+        for maker in tuple(self._makers.values()):
+            maker.join(5)
         self.jobs.close()
         self.store.close()
+
+    def fill(self, identity: str, request: Mapping[str, Any]) -> None:
+        """Fill a workspace with a file; its designs and jobs are dropped.
+
+        Args:
+            identity: The workspace.
+            request: The path, and the kind and columns that were chosen; see `work.reading.read_file`.
+
+        Raises:
+            RefusedError: If it cannot be read; then nothing of the workspace is touched.
+        """
+        folder, own = self.store.files(identity), secrets.token_hex(8)
+        apart = folder / "upload" / own
+        apart.mkdir(mode=0o700, parents=True)
+        try:
+            data = read_apart(str(apart), request, self.apart)
+            for name in (VISITS_FILE, MECHANISM_FILE):
+                if (apart / name).exists():
+                    stem, _, ending = name.partition(".")
+                    data["file"] = f"{stem}-{own}.{ending}"
+                    (apart / name).replace(folder / data["file"])
+            site = {"kind": data["kind"]} if data["source"] == "mechanism" else None
+            self.start_over(identity, data=data, site=site, outline=None, title=data["title"])
+        finally:
+            shutil.rmtree(apart, ignore_errors=True)
 
     def start_over(self, identity: str, **values: Any) -> None:
         """Change the data or the site of a workspace, which ends its jobs and drops its designs."""
@@ -74,143 +112,91 @@ class Studio:
             before = self.store.workspace(identity)["data"]
             self.store.start_over(identity)
             self.store.change_workspace(identity, **values)
-            self.forget(identity)
-        if "data" in values and before is not None and before["visits"] is not None:
-            (self.store.files(identity) / before["visits"]).unlink(missing_ok=True)
+        if "data" in values and before is not None and before["file"] is not None:
+            (self.store.files(identity) / before["file"]).unlink(missing_ok=True)
 
     def delete(self, identity: str) -> None:
         """Delete a workspace."""
         with self.jobs.without(identity):
             self.store.delete_workspace(identity)
-            self.forget(identity)
 
-    def forget(self, identity: str) -> None:
-        """Drop what is kept in memory of a workspace."""
-        with self._lock:
-            self._grounds.pop(identity, None)
-            self._lines.pop(identity, None)
-
-    def ground(self, workspace: Row) -> StudioGround:
-        """Return the ground of a workspace.
-
-        Raises:
-            RefusedError: If it has none yet.
-        """
+    def domain(self, workspace: Row) -> Domain:
+        """Return the domain of a workspace; `RefusedError` if it has none yet."""
         if workspace["data"] is None:
             raise RefusedError(409, "There are no data yet.", "choose an example, or drop a file.")
         if workspace["site"] is None:
             raise RefusedError(409, "The places or values are not chosen yet.", "choose them first.")
-        key = json.dumps([workspace["data"], workspace["site"]], sort_keys=True)
-        identity = workspace["id"]
-        with self._lock:
-            kept = self._grounds.get(identity)
-            if kept is not None and kept[0] == key:
-                self._grounds.move_to_end(identity)
-                return kept[1]
-        found = ground_of(workspace["data"], workspace["site"], self.store.files(identity))
-        with self._lock:
-            self._grounds[identity] = (key, found)
-            while len(self._grounds) > _KEPT:
-                self._grounds.popitem(last=False)
-        return found
+        key = json.dumps([workspace["id"], workspace["data"], workspace["site"]], sort_keys=True)
+        folder = self.store.files(workspace["id"])
+        return self._domains.get(key, lambda: domain_of(workspace["data"], workspace["site"], folder))
 
     def words(self, workspace: Row) -> StudioWords:
-        """Return the sentences about the ground of a workspace."""
-        return StudioWords(self.ground(workspace))
+        """Return the sentences about the domain of a workspace."""
+        return StudioWords(self.domain(workspace))
 
-    def frontier(self, workspace: Row) -> list[Row]:
-        """Return the designs of the frontier, by epsilon."""
-        return [row for row in self.store.designs(workspace["id"]) if row["frontier"]]
-
-    def line(self, workspace: Row) -> DesignLine:
-        """Return the frontier of a workspace, in memory.
-
-        Raises:
-            RefusedError: If there is none yet.
-        """
-        rows = self.frontier(workspace)
-        if not rows:
-            raise RefusedError(409, "There is no frontier yet.", "start one, and wait for its first designs.")
-        key, identity = tuple(row["id"] for row in rows), workspace["id"]
-        with self._lock:
-            kept = self._lines.get(identity)
-            if kept is not None and kept[0] == key:
-                self._lines.move_to_end(identity)
-                return kept[1]
-        found = DesignLine(self._on_line(workspace, row) for row in rows)
-        with self._lock:
-            self._lines[identity] = (key, found)
-            while len(self._lines) > _KEPT:
-                self._lines.popitem(last=False)
-        return found
-
-    def chosen(self, workspace: Row, epsilon: float | None, design: str | None) -> Chosen:
-        """Return the mechanism that a request names.
+    def row(self, workspace: Row, level: int | None, design: str | None) -> Row:
+        """Return the design that a request names, or that a level shows.
 
         Raises:
             RefusedError: If it names none or two, or one that is not there.
         """
-        if (epsilon is None) == (design is None):
-            raise RefusedError(422, "Name either an epsilon or a design.", "send one of them.", "epsilon")
+        if (level is None) == (design is None):
+            raise RefusedError(422, "Name either a level or a design.", "send one of them.", "level")
         if design is not None:
-            row = self.store.design(workspace["id"], design)
-            only = self._on_line(workspace, row)
-            return Chosen(row["epsilon"], row["epsilon"], Blend(only, only, 1.0), row)
-        self.ground(workspace)
-        line, wanted = self.line(workspace), float(epsilon or 0.0)
-        ends = line.designs[0].epsilon, line.designs[-1].epsilon
-        if not ends[0] <= wanted <= ends[1]:
+            return self.store.design(workspace["id"], design)
+        return self.level(workspace, level or 0)
+
+    def level(self, workspace: Row, level: int) -> Row:
+        """Return the design that a level shows; its closed form is made where it is missing."""
+        domain = self.domain(workspace)
+        if level >= len(domain.epsilons):
             raise RefusedError(
-                422,
-                f"Epsilon {wanted:g} is outside of what was designed so far.",
-                f"use {ends[0]:g} to {ends[1]:g}.",
-                "epsilon",
+                422, f"There is no level {level}.", f"use 0 to {len(domain.epsilons) - 1}.", "level"
             )
-        blend = line.at(wanted)
-        row_of = {row["id"]: row for row in self.frontier(workspace)} if blend.single else {}
-        return Chosen(wanted, blend.upper.epsilon, blend, row_of.get(blend.upper.name))
+        with self._making[workspace["id"], level]:
+            there = shown_at(domain, level, self.store.designs(workspace["id"]))
+            if there is not None:
+                return there
+            file, facts = closed_form_facts(domain, level)
+            with self.jobs.unchanged(workspace):
+                identity = write_design(self.store.files(workspace["id"]), file)
+                self.store.add_design(workspace["id"], "", identity, frontier=True, facts=facts)
+        return self.store.design(workspace["id"], identity)
 
-    def promised(self, workspace: Row, epsilon: float) -> float:
-        """Return what a mechanism between designs promises, the larger epsilon of two; elsewhere what is asked."""
-        epsilons = [row["epsilon"] for row in self.frontier(workspace)]
-        if not epsilons or not epsilons[0] <= epsilon <= epsilons[-1]:
-            return epsilon
-        return self.chosen(workspace, epsilon, None).promised
+    def begin(self, workspace: Row) -> None:
+        """Make the level to begin with, then the others in a thread."""
+        self.level(workspace, self.domain(workspace).start)
+        self.make_levels(workspace)
 
-    def mechanism(self, workspace: Row, chosen: Chosen) -> Mechanism:
-        """Return a mechanism to draw from or to attack: that of a file, or an interpolated one."""
-        if chosen.design is not None:
-            return read_mechanism_file(self.file(workspace["id"], chosen.design["id"], ".sfm")).report_channel
-        space = self.ground(workspace).space
-        return Mechanism(chosen.blend.rows, space, space)
+    def make_levels(self, workspace: Row) -> None:
+        """Make the levels that are missing, one after the other, in a thread."""
+
+        def make() -> None:
+            try:
+                for level in self.domain(workspace).order:
+                    if self._closed:
+                        return
+                    self.level(workspace, level)
+            except (RefusedError, SfumatoError):
+                return  # it was changed, or the request for this level says what is wrong
+            finally:
+                self._makers.pop(workspace["id"], None)
+
+        if workspace["id"] not in self._makers:
+            maker = self._makers[workspace["id"]] = threading.Thread(target=make, daemon=True)
+            maker.start()
+
+    def mechanism(self, workspace: Row, row: Row) -> Mechanism:
+        """Return the matrix of a design between secrets."""
+        domain = self.domain(workspace)
+        if row["facts"]["n"] != len(domain.space):  # they were changed after the request was read
+            raise RefusedError(409, "This design is for other places or values.", "load the page again.", "design")
+        path = self.file(workspace["id"], row["id"], ".sfm")
+        return self._mechanisms.get(row["id"], lambda: domain.picture(read_mechanism_file(path)))
 
     def file(self, workspace: str, design: str, ending: str) -> Path:
-        """Return a file of a design.
-
-        Raises:
-            RefusedError: If it is not there.
-        """
+        """Return a file of a design; `RefusedError` if it is not there."""
         path = self.store.files(workspace) / "designs" / f"{design}{ending}"
         if not path.is_file():
             raise RefusedError(404, "The file of this design is gone.", "make the design again.", "design")
         return path
-
-    def _on_line(self, workspace: Row, row: Row) -> LineDesign:
-        facts: Mapping[str, Any] = row["facts"]
-        if facts["n"] != len(self.ground(workspace).space):  # they were changed after the request was read
-            raise RefusedError(409, "This design is for other places or values.", "load the page again.", "design")
-        rows = np.load(self.file(workspace["id"], row["id"], ".npy"), allow_pickle=False)
-        error = None if facts["error"] is None else bracket(facts["error"])
-        return LineDesign(row["id"], row["epsilon"], rows, bracket(facts["loss"]), error, bracket(facts["found"]))
-
-
-def bracket(ends: list[float | None]) -> Bracket:
-    """Return numbers from JSON as a bracket; what is not known is infinite."""
-    lower, value, upper = ends
-    least, most = -math.inf if lower is None else lower, math.inf if upper is None else upper
-    return Bracket(least, least if value is None else value, most)
-
-
-def shown(probabilities: Floats) -> list[float]:
-    """Return probabilities for a picture, in six digits."""
-    return [float(f"{each:.6g}") for each in probabilities.tolist()]

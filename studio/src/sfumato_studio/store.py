@@ -33,8 +33,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sfumato._system import try_lock
 from sfumato.errors import FileError
 
+from .errors import RefusedError
 from .limits import STATES_KEPT, WORKSPACES
-from .refusals import RefusedError
 
 Row = dict[str, Any]
 
@@ -80,7 +80,7 @@ class Store:
         folder: Where it is kept; made where it is missing. Its owner alone can read what the studio keeps there.
 
     Raises:
-        FileError: If the folder cannot be used, everybody can write in it, or another studio uses it.
+        FileError: If the folder cannot be used, anyone can write in it, or another studio uses it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -96,7 +96,7 @@ class Store:
             ) from None
         if shared:
             raise FileError(
-                f"everybody can write in the folder {str(folder)!r}.", "name one of your own: --folder FOLDER."
+                f"anyone can write in the folder {str(folder)!r}.", "name one of your own: --folder FOLDER."
             )
         if not try_lock(self._running.fileno()):
             self._running.close()
@@ -116,7 +116,7 @@ class Store:
                 running = _JOBS.c.status.in_(["queued", "running"])
                 connection.execute(update(_JOBS).where(running).values(status="interrupted"))
             for row in self.workspaces():
-                self._drop_unread(row)
+                self._tidy(row)
         except SQLAlchemyError as error:
             self.close()
             raise FileError(
@@ -225,7 +225,7 @@ class Store:
         row: Row = {
             "id": secrets.token_hex(8),
             "workspace": workspace,
-            "status": "queued",
+            "status": "running",
             "created": time,
             "changed": time,
             "done": 0.0,
@@ -309,11 +309,16 @@ class Store:
         for path in (self.files(workspace) / "designs").glob(f"{identity}.*"):
             path.unlink(missing_ok=True)
 
-    def _drop_unread(self, workspace: Row) -> None:
-        """Delete uploads that a studio was reading when it was killed, and visits that no workspace uses."""
-        files, used = self.files(workspace["id"]), (workspace["data"] or {}).get("visits")
+    def _tidy(self, workspace: Row) -> None:
+        """Delete uploads that a studio was reading when it was killed, and files that no workspace uses."""
+        data = workspace["data"] or {}
+        if "visits" in data:  # of an earlier version
+            data = {**{name: value for name, value in data.items() if name != "visits"}, "file": data["visits"]}
+            self.start_over(workspace["id"])
+            self.change_workspace(workspace["id"], data=data)
+        files, used = self.files(workspace["id"]), data.get("file")
         shutil.rmtree(files / "upload", ignore_errors=True)
-        for path in files.glob("visits-*.parquet"):
+        for path in (*files.glob("visits-*.parquet"), *files.glob("mechanism-*.sfm")):
             if path.name != used:
                 with suppress(OSError):  # the studio serves the other workspaces all the same
                     path.unlink(missing_ok=True)

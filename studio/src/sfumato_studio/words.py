@@ -1,4 +1,4 @@
-"""The catalogue of the studio's sentences."""
+"""Sentences of the studio about one domain."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sfumato.comparison.engine import ANY
 from sfumato.core import Bracket
 from sfumato.core.immutable import CompactRepr
-from sfumato.optimal import Blend
 from sfumato.rounding import (
     about,
     about_percent,
@@ -19,7 +19,6 @@ from sfumato.rounding import (
     at_most,
     counted,
     even_belief_at_most,
-    exactly,
     factor_at_most,
     percent,
     percent_at_least,
@@ -27,118 +26,199 @@ from sfumato.rounding import (
     up,
 )
 
-from .answers import MeasuredAnswer
-from .grounds import PlacesGround, StudioGround, ValuesGround
+from .answers import Attacker, BaselineAnswer, MeasuredAnswer, SharesAnswer
+from .domains import Domain
+from .levels import QUANTILE, number
+from .store import Row
 
 _USELESS: Final = 0.999  # a limit of a chance that limits nothing
 _USELESS_EXPONENT: Final = 6.9  # with it, 50 % may become 99.9 %
+_EXPLANATIONS: Final = {
+    "optimum": "The mechanism of least loss, by linear programming.",
+    "exponential": "The nearer a value, the more probable; half of epsilon pays for the normalization.",
+    "geometric": "Noise on whole numbers, cut off at both ends.",
+    "tight constraints": "Every pair of values uses all of epsilon.",
+    "randomised response": "The truth with a fixed chance, otherwise any other value.",
+    "least information": "The least mutual information at this loss.",
+    "elastic": "More noise where few people are.",
+    "restricted Laplace": "Noise within a radius, which rules out far values.",
+    "program, spline": "Optimized for these visits on a square lattice.",
+    "program, hat": "Optimized for these visits on a triangular lattice.",
+    "planar Laplace": "Planar noise.",
+    "cells": "Optimized for cells, with no guarantee across a border.",
+    ANY: "A bound for every mechanism with this guarantee.",
+}
+_REMAPPED: Final = " + remap"
+YOURS: Final = "yours"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StudioWords(CompactRepr):
-    """The sentences about one ground."""
+    """The sentences about one domain."""
 
-    ground: StudioGround
+    domain: Domain
 
     @property
     def _places(self) -> bool:
-        return isinstance(self.ground, PlacesGround)
+        return self.domain.places
 
     @property
     def _ordered(self) -> bool:
         """Whether secrets are numbers, with errors in their unit."""
-        return isinstance(self.ground, ValuesGround) and self.ground.ordered
+        return self.domain.ordered
 
     @property
     def _per(self) -> str:
         """The unit of epsilon behind a number: ``/km``, or nothing."""
-        return self.ground.epsilon_unit.removeprefix("1")
+        return self.domain.epsilon_unit.removeprefix("1")
 
     @property
     def _way(self) -> str:
         """The way that differences of numbers on a circle are counted."""
-        return ", the shorter way around the circle" if self.ground.space.circle else ""
+        return ", the shorter way around the circle" if self.domain.space.circle else ""
 
-    def loss(self, found: Bracket) -> MeasuredAnswer:
-        """Return a loss, stated by its upper end."""
+    def loss(self, loss: Bracket) -> MeasuredAnswer:
+        """Return a loss, stated by its upper end, with that of one report for everybody."""
+        most = self._most(loss.upper)
         if self._places:
-            said = f"On average you appear at most {amount_at_most(found.upper, 'm')} from your true position."
+            said = f"On average you appear at most {most} from {self.domain.truth}."
         elif self._ordered:
-            said = f"On average the report is off by at most {at_most(found.upper, 3)}{self._way}."
+            said = f"On average the report is off by at most {most}{self._way}."
         else:
-            shown = percent_at_most(min(found.upper, 1.0))
-            said = f"At most {shown} of the answers name another value than the true one."
-        return _measured(found, self.ground.loss_unit, said)
+            said = f"At most {most} of the answers name another value than the true one."
+        blind, what = self.domain.loss_of_nothing, "place" if self._places else "value"
+        without = f"Always reporting one {what}: about {self._amount(blind)}."
+        return self._measured(loss, self.domain.loss_unit, f"at most {most}", said, blind, without)
 
-    def error(self, found: Bracket | None) -> MeasuredAnswer | None:
-        """Return an attacker's error, stated by its lower end."""
-        if found is None:
+    def error(self, error: Bracket | None) -> MeasuredAnswer | None:
+        """Return an attacker's average error, stated by its lower end, with that without a report."""
+        if error is None:
             return None
-        least = amount_at_least(max(found.lower, 0.0), "m" if self._places else "")
-        way = ", for any guess" if self._places else self._way
-        said = f"The best attacker's average error is at least {least}{way}."
-        return _measured(found, self.ground.loss_unit, said)
+        least = self._least(error.lower)
+        said = f"The best attacker's average error is at least {least}{self._way}."
+        blind = self.domain.blind.error
+        without = "" if blind is None else f"Without the report: about {self._amount(blind.value)}."
+        before = None if blind is None else blind.value
+        return self._measured(error, self.domain.loss_unit, f"at least {least}", said, before, without)
 
     def found(self, found: Bracket) -> MeasuredAnswer:
-        """Return how often an attacker finds the secret, stated by its upper end."""
-        what = "guesses the true value"
-        if isinstance(self.ground, PlacesGround):
-            what = f"is within {exactly(self.ground.radius_m)} m of your true position"
-        said = f"The best attacker {what} at most {percent_at_most(min(found.upper, 1.0))} of the time."
+        """Return how often an attacker finds the secret, stated by its upper end, with that without a report."""
+        what, most = self.domain.target, percent_at_most(min(found.upper, 1.0))
+        text, said = f"at most {most}", f"The best attacker {what} at most {most} of the time."
         if found.upper >= _USELESS:
-            said = f"No useful limit is proved on how often the best attacker {what}."
-        return _measured(Bracket(max(found.lower, 0.0), found.value, min(found.upper, 1.0)), "", said)
+            text, said = "no useful limit", f"No useful limit is proved on how often the best attacker {what}."
+        share = Bracket(max(found.lower, 0.0), found.value, min(found.upper, 1.0))
+        blind = min(self.domain.blind.found.value, 1.0)
+        return self._measured(share, "", text, said, blind, f"Without the report: about {percent(blind)}.")
 
-    def bound(self, value: float | None) -> MeasuredAnswer:
-        """Return the lower bound of the loss of such mechanisms."""
-        lowest = -math.inf if value is None else value
-        unit = self.ground.loss_unit
-        shown = amount_at_least(max(lowest, 0.0), unit) if unit else at_least(max(lowest, 0.0), 3)
-        if not self._places and not self._ordered:
-            shown = percent_at_least(max(lowest, 0.0))
-        what = "with this guarantee"
-        if self._places:
-            what = "on these places, with the rows that prove the guarantee,"
-        said = (
-            f"No mechanism {what} has an average loss below {shown}."
-            if value is not None
-            else "No bound is known."
+    def baseline(self) -> BaselineAnswer:
+        """Return the loss of one report for everybody, and the success of an attacker without a report."""
+        blind, nothing = self.domain.blind, self.domain.loss_of_nothing
+        what = "place" if self._places else "value"
+        lost = self._amount(nothing)
+        loss = self._measured(
+            Bracket(nothing, nothing, math.inf),
+            self.domain.loss_unit,
+            lost,
+            f"Always reporting one {what}: {lost}.",
         )
-        found = Bracket(lowest, max(lowest, 0.0), math.inf)
-        return MeasuredAnswer(lower=_json(found.lower), value=found.value, upper=None, unit=unit, sentence=said)
+        error = None
+        if blind.error is not None:
+            off = self._amount(blind.error.value)
+            error = self._measured(blind.error, self.domain.loss_unit, off, f"Without a report: about {off}.")
+        chance = min(blind.found.value, 1.0)
+        share = Bracket(max(blind.found.lower, 0.0), chance, min(blind.found.upper, 1.0))
+        text = about_percent(chance)
+        return BaselineAnswer(
+            loss=loss, error=error, found=self._measured(share, "", text, f"Without a report: {text}.")
+        )
+
+    def epsilon(self, epsilon: float) -> str:
+        """Return a proved epsilon with its unit."""
+        return f"epsilon {at_most(epsilon, 3)}{self._per}"
+
+    def headline(self, epsilon: float) -> str:
+        """Return the proved guarantee of the mechanism shown."""
+        exponent = self.domain.exponent(epsilon)
+        sure = (
+            "no useful limit"
+            if exponent > _USELESS_EXPONENT
+            else f"50 % becomes at most {even_belief_at_most(exponent)}"
+        )
+        return f"Epsilon at most {at_most(epsilon, 3)}{self._per}: for {self.domain.pair}, {sure}."
 
     def odds(self, epsilon: float) -> str:
-        """Return the meaning of an epsilon for two secrets."""
-        exponent = self.ground.exponent(epsilon)
-        times = factor_at_most(exponent)
+        """Return what a guarantee says of the odds and of a belief."""
+        exponent = self.domain.exponent(epsilon)
+        times = "any number of times" if exponent > 700 else f"{factor_at_most(exponent)} times"
         limit = (
-            f"Someone who thought both equally likely is then at most {even_belief_at_most(exponent)} sure of one."
+            "This is no useful limit."
+            if exponent > _USELESS_EXPONENT
+            else "Someone who thought both equally likely can become at most "
+            f"{even_belief_at_most(exponent)} sure of one of them."
         )
-        if exponent >= _USELESS_EXPONENT:
-            limit = "There is no useful limit on how sure someone may become of one of them."
-        pair, more = "any two values", ""
-        if self._places:
-            pair, more = "two points 1 km apart", " Closer points are harder to distinguish."
-        elif isinstance(self.ground, ValuesGround) and self.ground.per_unit and self.ground.ordered:
-            pair = f"two numbers 1 apart{self._way}"
-        return f"For {pair}, a report is at most {times} times as likely from one as from the other. {limit}{more}"
+        more = " Closer points are harder to distinguish." if self._per else ""
+        return (
+            f"For {self.domain.pair}{self._way if self._ordered else ''}, a report is at most {times} as likely "
+            f"from one as from the other. {limit}{more}"
+        )
 
-    def blended(self, blend: Blend, epsilon: float) -> list[str]:
-        """Return the definition and the guarantee of an interpolated mechanism."""
-        low, high = about(blend.lower.epsilon), at_most(blend.upper.epsilon)
+    def level(self, row: Row, *, useful: bool) -> list[str]:
+        """Return the guarantee of a design, and what is missing of it."""
+        facts = row["facts"]
+        said = [
+            f"Proved on the integers that are sampled: epsilon at most {at_most(facts['proved'], 6)}{self._per}."
+        ]
+        if not facts["finished"]:
+            said.append(f"Not finished: {facts['status']}. The guarantee is proved all the same.")
+        said.append(self.odds(facts["proved"]))
+        return said if useful else [self.same_for_all(), *said]
+
+    def shares(self, row: Row, people: int) -> SharesAnswer | None:
+        """Return the accuracy of the shares that so many reports give; None for places."""
+        facts = row["facts"]["shares"]
+        if facts is None:
+            return None
+        many = counted(people, "person", "people")
+        if facts["deviation"] is None:
+            return SharesAnswer(
+                people=people,
+                half_width=None,
+                estimable=False,
+                sentence="The share of each value cannot be estimated from these reports, however many there are.",
+            )
+        width = min(1.0, QUANTILE * facts["deviation"] / math.sqrt(people))
+        p = self.domain.prior.probabilities
+        without = QUANTILE * math.sqrt(float((p * (1 - p)).max()) / people)
+        text, bare = f"\u00b1 {percent(width)}", percent(without)
+        few = people < (facts["least_reports"] or math.inf)
+        said = f"With {many} like those in the data, each share is known to about {text} (95 % interval)."
+        if few:
+            width, text = 1.0, "no useful limit"
+            least = counted(math.ceil(facts["least_reports"] or 0), "report")
+            said = f"{many} are too few: it takes about {least} until each share is better than a guess."
+        half = self._measured(
+            Bracket(0.0, width, width), "", text, said, without, f"Without noise: \u00b1 {bare}."
+        )
+        return SharesAnswer(people=people, half_width=half, estimable=not few, sentence=said)
+
+    def takeaway(self, row: Row) -> list[str]:
+        """Return what the files of a mechanism hold."""
+        what = "each place of your data is visited" if self._places else "each value of your data occurs"
         return [
-            f"Interpolated for epsilon {about(epsilon)}{self._per}: a preview of a mechanism that uses one of two "
-            "proved designs, chosen at random. Its guarantee is the larger epsilon of the two, at most "
-            f"{high}{self._per}; the smaller one is {low}{self._per}.",
-            self.odds(blend.upper.epsilon),
+            self.headline(row["facts"]["proved"]),
+            f"The mechanism file holds how often {what}: keep it as secret as the data, or use public data.",
+            "Anyone with the mechanism file can prove the guarantee again: sfumato report mechanism.sfm.",
         ]
 
-    def certified(self, epsilon: float, *, finished: bool, status: str) -> list[str]:
-        """Return the guarantee and the state of a proved design."""
-        said = [f"Proved, on the integers that are sampled: epsilon is at most {at_most(epsilon, 6)}{self._per}."]
-        if not finished:
-            said.append(f"Not finished: {status}. The guarantee is proved all the same.")
-        return [*said, self.odds(epsilon)]
+    def warnings(self, row: Row, shares: SharesAnswer | None, *, useful: bool) -> list[str]:
+        """Return why a mechanism should not be used as it is."""
+        warnings = [] if useful else [self.same_for_all()]
+        if self.domain.exponent(row["facts"]["proved"]) > _USELESS_EXPONENT:
+            warnings.append(self.odds(row["facts"]["proved"]))
+        if shares is not None and not shares.estimable:
+            warnings.append(shares.sentence)
+        return warnings
 
     def same_for_all(self) -> str:
         """Return that a mechanism is little more useful than one report for everybody."""
@@ -206,45 +286,47 @@ class StudioWords(CompactRepr):
         )
         return f"{how} {adds}"
 
+    def attackers(self) -> dict[Attacker, str]:
+        """Return what each of three attackers knows."""
+        known = "people are at each place" if self._places else "each value occurs"
+        return {
+            "expected": f"Knows how often {known}, as in the data.",
+            "mistaken": "Believes your suspicion, but the data are true.",
+            "right": "Believes your suspicion, which is true, though the mechanism was made for the data.",
+        }
+
     def attacked(self) -> list[str]:
-        """Return the three attackers, and how their errors are counted."""
-        known, counting = "each value occurs", "To find you is to name the true value."
-        if self._places:
-            known = "people are at each place"
-            counting = (
-                "Errors are counted from the place of the map that you are rounded to, not from your position. To "
-                "find you is to name that place."
-            )
+        """Return how the errors of these attackers are counted."""
+        if not self._places:
+            return ["To find you is to name the true value."]
         return [
-            f"Expected: knows how often {known}, as in the data, which are true.",
-            "Mistaken: believes your suspicion, but the data are true.",
-            "Right: believes your suspicion, which is true, though the mechanism was made for the data.",
-            counting,
+            "Errors are counted from the place of the map that you are rounded to, not from your position. To "
+            "find you is to name that place."
         ]
 
     def attacker(self, error: Bracket | None, found: Bracket) -> tuple[MeasuredAnswer | None, MeasuredAnswer]:
         """Return the computed error and success of one of three attackers; these are no bounds."""
-        hits = f"They find you {about_percent(min(found.value, 1.0))} of the time."
-        said = None
-        if error is not None:
-            shown = amount(error.value, "m")
-            said = _measured(error, self.ground.loss_unit, f"Their average error is about {shown}.")
-        return said, _measured(found, "", hits)
+        chance, blind = about_percent(min(found.value, 1.0)), float(self.domain.prior.probabilities.max())
+        without = f"Without the report: {about_percent(blind)}."
+        hits = self._measured(found, "", chance, f"They find you {chance} of the time.", blind, without)
+        if error is None:
+            return None, hits
+        off = self._amount(error.value)
+        return self._measured(error, self.domain.loss_unit, off, f"Their average error is about {off}."), hits
 
-    def chosen(self, epsilon: float | None, *, loss: float | None, found: float | None) -> str:
-        """Return the epsilon that reaches an outcome, or that none does."""
-        wanted = (
-            f"a loss of at most {self._amount(loss)}"
-            if loss is not None
-            else f"at most {percent(found or 0.0)} found"
-        )
+    def chosen(self, epsilon: float | None, wanted: str, best: str) -> str:
+        """Return the level that reaches an outcome, or the best that is reached."""
         if epsilon is None:
-            return f"None of the designs reaches {wanted}."
-        way = "smallest" if loss is not None else "largest"
-        return (
-            f"About epsilon {about(epsilon)}{self._per} is the {way} with {wanted}, interpolated between proved "
-            "designs."
-        )
+            return f"No level reaches {wanted} (best: {best})."
+        return f"The level with epsilon at most {at_most(epsilon, 3)}{self._per} reaches {wanted}."
+
+    def outcome(self, *, loss: float | None, found: float | None, width: float | None) -> str:
+        """Return a wanted outcome in words."""
+        if loss is not None:
+            return f"a loss of at most {self._amount(loss)}"
+        if found is not None:
+            return f"at most {percent(found)} found"
+        return f"shares within {percent(width or 0.0)}"
 
     def compared(self, *, equal: str, value: float, visits: int | None) -> str:
         """Return the common loss or epsilon of compared mechanisms."""
@@ -262,7 +344,7 @@ class StudioWords(CompactRepr):
 
     def too_dear(self, loss: float) -> tuple[str, str]:
         """Return why a loss is too large to compare mechanisms at, and a hint."""
-        what, blind = "place" if self._places else "value", self.ground.loss_of_nothing
+        what, blind = "place" if self._places else "value", self.domain.loss_of_nothing
         message = (
             f"A loss of {self._amount(loss)} was chosen, but always reporting the same {what} loses about "
             f"{self._amount(blind)} and reveals nothing."
@@ -281,9 +363,14 @@ class StudioWords(CompactRepr):
         )
         if math.isinf(epsilon) and self._places and not problem:
             promise = "No guarantee for two points near each other: they may be on two sides of a border."
+        explanation = _EXPLANATIONS.get(name.removesuffix(_REMAPPED), "")
+        if name.endswith(_REMAPPED):
+            explanation += " Each report is then replaced by the best one."
         return {
             "name": name,
-            "epsilon": _json(epsilon),
+            "yours": name == YOURS,
+            "explanation": "The mechanism of this level." if name == YOURS else explanation,
+            "epsilon": number(epsilon),
             "loss": self._about("Loses", loss),
             "error": self._about("The attacker's error is", error),
             "promise": promise,
@@ -291,21 +378,29 @@ class StudioWords(CompactRepr):
             "problem": problem,
         }
 
-    def _about(self, what: str, found: Bracket | None) -> dict[str, Any] | None:
-        if found is None or not math.isfinite(found.value):
+    def _about(self, what: str, measure: Bracket | None) -> dict[str, Any] | None:
+        if measure is None or not math.isfinite(measure.value):
             return None
-        said = f"{what} {self._nearly(found.value)} on average."
-        if found.upper == math.inf and math.isfinite(found.lower):
-            least = self._least(found.lower)
+        text = self._nearly(measure.value)
+        said = f"{what} {text} on average."
+        if measure.upper == math.inf and math.isfinite(measure.lower):
+            least = self._least(measure.lower)
+            text = f"at least {least}"
             said = f"No mechanism with this epsilon or a smaller one loses less than {least} on average."
-        return _measured(found, self.ground.loss_unit, said).model_dump()
+        return self._measured(measure, self.domain.loss_unit, text, said).model_dump()
 
     def _least(self, value: float) -> str:
-        """Return a loss, rounded down."""
+        """Return a length, a difference or a share, rounded down."""
         lowest = max(value, 0.0)
         if self._places:
             return amount_at_least(lowest, "m")
         return at_least(lowest, 3) if self._ordered else percent_at_least(lowest)
+
+    def _most(self, value: float) -> str:
+        """Return a length, a difference or a share, rounded up."""
+        if self._places:
+            return amount_at_most(value, "m")
+        return at_most(value, 3) if self._ordered else percent_at_most(min(value, 1.0))
 
     def _nearly(self, value: float) -> str:
         shown = self._amount(value)
@@ -316,12 +411,17 @@ class StudioWords(CompactRepr):
             return amount(value, "m")
         return about(value, 3) if self._ordered else percent(value)
 
-
-def _measured(found: Bracket, unit: str, sentence: str) -> MeasuredAnswer:
-    return MeasuredAnswer(
-        lower=_json(found.lower), value=found.value, upper=_json(found.upper), unit=unit, sentence=sentence
-    )
-
-
-def _json(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    @staticmethod
+    def _measured(
+        measure: Bracket, unit: str, text: str, sentence: str, baseline: float | None = None, without: str = ""
+    ) -> MeasuredAnswer:
+        return MeasuredAnswer(
+            lower=number(measure.lower),
+            value=measure.value,
+            upper=number(measure.upper),
+            unit=unit,
+            text=text,
+            sentence=sentence,
+            baseline=baseline,
+            baseline_sentence=without,
+        )

@@ -1,80 +1,80 @@
-"""Routes of designs: request, show, download and delete."""
+"""Routes of designs: optimize, request, delete, and take away."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from starlette.responses import FileResponse, Response
 
-from ..answers import DesignAnswer, JobAnswer
-from ..refusals import RefusedError
+from ..answers import JobAnswer, TakeawayAnswer
+from ..errors import RefusedError
+from ..levels import FINE_GAP, OPTIMIZED, ROUGH_GAP
+from ..limits import LEVELS, PEOPLE
 from ..reports import made_report
-from ..requests import DesignBody
-from ..serializers import design_answer, job_answer
-from .access import ERRORS, ADesignId, AStudio, AWorkspace
+from ..requests import DesignBody, OptimizeBody, People
+from ..serializers import job_answer
+from . import ERRORS, ADesignId, AStudio, AWorkspace
+from .levels import ADesign, ALevel
 
-designs = APIRouter(prefix="/api/workspaces/{workspace}/designs", tags=["designs"], responses=ERRORS)
-
-_MECHANISM: Final[dict[int | str, dict[str, Any]]] = {
-    200: {
-        "description": "The mechanism file. It holds the prior: keep it as secret as the data.",
-        "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
-_SCRIPT: Final[dict[int | str, dict[str, Any]]] = {
-    200: {
-        "description": "A Python script that makes the design again.",
-        "content": {"text/x-python; charset=utf-8": {"schema": {"type": "string"}}},
-    }
-}
-_REPORT: Final[dict[int | str, dict[str, Any]]] = {
-    200: {
-        "description": "The report, as one page that opens offline.",
-        "content": {"text/html; charset=utf-8": {"schema": {"type": "string"}}},
-    }
-}
-_FACTS: Final[dict[int | str, dict[str, Any]]] = {
-    200: {
-        "description": "All that the report says, for machines.",
-        "content": {"application/json": {"schema": {"type": "object"}}},
-    }
-}
+designs = APIRouter(prefix="/api/workspaces/{workspace}", tags=["designs"], responses=ERRORS)
 
 
-@designs.post("", status_code=202)
-def ask(studio: AStudio, workspace: AWorkspace, wish: DesignBody) -> JobAnswer:
+def _file(description: str, kind: str, schema: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
+    """Return the description of an answer that is a file."""
+    return {200: {"description": description, "content": {kind: {"schema": schema}}}}
+
+
+_TEXT: Final = {"type": "string"}
+_MECHANISM: Final = _file(
+    "The mechanism file. It holds the prior: keep it as secret as the data.",
+    "application/zip",
+    {**_TEXT, "format": "binary"},
+)
+_SCRIPT: Final = _file("A Python script that makes the mechanism again.", "text/x-python; charset=utf-8", _TEXT)
+_REPORT: Final = _file("The report, as one page that opens offline.", "text/html; charset=utf-8", _TEXT)
+_FACTS: Final = _file("All that the report says, for machines.", "application/json", {"type": "object"})
+
+
+@designs.post("/optimize", status_code=202)
+def optimize(studio: AStudio, workspace: AWorkspace, body: OptimizeBody) -> JobAnswer:
+    """Optimize all levels, from the first one shown outward, or go on; each is used as soon as it is ready."""
+    domain = studio.domain(workspace)
+    if not domain.optimizable:
+        raise RefusedError(409, "There is nothing to optimize here.", "use the levels as they are.")
+    for row in reversed(studio.jobs.of(workspace["id"], "levels")):
+        if row["status"] in ("running", "done"):
+            return job_answer(row)
+        return job_answer(studio.jobs.resume(workspace, row["id"]))
+    title = f"Optimizing {LEVELS} levels"
+    return job_answer(studio.jobs.start(workspace, "levels", title, body.model_dump(), unit=domain.loss_unit))
+
+
+@designs.post("/designs", status_code=202)
+def start(studio: AStudio, workspace: AWorkspace, body: DesignBody) -> JobAnswer:
     """Start a design for an epsilon, or for an outcome whose epsilon is searched for."""
-    aims = [name for name in ("epsilon", "loss_at_most", "found_at_most") if getattr(wish, name) is not None]
+    aims = [name for name in ("epsilon", "loss_at_most", "found_at_most") if getattr(body, name) is not None]
     if len(aims) != 1:
         raise RefusedError(
             422, "Name what the design is for.", "send one of epsilon, loss_at_most and found_at_most.", "epsilon"
         )
-    ground = studio.ground(workspace)
-    if wish.found_at_most is not None and ground.kind != "places":
+    domain = studio.domain(workspace)
+    if workspace["data"]["source"] == "mechanism":
+        raise RefusedError(409, "There is nothing to optimize here.", "open the data.")
+    if body.found_at_most is not None and not domain.places:
         raise RefusedError(
-            422,
-            "For values, a chance to be found cannot be searched for.",
-            "choose an epsilon on the frontier.",
-            "found_at_most",
+            422, "For values, a chance to be found cannot be searched for.", "choose a level.", "found_at_most"
         )
-    if wish.distortion is not None and wish.epsilon is None:
+    if body.distortion is not None and body.epsilon is None:
         raise RefusedError(
-            422, "The attacker's error was asked for without epsilon.", "send epsilon, too.", "epsilon"
+            422, "The attacker's error was requested without epsilon.", "send epsilon, too.", "epsilon"
         )
-    title = f"Design for {aims[0].replace('_', ' ')} {getattr(wish, aims[0]):g}"
-    return job_answer(
-        studio.jobs.start(workspace, "design", title, wish.model_dump(exclude_none=True), unit=ground.loss_unit)
-    )
+    title = f"Design for {aims[0].replace('_', ' ')} {getattr(body, aims[0]):g}"
+    request = {**body.model_dump(exclude_none=True), "gap": FINE_GAP if body.thorough else ROUGH_GAP}
+    return job_answer(studio.jobs.start(workspace, "design", title, request, unit=domain.loss_unit))
 
 
-@designs.get("/{design}")
-def one(studio: AStudio, workspace: AWorkspace, design: ADesignId) -> DesignAnswer:
-    """Return what is proved of a design, in numbers and in words."""
-    return design_answer(studio.words(workspace), studio.store.design(workspace["id"], design))
-
-
-@designs.delete("/{design}", status_code=204, response_model=None)
+@designs.delete("/designs/{design}", status_code=204, response_model=None)
 def delete(studio: AStudio, workspace: AWorkspace, design: ADesignId) -> None:
     """Delete a design, and what its job could go on from."""
     job = studio.store.design(workspace["id"], design)["job"]
@@ -82,36 +82,58 @@ def delete(studio: AStudio, workspace: AWorkspace, design: ADesignId) -> None:
     studio.jobs.forget(workspace["id"], job)
 
 
-@designs.get("/{design}/mechanism.sfm", response_class=FileResponse, responses=_MECHANISM)
-def mechanism(studio: AStudio, workspace: AWorkspace, design: ADesignId) -> FileResponse:
+@designs.get("/takeaway")
+def takeaway(
+    studio: AStudio,
+    workspace: AWorkspace,
+    level: ALevel = None,
+    design: ADesign = None,
+    people: Annotated[People, Query(description="Who answer the survey.")] = PEOPLE,
+) -> TakeawayAnswer:
+    """Return what to know before a mechanism is downloaded."""
+    row, domain, words = studio.row(workspace, level, design), studio.domain(workspace), studio.words(workspace)
+    shares = words.shares(row, people)
+    useful = domain.useful(row["facts"]["loss"][1])
+    return TakeawayAnswer(
+        sentences=words.takeaway(row),
+        warnings=words.warnings(row, shares, useful=useful),
+        shares=shares,
+    )
+
+
+@designs.get("/mechanism.sfm", response_class=FileResponse, responses=_MECHANISM)
+def mechanism(
+    studio: AStudio, workspace: AWorkspace, level: ALevel = None, design: ADesign = None
+) -> FileResponse:
     """Download the mechanism file."""
-    studio.store.design(workspace["id"], design)
-    path = studio.file(workspace["id"], design, ".sfm")
+    path = studio.file(workspace["id"], studio.row(workspace, level, design)["id"], ".sfm")
     return FileResponse(path, filename="mechanism.sfm", media_type="application/zip")
 
 
-@designs.get("/{design}/script.py", response_class=Response, responses=_SCRIPT)
-def script(studio: AStudio, workspace: AWorkspace, design: ADesignId) -> Response:
-    """Download a Python script that makes the design again."""
-    row, ground = studio.store.design(workspace["id"], design), studio.ground(workspace)
-    text = ground.script(
-        workspace["data"]["name"], row["epsilon"], row["facts"]["wanted_gap"], row["facts"]["distortion"]
-    )
-    return _downloaded(text, "script.py", "text/x-python; charset=utf-8")
+@designs.get("/script.py", response_class=Response, responses=_SCRIPT)
+def script(studio: AStudio, workspace: AWorkspace, level: ALevel = None, design: ADesign = None) -> Response:
+    """Download a Python script that makes the mechanism again."""
+    row, domain = studio.row(workspace, level, design), studio.domain(workspace)
+    facts = row["facts"]
+    gap = facts["wanted_gap"] if facts["name"] == OPTIMIZED else None
+    text = domain.script(workspace["data"]["name"], row["epsilon"], gap, facts["distortion"])
+    return _download(text, "script.py", "text/x-python; charset=utf-8")
 
 
-@designs.get("/{design}/report.html", response_class=Response, responses=_REPORT)
-def report_page(studio: AStudio, workspace: AWorkspace, design: ADesignId) -> Response:
+@designs.get("/report.html", response_class=Response, responses=_REPORT)
+def report_page(studio: AStudio, workspace: AWorkspace, level: ALevel = None, design: ADesign = None) -> Response:
     """Download the report to read and to sign. The first time it is made, which takes some seconds."""
-    return _downloaded(made_report(studio, workspace, design, ".html"), "report.html", "text/html; charset=utf-8")
+    row = studio.row(workspace, level, design)
+    return _download(made_report(studio, workspace, row, ".html"), "report.html", "text/html; charset=utf-8")
 
 
-@designs.get("/{design}/report.json", response_class=Response, responses=_FACTS)
-def report_facts(studio: AStudio, workspace: AWorkspace, design: ADesignId) -> Response:
+@designs.get("/report.json", response_class=Response, responses=_FACTS)
+def report_facts(studio: AStudio, workspace: AWorkspace, level: ALevel = None, design: ADesign = None) -> Response:
     """Download what the report says as JSON. The first time it is made, which takes some seconds."""
-    return _downloaded(made_report(studio, workspace, design, ".json"), "report.json", "application/json")
+    row = studio.row(workspace, level, design)
+    return _download(made_report(studio, workspace, row, ".json"), "report.json", "application/json")
 
 
-def _downloaded(content: bytes | str, name: str, media_type: str) -> Response:
+def _download(content: bytes | str, name: str, media_type: str) -> Response:
     disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=media_type, headers=disposition)

@@ -11,10 +11,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from ..answers import JobAnswer
-from ..running import FINAL
+from ..jobs import FINAL
 from ..serializers import job_answer
 from ..state import Studio
-from .access import ERRORS, AJobId, AStudio, AWorkspace
+from . import ERRORS, AJobId, AStudio, AWorkspace
 
 job_routes = APIRouter(prefix="/api/workspaces/{workspace}/jobs/{job}", tags=["jobs"], responses=ERRORS)
 
@@ -38,7 +38,7 @@ def state(studio: AStudio, workspace: AWorkspace, job: AJobId) -> JobAnswer:
 async def events(studio: AStudio, workspace: AWorkspace, job: AJobId) -> StreamingResponse:
     """Stream the progress of a job until it ends."""
     await run_in_threadpool(studio.jobs.now, workspace["id"], job)  # refuses a job that is not there
-    return StreamingResponse(_told(studio, workspace["id"], job), media_type="text/event-stream")
+    return StreamingResponse(_events(studio, workspace["id"], job), media_type="text/event-stream")
 
 
 @job_routes.delete("", status_code=204, response_model=None)
@@ -48,13 +48,13 @@ def remove(
     job: AJobId,
     designs: Annotated[bool, Query(description="Whether the designs that it made go, too.")] = False,
 ) -> None:
-    """Forget a job that ended. A draft may be forgotten at any time: where it is not done, it ends at once."""
+    """Forget a job that ended."""
     studio.jobs.remove(workspace["id"], job, designs=designs)
 
 
 @job_routes.post("/cancel")
 def cancel(studio: AStudio, workspace: AWorkspace, job: AJobId) -> JobAnswer:
-    """Stop a job; what was proved so far is kept, but for a draft, of which nothing stays."""
+    """Stop a job; what was proved so far is kept."""
     return job_answer(studio.jobs.cancel(workspace["id"], job))
 
 
@@ -62,13 +62,13 @@ def cancel(studio: AStudio, workspace: AWorkspace, job: AJobId) -> JobAnswer:
 def resume(studio: AStudio, workspace: AWorkspace, job: AJobId) -> JobAnswer:
     """Go on with a job that was cancelled or interrupted, or that failed.
 
-    A frontier goes on with the designs that are missing. A design goes on where it was stopped, and the better of
+    Levels go on with the designs that are missing. A design goes on where it was stopped, and the better of
     the one before and the one after stays.
     """
     return job_answer(studio.jobs.resume(workspace, job))
 
 
-async def _told(studio: Studio, workspace: str, job: str) -> AsyncIterator[str]:
+async def _events(studio: Studio, workspace: str, job: str) -> AsyncIterator[str]:
     seen, quiet = -2, 0.0
     while True:
         version = studio.jobs.version(job)

@@ -12,38 +12,34 @@ from sfumato.core import Mechanism, Prior
 from sfumato.sampling import sampler
 
 from ..answers import (
-    AdversaryAnswer,
     AttackedAnswer,
+    AttackerAnswer,
     CountAnswer,
     JobAnswer,
     SharedAnswer,
     StepAnswer,
     WalkedAnswer,
 )
-from ..grounds import Measures, StudioGround, Where
+from ..domains import Domain, Where
+from ..errors import RefusedError
+from ..levels import bracket
 from ..limits import WALK_REPORTS
-from ..refusals import RefusedError
-from ..requests import AttackBody, CompareBody, ShareBody, WalkBody
+from ..requests import AttackBody, CompareBody, PositionBody, ShareBody, WalkBody
 from ..serializers import job_answer
-from ..state import Chosen, shown
-from ..words import StudioWords
-from .access import ERRORS, AStudio, AWorkspace
-from .mechanisms import position_of, row_from
+from . import ERRORS, AStudio, AWorkspace
+from .levels import position_of, reports_from, shown
 
 plays = APIRouter(prefix="/api/workspaces/{workspace}", tags=["plays"], responses=ERRORS)
 
 
 @plays.post("/share")
-def share(studio: AStudio, workspace: AWorkspace, wish: ShareBody) -> SharedAnswer:
+def share(studio: AStudio, workspace: AWorkspace, body: ShareBody) -> SharedAnswer:
     """Draw reports from a position, with the operating system's randomness; nothing is kept."""
-    chosen, ground = studio.chosen(workspace, wish.epsilon, wish.design), studio.ground(workspace)
-    position = position_of(wish.at, wish.lat, wish.lon)
-    if position is None:
-        raise RefusedError(422, "A position is needed.", "send an index, or lat and lon.", "at")
-    reports = _drawn(ground, chosen, position, wish.times)
-    away = ground.away(position)
-    mean = float(np.mean(away[reports]))
-    same = sum(report == ground.position_of(position) for report in reports)
+    row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
+    position = _position(body)
+    reports = _draw(domain, studio.mechanism(workspace, row), position, body.times)
+    mean = float(np.mean(domain.away(position)[reports]))
+    same = sum(report == domain.position_of(position) for report in reports)
     return SharedAnswer(
         reports=reports,
         counts=[CountAnswer(at=at, count=count) for at, count in Counter(reports).most_common()],
@@ -53,25 +49,26 @@ def share(studio: AStudio, workspace: AWorkspace, wish: ShareBody) -> SharedAnsw
 
 
 @plays.post("/walk")
-def walk(studio: AStudio, workspace: AWorkspace, wish: WalkBody) -> WalkedAnswer:
+def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> WalkedAnswer:
     """Report on each stop of a walk, with the attacker's belief after every report."""
-    chosen, ground, words = (
-        studio.chosen(workspace, wish.epsilon, wish.design),
-        studio.ground(workspace),
+    row, domain, words = (
+        studio.row(workspace, body.level, body.design),
+        studio.domain(workspace),
         studio.words(workspace),
     )
-    if len(wish.path) * wish.repeat > WALK_REPORTS:
+    if len(body.path) * body.repeat > WALK_REPORTS:
         raise RefusedError(
             422, f"That is more than {WALK_REPORTS:,} reports.", "take fewer stops, or repeat less.", "repeat"
         )
-    stops = [place for each in wish.path if (place := position_of(each.at, each.lat, each.lon)) is not None]
-    truths = [ground.position_of(each) for each in stops]
-    steps = ground.metric.array[truths[:-1], truths[1:]]
-    limit = float(steps.max(initial=0.0)) if wish.near_m is None else wish.near_m
+    mechanism = studio.mechanism(workspace, row)
+    stops = [_position(each) for each in body.path]
+    truths = [domain.position_of(each) for each in stops]
+    steps = domain.metric.array[truths[:-1], truths[1:]]
+    limit = float(steps.max(initial=0.0)) if body.near_m is None else body.near_m
     moving = len(stops) > 1
-    reports = [report for stop in stops for report in _drawn(ground, chosen, stop, wish.repeat)]
+    reports = [report for stop in stops for report in _draw(domain, mechanism, stop, body.repeat)]
     try:
-        beliefs = track_beliefs(chosen.blend.rows, ground.prior, reports, ground.near(limit) if moving else None)
+        beliefs = track_beliefs(mechanism.matrix, domain.prior, reports, domain.near(limit) if moving else None)
     except ValueError as error:
         raise RefusedError(
             422,
@@ -79,12 +76,12 @@ def walk(studio: AStudio, workspace: AWorkspace, wish: WalkBody) -> WalkedAnswer
             "let them think that steps can be longer: near_m.",
             "near_m",
         ) from error
-    told = []
+    answers = []
     for number, report in enumerate(reports):
-        stop, belief = number // wish.repeat, beliefs[number + 1]
+        stop, belief = number // body.repeat, beliefs[number + 1]
         guess = int(np.argmax(belief))
-        chance, off = float(belief[truths[stop]]), float(ground.metric.array[guess, truths[stop]])
-        told.append(
+        chance, off = float(belief[truths[stop]]), float(domain.metric.array[guess, truths[stop]])
+        answers.append(
             StepAnswer(
                 stop=stop,
                 report=report,
@@ -96,74 +93,85 @@ def walk(studio: AStudio, workspace: AWorkspace, wish: WalkBody) -> WalkedAnswer
                 sentence=words.step(number + 1, chance, off),
             )
         )
-    return WalkedAnswer(
-        steps=told, sentence=words.walked(len(reports), chosen.promised, moving=moving, near=limit)
-    )
+    epsilon = row["facts"]["proved"]
+    return WalkedAnswer(steps=answers, sentence=words.walked(len(reports), epsilon, moving=moving, near=limit))
 
 
 @plays.post("/attack")
-def attack(studio: AStudio, workspace: AWorkspace, wish: AttackBody) -> AttackedAnswer:
+def attack(studio: AStudio, workspace: AWorkspace, body: AttackBody) -> AttackedAnswer:
     """Attack with a belief of one's own: mistaken, or right."""
-    chosen, ground, words = (
-        studio.chosen(workspace, wish.epsilon, wish.design),
-        studio.ground(workspace),
+    row, domain, words = (
+        studio.row(workspace, body.level, body.design),
+        studio.domain(workspace),
         studio.words(workspace),
     )
-    found = ground.attacked(studio.mechanism(workspace, chosen), _belief(ground, wish))
-    return AttackedAnswer(
-        expected=_adversary(words, found["expected"]),
-        mistaken=_adversary(words, found["mistaken"]),
-        right=_adversary(words, found["right"]),
-        sentences=words.attacked(),
-    )
+    success = domain.attacked(studio.mechanism(workspace, row), _belief(domain, body))
+    attackers = []
+    for (name, who), measures in zip(words.attackers().items(), success, strict=True):
+        error, found = words.attacker(measures.error, measures.found)
+        attackers.append(AttackerAnswer(name=name, who=who, error=error, found=found))
+    return AttackedAnswer(attackers=attackers, sentences=words.attacked())
 
 
 @plays.post("/compare", status_code=202)
-def compare(studio: AStudio, workspace: AWorkspace, wish: CompareBody) -> JobAnswer:
-    """Start a comparison of mechanisms at equal loss, or at equal epsilon."""
-    if (wish.loss is None) == (wish.epsilon is None):
-        raise RefusedError(422, "Name what they have in common.", "send loss or epsilon.", "loss")
-    ground = studio.ground(workspace)
-    if wish.loss is not None and wish.loss >= ground.loss_of_nothing:
-        raise RefusedError(422, *studio.words(workspace).too_dear(wish.loss), "loss")
+def compare(studio: AStudio, workspace: AWorkspace, body: CompareBody) -> JobAnswer:
+    """Compare a mechanism with others of equal loss or epsilon; the same comparison is not started twice."""
+    row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
+    if not domain.optimizable and domain.goal != "shares":
+        raise RefusedError(409, "An opened mechanism is not compared: its data are not here.", "open the data.")
+    loss, epsilon = bracket(row["facts"]["loss"]).value, row["facts"]["proved"]
+    if body.equal == "loss" and loss >= domain.loss_of_nothing:
+        raise RefusedError(422, *studio.words(workspace).too_dear(loss), "equal")
+    request = {
+        "design": row["id"],
+        "level": body.level,
+        "epsilon": epsilon,
+        "equal": body.equal,
+        "value": loss if body.equal == "loss" else epsilon,
+    }
+    for job in reversed(studio.jobs.of(workspace["id"], "compare")):
+        if job["request"] == request and job["status"] in ("running", "done"):
+            return job_answer(job)
     return job_answer(
-        studio.jobs.start(workspace, "compare", "Comparing mechanisms", wish.model_dump(), unit=ground.loss_unit)
+        studio.jobs.start(workspace, "compare", "Comparing mechanisms", request, unit=domain.loss_unit)
     )
 
 
-def _drawn(ground: StudioGround, chosen: Chosen, position: Where, times: int) -> list[int]:
+def _position(body: PositionBody) -> Where:
+    position = position_of(body.at, body.lat, body.lon)
+    if position is None:
+        raise RefusedError(422, "A position is needed.", "send an index, or lat and lon.", "at")
+    return position
+
+
+def _draw(domain: Domain, mechanism: Mechanism, position: Where, times: int) -> list[int]:
     """Draw reports from the row of a position, rounded to integers: exactly, and with no seed."""
-    row = row_from(chosen, ground.spread(position))
-    found = sampler(Mechanism((row / row.sum())[None, :])).draw(np.zeros(times, dtype=np.intp))
-    return [int(each) for each in found]
+    row = reports_from(domain, mechanism.matrix, position)
+    reports = sampler(Mechanism((row / row.sum())[None, :])).draw(np.zeros(times, dtype=np.intp))
+    return [int(each) for each in reports]
 
 
-def _belief(ground: StudioGround, wish: AttackBody) -> Prior:
+def _belief(domain: Domain, body: AttackBody) -> Prior:
     """Return what the visitor believes."""
-    if (wish.belief is None) == (wish.main is None):
+    if (body.belief is None) == (body.main is None):
         raise RefusedError(422, "Say what the attacker believes.", "send belief or main.", "belief")
-    if wish.belief is not None:
-        if len(wish.belief) != len(ground.prior):
+    if body.belief is not None:
+        if len(body.belief) != len(domain.prior):
             raise RefusedError(
                 422,
-                f"There are {len(wish.belief)} weights for {len(ground.prior)} places or values.",
+                f"There are {len(body.belief)} weights for {len(domain.prior)} places or values.",
                 "send one for each.",
                 "belief",
             )
-        if not sum(wish.belief) > 0:
+        if not sum(body.belief) > 0:
             raise RefusedError(422, "All weights are 0.", "give one place or value some weight.", "belief")
-        return Prior.from_counts(ground.space, np.array(wish.belief))
-    weights = np.zeros(len(ground.prior))
-    for each in wish.main or ():
-        weights[ground.checked_index(each.at)] += each.weight
+        return Prior.from_counts(domain.space, np.array(body.belief))
+    weights = np.zeros(len(domain.prior))
+    for each in body.main or ():
+        weights[domain.checked_index(each.at)] += each.weight
     if weights.sum() > 1 + 1e-9:
         raise RefusedError(
             422, "The shares of the main places are more than 1.", "let them sum to 1 at most.", "main"
         )
     rest = max(0.0, 1 - float(weights.sum()))
-    return Prior.from_counts(ground.space, weights + rest * ground.prior.probabilities)
-
-
-def _adversary(words: StudioWords, found: Measures) -> AdversaryAnswer:
-    error, hits = words.attacker(found.error, found.found)
-    return AdversaryAnswer(error=error, found=hits)
+    return Prior.from_counts(domain.space, weights + rest * domain.prior.probabilities)

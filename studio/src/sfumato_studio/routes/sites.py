@@ -1,4 +1,4 @@
-"""Sites: the places or values of a workspace, its map, and the frontier."""
+"""Sites: the places or values of a workspace, and its map."""
 
 from __future__ import annotations
 
@@ -9,30 +9,19 @@ from starlette.concurrency import run_in_threadpool
 
 from sfumato.reports.maps import outline_of
 
-from ..answers import (
-    BlindAnswer,
-    FrontierAnswer,
-    FrontierPointAnswer,
-    JobAnswer,
-    MapAnswer,
-    ValueAnswer,
-    ValuesAnswer,
-    WorkspaceAnswer,
-)
-from ..grounds import PlacesGround, ValuesGround, ground_of
-from ..limits import FRONTIER_DESIGNS
-from ..refusals import RefusedError
+from ..answers import MapAnswer, ValueAnswer, ValuesAnswer, WorkspaceAnswer
+from ..domains import ValuesDomain, domain_of
+from ..errors import RefusedError
 from ..reports import outline_in
-from ..requests import FrontierBody, PlacesSiteBody, ValuesSiteBody
-from ..serializers import job_answer, workspace_answer
-from ..state import bracket
-from .access import BODY, ERRORS, AStudio, AWorkspace
+from ..requests import PlacesSiteBody, ValuesSiteBody
+from ..serializers import workspace_answer
+from . import BODY, ERRORS, AStudio, AWorkspace
 
 sites = APIRouter(prefix="/api/workspaces/{workspace}", tags=["sites"], responses=ERRORS)
 
 
 @sites.put("/site")
-def placed(
+def choose_site(
     studio: AStudio,
     workspace: AWorkspace,
     site: Annotated[PlacesSiteBody | ValuesSiteBody, Body(discriminator="kind")],
@@ -40,30 +29,21 @@ def placed(
     """Choose the places or values; designs and jobs are dropped."""
     if workspace["data"] is None:
         raise RefusedError(409, "There are no data yet.", "choose an example, or drop a file.")
-    asked = site.model_dump()
-    ground_of(workspace["data"], asked, studio.store.files(workspace["id"]))  # before anything is dropped
-    studio.start_over(workspace["id"], site=asked)
-    return workspace_answer(studio, studio.store.workspace(workspace["id"]))
+    if workspace["data"]["source"] == "mechanism":
+        raise RefusedError(409, "A mechanism file has its own places or values.", "drop data to choose others.")
+    body = site.model_dump()
+    domain_of(workspace["data"], body, studio.store.files(workspace["id"]))  # before anything is dropped
+    studio.start_over(workspace["id"], site=body)
+    row = studio.store.workspace(workspace["id"])
+    studio.begin(row)
+    return workspace_answer(studio, row)
 
 
 @sites.get("/map")
-def mapped(studio: AStudio, workspace: AWorkspace) -> MapAnswer:
+def show_map(studio: AStudio, workspace: AWorkspace) -> MapAnswer:
     """Return the places as GeoJSON, degrees, with how often people are at each."""
-    ground = studio.ground(workspace)
-    if not isinstance(ground, PlacesGround):
-        raise RefusedError(409, "The data are no places.", "see /values.")
-    region, drawn = ground.region, ground.polygon
-    ring = (
-        [
-            [region.west, region.south],
-            [region.east, region.south],
-            [region.east, region.north],
-            [region.west, region.north],
-        ]
-        if drawn is None
-        else drawn.corners[:, ::-1].tolist()
-    )
-    cells = ground.cells()
+    domain = studio.domain(workspace)
+    cells, ring = domain.cells(), domain.ring()
     corners = [corner for cell in cells for corner in cell["geometry"]["coordinates"][0]]
     east, north = [corner[0] for corner in corners], [corner[1] for corner in corners]
     return MapAnswer.model_validate(
@@ -81,71 +61,33 @@ def mapped(studio: AStudio, workspace: AWorkspace) -> MapAnswer:
 
 
 @sites.put("/outline", openapi_extra=BODY)
-async def drawn(studio: AStudio, workspace: AWorkspace, request: Request) -> WorkspaceAnswer:
+async def set_outline(studio: AStudio, workspace: AWorkspace, request: Request) -> WorkspaceAnswer:
     """Keep an outline to draw the map on: GeoJSON in degrees, of land, water and names. The body is the file."""
     content = b"".join([block async for block in request.stream()])
-    found = await run_in_threadpool(outline_of, content, "the outline")
-    await run_in_threadpool(studio.store.draw, workspace["id"], found.geojson())
+    outline = await run_in_threadpool(outline_of, content, "the outline")
+    await run_in_threadpool(studio.store.draw, workspace["id"], outline.geojson())
     row = await run_in_threadpool(studio.store.workspace, workspace["id"])
     return await run_in_threadpool(workspace_answer, studio, row)
 
 
 @sites.delete("/outline")
-def undrawn(studio: AStudio, workspace: AWorkspace) -> WorkspaceAnswer:
+def forget_outline(studio: AStudio, workspace: AWorkspace) -> WorkspaceAnswer:
     """Forget the outline; the built-in city has one of its own."""
     studio.store.draw(workspace["id"], None)
     return workspace_answer(studio, studio.store.workspace(workspace["id"]))
 
 
 @sites.get("/values")
-def valued(studio: AStudio, workspace: AWorkspace) -> ValuesAnswer:
+def show_values(studio: AStudio, workspace: AWorkspace) -> ValuesAnswer:
     """Return the values of the column, with how often each occurs."""
-    ground = studio.ground(workspace)
-    if not isinstance(ground, ValuesGround):
+    domain = studio.domain(workspace)
+    if domain.places:
         raise RefusedError(409, "The data are places.", "see /map.")
-    shares = ground.prior.probabilities.tolist()
+    shares = domain.prior.probabilities.tolist()
+    counts = domain.counts if isinstance(domain, ValuesDomain) else shares
     return ValuesAnswer(
         values=[
-            ValueAnswer(index=index, label=label, count=ground.counts[index], share=shares[index])
-            for index, label in enumerate(ground.labels)
+            ValueAnswer(index=index, label=str(label), count=counts[index], share=shares[index])
+            for index, label in enumerate(domain.space.labels)
         ]
-    )
-
-
-@sites.post("/frontier", status_code=202)
-def started(studio: AStudio, workspace: AWorkspace, wish: FrontierBody) -> JobAnswer:
-    """Start the dozen designs between which everything is interpolated; each is used as soon as it is ready."""
-    ground = studio.ground(workspace)
-    for row in reversed(studio.jobs.of(workspace["id"])):
-        if row["kind"] == "frontier":
-            if row["status"] in ("running", "done"):
-                return job_answer(row)
-            return job_answer(studio.jobs.resume(workspace, row["id"]))
-    title = f"{FRONTIER_DESIGNS} designs for the frontier"
-    return job_answer(studio.jobs.start(workspace, "frontier", title, wish.model_dump(), unit=ground.loss_unit))
-
-
-@sites.get("/frontier")
-def frontier(studio: AStudio, workspace: AWorkspace) -> FrontierAnswer:
-    """Return the proved designs of the frontier that are there: what privacy costs."""
-    ground, words = studio.ground(workspace), studio.words(workspace)
-    rows = studio.frontier(workspace)
-    blind = ground.blind
-    return FrontierAnswer(
-        points=[
-            FrontierPointAnswer(
-                design=row["id"],
-                epsilon=row["epsilon"],
-                loss=words.loss(bracket(row["facts"]["loss"])),
-                error=words.error(None if row["facts"]["error"] is None else bracket(row["facts"]["error"])),
-                found=words.found(bracket(row["facts"]["found"])),
-                gap=row["facts"]["gap"],
-            )
-            for row in rows
-        ],
-        ready=len(rows),
-        total=FRONTIER_DESIGNS,
-        unit=ground.loss_unit,
-        epsilon_unit=ground.epsilon_unit,
-        blind=BlindAnswer(error=words.error(blind.error), found=words.found(blind.found)),
     )

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from sfumato._version import __version__
+from sfumato.geo import FORMATS
 
 from ..answers import (
     AboutAnswer,
@@ -23,6 +24,7 @@ from ..answers import (
     WorkspaceBriefAnswer,
     WorkspacesAnswer,
 )
+from ..errors import RefusedError
 from ..examples import EXAMPLES, example_data
 from ..limits import (
     JOBS_RUNNING,
@@ -31,24 +33,21 @@ from ..limits import (
     SHARES,
     UPLOAD_BYTES,
     VIEW_BYTES,
-    VISITS_FILE,
     WORKSPACES,
 )
-from ..processes import read_apart
-from ..refusals import RefusedError
 from ..requests import ChangeBody, ExampleBody
 from ..serializers import workspace_answer
-from ..work.reading import READABLE
-from .access import BODY, ERRORS, AStudio, AWorkspace
+from . import BODY, ERRORS, AStudio, AWorkspace
 
 workspaces = APIRouter(prefix="/api", tags=["workspaces"], responses=ERRORS)
 
 _UNSAFE: Final = re.compile(r"[^\w.() -]")
 _LONGEST_NAME: Final = 200
+AColumn = Annotated[str | None, Query(max_length=500, description="The column, if it has no common name.")]
 
 
 @workspaces.get("/about")
-def about() -> AboutAnswer:
+def about(studio: AStudio) -> AboutAnswer:
     """Return the version, the limits, the formats that are read and the examples."""
     return AboutAnswer(
         version=__version__,
@@ -61,13 +60,14 @@ def about() -> AboutAnswer:
             jobs_running=JOBS_RUNNING,
             workspaces=WORKSPACES,
         ),
-        formats=list(READABLE),
+        formats=[*FORMATS, "mechanism"],
         examples=[ExampleAnswer.model_validate(each) for each in EXAMPLES],
+        ledger=studio.ledger is not None,
     )
 
 
 @workspaces.get("/workspaces")
-def listed(studio: AStudio) -> WorkspacesAnswer:
+def list_all(studio: AStudio) -> WorkspacesAnswer:
     """List all workspaces, the last changed first."""
     return WorkspacesAnswer(
         workspaces=[
@@ -84,7 +84,7 @@ def listed(studio: AStudio) -> WorkspacesAnswer:
 
 
 @workspaces.post("/workspaces", status_code=201)
-def begun(studio: AStudio) -> WorkspaceAnswer:
+def begin(studio: AStudio) -> WorkspaceAnswer:
     """Begin a new workspace."""
     return workspace_answer(studio, studio.store.make_workspace())
 
@@ -96,7 +96,7 @@ def one(studio: AStudio, workspace: AWorkspace) -> WorkspaceAnswer:
 
 
 @workspaces.patch("/workspaces/{workspace}")
-def changed(studio: AStudio, workspace: AWorkspace, change: ChangeBody) -> WorkspaceAnswer:
+def change(studio: AStudio, workspace: AWorkspace, change: ChangeBody) -> WorkspaceAnswer:
     """Change the title, or what the page keeps for itself."""
     values: dict[str, Any] = {}
     if change.title is not None:
@@ -113,13 +113,13 @@ def changed(studio: AStudio, workspace: AWorkspace, change: ChangeBody) -> Works
 
 
 @workspaces.delete("/workspaces/{workspace}", status_code=204, response_model=None)
-def deleted(studio: AStudio, workspace: AWorkspace) -> None:
+def delete(studio: AStudio, workspace: AWorkspace) -> None:
     """Delete a workspace with all that is in it."""
     studio.delete(workspace["id"])
 
 
 @workspaces.post("/workspaces/{workspace}/example")
-def filled(studio: AStudio, workspace: AWorkspace, choice: ExampleBody) -> WorkspaceAnswer:
+def fill(studio: AStudio, workspace: AWorkspace, choice: ExampleBody) -> WorkspaceAnswer:
     """Fill a workspace with an example; its designs and jobs are dropped."""
     data = example_data(choice.example)
     studio.start_over(workspace["id"], data=data, site=None, outline=None, title=data["title"])
@@ -127,35 +127,37 @@ def filled(studio: AStudio, workspace: AWorkspace, choice: ExampleBody) -> Works
 
 
 @workspaces.put("/workspaces/{workspace}/file", openapi_extra=BODY)
-async def uploaded(
+async def upload(
     studio: AStudio,
     workspace: AWorkspace,
     request: Request,
     name: Annotated[str, Query(min_length=1, max_length=200, description="The name of the file.")],
-    kept_as: Annotated[
+    kind: Annotated[
         Literal["places", "values"] | None, Query(alias="as", description="Left out, the content decides.")
     ] = None,
+    lat: AColumn = None,
+    lon: AColumn = None,
+    user: AColumn = None,
 ) -> WorkspaceAnswer:
-    """Fill a workspace with a file; its designs and jobs are dropped. The body is the file as it is."""
-    folder, own = studio.store.files(workspace["id"]), secrets.token_hex(8)
-    apart = folder / "upload" / own
-    path = apart / "file" / safe_name(name)
-    await run_in_threadpool(path.parent.mkdir, mode=0o700, parents=True)
+    """Fill a workspace with a file of data or a mechanism; its designs and jobs are dropped.
+
+    The body is the file as it is.
+    """
+    folder = studio.store.files(workspace["id"]) / "upload" / secrets.token_hex(8)
+    path = folder / safe_name(name)
+    await run_in_threadpool(folder.mkdir, mode=0o700, parents=True)
     try:
         with open(path, "xb", opener=_for_its_owner) as file:
             async for block in request.stream():
                 file.write(block)
-        data = await run_in_threadpool(read_apart, str(apart), str(path), kept_as or "", studio.apart)
-        if (apart / VISITS_FILE).exists():  # nothing of the workspace is touched before the file was read
-            data["visits"] = f"visits-{own}.parquet"
-            (apart / VISITS_FILE).replace(folder / data["visits"])
-        await run_in_threadpool(
-            studio.start_over, workspace["id"], data=data, site=None, outline=None, title=data["title"]
-        )
+        options = {"path": str(path), "kind": kind, "lat": lat, "lon": lon, "user": user}
+        await run_in_threadpool(studio.fill, workspace["id"], options)
     finally:
-        await run_in_threadpool(shutil.rmtree, apart, ignore_errors=True)
-    found = await run_in_threadpool(studio.store.workspace, workspace["id"])
-    return await run_in_threadpool(workspace_answer, studio, found)
+        await run_in_threadpool(shutil.rmtree, folder, ignore_errors=True)
+    row = await run_in_threadpool(studio.store.workspace, workspace["id"])
+    if row["site"] is not None:
+        await run_in_threadpool(studio.begin, row)
+    return await run_in_threadpool(workspace_answer, studio, row)
 
 
 def _for_its_owner(path: str, flags: int) -> int:

@@ -14,11 +14,11 @@ from typing import Any, Final, TextIO
 
 from sfumato.errors import SfumatoError
 
-from ..refusals import RefusedError, message_of
+from ..errors import RefusedError, message_of
 from .orders import Work
 
 KINDS: Final = {
-    "frontier": ("designing", "make_frontier"),
+    "levels": ("designing", "make_levels"),
     "design": ("designing", "make_design"),
     "compare": ("comparing", "make_comparison"),
     "report": ("reporting", "make_report"),
@@ -32,14 +32,14 @@ def main() -> None:
     os.umask(0o077)  # what it writes holds places of visitors
     out = _only_ours()
     orders = json.loads(sys.stdin.readline())
-    asked = threading.Event()
+    stopping = threading.Event()
 
     def listen() -> None:
         if not sys.stdin.readline():
             _leave()  # the studio has gone
-        asked.set()
+        stopping.set()
 
-    def tell(news: Mapping[str, Any]) -> None:
+    def send(news: Mapping[str, Any]) -> None:
         try:
             out.write(json.dumps(news) + "\n")
             out.flush()
@@ -47,21 +47,29 @@ def main() -> None:
             _leave()
 
     threading.Thread(target=listen, daemon=True).start()
-    work = Work(orders, tell, asked.is_set)
+    work = Work(orders, send, stopping.is_set)
     try:
         result = _kind(orders["kind"])(work)
     except RefusedError as error:
-        tell({"event": "error", "message": error.message, "hint": error.hint, "field": error.field})
+        send(
+            {
+                "event": "error",
+                "message": error.message,
+                "hint": error.hint,
+                "field": error.field,
+                "columns": error.columns,
+            }
+        )
     except SfumatoError as error:
         message, hint = message_of(error)
-        tell({"event": "error", "message": message, "hint": hint, "field": ""})
-    except Exception:  # noqa: BLE001  # a job that dies silently would look interrupted: the page is told, the terminal knows more
+        send({"event": "error", "message": message, "hint": hint, "field": ""})
+    except Exception:  # noqa: BLE001  # a job that dies silently would look interrupted
         traceback.print_exc()
-        tell({"event": "error", "message": "Something went wrong that was not foreseen.", "hint": "", "field": ""})
+        send({"event": "error", "message": "Something went wrong that was not foreseen.", "hint": "", "field": ""})
     else:
-        tell({"event": "result", "result": result})
+        send({"event": "result", "result": result})
     out.flush()
-    os._exit(0)  # the thread that listens would wait for ever
+    os._exit(0)  # the thread that listens would wait
 
 
 def _leave() -> None:

@@ -8,44 +8,49 @@ from typing import Any, Final
 from sfumato.comparison import compare, compare_places
 from sfumato.core import Bracket
 from sfumato.errors import SolverError
+from sfumato.files import read_mechanism_file
 
-from ..grounds import PlacesGround, ValuesGround
-from ..words import StudioWords
+from ..domains import PlacesDomain, ValuesDomain
+from ..words import YOURS, StudioWords
 from .orders import Work
 
 _BOUND_S: Final = 10.0  # for the bound that mechanisms are compared with
 _COMPARE_S: Final = 90.0
 _GAP: Final = 0.01  # of the programs for places: a visitor waits, and the numbers of the table have three digits
 _VISITS: Final = 1000  # that a loss is measured on, drawn from more
-_PLACES_ROWS: Final = 6  # five families, and what no mechanism goes below
+_PLACES_ROWS: Final = 7  # five families, the lower bound and the mechanism of the level
 
 
 def make_comparison(work: Work) -> dict[str, Any]:
     """Compare mechanisms at equal loss, or at equal epsilon."""
-    ground, asked = work.ground(), work.request
-    loss, epsilon = asked.get("loss"), asked.get("epsilon")
+    domain, request = work.domain(), work.request
+    equal, value = request["equal"], request["value"]
+    epsilon, loss = (value, None) if equal == "epsilon" else (None, value)
+    path = work.folder / "designs" / f"{request['design']}.sfm"
+    files = {YOURS: read_mechanism_file(path)}
 
     started: list[str] = []
 
     def named(name: str) -> None:
         if work.stop():
             raise SolverError("The comparison was cancelled.", "start it again.")
-        total = _PLACES_ROWS if isinstance(ground, PlacesGround) else 0
-        work.tell({"event": "named", "name": name, "done": len(started), "total": total})
+        total = _PLACES_ROWS if isinstance(domain, PlacesDomain) else 0
+        work.send({"event": "named", "name": name, "done": len(started), "total": total})
         started.append(name)
 
-    words = StudioWords(ground)
-    if isinstance(ground, PlacesGround):
+    words = StudioWords(domain)
+    if isinstance(domain, PlacesDomain):
         places = compare_places(
-            ground.visits,
+            domain.visits,
             epsilon=epsilon,
             max_loss=None if loss is None else f"{loss!r} m",
-            region=ground.region,
-            spacing=f"{ground.lattice.spacing_m!r} m",
+            region=domain.region,
+            spacing=f"{domain.lattice.spacing_m!r} m",
             gap=_GAP,
             most_visits=_VISITS,
             bound_time=_BOUND_S,
             time_limit=_COMPARE_S,
+            files=files,
             progress=named,
         )
         rows = [
@@ -60,14 +65,15 @@ def make_comparison(work: Work) -> dict[str, Any]:
             for row in places.rows
         ]
         visits = places.visits
-    elif isinstance(ground, ValuesGround):
+    elif isinstance(domain, ValuesDomain):
         table = compare(
-            ground.prior,
-            ground.apart,
+            domain.prior,
+            domain.apart,
             epsilon=epsilon,
             max_loss=loss,
-            loss=ground.metric,
+            loss=domain.metric,
             time_limit=_COMPARE_S,
+            files=files,
             progress=named,
         )
         rows = [
@@ -83,9 +89,10 @@ def make_comparison(work: Work) -> dict[str, Any]:
         ]
         visits = None
     else:
-        raise TypeError(f"a {type(ground).__name__} is not compared.")
-    equal, value = ("epsilon", epsilon) if loss is None else ("loss", loss)
-    return {"rows": rows, "sentence": words.compared(equal=equal, value=float(value or 0.0), visits=visits)}
+        raise TypeError(f"a {type(domain).__name__} is not compared.")
+    rows.sort(key=lambda row: not row["yours"])
+    same = {name: request[name] for name in ("design", "level", "epsilon", "equal")}
+    return {**same, "rows": rows, "sentence": words.compared(equal=equal, value=value, visits=visits)}
 
 
 def _metres(found: Bracket | None) -> Bracket | None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sfumato.optimal import Progress
 
-    from ..grounds import StudioGround
+    from ..domains import Domain
 
-Tell = Callable[[Mapping[str, Any]], None]
+Send = Callable[[Mapping[str, Any]], None]
 
 
 class Work:
@@ -22,33 +22,27 @@ class Work:
     A job that was resumed counts its seconds on from those of its last line.
     """
 
-    def __init__(self, orders: Mapping[str, Any], tell: Tell, stop: Callable[[], bool]) -> None:
-        self.orders, self.tell, self.stop = orders, tell, stop
+    def __init__(self, orders: Mapping[str, Any], send: Send, stop: Callable[[], bool]) -> None:
+        self.orders, self.send, self.stop = orders, send, stop
         self.folder = Path(orders["folder"])
         self.request: Mapping[str, Any] = orders["request"]
         self.began = time.monotonic() - orders.get("seconds", 0.0)
 
-    def ground(self) -> StudioGround:
-        """Return the ground of the workspace."""
-        from ..grounds import ground_of
+    def domain(self) -> Domain:
+        """Return the domain of the workspace."""
+        from ..domains import domain_of
 
-        return ground_of(self.orders["data"], self.orders["site"], self.folder)
+        return domain_of(self.orders["data"], self.orders["site"], self.folder)
 
     def step(self, step: Progress) -> None:
         """Write a line of progress."""
-        self.tell(
-            {
-                "event": "progress",
-                "seconds": round(time.monotonic() - self.began, 3),
-                "value": number(step.value),
-                "bound": number(step.bound),
-                "gap": number(step.gap),
-                "rows": step.rows,
-                "step": step.step,
-            }
-        )
+        self.line(step.value, step.bound, step.gap, step.rows, step.step)
 
-
-def number(value: float | None) -> float | None:
-    """Return a number as JSON has it: None where it is infinite or not known."""
-    return None if value is None or not math.isfinite(value) else float(value)
+    def line(self, value: float, bound: float, gap: float, rows: int, step: int) -> None:
+        """Write a line of progress; what is infinite is not known."""
+        numbers = {
+            name: number if math.isfinite(number) else None
+            for name, number in (("value", value), ("bound", bound), ("gap", gap))
+        }
+        seconds = round(time.monotonic() - self.began, 3)
+        self.send({"event": "progress", "seconds": seconds, **numbers, "rows": rows, "step": step})

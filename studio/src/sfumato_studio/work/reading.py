@@ -4,85 +4,79 @@ from __future__ import annotations
 
 import gzip
 import re
+import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from sfumato.core.naming import quote
 from sfumato.errors import DataError, InfeasibleError
-from sfumato.escaping import csv_cell, unseen
-from sfumato.geo import FORMATS, Visits, read_visits, recognised
+from sfumato.escaping import csv_cell, plain, unseen
+from sfumato.files import read_mechanism_file
+from sfumato.geo import Visits, read_visits, recognised
 from sfumato.rounding import counted
 from sfumato.tables import Source, read_columns
 
-from ..examples import places_data
-from ..limits import MEMORY_BYTES, MOST_LABELS, ROWS, UNPACKED_BYTES, VISITS_FILE
+from ..domains import OpenedDomain
+from ..errors import RefusedError, message_of
+from ..examples import empty_data, places_data
+from ..limits import MECHANISM_FILE, MEMORY_BYTES, MOST_LABELS, ROWS, UNPACKED_BYTES, VISITS_FILE
 from .orders import Work
 
-READABLE: Final = FORMATS
 _BLOCK: Final = 2**20
 _LONGEST_LABEL: Final = 200
+_EXAMPLES: Final = 3  # of the values of a column
+_LONGEST_EXAMPLE: Final = 40
+_MOST_COLUMNS: Final = 100
 _TAG: Final = re.compile(r"<[a-zA-Z/!?]")
 
 
 def read_file(work: Work) -> dict[str, Any]:
     """Read a file of the visitor."""
     _limit_memory()
+    request = work.request
+    columns = {name: request.get(name) for name in ("lat", "lon", "user")}
     try:
-        return read_upload(Path(work.request["path"]), work.request["kept_as"], work.folder)
+        return read_upload(Path(request["path"]), request.get("kind"), columns, work.folder)
     except MemoryError:
         raise InfeasibleError(
             "The file takes too much memory once it is unpacked.", "use some of its rows."
         ) from None
 
 
-def read_upload(path: Path, kept_as: str, folder: Path) -> dict[str, Any]:
-    """Return what the studio keeps of a file, and write its visits where it holds some.
+def read_upload(path: Path, kind: str | None, columns: Mapping[str, str | None], folder: Path) -> dict[str, Any]:
+    """Return what the studio keeps of a file, and write its visits or its mechanism.
 
     Args:
         path: The file, under the visitor's own name for it.
-        kept_as: ``places`` or ``values``; "" to find out.
-        folder: Where the visits go.
+        kind: ``places`` or ``values``; None to find out.
+        columns: The columns of latitude, longitude and user; None for those with common names.
+        folder: Where the visits or the mechanism go.
 
     Raises:
         DataError: If it cannot be read, or is too large once it is unpacked.
+        RefusedError: If its columns have to be chosen.
     """
     if path.suffix.lower() == ".sfm":
-        raise DataError(
-            f"{path.name!r} is a mechanism file: it is finished, and the studio designs from data.",
-            "drop the data that it was made from; for what the file promises and costs, with maps and attackers, "
-            "run: sfumato report FILE",
-        )
+        return _open_mechanism(path, folder)
     _check_size(path)
-    data: dict[str, Any] = {
-        "kind": "places",
-        "source": "file",
-        "title": path.name,
-        "name": path.name,
-        "notes": [],
-        "users": None,
-        "columns": [],
-        "extent": None,
-        "region": None,
-        "tables": {},
-        "visits": None,
-    }
+    data = empty_data("file", path.name)
     problem: DataError | None = None
-    if kept_as != "values":
+    if kind != "values":
         try:
-            visits = read_visits(path)
+            visits = read_visits(path, lat=columns["lat"], lon=columns["lon"], user=columns["user"])
         except DataError as error:
             problem = error
         else:
             _check_rows(len(visits))
-            found = places_data(visits)
+            kept = places_data(visits)
             _write(visits, folder / VISITS_FILE)
             said = counted(len(visits), "visit")
             people = "" if visits.user is None else f" of {counted(len(visits.users()), 'person', 'people')}"
-            return data | found | {"sentence": f"{said}{people}."}
-    if problem is not None and (kept_as == "places" or _names_places(path)):
-        raise problem
+            return data | kept | {"sentence": f"{said}{people}."}
+    if problem is not None and (kind == "places" or _names_places(path)):
+        raise _with_columns(path, problem)
     try:
         tables, rows = _labels(path)
     except DataError as error:
@@ -90,12 +84,38 @@ def read_upload(path: Path, kept_as: str, folder: Path) -> dict[str, Any]:
     for column, values in tables.items():
         _check_texts(column, [column, *values])
     if not tables:
-        raise problem or DataError(
+        nothing = DataError(
             f"no column of {path.name!r} has 2 to {MOST_LABELS} different values.",
             "choose a table with a column of categories or of whole numbers.",
         )
+        raise _with_columns(path, problem or nothing)
     sentence = f"{counted(rows, 'row')}, {counted(len(tables), 'column')} with 2 to {MOST_LABELS} values."
     return data | {"kind": "values", "rows": rows, "columns": list(tables), "tables": tables, "sentence": sentence}
+
+
+def _open_mechanism(path: Path, folder: Path) -> dict[str, Any]:
+    """Return what the studio keeps of a mechanism file whose guarantee can be proved, and copy it."""
+    domain = OpenedDomain(read_mechanism_file(path), quote(path.name))
+    shutil.copyfile(path, folder / MECHANISM_FILE)
+    return empty_data("mechanism", path.name) | {
+        "kind": domain.kind,
+        "sentence": domain.notes[0],
+        "notes": domain.notes[1:],
+    }
+
+
+def _with_columns(path: Path, problem: DataError) -> Exception:
+    """Return an error with the columns of a table to choose from; the error itself for other files."""
+    try:
+        table = read_columns(path, [])
+    except DataError:
+        return problem
+    columns = {
+        str(name): [plain(str(value))[:_LONGEST_EXAMPLE] for value in table[name].slice(0, _EXAMPLES).to_pylist()]
+        for name in table.column_names[:_MOST_COLUMNS]
+    }
+    message, hint = message_of(problem)
+    return RefusedError(422, message, hint, "columns", columns)
 
 
 def _check_size(path: Path) -> None:
@@ -158,7 +178,7 @@ def _labels(path: Path) -> tuple[dict[str, dict[str, int]], int]:
 
     table = read_columns(path, [])
     _check_rows(table.num_rows)
-    found: dict[str, dict[str, int]] = {}
+    tables: dict[str, dict[str, int]] = {}
     for name in table.column_names:
         try:
             texts = table[name].cast(pa.string())
@@ -168,8 +188,8 @@ def _labels(path: Path) -> tuple[dict[str, dict[str, int]], int]:
             continue
         counts = Counter(value for value in texts.to_pylist() if value not in (None, ""))
         if 2 <= len(counts) <= MOST_LABELS and max(map(len, counts)) <= _LONGEST_LABEL:
-            found[str(name)] = {label: counts[label] for label in sorted(counts, key=_sorted)}
-    return found, table.num_rows
+            tables[str(name)] = {label: counts[label] for label in sorted(counts, key=_sorted)}
+    return tables, table.num_rows
 
 
 def _check_texts(column: str, texts: Iterable[str]) -> None:

@@ -13,41 +13,41 @@ from sfumato.files import read_mechanism_file
 from sfumato.reports.document import Origin, OtherDesigns, report
 from sfumato.reports.maps import outline_of
 
-from ..grounds import PlacesGround
-from ..refusals import RefusedError
-from ..script import RUN
+from ..domains import PlacesDomain
+from ..domains.script import RUN
+from ..errors import RefusedError
 from .orders import Work
 
 _TABLE: Final = "frontier.csv"
-_SECONDS: Final = 20.0  # for designs beside this one, where there is no frontier yet
+_SECONDS: Final = 20.0  # for other designs, if there are no levels yet
 _AGAIN: Final = (
     f"Made in the studio. The script that the studio gives for this design makes mechanism and report again "
-    f"({RUN}), the maps without an outline and without the designs of the studio's frontier."
+    f"({RUN}), the maps without an outline and without the designs of the studio's levels."
 )
 
 
 def make_report(work: Work) -> dict[str, Any]:
     """Write the report of a design as a page and as JSON."""
-    ground, asked = work.ground(), work.request
-    designs, name = work.folder / "designs", asked["design"]
-    outline = asked.get("outline")
+    domain, request = work.domain(), work.request
+    designs, name = work.folder / "designs", request["design"]
+    outline = request.get("outline")
     with TemporaryDirectory() as folder:
         file = Path(folder) / "mechanism.sfm"  # the name under which it is downloaded
         try:
             file.write_bytes((designs / f"{name}.sfm").read_bytes())
         except FileNotFoundError:
             raise RefusedError(404, "The design was deleted.", "load the page again.", "design") from None
-        found = report(
+        page = report(
             read_mechanism_file(file),
-            visits=ground.visits if isinstance(ground, PlacesGround) else None,
-            sweep=_table(Path(folder) / _TABLE, asked["frontier"], in_km=isinstance(ground, PlacesGround)),
+            visits=domain.visits if isinstance(domain, PlacesDomain) else None,
+            sweep=_table(Path(folder) / _TABLE, request["levels"], in_km=isinstance(domain, PlacesDomain)),
             others=OtherDesigns(_SECONDS),
-            origin=Origin(file, source=ground.source, designed=RUN),
-            remarks=[_AGAIN, *asked["remarks"]],
+            origin=Origin(file, source=domain.source, designed=RUN),
+            remarks=[_AGAIN, *request["remarks"]],
             outline=None if outline is None else outline_of(json.dumps(outline), "the outline"),
         )
-    for ending, text in ((".json", found.json()), (".html", found.html())):
-        with atomically(designs / f"{asked['file']}{ending}") as temporary:
+    for ending, text in ((".json", page.json()), (".html", page.html())):
+        with atomically(designs / f"{request['file']}{ending}") as temporary:
             temporary.write_text(text, encoding="utf-8")
     return {"design": name}
 

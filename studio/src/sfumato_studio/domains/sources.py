@@ -1,4 +1,4 @@
-"""The ground of a workspace, from what the studio keeps of its data and of its site."""
+"""The domain of a workspace, from what the studio keeps of its data and of its site."""
 
 from __future__ import annotations
 
@@ -10,29 +10,33 @@ from typing import Any, Final
 from sfumato.core import NumberBins
 from sfumato.core.naming import quote
 from sfumato.errors import InputError
+from sfumato.files import read_mechanism_file
 from sfumato.geo import Polygon, Region, Visits, read_visits, synthetic_city
 from sfumato.rounding import counted
 
+from ..errors import RefusedError, message_of
 from ..limits import MOST_LABELS
-from ..refusals import RefusedError, message_of
-from .ground import StudioGround
-from .places import PlacesGround
-from .values import ValuesGround
+from .domain import Domain
+from .opened import OpenedDomain
+from .places import PlacesDomain
+from .values import ValuesDomain
 
 _CITY: Final = "visits = sf.synthetic_city()"
 
 
-def ground_of(data: Mapping[str, Any], site: Mapping[str, Any], folder: Path) -> StudioGround:
-    """Return the ground of a workspace.
+def domain_of(data: Mapping[str, Any], site: Mapping[str, Any], folder: Path) -> Domain:
+    """Return the domain of a workspace.
 
     Args:
         data: What the studio keeps of the data.
-        site: What the visitor asked for.
+        site: What the visitor chose.
         folder: The workspace's files.
 
     Raises:
         RefusedError: If the two do not fit.
     """
+    if data["source"] == "mechanism":
+        return OpenedDomain(read_mechanism_file(folder / data["file"]), data["title"])
     if data["kind"] != site["kind"]:
         raise RefusedError(
             422, f"The data are {data['kind']}, not {site['kind']}.", "choose the other view.", "kind"
@@ -42,9 +46,9 @@ def ground_of(data: Mapping[str, Any], site: Mapping[str, Any], folder: Path) ->
     return _values(data, site)
 
 
-def _places(data: Mapping[str, Any], site: Mapping[str, Any], folder: Path) -> PlacesGround:
+def _places(data: Mapping[str, Any], site: Mapping[str, Any], folder: Path) -> PlacesDomain:
     built_in = data["source"] == "city"
-    visits: Visits = synthetic_city() if built_in else read_visits(folder / data["visits"])
+    visits: Visits = synthetic_city() if built_in else read_visits(folder / data["file"])
     polygon = None
     if site.get("polygon") is not None:
         if site.get("region") is not None:
@@ -52,12 +56,12 @@ def _places(data: Mapping[str, Any], site: Mapping[str, Any], folder: Path) -> P
         polygon = _polygon(site["polygon"])
         region, visits = polygon.region, visits.inside(polygon)
     else:
-        asked = site.get("region") or data["region"]
-        region = Region(*(round(asked[side], 5) for side in ("south", "west", "north", "east")))
+        sides = site.get("region") or data["region"]
+        region = Region(*(round(sides[side], 5) for side in ("south", "west", "north", "east")))
     inside = "region" if polygon is None else "area that was drawn"
     source = _part(len(visits.inside(region)), data["rows"], "visit", f"in {_named(data)}", f"inside the {inside}")
     loading = _CITY if built_in else None
-    return PlacesGround(visits, region, site["detail"], site["radius_m"], source, loading=loading, polygon=polygon)
+    return PlacesDomain(visits, region, site["detail"], site["radius_m"], source, loading=loading, polygon=polygon)
 
 
 def _polygon(corners: list[list[float]]) -> Polygon:
@@ -68,7 +72,7 @@ def _polygon(corners: list[list[float]]) -> Polygon:
         raise RefusedError(422, message, hint, "polygon") from None
 
 
-def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesGround:
+def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesDomain:
     tables: Mapping[str, Mapping[str, int]] = data["tables"]
     column = site.get("column") or next(iter(tables))
     if column not in tables:
@@ -89,7 +93,7 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesGround:
     first, last, period = (site.get(name) for name in ("first", "last", "circular"))
     if not all(map(_whole, counts)) and first is None and last is None and period is None:
         said = source(sum(counts.values()), "with a value")
-        return ValuesGround(column, counts, None, per_unit=False, source=said)
+        return ValuesDomain(column, counts, None, per_unit=False, source=said, goal=site.get("goal"))
     if not numbers:
         what, field = ("range", "first") if period is None else ("circle", "circular")
         raise RefusedError(422, f"The column {column!r} holds no whole numbers.", f"leave out the {what}.", field)
@@ -119,7 +123,8 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesGround:
     around = "" if period is None else f" on a circle of {period}"
     said = source(sum(every.values()), f"with a whole number from {low} to {high}{around}")
     per_unit = bool(site.get("epsilon_per_unit"))
-    return ValuesGround(column, every, low, per_unit=per_unit, source=said, period=period)
+    goal = site.get("goal")
+    return ValuesDomain(column, every, low, per_unit=per_unit, source=said, period=period, goal=goal)
 
 
 def _turned(numbers: Mapping[int, int], first: int, period: int) -> Counter[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sfumato.errors import SfumatoError
@@ -19,6 +20,10 @@ _FIELDS: Final = {
 _PATHS: Final = re.compile(r"(?:/[^\s/'\"]+)+/(?=[^\s/'\"]+)")
 
 
+Columns = Mapping[str, Sequence[str]]
+"""The first values of columns, by their names."""
+
+
 class RefusedError(Exception):
     """A request that the studio refuses.
 
@@ -27,11 +32,15 @@ class RefusedError(Exception):
         message: What was asked, and why it is refused.
         hint: What to do.
         field: The field of the request that is meant; "" for none.
+        columns: Names of columns to choose from, with examples.
     """
 
-    def __init__(self, status: int, message: str, hint: str = "", field: str = "") -> None:
+    def __init__(
+        self, status: int, message: str, hint: str = "", field: str = "", columns: Columns | None = None
+    ) -> None:
         super().__init__(message)
         self.status, self.message, self.hint, self.field = status, message, hint, field
+        self.columns = columns or {}
 
 
 def in_page(name: str, value: str) -> str | None:
@@ -51,9 +60,11 @@ def message_of(error: SfumatoError) -> tuple[str, str]:
     return _sentence(plain(_without_paths(problem))), _sentence(plain(_without_paths(hint)))
 
 
-def error_body(message: str, hint: str = "", field: str = "") -> dict[str, Any]:
+def error_body(message: str, hint: str = "", field: str = "", columns: Columns | None = None) -> dict[str, Any]:
     """Return the body of an error."""
-    return {"error": {"message": _sentence(plain(message)), "hint": _sentence(plain(hint)), "field": field}}
+    listed = [{"name": name, "examples": list(values)} for name, values in (columns or {}).items()]
+    texts = {"message": _sentence(plain(message)), "hint": _sentence(plain(hint))}
+    return {"error": {**texts, "field": field, "columns": listed}}
 
 
 def _without_paths(text: str) -> str:

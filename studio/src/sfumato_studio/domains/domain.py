@@ -1,0 +1,268 @@
+"""Interface of a domain: secrets, their prior, the loss of a report and the guarantee of an epsilon."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.attacks import evaluate, misinformed, optimal
+from sfumato.core import AnyLoss, Asked, Bracket, Mechanism, Metric, Prior, Space, hamming
+from sfumato.core.arrays import Floats
+from sfumato.core.immutable import CompactRepr
+from sfumato.core.naming import EXPECTED
+from sfumato.files import MechanismFile
+from sfumato.optimal import DesignGoal, Point, sweep
+from sfumato.privacy.atlas import Claim
+from sfumato.proofs import as_dict, certify
+from sfumato.rounding import down
+
+from ..errors import RefusedError
+from ..limits import LEVELS
+
+Where = tuple[int | None, float | None, float | None]
+"""A position: an index, or a latitude and a longitude."""
+
+_USEFUL: Final = 0.995  # of the loss of one report for everybody; the gap of the levels' designs is the rest
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Measures(CompactRepr):
+    """The best attacker's average error (None where that has no meaning), and chance to find the secret."""
+
+    error: Bracket | None
+    found: Bracket
+
+
+class ProvedForm(NamedTuple):
+    """A mechanism in closed form: its file, its matrix between secrets, its proved epsilon and loss, its name."""
+
+    file: MechanismFile
+    mechanism: Mechanism
+    epsilon: float
+    loss: Bracket
+    name: str
+
+
+class Domain(ABC):
+    """Secrets of a workspace, and all that is made of them.
+
+    Attributes:
+        kind: ``places`` or ``values``.
+        prior: How often each secret occurs.
+        loss: The loss of a report.
+        metric: The distance of secrets, in the unit of the loss; errors are counted in it.
+        epsilon_unit: The unit of epsilon, such as ``1/km``.
+        loss_unit: The unit of the loss; "" for a share.
+        ends: The least and the largest epsilon that make sense.
+        source: The origin of the data, in words.
+        ordered: Whether secrets are numbers, with errors in their unit.
+        goal: ``shares`` or ``answers``: what the mechanisms are best for.
+        optimizable: Whether optimized designs can replace the closed forms.
+        pair: The secrets that an epsilon of 1 is for, in words.
+        target: What the attacker tries, in words.
+        truth: The point that losses of places are counted from, in words.
+    """
+
+    kind: str
+    prior: Prior
+    loss: AnyLoss
+    metric: Metric
+    epsilon_unit: str
+    loss_unit: str
+    ends: tuple[float, float]
+    source: str
+    ordered: bool = False
+    goal: str = "answers"
+    optimizable: bool = True
+    pair: str = "any two values"
+    target: str = "guesses the true value"
+    truth: str = "your true position"
+
+    @property
+    def space(self) -> Space:
+        """The secrets, which are the reports, too."""
+        return self.prior.space
+
+    @property
+    def places(self) -> bool:
+        """Whether secrets are places on a map."""
+        return self.kind == "places"
+
+    @abstractmethod
+    def guarantee(self, epsilon: float) -> Asked:
+        """Return the guarantee of an epsilon."""
+
+    @abstractmethod
+    def error_guarantee(self, least: float) -> Asked:
+        """Return the guarantee of the attacker's least average error, in the unit of the loss."""
+
+    @abstractmethod
+    def exponent(self, epsilon: float) -> float:
+        """Return the logarithm of the largest ratio of a report's probabilities under two secrets.
+
+        It is for two points 1 km apart, two numbers 1 apart, or any two values, as `epsilon_unit` says.
+        """
+
+    @abstractmethod
+    def claim(self, epsilon: float) -> Claim:
+        """Return what a guarantee says of any two secrets, as a claim from which others follow."""
+
+    @abstractmethod
+    def measures(self, mechanism: Mechanism) -> Measures:
+        """Return what the best attacker achieves, who knows the prior."""
+
+    @abstractmethod
+    def closed_form(self, epsilon: float) -> tuple[Mechanism, str]:
+        """Return the best mechanism in closed form, whose guarantee is proved afterwards, and its name."""
+
+    @abstractmethod
+    def spread(self, where: Where) -> Floats:
+        """Return the probability of each secret for a person at a position, array (n,)."""
+
+    @abstractmethod
+    def away(self, where: Where) -> Floats:
+        """Return the distance of each report from a position, array (n,), in the unit of the loss."""
+
+    @abstractmethod
+    def answer(self) -> dict[str, Any]:
+        """Return what is special of the page's description of this kind of domain."""
+
+    @abstractmethod
+    def script(self, name: str, epsilon: float, gap: float | None, distortion: float | None) -> str:
+        """Return a Python script that makes a mechanism again.
+
+        Args:
+            name: The name of the file with the data.
+            epsilon: The epsilon of its guarantee.
+            gap: The gap of an optimized design; None for the closed form.
+            distortion: The attacker's error that was requested; None for none.
+        """
+
+    @property
+    @abstractmethod
+    def epsilon_counts(self) -> Mapping[str, Any]:
+        """The argument of a sweep by which epsilon counts: visits, or a metric."""
+
+    def goal_for_found(self, share: float) -> DesignGoal | None:  # noqa: ARG002
+        """Return the goal of a search for the largest epsilon with which at most this share is found, if any."""
+        return None
+
+    def proved_form(self, epsilon: float) -> ProvedForm:
+        """Return the closed form of an epsilon, with what is proved of its integers."""
+        mechanism, name = self.closed_form(epsilon)
+        guarantees = [self.guarantee(epsilon)]
+        proof = certify(mechanism, self.prior, self.loss, guarantees, objective=EXPECTED, bound=-math.inf)
+        file = MechanismFile(mechanism, self.prior, self.loss, guarantees, {"certificate": as_dict(proof)})
+        value = min(mechanism.expected_loss(self.prior, self.loss), proof.loss)
+        return ProvedForm(file, mechanism, proof.epsilon_upper, Bracket(-math.inf, value, proof.loss), name)
+
+    def picture(self, file: MechanismFile) -> Mechanism:
+        """Return the matrix between secrets that is shown, attacked and drawn from."""
+        return file.report_channel
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Return places as GeoJSON features; `RefusedError` for values."""
+        raise RefusedError(409, "The data are no places.", "see /values.")
+
+    def ring(self) -> list[list[float]]:
+        """Return the corners of the area that is served, longitude and latitude."""
+        raise RefusedError(409, "The data are no places.", "see /values.")
+
+    def optimize(
+        self,
+        epsilons: list[float],
+        gap: float,
+        time_limit: float,
+        stop: Callable[[], bool],
+        progress: Callable[[Point], None],
+    ) -> None:
+        """Design for each epsilon, on the same secrets."""
+        sweep(
+            {"everyone": self.prior},
+            loss=self.loss,
+            epsilons=epsilons,
+            gap=gap,
+            tie_break=False,
+            time_limit=time_limit,
+            method="table",
+            stop=stop,
+            progress=progress,
+            **self.epsilon_counts,
+        )
+
+    @cached_property
+    def epsilons(self) -> list[float]:
+        """The epsilons of the levels, the largest first."""
+        return [float(f"{each:.3g}") for each in np.geomspace(self.ends[1], self.ends[0], LEVELS)]
+
+    @property
+    def start(self) -> int:
+        """The level to begin with."""
+        return len(self.epsilons) // 2 - 1 if len(self.epsilons) > 1 else 0
+
+    @property
+    def order(self) -> list[int]:
+        """The levels in the order in which they are made, from the first one shown outward."""
+        return sorted(range(len(self.epsilons)), key=lambda level: abs(level - self.start))
+
+    @cached_property
+    def blind(self) -> Measures:
+        """The success of an attacker who sees no report."""
+        return self.measures(Mechanism(np.ones((len(self.prior), 1)), self.space, Space(["nothing"])))
+
+    @property
+    def loss_of_nothing(self) -> float:
+        """A lower bound of the loss of one report for everybody: that of a guess without a report."""
+        blind = self.blind
+        return down(1 - blind.found.upper) if blind.error is None else blind.error.lower
+
+    def useful(self, loss: float) -> bool:
+        """Return whether a loss is smaller by 0.5 % or more than that of one report for everybody."""
+        blind = self.blind
+        return loss < _USEFUL * (1 - blind.found.value if blind.error is None else blind.error.value)
+
+    def near(self, limit: float) -> NDArray[np.bool_]:
+        """Return which secrets are at most so far from each other, array (n, n)."""
+        close: NDArray[np.bool_] = self.metric.array <= limit
+        return close
+
+    def position_of(self, where: Where) -> int:
+        """Return the most probable secret of a person at a position."""
+        return int(np.argmax(self.spread(where)))
+
+    def checked_index(self, at: int) -> int:
+        """Return an index; `RefusedError` if there is no such secret."""
+        if at >= len(self.prior):
+            raise RefusedError(422, f"There is no place or value {at}.", f"use 0 to {len(self.prior) - 1}.", "at")
+        return at
+
+    def one_secret(self, at: int | None) -> Floats:
+        """Return certainty of one secret, array (n,)."""
+        if at is None:
+            raise RefusedError(422, "A value is needed, not a point on the map.", "name its index in at.", "at")
+        certain = np.zeros(len(self.prior))
+        certain[self.checked_index(at)] = 1.0
+        return certain
+
+    def attacked(self, mechanism: Mechanism, belief: Prior) -> tuple[Measures, Measures, Measures]:
+        """Return what three attackers achieve: with the right prior, with a false belief, and with a true one."""
+        return (
+            self._both(mechanism, self.prior, self.prior),
+            self._both(mechanism, self.prior, belief),
+            self._both(mechanism, belief, belief),
+        )
+
+    def _both(self, mechanism: Mechanism, truth: Prior, belief: Prior) -> Measures:
+        """Return the error of an attacker who wants to be near, and the chance of one who wants to be right."""
+        near = misinformed(mechanism, truth, self.metric, belief)
+        right = optimal(mechanism, belief, hamming(self.space))
+        hits = evaluate(mechanism, truth, hamming(self.space), right.strategy).hit_rate or 0.0
+        error = Bracket.exact(near.error) if self.loss_unit else None
+        return Measures(error, Bracket.exact(hits))

@@ -1,0 +1,241 @@
+"""Domain of an opened mechanism file: its one mechanism, whose guarantee is proved here."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from sfumato.core import (
+    Asked,
+    Bracket,
+    DistortionPrivacy,
+    Mechanism,
+    Metric,
+    MetricPrivacy,
+    Prior,
+    ThresholdPrivacy,
+    hamming,
+    units,
+)
+from sfumato.core.arrays import Floats
+from sfumato.files import MechanismFile
+from sfumato.geo import Places
+from sfumato.mechanisms.planar import coarsened
+from sfumato.privacy.atlas import Claim
+from sfumato.proofs import VertexPrivacy, expected_loss_above, prove_guarantees, prove_planar_noise
+from sfumato.rounding import counted, up
+
+from ..errors import RefusedError
+from .domain import Domain, Measures, ProvedForm, Where
+from .places import cells_of, distances_from, ring_of, spread_of
+from .values import measures_of_secrets
+
+_LARGEST: Final = 700.0  # an epsilon whose exponential is a float
+_NO_SCRIPT: Final = ("An opened mechanism has no script here.", "the program that made the file has it.", "design")
+
+
+class OpenedDomain(Domain):
+    """The secrets of a mechanism file.
+
+    Args:
+        file: Its content.
+        name: Its name, for people.
+    """
+
+    optimizable = False
+
+    def __init__(self, file: MechanismFile, name: str) -> None:
+        self.file, self.source = file, f"the mechanism file {name}"
+        noise, self._off = None if file.has_matrix else file.noise, 0.0
+        if noise is None:
+            self.mechanism = _onto_secrets(file.report_channel)
+        else:
+            picture = coarsened(noise, None if file.prior is None else file.prior.space)  # type: ignore[arg-type]  # cells
+            self.mechanism, self._off = picture.mechanism, picture.off
+        space = self.mechanism.secrets
+        if space is None:
+            raise RefusedError(422, "This mechanism lists no secrets.", "run: sfumato report FILE", "file")
+        self.kind = "places" if isinstance(space, Places) else "values"
+        known = file.prior is not None and file.prior.space == space
+        self.prior = file.prior if known and file.prior is not None else Prior.uniform(space)
+        self.ordered = not self.places and space.coordinates is not None and space.coordinates.shape[1] == 1
+        self.metric = _metric_of(self)
+        self.loss = self.metric
+        self.loss_unit = "m" if self.places else ""
+        self.target = "names the place that you are rounded to" if self.places else "guesses the true value"
+        self.truth = "the place that you are rounded to"
+        self.notes = [
+            f"The file is for {counted(len(space), 'place' if self.places else 'value')}. Its guarantee was "
+            "proved when it was opened; what the file says of itself was not believed.",
+            *([] if known else ["The file has no prior on these, so each counts as equally likely."]),
+            *(f"Of the file's own statements this one cannot be checked: {each}." for each in file.stated),
+        ]
+        self._unit_metric: Metric | None = None
+        self.epsilon, self.epsilon_unit, self.pair = self._proved()
+        if not math.isfinite(self.epsilon):
+            raise RefusedError(
+                422,
+                "This mechanism guarantees nothing: some report rules out a secret.",
+                "use another one.",
+                "file",
+            )
+        self.ends = (self.epsilon, self.epsilon)
+
+    def _proved(self) -> tuple[float, str, str]:
+        """Return the proved epsilon, its unit, and the pair of secrets that it is for."""
+        if not self.file.has_matrix:
+            noise = self.file.noise
+            noise_proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
+            self._slack_m = noise_proof.slack_m
+            return noise_proof.upper, "1/km", "two points 1 km apart"
+        self._slack_m = 0.0
+        channel = self.file.report_channel
+        for guarantee in self.file.guarantees:
+            if not isinstance(guarantee, MetricPrivacy) or isinstance(guarantee, ThresholdPrivacy):
+                continue
+            (proof,) = prove_guarantees(channel, self.prior, [guarantee])[0]
+            if not proof.holds:
+                continue
+            epsilon = min(proof.upper, guarantee.epsilon)
+            if guarantee.for_any_two:
+                return epsilon, "", "any two places" if self.places else "any two values"
+            if isinstance(guarantee, VertexPrivacy):
+                self._slack_m = guarantee.lattice.slack_m
+                return up(proof.upper * units.factor("km", proof.unit)), "1/km", "two points 1 km apart"
+            if guarantee.metric.name != self.metric.name or not guarantee.confirmed_by(self.space):
+                continue
+            if self.places:
+                pair = "the middles of two places 1 km apart"
+                return up(epsilon * units.factor("km", proof.unit)), "1/km", pair
+            self._unit_metric = guarantee.metric
+            return epsilon, "", "two numbers 1 apart"
+        (proof,) = prove_guarantees(channel, self.prior, [MetricPrivacy(_LARGEST, hamming(self.space))])[0]
+        return proof.upper, "", "any two places" if self.places else "any two values"
+
+    @property
+    def epsilons(self) -> list[float]:
+        """The one epsilon."""
+        return [self.epsilon]
+
+    def guarantee(self, epsilon: float) -> Asked:
+        """Return the guarantee for the pairs that epsilon is for."""
+        return MetricPrivacy(epsilon, self._unit_metric or hamming(self.space))
+
+    def error_guarantee(self, least: float) -> Asked:
+        """Return the guarantee of the attacker's error."""
+        return DistortionPrivacy(least, self.metric)
+
+    def exponent(self, epsilon: float) -> float:
+        """Return epsilon times a unit, with the slack of noise."""
+        return up(epsilon * up(1 + up(self._slack_m / 1000))) if self.epsilon_unit else epsilon
+
+    def claim(self, epsilon: float) -> Claim:
+        """Return the claim about any two secrets."""
+        if self.epsilon_unit:
+            farthest_km = up((float(self.metric.array.max()) + self._slack_m) / 1000)
+            return Claim("differential-privacy", epsilon=up(epsilon * farthest_km))
+        return Claim.of(MetricPrivacy(epsilon, self._unit_metric or hamming(self.space)))
+
+    def measures(self, mechanism: Mechanism) -> Measures:
+        """Return the best attacker's average error among the secrets, and how often a guess is right."""
+        success = measures_of_secrets(mechanism, self.prior, self.metric if self.places or self.ordered else None)
+        if mechanism is not self.mechanism or not self._off:
+            return success
+        doubt = self._off * len(self.prior)  # of the probabilities of noise on cells
+        most = min(1.0, success.found.upper + doubt)
+        farthest = doubt * float(self.metric.array.max())
+        error = success.error and Bracket(max(0.0, success.error.lower - farthest), success.error.value, math.inf)
+        return Measures(error, Bracket(-math.inf, success.found.value, most))
+
+    def closed_form(self, epsilon: float) -> tuple[Mechanism, str]:  # noqa: ARG002
+        """Return the mechanism of the file."""
+        return self.mechanism, "opened"
+
+    def proved_form(self, epsilon: float) -> ProvedForm:  # noqa: ARG002
+        """Return the file as it was opened, with what was proved of it."""
+        doubt = self._off * len(self.prior) * float(self.metric.array.max())
+        most = up(expected_loss_above(self.mechanism, self.prior, self.loss) + doubt)
+        loss = Bracket(-math.inf, min(self.mechanism.expected_loss(self.prior, self.loss), most), most)
+        return ProvedForm(self.file, self.mechanism, self.epsilon, loss, "opened")
+
+    def picture(self, file: MechanismFile) -> Mechanism:  # noqa: ARG002
+        """Return the mechanism between the secrets."""
+        return self.mechanism
+
+    def spread(self, where: Where) -> Floats:
+        """Return the places that a point is rounded to, or the secret that is named."""
+        return spread_of(self, self.space, where) if isinstance(self.space, Places) else self.one_secret(where[0])
+
+    def away(self, where: Where) -> Floats:
+        """Return the distances of all secrets from a position."""
+        if isinstance(self.space, Places):
+            return distances_from(self, self.space, where)
+        distances: Floats = self.metric.array[self.position_of(where)]
+        return distances
+
+    @property
+    def epsilon_counts(self) -> dict[str, Any]:
+        """See `Domain.epsilon_counts`."""
+        return {"metric": self.metric}
+
+    def answer(self) -> dict[str, Any]:
+        """Return the secrets for the page."""
+        if isinstance(self.space, Places):
+            south, west = self.space.latlon.min(axis=0).tolist()
+            north, east = self.space.latlon.max(axis=0).tolist()
+            return {
+                "region": {"south": south, "west": west, "north": north, "east": east},
+                "sentences": self.notes,
+            }
+        labels = [str(label) for label in self.space.labels]
+        return {"labels": labels, "ordered": self.ordered, "column": "", "sentences": self.notes}
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Return the places as GeoJSON features."""
+        if not isinstance(self.space, Places):
+            return super().cells()
+        return cells_of(self.space, self.prior.probabilities, self.prior)
+
+    def ring(self) -> list[list[float]]:
+        """Return the rectangle around the places."""
+        south, west = self.space.latlon.min(axis=0).tolist() if isinstance(self.space, Places) else (0.0, 0.0)
+        north, east = self.space.latlon.max(axis=0).tolist() if isinstance(self.space, Places) else (0.0, 0.0)
+        return ring_of(south, west, north, east)
+
+    def script(self, name: str, epsilon: float, gap: float | None, distortion: float | None) -> str:  # noqa: ARG002
+        """Refuse: the file does not say how it was made."""
+        raise RefusedError(404, *_NO_SCRIPT)
+
+
+def _metric_of(domain: OpenedDomain) -> Metric:
+    """Return the distance of secrets: metres, the difference of numbers, or 1 for any two."""
+    space = domain.mechanism.secrets
+    if isinstance(space, Places):
+        return space.metric("euclidean", "m")
+    return space.metric("absolute") if domain.ordered else hamming(space)
+
+
+def _onto_secrets(channel: Mechanism) -> Mechanism:
+    """Return a mechanism whose reports are its secrets; reports at other points become the nearest secret.
+
+    This is post-processing, so every guarantee stays.
+    """
+    secrets, reports = channel.secrets, channel.observables
+    if reports == secrets:
+        return channel
+    if isinstance(secrets, Places) and reports.coordinates is not None:
+        apart = secrets.on_plane(reports)[:, None, :] - secrets.on_plane(secrets)
+        nearest = np.hypot(apart[..., 0], apart[..., 1]).argmin(axis=1).tolist()
+        mapping = {label: secrets.labels[at] for label, at in zip(reports.labels, nearest, strict=True)}
+    elif set(reports.labels) <= set(secrets.labels):
+        mapping = {label: label for label in reports.labels}
+    else:
+        raise RefusedError(
+            422,
+            "This mechanism reports something else than its secrets, which the studio cannot draw.",
+            "run: sfumato report FILE",
+            "file",
+        )
+    return channel.then(Mechanism.deterministic(mapping, reports, secrets))

@@ -1,0 +1,210 @@
+"""Values of a column: categories, or whole numbers such as ages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from sfumato.core import (
+    Asked,
+    Bracket,
+    DistortionPrivacy,
+    Mechanism,
+    Metric,
+    MetricPrivacy,
+    NumberBins,
+    Prior,
+    Space,
+    hamming,
+)
+from sfumato.core.arrays import Floats
+from sfumato.estimation import Reports, identifiability, unbiased
+from sfumato.leakage import bayes_vulnerability
+from sfumato.mechanisms import exponential, geometric, randomised_response, remapped
+from sfumato.privacy.atlas import Claim
+from sfumato.proofs import distortion_below
+from sfumato.rounding import counted, exactly
+
+from .domain import Domain, Measures, Where
+from .script import design_lines, script_text
+
+_REPORTS: Final = 1e9  # of the population from which a standard error is computed
+
+
+class ValuesDomain(Domain):
+    """Values of a column.
+
+    Args:
+        column: Its name.
+        counts: How often each value occurs, in the order of the values.
+        first: The smallest number, where values are whole numbers in a row; None for categories.
+        per_unit: Whether epsilon counts per unit.
+        source: Where they come from, in words.
+        period: The length of the circle that the numbers are on; None for a line.
+        goal: ``shares`` or ``answers``; by default the shares of categories.
+    """
+
+    kind = "values"
+
+    def __init__(
+        self,
+        column: str,
+        counts: Mapping[str, float],
+        first: int | None,
+        *,
+        per_unit: bool,
+        source: str,
+        period: int | None = None,
+        goal: str | None = None,
+    ) -> None:
+        self.ordered = first is not None
+        self.pair = "two numbers 1 apart" if per_unit and self.ordered else "any two values"
+        self.goal = goal or ("answers" if self.ordered else "shares")
+        self.optimizable = self.goal == "answers"
+        self.column, self.source, self.first, self.per_unit = column, source, first, per_unit
+        self.period = period
+        self.labels, self.counts = list(counts), list(counts.values())
+        space: Space = Space(self.labels) if first is None else NumberBins(first, 1, len(counts), period=period)
+        self.prior = Prior.from_counts(space, np.array(self.counts, dtype=float))
+        self.metric: Metric = hamming(space) if first is None else space.metric("absolute")
+        self.loss = self.metric
+        self.loss_unit = ""
+        self.apart: Metric = self.metric if per_unit else hamming(space)
+        self.epsilon_unit = ""
+        farthest = float(self.apart.array.max())
+        self.ends = (float(f"{0.25 / farthest:.2g}"), 6.0 if not per_unit else 2.0)
+
+    def guarantee(self, epsilon: float) -> Asked:
+        """Return the guarantee for any two values."""
+        return MetricPrivacy(epsilon, self.apart)
+
+    def error_guarantee(self, least: float) -> Asked:
+        """Return the guarantee of the attacker's error."""
+        return DistortionPrivacy(least, self.metric)
+
+    def closed_form(self, epsilon: float) -> tuple[Mechanism, str]:
+        """Return the best of randomised response and, for numbers, geometric or exponential noise.
+
+        For single answers it has the least loss after the best remap; for shares, the narrowest intervals.
+        """
+        nearest, farthest = float(self.apart.array[self.apart.array > 0].min()), float(self.metric.array.max())
+        forms = [(randomised_response(self.space, epsilon * nearest), "randomised response")]
+        if self.ordered:
+            rate = epsilon if self.per_unit else epsilon / farthest
+            if self.period is None:
+                forms.append((geometric(self.space, rate), "geometric noise"))
+            else:
+                forms.append((exponential(self.space, self.metric, rate), "exponential noise"))
+        if self.goal == "shares":
+            return min(forms, key=lambda form: share_deviation(form[0], self.prior) or math.inf)
+        best = [(remapped(form, self.prior, self.loss), name) for form, name in forms]
+        return min(best, key=lambda form: form[0].expected_loss(self.prior, self.loss))
+
+    def exponent(self, epsilon: float) -> float:
+        """Return epsilon itself."""
+        return epsilon
+
+    def claim(self, epsilon: float) -> Claim:
+        """Return the promise itself."""
+        return Claim.of(MetricPrivacy(epsilon, self.apart))
+
+    def measures(self, mechanism: Mechanism) -> Measures:
+        """Return the best attacker's average error for numbers, and how often a guess is right."""
+        return measures_of_secrets(mechanism, self.prior, self.metric if self.ordered else None)
+
+    def spread(self, where: Where) -> Floats:
+        """Return the value that is named."""
+        return self.one_secret(where[0])
+
+    def away(self, where: Where) -> Floats:
+        """Return the distances of all values from one."""
+        distances: Floats = self.metric.array[int(np.argmax(self.spread(where)))]
+        return distances
+
+    @property
+    def epsilon_counts(self) -> dict[str, Any]:
+        """See `Domain.epsilon_counts`."""
+        return {"metric": self.apart}
+
+    def answer(self) -> dict[str, Any]:
+        """Return the values for the page."""
+        how = "the numbers that are asked" if self.ordered else "the answers"
+        return {
+            "column": self.column,
+            "labels": self.labels,
+            "ordered": self.ordered,
+            "circular": self.period,
+            "epsilon_per_unit": self.per_unit,
+            "sentences": [
+                f"There are {counted(len(self.labels), 'value')}; one of them is reported.",
+                f"The values and how often each occurs are those of {how}: anyone with the mechanism file sees "
+                "them.",
+                *self._circle(),
+            ],
+        }
+
+    def _circle(self) -> list[str]:
+        """Return which numbers are neighbours around the circle, in a sentence, if they are on one."""
+        if self.period is None:
+            return []
+        first, last = int(self.labels[0]), int(self.labels[-1])
+        again = f", and {last} stands for {last - self.period}, too" if last >= self.period else ""
+        apart = exactly(float(self.metric.array[0, -1]))
+        return [f"The numbers are {self.space.circle}: {last} and {first} are {apart} apart{again}."]
+
+    def script(self, name: str, epsilon: float, gap: float | None, distortion: float | None) -> str:  # noqa: ARG002
+        """Return a Python script that makes a mechanism again; see `Domain.script`."""
+        around = "" if self.period is None else f", period={self.period}"
+        space = (
+            f"sf.NumberBins({self.first}, 1, {len(self.labels)}{around})"
+            if self.ordered
+            else f"sf.Space({self.labels!r})"
+        )
+        loss = 'space.metric("absolute")' if self.ordered else "sf.hamming(space)"
+        error = "" if distortion is None else f", sf.DistortionPrivacy({distortion!r}, loss)"
+        apart = "loss" if self.per_unit or not self.ordered else "sf.hamming(space)"
+        lines = f"""space = {space}
+prior = sf.Prior.from_counts(space, {self.counts!r})
+loss = {loss}
+guarantee = sf.MetricPrivacy({epsilon!r}, {apart})"""
+        made = self._closed_lines(epsilon) if gap is None else design_lines(f"guarantee{error}", gap)
+        return script_text(lines, made, optimized=gap is not None, source=self.source, visits=None)
+
+    def _closed_lines(self, epsilon: float) -> str:
+        """Return the lines that make the closed form."""
+        _, name = self.closed_form(epsilon)
+        rate = epsilon if self.per_unit else epsilon / float(self.metric.array.max())
+        nearest = float(self.apart.array[self.apart.array > 0].min())
+        made = {
+            "randomised response": f"randomised_response(space, {epsilon * nearest!r})",
+            "geometric noise": f"geometric(space, {rate!r})",
+            "exponential noise": f"exponential(space, loss, {rate!r})",
+        }[name]
+        remap = "" if self.goal == "shares" else "\nmechanism = sf.mechanisms.remapped(mechanism, prior, loss)"
+        return f"mechanism = sf.mechanisms.{made}{remap}"
+
+
+def measures_of_secrets(mechanism: Mechanism, prior: Prior, metric: Metric | None) -> Measures:
+    """Return the error of the best guess among the secrets, in a metric if there is one, and its chance."""
+    hits = bayes_vulnerability(mechanism, prior)
+    most = min(1.0, -distortion_below(mechanism, prior, -np.eye(len(prior))))
+    right = Bracket(-math.inf, min(hits, most), most)
+    if metric is None:
+        return Measures(None, right)
+    error = distortion_below(mechanism, prior, metric)
+    return Measures(Bracket(error, error, math.inf), right)
+
+
+def share_deviation(mechanism: Mechanism, prior: Prior) -> float | None:
+    """Return the largest standard error of a share, times the root of the reports; None if one is not identified.
+
+    The population is the prior, and the estimate is unbiased (`sfumato.estimation.unbiased`).
+    """
+    if not identifiability(mechanism).complete:
+        return None
+    counts = np.rint(_REPORTS * (prior.probabilities @ mechanism.matrix))
+    estimate = unbiased(Reports(mechanism, counts.astype(np.int64)))
+    return math.sqrt(max(0.0, float(np.diagonal(estimate.covariance).max()) * float(counts.sum())))

@@ -1,0 +1,127 @@
+"""Designs of a workspace: their files, the facts that are kept of them, and the one that each level shows."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from sfumato.core import Bracket, Mechanism
+from sfumato.estimation import identifiability
+from sfumato.files import MechanismFile, save
+from sfumato.optimal import Design
+
+from .domains import Domain
+from .domains.values import share_deviation
+from .store import Row
+
+OPTIMIZED: Final = "optimized"
+"""The name of designs by a solver."""
+
+ROUGH_GAP: Final = 5e-3
+"""The gap of the designs of levels, and of those that need not be thorough."""
+
+FINE_GAP: Final = 1e-4
+"""The gap of thorough designs."""
+
+QUANTILE: Final = 1.96
+"""The half-width of a 95 % interval, over the standard error."""
+
+
+def closed_form_facts(domain: Domain, level: int) -> tuple[MechanismFile, Row]:
+    """Return the closed form of a level as a file, and the facts that are kept of it."""
+    epsilon = domain.epsilons[level]
+    form = domain.proved_form(epsilon)
+    facts = _facts(domain, form.mechanism, form.loss) | {
+        "epsilon": epsilon,
+        "proved": form.epsilon,
+        "name": form.name,
+        "finished": True,
+        "status": "",
+        "gap": None,
+        "wanted_gap": None,
+        "distortion": None,
+    }
+    return form.file, facts
+
+
+def keep_design(
+    folder: Path, domain: Domain, design: Design, epsilon: float, distortion: float | None = None
+) -> tuple[str, Row]:
+    """Write the file of an optimized design; return its id and the facts that are kept of it."""
+    proof = design.certificate
+    loss = Bracket(min(proof.bound, proof.loss), proof.loss, proof.loss)
+    facts = _facts(domain, design.mechanism, loss) | {
+        "epsilon": epsilon,
+        "proved": proof.epsilon_upper,
+        "name": OPTIMIZED,
+        "finished": design.finished,
+        "status": design.status.value,
+        "gap": number(proof.gap),
+        "wanted_gap": design.enough,
+        "distortion": distortion,
+    }
+    return write_design(folder, MechanismFile.of_design(design)), facts
+
+
+def write_design(folder: Path, file: MechanismFile) -> str:
+    """Write a mechanism file to the designs of a workspace, and return the id of the design."""
+    identity = secrets.token_hex(8)
+    save(file, folder / "designs" / f"{identity}.sfm")
+    return identity
+
+
+def _facts(domain: Domain, mechanism: Mechanism, loss: Bracket) -> Row:
+    """Return the measures of a mechanism."""
+    success, shares = domain.measures(mechanism), None
+    if not domain.places:
+        deviation = share_deviation(mechanism, domain.prior)
+        least = identifiability(mechanism).least_reports
+        shares = {"deviation": deviation, "least_reports": number(least)}
+    return {
+        "n": len(domain.prior),
+        "loss": _ends(loss),
+        "error": None if success.error is None else _ends(success.error),
+        "found": _ends(success.found),
+        "shares": shares,
+    }
+
+
+def rank(domain: Domain, facts: Mapping[str, Any]) -> float:
+    """Return the number by which the best of several mechanisms of one level is chosen, the least first."""
+    if domain.goal == "shares":
+        deviation = facts["shares"]["deviation"]
+        return math.inf if deviation is None else float(deviation)
+    return float(facts["loss"][2])
+
+
+def shown_at(domain: Domain, level: int, rows: Iterable[Row]) -> Row | None:
+    """Return the best design of a level; None where there is none yet."""
+    here = [row for row in rows if row["frontier"] and row["epsilon"] == domain.epsilons[level]]
+    return min(here, key=lambda row: rank(domain, row["facts"]), default=None)
+
+
+def is_optimized(domain: Domain, level: int, rows: Iterable[Row]) -> bool:
+    """Return whether the solver has made a design for a level."""
+    return any(
+        row["frontier"] and row["epsilon"] == domain.epsilons[level] and row["facts"]["name"] == OPTIMIZED
+        for row in rows
+    )
+
+
+def bracket(ends: list[float | None]) -> Bracket:
+    """Return numbers from JSON as a bracket; what is not known is infinite."""
+    lower, value, upper = ends
+    least, most = -math.inf if lower is None else lower, math.inf if upper is None else upper
+    return Bracket(least, least if value is None else value, most)
+
+
+def number(value: float | None) -> float | None:
+    """Return a number as JSON has it: None where it is infinite or not known."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _ends(measure: Bracket) -> list[float | None]:
+    return [number(measure.lower), number(measure.value), number(measure.upper)]
