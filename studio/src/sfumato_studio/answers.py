@@ -104,26 +104,6 @@ class JobErrorAnswer(BaseModel):
     hint: str
 
 
-class JobAnswer(BaseModel):
-    """Long work in a process of its own."""
-
-    id: str
-    kind: Literal["levels", "design", "compare"]
-    status: Literal["queued", "running", "done", "cancelled", "interrupted", "failed"]
-    title: str
-    created: str
-    changed: str
-    done: float
-    total: float
-    seconds_left: float | None = Field(description="An estimate; null where none can be made.")
-    best: str = Field(description="The best mechanism so far, in a sentence; empty where there is none.")
-    progress: list[ProgressAnswer]
-    unit: str
-    error: JobErrorAnswer | None
-    result: dict[str, Any] | None
-    request: dict[str, Any]
-
-
 class SharesAnswer(BaseModel):
     """The accuracy of the shares that are estimated from many reports."""
 
@@ -316,6 +296,26 @@ class ComparedAnswer(BaseModel):
     rows: list[ComparedRowAnswer]
 
 
+class JobAnswer(BaseModel):
+    """Long work in a process of its own."""
+
+    id: str
+    kind: Literal["levels", "design", "compare"]
+    status: Literal["queued", "running", "done", "cancelled", "interrupted", "failed"]
+    title: str
+    created: str
+    changed: str
+    done: float
+    total: float
+    seconds_left: float | None = Field(description="An estimate; null where none can be made.")
+    best: str = Field(description="The best mechanism so far, in a sentence; empty where there is none.")
+    progress: list[ProgressAnswer]
+    unit: str
+    error: JobErrorAnswer | None
+    result: ComparedAnswer | dict[str, Any] | None
+    request: dict[str, Any]
+
+
 class TakeawayAnswer(BaseModel):
     """What to know before a mechanism is downloaded."""
 
@@ -466,6 +466,7 @@ class LedgerDayAnswer(BaseModel):
     spent_text: str
     reports: int
     users: int
+    refused: int = Field(description="Requests that were refused.")
     renewed: bool = Field(description="Whether a daily or weekly limit was renewed at its start.")
 
 

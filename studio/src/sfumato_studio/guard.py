@@ -45,17 +45,19 @@ _NO_TOKEN: Final = (
 _ELSEWHERE: Final = ("This request comes from another page.", "use the page of the studio itself.")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Key:
     """The secret of one run of the studio, and where it listens.
 
     Attributes:
         token: The secret in the address.
         port: The port on 127.0.0.1.
+        start: The part of the page's address that names what is opened first.
     """
 
     token: str
     port: int
+    start: str = ""
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -159,7 +161,7 @@ class Guard:
                 "type": "http.response.start",
                 "status": 303,
                 "headers": [
-                    (b"location", b"/"),
+                    (b"location", f"/{self.key.start}".encode("ascii")),
                     (b"set-cookie", cookie.encode("ascii")),
                     (b"content-length", b"0"),
                 ],

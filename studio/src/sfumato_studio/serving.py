@@ -12,34 +12,54 @@ from typing import Final
 import uvicorn
 from fastapi import FastAPI
 
-from sfumato.errors import InputError, argument
+from sfumato.errors import DataError, InputError, argument
+from sfumato.ledgers import Ledger
 
 from .app import make_app
+from .errors import RefusedError
 from .guard import Key
 
 HOST = "127.0.0.1"
 _PATIENCE_S: Final = 2  # for requests that are being answered when the studio stops
 
 
-def serve(folder: Path, *, port: int = 0, show: bool = True, ready: Callable[[str], None] | None = None) -> None:
+def serve(
+    folder: Path,
+    *,
+    port: int = 0,
+    show: bool = True,
+    file: Path | None = None,
+    ledger: Ledger | None = None,
+    ready: Callable[[str], None] | None = None,
+) -> None:
     """Run the studio until it is interrupted.
 
     Args:
         folder: Where workspaces are kept.
         port: The port on 127.0.0.1; 0 for any that is free.
         show: Whether to open the page in a browser.
+        file: Data or a mechanism to open in a new workspace.
+        ledger: The ledger whose budgets are shown.
         ready: Called with the address once the port is open.
 
     Raises:
         InputError: If the port is taken.
+        DataError: If the file cannot be read.
         FileError: If the folder cannot be used.
     """
     listener = _bound(port)
     key = Key(secrets.token_urlsafe(32), listener.getsockname()[1])
-    address = f"http://{HOST}:{key.port}/?token={key.token}"
     try:
-        app = make_app(folder, key)
+        app = make_app(folder, key, ledger)
+        app.state.studio.warm_up()
+        if file is not None:
+            try:
+                key.start = f"#workspace={app.state.studio.open(file)}"
+            except RefusedError as error:
+                app.state.studio.close()
+                raise DataError(error.message, error.hint) from None
         server = server_of(app)
+        address = f"http://{HOST}:{key.port}/?token={key.token}"
         if ready is not None:
             ready(address)
         if show:

@@ -18,9 +18,10 @@ from sfumato.ledgers import Ledger
 
 from .domains import Domain, domain_of
 from .errors import RefusedError
+from .examples import example_data
 from .jobs import Jobs
 from .levels import closed_form_facts, shown_at, write_design
-from .limits import MECHANISM_FILE, VISITS_FILE
+from .limits import LEAST_PLACES, MECHANISM_FILE, VISITS_FILE
 from .processes import Processes, read_apart
 from .store import Row, Store
 from .words import StudioWords
@@ -81,6 +82,15 @@ class Studio:
         self.jobs.close()
         self.store.close()
 
+    def warm_up(self) -> None:
+        """Load in a thread what a first level needs, so that a visitor does not wait for it."""
+
+        def load() -> None:
+            site = {"kind": "places", "detail": LEAST_PLACES, "radius_m": 1e3}
+            closed_form_facts(domain_of(example_data("city"), site, self.store.folder), 0)
+
+        threading.Thread(target=load, daemon=True).start()
+
     def fill(self, identity: str, request: Mapping[str, Any]) -> None:
         """Fill a workspace with a file; its designs and jobs are dropped.
 
@@ -105,6 +115,19 @@ class Studio:
             self.start_over(identity, data=data, site=site, outline=None, title=data["title"])
         finally:
             shutil.rmtree(apart, ignore_errors=True)
+
+    def open(self, file: Path) -> str:
+        """Return a new workspace with a file of this machine; `RefusedError` if it cannot be read."""
+        identity: str = self.store.make_workspace()["id"]
+        try:
+            self.fill(identity, {"path": str(file.absolute())})
+            workspace = self.store.workspace(identity)
+            if workspace["site"] is not None:
+                self.begin(workspace)
+        except RefusedError:
+            self.delete(identity)
+            raise
+        return identity
 
     def start_over(self, identity: str, **values: Any) -> None:
         """Change the data or the site of a workspace, which ends its jobs and drops its designs."""

@@ -135,17 +135,14 @@ class StudioWords(CompactRepr):
 
     def epsilon(self, epsilon: float) -> str:
         """Return a proved epsilon with its unit."""
-        return f"epsilon {at_most(epsilon, 3)}{self._per}"
+        return f"epsilon at most {at_most(epsilon, 3)}{self._per}"
 
     def headline(self, epsilon: float) -> str:
         """Return the proved guarantee of the mechanism shown."""
-        exponent = self.domain.exponent(epsilon)
-        sure = (
-            "no useful limit"
-            if exponent > _USELESS_EXPONENT
-            else f"50 % becomes at most {even_belief_at_most(exponent)}"
-        )
-        return f"Epsilon at most {at_most(epsilon, 3)}{self._per}: for {self.domain.pair}, {sure}."
+        exponent, begin = self.domain.exponent(epsilon), f"For {self.domain.pair}"
+        if exponent > _USELESS_EXPONENT:
+            return f"{begin} there is no useful limit."
+        return f"{begin}, a belief of 50 % becomes at most {even_belief_at_most(exponent)}."
 
     def odds(self, epsilon: float) -> str:
         """Return what a guarantee says of the odds and of a belief."""
@@ -206,7 +203,7 @@ class StudioWords(CompactRepr):
         """Return what the files of a mechanism hold."""
         what = "each place of your data is visited" if self._places else "each value of your data occurs"
         return [
-            self.headline(row["facts"]["proved"]),
+            f"{self.headline(row['facts']['proved'])} Proved: {self.epsilon(row['facts']['proved'])}.",
             f"The mechanism file holds how often {what}: keep it as secret as the data, or use public data.",
             "Anyone with the mechanism file can prove the guarantee again: sfumato report mechanism.sfm.",
         ]

@@ -14,20 +14,29 @@ import typer
 
 from ...errors import InputError, MissingCompanionError
 from ..messages import say
-from ..options import VisitsOptions, options_of
+from ..options import KeyFile, VisitsOptions, options_of
 from ..outputs import check_folder
 from ..progress import working
+from .ledger import open_ledger
 
 if TYPE_CHECKING:
     from ...geo import Visits
 
 
 def studio(
+    file: Annotated[
+        Path | None, typer.Argument(help="Data or a mechanism file (.sfm) to open. [default: an empty page]")
+    ] = None,
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes one that is free.", min=0, max=65535)] = 0,
     show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
     folder: Annotated[
         Path | None, typer.Option(help="Where workspaces are kept; by default a folder of this user.")
     ] = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(help="Show the budgets of this ledger: a path or an address such as postgresql://..."),
+    ] = None,
+    key_file: KeyFile = None,
 ) -> None:
     """Open a page on which a mechanism is chosen by its outcome.
 
@@ -42,7 +51,8 @@ def studio(
         say("Keep this address to yourself; Ctrl-C ends the studio.")
         sys.stdout.flush()
 
-    serve(folder or _own_folder(), port=port, show=show, ready=ready)
+    budgets = None if ledger is None else open_ledger(ledger, key_file)
+    serve(folder or _own_folder(), port=port, show=show, file=file, ledger=budgets, ready=ready)
 
 
 def _own_folder() -> Path:

@@ -30,6 +30,7 @@ def budgets(studio: AStudio) -> LedgerAnswer:
                 spent_text=amount_text(each.spent, facts.unit),
                 reports=each.reports,
                 users=each.users,
+                refused=0,  # the ledger records charges only
                 renewed=each.renewed,
             )
             for each in facts.days
