@@ -1,141 +1,144 @@
-"""Take pictures of every view of the studio: at a desktop's and a phone's width, light and dark, of each example.
+"""Take pictures of every step of the studio: at a desktop's and a phone's width, light and dark, of each example.
 
 Run it as ``uv run python studio/web/screenshots.py FOLDER``; it needs Chromium. ``--places FILE`` adds a file of
-check-ins, drawn on ``--outline FILE``. ``--docs`` takes the pictures of the README and the documentation alone,
-from the built-in city: ``uv run python studio/web/screenshots.py --docs docs/images``.
+check-ins, drawn on ``--outline FILE``. ``--docs`` takes only the pictures of the documentation, from the built-in
+city: ``uv run python studio/web/screenshots.py --docs docs/images``.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import time
 from pathlib import Path
 from typing import Literal
 
+from harness import Studio, studio_and_browser
 from PIL import Image
 from playwright.sync_api import Browser, Page
-from running import Studio, looked_at
 
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
-VIEWS = ("data", "private", "share", "walk", "compare", "attack", "atlas", "design")
+SCREENS = ("data", "choose", "report", "walk", "attack", "compare", "take")
+"""The steps, and the actions of the second step."""
 EXAMPLES: dict[str, dict[str, object]] = {
     "city": {"kind": "places", "detail": 60},
     "ages": {"kind": "values"},
     "categories": {"kind": "values"},
 }
 DOCS: tuple[tuple[str, str, str, Literal["light", "dark"]], ...] = (
-    ("studio.png", "private", "desktop", "light"),
+    ("studio.png", "choose", "desktop", "light"),
     ("studio-walk.png", "walk", "desktop", "dark"),
-    ("studio-phone.png", "share", "phone", "light"),
+    ("studio-phone.png", "report", "phone", "light"),
 )
-OPENED = "scrollTo(0, 0); document.querySelectorAll('details').forEach(one => { one.open = true; })"
-PLACES: dict[str, object] = {"kind": "places", "detail": 60}
-SHOW = {"share": "Share it a hundred times", "walk": "Walk", "attack": "Attack", "compare": "Compare at this loss"}
+UNFOLD = "scrollTo(0, 0); document.querySelectorAll('details').forEach(one => { one.open = true; })"
 
 
 def main() -> int:
-    """Start a studio of its own, prepare it, and look at it."""
+    """Start a separate studio, prepare it, and take its pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--places", type=Path, help="a file of check-ins")
     parser.add_argument("--outline", type=Path, help="GeoJSON to draw them on")
     parser.add_argument("--only", help="one of city, ages, categories and places")
-    parser.add_argument("--docs", action="store_true", help="those of the README and the docs alone")
-    wish = parser.parse_args()
-    wish.folder.mkdir(parents=True, exist_ok=True)
-    with looked_at() as (browser, studio):
-        (for_docs if wish.docs else pictures)(browser, studio, wish)
+    parser.add_argument("--docs", action="store_true", help="only those of the documentation")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    with studio_and_browser() as (browser, studio):
+        (take_docs if options.docs else take_all)(browser, studio, options)
     return 0
 
 
-def pictures(browser: Browser, studio: Studio, wish: argparse.Namespace) -> None:
-    """Take each view in each width and light twice: the window, and the whole page with its folds open."""
-    first = True
-    sites = {**EXAMPLES, **({"places": PLACES} if wish.places else {})}
-    for name, site in sites.items():
-        if wish.only not in (None, name):
+def take_all(browser: Browser, studio: Studio, options: argparse.Namespace) -> None:
+    """Take each screen in each width and light twice: the window, and the whole page with its folds open."""
+    for name in [*EXAMPLES, *(["places"] if options.places else [])]:
+        if options.only not in (None, name):
             continue
-        workspace = None
+        workspace = prepare(studio, name, options)
         for size, (width, height) in SIZES.items():
-            for scheme in ("light", "dark"):
-                context = browser.new_context(
-                    viewport={"width": width, "height": height},
-                    color_scheme="dark" if scheme == "dark" else "light",
-                )
-                page = context.new_page()
+            schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+            for scheme in schemes:
+                page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
                 page.goto(studio.address)
                 page.get_by_role("heading", level=2).first.wait_for()
-                if first:
-                    page.get_by_role("dialog").wait_for()
-                    page.screenshot(path=wish.folder / "tour.png")
-                    first = False
-                if workspace is None:
-                    workspace = prepared(studio, name, site, wish)
-                page.screenshot(path=wish.folder / f"start-{size}-{scheme}.png")
-                for view in VIEWS:
-                    page.goto(f"{studio.origin}/#w={workspace}&v={view}")
-                    page.reload()
-                    act(page, view, name)
-                    page.screenshot(path=wish.folder / f"{name}-{view}-{size}-{scheme}.png")
-                    page.evaluate(OPENED)
+                page.screenshot(path=options.folder / f"start-{size}-{scheme}.png")
+                for screen in SCREENS:
+                    show(page, studio, workspace, screen, name)
+                    page.screenshot(path=options.folder / f"{name}-{screen}-{size}-{scheme}.png")
+                    page.evaluate(UNFOLD)
                     time.sleep(0.4)
-                    page.screenshot(path=wish.folder / f"{name}-{view}-{size}-{scheme}-whole.png", full_page=True)
-                context.close()
+                    page.screenshot(
+                        path=options.folder / f"{name}-{screen}-{size}-{scheme}-whole.png", full_page=True
+                    )
+                page.close()
 
 
-def for_docs(browser: Browser, studio: Studio, wish: argparse.Namespace) -> None:
-    """Take the pictures that the README and the documentation show, each below 200 kB."""
-    workspace = prepared(studio, "city", EXAMPLES["city"], wish)
-    for picture, view, size, scheme in DOCS:
+def take_docs(browser: Browser, studio: Studio, options: argparse.Namespace) -> None:
+    """Take the pictures that the documentation shows, each below 200 kB."""
+    workspace = prepare(studio, "city", options)
+    for picture, screen, size, scheme in DOCS:
         width, height = SIZES[size]
         page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
         page.goto(studio.address)
-        page.goto(f"{studio.origin}/#w={workspace}&v={view}")
-        page.reload()
-        act(page, view, "city")
-        page.evaluate("scrollTo(0, 0)")  # on a phone, the map would cover its own title
+        show(page, studio, workspace, screen, "city")
+        page.evaluate("scrollTo(0, 0)")
         time.sleep(0.4)
-        path = wish.folder / picture
+        path = options.folder / picture
         page.screenshot(path=path)
         page.close()
         Image.open(path).convert("RGB").save(path, optimize=True)
 
 
-def act(page: Page, view: str, name: str) -> None:
-    """Do what the view is for, and wait for its answer; a comparison of real places would take minutes."""
+def show(page: Page, studio: Studio, workspace: str, screen: str, name: str) -> None:
+    """Open a screen and wait for its answer; a comparison of real places would take minutes."""
     places = name in ("city", "places")
-    page.locator(".maplibregl-canvas" if places else ".bars svg").wait_for()
+    view = screen if screen in ("data", "take") else "choose"
+    page.goto(f"{studio.origin}/#workspace={workspace}&view={view}")
+    page.reload()
     page.locator(".panel h2").wait_for()
-    time.sleep(0.5)  # what is remembered is shown
-    if view == "walk" and places:
-        while page.get_by_role("button", name=re.compile("^Take stop")).count() < 3:
-            place = 14 + 9 * page.get_by_role("button", name=re.compile("^Take stop")).count()
+    if view != "take":
+        page.locator(".maplibregl-canvas" if places else ".bars svg").wait_for()
+    action = page.locator(".action")
+    if screen == "report":
+        open_action(page, 1)
+        action.get_by_text("What the first report reveals").wait_for()
+    elif screen == "walk":
+        open_action(page, 2)
+        for place in (14, 23, 32) if places and not action.locator("li").count() else ():
             page.get_by_label("Next stop").select_option(index=place)
             page.get_by_role("button", name="Add this stop").click()
-    if view == "attack" and page.get_by_role("button", name="Add", exact=True).is_enabled():
-        page.get_by_role("button", name="Add", exact=True).click()
-    if view in SHOW and not (view == "compare" and (name == "places" or page.locator(".panel table").count())):
-        action = "Answer" if view == "walk" and not places else SHOW[view]
-        page.get_by_role("button", name=action, exact=True).click()
-        if view == "compare":
-            page.locator(".panel table").wait_for(timeout=240_000)
+        action.get_by_role("button", name="Start the walk" if places else "Answer", exact=True).click()
+        action.get_by_text("After report").first.wait_for()
+    elif screen == "attack":
+        open_action(page, 3)
+        if page.get_by_role("button", name="Add", exact=True).is_enabled():
+            page.get_by_role("button", name="Add", exact=True).click()
+        page.get_by_role("button", name="Attack with this").click()
+        action.locator("table").wait_for()
+    elif screen == "compare" and name != "places":
+        open_action(page, 4)
+        if not action.locator("table").count():
+            action.get_by_role("button", name="Compare", exact=True).click()
+        action.locator("table").wait_for(timeout=240_000)
     time.sleep(1.5)  # charts and the map draw themselves
 
 
-def prepared(studio: Studio, name: str, site: dict[str, object], wish: argparse.Namespace) -> str:
-    """Return a workspace in which an example or the file is designed for at every level."""
+def open_action(page: Page, index: int) -> None:
+    """Press one of the actions below the picture."""
+    page.get_by_role("group", name="Try this level").get_by_role("button").nth(index).click()
+
+
+def prepare(studio: Studio, name: str, options: argparse.Namespace) -> str:
+    """Return a workspace in which every level of an example, or of the file, is optimized."""
     workspace = str(studio.ask("POST", "/workspaces")["id"])
     here = f"/workspaces/{workspace}"
     if name == "places":
-        studio.ask("PUT", f"{here}/file?name={wish.places.name}", wish.places.read_bytes())
-        if wish.outline:
-            studio.ask("PUT", f"{here}/outline", wish.outline.read_bytes())
+        studio.ask("PUT", f"{here}/file?name={options.places.name}", options.places.read_bytes())
+        if options.outline:
+            studio.ask("PUT", f"{here}/outline", options.outline.read_bytes())
     else:
         studio.ask("POST", f"{here}/example", {"example": name})
-    studio.ask("PUT", f"{here}/site", site)
-    studio.wait(here, studio.ask("POST", f"{here}/frontier", {})["id"])
+    studio.ask("PUT", f"{here}/site", EXAMPLES.get(name, EXAMPLES["city"]))
+    studio.wait(here, studio.ask("POST", f"{here}/optimize", {})["id"])
     return workspace
 
 

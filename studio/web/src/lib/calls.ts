@@ -1,13 +1,18 @@
 import createClient from "openapi-fetch";
 import type { paths } from "./schema";
+import type { Column } from "./types";
 
 export const client = createClient<paths>({ baseUrl: "" });
 
-/** A refusal of the server, in the words that it gave. */
+/** A refusal of the server in its own words, with the columns of a file that it could not read. */
 export class Refused extends Error {
-  constructor(message: string, readonly hint: string, readonly status: number) {
+  constructor(message: string, readonly hint: string, readonly columns: Column[] = []) {
     super(message);
   }
+}
+
+interface Failure {
+  error?: { message: string; hint: string; columns?: Column[] };
 }
 
 export interface Answer<T> {
@@ -16,17 +21,17 @@ export interface Answer<T> {
   response: Response;
 }
 
-/** The data of an answer, or what the server said against it. */
-export async function told<T>(answer: Promise<Answer<T>>): Promise<T> {
-  let { data, error, response } = await answer.catch(() => {
-    throw new Refused("The studio does not answer.", "Is `sfumato studio` still running? Start it again: nothing is lost.", 0);
+/** Return the data of an answer, or throw the server's refusal. */
+export async function unwrap<T>(answer: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await answer.catch(() => {
+    throw new Refused("The studio does not answer.", "Is `sfumato studio` still running? Start it again: nothing is lost.");
   });
   if (response.ok) return data as T;
-  const { message, hint } = (error as { error?: { message: string; hint: string } })?.error ?? { message: response.statusText, hint: "" };
-  throw new Refused(message, hint, response.status);
+  const { message, hint, columns } = (error as Failure | undefined)?.error ?? { message: response.statusText, hint: "" };
+  throw new Refused(message, hint, columns);
 }
 
-/** A file as the body of a request. */
-export function sent(file: File) {
+/** Return the options of a request whose body is a file. */
+export function upload(file: File) {
   return { body: file as never, bodySerializer: (body: unknown) => body as never, headers: { "Content-Type": "application/octet-stream" } };
 }

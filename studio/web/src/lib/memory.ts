@@ -1,10 +1,9 @@
-import { client, told } from "./calls";
-import type { Workspace } from "./types";
+import { client, unwrap } from "./calls";
+import type { Mechanism, Workspace } from "./types";
 
 /** What the page remembers on the server, so that a refresh finds it again. */
 export interface Memory {
-  epsilon?: number;
-  design?: string | null;
+  mechanism?: Mechanism;
   at?: number;
   path?: number[];
   suspected?: { at: number; weight: number }[];
@@ -12,37 +11,37 @@ export interface Memory {
   laid?: string;
 }
 
-const LATER = 600; // milliseconds without a change before the server is told
+const LATER = 600; // milliseconds without a change before the server is informed
 
-/** The places or values of a workspace, in short. */
+/** Return the identity of the places or values of a workspace. */
 export function laidOf(site: NonNullable<Workspace["site"]>): string {
   const { kind, n, region, polygon, column, labels } = site;
   return JSON.stringify([kind, n, region, polygon, column, labels?.[0], labels?.at(-1)]);
 }
 
-/** Tells the server what to remember, some time after the last change. */
+/** Sends the server what to remember, some time after the last change. */
 export class Remembering {
   #later = 0;
-  #tell: (() => void) | null = null;
+  #send: (() => void) | null = null;
 
   remember(id: string, view: Memory): void {
     clearTimeout(this.#later);
-    this.#tell = () => {
+    this.#send = () => {
       this.forget();
-      void told(client.PATCH("/api/workspaces/{workspace}", {
+      void unwrap(client.PATCH("/api/workspaces/{workspace}", {
         params: { path: { workspace: id } }, body: { view: view as Record<string, never> }, keepalive: true,
       })).catch(() => {});
     };
-    this.#later = window.setTimeout(this.#tell, LATER);
+    this.#later = window.setTimeout(this.#send, LATER);
   }
 
-  /** What was to be told later is told now. */
+  /** Send at once what was to be sent later. */
   now(): void {
-    this.#tell?.();
+    this.#send?.();
   }
 
   forget(): void {
     clearTimeout(this.#later);
-    this.#tell = null;
+    this.#send = null;
   }
 }

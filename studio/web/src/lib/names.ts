@@ -6,7 +6,7 @@ interface Named {
   text: string;
 }
 
-/** The named points of an outline. */
+/** Return the named points of an outline. */
 export function namedPoints(outline: { features: readonly { geometry: unknown; properties?: unknown }[] } | null): Named[] {
   return (outline?.features ?? []).flatMap(({ geometry, properties }) => {
     const { type, coordinates } = geometry as { type: string; coordinates: unknown[] };
@@ -16,7 +16,7 @@ export function namedPoints(outline: { features: readonly { geometry: unknown; p
   });
 }
 
-/** The places of a map as people say them: their column and row, and the named point that lies in them. */
+/** Return the names of a map's places: their column and row, and the named point inside them. */
 export function placeNames(ground: Ground): string[] {
   const known = namedPoints(ground.outline as never);
   return ground.cells.features.map(({ geometry, properties }) => {
@@ -25,12 +25,12 @@ export function placeNames(ground: Ground): string[] {
     const inside = known.find(({ lat, lon }) => (
       lon >= Math.min(...east) && lon < Math.max(...east) && lat >= Math.min(...north) && lat < Math.max(...north)
     ));
-    return `${spoken(properties.name)}${inside ? ` (${inside.text})` : ""}`;
+    return `${inWords(properties.name)}${inside ? ` (${inside.text})` : ""}`;
   });
 }
 
-/** A name of a grid's place in words: "x03y02" is the fourth column from the west, the third row from the south. */
-function spoken(name: string): string {
+/** Return the name of a grid's place in words: "x03y02" is the fourth column from the west, the third row from the south. */
+function inWords(name: string): string {
   const [, x, y] = /^x(\d+)y(\d+)$/.exec(name) ?? [];
   return x && y ? `column ${Number(x) + 1}, row ${Number(y) + 1}` : name;
 }

@@ -1,8 +1,12 @@
 import { EMPTY, type Box, type Scene } from "../map/scene";
 
-/** What the picture shows now: each view sets it, the map or the bars draw it. */
+export type Action = "here" | "report" | "walk" | "attack" | "compare";
+
+/** What the picture shows: each panel sets it, the map or the bars draw it. */
 class Showing {
   scene = $state.raw<Scene>(EMPTY);
+  /** The open panel of the step Choose. */
+  action = $state<Action>("here");
   /** Answers a click on a place; null where a click means nothing. */
   pick = $state.raw<((index: number) => void) | null>(null);
   /** What is being drawn on the map: a box by dragging, or a polygon corner by corner. */

@@ -1,4 +1,4 @@
-import { told, type Answer } from "./calls";
+import { unwrap, type Answer } from "./calls";
 
 /** The visitor went elsewhere while the server was asked: its answer is about what is not shown any more. */
 export class Left extends Error {}
@@ -6,11 +6,11 @@ export class Left extends Error {}
 /** Asks the server; it throws `Left` instead of an answer that comes too late. */
 export type Ask = <T>(answer: Promise<Answer<T>>) => Promise<T>;
 
-/** Counts which places of which workspace are open, so that answers about others are dropped. */
+/** Counts which places of which workspace are open, so that late answers about others are dropped. */
 export class Turns {
   #turn = 0;
 
-  /** Something else is opened: what was asked before is asked for nothing. */
+  /** Something else is opened: earlier questions are dropped. */
   next(): Ask {
     this.#turn += 1;
     return this.now();
@@ -21,7 +21,7 @@ export class Turns {
     const still = this.mark();
     return async (answer) => {
       try {
-        const data = await told(answer);
+        const data = await unwrap(answer);
         if (still()) return data;
       } catch (problem) {
         if (still()) throw problem;
@@ -30,14 +30,14 @@ export class Turns {
     };
   }
 
-  /** Remember what is open now; the answer tells whether it still is. */
+  /** Remember what is open now; the answer says whether it still is. */
   mark(): () => boolean {
     const turn = this.#turn;
     return () => turn === this.#turn;
   }
 }
 
-/** Does one thing after the other; of several that are wished for meanwhile only the last is done. */
+/** Runs one task at a time; of those that arrive meanwhile only the last. */
 export class Latest {
   #next: (() => Promise<void>) | null = null;
   #busy = false;

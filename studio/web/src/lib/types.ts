@@ -1,35 +1,38 @@
 import type { components } from "./schema";
 
-type Said = components["schemas"];
+type Schemas = components["schemas"];
 
-export type About = Said["AboutAnswer"];
-export type Adversary = Said["AdversaryAnswer"];
-export type Atlas = Said["AtlasAnswer"];
-export type Attacked = Said["AttackedAnswer"];
-export type Box = Said["RegionAnswer"];
-export type Brief = Said["WorkspaceBriefAnswer"];
-export type Chosen = Said["ChoiceAnswer"];
-export type Example = Said["ExampleAnswer"];
-export type Frontier = Said["FrontierAnswer"];
-export type Ground = Said["MapAnswer"];
-export type Job = Said["JobAnswer"];
-export type Measured = Said["MeasuredAnswer"];
-export type Point = Said["FrontierPointAnswer"];
-export type Preview = Said["PreviewAnswer"];
-export type Shared = Said["SharedAnswer"];
-export type Value = Said["ValueAnswer"];
-export type Walked = Said["WalkedAnswer"];
-export type Workspace = Said["WorkspaceAnswer"];
+export type About = Schemas["AboutAnswer"];
+export type Attacked = Schemas["AttackedAnswer"];
+export type Box = Schemas["RegionAnswer"];
+export type Brief = Schemas["WorkspaceBriefAnswer"];
+export type Choice = Schemas["ChoiceAnswer"];
+export type Column = Schemas["ColumnAnswer"];
+export type Comparison = Schemas["ComparedAnswer"];
+export type Example = Schemas["ExampleAnswer"];
+export type Ground = Schemas["MapAnswer"];
+export type Job = Schemas["JobAnswer"];
+export type Ledger = Schemas["LedgerAnswer"];
+export type Level = Schemas["LevelAnswer"];
+export type Levels = Schemas["LevelsAnswer"];
+export type Measured = Schemas["MeasuredAnswer"];
+export type Notions = Schemas["NotionsAnswer"];
+export type Preview = Schemas["PreviewAnswer"];
+export type Shared = Schemas["SharedAnswer"];
+export type TakeAway = Schemas["TakeawayAnswer"];
+export type Value = Schemas["ValueAnswer"];
+export type Walked = Schemas["WalkedAnswer"];
+export type Workspace = Schemas["WorkspaceAnswer"];
 
-export type Mechanism = { epsilon: number } | { design: string };
+/** A mechanism: one of the levels, or a design of its own. */
+export interface Mechanism {
+  level?: number;
+  design?: string;
+}
 
-/** One line of a comparison: what a job of that kind has in its result. */
-export interface Row {
-  name: string;
+/** A position of the slider. */
+export interface Slot {
+  mechanism: Mechanism;
+  status: Level["status"];
   epsilon: number | null;
-  loss: Measured | null;
-  error: Measured | null;
-  promise: string;
-  detail: string;
-  problem: string;
 }

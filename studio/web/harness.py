@@ -1,4 +1,4 @@
-"""A studio of its own for a script, and a browser to look at it."""
+"""A separate studio for a script, and a browser that shows it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 
 class Studio:
-    """A studio that runs, as a script asks it."""
+    """A client of a running studio."""
 
     def __init__(self, address: str) -> None:
         parts = urlsplit(address)
@@ -35,8 +35,8 @@ class Studio:
             headers={"X-Sfumato-Token": self._token, "Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 -- this machine
-            found: dict[str, Any] = json.loads(answer.read())
-        return found
+            data: dict[str, Any] = json.loads(answer.read())
+        return data
 
     def wait(self, here: str, job: str) -> None:
         """Wait until a job of the workspace ends."""
@@ -45,7 +45,7 @@ class Studio:
 
 
 @contextlib.contextmanager
-def looked_at() -> Iterator[tuple[Browser, Studio]]:
+def studio_and_browser() -> Iterator[tuple[Browser, Studio]]:
     """Start a studio in an empty folder, and Chromium; both end with the block.
 
     Raises:
@@ -54,8 +54,8 @@ def looked_at() -> Iterator[tuple[Browser, Studio]]:
     program = shutil.which("chromium")
     if program is None:
         raise SystemExit("Needed: Chromium.")
-    with tempfile.TemporaryDirectory() as kept:
-        command = [sys.executable, "-m", "sfumato", "studio", "--no-open", "--folder", kept]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "sfumato", "studio", "--no-open", "--folder", folder]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:  # noqa: S603 -- this package
             try:
                 address = re.search(r"http://\S+", (running.stdout and running.stdout.readline()) or "")
