@@ -2,9 +2,9 @@
 
     python -m benchmarks.slider
 
-The built-in city is divided into about 300 places, two designs of the frontier are made (a minute or two), and
-then the slider is moved 200 times between them: each time epsilon, the visitor's place and the report that an
-attacker sees are others. Time is that of whole requests on this machine, as the page sends them.
+The built-in city is divided into about 300 places, its levels are made, and then the slider is moved 200 times
+between them: each time the visitor's place and the report that an attacker sees are others. Time is that of whole
+requests on this machine, as the page sends them.
 """
 
 from __future__ import annotations
@@ -61,16 +61,11 @@ def measured(client: httpx.Client) -> tuple[int, float, list[float]]:
     base = f"/api/workspaces/{_asked(client, 'POST', '/api/workspaces')['id']}"
     _asked(client, "POST", f"{base}/example", {"example": "city"})
     site = _asked(client, "PUT", f"{base}/site", {"kind": "places", "detail": PLACES})["site"]
-    job = _asked(client, "POST", f"{base}/frontier", {})["id"]
-    while _asked(client, "GET", f"{base}/frontier")["ready"] < 2:
+    while len(_asked(client, "GET", f"{base}/levels")["levels"]) < len(site["epsilons"]):
         time.sleep(0.5)
-    client.post(f"{base}/jobs/{job}/cancel")
-    while _asked(client, "GET", f"{base}/jobs/{job}")["status"] == "running":
-        time.sleep(0.1)
-    low, *_, high = (point["epsilon"] for point in _asked(client, "GET", f"{base}/frontier")["points"])
     took = []
-    for move, epsilon in enumerate(np.geomspace(low, high, MOVES + 3)[1:-1]):
-        query = f"epsilon={epsilon}&at={move % site['n']}&report={7 * move % site['n']}"
+    for move in range(MOVES + 1):
+        query = f"level={5 * move % len(site['epsilons'])}&at={move % site['n']}&report={7 * move % site['n']}"
         began = time.perf_counter()
         _asked(client, "GET", f"{base}/preview?{query}")
         took.append(time.perf_counter() - began)

@@ -23,12 +23,12 @@ from sfumato_studio.jobs import Jobs
 from sfumato_studio.serving import server_of
 from sfumato_studio.state import Studio
 from sfumato_studio.store import Store
-from sfumato_studio.work.designing import make_frontier
+from sfumato_studio.work.designing import make_levels
 from sfumato_studio.work.orders import Work
 
 TOKEN = "a-token-of-the-tests"
 DESIGNS = 4
-"""Designs of the frontiers of tests: the first of a dozen."""
+"""Optimized levels of tests, of a dozen: those around the first one that is shown."""
 PATIENCE_S = 300.0
 """Seconds that a busy machine may take for anything."""
 GATEKEEPER = """
@@ -42,8 +42,8 @@ if sys.orig_argv[-1] == "sfumato_studio.work":
 
     begin = Work.__init__
 
-    def begin_at_gates(work, orders, tell, stop):
-        gates, told = [], []
+    def begin_at_gates(work, orders, send, stop):
+        gates, sent = [], []
         for path in Path(__file__).parent.glob("*.json"):
             with suppress(FileNotFoundError):  # it opens at this moment
                 event, after, workspace = json.loads(path.read_text())
@@ -60,16 +60,16 @@ if sys.orig_argv[-1] == "sfumato_studio.work":
 
         def wait():
             for path, event, after in gates:
-                while told.count(event) >= after and path.exists():
+                while sent.count(event) >= after and path.exists():
                     time.sleep(0.02)
 
-        def tell_at_gates(news):
-            tell(news)
-            told.append(news["event"])
+        def send_at_gates(news):
+            send(news)
+            sent.append(news["event"])
             wait()
 
         wait()
-        begin(work, orders, tell_at_gates, stop)
+        begin(work, orders, send_at_gates, stop)
 
     Work.__init__ = begin_at_gates
 """
@@ -102,8 +102,8 @@ class Gate:
         """Let jobs that start in this block wait for its end.
 
         Args:
-            event: What they tell before they wait; those that wait after ``progress`` write a state at each line.
-            after: How often they tell it; 0: they wait before they begin.
+            event: What they send before they wait; those that wait after ``progress`` write a state at each line.
+            after: How often they send it; 0: they wait before they begin.
             workspace: Of which workspace; that of every one by default.
         """
         closed = self._folder / f"{secrets.token_hex(4)}.json"
@@ -174,25 +174,35 @@ class Visitor:
             self.studio.client.put(f"{self.base}/file", params={"name": name, **query}, content=content), status
         )
 
-    def told(self, job: str) -> list[dict[str, Any]]:
-        """Return all that is told of a job, until it ends."""
-        found = []
+    def levels(self) -> Any:
+        """Return all levels, once they are made."""
+        return soon(lambda: len((answer := self.get("/levels"))["levels"]) >= answer["total"] and answer)
+
+    def events(self, job: str) -> list[dict[str, Any]]:
+        """Return the events of a job, until it ends."""
+        rows = []
         with self.studio.client.stream("GET", f"{self.base}/jobs/{job}/events") as stream:
             assert stream.headers["content-type"].startswith("text/event-stream")
             for line in stream.iter_lines():
                 if line.startswith("data: "):
-                    found.append(json.loads(line.removeprefix("data: ")))
-        return found
+                    rows.append(json.loads(line.removeprefix("data: ")))
+        return rows
 
     def ended(self, job: dict[str, Any]) -> dict[str, Any]:
         """Return a job once it has ended."""
-        return self.told(job["id"])[-1]
+        return self.events(job["id"])[-1]
+
+    def download(self, name: str, **query: Any) -> httpx.Response:
+        """Return a file of a level or design."""
+        answer = self.studio.client.get(f"{self.base}/{name}", params=query)
+        assert answer.status_code == 200, answer.text
+        return answer
 
     def _read(self, answer: httpx.Response, status: int) -> Any:
         assert answer.status_code == status, answer.text
         if status >= 400:
             error = answer.json()["error"]
-            assert set(error) == {"message", "hint", "field"}
+            assert set(error) == {"message", "hint", "field", "columns"}
             assert error["message"].endswith((".", "!", "?")), error
             for path in (str(self.studio.folder), "/tmp", "Traceback", "site-packages"):
                 assert path not in answer.text
@@ -220,13 +230,13 @@ def cities(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Vi
         yield lambda: Visitor(running)
 
 
-def designed(visitor: Visitor, most: int) -> Visitor:
-    """Design the first of a frontier in this process, which has imported all that it takes."""
+def optimized(visitor: Visitor, most: int) -> Visitor:
+    """Optimize the first levels in this process, which has imported all that it takes."""
     studio: Studio = visitor.studio.app.state.studio
     workspace = studio.store.workspace(visitor.id)
     made: list[str] = []
 
-    def tell(news: Mapping[str, Any]) -> None:
+    def send(news: Mapping[str, Any]) -> None:
         if news["event"] == "design":
             studio.store.add_design(visitor.id, "0" * 16, news["id"], frontier=True, facts=news["facts"])
             made.append(news["id"])
@@ -238,27 +248,28 @@ def designed(visitor: Visitor, most: int) -> Visitor:
         "request": {},
         "done": [],
     }
-    make_frontier(Work(orders, tell, lambda: len(made) >= most))
+    make_levels(Work(orders, send, lambda: len(made) >= most))
     assert len(made) >= most
+    visitor.levels()
     return visitor
 
 
 @pytest.fixture(scope="session")
 def city(cities: Callable[[], Visitor]) -> Visitor:
-    """A visitor whose city has a part of a frontier, which tests leave as it is."""
+    """A visitor whose city has some optimized levels, which tests leave as they are."""
     found = cities()
     found.post("/example", {"example": "city"})
     found.put("/site", {"kind": "places", "detail": 30})
-    return designed(found, DESIGNS)
+    return optimized(found, DESIGNS)
 
 
 @pytest.fixture(scope="module")
 def ages(cities: Callable[[], Visitor]) -> Visitor:
-    """A visitor whose ages have half a frontier, by a job that was cancelled then."""
+    """A visitor whose ages have some optimized levels."""
     found = cities()
     found.post("/example", {"example": "ages"})
     found.put("/site", {"kind": "values", "first": 18, "last": 29})
-    return designed(found, DESIGNS)
+    return optimized(found, DESIGNS)
 
 
 @pytest.fixture
@@ -280,7 +291,7 @@ def workspace(store: Store) -> dict[str, Any]:
 
 @pytest.fixture
 def acts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
-    """Return a function that lets a script play the part of all processes."""
+    """Return a function that lets a script act as all processes."""
 
     def play(text: str) -> None:
         script = tmp_path / "actor"

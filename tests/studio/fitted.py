@@ -9,6 +9,8 @@ from typing import Any
 from .conftest import Visitor
 
 Fields = dict[str, Any]
+NAMED = ("notions", "takeaway", "mechanism.sfm", "script.py", "report.html", "report.json")
+"""Routes with nothing but the mechanism in their query."""
 REPORTS = 1_000
 """Of a walk, at most."""
 
@@ -17,21 +19,19 @@ class Fitted:
     """Fits requests to a workspace of values.
 
     Args:
-        target: The workspace, with designs.
+        target: The workspace, with levels.
     """
 
     def __init__(self, target: Visitor) -> None:
-        points = target.get("/frontier")["points"]
-        self._ends = min(each["epsilon"] for each in points), max(each["epsilon"] for each in points)
-        self._loss = min(each["loss"]["upper"] for each in points)
+        levels = target.levels()["levels"]
         self._values = len(target.get("/values")["values"])
-        self._designs = [each["id"] for each in target.get()["designs"]]
+        self._designs = [each["design"] for each in levels]
+        self._useful = [each["level"] for each in levels if each["useful"]]
 
     def fit(self, path: str, fields: Mapping[str, Any]) -> Fields:
         """Return the fields of a request that the workspace accepts, as near to those given as may be."""
         ways: dict[str, Callable[[Fields], Fields]] = {
             "preview": self._preview,
-            "atlas": self._mechanism,
             "share": self._share,
             "walk": self._walk,
             "attack": self._attack,
@@ -39,18 +39,24 @@ class Fitted:
             "compare": self._compare,
             "designs": self._design,
             "site": self._site,
+            **dict.fromkeys(
+                ("notions", "takeaway", "mechanism.sfm", "script.py", "report.html", "report.json"),
+                self._mechanism,
+            ),
         }
         way = ways.get(path.rpartition("/")[2])
         return dict(fields) if way is None else way(dict(fields))
 
     def _mechanism(self, fields: Fields) -> Fields:
-        """Name either an epsilon of the frontier or a design that is there."""
+        """Name either a level or a design that is there."""
         if fields.get("design") is not None:
             fields["design"] = self._designs[len(fields["design"]) % len(self._designs)]
-            fields.pop("epsilon", None)
+            fields.pop("level", None)
         else:
             fields.pop("design", None)
-            fields["epsilon"] = min(max(float(fields.get("epsilon") or 1.0), self._ends[0]), self._ends[1])
+            fields["level"] = int(fields.get("level") or 0)
+        if "people" in fields:
+            fields["people"] = int(fields["people"])
         return fields
 
     def _here(self, fields: Fields) -> Fields:
@@ -98,22 +104,22 @@ class Fitted:
         return kept
 
     def _choose(self, fields: Fields) -> Fields:
-        if not self._one_of(fields, "loss_at_most", "found_at_most"):
+        if not self._one_of(fields, "loss_at_most", "found_at_most", "half_width_at_most"):
             fields["found_at_most"] = 0.5
+        if "people" in fields:
+            fields["people"] = int(fields["people"])
         return fields
 
     def _compare(self, fields: Fields) -> Fields:
-        if self._one_of(fields, "loss", "epsilon") == "loss":
-            fields["loss"] = min(fields["loss"], self._loss)
-        elif "epsilon" not in fields:
-            fields["loss"] = self._loss
+        fields.pop("design", None)
+        fields["level"] = self._useful[int(fields.get("level") or 0) % len(self._useful)]
         return fields
 
     def _design(self, fields: Fields) -> Fields:
         fields.pop("found_at_most", None)  # of values it cannot be searched for
         kept = self._one_of(fields, "epsilon", "loss_at_most")
         if not kept:
-            fields["epsilon"] = self._ends[0]
+            fields["epsilon"] = 1.0
         elif kept == "loss_at_most":
             fields.pop("distortion", None)
         return fields
@@ -121,15 +127,17 @@ class Fitted:
     @staticmethod
     def _site(fields: Fields) -> Fields:
         """Values, of the column that there is, in a range that they have."""
-        asked: Fields = {"kind": "values"}
+        site: Fields = {"kind": "values"}
         if isinstance(fields.get("epsilon_per_unit"), bool):
-            asked["epsilon_per_unit"] = fields["epsilon_per_unit"]
+            site["epsilon_per_unit"] = fields["epsilon_per_unit"]
+        if fields.get("goal") is not None:
+            site["goal"] = fields["goal"]
         if fields.get("circular") is not None:
-            asked["circular"] = 76 + int(abs(fields["circular"])) % 100
+            site["circular"] = 76 + int(abs(fields["circular"])) % 100
         if fields.get("column") is not None:
-            asked["column"] = "age"
+            site["column"] = "age"
         if fields.get("first") is not None:
-            asked["first"] = 18 + int(abs(fields["first"])) % 20
+            site["first"] = 18 + int(abs(fields["first"])) % 20
         if fields.get("last") is not None:
-            asked["last"] = 40 + int(abs(fields["last"])) % 20
-        return asked
+            site["last"] = 40 + int(abs(fields["last"])) % 20
+        return site

@@ -6,7 +6,7 @@ import pytest
 
 from sfumato_studio.state import Studio
 
-from .conftest import designed
+from .conftest import optimized
 
 FIRST = {"kind": "values", "first": 18, "last": 29}
 SECOND = {"kind": "values", "first": 18, "last": 24}
@@ -21,20 +21,21 @@ def mine(cities):
 
 
 @pytest.mark.parametrize(
-    ("path", "body"), [("/designs", {"epsilon": 0.5}), ("/compare", {"epsilon": 0.5}), ("/frontier", {})]
+    ("path", "body"), [("/designs", {"epsilon": 0.5}), ("/compare", {"level": 5}), ("/optimize", {})]
 )
 def test_no_job_starts_for_places_that_are_gone(mine, monkeypatch, path, body):
-    true_ground = Studio.ground
+    mine.levels()
+    true_domain = Studio.domain
     changed: list[bool] = []
 
     def slow(studio, workspace):
-        found = true_ground(studio, workspace)
-        if not changed:  # while the request waits for its ground
+        domain = true_domain(studio, workspace)
+        if not changed:  # while the request waits for its domain
             changed.append(True)
             mine.put("/site", SECOND)
-        return found
+        return domain
 
-    monkeypatch.setattr(Studio, "ground", slow)
+    monkeypatch.setattr(Studio, "domain", slow)
     error = mine.post(path, body, 409)
     assert "changed at this moment" in error["message"]
     now = mine.get()
@@ -43,13 +44,13 @@ def test_no_job_starts_for_places_that_are_gone(mine, monkeypatch, path, body):
 
 
 def test_a_design_for_other_places_is_refused_in_plain_words(mine):
-    designed(mine, 1)
-    (design,) = mine.get()["designs"]
+    optimized(mine, 1)
+    design = mine.levels()["levels"][0]
     store = mine.studio.app.state.studio.store
-    facts = store.design(mine.id, design["id"])["facts"]
+    facts = store.design(mine.id, design["design"])["facts"]
     other = secrets.token_hex(8)
     store.add_design(mine.id, "0" * 16, other, frontier=False, facts={**facts, "n": facts["n"] + 1})
-    (store.files(mine.id) / "designs" / f"{other}.npy").write_bytes(b"")
+    (store.files(mine.id) / "designs" / f"{other}.sfm").write_bytes(b"")
     error = mine.get("/preview", 409, design=other, at=1)
     assert "other places or values" in error["message"]
     error = mine.post("/share", {"design": other, "at": 1, "times": 1}, 409)

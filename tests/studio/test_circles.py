@@ -5,11 +5,11 @@ import pytest
 
 import sfumato as sf
 from sfumato.files import read_mechanism_file
+from sfumato_studio.domains import ValuesDomain, domain_of
 from sfumato_studio.examples import example_data
-from sfumato_studio.grounds import ValuesGround, ground_of
 from sfumato_studio.words import StudioWords
 
-from .conftest import designed
+from .conftest import optimized
 
 HOURS = {23: 30, 0: 25, 1: 15, 3: 4, 8: 6, 12: 10, 24: 5, 22: 5}
 WAY = ", the shorter way around the circle"
@@ -29,11 +29,11 @@ def around(first, n, period):
 
 @pytest.fixture(scope="module")
 def hours(cities):
-    """A visitor whose hours are on a circle, with a few designs; epsilon counts per hour."""
+    """A visitor whose hours are on a circle, with a few optimized levels; epsilon counts per hour."""
     found = cities()
     found.upload("hours.csv", table(HOURS))
     found.put("/site", SITE | {"circular": 24, "epsilon_per_unit": True})
-    return designed(found, 2)
+    return optimized(found, 2)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_midnight_and_the_hour_before_are_neighbours(hours):
 
 def test_losses_and_promises_go_the_shorter_way_around(hours):
     apart = around(0, 24, 24)
-    for point in hours.get("/frontier")["points"]:
+    for point in hours.levels()["levels"]:
         held = held_in(hours, point["design"])
         matrix, shares = held.mechanism.matrix, held.prior.probabilities
         positions = [int(label) for label in held.mechanism.observables.labels]
@@ -79,17 +79,17 @@ def test_losses_and_promises_go_the_shorter_way_around(hours):
         preview = hours.get("/preview", design=point["design"], at=23)
         assert preview["here"]["mean_loss"] == pytest.approx(float(matrix[23] @ apart[23, positions]), rel=1e-4)
         assert WAY in preview["here"]["sentence"]
-        assert any(f"For two numbers 1 apart{WAY}, a report" in each for each in preview["sentences"])
+        assert any(f"For two numbers 1 apart{WAY}, a report" in each for each in preview["shown"]["sentences"])
 
 
 def test_walks_shares_and_searches_count_around_the_circle(hours):
-    epsilon = hours.get("/frontier")["points"][-1]["epsilon"]
-    walk = hours.post("/walk", {"epsilon": epsilon, "path": [{"at": 23}, {"at": 0}, {"at": 1}]})
+    level = 0
+    walk = hours.post("/walk", {"level": level, "path": [{"at": 23}, {"at": 0}, {"at": 1}]})
     assert f"at most 1 apart{WAY}, and" in walk["sentence"]
     for step in walk["steps"]:
         off = abs(step["guess"] - step["truth"])
         assert step["off"] == pytest.approx(min(off, 24 - off))
-    share = hours.post("/share", {"epsilon": epsilon, "at": 23, "times": 200})
+    share = hours.post("/share", {"level": level, "at": 23, "times": 200})
     away = [min(abs(at - 23), 24 - abs(at - 23)) for at in share["reports"]]
     assert share["mean_loss"] == pytest.approx(np.mean(away))
     assert share["mean_loss"] <= 12
@@ -97,23 +97,19 @@ def test_walks_shares_and_searches_count_around_the_circle(hours):
 
 
 def test_the_files_of_a_design_hold_the_circle(hours):
-    design = hours.get("/frontier")["points"][-1]["design"]
+    design = hours.levels()["levels"][-1]["design"]
     space = held_in(hours, design).mechanism.secrets
     assert space == sf.NumberBins(0, 1, 24, period=24)
-    script = hours.studio.client.get(f"{hours.base}/designs/{design}/script.py").text
+    script = hours.download("script.py", design=design).text
     assert "space = sf.NumberBins(0, 1, 24, period=24)\n" in script
-    said = [each for section in hours.get(f"/designs/{design}")["sections"] for each in section["sentences"]]
-    assert "Distances are counted on a circle of 24, the shorter way around." in said
-    begin = "Average difference between the report"
-    assert any(each.startswith(begin) and each.endswith(f"{WAY}.") for each in said)
 
 
 @pytest.mark.slow
 def test_reports_and_comparisons_say_so(hours):
-    point = hours.get("/frontier")["points"][-1]
-    report = hours.studio.client.get(f"{hours.base}/designs/{point['design']}/report.html").text
+    point = hours.levels()["levels"][3]
+    report = hours.download("report.html", design=point["design"]).text
     assert "numbers on a circle of 24" in report
-    ended = hours.ended(hours.post("/compare", {"loss": point["loss"]["upper"]}, 202))
+    ended = hours.ended(hours.post("/compare", {"design": point["design"]}, 202))
     assert ended["status"] == "done", ended["error"]
     assert f"{WAY}. At the same loss" in ended["result"]["sentence"]
     names = {each["name"]: each for each in ended["result"]["rows"]}
@@ -161,10 +157,10 @@ def test_circles_that_make_no_sense_are_refused(columns, options, field, message
 def test_other_answers_are_left_out_and_counted(tmp_path):
     days = {str(day): 3 for day in range(1, 8)} | {"unknown": 2}
     data = example_data("ages") | {"tables": {"day": days}, "rows": 23}
-    ground = ground_of(data, {"kind": "values", "circular": 7}, tmp_path)
-    assert ground.answer()["sentences"][-1].endswith("7 and 1 are 1 apart, and 7 stands for 0, too.")
-    assert "those with a whole number from 1 to 7 on a circle of 7 in the column 'day'" in ground.source
-    assert ground.source.startswith("21 of 23 rows")
+    domain = domain_of(data, {"kind": "values", "circular": 7}, tmp_path)
+    assert domain.answer()["sentences"][-1].endswith("7 and 1 are 1 apart, and 7 stands for 0, too.")
+    assert "those with a whole number from 1 to 7 on a circle of 7 in the column 'day'" in domain.source
+    assert domain.source.startswith("21 of 23 rows")
 
 
 @pytest.mark.parametrize(
@@ -172,17 +168,17 @@ def test_other_answers_are_left_out_and_counted(tmp_path):
 )
 def test_distances_are_those_of_a_circle(first, count, period):
     counts = {str(first + k): 1 + k % 3 for k in range(count)}
-    ground = ValuesGround("x", counts, first, per_unit=True, source="x", period=period)
-    np.testing.assert_allclose(ground.metric.array, around(first, count, period), atol=1e-6)
-    np.testing.assert_array_equal(ground.apart.array, ground.metric.array)
-    line = ValuesGround("x", counts, first, per_unit=True, source="x")
-    assert WAY in StudioWords(ground).odds(0.5)
+    domain = ValuesDomain("x", counts, first, per_unit=True, source="x", period=period)
+    np.testing.assert_allclose(domain.metric.array, around(first, count, period), atol=1e-6)
+    np.testing.assert_array_equal(domain.apart.array, domain.metric.array)
+    line = ValuesDomain("x", counts, first, per_unit=True, source="x")
+    assert WAY in StudioWords(domain).odds(0.5)
     assert "circle" not in StudioWords(line).odds(0.5)
 
 
 @pytest.mark.parametrize("circular", [None, 24])
 def test_numbers_with_leading_zeros_are_the_same_numbers(tmp_path, circular):
     data = example_data("ages") | {"tables": {"hour": {"07": 3, "7": 2, "08": 1}}, "rows": 6}
-    ground = ground_of(data, {"kind": "values", "circular": circular}, tmp_path)
-    assert isinstance(ground, ValuesGround)
-    assert dict(zip(ground.labels, ground.counts, strict=True)) == {"7": 5, "8": 1}
+    domain = domain_of(data, {"kind": "values", "circular": circular}, tmp_path)
+    assert isinstance(domain, ValuesDomain)
+    assert dict(zip(domain.labels, domain.counts, strict=True)) == {"7": 5, "8": 1}

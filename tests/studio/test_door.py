@@ -130,7 +130,7 @@ def test_what_is_no_request_is_answered_in_the_same_form(visitor):
         (client.get("/api/workspaces/..%2f..%2fetc"), 404),
     ):
         assert answer.status_code == status, answer.text
-        assert set(answer.json()["error"]) == {"message", "hint", "field"}
+        assert set(answer.json()["error"]) == {"message", "hint", "field", "columns"}
 
 
 def test_two_hosts_are_no_host(studio):

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from .conftest import DESIGNS, PATIENCE_S, TOKEN, Running, Visitor, designed
+from .conftest import DESIGNS, PATIENCE_S, TOKEN, Running, Visitor, optimized
 from .fitted import Fitted
 
 DESCRIBED = json.loads((Path(__file__).parents[2] / "studio" / "web" / "openapi.json").read_text(encoding="utf-8"))
-PROCESSES = re.compile(r"/(file|frontier|compare|designs|resume|report\.html|report\.json)$")
+PROCESSES = re.compile(r"/(file|optimize|compare|designs|resume|report\.html|report\.json)$")
 """Routes that start a process."""
 JUDGED = re.compile(r"/(outline|file)$")
 """Routes whose body is a file: no schema tells which ones can be read."""
@@ -29,6 +29,8 @@ QUICK = [
     for method, path in ROUTES
     if not PROCESSES.search(path) or (method == "get" and "/report." not in path)
 ]
+NAMED = {"preview", "notions", "takeaway", "mechanism.sfm", "script.py", "report.html", "report.json"}
+"""Routes with the mechanism in their query."""
 QUIET: dict[str, Any] = {
     "deadline": None,
     "database": None,
@@ -60,7 +62,7 @@ def made(studio):
         visitor = Visitor(studio)
         visitor.post("/example", {"example": "ages"})
         visitor.put("/site", {"kind": "values", "first": 18, "last": 27})
-        return designed(visitor, DESIGNS)
+        return optimized(visitor, DESIGNS)
 
     return one
 
@@ -74,7 +76,7 @@ def kept(made):
 @pytest.fixture
 def target(kept, made):
     """A workspace with all its designs, whatever became of the last one."""
-    if len(kept[0].get()["designs"]) < DESIGNS or kept[0].get()["site"]["n"] != 10:
+    if kept[0].get()["site"] is None or kept[0].get()["site"]["n"] != 10:
         kept[0] = made()
     return kept[0]
 
@@ -94,7 +96,7 @@ def tried(route, target, examples):
         checks.response_schema_conformance,
         checks.negative_data_rejection,
     ]
-    designs = [each["id"] for each in target.get()["designs"]]
+    designs = [each["design"] for each in target.levels()["levels"]]
     fitted = Fitted(target)
 
     def send(case):
@@ -106,7 +108,7 @@ def tried(route, target, examples):
                 inside["design"] = designs[0]
             if isinstance(case.body, dict):
                 case.body = fitted.fit(path, case.body)
-            elif path.endswith(("/preview", "/atlas")):
+            elif path.rpartition("/")[2] in NAMED:
                 case.query = fitted.fit(path, case.query or {})
         answer = case.call(base_url=target.studio.url, headers={"X-Sfumato-Token": TOKEN}, timeout=PATIENCE_S)
         # A request may have started the workspace over, and a job that another began may still end.

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from sfumato_studio.jobs import FINAL
 from sfumato_studio.limits import STATES_KEPT
 from sfumato_studio.processes import started
-from sfumato_studio.running import FINAL
 from sfumato_studio.work.designing import make_design
 from sfumato_studio.work.orders import Work
 
@@ -38,31 +38,31 @@ def orders_of(visitor, folder, request, **more):
 
 
 def made(orders, most=10**6):
-    """Make a design in this process; return it and what was told, lines of progress apart."""
-    told: list[Any] = []
+    """Make a design in this process; return it, its lines of progress and the epsilons that were tried."""
+    events: list[Any] = []
     lines: list[Any] = []
 
-    def tell(news):
-        (lines if news["event"] == "progress" else told).append(news)
+    def send(news):
+        (lines if news["event"] == "progress" else events).append(news)
 
-    make_design(Work(orders, tell, lambda: len(lines) + len(told) >= most))
-    design = [news for news in told if news["event"] == "design"]
-    trials = [news["epsilon"] for news in told if news["event"] == "trial"]
+    make_design(Work(orders, send, lambda: len(lines) + len(events) >= most))
+    design = [news for news in events if news["event"] == "design"]
+    trials = [news["epsilon"] for news in events if news["event"] == "trial"]
     return (design[-1]["facts"] if design else None), lines, trials
 
 
 def numbers(facts):
-    return {name: facts[name] for name in ("epsilon", "gap", "bound", "loss", "error", "found", "finished")}
+    return {name: facts[name] for name in ("epsilon", "proved", "gap", "loss", "error", "found", "finished")}
 
 
-def told_of(lines):
+def content_of(lines):
     return [[line[name] for name in ("step", "rows", "value", "bound", "gap")] for line in lines]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 4, 8])
 def test_a_design_makes_the_iterations_that_are_left(own, tmp_path, after):
-    request = {"epsilon": 1.5, "thorough": True}
+    request = {"epsilon": 1.5, "gap": 1e-4}
     once, whole, _ = made(orders_of(own, tmp_path / "once", request))
     early, first, _ = made(orders_of(own, tmp_path / "twice", request), after)
     late, then, _ = made(orders_of(own, tmp_path / "twice", request, seconds=first[-1]["seconds"]))
@@ -70,26 +70,26 @@ def test_a_design_makes_the_iterations_that_are_left(own, tmp_path, after):
     assert not early["finished"]
     assert late["finished"]
     assert numbers(late) == numbers(once)
-    assert told_of(first + then) == told_of(whole)
+    assert content_of(first + then) == content_of(whole)
     seconds = [line["seconds"] for line in first + then]
     assert seconds == sorted(seconds)
 
 
 @pytest.mark.slow
 def test_an_attackers_error_is_gone_on_with(own, tmp_path):
-    plain, _, _ = made(orders_of(own, tmp_path / "plain", {"epsilon": 1.5}))
-    request = {"epsilon": 1.5, "distortion": 1.05 * plain["error"][2]}
+    plain, _, _ = made(orders_of(own, tmp_path / "plain", {"epsilon": 1.5, "gap": 5e-3}))
+    request = {"epsilon": 1.5, "gap": 5e-3, "distortion": 1.05 * plain["error"][2]}
     once, whole, _ = made(orders_of(own, tmp_path / "once", request))
     rounds = [k for k, line in enumerate(whole) if line["step"] == 0]
     _, first, _ = made(orders_of(own, tmp_path / "twice", request), rounds[-1] + 3)
     late, then, _ = made(orders_of(own, tmp_path / "twice", request))
     assert numbers(late) == numbers(once)
-    assert told_of(first + then) == told_of(whole)
+    assert content_of(first + then) == content_of(whole)
 
 
 @pytest.mark.slow
 def test_a_search_for_an_outcome_does_not_try_again(own, tmp_path):
-    request = {"loss_at_most": 1300.0}
+    request = {"loss_at_most": 1300.0, "gap": 5e-3}
     once, _, epsilons = made(orders_of(own, tmp_path / "once", request))
     assert len(epsilons) > 2
     _, _, first = made(orders_of(own, tmp_path / "twice", request), 2)
@@ -210,12 +210,12 @@ def test_a_design_survives_a_cancel_a_kill_and_a_restart(monkeypatch, request, t
     cancelled = visitor.ended(job)
     assert cancelled["status"] == "cancelled"
     states = studio.app.state.studio.store.states(visitor.id, job["id"])
-    with gate.closed("progress", 20):  # many of which were told before, in search of the best so far
+    with gate.closed("progress", 20):  # many of which were events before, in search of the best so far
         visitor.post(f"{here}/resume")
         killed = lines(len(cancelled["progress"]) + 5)
         processes[-1].kill()
     assert visitor.ended(job)["status"] == "interrupted"
-    assert told_of(killed[: len(cancelled["progress"])]) == told_of(cancelled["progress"])
+    assert content_of(killed[: len(cancelled["progress"])]) == content_of(cancelled["progress"])
     with gate.closed("progress", 4):
         visitor.post(f"{here}/resume")
         before = lines(len(killed) + 2)
@@ -227,13 +227,13 @@ def test_a_design_survives_a_cancel_a_kill_and_a_restart(monkeypatch, request, t
     visitor.post(f"{here}/resume")
     done = visitor.ended(job)
     assert done["status"] == "done"
-    told = done["progress"]
-    assert told_of(told[: len(stopped["progress"])]) == told_of(stopped["progress"])
-    steps = [line["step"] for line in told]  # of smaller problems first, then of all of it
+    events = done["progress"]
+    assert content_of(events[: len(stopped["progress"])]) == content_of(stopped["progress"])
+    steps = [line["step"] for line in events]  # of smaller problems first, then of all of it
     steps = steps[len(steps) - steps[::-1].index(0) - 1 :]
     assert steps == list(range(steps[-1] + 1))
     assert steps[-1] > 10
     for name in ("seconds", "bound"):
-        assert (row := [line[name] for line in told if line[name] is not None]) == sorted(row), name
-    assert told[-1]["gap"] <= 1e-4
+        assert (row := [line[name] for line in events if line[name] is not None]) == sorted(row), name
+    assert events[-1]["gap"] <= 1e-4
     assert not states.exists()

@@ -8,17 +8,19 @@ from typing import Any
 import httpx
 import pytest
 
-from sfumato_studio.running import FINAL
+from sfumato_studio.errors import RefusedError
+from sfumato_studio.jobs import FINAL, seconds_left
+from sfumato_studio.limits import JOBS_RUNNING
 from sfumato_studio.store import Store
 from sfumato_studio.work.designing import make_design
 from sfumato_studio.work.orders import Work
 
-from .conftest import PATIENCE_S, TOKEN, Running, Visitor, designed, soon, waited
+from .conftest import PATIENCE_S, TOKEN, Running, Visitor, optimized, soon, waited
 
 DEAF = """
 read orders
 exec 0<&-
-echo '{"event": "total", "done": 0, "total": 3, "epsilons": []}'
+echo '{"event": "total", "done": 0, "total": 3}'
 until [ -e "$0.ends" ]; do sleep 0.05; done
 """
 """It closes its end of the pipe, so that what it is told afterwards breaks; it ends once that file is there."""
@@ -54,29 +56,47 @@ def test_jobs_are_told_of_while_one_is_deleted(jobs, workspace, acts, monkeypatc
     assert [each["id"] for each in jobs.of(workspace["id"])] == [row["id"]]
 
 
-def test_an_answer_that_says_that_a_job_is_done_has_its_design(visitor, monkeypatch):
+def test_an_answer_that_says_that_a_job_is_done_has_its_designs(visitor, monkeypatch):
     """The page asks no more once no job is open."""
     visitor.post("/example", {"example": "ages"})
     visitor.put("/site", {"kind": "values", "first": 18, "last": 22})
-    store = designed(visitor, 1).studio.app.state.studio.store
+    visitor.levels()
+    store = optimized(visitor, 1).studio.app.state.studio.store
     facts = store.designs(visitor.id)[0]["facts"]
-    job = store.make_job(visitor.id, kind="design", title="A design", request={}, unit="", status="running")
-    listed = Store.designs
+    job = store.make_job(visitor.id, kind="levels", title="Levels", request={}, unit="")
+    list_designs = Store.designs
 
     def ended_just_then(self, workspace):
-        found = listed(self, workspace)
+        rows = list_designs(self, workspace)
         if store.job(visitor.id, job["id"])["status"] == "running":
             store.add_design(visitor.id, job["id"], "made", frontier=False, facts=facts)
-            store.change_job(job["id"], status="done", result={"design": "made"})
-        return found
+            store.change_job(job["id"], status="done")
+        return rows
 
     monkeypatch.setattr(Store, "designs", ended_just_then)
-    answer = visitor.get()
-    made = [each["id"] for each in answer["designs"] if not each["frontier"]]
-    assert (answer["jobs"][-1]["status"], made) == ("running", [])
-    answer = visitor.get()
-    made = [each["id"] for each in answer["designs"] if not each["frontier"]]
-    assert (answer["jobs"][-1]["status"], made) == ("done", ["made"])
+
+    def seen():
+        answer = visitor.get("/levels")
+        return answer["progress"]["status"], [each["level"] for each in answer["levels"]].count(None)
+
+    assert seen() == ("running", 0)
+    assert seen() == ("done", 1)
+
+
+def line(seconds, gap):
+    return {"seconds": seconds, "value": 3.0, "bound": 2.0, "gap": gap, "rows": 1, "step": 0}
+
+
+def test_the_time_left_follows_the_pace_so_far():
+    """A gap that halves each second needs five more to shrink by 32; levels take as long as those before."""
+    design = {"kind": "design", "status": "running", "request": {"gap": 0.01}}
+    lines = [line(float(k), 0.32 * 2.0**-k) for k in range(4)]
+    assert seconds_left({**design, "progress": lines[:1]}) is None
+    assert seconds_left({**design, "progress": lines}) == pytest.approx(2.0)
+    assert seconds_left({**design, "progress": lines, "status": "done"}) is None
+    assert seconds_left({**design, "progress": [line(0.0, 0.1), line(1.0, 0.1)]}) is None
+    levels = {"kind": "levels", "status": "running", "request": {}, "done": 3, "total": 12}
+    assert seconds_left({**levels, "progress": [line(2.0, 0.0), line(4.0, 0.0), line(6.0, 0.0)]}) == 18.0
 
 
 def test_a_better_resumed_design_replaces_the_earlier_one(jobs, store, workspace, acts):
@@ -108,22 +128,22 @@ def test_a_better_resumed_design_replaces_the_earlier_one(jobs, store, workspace
 def test_a_resumed_design_is_kept_where_it_is_better(ages, loss, gap, replaced):
     store = ages.studio.app.state.studio.store
     workspace = store.workspace(ages.id)
-    told: list[Any] = []
+    events: list[Any] = []
     orders = {
         "folder": str(store.files(ages.id)),
         "data": workspace["data"],
         "site": workspace["site"],
-        "request": {"epsilon": 1.0},
+        "request": {"epsilon": 1.0, "gap": 5e-3},
     }
-    first = make_design(Work(orders, told.append, lambda: False))["design"]
-    facts = next(each["facts"] for each in told if each["event"] == "design")
+    first = make_design(Work(orders, events.append, lambda: False))["design"]
+    facts = next(each["facts"] for each in events if each["event"] == "design")
     worse = facts["loss"][2] + loss
     before = {"loss": [None, worse, worse], "gap": None if gap is None else facts["gap"] + gap}
-    told.clear()
+    events.clear()
     again = make_design(
-        Work({**orders, "before": {"id": first, "facts": facts | before}}, told.append, lambda: False)
+        Work({**orders, "before": {"id": first, "facts": facts | before}}, events.append, lambda: False)
     )
-    assert any(each["event"] == "design" for each in told) == replaced
+    assert any(each["event"] == "design" for each in events) == replaced
     assert (again["design"] != first) == replaced
 
 
@@ -134,7 +154,7 @@ def test_a_studio_stops_soon_while_a_page_listens_and_waits(acts, tmp_path, monk
     visitor = Visitor(studio)
     visitor.post("/example", {"example": "ages"})
     visitor.put("/site", {"kind": "values"})
-    job = visitor.post("/frontier", {}, 202)
+    job = visitor.post("/optimize", {}, 202)
     pages = [
         threading.Thread(target=listened, args=(studio, "GET", f"{visitor.base}/jobs/{job['id']}/events")),
         threading.Thread(target=listened, args=(studio, "PUT", f"{visitor.base}/file?name=a.csv")),
@@ -170,3 +190,34 @@ def test_a_job_whose_process_dies_is_interrupted_and_can_be_resumed(jobs, worksp
     assert waited(jobs, workspace, row, lambda found: found["status"] in FINAL)["status"] == "interrupted"
     again = jobs.resume(workspace, row["id"])
     assert waited(jobs, workspace, again, lambda found: found["status"] in FINAL)["status"] == "interrupted"
+
+
+@pytest.mark.slow
+def test_jobs_that_ended_are_removed_and_their_designs_stay_unless_they_are_to_go(ages, gate):
+    job = ages.post("/designs", {"epsilon": 1.0}, 202)
+    design = ages.ended(job)["result"]["design"]
+    with gate.closed():
+        levels = ages.post("/optimize", {}, 202)
+        assert "belong to the places" in ages.studio.client.delete(f"{ages.base}/jobs/{levels['id']}").text
+        ages.post(f"/jobs/{levels['id']}/cancel")
+    ages.ended(levels)
+    assert ages.studio.client.delete(f"{ages.base}/jobs/{job['id']}").status_code == 204
+    ages.get(f"/jobs/{job['id']}", status=404)
+    assert ages.get("/preview", design=design)["shown"]["design"] == design
+    assert ages.studio.client.delete(f"{ages.base}/jobs/{job['id']}").status_code == 404
+
+
+def test_a_job_that_runs_is_not_removed(jobs, workspace, acts):
+    acts("read orders\nexec sleep 900")
+    row = jobs.start(workspace, "design", "A design", {"epsilon": 1.0}, unit="m")
+    with pytest.raises(RefusedError, match="running"):
+        jobs.remove(workspace["id"], row["id"], designs=True)
+    assert jobs.now(workspace["id"], row["id"])["status"] == "running"
+
+
+def test_no_more_than_a_few_jobs_run(jobs, workspace, acts):
+    acts("read orders\nexec sleep 900")
+    for _ in range(JOBS_RUNNING):
+        jobs.start(workspace, "design", "A design", {}, unit="m")
+    with pytest.raises(RefusedError, match=f"{JOBS_RUNNING} jobs are running"):
+        jobs.start(workspace, "design", "A design", {}, unit="m")

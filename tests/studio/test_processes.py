@@ -8,14 +8,14 @@ import time
 
 import pytest
 
+from sfumato_studio.jobs import FINAL
 from sfumato_studio.processes import read_apart
-from sfumato_studio.running import FINAL
 
 from .conftest import PATIENCE_S, soon
 
 CHILD = "read orders\nsleep 900 &\necho $! > {folder}/child\n"
 """It starts a process of its own, which holds the pipe to the studio."""
-TOLD = 'echo \'{"event": "total", "done": 0, "total": 3, "epsilons": []}\'\nwait\n'
+TOLD = 'echo \'{"event": "total", "done": 0, "total": 3}\'\nwait\n'
 ALONE = """
 import subprocess, sys, time, types
 from sfumato_studio.work import __main__ as work
@@ -51,7 +51,7 @@ def named(folder):
 @pytest.mark.parametrize("end", ["cancel", "close", "without"])
 def test_a_job_that_is_killed_takes_its_processes_along(jobs, workspace, acts, tmp_path, end):
     acts(CHILD.format(folder=tmp_path) + TOLD)
-    row = jobs.start(workspace, "frontier", "Levels", {}, unit="m")
+    row = jobs.start(workspace, "levels", "Levels", {}, unit="m")
     child = named(tmp_path)
     assert not gone(child)
     began = time.monotonic()
@@ -98,6 +98,6 @@ def test_a_worker_imports_nothing_from_the_current_folder(tmp_path, monkeypatch)
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'a')\n")
     (tmp_path / "answers.csv").write_text("answer\nyes\nno\n")
     monkeypatch.chdir(tmp_path)
-    data = read_apart(str(tmp_path), str(tmp_path / "answers.csv"), "", set())
+    data = read_apart(str(tmp_path), {"path": str(tmp_path / "answers.csv")}, set())
     assert data["tables"] == {"answer": {"no": 1, "yes": 1}}
     assert not (tmp_path / "imported").exists()

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import sfumato_studio.reports
+from sfumato_studio.errors import RefusedError
 from sfumato_studio.examples import example_data
-from sfumato_studio.refusals import RefusedError
 from sfumato_studio.work.orders import Work
 from sfumato_studio.work.reporting import make_report
 
@@ -30,22 +30,23 @@ def here(monkeypatch):
 
 
 def test_a_report_is_about_the_file_and_made_once(ages, here):
-    point = ages.get("/frontier")["points"][2]
-    base = f"{ages.base}/designs/{point['design']}"
-    facts = ages.get(f"/designs/{point['design']}/report.json")
-    page = ages.studio.client.get(f"{base}/report.html")
+    point = ages.levels()["levels"][2]
+    facts = ages.get("/report.json", design=point["design"])
+    page = ages.download("report.html", level=2)
     assert here == [point["design"]]
     assert page.headers["content-disposition"] == 'attachment; filename="report.html"'
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", page.text)
     assert str(ages.studio.folder) not in page.text
-    held = ages.studio.client.get(f"{base}/mechanism.sfm").content
+    held = ages.download("mechanism.sfm", level=2).content
     assert facts["file"]["sha256"] == hashlib.sha256(held).hexdigest()
     assert facts["file"]["sha256"] in page.text
     assert facts["cost"]["expected"]["upper"] == pytest.approx(point["loss"]["upper"])
     assert facts["promises"][0]["proved"]["upper"] <= point["epsilon"] * (1 + 1e-6)
     shown = {each["epsilon"]["value"] for each in facts["frontier"]}
-    assert {each["epsilon"] for each in ages.get("/frontier")["points"]} - {point["epsilon"]} <= shown
+    assert {each["epsilon"] for each in ages.levels()["levels"] if each["level"] is not None} - {
+        point["epsilon"]
+    } <= shown
 
 
 class Written(list[dict[str, Any]]):
@@ -71,27 +72,27 @@ def kept(visitor, design):
 
 
 def test_an_outline_makes_a_new_report_and_a_deleted_design_has_none(ages, written):
-    first, *_, last = ages.get("/frontier")["points"]
+    first, *_, last = ages.levels()["levels"]
     ages.studio.client.put(f"{ages.base}/outline", json=LINE)
-    ages.get(f"/designs/{last['design']}/report.json")
+    ages.get("/report.json", design=last["design"])
     written.clear()
     for _ in range(2):
-        ages.get(f"/designs/{first['design']}/report.json")
+        ages.get("/report.json", design=first["design"])
     ages.put("/outline", {**LINE, "coordinates": [[0, 0], [1, 2]]})
     assert ages.get()["outline"]
-    ages.get(f"/designs/{first['design']}/report.json")
+    ages.get("/report.json", design=first["design"])
     assert [each["design"] for each in written] == [first["design"]] * 2
     ages.studio.client.delete(f"{ages.base}/outline")
     assert not ages.get()["outline"]
-    assert ages.get("/designs/" + "0" * 16 + "/report.html", 404)["field"] == "design"
+    assert ages.get("/report.html", 404, design="0" * 16)["field"] == "design"
     ages.studio.client.delete(f"{ages.base}/designs/{last['design']}")
-    ages.get(f"/designs/{last['design']}/report.html", 404)
+    ages.get("/report.html", 404, design=last["design"])
     assert not kept(ages, last["design"])
 
 
-@pytest.mark.parametrize("change", ["outline", "frontier"])
+@pytest.mark.parametrize("change", ["outline", "levels"])
 def test_a_report_is_made_anew_for_what_changed_while_it_was_made(ages, written, monkeypatch, change):
-    first = ages.get("/frontier")["points"][0]["design"]
+    first, second, *_ = (level["design"] for level in ages.levels()["levels"])
     ages.studio.client.delete(f"{ages.base}/outline")
     store = ages.studio.app.state.studio.store
     other = "f" * 16
@@ -100,21 +101,21 @@ def test_a_report_is_made_anew_for_what_changed_while_it_was_made(ages, written,
         if change == "outline":
             ages.put("/outline", LINE)
         else:
-            facts = {**store.design(ages.id, first)["facts"], "epsilon": 9.0}
+            facts = {**store.design(ages.id, second)["facts"], "loss": [0.0, 0.0, 0.0]}
             store.add_design(ages.id, "0" * 16, other, frontier=True, facts=facts)
         written(orders, *others)
 
     monkeypatch.setattr(sfumato_studio.reports, "done_apart", changes)
-    ages.get(f"/designs/{first}/report.json")
+    ages.get("/report.json", design=first)
     monkeypatch.setattr(sfumato_studio.reports, "done_apart", written)
     for _ in range(2):
-        ages.get(f"/designs/{first}/report.json")
+        ages.get("/report.json", design=first)
     store.delete_design(ages.id, other)
     before, after = written
     assert before["outline"] is None
-    assert (after["outline"] is None) == (change == "frontier")
-    assert len(after["frontier"]) - len(before["frontier"]) == (change == "frontier")
-    files = (f"{first}.npy", f"{first}.sfm", f"{after['file']}.html", f"{after['file']}.json")
+    assert (after["outline"] is None) == (change == "levels")
+    assert (after["levels"] != before["levels"]) == (change == "levels")
+    files = (f"{first}.sfm", f"{after['file']}.html", f"{after['file']}.json")
     assert sorted(kept(ages, first)) == sorted(files)
 
 
@@ -123,7 +124,7 @@ def test_a_report_is_made_anew_for_what_changed_while_it_was_made(ages, written,
 def test_nothing_is_left_of_a_design_that_is_deleted_while_its_report_is_made(
     ages, cities, written, monkeypatch, gone, written_before
 ):
-    first, mine = ages.get("/frontier")["points"][0]["design"], cities()
+    first, mine = ages.levels()["levels"][0]["design"], cities()
     mine.post("/example", {"example": "ages"})
     site = {"kind": "values", "first": 18, "last": 29}
     mine.put("/site", site)
@@ -144,13 +145,13 @@ def test_nothing_is_left_of_a_design_that_is_deleted_while_its_report_is_made(
         raise RefusedError(422, "Something went wrong that was not foreseen.", "")
 
     monkeypatch.setattr(sfumato_studio.reports, "done_apart", deleted)
-    error = mine.get(f"/designs/{design}/report.html", 404)
+    error = mine.get("/report.html", 404, design=design)
     assert error["message"] == "The design was deleted."
     assert not kept(mine, design)
 
 
 def test_a_process_that_comes_too_late_says_that_the_design_was_deleted(tmp_path):
     orders = {"folder": str(tmp_path), "data": example_data("ages"), "site": {"kind": "values"}}
-    request = {"design": "a", "file": "a.b", "frontier": [], "remarks": []}
+    request = {"design": "a", "file": "a.b", "levels": [], "remarks": []}
     with pytest.raises(RefusedError, match="The design was deleted"):
         make_report(Work(orders | {"request": request}, lambda _: None, lambda: False))

@@ -13,10 +13,13 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import SfumatoError
+from sfumato_studio.errors import RefusedError
 from sfumato_studio.work.reading import read_upload
 
 from .conftest import Visitor, soon
 
+ANY = {"lat": None, "lon": None, "user": None}
+"""No column was chosen."""
 CITY = sf.synthetic_city(users=20, days=7)
 
 
@@ -43,7 +46,7 @@ def parquet_of(visits: sf.Visits) -> bytes:
 )
 def test_every_kind_of_file_is_read(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    found = read_upload(tmp_path / name, "", tmp_path)
+    found = read_upload(tmp_path / name, None, ANY, tmp_path)
     assert found["kind"] == "places"
     assert found["rows"] == len(CITY)
     again = sf.read_visits(tmp_path / "visits.parquet")
@@ -82,10 +85,26 @@ def test_a_file_is_for_its_owner_from_the_first_byte(studio):
 
 
 @pytest.mark.slow
-def test_columns_without_a_known_name_are_to_be_renamed(visitor):
-    error = visitor.upload("log.csv", b"north,east\n48.1,7.8\n", 422, kind="places")
+def test_columns_without_a_known_name_are_to_be_chosen(visitor):
+    table = b"north,east,who\n48.1,7.8,ada\n48.2,7.9,bob\n"
+    error = visitor.upload("log.csv", table, 422, **{"as": "places"})
     assert "no latitude and no longitude column" in error["message"]
-    assert error["hint"] == "Rename them to lat and lon."
+    assert [each["name"] for each in error["columns"]] == ["north", "east", "who"]
+    assert error["columns"][0]["examples"] == ["48.1", "48.2"]
+    data = visitor.upload("log.csv", table, lat="north", lon="east", user="who")["data"]
+    assert (data["kind"], data["rows"], data["users"]) == ("places", 2, 2)
+
+
+GPX = b"""<?xml version="1.0"?><gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>
+<trkpt lat="48.1" lon="7.8"/><trkpt lat="48.2" lon="7.9"/></trkseg></trk></gpx>"""
+GEOJSON = b'{"type": "MultiPoint", "coordinates": [[7.8, 48.1], [7.9, 48.2]]}'
+
+
+@pytest.mark.parametrize(("name", "content"), [("walk.gpx", GPX), ("walk.geojson", GEOJSON)])
+def test_tracks_and_points_are_read_as_places(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    data = read_upload(tmp_path / name, None, ANY, tmp_path)
+    assert (data["kind"], data["rows"]) == ("places", 2)
 
 
 @pytest.mark.slow
@@ -113,7 +132,7 @@ def test_tables_are_read_as_values(visitor):
 def test_tables_have_columns_of_few_values(tmp_path):
     rows = [f"{('yes', 'no')[k % 2]},{20 + k % 7},{k}" for k in range(300)]
     (tmp_path / "survey.csv").write_text("\n".join(["answer,age,id", *rows]))
-    found = read_upload(tmp_path / "survey.csv", "", tmp_path)
+    found = read_upload(tmp_path / "survey.csv", None, ANY, tmp_path)
     assert found["kind"] == "values"
     assert found["rows"] == 300
     assert found["tables"]["answer"] == {"no": 150, "yes": 150}
@@ -142,7 +161,7 @@ def bomb_of_parquet() -> bytes:
 HOSTILE = [
     ("bomb.zip", bomb_of_zip, "ZIP"),
     ("bomb.parquet", bomb_of_parquet, "rows"),
-    ("m.sfm", bomb_of_zip, "mechanism file"),
+    ("m.sfm", bomb_of_zip, "compressed"),
     ("empty.csv", lambda: b"", "empty"),
     ("no.csv", lambda: b"\x00\x01\x02" * 100, "text"),
     ("cut.parquet", lambda: parquet_of(CITY)[:-20], ""),
@@ -162,9 +181,9 @@ HOSTILE = [
 @pytest.mark.parametrize(("name", "make", "said"), HOSTILE)
 def test_hostile_files_cannot_be_read(tmp_path, name, make, said):
     (tmp_path / name).write_bytes(make())
-    with pytest.raises(SfumatoError, match=said or None) as caught:
-        read_upload(tmp_path / name, "", tmp_path)
-    assert caught.value.hints
+    with pytest.raises((SfumatoError, RefusedError), match=said or None) as caught:
+        read_upload(tmp_path / name, None, ANY, tmp_path)
+    assert isinstance(caught.value, RefusedError) or getattr(caught.value, "hints", ())
     assert not (tmp_path / "visits.parquet").exists()
 
 
@@ -172,13 +191,14 @@ def test_a_file_that_is_refused_leaves_the_data_that_were_there(visitor):
     """Its places can be read, but lie on both sides of the 180th meridian."""
     visitor.upload("mine.parquet", parquet_of(CITY))
     visitor.put("/site", {"kind": "places", "detail": 30})
+    visitor.levels()
     before, kept = visitor.get("/map"), files_of(visitor)
     rows = "lat,lon\n" + "48.8,2.3\n" * 9 + "48.8,-179\n48.8,179\n"
     assert "180th meridian" in visitor.upload("far.csv", rows.encode(), 422)["message"]
     assert files_of(visitor) == kept
     assert visitor.get("/map") == before
     visitor.upload("next.parquet", parquet_of(CITY))
-    assert len(files_of(visitor)) == len(kept)  # of the file before, nothing is kept
+    assert len(files_of(visitor)) == 1  # of the file before, nothing is kept
     assert files_of(visitor) != kept
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core import Bracket
-from sfumato_studio.grounds import ValuesGround
+from sfumato_studio.domains import ValuesDomain
 from sfumato_studio.words import StudioWords
 
 FACTORS = {"km": 1000.0, "m": 1.0, "%": 0.01, "": 1.0}
@@ -43,29 +43,30 @@ def measured(found, role):
         assert said[-1] >= min(stated * 0.9, stated - 0.0011)
 
 
-def test_the_frontier_says_what_its_numbers_say(anyone):
-    found = anyone.get("/frontier")
-    for point in found["points"]:
+def test_levels_say_what_their_numbers_say(anyone):
+    answer = anyone.levels()
+    for level in answer["levels"]:
         for role in ("loss", "error", "found"):
-            if point[role] is not None:
-                measured(point[role], role)
-    measured(found["blind"]["found"], "found")
+            if level[role] is not None:
+                measured(level[role], role)
+                measured({**level[role], "sentence": level[role]["text"]}, role)
+                without = numbers(level[role]["baseline_sentence"])
+                assert without[-1] == pytest.approx(level[role]["baseline"], rel=0.06, abs=0.0006)
+    measured(answer["baseline"]["found"], "found")
 
 
 def test_a_preview_says_what_its_numbers_say(anyone):
-    low, *_, high = (point["epsilon"] for point in anyone.get("/frontier")["points"])
-    for share in (0.1, 0.5, 0.9):
-        epsilon = low ** (1 - share) * high**share
-        found = anyone.get("/preview", epsilon=epsilon, at=4, report=7)
-        for role in ("loss", "error", "found"):
-            if found[role] is not None:
-                measured(found[role], role)
-        first = found["sentences"][0 if found["useful"] else 1].replace("/km", "")
-        for each in (epsilon, *found["between"]):
-            assert any(said == pytest.approx(each, rel=0.006) for said in numbers(first)), first
+    for at in (1, 5, 9):
+        preview = anyone.get("/preview", level=at, at=4, report=7)
+        shown = preview["shown"]
+        first = shown["sentences"][0 if shown["useful"] else 1].replace("/km", "")
+        assert numbers(first)[-1] == pytest.approx(shown["epsilon"], rel=1e-4)
+        assert numbers(first)[-1] >= shown["epsilon"]
         assert "1/km" not in first
-        assert numbers(found["here"]["sentence"])[-1] == pytest.approx(found["here"]["mean_loss"], rel=0.01)
-        belief = found["belief"]
+        assert numbers(preview["here"]["sentence"])[-1] == pytest.approx(preview["here"]["mean_loss"], rel=0.01)
+        belief = preview["belief"]
+        if belief["sentence"].startswith("This is never reported"):
+            continue
         after, before = numbers(belief["sentence"])
         assert after == pytest.approx(belief["after"][belief["guess"]], rel=0.06, abs=0.0006)
         assert before == pytest.approx(belief["before"][belief["guess"]], rel=0.06, abs=0.0006)
@@ -73,8 +74,8 @@ def test_a_preview_says_what_its_numbers_say(anyone):
 
 
 def test_walks_and_attacks_say_what_their_numbers_say(anyone):
-    epsilon = anyone.get("/frontier")["points"][-1]["epsilon"]
-    found = anyone.post("/walk", {"epsilon": epsilon, "path": [{"at": 4}, {"at": 5}], "repeat": 2})
+    epsilon = anyone.levels()["levels"][0]["epsilon"]
+    found = anyone.post("/walk", {"level": 0, "path": [{"at": 4}, {"at": 5}], "repeat": 2})
     for number, step in enumerate(found["steps"], 1):
         said = numbers(step["sentence"])
         assert said[0] == number
@@ -84,38 +85,38 @@ def test_walks_and_attacks_say_what_their_numbers_say(anyone):
     together = numbers(found["sentence"].replace("/km", ""))
     assert together[-1] == 4
     assert together[-2] == pytest.approx(4 * epsilon, rel=0.006)
-    attacked = anyone.post("/attack", {"epsilon": epsilon, "main": [{"at": 5, "weight": 0.6}]})
-    for who in ("expected", "mistaken", "right"):
-        hits = attacked[who]["found"]
+    attacked = anyone.post("/attack", {"level": 0, "main": [{"at": 5, "weight": 0.6}]})
+    for attacker in attacked["attackers"]:
+        hits, error = attacker["found"], attacker["error"]
         assert numbers(hits["sentence"])[-1] == pytest.approx(hits["value"], rel=0.06, abs=0.0006)
-        error = attacked[who]["error"]
         if error is not None and error["value"] > 0:
             assert numbers(error["sentence"])[-1] == pytest.approx(error["value"], rel=0.01)
 
 
 def test_a_choice_says_what_was_wanted(anyone):
-    points = anyone.get("/frontier")["points"]
-    wanted = (points[1]["loss"]["upper"] + points[2]["loss"]["upper"]) / 2
-    found = anyone.post("/choose", {"loss_at_most": wanted})
-    said = numbers(found["sentence"].replace("/km", ""))
-    assert said[0] == pytest.approx(found["epsilon"], rel=0.006)
+    levels = anyone.levels()["levels"]
+    wanted = levels[2]["loss"]["upper"]
+    choice = anyone.post("/choose", {"loss_at_most": wanted})
+    said = numbers(choice["sentence"].replace("/km", ""))
+    assert said[0] == pytest.approx(levels[choice["level"]]["epsilon"], rel=0.006)
     assert said[-1] == pytest.approx(wanted, rel=0.01)
 
 
 @pytest.fixture(scope="module")
 def categories():
-    return StudioWords(ValuesGround("x", {"a": 3, "b": 2, "c": 1}, None, per_unit=False, source="x"))
+    return StudioWords(ValuesDomain("x", {"a": 3, "b": 2, "c": 1}, None, per_unit=False, source="x"))
 
 
 @pytest.fixture(scope="module")
 def years():
-    return StudioWords(ValuesGround("x", {"18": 3, "19": 2, "20": 1}, 18, per_unit=False, source="x"))
+    return StudioWords(ValuesDomain("x", {"18": 3, "19": 2, "20": 1}, 18, per_unit=False, source="x"))
 
 
 @given(st.floats(1e-4, 50.0))
-def test_a_promise_is_rounded_up(years, epsilon):
-    sentence = years.certified(epsilon, finished=True, status="")[0]
-    assert epsilon <= numbers(sentence)[-1] <= epsilon * (1 + 1e-4)
+def test_a_guarantee_is_rounded_up(years, epsilon):
+    facts = {"proved": epsilon, "finished": True, "status": ""}
+    said = years.level({"facts": facts}, useful=True)[0]
+    assert epsilon <= numbers(said)[-1] <= epsilon * (1 + 1e-4)
     walked = numbers(years.walked(7, epsilon, moving=False, near=0.0))
     assert 7 * epsilon <= walked[-2] <= 7 * epsilon * 1.01
 
@@ -123,8 +124,6 @@ def test_a_promise_is_rounded_up(years, epsilon):
 @given(st.floats(1e-3, 0.999))
 def test_a_bound_is_rounded_down(categories, years, bound):
     for words, unit in ((categories, 0.1), (years, 0.01)):
-        least = numbers(words.bound(bound).sentence)[-1]
-        assert bound * (1 - unit) <= least <= bound * (1 + 1e-12)
         row = words.contestant("x", 1.0, Bracket(bound, 2.0, math.inf), None, "", "")
         assert bound * (1 - unit) <= numbers(row["loss"]["sentence"])[-1] <= bound * (1 + 1e-12)
 
@@ -142,3 +141,8 @@ def test_odds_that_limit_nothing_are_not_said(categories):
     assert "99.89 %" in categories.odds(6.8)
     assert "100 %" not in categories.odds(40.0)
     assert "no useful limit" in categories.odds(40.0)
+
+
+def test_a_headline_is_the_guarantee_and_no_more(categories):
+    assert categories.headline(1.0) == "For any two values, a belief of 50 % becomes at most 74 %."
+    assert categories.headline(9.0) == "For any two values there is no useful limit."

@@ -26,7 +26,7 @@ def test_two_visitors_do_not_mix(studio, gate):
     assert other.get("/values")["values"][0]["label"] == "18"
     assert other.get("/map", status=409)["message"]
     with gate.closed():
-        job = one.post("/frontier", {}, 202)
+        job = one.post("/optimize", {}, 202)
         other.get(f"/jobs/{job['id']}", status=404)
         other.post(f"/jobs/{job['id']}/cancel", status=404)
         one.post(f"/jobs/{job['id']}/cancel")
@@ -68,7 +68,7 @@ def test_a_damaged_memory_is_explained_and_the_folder_let_go(tmp_path):
 def test_what_a_killed_studio_was_reading_is_deleted(tmp_path):
     with contextlib.closing(Store(tmp_path)) as store:
         one, other = store.make_workspace()["id"], store.make_workspace()["id"]
-        store.change_workspace(one, data={"visits": "visits-a.parquet"})
+        store.change_workspace(one, data={"file": "visits-a.parquet"})
         (store.files(one) / "visits-folder.parquet").mkdir()
         for name in ("visits-a.parquet", "visits-b.parquet", "upload/c/file/patients.csv"):
             for identity in (one, other):
@@ -90,23 +90,26 @@ def test_a_restart_keeps_everything_and_a_job_that_ran_can_be_resumed(tmp_path, 
     one.post("/example", {"example": "ages"})
     one.put("/site", {"kind": "values", "first": 18, "last": 67})
     with gate.closed("design", 2):
-        job = one.post("/frontier", {}, 202)
-        soon(lambda: one.get("/frontier")["ready"] == 2)
+        job = one.post("/optimize", {}, 202)
+        soon(lambda: one.get(f"/jobs/{job['id']}")["done"] == 2)
+        one.levels()
         first.close()
 
     again = Running(tmp_path)
     try:
         one.studio = again
-        before = one.get("/frontier")["points"]
-        assert len(before) == 2
+        before = one.levels()["levels"]
+        assert 0 < [each["status"] for each in before].count("optimized") <= 2
         assert one.get(f"/jobs/{job['id']}")["status"] == "interrupted"
-        assert one.get("/preview", epsilon=before[0]["epsilon"])["status"] == "certified"
+        assert one.get("/preview", design=before[0]["design"])["shown"]["epsilon"] == before[0]["epsilon"]
         resumed = one.post(f"/jobs/{job['id']}/resume")
         assert resumed["status"] == "running"
         assert one.ended(resumed)["status"] == "done"
-        after = one.get("/frontier")["points"]
+        after = one.levels()["levels"]
         assert len(after) == 12
-        assert all(point in after for point in before)
+        assert {each["status"] for each in after} >= {"optimized"}
+        for old, new in zip(before, after, strict=True):
+            assert new["loss"]["upper"] <= old["loss"]["upper"]
         one.post(f"/jobs/{job['id']}/resume", status=409)
     finally:
         again.close()
@@ -114,13 +117,12 @@ def test_a_restart_keeps_everything_and_a_job_that_ran_can_be_resumed(tmp_path, 
 
 def test_steps_out_of_order_say_what_comes_first(visitor):
     assert "data" in visitor.put("/site", {"kind": "places"}, 409)["message"]
-    assert "data" in visitor.get("/frontier", status=409)["message"]
+    assert "data" in visitor.get("/levels", status=409)["message"]
     visitor.post("/example", {"example": "city"})
     assert "chosen" in visitor.get("/map", status=409)["message"]
     assert visitor.put("/site", {"kind": "values"}, 422)["field"] == "kind"
     visitor.put("/site", {"kind": "places", "detail": 30})
-    assert "frontier" in visitor.get("/preview", status=409, epsilon=1)["message"]
-    assert visitor.get("/preview", status=422)["field"] == "epsilon"
+    assert visitor.get("/preview", status=422)["field"] == "level"
 
 
 def test_a_region_without_visits_is_refused_and_nothing_is_lost(visitor):

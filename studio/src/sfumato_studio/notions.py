@@ -19,7 +19,7 @@ MEANINGFUL: Final = 3.0
 _MEANINGFUL_SHARE: Final = 0.9  # of a definition whose number is a difference of probabilities
 _SHARES: Final = frozenset({"semantic"})
 
-_PLAIN: Final = {
+PLAIN: Final = {
     "differential-privacy": "How well any two secrets can be distinguished",
     "probabilistic-differential-privacy": "How well two secrets can be distinguished, rare reports aside",
     "indistinguishable": "How far a report moves the odds of two secrets",
@@ -59,7 +59,7 @@ _GROUPS: Final = (
     ("Changing an attacker's belief", beliefs.NOTION_CLASSES),
     ("Distinguishing habits, and errors", distributions.NOTION_CLASSES),
 )
-_GROUP_OF: Final = {kind.description.key: title for title, kinds in _GROUPS for kind in kinds}
+GROUP_OF: Final = {kind.description.key: title for title, kinds in _GROUPS for kind in kinds}
 
 
 def notions_answer(domain: Domain, epsilon: float) -> NotionsAnswer:
@@ -85,8 +85,8 @@ def _notion(claim: Claim, key: str) -> NotionAnswer:
     title = {
         "key": key,
         "title": known.title,
-        "plain": _PLAIN.get(key, known.question),
-        "group": _GROUP_OF.get(key, _GROUPS[-1][0]),
+        "plain": PLAIN.get(key, known.question),
+        "group": GROUP_OF.get(key, _GROUPS[-1][0]),
     }
     try:
         implied = convert(claim, to=key).claim

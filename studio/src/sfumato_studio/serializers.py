@@ -81,8 +81,9 @@ def _best(row: Row) -> str:
 
 def levels_answer(studio: Studio, workspace: Row) -> LevelsAnswer:
     """Return the levels that are there, and other designs, the least private first."""
-    domain, rows = studio.domain(workspace), studio.store.designs(workspace["id"])
+    # Jobs are read first: the page stops polling when none is open, so the designs must be as recent.
     jobs = studio.jobs.of(workspace["id"], "levels")
+    domain, rows = studio.domain(workspace), studio.store.designs(workspace["id"])
     shown = ((level, shown_at(domain, level, rows)) for level in range(len(domain.epsilons)))
     stops: list[tuple[int | None, Row]] = [(level, row) for level, row in shown if row is not None]
     stops += [(None, row) for row in rows if not row["frontier"]]

@@ -40,6 +40,9 @@ _EXPLANATIONS: Final = {
     "tight constraints": "Every pair of values uses all of epsilon.",
     "randomised response": "The truth with a fixed chance, otherwise any other value.",
     "least information": "The least mutual information at this loss.",
+    "coin": "The truth with a fixed chance, otherwise always the same value.",
+    "planar geometric": "Planar noise on the places.",
+    "planar Gaussian": "Planar noise of a Gaussian shape.",
     "elastic": "More noise where few people are.",
     "restricted Laplace": "Noise within a radius, which rules out far values.",
     "program, spline": "Optimized for these visits on a square lattice.",
@@ -199,11 +202,10 @@ class StudioWords(CompactRepr):
         )
         return SharesAnswer(people=people, half_width=half, estimable=not few, sentence=said)
 
-    def takeaway(self, row: Row) -> list[str]:
+    def takeaway(self) -> list[str]:
         """Return what the files of a mechanism hold."""
         what = "each place of your data is visited" if self._places else "each value of your data occurs"
         return [
-            f"{self.headline(row['facts']['proved'])} Proved: {self.epsilon(row['facts']['proved'])}.",
             f"The mechanism file holds how often {what}: keep it as secret as the data, or use public data.",
             "Anyone with the mechanism file can prove the guarantee again: sfumato report mechanism.sfm.",
         ]

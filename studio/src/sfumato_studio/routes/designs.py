@@ -95,7 +95,7 @@ def takeaway(
     shares = words.shares(row, people)
     useful = domain.useful(row["facts"]["loss"][1])
     return TakeawayAnswer(
-        sentences=words.takeaway(row),
+        sentences=words.takeaway(),
         warnings=words.warnings(row, shares, useful=useful),
         shares=shares,
     )

@@ -1,7 +1,7 @@
 """Errors in the words of the page, which has fields and no options."""
 
 from sfumato.errors import DataError, argument
-from sfumato_studio.refusals import message_of
+from sfumato_studio.errors import message_of
 
 
 def test_a_region_is_its_four_edges():

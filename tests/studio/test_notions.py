@@ -4,8 +4,8 @@ import re
 
 from sfumato.privacy.atlas import NOTION_KEYS
 from sfumato.privacy.vocabulary import VOCABULARY
-from sfumato_studio.atlas import atlas_answer
-from sfumato_studio.plain import GROUPS, PLAIN
+from sfumato_studio.notions import GROUP_OF as GROUPS
+from sfumato_studio.notions import PLAIN, notions_answer
 
 
 def test_titles_and_groups_are_those_of_notions():
@@ -25,8 +25,9 @@ def test_a_notion_without_a_title_shows_its_question(ages, monkeypatch):
     """As one that somebody has added by docs/architecture.md."""
     monkeypatch.delitem(PLAIN, "causal")
     monkeypatch.delitem(GROUPS, "causal")
-    ground = ages.studio.app.state.studio.ground(ages.studio.app.state.studio.store.workspace(ages.id))
-    shown = {each.key: each for each in atlas_answer(ground, 1.0).notions}
+    studio = ages.studio.app.state.studio
+    domain = studio.domain(studio.store.workspace(ages.id))
+    shown = {each.key: each for each in notions_answer(domain, 1.0).notions}
     assert shown.keys() == set(NOTION_KEYS)
     assert shown["causal"].plain == VOCABULARY["causal"].question
     assert shown["causal"].group == shown["distortion"].group
