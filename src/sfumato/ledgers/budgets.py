@@ -100,7 +100,7 @@ class BudgetFacts(CompactRepr):
 
     @property
     def refusals(self) -> str:
-        """Who would be refused, in words."""
+        """The number of users who would be refused, in words."""
         who = "1 user" if self.refused == 1 else f"{self.refused:,} users"
         return (
             f"A report like the last one would now be refused to {who}. The ledger records charges only, so past "

@@ -1,7 +1,6 @@
 """Optimal design: problem, solver, answer, proof."""
 
 from ..proofs import LinearConstraint
-from .blend import Blend, DesignLine, LineDesign, likeliest
 from .closed_forms import ClosedForm, closed_form
 from .column_generation.solver import Generating
 from .coordinates import CoordinateBound, coordinate_bound
@@ -37,7 +36,6 @@ __all__ = [
     "Answer",
     "AttackerGoal",
     "Auto",
-    "Blend",
     "Choice",
     "Clarabel",
     "ClosedForm",
@@ -45,7 +43,6 @@ __all__ = [
     "CoordinateBound",
     "Design",
     "DesignGoal",
-    "DesignLine",
     "EpsilonTrial",
     "Equilibrium",
     "Forecast",
@@ -53,7 +50,6 @@ __all__ = [
     "Generating",
     "Highs",
     "LatticeChoice",
-    "LineDesign",
     "LinearConstraint",
     "LinearProgram",
     "LinearSolver",
@@ -83,7 +79,6 @@ __all__ = [
     "forecast",
     "least_information",
     "least_vulnerability",
-    "likeliest",
     "maximise_distortion",
     "place_lattice",
     "place_problem",

@@ -317,7 +317,7 @@ class JobAnswer(BaseModel):
 
 
 class TakeawayAnswer(BaseModel):
-    """What to know before a mechanism is downloaded."""
+    """Facts to know before a mechanism is downloaded."""
 
     sentences: list[str]
     warnings: list[str]

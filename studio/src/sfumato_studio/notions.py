@@ -52,7 +52,7 @@ PLAIN: Final = {
     "divergence-metric-distribution-privacy": "How differently two habits are reported, by their distance",
     "distortion": "How far the best attacker is off on average",
 }
-"""What the number of each notion measures, in plain words; a notion that is not here shows its question."""
+"""The meaning of the number of each definition, in plain words; others show their question."""
 
 _GROUPS: Final = (
     ("Distinguishing two secrets", (*point.NOTION_CLASSES, *curves.NOTION_CLASSES)),

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sfumato.comparison.engine import ANY
 from sfumato.core import Bracket
 from sfumato.core.immutable import CompactRepr
 from sfumato.rounding import (
@@ -49,7 +48,7 @@ _EXPLANATIONS: Final = {
     "program, hat": "Optimized for these visits on a triangular lattice.",
     "planar Laplace": "Planar noise.",
     "cells": "Optimized for cells, with no guarantee across a border.",
-    ANY: "A bound for every mechanism with this guarantee.",
+    "any mechanism": "A bound for every mechanism with this guarantee.",
 }
 _REMAPPED: Final = " + remap"
 YOURS: Final = "yours"

@@ -41,7 +41,7 @@ def test_a_folder_in_which_everybody_can_write_is_refused(run, tmp_path):
     (tmp_path / "open").chmod(0o777)
     found = run("studio", "--no-open", "--folder", tmp_path / "open")
     assert found.code == 1
-    assert "everybody can write" in found.err
+    assert "anyone can write" in found.err
     assert "--folder" in found.err
     assert list((tmp_path / "open").iterdir()) == []
 

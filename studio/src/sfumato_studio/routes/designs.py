@@ -90,7 +90,7 @@ def takeaway(
     design: ADesign = None,
     people: Annotated[People, Query(description="Who answer the survey.")] = PEOPLE,
 ) -> TakeawayAnswer:
-    """Return what to know before a mechanism is downloaded."""
+    """Return facts to know before a mechanism is downloaded."""
     row, domain, words = studio.row(workspace, level, design), studio.domain(workspace), studio.words(workspace)
     shares = words.shares(row, people)
     useful = domain.useful(row["facts"]["loss"][1])

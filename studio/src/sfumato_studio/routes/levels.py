@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query
 
 from sfumato.attacks import track_beliefs
 from sfumato.core.arrays import Floats
-from sfumato.optimal import likeliest
 
 from ..answers import (
     BeliefAnswer,
@@ -140,11 +139,19 @@ def _here(domain: Domain, words: StudioWords, matrix: Floats, position: Where) -
         lon=position[2],
         reports=shown(row),
         contours=[
-            ContourAnswer(share=share, cells=[int(each) for each in likeliest(row, share)]) for share in _CONTOURS
+            ContourAnswer(share=share, cells=_most_probable(row, share)) for share in _CONTOURS
         ],
         mean_loss=mean,
         sentence=words.here(mean),
     )
+
+
+def _most_probable(row: Floats, share: float) -> list[int]:
+    """Return the fewest reports that together have at least a probability, the most probable first."""
+    order = np.argsort(-row, kind="stable")
+    count = int(np.searchsorted(np.cumsum(row[order]), share * (1 - 1e-12))) + 1
+    at: list[int] = order[:count].tolist()
+    return at
 
 
 def _belief(domain: Domain, words: StudioWords, matrix: Floats, report: int) -> BeliefAnswer:
