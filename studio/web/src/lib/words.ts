@@ -1,7 +1,8 @@
 /** Return a measured or estimated share in percent. Bounds are not rounded here: the server words them. */
 export function percent(share: number): string {
   const of = share * 100;
-  if (of > 0 && of < 0.1) return "less than 0.1 %";
+  if (of === 0) return "0 %";
+  if (of < 0.1) return "less than 0.1 %";
   return `${of >= 10 ? of.toFixed(0) : of.toFixed(1)} %`;
 }
 
