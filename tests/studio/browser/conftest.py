@@ -1,4 +1,4 @@
-"""A browser, a studio that it visits, and a visitor whom nothing escapes."""
+"""A browser, a studio that it visits, and a visitor who notes every problem."""
 
 import contextlib
 import os
@@ -31,9 +31,9 @@ def browser() -> Iterator[Browser]:
 
 
 @contextlib.contextmanager
-def started(folder: Path) -> Iterator[Studio]:
-    """The command itself, in a process of its own, until it is left."""
-    command = [sys.executable, "-m", "sfumato", "studio", "--no-open", "--folder", str(folder)]
+def started(folder: Path, *options: str) -> Iterator[Studio]:
+    """The command itself, in a process of its own, until the block ends."""
+    command = [sys.executable, "-m", "sfumato", "studio", "--no-open", "--folder", str(folder), *options]
     gate = Gate(folder.with_name(f"{folder.name}-gate"))
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": gate.path}
@@ -50,16 +50,15 @@ def started(folder: Path) -> Iterator[Studio]:
 
 @pytest.fixture(scope="session")
 def studio(tmp_path_factory) -> Iterator[Studio]:
-    """A studio for all tests, in which nobody is the first: the tour waits until it is asked for."""
+    """A studio for all tests."""
     with started(tmp_path_factory.mktemp("studio")) as running:
-        running.shared.add(running.ask("POST", "/workspaces")["id"])
         yield running
 
 
 @pytest.fixture
 def start(tmp_path):
-    """Return a function that starts a studio of one's own, each time on the same folder."""
-    return lambda: started(tmp_path / "own")
+    """Return a function that starts a separate studio, each time on the same folder."""
+    return lambda *options: started(tmp_path / "own", *options)
 
 
 @pytest.fixture
@@ -106,13 +105,13 @@ def shared_ages(studio: Studio) -> str:
 
 @pytest.fixture
 def city(studio: Studio, shared_city: str) -> str:
-    """A workspace with the built-in city and its frontier, and nothing that another test left there."""
+    """A workspace with the built-in city and its levels, and nothing that another test left there."""
     studio.restore(shared_city)
     return shared_city
 
 
 @pytest.fixture
 def ages(studio: Studio, shared_ages: str) -> str:
-    """A workspace with the ages and their frontier, and nothing that another test left there."""
+    """A workspace with the ages and their levels, and nothing that another test left there."""
     studio.restore(shared_ages)
     return shared_ages

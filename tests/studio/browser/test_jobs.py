@@ -1,4 +1,4 @@
-"""Long work: cancelled, resumed, and taken up again after the studio was stopped."""
+"""Long work: stopped, resumed, and taken up again after the studio was stopped."""
 
 from contextlib import ExitStack
 
@@ -10,97 +10,49 @@ from ..conftest import soon
 pytestmark = pytest.mark.slow
 
 
-def test_a_design_is_cancelled_and_taken_up_again(visit, city):
-    visitor = visit(workspace=city, view="design")
-    designs = visitor.page.locator("ul.own > li")
-    visitor.read("Certified designs")
-    job = visitor.page.locator("section.job").first
-    with visitor.studio.gate.closed("progress", 1):
-        visitor.press("Design it")
+def optimized(studio, here):
+    """Return how many levels are optimized."""
+    levels = studio.ask("GET", f"{here}/levels")["levels"]
+    return sum(each["status"] == "optimized" for each in levels)
+
+
+def test_a_run_is_stopped_and_resumed(visit, studio):
+    workspace = studio.ask("POST", "/workspaces")["id"]
+    here = f"/workspaces/{workspace}"
+    studio.ask("POST", f"{here}/example", {"example": "ages"})
+    studio.ask("PUT", f"{here}/site", {"kind": "values", "first": 18, "last": 29})
+    with studio.gate.closed("design", 2, workspace=workspace):
+        visitor = visit(workspace=workspace, view="choose")
+        visitor.read("Proved")
+        run = visitor.page.locator("section.job")
+        run.get_by_role("progressbar").wait_for()
+        soon(lambda: studio.ask("GET", here)["jobs"][0]["done"] >= 2)
+        visitor.meets_no_barrier()
         with visitor.expect_answer("POST", "/cancel"):
-            job.get_by_role("button", name="Cancel").click()
-    visitor.read(": cancelled")
+            run.get_by_role("button", name="Stop").click()
+    expect(run).to_contain_text("stopped")
     visitor.meets_no_barrier()
-    stopped = asked_for(visitor, city)
-    job.get_by_role("button", name="Go on with it").click()
-    expect(visitor.page.locator("section.job")).to_have_count(0)
-    done = asked_for(visitor, city)
-    assert done["id"] == stopped["id"]
-    kept = {each["id"]: each for each in visitor.studio.ask("GET", f"/workspaces/{city}")["designs"]}
-    assert kept[done["result"]["design"]]["finished"]
-    earlier = (stopped["result"] or {}).get("design")
-    assert earlier not in kept.keys() - {done["result"]["design"]}
-    expect(designs).to_have_count(sum(not each["frontier"] for each in kept.values()))
-    assert "stopped early" not in designs.first.inner_text()
+    run.get_by_role("button", name="Resume").click()
+    expect(run).to_have_count(0)
+    (job,) = studio.ask("GET", here)["jobs"]
+    assert job["status"] == "done"
 
 
-def asked_for(visitor, workspace):
-    """Return the last thorough design that was asked for, as a job."""
-    jobs = visitor.studio.ask("GET", f"/workspaces/{workspace}")["jobs"]
-    return [job for job in jobs if job["request"].get("thorough")][-1]
-
-
-def test_jobs_survive_a_restart_of_the_studio(visit, start):
+def test_a_run_survives_a_restart_of_the_studio(visit, start):
     with ExitStack() as held, start() as first:
         workspace = first.ask("POST", "/workspaces")["id"]
         here = f"/workspaces/{workspace}"
         first.ask("POST", f"{here}/example", {"example": "ages"})
         first.ask("PUT", f"{here}/site", {"kind": "values", "first": 18, "last": 29})
         held.enter_context(first.gate.closed("design", 2))  # until the studio has stopped
-        first.ask("POST", f"{here}/frontier", {})
-        soon(lambda: first.ask("GET", here)["frontier"]["ready"] == 2)
+        first.ask("POST", f"{here}/optimize", {})
+        soon(lambda: first.ask("GET", here)["jobs"][0]["done"] >= 2)
     with start() as second:
-        visitor = visit(workspace=workspace, view="private", at=second)
-        visitor.read("On average")
-        visitor.read("This was interrupted before it was done.")
+        visitor = visit(workspace=workspace, view="choose", at=second)
+        visitor.read("Proved")
+        run = visitor.page.locator("section.job")
+        expect(run).to_contain_text("interrupted when the studio stopped")
         visitor.meets_no_barrier()
-        visitor.press("Go on")
-        expect(visitor.page.locator("progress")).to_have_count(0)
-        assert second.ask("GET", here)["frontier"]["ready"] == 12
-        visitor.page.goto("about:blank")
-
-
-def test_one_design_goes_on_after_a_cancel_and_after_a_restart(visit, start):
-    def lines(studio):
-        return studio.ask("GET", f"{here}/jobs/{job}")["progress"]
-
-    with ExitStack() as held, start() as first:
-        workspace = first.ask("POST", "/workspaces")["id"]
-        here = f"/workspaces/{workspace}"
-        first.ask("POST", f"{here}/example", {"example": "city"})
-        first.ask("PUT", f"{here}/site", {"kind": "places", "detail": 60})
-        with first.gate.closed("design", 2):
-            frontier = first.ask("POST", f"{here}/frontier", {})["id"]
-            soon(lambda: first.ask("GET", here)["frontier"]["ready"] == 2)
-            first.ask("POST", f"{here}/jobs/{frontier}/cancel")
-        with first.gate.closed("progress", 2):
-            job = first.ask("POST", f"{here}/designs", {"epsilon": 1.5, "thorough": True})["id"]
-            visitor = visit(workspace=workspace, view="design", at=first)
-            shown = visitor.page.get_by_role("region", name="Design for epsilon 1.5")
-            expect(shown).to_contain_text("% from the best possible")
-            with visitor.expect_answer("POST", "/cancel"):
-                shown.get_by_role("button", name="Cancel").click()
-        expect(shown).to_contain_text(": cancelled")
-        cancelled = lines(first)
-        held.enter_context(first.gate.closed("progress", 3))  # until the studio has stopped
-        shown.get_by_role("button", name="Go on with it").click()
-        expect(shown).to_contain_text(": running")
-        soon(lambda: len(lines(first)) > len(cancelled) + 1)
-        assert lines(first)[: len(cancelled)] == cancelled
-        visitor.page.goto("about:blank")
-    with start() as second:
-        visitor = visit(workspace=workspace, view="design", at=second)
-        shown = visitor.page.get_by_role("region", name="Design for epsilon 1.5")
-        expect(shown).to_contain_text(": interrupted when the studio stopped")
-        visitor.meets_no_barrier()
-        stopped = lines(second)
-        assert len(stopped) > len(cancelled)
-        shown.get_by_role("button", name="Go on with it").click()
-        expect(shown).to_have_count(0)
-        done = second.ask("GET", f"{here}/jobs/{job}")
-        assert done["status"] == "done"
-        assert done["progress"][: len(stopped)] == stopped
-        assert [line["step"] for line in done["progress"]] == list(range(len(done["progress"])))
-        kept = {each["id"]: each for each in second.ask("GET", here)["designs"]}
-        assert kept[done["result"]["design"]]["finished"]
+        run.get_by_role("button", name="Resume").click()
+        expect(run).to_have_count(0)
         visitor.page.goto("about:blank")

@@ -1,53 +1,61 @@
-"""The whole tour without a mouse: every stop is reached and tried with the keyboard alone."""
+"""All three steps without a mouse."""
 
 import pytest
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.slow
+STOPS = 5
+"""The most presses of Tab from the top of the page to the slider."""
 
 
-def test_the_whole_tour_by_keyboard(visit, city):
+@pytest.mark.parametrize("phone", [False, True])
+def test_the_slider_is_within_five_tab_stops(visit, city, phone):
+    visitor = visit(workspace=city, view="choose", phone=phone)
+    visitor.read("Proved")
+    visitor.page.evaluate("document.body.focus()")
+    for _ in range(STOPS):
+        visitor.page.keyboard.press("Tab")
+        if visitor.page.evaluate("document.activeElement.type") == "range":
+            break
+    expect(visitor.slider).to_be_focused()
+    before = visitor.headline()
+    visitor.page.keyboard.press("Home")
+    visitor.page.keyboard.press("ArrowRight")
+    expect(visitor.page.locator(".panel h2")).not_to_have_text(before)
+
+
+def test_all_steps_by_keyboard(visit, city):
     visitor = visit(workspace=city, view="data")
     keys = visitor.page.keyboard
-    visitor.strike("Tour")
-    visitor.read("Five minutes, eight stops")
-
-    def on(heading: str) -> None:
-        visitor.strike("Next")
-        expect(visitor.page.get_by_role("dialog").get_by_role("heading")).to_have_text(heading)
-
-    on("Places")
-    visitor.reach("About how many places.*")
-    on("How private")
+    visitor.strike("Next: choose how private")
+    visitor.read("Proved")
     visitor.reach("How private")
-    before = visitor.page.locator("ul.facts").inner_text()
     keys.press("ArrowLeft")
-    keys.press("ArrowLeft")
-    expect(visitor.page.locator("ul.facts")).not_to_have_text(before)
-    on("Be there")
     visitor.reach("You are at.*")
     keys.press("ArrowDown")
-    visitor.strike("Share it a hundred times")
+    visitor.strike("Report 100 times")
     visitor.read("100 reports")
     visitor.reach("The picture as a table")
-    on("Walk")
+    visitor.reach("Walk")
+    keys.press("Enter")
     for _ in range(2):
         visitor.reach("Next stop.*")
         keys.press("ArrowDown")
         visitor.strike("Add this stop")
-    visitor.strike("Walk")
-    visitor.read("After report")
-    on("Compare")
-    visitor.reach("Compare at this loss")
-    on("Attack")
-    visitor.strike("Add")
+    visitor.strike("Start the walk")
+    visitor.read("After report 2 of 2")
     visitor.strike("Attack")
+    visitor.strike("Add")
+    visitor.strike("Attack with this")
     visitor.read("Three attackers")
-    on("Promises")
-    visitor.reach("How private")
-    keys.press("ArrowRight")
-    visitor.read("What does not follow from the promise here")
-    on("Design")
-    visitor.reach("Design it")
-    visitor.strike("Done")
-    expect(visitor.page.get_by_role("dialog")).to_have_count(0)
+    visitor.strike("Compare")
+    visitor.reach("Compare|Compare again")
+    visitor.reach("What this level promises.*")
+    keys.press("Enter")
+    visitor.page.locator(".fold li").first.wait_for()
+    visitor.reach(r"3?\s*Take away")
+    keys.press("Enter")
+    visitor.reach("Mechanism file")
+    visitor.reach("Report")
+    visitor.reach("Script")
+    visitor.reach(r"Picture \(SVG\)")

@@ -1,4 +1,4 @@
-"""Somebody at the page, who notes every request that leaves the machine, every error and every barrier."""
+"""A visitor of the page, who notes every request that leaves the machine, every error and every barrier."""
 
 import json
 import re
@@ -61,14 +61,14 @@ class Studio:
         return json.loads(text) if text else None
 
     def prepared(self, example: str, site: dict[str, object], *, shared: bool = False) -> str:
-        """Return a workspace in which an example is designed for at every level."""
+        """Return a workspace of an example in which every level is optimized."""
         name = self.ask("POST", "/workspaces")["id"]
         if shared:
             self.shared.add(name)
         here = f"/workspaces/{name}"
         self.ask("POST", f"{here}/example", {"example": example})
         self.ask("PUT", f"{here}/site", site)
-        job = self.ask("POST", f"{here}/frontier", {})["id"]
+        job = self.ask("POST", f"{here}/optimize", {})["id"]
         assert self.ended(name, job)["status"] == "done"
         return str(name)
 
@@ -78,17 +78,14 @@ class Studio:
         return soon(lambda: (state := self.ask("GET", path))["status"] not in ("queued", "running") and state)
 
     def restore(self, workspace: str) -> None:
-        """Make a workspace what `prepared` made of it: whatever tests left there goes."""
+        """Make a workspace what `prepared` made of it: all that tests left there goes."""
         here = f"/workspaces/{workspace}"
         for job in self.ask("GET", here)["jobs"]:
-            if job["kind"] != "frontier":
-                if job["status"] == "running" and not job["request"].get("draft"):
+            if job["kind"] != "levels":
+                if job["status"] == "running":
                     self.ask("POST", f"{here}/jobs/{job['id']}/cancel")
                     self.ended(workspace, job["id"])
                 self.ask("DELETE", f"{here}/jobs/{job['id']}")
-        for design in self.ask("GET", here)["designs"]:
-            if not design["frontier"]:
-                self.ask("DELETE", f"{here}/designs/{design['id']}")
         self.ask("DELETE", f"{here}/outline")
         self.ask("PATCH", here, {"view": {}})
 
@@ -124,7 +121,7 @@ class Visitor:
         """Open the page, or one view of a workspace."""
         if workspace:
             self.page.context.request.get(self.studio.address)  # the cookie, without loading the page twice
-            self.page.goto(f"{self.studio.origin}/#w={workspace}&v={view}")
+            self.page.goto(f"{self.studio.origin}/#workspace={workspace}&view={view}")
         else:
             self.page.goto(self.studio.address)
         self.page.get_by_role("heading", level=2).first.wait_for()
@@ -134,14 +131,27 @@ class Visitor:
         self.page.get_by_role("button", name=name, exact=True).click()
 
     def suspect(self) -> None:
-        """Suspect the place or value that is chosen, unless it is: tests of one workspace share that, too."""
+        """Suspect the place or value that is chosen, unless it is suspected already."""
         add = self.page.get_by_role("button", name="Add", exact=True)
         if add.is_enabled():
             add.click()
 
     def turn(self, name: str) -> None:
         """Turn to the step of that name."""
-        self.page.get_by_role("navigation").get_by_role("button", name=re.compile(rf"^\d {name}$")).click()
+        self.page.get_by_role("navigation").get_by_role("button", name=name, exact=True).click()
+
+    def act(self, name: str) -> None:
+        """Open the action of that name below the picture."""
+        self.page.get_by_role("group", name="Try this level").get_by_role("button", name=name, exact=True).click()
+
+    @property
+    def slider(self) -> Locator:
+        """The slider of levels."""
+        return self.page.get_by_role("slider", name="How private")
+
+    def headline(self) -> str:
+        """Return the headline: the guarantee of what is shown."""
+        return self.page.locator(".panel h2").first.inner_text().replace("\xa0", " ")
 
     def reach(self, name: str) -> None:
         """Move on with Tab until what has that name, a pattern, is in focus."""
