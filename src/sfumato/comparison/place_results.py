@@ -10,23 +10,30 @@ from typing import TYPE_CHECKING, Final
 from ..core import Bracket
 from ..optimal import CoordinateBound
 from ..reports.document import PageTable
+from ..reports.sentences import (
+    EXCESS_WORDS,
+    METRE_WORDS,
+    at_epsilon,
+    border_words,
+    drawn_words,
+    every_mechanism_words,
+    needed_epsilon_words,
+    slack_words,
+    unmade_words,
+    visits_words,
+)
 from ..reports.theme import LIGHT, blank
 from ..rounding import (
     about,
     amount,
     amount_at_least,
     amount_at_most,
-    at_least,
     at_most,
-    counted,
-    exactly,
     percent_at_most,
 )
 from .engine import ANY, NOT_REACHED
 from .results import (
     BROAD,
-    FILES_LEFT_OUT,
-    LOSSES_DRAWN,
     NARROW,
     Comparison,
     ComparisonRow,
@@ -47,13 +54,6 @@ CELLS: Final = "cells"
 NAMES: Final = (SPLINE, HAT, REMAPPED, RAW, CELLS, ANY)
 """The order of rows."""
 
-_ABOVE: Final = (
-    "Above the bound: the share by which the loss exceeds the lower bound for every mechanism with that guarantee."
-)
-_APART: Final = (
-    "The last column is for two people a metre apart: how many times as probable a report may be from one of "
-    "them as from the other."
-)
 # Colours that most colour-blind readers tell apart (Okabe and Ito), and marks for everybody.
 _STYLES: Final = {
     RAW: (LIGHT.series[0], "v", "-", "planar Laplace noise (about 2 / epsilon)"),
@@ -137,13 +137,12 @@ class PlaceComparison(Comparison[PlaceRow]):
     def caption(self) -> str:
         """The caption of the figure."""
         late = any(row.problem == NOT_REACHED for row in self.rows)
-        left_out = " Mechanisms that were not reached in the time are left out." if late else ""
-        return f"{LOSSES_DRAWN}{left_out}{FILES_LEFT_OUT if self.files else ''}"
+        return drawn_words(unreached=late, files=bool(self.files))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Sentences on the columns of the tables after loss, error and epsilon."""
-        return (_ABOVE, _APART) if self.equal == "epsilon" else (_APART,)
+        return (EXCESS_WORDS, METRE_WORDS) if self.equal == "epsilon" else (METRE_WORDS,)
 
     def excess(self, row: PlaceRow) -> float:
         """Return the relative excess, at most, of a loss over the least with the same guarantee: 0.06 for 6 %.
@@ -179,7 +178,7 @@ class PlaceComparison(Comparison[PlaceRow]):
                 if row.problem in ("", NOT_REACHED) and row.name != ANY and (not bounded or row.epsilon == value)
             )
             common = (
-                f"epsilon {at_most(value, 5)}/{unit}"
+                at_epsilon(value, unit)
                 if bounded
                 else f"equal loss of the true point, {amount_at_most(value, unit)}"
             )
@@ -190,26 +189,26 @@ class PlaceComparison(Comparison[PlaceRow]):
         """Return what is proved of all mechanisms, what the numbers are, and what is missing."""
         unit, sentences = self.unit, []
         for bound in self.bounds:
-            sentences.append(f"Proved: {bound.sentence[0].lower()}{bound.sentence[1:]}")
+            sentences.append(every_mechanism_words(bound))
             if self.equal == "loss":
-                sentences.append(
-                    f"So a loss of {amount_at_most(self.values[0], unit)} needs an epsilon above "
-                    f"{exactly(bound.epsilon)}/{unit}, for every mechanism."
-                )
-        drawn = "" if self.visits == self.given else f", drawn at random from {self.given:,}"
-        sentences.append(
-            "Losses and errors are distances from the true point, on average over the same "
-            f"{counted(self.visits, 'visit')}{drawn}. A loss is at most, an attacker's error at least what is "
-            f"shown. Without a report the attacker's error is about {amount(self.blind_error.value, unit)}."
-        )
-        sentences += [*self._slacks(), *self._on_cells()]
+                sentences.append(needed_epsilon_words(self.values[0], bound.epsilon, unit))
+        sentences.append(visits_words(self.visits, self.given, self.blind_error.value, unit))
+        if slacks := self._slacks():
+            sentences.append(slack_words(slacks))
+        sentences += [
+            border_words(row.epsilon, row.metre_factor.lower, unit)
+            for row in self.rows
+            if row.name == CELLS and not row.problem and row.metre_factor and math.isinf(row.epsilon_upper)
+        ]
         for row in self.rows:
             if row.stopped:
-                sentences.append(f"{row.name} at epsilon {about(row.epsilon, 5)}/{unit} was {row.stopped}.")
+                sentences.append(
+                    unmade_words(f"{row.name} at {at_epsilon(row.epsilon, unit)}", stopped=row.stopped)
+                )
             elif row.problem == NOT_REACHED and row.name == ANY:
-                sentences.append(f"The bound of any mechanism was {NOT_REACHED}.")
+                sentences.append(unmade_words("The bound of any mechanism", stopped=NOT_REACHED))
             elif row.problem and row.problem != NOT_REACHED:  # those not reached are in the table
-                sentences.append(f"{row.name} is skipped: {row.problem}{'' if row.problem.endswith('.') else '.'}")
+                sentences.append(unmade_words(row.name, problem=row.problem))
         return tuple(sentences)
 
     def figure(self, *, narrow: bool = False) -> Figure:
@@ -221,7 +220,8 @@ class PlaceComparison(Comparison[PlaceRow]):
         several = len({row.epsilon for row in rows}) > 1
         return (_lines if self.equal == "epsilon" and several else _bars)(rows, self, NARROW if narrow else BROAD)
 
-    def _slacks(self) -> list[str]:
+    def _slacks(self) -> dict[str, float]:
+        """Return the largest distances by which positions are snapped, by the names of mechanisms."""
         slacks = {
             who: max((row.slack_m for row in self.rows if not row.problem and row.name in names), default=0.0)
             for names, who in (
@@ -230,27 +230,7 @@ class PlaceComparison(Comparison[PlaceRow]):
                 *(((name,), name) for name in self.files),
             )
         }
-        parts = [f"{amount_at_most(slack, 'm')} for {who}" for who, slack in slacks.items() if slack]
-        if not parts:
-            return []
-        return [
-            "Positions are snapped before anything is drawn, which treats two points as farther apart than they "
-            f"are, by at most {' and '.join(parts)}. Guarantees and the last column include this slack."
-        ]
-
-    def _on_cells(self) -> list[str]:
-        sentences = []
-        for row in self.rows:
-            if row.name != CELLS or row.problem or row.metre_factor is None or math.isfinite(row.epsilon_upper):
-                continue
-            factor, epsilon = row.metre_factor.lower, f"{at_most(row.epsilon, 5)}/{self.unit}"
-            times = "infinitely" if math.isinf(factor) else f"{at_least(factor, 3)} times"
-            sentences.append(
-                f"Cells made for epsilon {epsilon} guarantee it between their middles only: at the "
-                f"worst border a report is {times} as probable from one of two points a metre apart as from the "
-                "other."
-            )
-        return sentences
+        return {who: slack for who, slack in slacks.items() if slack}
 
     def _cells(self, row: PlaceRow, *, bounded: bool) -> tuple[str, ...]:
         if row.problem:

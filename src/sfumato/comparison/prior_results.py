@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ..core.units import per_unit
 from ..escaping import figure as outside
 from ..reports.document import PageTable
+from ..reports.sentences import (
+    PANEL_WORDS,
+    TUPLE_LOSS_WORDS,
+    at_epsilon,
+    drawn_words,
+    no_report_words,
+    simulated_words,
+    table_bound_words,
+    unmade_words,
+)
 from ..reports.theme import LIGHT, blank
 from ..rounding import (
     about,
-    about_percent,
-    amount,
     amount_at_least,
     amount_at_most,
     at_least,
@@ -24,8 +32,6 @@ from ..rounding import (
 from .engine import NOT_REACHED
 from .results import (
     BROAD,
-    FILES_LEFT_OUT,
-    LOSSES_DRAWN,
     NARROW,
     TOP,
     Comparison,
@@ -51,9 +57,6 @@ _REMAP: Final = " + remap"
 _MARKS: Final = "osv^<>pd"
 _NOTHING: Final = 1e-6  # bits, percent or units of length: as good as nothing
 _ALIKE: Final = 0.1  # of the largest value: a panel of values that near is told in words
-_ALL_DRAWN: Final = (
-    "The same as figures: loss, the attacker's error, how often they find the truth, and what a report reveals."
-)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -133,7 +136,7 @@ class PriorComparison(Comparison[PriorRow]):
     @property
     def caption(self) -> str:
         """The caption of the figure."""
-        return _ALL_DRAWN if len(self.values) == 1 else f"{LOSSES_DRAWN}{FILES_LEFT_OUT if self.files else ''}"
+        return PANEL_WORDS if len(self.values) == 1 else drawn_words(unreached=False, files=bool(self.files))
 
     def tables(self, source: str) -> tuple[PageTable, ...]:
         """Return a table for each epsilon, or one for a loss; mechanisms that cannot exist are left out."""
@@ -151,7 +154,7 @@ class PriorComparison(Comparison[PriorRow]):
         for value in self.values:
             common = f"equal loss, {amount_at_most(value, unit)}"
             if self.equal == "epsilon":
-                common = f"equal epsilon, {at_most(value, 5)}{per}"
+                common = f"equal {at_epsilon(value, self.metric_unit)}"
             rows = tuple(
                 _cells(row, unit) for row in self.rows if row.epsilon in (None, value) and not row.infeasible
             )
@@ -160,36 +163,25 @@ class PriorComparison(Comparison[PriorRow]):
 
     def sentences(self) -> tuple[str, ...]:
         """Return what is proved of all mechanisms, the success without a report, and what is missing."""
-        unit, per, sentences = self.unit, per_unit(self.metric_unit), []
+        unit, sentences = self.unit, []
         for row in self.rows:
             if row.problem or row.loss_lower_bound is None:
                 continue
-            bound = amount_at_least(row.loss_lower_bound, unit)
-            at = f"{at_least(row.epsilon_upper if row.epsilon is None else row.epsilon, 5)}{per}"
-            alone = " with one report" if self.margin is not None else ""
+            epsilon = row.epsilon_upper if row.epsilon is None else row.epsilon
+            units = (unit, self.metric_unit)
             sentences.append(
-                f"Proved: no mechanism of epsilon {at}, with these reports, loses less than {bound} on average"
-                f"{alone}."
+                table_bound_words(epsilon, row.loss_lower_bound, units, tuples=self.margin is not None)
             )
-        sentences.append(
-            f"Without a report the attacker's error is about {amount(self.blind_error, unit)}, and they find the "
-            f"secret {about_percent(self.blind_hit_rate)} of the time."
-        )
+        sentences.append(no_report_words(self.blind_error, self.blind_hit_rate, unit))
         if self.margin is not None:
-            within = amount_at_most(self.margin, unit)
-            sentences += [
-                "With dummies the loss is that of the best answer in a tuple, and epsilon is that of one report.",
-                f"The attacker's columns are then estimates from {DRAWS:,} simulated tuples, the error ± "
-                f"{within}.",
-            ]
+            sentences += [TUPLE_LOSS_WORDS, simulated_words(DRAWS, self.margin, unit)]
         for row in self.rows:
             name = row.name
             if len(self.values) > 1 and row.epsilon is not None:
-                name = f"{row.name} at epsilon {at_most(row.epsilon, 5)}{per}"
-            if row.stopped:
-                sentences.append(f"{name} was {row.stopped}.")
-            elif row.problem:
-                sentences.append(f"{name} is skipped: {row.problem}{'' if row.problem.endswith('.') else '.'}")
+                name = f"{row.name} at {at_epsilon(row.epsilon, self.metric_unit)}"
+            if row.stopped or row.problem:
+                stopped = NOT_REACHED if row.problem == NOT_REACHED else row.stopped
+                sentences.append(unmade_words(name, stopped=stopped, problem=row.problem))
         return tuple(sentences)
 
     def figure(self, *, narrow: bool = False) -> Figure:

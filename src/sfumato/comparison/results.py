@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 from ..core.immutable import CompactRepr
 from ..errors import InputError, MissingExtraError
 from ..reports.document import Page, PageFigure, PageSection, PageTable, notebook_html, tables_html
+from ..reports.sentences import COLUMN_WORDS, compared_words, partial_words
 from ..reports.theme import LIGHT, as_svg, blank
 from ..rounding import about, amount_at_most
 from ..tables import write_rows
@@ -20,15 +21,6 @@ from .engine import ANY, NOT_REACHED
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-_COLUMNS: Final = (
-    "The loss is how far a report is from the truth, on average.",
-    "The attacker's error is how far the best guess is off, from one report, on average: more is more private.",
-    "Epsilon limits what a report can reveal: smaller is more private. Without one nothing is guaranteed.",
-)
-LOSSES_DRAWN: Final = "The losses, drawn as they were proved and as the table has them: at most so much."
-
-FILES_LEFT_OUT: Final = " Mechanism files are in the table only."
 
 BROAD: Final = 8.6  # inches
 NARROW: Final = 4.4  # inches, for a narrow screen
@@ -131,15 +123,14 @@ class Comparison(CompactRepr, ABC, Generic[_Row]):
         title = f"Mechanisms at equal {self.equal}"
         unfinished: tuple[str, ...] = ()
         if not self.complete:
-            why = "there was not time for everything" if self.timed_out else "a mechanism could not be made"
-            unfinished = (f"NOT FINISHED: {why}.",)
+            unfinished = (partial_words(timed_out=self.timed_out),)
         return Page(
             title,
-            (*unfinished, f"Mechanisms are compared on {source}."),
+            (*unfinished, compared_words(source)),
             (
                 PageSection(
                     "Side by side",
-                    (*_COLUMNS, *self.columns),
+                    (*COLUMN_WORDS, *self.columns),
                     tables=self.tables(source),
                     figures=self._figures(title),
                 ),

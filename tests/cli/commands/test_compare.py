@@ -110,7 +110,7 @@ def test_what_there_is_no_time_for_is_named(run, visits_file, tmp_path):
     assert (tmp_path / "p.csv").read_text().count("not reached in the time") == 6
     done = run("compare", visits_file, "--cells", "4x3", "--time-limit", "0.000001")
     assert done.code == 3, done.err
-    assert "optimum is skipped: not reached in the time." in done.text
+    assert "optimum was not reached in the time." in done.text
     assert "--time-limit gives more time." in done.text
     done = run("compare", visits_file, "--max-loss", "1 km", "--cells", "4x3", "--time-limit", "0.000001")
     assert done.code == 3, done.err
