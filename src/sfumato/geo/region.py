@@ -226,7 +226,7 @@ class Polygon(Immutable):
 
     def contains(self, lat: Any, lon: Any) -> NDArray[np.bool_]:
         """Return which points, in degrees, are inside, array (n,)."""
-        y, x = np.asarray(lat, dtype=float), np.asarray(lon, dtype=float)
+        y, x = np.atleast_1d(np.asarray(lat, dtype=float)), np.atleast_1d(np.asarray(lon, dtype=float))
         inside = np.zeros(y.shape, dtype=np.bool_)
         for (south, west), (north, east) in zip(self.corners, np.roll(self.corners, -1, axis=0), strict=True):
             if south != north:  # a level side is never crossed

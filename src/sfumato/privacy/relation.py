@@ -48,6 +48,8 @@ class Relation:
     @classmethod
     def all(cls, size: int) -> Relation:
         """Return the relation of all pairs of ``size`` secrets: local differential privacy."""
+        if size < 1:
+            raise InputError(f"a relation of {size} secrets was asked for.", "pass a whole number of at least 1.")
         return cls(np.ones((size, size), dtype=np.bool_), "any two secrets")
 
     @classmethod
