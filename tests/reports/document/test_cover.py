@@ -32,7 +32,7 @@ def test_the_first_sheet_has_what_is_signed(kind):
     for promise in facts.promises:
         assert said.odds_words(promise, facts.subject) in cover["Guarantee"]
     assert set(said.cost_words(facts.cost, facts.subject)) <= set(cover["Cost"])
-    assert set(said.likely_words(facts.report_error)) <= set(cover["Cost"])
+    assert {*said.likely_words(facts.report_error), *said.spread_words(facts.radius)} <= set(cover["Cost"])
     single = [each for each in facts.attacks if each.reports < 2]
     best = said.attack_words(single, facts.subject, even=facts.prior.even)
     assert cover["Best attacker"] == (best or (said.no_attack_words(facts.subject),))
@@ -80,7 +80,7 @@ def test_errors_by_brute_force(kind):
     ]
     assert facts.worst.most >= max(possible) - 1e-12
     assert facts.worst.most <= max(possible) + 1e-9
-    assert (facts.likely is None) == (visits is not None or not loss.unit)
+    assert (facts.likely is None) == (visits is not None or not loss.unit)  # places have a radius
     if facts.likely is not None:
         joint = mechanism.matrix * prior.probabilities[:, None]
         assert joint[loss.array <= facts.likely.most].sum() >= facts.share

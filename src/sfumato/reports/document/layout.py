@@ -77,7 +77,7 @@ def _cover(facts: ReportFacts) -> tuple[tuple[str, tuple[str, ...]], ...]:
         "Protected": words.protected_words(subject),
         "Stated limits": words.first_words(limits) or ("No limit was stated.",),
         "Guarantee": (*guarantees, *words.first_words(tuple(map(words.constraint_item, facts.constraints)))),
-        "Cost": (*words.cost_words(facts.cost, subject), *words.likely_words(facts.report_error)),
+        "Cost": _accuracy(facts),
         "Best attacker": attackers or (words.no_attack_words(subject),),
         "Not protected": words.limit_words(facts),
         "Verified": (words.verified_words(facts),),
@@ -145,8 +145,13 @@ def _promise(promise: PromiseFacts, facts: ReportFacts, title: str) -> PageSecti
     )
 
 
+def _accuracy(facts: ReportFacts) -> tuple[str, ...]:
+    most = (*words.likely_words(facts.report_error), *words.spread_words(facts.radius))
+    return (*words.cost_words(facts.cost, facts.subject), *most)
+
+
 def _costs(facts: ReportFacts) -> tuple[str, ...]:
-    sentences = (*words.cost_words(facts.cost, facts.subject), *words.spread_words(facts.radius))
+    sentences = _accuracy(facts)
     if facts.cost.best is None:
         return sentences
     counts = len(facts.promises), len(facts.constraints)

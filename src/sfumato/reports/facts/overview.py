@@ -233,7 +233,7 @@ def error_of(held: MechanismFile, visits: Visits | None) -> ErrorFacts | None:
     if prior is None or loss is None:
         return None
     likely = None
-    if loss.unit and not loss.true_point:  # the loss of a true point is a mean
+    if loss.unit and places is None:  # reports of places have a radius
         losses, joint = loss.array.ravel(), mechanism.joint(prior).ravel()
         order = np.argsort(losses, kind="stable")
         reached = np.searchsorted(joint[order].cumsum(), _LIKELY + _SLACK)
