@@ -147,7 +147,8 @@ def _promise(promise: PromiseFacts, facts: ReportFacts, title: str) -> PageSecti
 
 def _accuracy(facts: ReportFacts) -> tuple[str, ...]:
     most = (*words.likely_words(facts.report_error), *words.spread_words(facts.radius))
-    return (*words.cost_words(facts.cost, facts.subject), *most)
+    unknown = (words.NO_RADIUS,) if facts.subject.region and not most else ()
+    return (*words.cost_words(facts.cost, facts.subject), *most, *unknown)
 
 
 def _costs(facts: ReportFacts) -> tuple[str, ...]:

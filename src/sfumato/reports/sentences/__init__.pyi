@@ -80,6 +80,7 @@ from .results import stopped_words as stopped_words
 from .results import tie_words as tie_words
 from .results import tuple_words as tuple_words
 from .scope import MOST as MOST
+from .scope import NO_RADIUS as NO_RADIUS
 from .scope import REPETITION as REPETITION
 from .scope import chosen_words as chosen_words
 from .scope import file_words as file_words
