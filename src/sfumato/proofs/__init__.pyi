@@ -24,7 +24,6 @@ from .coordinates import CoordinateProof as CoordinateProof
 from .coordinates import VertexPrivacy as VertexPrivacy
 from .coordinates import bound_to as bound_to
 from .coordinates import prove_coordinate_privacy as prove_coordinate_privacy
-from .error_radius import CONFIDENCE as CONFIDENCE
 from .error_radius import error_radius as error_radius
 from .error_radius import posterior_radii as posterior_radii
 from .error_radius import radius_words as radius_words

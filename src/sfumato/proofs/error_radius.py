@@ -15,9 +15,6 @@ from ..geo import Places, ServedParts, latlon_of
 from ..mechanisms.planar import CoordinateNoise
 from ..rounding import amount_at_most, percent_of_confidence, up
 
-CONFIDENCE: Final = 0.95
-"""The probability of reports within the radius, unless the caller says otherwise."""
-
 _MASS: Final = 1e-11  # more than the rounding of a sum of 10,000 probabilities
 _DEGREES_M: Final = 0.01  # by which rounding to seven decimals moves a report, and more
 _TOLERANCE: Final = 0.02  # relative, of a radius
@@ -26,7 +23,7 @@ _FIRST: Final = 64  # parts that the search begins with
 _AT_ONCE: Final = 1 << 20
 
 
-def error_radius(mechanism: Randomizer, confidence: float = CONFIDENCE) -> float:
+def error_radius(mechanism: Randomizer, confidence: float = 0.95) -> float:
     """Return a radius r in metres with P(distance from x to its report <= r) >= confidence, for every x served.
 
     It needs no prior. Of a mechanism on cells or a lattice it is computed on the integers that are sampled, and x
@@ -119,7 +116,7 @@ class _Search:
         return float(away[np.arange(len(away)), order[np.arange(len(away)), near]].max())
 
 
-def posterior_radii(mechanism: Randomizer, prior: Prior, confidence: float = CONFIDENCE) -> Floats:
+def posterior_radii(mechanism: Randomizer, prior: Prior, confidence: float = 0.95) -> Floats:
     """Return radii with P(distance from x to the report <= r | report) >= confidence under a prior, metres (m,).
 
     There is one radius for each report, NaN where the prior excludes it. The prior says how probable each cell is,
@@ -158,7 +155,7 @@ def posterior_radii(mechanism: Randomizer, prior: Prior, confidence: float = CON
     return radii
 
 
-def radius_words(radius_m: float, moved_m: float = 0.0, confidence: float = CONFIDENCE) -> str:
+def radius_words(radius_m: float, moved_m: float = 0.0, confidence: float = 0.95) -> str:
     """Return an error radius in a sentence, also for points that are moved in by at most ``moved_m`` metres."""
     beyond = f" or at most {amount_at_most(moved_m, 'm')} outside" if moved_m else ""
     return (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..escaping import plain
 from ..ledgers import fingerprint
-from ..proofs import CONFIDENCE, error_radius, posterior_radii, radius_words
+from ..proofs import error_radius, posterior_radii, radius_words
 from ..rounding import percent_of_confidence
 
 RADIUS: Final = "uncertainty_m"
@@ -24,6 +23,8 @@ POSTERIOR: Final = "posterior_uncertainty_m"
 _DATUM: Final = "EPSG:4326"
 _PRECISION: Final = 1e-7  # degrees: reports have seven decimals
 _GROUND: Final = 1.01  # distances of moves are on a sphere, within .6 % of those on the ground
+_CONFIDENCE: Final = 0.95
+_RADII: Final[dict[bytes, float]] = {}  # by fingerprint of the mechanism
 _SHOWN: Final = 80  # characters of the name of a prior
 
 
@@ -51,14 +52,14 @@ class Uncertainty(CompactRepr):
             InputError: If the mechanism has no error radius, or the prior is not on its secrets.
         """
         beyond_m = _GROUND * moved_m
-        posterior = None if prior is None else np.ceil(posterior_radii(drawable, prior) + beyond_m)
-        radius = math.ceil(_radius(_Known(drawable)) + beyond_m)
+        posterior = None if prior is None else np.ceil(posterior_radii(drawable, prior, _CONFIDENCE) + beyond_m)
+        radius = math.ceil(_radius(drawable) + beyond_m)
         return cls(radius, moved_m, posterior, darwin_core)
 
     @property
     def sentence(self) -> str:
         """The radius of every report, and the points that it holds for, in a sentence."""
-        return radius_words(self.radius_m, self.moved_m)
+        return radius_words(self.radius_m, self.moved_m, _CONFIDENCE)
 
     def added(self, columns: dict[str, Any], reports: NDArray[Any]) -> dict[str, Any]:
         """Return the columns of reports, array (n, ...), with those of uncertainty."""
@@ -87,23 +88,13 @@ def prior_words(name: str) -> str:
     """Return the meaning of the posterior radius in a sentence, with the name of its prior."""
     return (
         f"{POSTERIOR}: given the report, the true point is within it with a probability of at least "
-        f"{percent_of_confidence(CONFIDENCE)} under the prior {plain(name)[:_SHOWN]!r}"
+        f"{percent_of_confidence(_CONFIDENCE)} under the prior {plain(name)[:_SHOWN]!r}"
     )
 
 
-class _Known:
-    """A mechanism, equal to others with its fingerprint: tasks of Spark read theirs again and again."""
-
-    def __init__(self, drawable: Any) -> None:
-        self.drawable, self._mark = drawable, fingerprint(drawable)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Known) and self._mark == other._mark
-
-    def __hash__(self) -> int:
-        return hash(self._mark)
-
-
-@lru_cache(maxsize=64)
-def _radius(known: _Known) -> float:
-    return error_radius(known.drawable)
+def _radius(drawable: Any) -> float:
+    """Return the error radius; tasks of Spark read their mechanism again and again, so it is stored."""
+    mark = fingerprint(drawable)
+    if mark not in _RADII:
+        _RADII[mark] = error_radius(drawable, _CONFIDENCE)
+    return _RADII[mark]
