@@ -82,7 +82,7 @@ _Membership = type[PositiveMembershipPrivacy | NegativeMembershipPrivacy | Membe
 
 
 def same(value: float) -> float:
-    """Return a value as it is: the rule of a relation that keeps it."""
+    """Return a value unchanged."""
     return value
 
 
@@ -203,8 +203,8 @@ def implied(start: Ask, end: Ask, rule: Callable[[float], float], *, positive: b
 def _bounded_by(allowed: float, notion: Notion, case: FormalCase) -> Measured | None:
     if not math.isfinite(allowed):
         return None
-    found = notion.measure(case.rows)
-    return Measured(allowed, found.lower, found.value)
+    measured = notion.measure(case.rows)
+    return Measured(allowed, measured.lower, measured.value)
 
 
 def beliefs(case: FormalCase, facts: Events, columns: Floats | None = None) -> tuple[Floats, Floats]:
@@ -263,8 +263,8 @@ def to_posteriors(value: Callable[[FormalCase], float], start: Ask) -> Check:
     """Return the check that a notion bounds a number of the posteriors."""
 
     def check(case: FormalCase) -> Measured | None:
-        allowed, found = start(case).measure(case.rows).upper, value(case)
-        return Measured(allowed, found - _DIGITS, found) if math.isfinite(allowed) else None
+        allowed, number = start(case).measure(case.rows).upper, value(case)
+        return Measured(allowed, number - _DIGITS, number) if math.isfinite(allowed) else None
 
     return check
 
@@ -281,8 +281,8 @@ def _of_errors(case: FormalCase) -> float:
 
 def region_of_delta(case: FormalCase) -> Measured:
     """Check that differential privacy bounds both errors of all tests."""
-    found = _of_errors(case)
-    return Measured(delta_of(case).measure(case.rows).upper, found - _SLACK, found)
+    delta = _of_errors(case)
+    return Measured(delta_of(case).measure(case.rows).upper, delta - _SLACK, delta)
 
 
 def delta_of_region(case: FormalCase) -> Measured | None:
@@ -365,8 +365,8 @@ def information(case: FormalCase, pair: tuple[int, int]) -> tuple[float, float]:
     """Return bounds of the most information, in nats, that a report gives about which of two secrets it is."""
     m = case.rows.shape[1]
     two = Mechanism(case.rows[list(pair)], Space(range(2)), Space(range(m)))
-    found = shannon_capacity(two, tolerance_bits=_CAPACITY_DIGITS).bits
-    return found.lower * math.log(2), found.upper * math.log(2)
+    capacity = shannon_capacity(two, tolerance_bits=_CAPACITY_DIGITS).bits
+    return capacity.lower * math.log(2), capacity.upper * math.log(2)
 
 
 def kl_to_information(case: FormalCase) -> Measured | None:
@@ -380,8 +380,8 @@ def kl_to_information(case: FormalCase) -> Measured | None:
 
 def information_to_total(case: FormalCase) -> Measured | None:
     """Check the total variation of the pair where it is largest."""
-    found = TOTAL(case).measure(case.rows)
-    if found.witness.pair is None:
+    total = TOTAL(case).measure(case.rows)
+    if total.witness.pair is None:
         return None
-    _, high = information(case, found.witness.pair)
-    return Measured(math.sqrt(2 * high), found.lower, found.value)
+    _, high = information(case, total.witness.pair)
+    return Measured(math.sqrt(2 * high), total.lower, total.value)

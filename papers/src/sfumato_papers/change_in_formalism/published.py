@@ -41,7 +41,7 @@ _UPPER_EDGES: Final = (
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Panel(CompactRepr):
-    """A notion, and what the published curves show of it at five prior probabilities."""
+    """A notion, and its published curves at five prior probabilities."""
 
     name: str
     key: str
@@ -98,12 +98,12 @@ class BandValue(CompactRepr):
 
 def edge_values() -> list[BandValue]:
     """Return the 28 edges of Figure 2.2 at one prior probability, computed and published."""
-    found = []
+    values = []
     for k, (lower, upper) in enumerate(zip(_LOWER_EDGES, _UPPER_EDGES, strict=True), start=1):
         limits, name = band("differential-privacy", k / 2), f"epsilon {k / 2:g}"
-        found.append(BandValue(name, "lower", EDGE_PRIOR, float(limits.lower(EDGE_PRIOR)), lower))
-        found.append(BandValue(name, "upper", EDGE_PRIOR, float(limits.upper(EDGE_PRIOR)), upper))
-    return found
+        values.append(BandValue(name, "lower", EDGE_PRIOR, float(limits.lower(EDGE_PRIOR)), lower))
+        values.append(BandValue(name, "upper", EDGE_PRIOR, float(limits.upper(EDGE_PRIOR)), upper))
+    return values
 
 
 def band_values() -> list[BandValue]:

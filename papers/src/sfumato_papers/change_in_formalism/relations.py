@@ -192,12 +192,12 @@ def _written(rows: Floats) -> str:
 
 
 def summaries(rows: Sequence[RelationRow], known: Sequence[KnownRow]) -> list[RelationSummary]:
-    """Return what was found of each relation, in their order."""
-    found = []
+    """Return a summary of each relation over its seeds, in their order."""
+    related = []
     for each in known:
         seeds = [row for row in rows if row.relation == each.relation]
         violations = sum(row.violations for row in seeds)
-        found.append(
+        related.append(
             RelationSummary(
                 each.relation,
                 seeds[0].where,
@@ -214,7 +214,7 @@ def summaries(rows: Sequence[RelationRow], known: Sequence[KnownRow]) -> list[Re
                 each.violated or violations > 0,
             )
         )
-    return found
+    return related
 
 
 def _mean_share(shares: Sequence[float]) -> Bracket:

@@ -183,7 +183,7 @@ _FAILING: Final = (
 
 
 def claims(tables: RunTables) -> list[PaperClaim]:
-    """Return the claims of the paper, and what goes beyond it, judged."""
+    """Return the judged claims of the paper, and statements of ours."""
     return [*theorem_claims(tables), *_tupling_claims(tables)]
 
 

@@ -168,7 +168,7 @@ def _named(key: str) -> str:
 
 
 def coupling_figure(rows: Sequence[MovedRow]) -> Figure:
-    """Return what optimal couplings of the first two groups move: on the line, and on the map."""
+    """Return the mass that optimal couplings of the first two groups move, on the line and on the map."""
     first = [row for row in rows if row.groups == rows[0].groups and row.order == 1]
     line, flat = ([row for row in first if row.where == where] for where in (LINE, MAP))
     figure = blank(12.5, 4.6)

@@ -52,7 +52,7 @@ LAPLACE: Final = "planar Laplace"
 TUPLED: Final = "restricted Laplace, 2 km"
 """The line that is also measured with optimised dummies."""
 PANELS: Final = (LAPLACE, "planar geometric", "planar Gaussian", "randomised response", TUPLED)
-"""The lines that get a panel of their own."""
+"""The lines with a panel each."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -111,7 +111,7 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
 
 
 def _of_split(split: Split, coarse: Split, size: _Size, *, first: bool) -> list[StudyPart]:
-    """Return the parts of two groups; what one example is enough for is done on the first."""
+    """Return the parts of two groups; the first groups also have the parts that need one example only."""
     groups, city, who = split.groups, split.city, split.title
     parts = [
         StudyPart(f"{who}, coupling", coupled, (groups, city)),
@@ -143,7 +143,7 @@ def _of_split(split: Split, coarse: Split, size: _Size, *, first: bool) -> list[
 
 
 def _sizes(split: Split) -> list[tuple[str, tuple[int, int]]]:
-    """Return what counts as a sample, and how many each group has."""
+    """Return the units of samples, and the number of samples of each group."""
     users = [(USERS, split.users)] if min(split.users) > 0 else []
     return [(VISITS, split.counts), *users, *((IMAGINED, (n, n)) for n in _IMAGINED)]
 

@@ -482,7 +482,7 @@ def _drawn(random: np.random.Generator) -> Instance:
 
 
 def _law(random: np.random.Generator, n: int) -> Floats:
-    """Return a random distribution, often that of a single secret."""
+    """Return a random distribution, often of a single secret."""
     law: Floats = np.eye(n)[random.integers(n)] if random.random() < 0.5 else random.dirichlet(np.full(n, 0.5))
     return law
 
