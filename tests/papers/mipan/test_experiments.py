@@ -67,15 +67,18 @@ def test_the_published_grids_of_planar_laplace():
         hits=(10,),
         seed=5,
     )
-    found = {(row.name, row.part): [grid.plug_in for grid in row.grids] for row in rows}
+    found: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        found.setdefault((row.generator, row.part), []).append(row.error)
     assert found["none", "train"] == pytest.approx([0.75, 0, 0, 0], abs=1e-12)
     assert found["laplace", "train"] == pytest.approx([0.599, 0.405, 0.407, 0.388], abs=0.015)
     assert found["laplace", "test"] == pytest.approx([0.591, 0.385, 0.384, 0.340], abs=0.03)
-    fine = next(row for row in rows if (row.name, row.part) == ("laplace", "test")).grids[-1]
+    fine = rows[-1]
+    assert (fine.generator, fine.part, fine.cell_m) == ("laplace", "test", 50.0)
     # The limit of fine grids is .4015: the correction comes nearer to it.
-    assert abs(fine.error.value - 0.4015) < abs(fine.plug_in - 0.4015)
-    loss = next(row for row in rows if row.name == "laplace")
-    assert loss.loss == pytest.approx(288.539, abs=4 * 288.5 / np.sqrt(19_200))
+    assert abs(fine.error_corrected - 0.4015) < abs(fine.error - 0.4015)
+    loss = next(row for row in rows if row.generator == "laplace")
+    assert loss.loss_m == pytest.approx(288.539, abs=4 * 288.5 / np.sqrt(19_200))
 
 
 def test_a_table_is_drawn_as_its_rows_say():
@@ -106,13 +109,13 @@ def test_experiment_1_hides_everything(torch):
     generators = {TABLE: draws, NO_NOISE: NoNoise(), LAPLACE: LaplaceDraws(PlanarLaplace(EPSILON))}
     rows = generator_errors(generators, {"train": train, "test": test}, hits=(100,), seed=3)
     for row in rows:
-        if row.name == TABLE:
-            assert row.loss + 2 * row.loss_error <= 270
-            assert min(grid.plug_in for grid in row.grids) >= 0.74
-        elif row.name == LAPLACE:
-            assert row.grids[-1].error.value == pytest.approx(0.4015, abs=0.02)
-        else:
-            assert row.grids[-1].plug_in == 0.0
+        if row.generator == TABLE:
+            assert row.loss_m + 2 * row.loss_standard_error_m <= 270
+            assert row.error >= 0.74
+        elif row.cell_m == 50 and row.generator == LAPLACE:
+            assert row.error_corrected == pytest.approx(0.4015, abs=0.02)
+        elif row.cell_m == 50:
+            assert row.error == 0.0
 
 
 def test_least_information_is_not_the_largest_error(torch):

@@ -195,23 +195,20 @@ class _Points(NamedTuple):
 
 def interpolated(city: str, visits: Visits, epsilon: float, most: int, splits: int, seed: int) -> Made:
     """Measure AIPO, AIPO-R, a program on cells and the exponential mechanism, with 20 random reports."""
-    found = _points(visits, most)
-    rng = np.random.default_rng(seed)
-    reports = found.xy[rng.choice(len(found.xy), size=_REPORTS, replace=False)]
+    points = _points(visits, most).xy
+    reports = points[np.random.default_rng(seed).choice(len(points), size=_REPORTS, replace=False)]
     anchors = _anchors()
-    rows = [
-        _row(city, epsilon, AIPO, seed, found, _best(anchors, found.xy, reports, epsilon, splits), reports),
-        _row(city, epsilon, RELAXED, seed, found, anchored(anchors, found.xy, reports, epsilon, epsilon), reports),
-    ]
-    far = distances(found.xy, reports)
+    best = _best(anchors, points, reports, epsilon, splits)
+    relaxed = anchored(anchors, points, reports, epsilon, epsilon)
+    far = distances(points, reports)
     noise = np.exp(-epsilon / 2 * (far - far.min(axis=1, keepdims=True)))
-    for name, beliefs, upper in (
-        (LP, _on_cells(found.xy, reports, epsilon), None),
-        (EM, noise / noise.sum(axis=1, keepdims=True), epsilon),
-    ):
-        share, seen = _between(beliefs, found.xy, epsilon)
-        lost = float((beliefs * far).sum() / len(far))
-        rows.append(AnchorRow(city, epsilon, name, seed, lost, share, seen, upper))
+    mechanisms = {
+        AIPO: (best.at(points), best.epsilon),
+        RELAXED: (relaxed.at(points), relaxed.epsilon),
+        LP: (_on_cells(points, reports, epsilon), None),
+        EM: (noise / noise.sum(axis=1, keepdims=True), epsilon),
+    }
+    rows = [_row(city, epsilon, name, seed, points, far, *each) for name, each in mechanisms.items()]
     return {ANCHORS: [columns_of(row) for row in rows]}
 
 
@@ -227,11 +224,11 @@ def certified(
     lost, upper = made.value, made.certificate.epsilon_upper if made.has_program else epsilon
     least = coordinate_bound(found.visits, f"{epsilon}/km", points=heads, gap=_BOUND_GAP, time_limit=_BOUND_S)
     anchors = _anchors()
-    wide = _best(anchors, found.xy, anchors.points, epsilon, splits)
+    wide, far = _best(anchors, found.xy, anchors.points, epsilon, splits), distances(found.xy, anchors.points)
     rows = [
         AnchorRow(city, epsilon, CERTIFIED, None, lost, None, None, upper),
         AnchorRow(city, epsilon, BOUND, None, least.lower, None, None, None),
-        _row(city, epsilon, AIPO_WIDE, None, found, wide, anchors.points),
+        _row(city, epsilon, AIPO_WIDE, None, found.xy, far, wide.at(found.xy), wide.epsilon),
     ]
     times = {"city": city, "epsilon": epsilon, "certified": made.seconds, "bound": least.seconds}
     return {ANCHORS: [columns_of(row) for row in rows], ANCHOR_TIMES: [times]}
@@ -266,19 +263,20 @@ def _best(anchors: Anchors, points: Floats, reports: Floats, epsilon: float, spl
 
 
 def _row(
-    city: str, epsilon: float, name: str, seed: int | None, found: _Points, noise: AnchorNoise, reports: Floats
+    city: str,
+    epsilon: float,
+    name: str,
+    seed: int | None,
+    points: Floats,
+    far: Floats,
+    beliefs: Floats,
+    upper: float | None,
 ) -> AnchorRow:
-    beliefs = noise.at(found.xy)
-    lost = float((beliefs * distances(found.xy, reports)).sum() / len(beliefs))
-    share, seen = _between(beliefs, found.xy, epsilon)
-    return AnchorRow(city, epsilon, name, seed, lost, share, seen, noise.epsilon)
-
-
-def _between(beliefs: Floats, points: Floats, epsilon: float) -> tuple[float, float]:
-    """Return the share of violating pairs of some points, and their largest epsilon."""
-    distinct = np.unique(points, axis=0, return_index=True)[1]
-    chosen = np.random.default_rng(2).permutation(distinct)[:_PAIRS]
-    return broken(beliefs[chosen], points[chosen], epsilon)
+    """Return the loss of report probabilities, and epsilon between some of the points."""
+    different = np.unique(points, axis=0, return_index=True)[1]
+    chosen = np.random.default_rng(2).permutation(different)[:_PAIRS]
+    lost = float((beliefs * far).sum() / len(beliefs))
+    return AnchorRow(city, epsilon, name, seed, lost, *broken(beliefs[chosen], points[chosen], epsilon), upper)
 
 
 def _on_cells(points: Floats, reports: Floats, epsilon: float) -> Floats:

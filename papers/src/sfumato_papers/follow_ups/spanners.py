@@ -239,7 +239,7 @@ def _attacker(rows: Sequence[SpannerRow]) -> PaperClaim:
     worst = min(exact, key=lambda row: row.error_best / row.loss)
     return judged(
         _ABSTRACT,
-        "Where loss and error are one distance, the best attacker's error is the loss, the most that it allows.",
+        "Where loss and error are one distance, the optimal mechanism forces an error of its loss, the maximum.",
         not below,
         f"In {len(exact) - len(below)} of {len(exact)} designs the error of the best attacker is between the "
         f"proved bounds of the least loss. Most apart are a loss of {at_most(worst.loss, 5)} km and an error of "

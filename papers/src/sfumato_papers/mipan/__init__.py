@@ -17,11 +17,13 @@ from .figures import people_figure, swapping_figure
 from .games import (
     CLASSIFIERS,
     GENERATORS,
+    GuessedLabel,
     Swapping,
     SwappingRound,
     alternate,
     payoffs,
     play_swapping,
+    theorem_row,
 )
 from .generators import (
     ANNEALED,
@@ -38,7 +40,6 @@ from .generators import (
     TableDraws,
     generator_errors,
 )
-from .guesses import GuessedLabel, theorem_row
 from .square import (
     EXPERIMENT_1,
     EXPERIMENT_2,

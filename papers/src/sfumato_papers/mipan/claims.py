@@ -16,7 +16,7 @@ from sfumato.rounding import about, at_most
 from ..reproduction import PaperClaim, RunTables, follows, interval, judged, ours, unchecked
 from ..results import distinct, markdown_table, where
 from .contest import ContestRow
-from .games import CLASSIFIERS, GENERATORS, AlternationRow, PayoffRow, Swapping, SwappingRound
+from .games import CLASSIFIERS, GENERATORS, AlternationRow, GuessTheoremRow, PayoffRow, Swapping, SwappingRound
 from .generators import (
     ANNEALED,
     LAPLACE,
@@ -30,7 +30,6 @@ from .generators import (
     TRAIN,
     GridRow,
 )
-from .guesses import GuessTheoremRow
 from .square import EXPERIMENT_1, EXPERIMENT_2, EXPERIMENTS, Experiment, SquareDesign
 
 _HIDDEN: Final = 0.01  # below the error of a blind guess, where a label counts as hidden

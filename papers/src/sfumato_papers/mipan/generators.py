@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +14,7 @@ from sfumato.core import Mechanism
 from sfumato.core.arrays import Floats, floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
-from sfumato.learning import Draws, GridError, Pairs, grid_error, nearest, repeated
+from sfumato.learning import Draws, Pairs, grid_error, nearest, repeated
 from sfumato.mechanisms import PlanarLaplace
 
 _CELLS_M: Final = (500.0, 250.0, 100.0, 50.0)
@@ -37,63 +38,6 @@ DUMMIES: Final = 10
 TUPLED: Final = f"planar geometric among {DUMMIES} dummies"
 TRAIN: Final = "train"
 TEST: Final = "test"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class GridRow(CompactRepr):
-    """The Bayes error that a generator leaves on one grid."""
-
-    experiment: str  # or the people and the limit
-    generator: str
-    seed: int  # of data, training and draws
-    part: str  # train or test
-    hits: int  # reports of each record
-    cell_m: float
-    error: float  # plug-in estimate, equation 27: on average too low on fine grids with few hits
-    error_corrected: float  # less an estimate of the bias
-    loss_m: float  # mean distance of report and place
-    loss_standard_error_m: float  # over the records
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class GeneratorErrors(CompactRepr):
-    """One generator on one part of the data."""
-
-    name: str
-    part: str  # train or test
-    hits: int  # reports of each record
-    loss: float  # mean distance of report and place
-    loss_error: float  # its standard error over the records
-    grids: tuple[GridError, ...]  # coarse to fine
-
-    def rows(self, experiment: str, seed: int) -> list[GridRow]:
-        """Return a row for each grid."""
-        head, loss = (experiment, self.name, seed, self.part, self.hits), (self.loss, self.loss_error)
-        return [GridRow(*head, grid.cell, grid.plug_in, grid.error.value, *loss) for grid in self.grids]
-
-
-def generator_errors(
-    generators: Mapping[str, Draws],
-    parts: Mapping[str, Pairs],
-    *,
-    hits: Sequence[int] = HITS,
-    seed: int | None = None,
-) -> tuple[GeneratorErrors, ...]:
-    """Measure generators on the same data and grids; see `grid_error` for what biases the numbers."""
-    rows = []
-    for name, generator in generators.items():
-        for part, data in parts.items():
-            for many in hits:
-                again = repeated(data, many)
-                drawn = generator.draw(again.points, seed=seed)
-                reports = again.reported(drawn)
-                each = np.linalg.norm(drawn - again.points, axis=1).reshape(many, len(data)).mean(axis=0)
-                grids = tuple(
-                    grid_error(reports, cell, even=round(_AREA_M / cell) % 2 == 0, seed=seed) for cell in _CELLS_M
-                )
-                error = float(each.std(ddof=1)) / math.sqrt(len(data)) if len(data) > 1 else math.inf
-                rows.append(GeneratorErrors(name, part, many, float(each.mean()), error, grids))
-    return tuple(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,3 +84,42 @@ class TableDraws:
         coordinates: Any = self.mechanism.observables.coordinates
         drawn: Floats = coordinates[reports]
         return drawn
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GridRow(CompactRepr):
+    """The Bayes error that a generator leaves on one grid."""
+
+    experiment: str  # or the people and the limit
+    generator: str
+    seed: int  # of data, training and draws
+    part: str  # train or test
+    hits: int  # reports of each record
+    cell_m: float
+    error: float  # plug-in estimate, equation 27: on average too low on fine grids with few hits
+    error_corrected: float  # less an estimate of the bias
+    loss_m: float  # mean distance of report and place
+    loss_standard_error_m: float  # over the records
+
+
+def generator_errors(
+    generators: Mapping[str, Draws],
+    parts: Mapping[str, Pairs],
+    *,
+    experiment: str = "",
+    hits: Sequence[int] = HITS,
+    seed: int,
+) -> list[GridRow]:
+    """Measure generators on the same data and grids, coarse to fine; `grid_error` has their biases."""
+    rows = []
+    for (name, generator), (part, data), many in product(generators.items(), parts.items(), hits):
+        again = repeated(data, many)
+        drawn = generator.draw(again.points, seed=seed)
+        reports = again.reported(drawn)
+        each = np.linalg.norm(drawn - again.points, axis=1).reshape(many, len(data)).mean(axis=0)
+        loss = float(each.mean()), float(each.std(ddof=1)) / math.sqrt(len(data)) if len(data) > 1 else math.inf
+        for cell in _CELLS_M:
+            grid = grid_error(reports, cell, even=round(_AREA_M / cell) % 2 == 0, seed=seed)
+            errors = grid.plug_in, grid.error.value
+            rows.append(GridRow(experiment, name, seed, part, many, cell, *errors, *loss))
+    return rows

@@ -21,7 +21,7 @@ from ..results import columns_of
 from .claims import claims
 from .contest import MAX_LOSSES_M, CloudCell, Contest, Hidden, contest, hidden_in
 from .figures import CAPTIONS, figures
-from .games import alternate, payoffs, play_swapping
+from .games import alternate, payoffs, play_swapping, theorem_row
 from .generators import (
     HITS,
     LAPLACE,
@@ -37,7 +37,6 @@ from .generators import (
     TableDraws,
     generator_errors,
 )
-from .guesses import theorem_row
 from .square import EXPERIMENTS, CloudPoint, Experiment, square_data, square_generator
 
 _ROOM: Final = "sfumato_papers.mipan"
@@ -134,11 +133,13 @@ def square(name: str, experiment: Experiment, seed: int, size: _Size) -> Made:
         train, test = square_data(size.records, seed=seed)
         rounds = {"network_rounds": size.network_rounds, "information_rounds": 2 * size.table_rounds}
         draws, design = square_generator(name, experiment, train, **rounds, seed=seed)
-        found = generator_errors({name: draws}, {TRAIN: train, TEST: test}, hits=size.hits, seed=seed)
+        rows = generator_errors(
+            {name: draws}, {TRAIN: train, TEST: test}, experiment=experiment.name, hits=size.hits, seed=seed
+        )
         reports: Floats = draws.draw(test.points, seed=seed)
     shown = zip([test.space.labels[k] for k in test.classes], reports.tolist(), strict=True)
     return {
-        "square": [columns_of(row) for each in found for row in each.rows(experiment.name, seed)],
+        "square": [columns_of(row) for row in rows],
         "square-designs": [] if design is None else [columns_of(design)],
         "clouds": [
             columns_of(CloudPoint(experiment.name, name, str(person), *report))
@@ -172,9 +173,9 @@ def _people_grids(hidden: Hidden, found: Contest, max_loss_m: float, seed: int) 
         OPTIMUM: TableDraws(found.mechanisms[OPTIMUM]),
     }
     visits = {TRAIN: found.learning, TEST: found.judging}
-    rows = generator_errors(generators, visits, hits=_PEOPLE_HITS, seed=seed)
     about = f"{hidden.source}, {hidden.name}, {max_loss_m:g} m"
-    return [columns_of(row) for each in rows for row in each.rows(about, seed)]
+    rows = generator_errors(generators, visits, experiment=about, hits=_PEOPLE_HITS, seed=seed)
+    return [columns_of(row) for row in rows]
 
 
 def _cloud(hidden: Hidden, found: Contest, name: str, max_loss_m: float) -> list[CloudCell]:

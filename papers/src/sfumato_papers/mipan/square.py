@@ -27,6 +27,7 @@ from sfumato.learning import (
 from sfumato.mechanisms import PlanarLaplace
 from sfumato.optimal import least_vulnerability
 
+from .games import GuessedLabel
 from .generators import (
     ANNEALED,
     LAPLACE,
@@ -39,7 +40,6 @@ from .generators import (
     NoNoise,
     TableDraws,
 )
-from .guesses import GuessedLabel
 
 PEOPLE: Final = ("south-west", "south-east", "north-east", "north-west")
 GAP: Final = 1e-4

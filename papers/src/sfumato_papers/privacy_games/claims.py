@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from sfumato.rounding import about, at_least, at_most
+from sfumato.rounding import about, at_least, at_most, percent
 
 from ..reproduction import PaperClaim, RunTables, follows, judged, ours, unchecked
 from ..results import distinct, markdown_table, where
@@ -95,10 +95,6 @@ def _about_median(values: Iterable[float]) -> str:
     return about(_median(values), 3)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
 def _at(row: GameRow | ApartRow) -> str:
     """Return a user, and the epsilon of the design."""
     return f"{row.user} at {row.epsilon:g}/km" if row.epsilon is not None else f"{row.user}"
@@ -141,8 +137,8 @@ def _costs(first: Sequence[Game]) -> list[PaperClaim]:
             "Figure 2b",
             "At equal distortion privacy, distortion costs less than metric.",
             cheaper == len(first),
-            f"It is proved to cost less in {cheaper} of {len(first)} cases: {_percent(min(shares))} to "
-            f"{_percent(max(shares))} of what metric costs, {_percent(_median(shares))} in the median. "
+            f"It is proved to cost less in {cheaper} of {len(first)} cases: {percent(min(shares))} to "
+            f"{percent(max(shares))} of what metric costs, {percent(_median(shares))} in the median. "
             "Our summary of the paper says much less, without a number.",
         ),
         follows(
@@ -213,8 +209,8 @@ def _informed(rows: Sequence[InformedRow]) -> PaperClaim:
         ahead == len(settings),
         f"The median over users is larger against metric in {ahead} of {len(settings)} cases (epsilons and shares "
         f"moved); the error of a single user is larger in {more} of {len(cases)} cases. Our summary of the paper "
-        f"says nothing about single users. With a share of {share:g} moved, {_percent(rest[METRIC])} of the error "
-        f"is left with metric and {_percent(rest[DISTORTION])} with distortion (medians). The least favourable "
+        f"says nothing about single users. With a share of {share:g} moved, {percent(rest[METRIC])} of the error "
+        f"is left with metric and {percent(rest[DISTORTION])} with distortion (medians). The least favourable "
         f"case is user {worst[0]} at {worst[1]:g}/km with a share of {worst[2]:g}: {about(by[*worst, METRIC], 3)} "
         f"km with metric, {about(by[*worst, DISTORTION], 3)} km with distortion. {_OTHERS}",
     )
