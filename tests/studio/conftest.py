@@ -19,12 +19,12 @@ import pytest
 
 from sfumato_studio.app import make_app
 from sfumato_studio.guard import Key
-from sfumato_studio.jobs import Jobs
+from sfumato_studio.jobs import FINAL, Jobs
 from sfumato_studio.serving import server_of
 from sfumato_studio.state import Studio
 from sfumato_studio.store import Store
+from sfumato_studio.work import Work
 from sfumato_studio.work.designing import make_levels
-from sfumato_studio.work.orders import Work
 
 TOKEN = "a-token-of-the-tests"
 DESIGNS = 4
@@ -38,7 +38,7 @@ if sys.orig_argv[-1] == "sfumato_studio.work":
     import json, time
     from contextlib import suppress
     from pathlib import Path
-    from sfumato_studio.work.orders import Work
+    from sfumato_studio.work import Work
 
     begin = Work.__init__
 
@@ -178,19 +178,17 @@ class Visitor:
         """Return all levels, once they are made."""
         return soon(lambda: len((answer := self.get("/levels"))["levels"]) >= answer["total"] and answer)
 
-    def events(self, job: str) -> list[dict[str, Any]]:
-        """Return the events of a job, until it ends."""
-        rows = []
-        with self.studio.client.stream("GET", f"{self.base}/jobs/{job}/events") as stream:
-            assert stream.headers["content-type"].startswith("text/event-stream")
-            for line in stream.iter_lines():
-                if line.startswith("data: "):
-                    rows.append(json.loads(line.removeprefix("data: ")))
+    def states(self, job: str) -> list[dict[str, Any]]:
+        """Return the states of a job, as it is asked for them again and again until it ends."""
+        rows = [self.get(f"/jobs/{job}")]
+        while rows[-1]["status"] not in FINAL:
+            time.sleep(0.02)
+            rows.append(self.get(f"/jobs/{job}"))
         return rows
 
     def ended(self, job: dict[str, Any]) -> dict[str, Any]:
         """Return a job once it has ended."""
-        return self.events(job["id"])[-1]
+        return self.states(job["id"])[-1]
 
     def download(self, name: str, **query: Any) -> httpx.Response:
         """Return a file of a level or design."""

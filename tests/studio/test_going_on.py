@@ -8,8 +8,8 @@ import pytest
 from sfumato_studio.jobs import FINAL
 from sfumato_studio.limits import STATES_KEPT
 from sfumato_studio.processes import started
+from sfumato_studio.work import Work
 from sfumato_studio.work.designing import make_design
-from sfumato_studio.work.orders import Work
 
 from .conftest import Running, Visitor, soon, waited
 

@@ -12,8 +12,8 @@ from sfumato_studio.errors import RefusedError
 from sfumato_studio.jobs import FINAL, seconds_left
 from sfumato_studio.limits import JOBS_RUNNING
 from sfumato_studio.store import Store
+from sfumato_studio.work import Work
 from sfumato_studio.work.designing import make_design
-from sfumato_studio.work.orders import Work
 
 from .conftest import PATIENCE_S, TOKEN, Running, Visitor, optimized, soon, waited
 
@@ -147,8 +147,8 @@ def test_a_resumed_design_is_kept_where_it_is_better(ages, loss, gap, replaced):
     assert (again["design"] != first) == replaced
 
 
-def test_a_studio_stops_soon_while_a_page_listens_and_waits(acts, tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato_studio.processes.READ_SECONDS", 900.0)
+def test_a_studio_stops_soon_while_a_page_waits(acts, tmp_path, monkeypatch):
+    monkeypatch.setattr("sfumato_studio.state.READ_SECONDS", 900.0)
     acts("read orders\nexec sleep 900")
     studio = Running(tmp_path / "studio")
     visitor = Visitor(studio)
@@ -156,13 +156,12 @@ def test_a_studio_stops_soon_while_a_page_listens_and_waits(acts, tmp_path, monk
     visitor.put("/site", {"kind": "values"})
     job = visitor.post("/optimize", {}, 202)
     pages = [
-        threading.Thread(target=listened, args=(studio, "GET", f"{visitor.base}/jobs/{job['id']}/events")),
         threading.Thread(target=listened, args=(studio, "PUT", f"{visitor.base}/file?name=a.csv")),
     ]
     for page in pages:
         page.start()
     running = studio.app.state.studio
-    soon(lambda: running.apart and running.jobs.version(job["id"]) >= 0)
+    soon(lambda: running.apart and running.jobs.now(visitor.id, job["id"])["status"] == "running")
     processes = [*running.apart]
     began = time.monotonic()
     studio.close()

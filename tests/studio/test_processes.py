@@ -8,8 +8,9 @@ import time
 
 import pytest
 
+from sfumato_studio.errors import RefusedError
 from sfumato_studio.jobs import FINAL
-from sfumato_studio.processes import read_apart
+from sfumato_studio.processes import done_apart
 
 from .conftest import PATIENCE_S, soon
 
@@ -63,7 +64,7 @@ def test_a_job_that_is_killed_takes_its_processes_along(jobs, workspace, acts, t
         with jobs.without(workspace["id"]):
             pass
     soon(lambda: gone(child))
-    soon(lambda: jobs.version(row["id"]) == -1)
+    soon(lambda: not jobs._running)
     assert time.monotonic() - began < PATIENCE_S
 
 
@@ -98,6 +99,7 @@ def test_a_worker_imports_nothing_from_the_current_folder(tmp_path, monkeypatch)
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'a')\n")
     (tmp_path / "answers.csv").write_text("answer\nyes\nno\n")
     monkeypatch.chdir(tmp_path)
-    data = read_apart(str(tmp_path), {"path": str(tmp_path / "answers.csv")}, set())
+    orders = {"kind": "read", "folder": str(tmp_path), "request": {"path": str(tmp_path / "answers.csv")}}
+    data = done_apart(orders, PATIENCE_S, RefusedError(422, "late"), set())
     assert data["tables"] == {"answer": {"no": 1, "yes": 1}}
     assert not (tmp_path / "imported").exists()

@@ -10,7 +10,7 @@ import pytest
 import sfumato_studio.reports
 from sfumato_studio.errors import RefusedError
 from sfumato_studio.examples import example_data
-from sfumato_studio.work.orders import Work
+from sfumato_studio.work import Work
 from sfumato_studio.work.reporting import make_report
 
 LINE = {"type": "LineString", "coordinates": [[0, 0], [1, 1]]}

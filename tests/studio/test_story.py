@@ -353,8 +353,8 @@ def again_and_again(visitor, query, shown, folder):
 @pytest.mark.slow
 def test_a_design_is_made_live_and_is_one_more_stop_of_the_slider(anyone, tmp_path):
     epsilon = anyone.levels()["levels"][5]["epsilon"] * 1.01
-    events = anyone.events(anyone.post("/designs", {"epsilon": epsilon}, 202)["id"])
-    last = events[-1]
+    states = anyone.states(anyone.post("/designs", {"epsilon": epsilon}, 202)["id"])
+    last = states[-1]
     assert last["status"] == "done", last
     assert last["progress"][-1]["gap"] <= 5e-3
     assert last["best"].startswith("The best mechanism so far loses at most")
@@ -478,13 +478,13 @@ def test_a_cancelled_design_is_kept_and_a_resumed_one_takes_its_place(cities, ga
 def test_a_comparison_has_the_mechanism_of_the_level_and_is_not_started_twice(ages):
     level = ages.levels()["levels"][5]
     job = ages.post("/compare", {"level": 5}, 202)
-    events = ages.events(job["id"])
-    assert events[-1]["status"] == "done", events[-1]["error"]
-    done = [each["done"] for each in events]
+    states = ages.states(job["id"])
+    assert states[-1]["status"] == "done", states[-1]["error"]
+    done = [each["done"] for each in states]
     assert done == sorted(done)
     assert len(set(done)) >= 3
-    assert all(each["done"] <= each["total"] for each in events)
-    result = events[-1]["result"]
+    assert all(each["done"] <= each["total"] for each in states)
+    result = states[-1]["result"]
     assert (result["level"], result["design"], result["epsilon"]) == (5, level["design"], level["epsilon"])
     yours, *others = result["rows"]
     assert yours["yours"]

@@ -183,7 +183,9 @@ def test_hostile_files_cannot_be_read(tmp_path, name, make, said):
     (tmp_path / name).write_bytes(make())
     with pytest.raises((SfumatoError, RefusedError), match=said or None) as caught:
         read_upload(tmp_path / name, None, ANY, tmp_path)
-    assert isinstance(caught.value, RefusedError) or (isinstance(caught.value, SfumatoError) and caught.value.hints)
+    assert isinstance(caught.value, RefusedError) or (
+        isinstance(caught.value, SfumatoError) and caught.value.hints
+    )
     assert not (tmp_path / "visits.parquet").exists()
 
 

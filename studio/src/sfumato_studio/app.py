@@ -51,16 +51,7 @@ _STATUS: Final = {
 
 
 def make_app(folder: Path, key: Key, ledger: Ledger | None = None) -> FastAPI:
-    """Return the application.
-
-    Args:
-        folder: Where workspaces are kept.
-        key: The token and the port.
-        ledger: The ledger whose budgets are shown; None for none.
-
-    Raises:
-        FileError: If the folder cannot be used.
-    """
+    """Return the application."""
     studio = Studio(folder, ledger)
 
     @asynccontextmanager

@@ -62,11 +62,7 @@ def empty_data(source: str, title: str, name: str | None = None) -> dict[str, An
 
 
 def example_data(key: str) -> dict[str, Any]:
-    """Return what the studio keeps of an example.
-
-    Args:
-        key: ``city``, ``ages`` or ``categories``.
-    """
+    """Return what the studio keeps of an example."""
     about = next(each for each in EXAMPLES if each["key"] == key)
     data = empty_data(key, about["title"], key) | {
         "kind": about["kind"],

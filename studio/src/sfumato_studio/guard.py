@@ -76,12 +76,7 @@ class Key:
 
 
 class Guard:
-    """The outermost layer of the application.
-
-    Args:
-        app: What it guards.
-        key: The token and the port.
-    """
+    """The outermost layer of the application."""
 
     def __init__(self, app: ASGIApp, key: Key) -> None:
         self.app, self.key = app, key

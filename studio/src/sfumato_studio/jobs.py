@@ -34,7 +34,6 @@ class RunningJob:
         process: Its process.
         cancelled: Whether it was cancelled.
         gone: Whether its workspace is gone, so that nothing of it is to be kept.
-        version: Counts the changes.
         kept: When it was last kept on disk.
         thread: Listens to it.
         late: Kills it where it does not end by itself.
@@ -45,7 +44,6 @@ class RunningJob:
     process: subprocess.Popen[str]
     cancelled: bool = False
     gone: bool = False
-    version: int = 0
     kept: float = 0.0
     thread: threading.Thread | None = field(default=None)
     late: threading.Timer | None = field(default=None)
@@ -99,10 +97,7 @@ class RunningJob:
 
 
 def seconds_left(row: Mapping[str, Any]) -> float | None:
-    """Return an estimate of the seconds that a running job still needs; None where none can be made.
-
-    The levels take as long as those before; the gap of a design shrinks at the pace of the last lines.
-    """
+    """Return an estimate of the seconds that a running job still needs; None where none can be made."""
     lines = row["progress"]
     if row["status"] != "running" or not lines:
         return None
@@ -126,11 +121,7 @@ def _progress_key(line: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 class Jobs:
-    """All jobs of the studio.
-
-    Args:
-        store: Where they are kept.
-    """
+    """All jobs of the studio."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -138,11 +129,7 @@ class Jobs:
         self._running: dict[str, RunningJob] = {}
 
     def start(self, workspace: Row, kind: str, title: str, request: Mapping[str, Any], *, unit: str) -> Row:
-        """Start a job, and return it.
-
-        Raises:
-            RefusedError: If too many run, or the data or the places were changed in the meantime.
-        """
+        """Start a job, and return it."""
         with self.unchanged(workspace):
             self._check_room()
             self._store.drop_old_states(workspace["id"], but={*self._running})
@@ -150,11 +137,7 @@ class Jobs:
             return self._launch(workspace, row)
 
     def resume(self, workspace: Row, identity: str) -> Row:
-        """Go on with a job that was cancelled or interrupted, or that failed.
-
-        Raises:
-            RefusedError: If it is in another state, or too many run.
-        """
+        """Go on with a job that was cancelled or interrupted, or that failed."""
         with self.unchanged(workspace):
             row = self.now(workspace["id"], identity)
             if row["status"] not in _STOPPED:
@@ -178,11 +161,7 @@ class Jobs:
             return dict(running.row)
 
     def remove(self, workspace: str, identity: str, *, designs: bool) -> None:
-        """Drop a job that ended, and with ``designs`` the designs that it made.
-
-        Raises:
-            RefusedError: If it runs, or optimizes the levels, which belong to the places or values.
-        """
+        """Drop a job that ended, and with ``designs`` the designs that it made."""
         with self._lock:
             row = self.now(workspace, identity)
             if row["kind"] == "levels":
@@ -198,11 +177,7 @@ class Jobs:
 
     @contextmanager
     def unchanged(self, workspace: Row) -> Iterator[None]:
-        """Hold the data and the site of a workspace as they were read, until the block ends.
-
-        Raises:
-            RefusedError: If they were changed in the meantime, or the workspace is gone.
-        """
+        """Hold the data and the site of a workspace as they were read, until the block ends."""
         with self._lock:
             now = self._store.workspace(workspace["id"])
             if any(now[name] != workspace[name] for name in ("data", "site")):
@@ -244,12 +219,6 @@ class Jobs:
             if running is not None and running.row["workspace"] == workspace:
                 return dict(running.row)
         return self._store.job(workspace, identity)
-
-    def version(self, identity: str) -> int:
-        """Return a number that changes whenever a job does; -1 where it does not run."""
-        with self._lock:
-            running = self._running.get(identity)
-            return -1 if running is None else running.version
 
     def of(self, workspace: str, kind: str | None = None) -> list[Row]:
         """Return the jobs of a workspace as they are now, or those of a kind."""
@@ -323,7 +292,6 @@ class Jobs:
                     self._drop_others(row, news["id"])
             if not running.hear(news):
                 return
-            running.version += 1
             if event != "progress" or time.monotonic() - running.kept > _KEPT_EVERY_S:
                 running.kept = time.monotonic()
                 kept = ("title", "progress", "done", "total", "result")

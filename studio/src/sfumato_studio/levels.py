@@ -32,19 +32,8 @@ QUANTILE: Final = 1.96
 
 def closed_form_facts(domain: Domain, level: int) -> tuple[MechanismFile, Row]:
     """Return the closed form of a level as a file, and the facts that are kept of it."""
-    epsilon = domain.epsilons[level]
-    form = domain.proved_form(epsilon)
-    facts = _facts(domain, form.mechanism, form.loss) | {
-        "epsilon": epsilon,
-        "proved": form.epsilon,
-        "name": form.name,
-        "finished": True,
-        "status": "",
-        "gap": None,
-        "wanted_gap": None,
-        "distortion": None,
-    }
-    return form.file, facts
+    form = domain.proved_form(domain.epsilons[level])
+    return form.file, _facts(domain, form.mechanism, form.loss, domain.epsilons[level], form.epsilon, form.name)
 
 
 def keep_design(
@@ -53,10 +42,7 @@ def keep_design(
     """Write the file of an optimized design; return its id and the facts that are kept of it."""
     proof = design.certificate
     loss = Bracket(min(proof.bound, proof.loss), proof.loss, proof.loss)
-    facts = _facts(domain, design.mechanism, loss) | {
-        "epsilon": epsilon,
-        "proved": proof.epsilon_upper,
-        "name": OPTIMIZED,
+    facts = _facts(domain, design.mechanism, loss, epsilon, proof.epsilon_upper, OPTIMIZED) | {
         "finished": design.finished,
         "status": design.status.value,
         "gap": number(proof.gap),
@@ -73,14 +59,20 @@ def write_design(folder: Path, file: MechanismFile) -> str:
     return identity
 
 
-def _facts(domain: Domain, mechanism: Mechanism, loss: Bracket) -> Row:
-    """Return the measures of a mechanism."""
+def _facts(domain: Domain, mechanism: Mechanism, loss: Bracket, epsilon: float, proved: float, name: str) -> Row:
+    """Return the measures of a mechanism, and the fields of one that needed no solver."""
     success, shares = domain.measures(mechanism), None
     if not domain.places:
-        deviation = share_deviation(mechanism, domain.prior)
         least = identifiability(mechanism).least_reports
-        shares = {"deviation": deviation, "least_reports": number(least)}
+        shares = {"deviation": share_deviation(mechanism, domain.prior), "least_reports": number(least)}
+    none = dict.fromkeys(("gap", "wanted_gap", "distortion"))
     return {
+        **none,
+        "epsilon": epsilon,
+        "proved": proved,
+        "name": name,
+        "finished": True,
+        "status": "",
         "n": len(domain.prior),
         "loss": _ends(loss),
         "error": None if success.error is None else _ends(success.error),

@@ -13,7 +13,6 @@ from contextlib import suppress
 from typing import Any
 
 from .errors import RefusedError
-from .limits import READ_SECONDS
 from .store import Row
 
 Processes = set[subprocess.Popen[str]]
@@ -40,36 +39,8 @@ class _Family(subprocess.Popen[str]):
             os.killpg(self.pid, signal.SIGKILL)
 
 
-def read_apart(folder: str, request: Mapping[str, Any], running: Processes) -> Row:
-    """Read a file of a visitor in a process of its own.
-
-    Args:
-        folder: The workspace's files.
-        request: The path, the kind and the columns; see `work.reading.read_file`.
-        running: Where the process is found while it runs.
-
-    Raises:
-        RefusedError: If it cannot be read.
-    """
-    orders = {"kind": "read", "folder": folder, "request": request}
-    late = RefusedError(
-        422, "The file could not be read in reasonable time or memory.", "use some of its rows.", "file"
-    )
-    return done_apart(orders, READ_SECONDS, late, running)
-
-
 def done_apart(orders: Mapping[str, Any], seconds: float, late: RefusedError, running: Processes) -> Row:
-    """Return what a process answers to orders.
-
-    Args:
-        orders: What it is to do.
-        seconds: The time that it may take.
-        late: What is raised where there is no answer in time, or the process dies.
-        running: Where the process is found while it runs.
-
-    Raises:
-        RefusedError: If there is no answer, or it is an error.
-    """
+    """Return what a process answers to orders."""
     process = started(orders)
     running.add(process)
     watch = threading.Timer(seconds, process.kill)

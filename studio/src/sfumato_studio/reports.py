@@ -24,20 +24,7 @@ _AT_WORK: Final[defaultdict[str, threading.Lock]] = defaultdict(threading.Lock)
 
 
 def made_report(studio: Studio, workspace: Row, row: Row, ending: str) -> bytes:
-    """Return a file of a design's report, which is made where it is not there.
-
-    A kept report is found by the name of what it shows: with another outline, or other designs, it is
-    made again.
-
-    Args:
-        studio: The studio.
-        workspace: The workspace.
-        row: The design.
-        ending: ``.html`` or ``.json``.
-
-    Raises:
-        RefusedError: If the design is gone, too many reports are being made, or this one cannot be made.
-    """
+    """Return a file of a design's report, which is made where it is not there."""
     design = row["id"]
     orders = _orders(studio, workspace, row)
     path = studio.file(workspace["id"], design, ".sfm").with_name(f"{orders['request']['file']}{ending}")
@@ -70,11 +57,7 @@ def _made(studio: Studio, orders: Row) -> None:
 
 
 def _check_kept(studio: Studio, workspace: str, design: str) -> None:
-    """Leave nothing of a design that was deleted in the meantime.
-
-    Raises:
-        RefusedError: If it was.
-    """
+    """Leave nothing of a design that was deleted in the meantime."""
     try:
         studio.store.design(workspace, design)
     except RefusedError:

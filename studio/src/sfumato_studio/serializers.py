@@ -7,15 +7,7 @@ from typing import Any
 
 from sfumato.rounding import amount_at_most, at_most
 
-from .answers import (
-    DataAnswer,
-    JobAnswer,
-    LevelAnswer,
-    LevelsAnswer,
-    LevelStatus,
-    SiteAnswer,
-    WorkspaceAnswer,
-)
+from .answers import DataAnswer, JobAnswer, LevelAnswer, LevelsAnswer, LevelStatus, SiteAnswer, WorkspaceAnswer
 from .domains import Domain
 from .jobs import seconds_left
 from .levels import OPTIMIZED, bracket, is_optimized, shown_at

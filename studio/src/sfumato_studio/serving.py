@@ -70,7 +70,7 @@ def serve(
 
 
 def server_of(app: FastAPI) -> uvicorn.Server:
-    """Return a server that stops soon, even where a page listens to a job or waits for a report."""
+    """Return a server that stops soon, even where a page waits for a report."""
     return uvicorn.Server(
         uvicorn.Config(
             app,

@@ -21,8 +21,8 @@ from .errors import RefusedError
 from .examples import example_data
 from .jobs import Jobs
 from .levels import closed_form_facts, shown_at, write_design
-from .limits import LEAST_PLACES, MECHANISM_FILE, VISITS_FILE
-from .processes import Processes, read_apart
+from .limits import LEAST_PLACES, MECHANISM_FILE, READ_SECONDS, VISITS_FILE
+from .processes import Processes, done_apart
 from .store import Row, Store
 from .words import StudioWords
 
@@ -54,12 +54,7 @@ class _Recent(Generic[_Value]):
 
 
 class Studio:
-    """Everything that requests share.
-
-    Args:
-        folder: Where workspaces are kept.
-        ledger: The ledger whose budgets are shown; None for none.
-    """
+    """Everything that requests share."""
 
     def __init__(self, folder: Path, ledger: Ledger | None = None) -> None:
         self.store = Store(folder)
@@ -92,20 +87,15 @@ class Studio:
         threading.Thread(target=load, daemon=True).start()
 
     def fill(self, identity: str, request: Mapping[str, Any]) -> None:
-        """Fill a workspace with a file; its designs and jobs are dropped.
-
-        Args:
-            identity: The workspace.
-            request: The path, and the kind and columns that were chosen; see `work.reading.read_file`.
-
-        Raises:
-            RefusedError: If it cannot be read; then nothing of the workspace is touched.
-        """
+        """Fill a workspace with a file; its designs and jobs are dropped."""
         folder, own = self.store.files(identity), secrets.token_hex(8)
         apart = folder / "upload" / own
         apart.mkdir(mode=0o700, parents=True)
         try:
-            data = read_apart(str(apart), request, self.apart)
+            orders = {"kind": "read", "folder": str(apart), "request": request}
+            late = "The file could not be read in reasonable time or memory."
+            refused = RefusedError(422, late, "use some of its rows.", "file")
+            data = done_apart(orders, READ_SECONDS, refused, self.apart)
             for name in (VISITS_FILE, MECHANISM_FILE):
                 if (apart / name).exists():
                     stem, _, ending = name.partition(".")
@@ -158,11 +148,7 @@ class Studio:
         return StudioWords(self.domain(workspace))
 
     def row(self, workspace: Row, level: int | None, design: str | None) -> Row:
-        """Return the design that a request names, or that a level shows.
-
-        Raises:
-            RefusedError: If it names none or two, or one that is not there.
-        """
+        """Return the design that a request names, or that a level shows."""
         if (level is None) == (design is None):
             raise RefusedError(422, "Name either a level or a design.", "send one of them.", "level")
         if design is not None:

@@ -16,14 +16,15 @@ from sqlalchemy import (
     JSON,
     Boolean,
     Column,
+    Executable,
     Float,
     MetaData,
+    Select,
     String,
     Table,
     create_engine,
     delete,
     event,
-    func,
     insert,
     select,
     update,
@@ -74,14 +75,7 @@ _DESIGNS: Final = _table(
 
 
 class Store:
-    """The studio's memory.
-
-    Args:
-        folder: Where it is kept; made where it is missing. Its owner alone can read what the studio keeps there.
-
-    Raises:
-        FileError: If the folder cannot be used, anyone can write in it, or another studio uses it.
-    """
+    """The studio's memory."""
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -112,9 +106,8 @@ class Store:
         event.listen(self._engine, "connect", _tuned)
         try:
             _TABLES.create_all(self._engine)
-            with self._lock, self._engine.begin() as connection:
-                running = _JOBS.c.status.in_(["queued", "running"])
-                connection.execute(update(_JOBS).where(running).values(status="interrupted"))
+            running = _JOBS.c.status.in_(["queued", "running"])
+            self._write(update(_JOBS).where(running).values(status="interrupted"))
             for row in self.workspaces():
                 self._tidy(row)
         except SQLAlchemyError as error:
@@ -129,47 +122,41 @@ class Store:
         self._engine.dispose()
         self._running.close()
 
-    def make_workspace(self) -> Row:
-        """Return a new, empty workspace.
+    def _rows(self, query: Select[Any]) -> list[Row]:
+        with self._lock, self._engine.connect() as connection:
+            return [row._asdict() for row in connection.execute(query)]
 
-        Raises:
-            RefusedError: If there are too many.
-        """
+    def _write(self, *statements: Executable) -> None:
+        with self._lock, self._engine.begin() as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    def make_workspace(self) -> Row:
+        """Return a new, empty workspace."""
         with self._lock:
-            with self._engine.begin() as connection:
-                count = connection.execute(select(func.count()).select_from(_WORKSPACES)).scalar_one()
-                if count >= WORKSPACES:
-                    raise RefusedError(429, f"There are {count} workspaces already.", "delete old ones first.")
-                identity, time = secrets.token_hex(16), now()
-                row = {"id": identity, "title": "Untitled", "created": time, "changed": time, "view": {}}
-                connection.execute(insert(_WORKSPACES).values(**row))
+            if (count := len(self.workspaces())) >= WORKSPACES:
+                raise RefusedError(429, f"There are {count} workspaces already.", "delete old ones first.")
+            identity, time = secrets.token_hex(16), now()
+            row = {"id": identity, "title": "Untitled", "created": time, "changed": time, "view": {}}
+            self._write(insert(_WORKSPACES).values(**row))
             self.files(identity).mkdir(mode=0o700)
             (self.files(identity) / "designs").mkdir(mode=0o700)
             return self.workspace(identity)
 
     def workspaces(self) -> list[Row]:
         """Return all workspaces, the last changed first."""
-        with self._lock, self._engine.connect() as connection:
-            found = connection.execute(select(_WORKSPACES).order_by(_WORKSPACES.c.changed.desc()))
-            return [row._asdict() for row in found]
+        return self._rows(select(_WORKSPACES).order_by(_WORKSPACES.c.changed.desc()))
 
     def workspace(self, identity: str) -> Row:
-        """Return a workspace.
-
-        Raises:
-            RefusedError: If there is none.
-        """
-        with self._lock, self._engine.connect() as connection:
-            row = connection.execute(select(_WORKSPACES).where(_WORKSPACES.c.id == identity)).one_or_none()
-        if row is None:
-            raise RefusedError(404, "There is no such workspace.", "begin a new one; this one was deleted.")
-        return row._asdict()
+        """Return a workspace."""
+        for row in self._rows(select(_WORKSPACES).where(_WORKSPACES.c.id == identity)):
+            return row
+        raise RefusedError(404, "There is no such workspace.", "begin a new one; this one was deleted.")
 
     def change_workspace(self, identity: str, **values: Any) -> None:
         """Change columns of a workspace."""
-        with self._lock, self._engine.begin() as connection:
-            changed = {**values, "changed": now()}
-            connection.execute(update(_WORKSPACES).where(_WORKSPACES.c.id == identity).values(**changed))
+        changed = {**values, "changed": now()}
+        self._write(update(_WORKSPACES).where(_WORKSPACES.c.id == identity).values(**changed))
 
     def draw(self, identity: str, outline: Row | None) -> None:
         """Keep the outline of a workspace, and drop the reports that show another."""
@@ -186,16 +173,11 @@ class Store:
     def delete_workspace(self, identity: str) -> None:
         """Delete a workspace with its jobs, designs and files; the files first, in case this is interrupted."""
         shutil.rmtree(self.files(identity), ignore_errors=True)
-        with self._lock, self._engine.begin() as connection:
-            for table in (_JOBS, _DESIGNS):
-                connection.execute(delete(table).where(table.c.workspace == identity))
-            connection.execute(delete(_WORKSPACES).where(_WORKSPACES.c.id == identity))
+        self._write(*_emptied(identity), delete(_WORKSPACES).where(_WORKSPACES.c.id == identity))
 
     def start_over(self, identity: str) -> None:
         """Delete the jobs and designs of a workspace."""
-        with self._lock, self._engine.begin() as connection:
-            for table in (_JOBS, _DESIGNS):
-                connection.execute(delete(table).where(table.c.workspace == identity))
+        self._write(*_emptied(identity))
         designs = self.files(identity) / "designs"
         shutil.rmtree(designs, ignore_errors=True)
         designs.mkdir(mode=0o700, exist_ok=True)
@@ -236,38 +218,28 @@ class Store:
             "result": None,
             **values,
         }
-        with self._lock, self._engine.begin() as connection:
-            connection.execute(insert(_JOBS).values(**row))
+        self._write(insert(_JOBS).values(**row))
         return row
 
     def jobs(self, workspace: str) -> list[Row]:
         """Return the jobs of a workspace, the oldest first."""
-        with self._lock, self._engine.connect() as connection:
-            chosen = select(_JOBS).where(_JOBS.c.workspace == workspace).order_by(_JOBS.c.created, _JOBS.c.id)
-            return [row._asdict() for row in connection.execute(chosen)]
+        return self._rows(
+            select(_JOBS).where(_JOBS.c.workspace == workspace).order_by(_JOBS.c.created, _JOBS.c.id)
+        )
 
     def job(self, workspace: str, identity: str) -> Row:
-        """Return a job.
-
-        Raises:
-            RefusedError: If there is none.
-        """
-        with self._lock, self._engine.connect() as connection:
-            chosen = select(_JOBS).where(_JOBS.c.id == identity, _JOBS.c.workspace == workspace)
-            row = connection.execute(chosen).one_or_none()
-        if row is None:
-            raise RefusedError(404, "There is no such job.", "load the page again.")
-        return row._asdict()
+        """Return a job."""
+        for row in self._rows(select(_JOBS).where(_JOBS.c.id == identity, _JOBS.c.workspace == workspace)):
+            return row
+        raise RefusedError(404, "There is no such job.", "load the page again.")
 
     def change_job(self, identity: str, **values: Any) -> None:
         """Change columns of a job."""
-        with self._lock, self._engine.begin() as connection:
-            connection.execute(update(_JOBS).where(_JOBS.c.id == identity).values(**values, changed=now()))
+        self._write(update(_JOBS).where(_JOBS.c.id == identity).values(**values, changed=now()))
 
     def delete_job(self, identity: str) -> None:
         """Delete a job; its designs stay."""
-        with self._lock, self._engine.begin() as connection:
-            connection.execute(delete(_JOBS).where(_JOBS.c.id == identity))
+        self._write(delete(_JOBS).where(_JOBS.c.id == identity))
 
     def add_design(self, workspace: str, job: str, identity: str, *, frontier: bool, facts: Row) -> None:
         """Keep what was proved of a design."""
@@ -280,32 +252,23 @@ class Store:
             "frontier": frontier,
             "facts": facts,
         }
-        with self._lock, self._engine.begin() as connection:
-            connection.execute(insert(_DESIGNS).values(**row))
+        self._write(insert(_DESIGNS).values(**row))
 
     def designs(self, workspace: str) -> list[Row]:
         """Return the designs of a workspace, by epsilon."""
-        with self._lock, self._engine.connect() as connection:
-            chosen = select(_DESIGNS).where(_DESIGNS.c.workspace == workspace)
-            found = connection.execute(chosen.order_by(_DESIGNS.c.epsilon, _DESIGNS.c.made))
-            return [row._asdict() for row in found]
+        chosen = select(_DESIGNS).where(_DESIGNS.c.workspace == workspace)
+        return self._rows(chosen.order_by(_DESIGNS.c.epsilon, _DESIGNS.c.made))
 
     def design(self, workspace: str, identity: str) -> Row:
-        """Return a design.
-
-        Raises:
-            RefusedError: If there is none.
-        """
-        found = next((each for each in self.designs(workspace) if each["id"] == identity), None)
-        if found is None:
-            raise RefusedError(404, "There is no such design.", "load the page again.", "design")
-        return found
+        """Return a design."""
+        for row in self.designs(workspace):
+            if row["id"] == identity:
+                return row
+        raise RefusedError(404, "There is no such design.", "load the page again.", "design")
 
     def delete_design(self, workspace: str, identity: str) -> None:
         """Delete a design and its files."""
-        with self._lock, self._engine.begin() as connection:
-            chosen = delete(_DESIGNS).where(_DESIGNS.c.id == identity, _DESIGNS.c.workspace == workspace)
-            connection.execute(chosen)
+        self._write(delete(_DESIGNS).where(_DESIGNS.c.id == identity, _DESIGNS.c.workspace == workspace))
         for path in (self.files(workspace) / "designs").glob(f"{identity}.*"):
             path.unlink(missing_ok=True)
 
@@ -322,6 +285,11 @@ class Store:
             if path.name != used:
                 with suppress(OSError):  # the studio serves the other workspaces all the same
                     path.unlink(missing_ok=True)
+
+
+def _emptied(workspace: str) -> list[Executable]:
+    """Return statements that delete the jobs and designs of a workspace."""
+    return [delete(table).where(table.c.workspace == workspace) for table in (_JOBS, _DESIGNS)]
 
 
 def now() -> str:

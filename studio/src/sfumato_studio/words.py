@@ -70,6 +70,10 @@ class StudioWords(CompactRepr):
         return self.domain.ordered
 
     @property
+    def _noun(self) -> str:
+        return "place" if self._places else "value"
+
+    @property
     def _per(self) -> str:
         """The unit of epsilon behind a number: ``/km``, or nothing."""
         return self.domain.epsilon_unit.removeprefix("1")
@@ -88,8 +92,8 @@ class StudioWords(CompactRepr):
             said = f"On average the report is off by at most {most}{self._way}."
         else:
             said = f"At most {most} of the answers name another value than the true one."
-        blind, what = self.domain.loss_of_nothing, "place" if self._places else "value"
-        without = f"Always reporting one {what}: about {self._amount(blind)}."
+        blind = self.domain.loss_of_nothing
+        without = f"Always reporting one {self._noun}: about {self._amount(blind)}."
         return self._measured(loss, self.domain.loss_unit, f"at most {most}", said, blind, without)
 
     def error(self, error: Bracket | None) -> MeasuredAnswer | None:
@@ -116,23 +120,17 @@ class StudioWords(CompactRepr):
     def baseline(self) -> BaselineAnswer:
         """Return the loss of one report for everybody, and the success of an attacker without a report."""
         blind, nothing = self.domain.blind, self.domain.loss_of_nothing
-        what = "place" if self._places else "value"
-        lost = self._amount(nothing)
-        loss = self._measured(
-            Bracket(nothing, nothing, math.inf),
-            self.domain.loss_unit,
-            lost,
-            f"Always reporting one {what}: {lost}.",
-        )
+        unit, lost, text = self.domain.loss_unit, self._amount(nothing), about_percent(min(blind.found.value, 1.0))
         error = None
         if blind.error is not None:
             off = self._amount(blind.error.value)
-            error = self._measured(blind.error, self.domain.loss_unit, off, f"Without a report: about {off}.")
-        chance = min(blind.found.value, 1.0)
-        share = Bracket(max(blind.found.lower, 0.0), chance, min(blind.found.upper, 1.0))
-        text = about_percent(chance)
+            error = self._measured(blind.error, unit, off, f"Without a report: about {off}.")
+        share = Bracket(max(blind.found.lower, 0.0), min(blind.found.value, 1.0), min(blind.found.upper, 1.0))
+        always = Bracket(nothing, nothing, math.inf)
         return BaselineAnswer(
-            loss=loss, error=error, found=self._measured(share, "", text, f"Without a report: {text}.")
+            loss=self._measured(always, unit, lost, f"Always reporting one {self._noun}: {lost}."),
+            error=error,
+            found=self._measured(share, "", text, f"Without a report: {text}."),
         )
 
     def epsilon(self, epsilon: float) -> str:
@@ -220,9 +218,8 @@ class StudioWords(CompactRepr):
 
     def same_for_all(self) -> str:
         """Return that a mechanism is little more useful than one report for everybody."""
-        what = "place" if self._places else "value"
         return (
-            f"Reporting one {what} for everybody loses at most about 0.5 % more: reports at this epsilon "
+            f"Reporting one {self._noun} for everybody loses at most about 0.5 % more: reports at this epsilon "
             "are useless. Choose a larger one."
         )
 
@@ -236,8 +233,8 @@ class StudioWords(CompactRepr):
 
     def belief(self, report: int, guess: int, before: float, after: float) -> str:
         """Return the attacker's best guess after one report."""
-        what = "place" if self._places else "value"
-        guessed = f"the reported {what}" if guess == report else f"not the reported {what}, but another"
+        guessed = f"{'' if guess == report else 'not '}the reported {self._noun}"
+        guessed += "" if guess == report else ", but another"
         return (
             f"After this report the attacker's best guess is {guessed}, with probability {percent(after)} "
             f"({percent(before)} before the report)."
@@ -266,10 +263,7 @@ class StudioWords(CompactRepr):
         return f"{begin} the true value a chance of {shown}."
 
     def walked(self, reports: int, epsilon: float, *, moving: bool, near: float) -> str:
-        """Return the attacker's knowledge of a walk, and the epsilon of its reports together.
-
-        The attacker knows the largest distance of consecutive stops, ``near``, in the unit of the loss.
-        """
+        """Return the attacker's knowledge of a walk, and the epsilon of its reports together."""
         total = at_most(up(reports * epsilon))
         several = counted(reports, "report")
         adds = f"Together {several} have epsilon at most {total}{self._per}, {reports} times one report."
@@ -342,9 +336,9 @@ class StudioWords(CompactRepr):
 
     def too_dear(self, loss: float) -> tuple[str, str]:
         """Return why a loss is too large to compare mechanisms at, and a hint."""
-        what, blind = "place" if self._places else "value", self.domain.loss_of_nothing
+        blind = self.domain.loss_of_nothing
         message = (
-            f"A loss of {self._amount(loss)} was chosen, but always reporting the same {what} loses about "
+            f"A loss of {self._amount(loss)} was chosen, but always reporting the same {self._noun} loses about "
             f"{self._amount(blind)} and reveals nothing."
         )
         return message, f"choose less privacy, with a loss below {self._least(blind)}."
@@ -352,10 +346,7 @@ class StudioWords(CompactRepr):
     def contestant(
         self, name: str, epsilon: float, loss: Bracket | None, error: Bracket | None, detail: str, problem: str
     ) -> dict[str, Any]:
-        """Return one of several compared mechanisms, with its proved epsilon (infinite for no guarantee).
-
-        The problem is why there is no such mechanism, or why it is not the best of its kind.
-        """
+        """Return one of several compared mechanisms, with its proved epsilon (infinite for no guarantee)."""
         promise = (
             f"Epsilon is at most {at_most(epsilon)}{self._per}." if math.isfinite(epsilon) else "No guarantee."
         )

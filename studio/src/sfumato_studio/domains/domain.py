@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.attacks import evaluate, misinformed, optimal
-from sfumato.core import AnyLoss, Asked, Bracket, Mechanism, Metric, Prior, Space, hamming
+from sfumato.core import AnyLoss, Asked, Bracket, DistortionPrivacy, Mechanism, Metric, Prior, Space, hamming
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.core.naming import EXPECTED
 from sfumato.files import MechanismFile
+from sfumato.leakage import bayes_vulnerability
 from sfumato.optimal import DesignGoal, Point, sweep
 from sfumato.privacy.atlas import Claim
-from sfumato.proofs import as_dict, certify
+from sfumato.proofs import as_dict, certify, distortion_below
 from sfumato.rounding import down
 
 from ..errors import RefusedError
@@ -30,6 +31,8 @@ Where = tuple[int | None, float | None, float | None]
 """A position: an index, or a latitude and a longitude."""
 
 _USEFUL: Final = 0.995  # of the loss of one report for everybody; the gap of the levels' designs is the rest
+RUN: Final = "python script.py"
+"""The command that runs such a script, under the name that it is downloaded by."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -99,36 +102,40 @@ class Domain(ABC):
     def guarantee(self, epsilon: float) -> Asked:
         """Return the guarantee of an epsilon."""
 
-    @abstractmethod
     def error_guarantee(self, least: float) -> Asked:
         """Return the guarantee of the attacker's least average error, in the unit of the loss."""
+        return DistortionPrivacy(least, self.metric)
 
-    @abstractmethod
     def exponent(self, epsilon: float) -> float:
-        """Return the logarithm of the largest ratio of a report's probabilities under two secrets.
-
-        It is for two points 1 km apart, two numbers 1 apart, or any two values, as `epsilon_unit` says.
-        """
+        """Return the logarithm of the largest ratio of a report's probabilities, for the `pair`."""
+        return epsilon
 
     @abstractmethod
     def claim(self, epsilon: float) -> Claim:
         """Return what a guarantee says of any two secrets, as a claim from which others follow."""
 
-    @abstractmethod
     def measures(self, mechanism: Mechanism) -> Measures:
-        """Return what the best attacker achieves, who knows the prior."""
+        """Return the best attacker's average error where errors have a meaning, and chance to be right."""
+        hits = bayes_vulnerability(mechanism, self.prior)
+        most = min(1.0, -distortion_below(mechanism, self.prior, -np.eye(len(self.prior))))
+        right = Bracket(-math.inf, min(hits, most), most)
+        if not (self.ordered or self.places):
+            return Measures(None, right)
+        error = distortion_below(mechanism, self.prior, self.metric)
+        return Measures(Bracket(error, error, math.inf), right)
 
     @abstractmethod
     def closed_form(self, epsilon: float) -> tuple[Mechanism, str]:
         """Return the best mechanism in closed form, whose guarantee is proved afterwards, and its name."""
 
-    @abstractmethod
     def spread(self, where: Where) -> Floats:
         """Return the probability of each secret for a person at a position, array (n,)."""
+        return self.one_secret(where[0])
 
-    @abstractmethod
     def away(self, where: Where) -> Floats:
         """Return the distance of each report from a position, array (n,), in the unit of the loss."""
+        distances: Floats = self.metric.array[self.position_of(where)]
+        return distances
 
     @abstractmethod
     def answer(self) -> dict[str, Any]:
@@ -146,9 +153,9 @@ class Domain(ABC):
         """
 
     @property
-    @abstractmethod
     def epsilon_counts(self) -> Mapping[str, Any]:
         """The argument of a sweep by which epsilon counts: visits, or a metric."""
+        return {"metric": self.metric}
 
     def goal_for_found(self, share: float) -> DesignGoal | None:  # noqa: ARG002
         """Return the goal of a search for the largest epsilon with which at most this share is found, if any."""
@@ -266,3 +273,34 @@ class Domain(ABC):
         hits = evaluate(mechanism, truth, hamming(self.space), right.strategy).hit_rate or 0.0
         error = Bracket.exact(near.error) if self.loss_unit else None
         return Measures(error, Bracket.exact(hits))
+
+
+def design_lines(guarantees: str, gap: float, options: str = "") -> str:
+    """Return the lines of an optimized design, which need `prior` and `loss`."""
+    return f"""design = sf.design(
+    prior, loss=loss, guarantees=[{guarantees}], {options}gap={gap!r}, tie_break=False
+)
+print(design)"""
+
+
+def script_text(lines: str, made: str, *, optimized: bool, source: str, visits: str | None) -> str:
+    """Return a script."""
+    file = f"MechanismFile{'.of_design(design)' if optimized else '(mechanism, prior, loss, guarantee)'}"
+    option = "" if visits is None else f", visits={visits}"
+    return f'''"""Makes a mechanism again that was chosen in the studio of sfumato, and its report."""
+
+from pathlib import Path
+
+import sfumato as sf
+from sfumato.files import MechanismFile
+from sfumato.reports.document import Origin, report
+
+{lines}
+{made}
+file = {file}
+sf.save(file, "mechanism.sfm")
+origin = Origin(Path("mechanism.sfm"), source={source!r}, designed={RUN!r})
+page = report(file{option}, origin=origin)
+page.save("report.html")
+page.save("report.json")
+'''

@@ -10,7 +10,6 @@ import numpy as np
 from sfumato.core import (
     Asked,
     Bracket,
-    DistortionPrivacy,
     Mechanism,
     Metric,
     MetricPrivacy,
@@ -30,19 +29,13 @@ from sfumato.rounding import counted, up
 from ..errors import RefusedError
 from .domain import Domain, Measures, ProvedForm, Where
 from .places import cells_of, distances_from, ring_of, spread_of
-from .values import measures_of_secrets
 
 _LARGEST: Final = 700.0  # an epsilon whose exponential is a float
 _NO_SCRIPT: Final = ("An opened mechanism has no script here.", "the program that made the file has it.", "design")
 
 
 class OpenedDomain(Domain):
-    """The secrets of a mechanism file.
-
-    Args:
-        file: Its content.
-        name: Its name, for people.
-    """
+    """The secrets of a mechanism file."""
 
     optimizable = False
 
@@ -123,10 +116,6 @@ class OpenedDomain(Domain):
         """Return the guarantee for the pairs that epsilon is for."""
         return MetricPrivacy(epsilon, self._unit_metric or hamming(self.space))
 
-    def error_guarantee(self, least: float) -> Asked:
-        """Return the guarantee of the attacker's error."""
-        return DistortionPrivacy(least, self.metric)
-
     def exponent(self, epsilon: float) -> float:
         """Return epsilon times a unit, with the slack of noise."""
         return up(epsilon * up(1 + up(self._slack_m / 1000))) if self.epsilon_unit else epsilon
@@ -140,7 +129,7 @@ class OpenedDomain(Domain):
 
     def measures(self, mechanism: Mechanism) -> Measures:
         """Return the best attacker's average error among the secrets, and how often a guess is right."""
-        success = measures_of_secrets(mechanism, self.prior, self.metric if self.places or self.ordered else None)
+        success = super().measures(mechanism)
         if mechanism is not self.mechanism or not self._off:
             return success
         doubt = self._off * len(self.prior)  # of the probabilities of noise on cells
@@ -166,29 +155,18 @@ class OpenedDomain(Domain):
 
     def spread(self, where: Where) -> Floats:
         """Return the places that a point is rounded to, or the secret that is named."""
-        return spread_of(self, self.space, where) if isinstance(self.space, Places) else self.one_secret(where[0])
+        return spread_of(self, self.space, where) if isinstance(self.space, Places) else super().spread(where)
 
     def away(self, where: Where) -> Floats:
         """Return the distances of all secrets from a position."""
-        if isinstance(self.space, Places):
-            return distances_from(self, self.space, where)
-        distances: Floats = self.metric.array[self.position_of(where)]
-        return distances
-
-    @property
-    def epsilon_counts(self) -> dict[str, Any]:
-        """See `Domain.epsilon_counts`."""
-        return {"metric": self.metric}
+        return distances_from(self, self.space, where) if isinstance(self.space, Places) else super().away(where)
 
     def answer(self) -> dict[str, Any]:
         """Return the secrets for the page."""
-        if isinstance(self.space, Places):
-            south, west = self.space.latlon.min(axis=0).tolist()
-            north, east = self.space.latlon.max(axis=0).tolist()
-            return {
-                "region": {"south": south, "west": west, "north": north, "east": east},
-                "sentences": self.notes,
-            }
+        if self.places:
+            south, west, north, east = self._box()
+            region = {"south": south, "west": west, "north": north, "east": east}
+            return {"region": region, "sentences": self.notes}
         labels = [str(label) for label in self.space.labels]
         return {"labels": labels, "ordered": self.ordered, "column": "", "sentences": self.notes}
 
@@ -200,9 +178,13 @@ class OpenedDomain(Domain):
 
     def ring(self) -> list[list[float]]:
         """Return the rectangle around the places."""
-        south, west = self.space.latlon.min(axis=0).tolist() if isinstance(self.space, Places) else (0.0, 0.0)
-        north, east = self.space.latlon.max(axis=0).tolist() if isinstance(self.space, Places) else (0.0, 0.0)
-        return ring_of(south, west, north, east)
+        return ring_of(*self._box())
+
+    def _box(self) -> tuple[float, float, float, float]:
+        """Return the least and largest latitude and longitude of places: south, west, north and east."""
+        latlon = self.space.latlon if isinstance(self.space, Places) else np.zeros((1, 2))
+        (south, west), (north, east) = latlon.min(axis=0).tolist(), latlon.max(axis=0).tolist()
+        return south, west, north, east
 
     def script(self, name: str, epsilon: float, gap: float | None, distortion: float | None) -> str:  # noqa: ARG002
         """Refuse: the file does not say how it was made."""
@@ -218,10 +200,7 @@ def _metric_of(domain: OpenedDomain) -> Metric:
 
 
 def _onto_secrets(channel: Mechanism) -> Mechanism:
-    """Return a mechanism whose reports are its secrets; reports at other points become the nearest secret.
-
-    This is post-processing, so every guarantee stays.
-    """
+    """Return a mechanism whose reports are its secrets; reports at other points become the nearest secret."""
     secrets, reports = channel.secrets, channel.observables
     if reports == secrets:
         return channel

@@ -17,8 +17,7 @@ from sfumato.proofs import PlaceDistortion, VertexPrivacy
 from sfumato.rounding import amount, counted, exactly, up
 
 from ..errors import RefusedError
-from .domain import Domain, Measures, Where
-from .script import design_lines, script_text
+from .domain import Domain, Measures, Where, design_lines, script_text
 
 UNIT: Final = "m"
 _DRAWN: Final = (

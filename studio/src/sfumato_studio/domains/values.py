@@ -10,8 +10,6 @@ import numpy as np
 
 from sfumato.core import (
     Asked,
-    Bracket,
-    DistortionPrivacy,
     Mechanism,
     Metric,
     MetricPrivacy,
@@ -20,16 +18,12 @@ from sfumato.core import (
     Space,
     hamming,
 )
-from sfumato.core.arrays import Floats
 from sfumato.estimation import Reports, identifiability, unbiased
-from sfumato.leakage import bayes_vulnerability
 from sfumato.mechanisms import exponential, geometric, randomised_response, remapped
 from sfumato.privacy.atlas import Claim
-from sfumato.proofs import distortion_below
 from sfumato.rounding import counted, exactly
 
-from .domain import Domain, Measures, Where
-from .script import design_lines, script_text
+from .domain import Domain, design_lines, script_text
 
 _REPORTS: Final = 1e9  # of the population from which a standard error is computed
 
@@ -81,15 +75,8 @@ class ValuesDomain(Domain):
         """Return the guarantee for any two values."""
         return MetricPrivacy(epsilon, self.apart)
 
-    def error_guarantee(self, least: float) -> Asked:
-        """Return the guarantee of the attacker's error."""
-        return DistortionPrivacy(least, self.metric)
-
     def closed_form(self, epsilon: float) -> tuple[Mechanism, str]:
-        """Return the best of randomised response and, for numbers, geometric or exponential noise.
-
-        For single answers it has the least loss after the best remap; for shares, the narrowest intervals.
-        """
+        """Return the best of randomised response and, for numbers, geometric or exponential noise."""
         nearest, farthest = float(self.apart.array[self.apart.array > 0].min()), float(self.metric.array.max())
         forms = [(randomised_response(self.space, epsilon * nearest), "randomised response")]
         if self.ordered:
@@ -103,26 +90,9 @@ class ValuesDomain(Domain):
         best = [(remapped(form, self.prior, self.loss), name) for form, name in forms]
         return min(best, key=lambda form: form[0].expected_loss(self.prior, self.loss))
 
-    def exponent(self, epsilon: float) -> float:
-        """Return epsilon itself."""
-        return epsilon
-
     def claim(self, epsilon: float) -> Claim:
         """Return the promise itself."""
         return Claim.of(MetricPrivacy(epsilon, self.apart))
-
-    def measures(self, mechanism: Mechanism) -> Measures:
-        """Return the best attacker's average error for numbers, and how often a guess is right."""
-        return measures_of_secrets(mechanism, self.prior, self.metric if self.ordered else None)
-
-    def spread(self, where: Where) -> Floats:
-        """Return the value that is named."""
-        return self.one_secret(where[0])
-
-    def away(self, where: Where) -> Floats:
-        """Return the distances of all values from one."""
-        distances: Floats = self.metric.array[int(np.argmax(self.spread(where)))]
-        return distances
 
     @property
     def epsilon_counts(self) -> dict[str, Any]:
@@ -185,17 +155,6 @@ guarantee = sf.MetricPrivacy({epsilon!r}, {apart})"""
         }[name]
         remap = "" if self.goal == "shares" else "\nmechanism = sf.mechanisms.remapped(mechanism, prior, loss)"
         return f"mechanism = sf.mechanisms.{made}{remap}"
-
-
-def measures_of_secrets(mechanism: Mechanism, prior: Prior, metric: Metric | None) -> Measures:
-    """Return the error of the best guess among the secrets, in a metric if there is one, and its chance."""
-    hits = bayes_vulnerability(mechanism, prior)
-    most = min(1.0, -distortion_below(mechanism, prior, -np.eye(len(prior))))
-    right = Bracket(-math.inf, min(hits, most), most)
-    if metric is None:
-        return Measures(None, right)
-    error = distortion_below(mechanism, prior, metric)
-    return Measures(Bracket(error, error, math.inf), right)
 
 
 def share_deviation(mechanism: Mechanism, prior: Prior) -> float | None:

@@ -19,40 +19,23 @@ def budgets(studio: AStudio) -> LedgerAnswer:
     if studio.ledger is None:
         raise RefusedError(404, "The studio was started without a ledger.", "start it with --ledger ADDRESS.")
     facts = studio.ledger.budgets()
-
+    days, classes, near = [], [], []
+    for day in facts.days:
+        spent, text = float(day.spent), amount_text(day.spent, facts.unit)
+        counts = {"reports": day.reports, "users": day.users, "refused": 0}  # the ledger records charges only
+        days.append(LedgerDayAnswer(day=day.day, spent=spent, spent_text=text, renewed=day.renewed, **counts))
+    for each in facts.classes:
+        text, share = amount_text(each.spent, facts.unit), each.users / max(1, facts.users)
+        classes.append(LedgerClassAnswer(name=each.name, users=each.users, spent_text=text, share=share))
+    for user in facts.near:
+        text, left = (amount_text(value, facts.unit) for value in (user.spent, user.left))
+        near.append(NearLimitAnswer(user=user.user, spent_text=text, left_text=left, share=user.share))
     return LedgerAnswer(
         address=facts.address,
         limits=list(facts.limits),
-        days=[
-            LedgerDayAnswer(
-                day=each.day,
-                spent=float(each.spent),
-                spent_text=amount_text(each.spent, facts.unit),
-                reports=each.reports,
-                users=each.users,
-                refused=0,  # the ledger records charges only
-                renewed=each.renewed,
-            )
-            for each in facts.days
-        ],
-        classes=[
-            LedgerClassAnswer(
-                name=each.name,
-                users=each.users,
-                spent_text=amount_text(each.spent, facts.unit),
-                share=each.users / max(1, facts.users),
-            )
-            for each in facts.classes
-        ],
-        near=[
-            NearLimitAnswer(
-                user=each.user,
-                spent_text=amount_text(each.spent, facts.unit),
-                left_text=amount_text(each.left, facts.unit),
-                share=each.share,
-            )
-            for each in facts.near
-        ],
+        days=days,
+        classes=classes,
+        near=near,
         refused=RefusedAnswer(users=facts.refused, sentence=facts.refusals),
         sentences=list(facts.sentences),
     )

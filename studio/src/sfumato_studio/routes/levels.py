@@ -138,9 +138,7 @@ def _here(domain: Domain, words: StudioWords, matrix: Floats, position: Where) -
         lat=position[1],
         lon=position[2],
         reports=shown(row),
-        contours=[
-            ContourAnswer(share=share, cells=_most_probable(row, share)) for share in _CONTOURS
-        ],
+        contours=[ContourAnswer(share=share, cells=_most_probable(row, share)) for share in _CONTOURS],
         mean_loss=mean,
         sentence=words.here(mean),
     )

@@ -26,15 +26,7 @@ from ..answers import (
 )
 from ..errors import RefusedError
 from ..examples import EXAMPLES, example_data
-from ..limits import (
-    JOBS_RUNNING,
-    MOST_PLACES,
-    PATH_POINTS,
-    SHARES,
-    UPLOAD_BYTES,
-    VIEW_BYTES,
-    WORKSPACES,
-)
+from ..limits import JOBS_RUNNING, MOST_PLACES, PATH_POINTS, SHARES, UPLOAD_BYTES, VIEW_BYTES, WORKSPACES
 from ..requests import ChangeBody, ExampleBody
 from ..serializers import workspace_answer
 from . import BODY, ERRORS, AStudio, AWorkspace

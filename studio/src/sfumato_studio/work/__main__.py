@@ -15,7 +15,7 @@ from typing import Any, Final, TextIO
 from sfumato.errors import SfumatoError
 
 from ..errors import RefusedError, message_of
-from .orders import Work
+from . import Work
 
 KINDS: Final = {
     "levels": ("designing", "make_levels"),

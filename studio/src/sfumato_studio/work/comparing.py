@@ -12,7 +12,7 @@ from sfumato.files import read_mechanism_file
 
 from ..domains import PlacesDomain, ValuesDomain
 from ..words import YOURS, StudioWords
-from .orders import Work
+from . import Work
 
 _BOUND_S: Final = 10.0  # for the bound that mechanisms are compared with
 _COMPARE_S: Final = 90.0
@@ -38,7 +38,7 @@ def make_comparison(work: Work) -> dict[str, Any]:
         work.send({"event": "named", "name": name, "done": len(started), "total": total})
         started.append(name)
 
-    words = StudioWords(domain)
+    found: list[tuple[Any, Bracket | None, Bracket | None, str]]
     if isinstance(domain, PlacesDomain):
         places = compare_places(
             domain.visits,
@@ -53,17 +53,7 @@ def make_comparison(work: Work) -> dict[str, Any]:
             files=files,
             progress=named,
         )
-        rows = [
-            words.contestant(
-                row.name,
-                row.epsilon_upper,
-                _metres(row.loss),
-                _metres(row.attacker_error),
-                row.detail,
-                row.problem or row.stopped,
-            )
-            for row in places.rows
-        ]
+        found = [(row, _metres(row.loss), _metres(row.attacker_error), row.detail) for row in places.rows]
         visits = places.visits
     elif isinstance(domain, ValuesDomain):
         table = compare(
@@ -76,20 +66,15 @@ def make_comparison(work: Work) -> dict[str, Any]:
             files=files,
             progress=named,
         )
-        rows = [
-            words.contestant(
-                row.name,
-                row.epsilon_upper,
-                _near(row.loss),
-                _near(row.attacker_error),
-                "",
-                row.problem or row.stopped,
-            )
-            for row in table.rows
-        ]
+        found = [(row, _near(row.loss), _near(row.attacker_error), "") for row in table.rows]
         visits = None
     else:
         raise TypeError(f"a {type(domain).__name__} is not compared.")
+    words = StudioWords(domain)
+    rows = [
+        words.contestant(row.name, row.epsilon_upper, lost, error, detail, row.problem or row.stopped)
+        for row, lost, error, detail in found
+    ]
     rows.sort(key=lambda row: not row["yours"])
     same = {name: request[name] for name in ("design", "level", "epsilon", "equal")}
     return {**same, "rows": rows, "sentence": words.compared(equal=equal, value=value, visits=visits)}

@@ -10,7 +10,7 @@ from sfumato.errors import InfeasibleError, SolverError
 from sfumato.optimal import Auto, Design, EpsilonTrial, LossGoal, Point, design, find_epsilon
 
 from ..levels import ROUGH_GAP, keep_design
-from .orders import Work
+from . import Work
 
 
 def make_levels(work: Work) -> dict[str, Any]:
@@ -39,10 +39,7 @@ def make_levels(work: Work) -> dict[str, Any]:
 
 
 def make_design(work: Work) -> dict[str, Any]:
-    """Design for an epsilon or an outcome, and keep the better of this and what was there before.
-
-    What was solved before the job was stopped is not solved again.
-    """
+    """Design for an epsilon or an outcome, and keep the better of this and what was there before."""
     domain, request = work.domain(), work.request
     gap = request["gap"]
     limit = request.get("time_limit_s") or math.inf

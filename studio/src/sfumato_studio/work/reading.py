@@ -22,7 +22,7 @@ from ..domains import OpenedDomain
 from ..errors import RefusedError, message_of
 from ..examples import empty_data, places_data
 from ..limits import MECHANISM_FILE, MEMORY_BYTES, MOST_LABELS, ROWS, UNPACKED_BYTES, VISITS_FILE
-from .orders import Work
+from . import Work
 
 _BLOCK: Final = 2**20
 _LONGEST_LABEL: Final = 200
@@ -46,18 +46,7 @@ def read_file(work: Work) -> dict[str, Any]:
 
 
 def read_upload(path: Path, kind: str | None, columns: Mapping[str, str | None], folder: Path) -> dict[str, Any]:
-    """Return what the studio keeps of a file, and write its visits or its mechanism.
-
-    Args:
-        path: The file, under the visitor's own name for it.
-        kind: ``places`` or ``values``; None to find out.
-        columns: The columns of latitude, longitude and user; None for those with common names.
-        folder: Where the visits or the mechanism go.
-
-    Raises:
-        DataError: If it cannot be read, or is too large once it is unpacked.
-        RefusedError: If its columns have to be chosen.
-    """
+    """Return what the studio keeps of a file, and write its visits or its mechanism."""
     if path.suffix.lower() == ".sfm":
         return _open_mechanism(path, folder)
     _check_size(path)
@@ -119,11 +108,7 @@ def _with_columns(path: Path, problem: DataError) -> Exception:
 
 
 def _check_size(path: Path) -> None:
-    """Refuse a file that is larger than it looks, before anything reads all of it.
-
-    Raises:
-        DataError: If it is.
-    """
+    """Refuse a file that is larger than it looks, before anything reads all of it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -193,11 +178,7 @@ def _labels(path: Path) -> tuple[dict[str, dict[str, int]], int]:
 
 
 def _check_texts(column: str, texts: Iterable[str]) -> None:
-    """Refuse texts that other programs run: here they would be harmless, but not in every table made from them.
-
-    Raises:
-        DataError: If one is a formula or HTML, or has characters that are not seen.
-    """
+    """Refuse texts that other programs run: here they would be harmless, but not in every table made from them."""
     for text in texts:
         what = (
             "is a formula to a spreadsheet" if csv_cell(text) != text else "is HTML" if _TAG.search(text) else ""

@@ -14,9 +14,9 @@ from sfumato.reports.document import Origin, OtherDesigns, report
 from sfumato.reports.maps import outline_of
 
 from ..domains import PlacesDomain
-from ..domains.script import RUN
+from ..domains.domain import RUN
 from ..errors import RefusedError
-from .orders import Work
+from . import Work
 
 _TABLE: Final = "frontier.csv"
 _SECONDS: Final = 20.0  # for other designs, if there are no levels yet
