@@ -21,7 +21,7 @@ from .altered import alter, rows
 from .processes import Worker, act_and_die, create_one, drawn, migrate_one
 from .test_migration import DIGEST, SALT, written
 
-TABLES = ("ledger", "accounts", "charges", "places", "batches")
+TABLES = ("ledger", "accounts", "charges", "places", "batches", "refusals")
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "ledger.md"
 TESTS = {
     "kill -9, or a power cut, during a charge": (
@@ -232,6 +232,8 @@ def test_a_key_is_not_there_twice(address):
     ledger = Ledger.create(address, 10)
     ledger.charge_many([Charge("ada", 1)], run="r")
     ledger.reports(["ada"], ["home"], 1, drawn, b"m")
+    with pytest.raises(BudgetError):
+        ledger.charge("ada", 10)
     for name in TABLES:
         assert len(rows(address, name)) in (1, 2)
         with pytest.raises(exc.IntegrityError):

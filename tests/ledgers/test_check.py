@@ -151,7 +151,7 @@ def test_a_ledger_made_anew_does_not_have_the_head(address):
     first = Ledger.create(address, 10)
     empty, _ = first.head, first.charge("ada", 1)
     later = first.head
-    for table in ("charges", "accounts", "ledger", "places", "batches"):
+    for table in ("charges", "accounts", "ledger", "places", "batches", "refusals"):
         alter(address, f"DROP TABLE sfumato_{table}")
     if "sqlite" in address:
         return

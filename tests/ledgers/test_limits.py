@@ -1,6 +1,7 @@
 """Limits for a day, for a week and for ever, and clocks that are set back or ahead."""
 
 import datetime as dt
+from collections import Counter
 from fractions import Fraction
 
 import pytest
@@ -82,6 +83,39 @@ def test_sums_of_windows_are_those_of_a_plain_count(tmp_path, clock):
             assert not fits
     assert len(granted) > 20
     assert ledger.check().sound
+
+
+def test_budgets_count_charges_and_refused_requests_of_each_day(tmp_path, clock):
+    """Against a plain count; users have pseudonyms, and a refused request changes no account."""
+    ledger = Ledger.create(tmp_path / "l.db", ["2 per day", "5"])
+    spent, refused = Counter(), Counter()
+    for step in range(60):
+        now = MONDAY + step * 3 * HOUR
+        clock(now)
+        day = dt.datetime.fromtimestamp(now, dt.UTC).date().isoformat()
+        try:
+            ledger.charge(f"user{step % 3}", 1)
+            spent[day] += 1
+        except BudgetError:
+            refused[day] += 1
+    facts = ledger.budgets()
+    assert {each.day: each.spent for each in facts.days if each.spent} == spent
+    assert {each.day: each.refused for each in facts.days if each.refused} == refused
+    assert all(each.renewed for each in facts.days)
+    assert facts.users == facts.exhausted == 3
+    assert not {each.user for each in facts.near} & set(ledger.users)
+    assert {each.user for each in ledger.budgets(identities=True).near} == set(ledger.users)
+    assert sum(each.spent for each in facts.classes) == sum(spent.values()) == 15
+    assert len(ledger.budgets(days=1).days) == 1
+    assert ledger.check().sound
+
+
+def test_a_ledger_without_a_count_of_refusals_refuses_all_the_same(tmp_path):
+    ledger = Ledger.create(tmp_path / "l.db", 1)
+    alter(f"sqlite:///{tmp_path / 'l.db'}", "DROP TABLE sfumato_refusals")
+    ledger.charge("ada", 1)
+    with pytest.raises(BudgetError):
+        ledger.charge("ada", 1)
 
 
 def test_a_clock_that_is_set_back_gives_nothing_back(tmp_path, clock):

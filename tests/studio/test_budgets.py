@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.ledgers import Ledger
+from sfumato.ledgers import BudgetError, Ledger
 from sfumato_studio import serving
 from sfumato_studio.app import describe
 from sfumato_studio.state import Studio
@@ -21,6 +21,8 @@ def ledger(tmp_path):
     for user, epsilons in CHARGES.items():
         for epsilon in epsilons:
             ledger.charge(user, epsilon)
+    with pytest.raises(BudgetError):
+        ledger.charge("bob", 0.1)
     return ledger
 
 
@@ -48,11 +50,12 @@ def test_the_page_counts_what_was_charged(tmp_path, ledger):
     assert sum(Fraction(str(day["spent"])) for day in budgets["days"]) == total
     assert sum(day["reports"] for day in budgets["days"]) == 5
     assert all(day["renewed"] for day in budgets["days"])
+    assert sum(day["refused"] for day in budgets["days"]) == 1
     assert [each["users"] for each in budgets["classes"]] == [1, 1, 1, 1]
     assert sum(each["share"] for each in budgets["classes"]) == pytest.approx(1)
     assert [each["share"] for each in budgets["near"]] == [1.0, pytest.approx(0.95)]
     assert [each["left_text"] for each in budgets["near"]] == ["0/km", "0.05/km"]
-    assert budgets["refused"]["users"] == 3  # whose last report does not fit any more: ada, bob and dee
+    assert budgets["exhausted"] == 3  # whose last report does not fit any more: ada, bob and dee
     assert not any(user in page.text for user in CHARGES)
 
 

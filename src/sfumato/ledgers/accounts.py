@@ -26,7 +26,7 @@ DAY: Final = "day"
 WEEK: Final = "week"
 EVER: Final = "ever"
 WINDOWS: Final = (DAY, WEEK, EVER)
-_DAY_S: Final = 86_400
+DAY_S: Final = 86_400
 _TIMES: Final = ("s", "min", "h", DAY, WEEK, "month", "year")
 _MONDAY: Final = 3  # the first of January 1970 was a Thursday
 _LIMIT: Final = re.compile(r"^\s*(.*?)\s*(?:(?:per|a|each)\s+(day|week)|ever)?\s*$", re.IGNORECASE)
@@ -57,7 +57,7 @@ Report = int | tuple[float, float]
 
 def weeks_since(time_s: int) -> int:
     """Return the number of the week of a time; weeks begin on Mondays, in UTC."""
-    return (time_s // _DAY_S + _MONDAY) // 7
+    return (time_s // DAY_S + _MONDAY) // 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class Account(NamedTuple):
         if window == EVER:
             return self.spent
         if window == DAY:
-            return self.day_spent if self.day == time_s // _DAY_S else ZERO
+            return self.day_spent if self.day == time_s // DAY_S else ZERO
         return self.week_spent if self.week == weeks_since(time_s) else ZERO
 
     def charged(self, total: Decimal, reports: int, time_s: int) -> Account:
@@ -201,7 +201,7 @@ class Account(NamedTuple):
         return Account(
             added(self.spent, total),
             self.reports + reports,
-            time_s // _DAY_S,
+            time_s // DAY_S,
             added(self.spent_within(DAY, time_s), total),
             weeks_since(time_s),
             added(self.spent_within(WEEK, time_s), total),

@@ -29,6 +29,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from ..errors import FileError, InputError, python
 from .accounts import (
+    DAY_S,
     KEY_BYTES,
     SUM,
     VERSION,
@@ -101,6 +102,9 @@ BATCHES: Final = Table(
     "sfumato_batches", METADATA, *_columns("run* batch#* contents first# last#"), sqlite_with_rowid=False
 )
 
+# The number of requests that were refused on each day since 1970, which the record does not prove.
+REFUSALS: Final = Table("sfumato_refusals", METADATA, *_columns("day#* requests#"), sqlite_with_rowid=False)
+
 
 def typed(row: Any, table: Table) -> bool:
     """Return whether each value of a row is of its column's type, which SQLite does not ensure."""
@@ -136,6 +140,15 @@ def _upsert_account(dialect: Any) -> Any:
     return adding.on_conflict_do_update(index_elements=[ACCOUNTS.c.name], set_=columns)
 
 
+def _upsert_refusal(dialect: Any) -> Any:
+    """Return the statement that counts one refused request more on a day."""
+    adding = dialect.insert(REFUSALS).values(requests=1)
+    return adding.on_conflict_do_update(
+        index_elements=[REFUSALS.c.day], set_={"requests": REFUSALS.c.requests + 1}
+    )
+
+
+_COUNT_REFUSAL: Final = {"sqlite": _upsert_refusal(sqlite), "postgresql": _upsert_refusal(postgresql)}
 _KEEP_ACCOUNT: Final = {"sqlite": _upsert_account(sqlite), "postgresql": _upsert_account(postgresql)}
 
 
@@ -237,6 +250,17 @@ class Books:
 def head_row(connection: Connection) -> Any:
     """Return the end of the record: its ``number``, ``time`` and ``hash``."""
     return connection.execute(select(LEDGER.c.number, LEDGER.c.time, LEDGER.c.hash)).one()
+
+
+def count_refusal(connection: Connection, now: int) -> None:
+    """Count a refused request on the day of a time."""
+    connection.execute(_COUNT_REFUSAL[connection.dialect.name], {"day": now // DAY_S})
+
+
+def refusals_since(connection: Connection, day: int) -> Iterator[tuple[int, int]]:
+    """Yield each day since 1970, from one on, with its number of refused requests."""
+    for row in connection.execute(select(REFUSALS).where(REFUSALS.c.day >= day)):
+        yield row.day, row.requests
 
 
 def count_users(connection: Connection) -> int:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -23,6 +23,7 @@ from .accounts import (
     EVER,
     ZERO,
     Balance,
+    BudgetError,
     ExactCharge,
     Head,
     LedgerCheck,
@@ -324,13 +325,18 @@ class Ledger(NotebookRepr):
 
     @contextmanager
     def _books(self) -> Iterator[Books]:
-        """Open the books for writing; charges are written at the end."""
-        from .books import Books
+        """Open the books for writing; charges are written at the end, and a refused request is counted."""
+        from .books import Books, count_refusal
 
-        with self._database.writing() as connection:
-            books = Books(connection, self._terms, self._database.now(connection), self.address)
-            yield books
-            books.write()
+        try:
+            with self._database.writing() as connection:
+                books = Books(connection, self._terms, self._database.now(connection), self.address)
+                yield books
+                books.write()
+        except BudgetError:
+            with suppress(FileError), self._database.writing() as connection:
+                count_refusal(connection, self._database.now(connection))
+            raise
 
     def __enter__(self) -> Self:
         return self

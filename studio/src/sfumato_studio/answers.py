@@ -466,7 +466,7 @@ class LedgerDayAnswer(BaseModel):
     spent_text: str
     reports: int
     users: int
-    refused: int = Field(description="Requests that were refused.")
+    refused: int = Field(description="Refused requests.")
     renewed: bool = Field(description="Whether a daily or weekly limit was renewed at its start.")
 
 
@@ -488,13 +488,6 @@ class NearLimitAnswer(BaseModel):
     share: float
 
 
-class RefusedAnswer(BaseModel):
-    """Users whose next report would be refused."""
-
-    users: int
-    sentence: str
-
-
 class LedgerAnswer(BaseModel):
     """The budgets of a ledger."""
 
@@ -503,5 +496,5 @@ class LedgerAnswer(BaseModel):
     days: list[LedgerDayAnswer]
     classes: list[LedgerClassAnswer]
     near: list[NearLimitAnswer]
-    refused: RefusedAnswer
+    exhausted: int = Field(description="Users to whom a report like the last one would be refused now.")
     sentences: list[str]

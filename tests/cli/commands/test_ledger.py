@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.ledgers import Ledger
+from sfumato.ledgers import BudgetError, Ledger
 from sfumato.mechanisms.planar import CoordinateNoise
 from tests.clock import avoid_midnight
 
@@ -45,6 +45,20 @@ def test_what_a_user_has_spent_is_shown(run, ledger):
     assert "x distance) times" in pure
     assert "Under local differential privacy the distance of two values is 1." in pure
     assert "1 user so far" in run("ledger", "show", "sqlite:///b.db").out
+
+
+def test_the_page_of_budgets_names_users_on_request_only(run, ledger):
+    ledger.charge("ada", "5/km")
+    with pytest.raises(BudgetError):
+        ledger.charge("ada", "1/km")
+    assert run("ledger", "show", "b.db", "--html", "b.txt").code == 1
+    for words, named in (([], False), (["--identities"], True)):
+        done = run("ledger", "show", "b.db", "--html", "b.html", *words)
+        assert done.code == 0, done.err
+        assert done.out.startswith("Written: b.html\n")
+        page = Path("b.html").read_text(encoding="utf-8")
+        assert (">ada<" in page) is named
+        assert "1 request was refused" in page
 
 
 def test_without_sqlalchemy_nothing_is_written(run, monkeypatch):

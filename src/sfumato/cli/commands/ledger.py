@@ -12,6 +12,7 @@ from ...errors import FileError, InputError
 from ..group import Commands
 from ..messages import say
 from ..options import KeyFile, LedgerAddress
+from ..outputs import check_ending, check_outputs
 
 if TYPE_CHECKING:
     from ...ledgers import Ledger
@@ -59,13 +60,29 @@ def create(
 def show(
     address: LedgerAddress,
     user: Annotated[str | None, typer.Option(help="Show what this user has spent and has left.")] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write a page of the spending per day, refused requests and users near their limit."),
+    ] = None,
+    days: Annotated[int, typer.Option(help="Of --html: the number of days.", min=1)] = 30,
+    identities: Annotated[
+        bool, typer.Option("--identities", help="Of --html: name users in place of pseudonyms.")
+    ] = False,
     key_file: KeyFile = None,
 ) -> None:
-    """Show the limits of a ledger, and what a user has spent."""
+    """Show the limits of a ledger, and what a user has spent; or write a page of all budgets."""
     from ...ledgers import amount_text
     from ...rounding import counted
 
+    if html is not None:
+        check_ending(html, ".html")
+        check_outputs([html])
     ledger = open_ledger(address, key_file)
+    if html is not None:
+        from ...reports.document import budget_page
+
+        budget_page(ledger.budgets(days=days, identities=identities)).save(html)
+        say(f"Written: {html}")
     say(f"{ledger!r}.")
     say(f"The end of its record: {ledger.head}")
     say(ledger.rule)

@@ -19,6 +19,7 @@ from .comparison import visits_words as visits_words
 from .data import MANY_PLACES as MANY_PLACES
 from .data import TRAINING_STOPPED as TRAINING_STOPPED
 from .data import bound_words as bound_words
+from .data import budget_words as budget_words
 from .data import certified_words as certified_words
 from .data import confidence_words as confidence_words
 from .data import district_rows as district_rows

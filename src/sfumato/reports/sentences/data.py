@@ -29,6 +29,7 @@ from ...tables import text
 if TYPE_CHECKING:
     from ...estimation import ConfidenceIntervals, Districts, Estimate, Identifiability
     from ...learning import Hiding
+    from ...ledgers import BudgetFacts
     from ...optimal import SensitiveDesign
     from ...releases import PersonBound, Receipt
 
@@ -175,6 +176,19 @@ def _sureness(estimate: Estimate) -> tuple[str, ...]:
 
 def _interval(sure: ConfidenceIntervals, s: int) -> str:
     return f"{percent_at_least(float(sure.lower[s]))} to {percent_at_most(float(sure.upper[s]))}"
+
+
+def budget_words(facts: BudgetFacts) -> tuple[str, ...]:
+    """Return the limits of a ledger's users, how many are near them, and how often they were reached."""
+    near = sum(each.users for each in facts.classes[2:])
+    requests = sum(each.refused for each in facts.days)
+    return (
+        f"{counted(facts.users, 'user')} with a limit of {' and '.join(facts.limits)} each.",
+        f"{counted(near, 'user')} {'has' if near == 1 else 'have'} spent 90 % of a limit or more.",
+        f"{counted(facts.exhausted, 'user')} could not be charged now for another report like the last one.",
+        f"{counted(requests, 'request')} {'was' if requests == 1 else 'were'} refused on the days shown. Refused "
+        "requests are counted, but the record of the ledger does not prove their number.",
+    )
 
 
 def _degrees(lat: float, lon: float) -> str:

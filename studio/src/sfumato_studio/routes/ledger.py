@@ -5,8 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from sfumato.ledgers import amount_text
+from sfumato.reports.sentences import budget_words
 
-from ..answers import LedgerAnswer, LedgerClassAnswer, LedgerDayAnswer, NearLimitAnswer, RefusedAnswer
+from ..answers import LedgerAnswer, LedgerClassAnswer, LedgerDayAnswer, NearLimitAnswer
 from ..errors import RefusedError
 from . import ERRORS, AStudio
 
@@ -22,7 +23,7 @@ def budgets(studio: AStudio) -> LedgerAnswer:
     days, classes, near = [], [], []
     for day in facts.days:
         spent, text = float(day.spent), amount_text(day.spent, facts.unit)
-        counts = {"reports": day.reports, "users": day.users, "refused": 0}  # the ledger records charges only
+        counts = {"reports": day.reports, "users": day.users, "refused": day.refused}
         days.append(LedgerDayAnswer(day=day.day, spent=spent, spent_text=text, renewed=day.renewed, **counts))
     for each in facts.classes:
         text, share = amount_text(each.spent, facts.unit), each.users / max(1, facts.users)
@@ -36,6 +37,6 @@ def budgets(studio: AStudio) -> LedgerAnswer:
         days=days,
         classes=classes,
         near=near,
-        refused=RefusedAnswer(users=facts.refused, sentence=facts.refusals),
-        sentences=list(facts.sentences),
+        exhausted=facts.exhausted,
+        sentences=list(budget_words(facts)),
     )
