@@ -88,7 +88,8 @@ def test_sums_of_windows_are_those_of_a_plain_count(tmp_path, clock):
 def test_budgets_count_charges_and_refused_requests_of_each_day(tmp_path, clock):
     """Against a plain count; users have pseudonyms, and a refused request changes no account."""
     ledger = Ledger.create(tmp_path / "l.db", ["2 per day", "5"])
-    spent, refused = Counter(), Counter()
+    spent: Counter[str] = Counter()
+    refused: Counter[str] = Counter()
     for step in range(60):
         now = MONDAY + step * 3 * HOUR
         clock(now)

@@ -257,7 +257,7 @@ def _clip_line(line: Floats, low: Floats, high: Floats) -> list[Floats]:
 
 def pack_ints(numbers: Ints) -> bytes:
     """Return integers, at least 0 and below 2**35, as variable-length bytes: seven bits each, the lowest first."""
-    sizes = 1 + sum((numbers >= 1 << 7 * k).astype(np.int64) for k in range(1, 5))
+    sizes = 1 + (numbers[:, None] >= 1 << 7 * np.arange(1, 5)).sum(axis=1)
     starts = np.cumsum(sizes) - sizes
     packed = np.zeros(int(sizes.sum()), dtype=np.uint8)
     for k in range(5):

@@ -7,7 +7,7 @@ from .accounts import new_ledger_key as new_ledger_key
 from .blur import Blur as Blur
 from .budgets import BudgetClass as BudgetClass
 from .budgets import BudgetDay as BudgetDay
-from .budgets import BudgetFacts as BudgetFacts
+from .budgets import LedgerBudgets as LedgerBudgets
 from .budgets import NearUser as NearUser
 from .chain import MarkovChain as MarkovChain
 from .charges import Charge as Charge

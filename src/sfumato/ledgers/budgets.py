@@ -64,7 +64,7 @@ class NearUser(CompactRepr):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BudgetFacts(CompactRepr):
+class LedgerBudgets(CompactRepr):
     """Facts about the budgets of a ledger, now.
 
     Attributes:
@@ -93,7 +93,7 @@ class BudgetFacts(CompactRepr):
 
 def read_budgets(
     connection: Connection, terms: Terms, now: int, address: str, *, days: int, identities: bool
-) -> BudgetFacts:
+) -> LedgerBudgets:
     """Return the facts of the last days; without ``identities`` users have pseudonyms, which the ledger salts."""
     now = max(now, head_row(connection).time)
     since = (now // DAY_S - days + 1) * DAY_S
@@ -126,7 +126,7 @@ def read_budgets(
             near.append(NearUser(who, tightest.spent, max(balance.left, Fraction(0)), float(share)))
     near.sort(key=lambda each: (-each.share, each.user))
     titles = (*(title for title, _ in _CLASSES), _NOTHING_LEFT)
-    return BudgetFacts(
+    return LedgerBudgets(
         address,
         terms.unit,
         tuple(limit.shown(terms.unit) for limit in terms.limits),

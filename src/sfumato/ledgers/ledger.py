@@ -39,7 +39,7 @@ from .charges import Charge, Draw, NamedVisits, PlaceKeys, accepted, contents_of
 
 if TYPE_CHECKING:
     from .books import Books
-    from .budgets import BudgetFacts
+    from .budgets import LedgerBudgets
 
 
 _SHOWN: Final = 60  # characters of an address
@@ -270,7 +270,7 @@ class Ledger(NotebookRepr):
             return account.balance(self._terms.limits, max(seen, self._database.now(connection)))
 
     @checked
-    def budgets(self, *, days: int = 30, identities: bool = False) -> BudgetFacts:
+    def budgets(self, *, days: int = 30, identities: bool = False) -> LedgerBudgets:
         """Return the spending of the last days, the users near their limit, and who would be refused.
 
         Users have pseudonyms, except with ``identities``. Raises `FileError` if the ledger cannot be read.

@@ -1,10 +1,8 @@
 """The document that a privacy officer signs: facts, words, a page that opens offline, and JSON."""
 
 from ..facts import Known, Quantity, ReportFacts, Required, as_json, notions_of, read_requirements
-from .data_pages import Learned
-from .data_pages import learn_page
-from .data_pages import receipt_page
 from .budget_page import budget_page
+from .data_pages import Learned, learn_page, receipt_page
 from .estimate_page import estimate_page
 from .layout import ProvedPromises, audit_page, notion_sections
 from .notebook import notebook_html, tables_html

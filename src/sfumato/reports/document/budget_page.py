@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from ...errors import MissingExtraError
-from ...ledgers import BudgetFacts, amount_text
+from ...ledgers import LedgerBudgets, amount_text
 from ...rounding import percent
-from ..sentences import budget_words
+from ..sentences import spending_words
 from ..theme import LIGHT, as_svg, blank
 from .page import Page, PageFigure, PageSection, PageTable
 
@@ -16,7 +16,7 @@ _SIZE: Final = (7.2, 2.4)  # inches
 _DATES: Final = 8  # labels below the bars
 
 
-def budget_page(facts: BudgetFacts) -> Page:
+def budget_page(facts: LedgerBudgets) -> Page:
     """Return the page of a ledger's budgets: days, classes of users, and those near their limit."""
     days = tuple(
         (
@@ -45,7 +45,7 @@ def budget_page(facts: BudgetFacts) -> Page:
     limits = "Limits are renewed at the start of the day, in UTC."
     return Page(
         "Privacy budgets",
-        (f"Ledger: {facts.address}", *budget_words(facts)),
+        (f"Ledger: {facts.address}", *spending_words(facts)),
         (
             *(PageSection("Spending", figures=(each,)) for each in _figures(facts)),
             PageSection(
@@ -69,7 +69,7 @@ def budget_page(facts: BudgetFacts) -> Page:
     )
 
 
-def _figures(facts: BudgetFacts) -> tuple[PageFigure, ...]:
+def _figures(facts: LedgerBudgets) -> tuple[PageFigure, ...]:
     """Return bars of the spending per day, if matplotlib is installed."""
     days = facts.days[::-1]
     if len(days) < 2:

@@ -19,7 +19,6 @@ from .comparison import visits_words as visits_words
 from .data import MANY_PLACES as MANY_PLACES
 from .data import TRAINING_STOPPED as TRAINING_STOPPED
 from .data import bound_words as bound_words
-from .data import budget_words as budget_words
 from .data import certified_words as certified_words
 from .data import confidence_words as confidence_words
 from .data import district_rows as district_rows
@@ -37,6 +36,7 @@ from .data import settled_words as settled_words
 from .data import share_label as share_label
 from .data import share_nouns as share_nouns
 from .data import share_rows as share_rows
+from .data import spending_words as spending_words
 from .data import survey_words as survey_words
 from .data import unsettled_words as unsettled_words
 from .data import withheld_words as withheld_words

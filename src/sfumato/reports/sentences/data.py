@@ -29,7 +29,7 @@ from ...tables import text
 if TYPE_CHECKING:
     from ...estimation import ConfidenceIntervals, Districts, Estimate, Identifiability
     from ...learning import Hiding
-    from ...ledgers import BudgetFacts
+    from ...ledgers import LedgerBudgets
     from ...optimal import SensitiveDesign
     from ...releases import PersonBound, Receipt
 
@@ -178,7 +178,7 @@ def _interval(sure: ConfidenceIntervals, s: int) -> str:
     return f"{percent_at_least(float(sure.lower[s]))} to {percent_at_most(float(sure.upper[s]))}"
 
 
-def budget_words(facts: BudgetFacts) -> tuple[str, ...]:
+def spending_words(facts: LedgerBudgets) -> tuple[str, ...]:
     """Return the limits of a ledger's users, how many are near them, and how often they were reached."""
     near = sum(each.users for each in facts.classes[2:])
     requests = sum(each.refused for each in facts.days)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from sfumato.ledgers import amount_text
-from sfumato.reports.sentences import budget_words
+from sfumato.reports.sentences import spending_words
 
 from ..answers import LedgerAnswer, LedgerClassAnswer, LedgerDayAnswer, NearLimitAnswer
 from ..errors import RefusedError
@@ -38,5 +38,5 @@ def budgets(studio: AStudio) -> LedgerAnswer:
         classes=classes,
         near=near,
         exhausted=facts.exhausted,
-        sentences=list(budget_words(facts)),
+        sentences=list(spending_words(facts)),
     )
