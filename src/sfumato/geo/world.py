@@ -48,7 +48,7 @@ class Town:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class World(CompactRepr):
-    """What lies within bounds: points are arrays (n, 2), latitude and longitude in degrees."""
+    """Land, water, rivers, borders and towns within bounds; points are arrays (n, 2) of latitude and longitude."""
 
     land: tuple[tuple[Floats, ...], ...]  # polygons: the outer ring, then the holes
     water: tuple[tuple[Floats, ...], ...]
