@@ -24,7 +24,7 @@ import shapely
 from shapely.geometry import box
 
 from sfumato.core.arrays import Floats
-from sfumato.geo.world import FILTERS, MARGIN, PATH, STEP, TILE, pack_ints
+from sfumato.geo.world import FILTERS, MARGIN, PATH, STEP, TILE
 
 SOURCES: Final = {
     "osm": (
@@ -267,6 +267,17 @@ def _snap(degrees: Floats, origin: Floats) -> Any:
 
 def _zigzag(steps: Any) -> Any:
     return np.where(steps >= 0, 2 * steps, -2 * steps - 1)
+
+
+def pack_ints(numbers: Any) -> bytes:
+    """Return integers, at least 0 and below 2**35, as variable-length bytes: seven bits each, the lowest first."""
+    sizes = (numbers[:, None] >= 1 << 7 * np.arange(1, 5)).sum(axis=1) + 1
+    starts = np.cumsum(sizes) - sizes
+    packed = np.zeros(int(sizes.sum()), dtype=np.uint8)
+    for k in range(5):
+        some = sizes > k
+        packed[starts[some] + k] = (numbers[some] >> 7 * k) & 127 | np.where(sizes[some] > k + 1, 128, 0)
+    return packed.tobytes()
 
 
 def main(folder: Path) -> None:

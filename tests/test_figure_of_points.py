@@ -9,6 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.comparison import ANY, CELLS
+from sfumato_papers.invented_city import invented_city
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 WORDS = " ".join((DOCS / "explanation" / "coordinates.md").read_text(encoding="utf-8").split())
@@ -68,7 +69,7 @@ def test_how_near_the_program_is_to_the_best_conceivable():
 
 @pytest.mark.slow
 def test_a_part_of_the_figure_is_found_again():
-    visits = sf.synthetic_city()
+    visits = invented_city()
     found = sf.compare_places(visits, epsilon="1/km", region=visits.region(trim=0.02), bound_time=5)
     assert f"on these {found.visits:,} visits" in WORDS
     assert found.blind_error.value == pytest.approx(BLIND, abs=1e-3)
@@ -84,7 +85,7 @@ def test_a_part_of_the_figure_is_found_again():
 @pytest.mark.parametrize(("spacing", "said"), [("700 m", 1), ("1.4 km", 8)])
 def test_what_medians_save(spacing, said):
     assert re.search(rf"by {said} % for (?:a spacing of )?{spacing}", WORDS)
-    visits = sf.synthetic_city()
+    visits = invented_city()
     lattice = sf.Lattice.covering(visits, spacing, region=visits.region(trim=0.02))
     prior, promise = sf.Prior.from_visits(lattice, visits), sf.CoordinatePrivacy("1/km")
     made = sf.design(prior, loss=lattice.loss(visits), guarantees=promise, method="table")

@@ -31,7 +31,7 @@ def test_python_example(tmp_path, monkeypatch, capsys):
     assert float(errs[1]) <= float(match[2])
     report = re.search(r"you report \[(.*)\]", printed)
     assert report is not None
-    np.testing.assert_allclose([float(number) for number in report[1].split()], [40, -30], atol=0.1)
+    np.testing.assert_allclose([float(number) for number in report[1].split()], [37.77, -122.43], atol=0.1)
     assert (tmp_path / "city.sfm").stat().st_size > 1000
 
 

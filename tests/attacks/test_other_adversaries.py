@@ -9,6 +9,7 @@ from sfumato.core import Mechanism, Metric, Prior, Space
 from sfumato.errors import InputError
 from sfumato.leakage import bayes_vulnerability
 from sfumato.mechanisms.planar import coarsened
+from sfumato_papers.invented_city import invented_city
 
 from ..leakage.channels import cases, exponential_on_line, line, sparse_case
 
@@ -176,7 +177,7 @@ def test_the_two_goals_of_an_attacker(case):
 
 
 def test_one_call_gives_the_attacks_of_the_command():
-    visits = sf.synthetic_city(users=12, days=10)
+    visits = invented_city(users=12, days=10)
     grid = sf.Grid.covering(visits, shape=(4, 3))
     prior, metric = sf.Prior.from_visits(grid, visits), grid.metric(unit="km")
     made = sf.design(prior, loss=metric, guarantees=sf.MetricPrivacy("1/km", metric))
@@ -191,7 +192,7 @@ def test_one_call_gives_the_attacks_of_the_command():
 
 
 def test_noise_is_attacked_on_cells_and_from_its_true_points():
-    visits = sf.synthetic_city(users=12, days=10)
+    visits = invented_city(users=12, days=10)
     made = sf.design(visits, epsilon="1/km", spacing="3 km", method="noise")
     result = sf.attack(made, visits=visits)
     assert result.place is not None

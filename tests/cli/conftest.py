@@ -13,6 +13,7 @@ import typer
 
 import sfumato as sf
 from sfumato.cli import main
+from sfumato_papers.invented_city import invented_city
 from tests.sampling.mechanisms import fix_seeds
 
 COMMANDS = functools.cache(typer.main.get_command)
@@ -80,7 +81,7 @@ def designed(run: Callable[..., Outcome], city_folder: Path) -> sf.MechanismFile
 @pytest.fixture(scope="session")
 def visits_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A CSV of a few synthetic visits, with users."""
-    city = sf.synthetic_city(users=20, days=7)
+    city = invented_city(users=20, days=7)
     path = tmp_path_factory.mktemp("visits") / "visits.csv"
     assert city.user is not None
     lines = ["user,lat,lon"]

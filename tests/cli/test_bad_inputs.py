@@ -17,6 +17,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.files import MechanismFile, save
+from sfumato_papers.invented_city import invented_city
 from tests.thinned import thinned
 
 DESIGN = """
@@ -434,7 +435,7 @@ PYTHON = re.compile(
 def folder(tmp_path_factory):
     """A folder with files of many kinds, most of them bad."""
     place = tmp_path_factory.mktemp("inputs")
-    city = sf.synthetic_city(users=20, days=7)
+    city = invented_city(users=20, days=7)
     assert city.user is not None
     rows = [f"{u},{a:.6f},{b:.6f}" for u, a, b in zip(city.user, city.lat, city.lon, strict=True)]
     texts = {

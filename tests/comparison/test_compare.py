@@ -10,6 +10,7 @@ import sfumato as sf
 from sfumato.comparison import ParametricFamily, calibrate, compare, priors
 from sfumato.comparison.priors import optimum_row, row_of_tuples, with_dummies
 from sfumato.errors import InputError, SolverError
+from sfumato_papers.invented_city import invented_city
 
 GRID = sf.Grid.covering("2 km x 1500 m around 48.85,2.35", cell="500 m")
 KM = GRID.metric("euclidean", unit="km")
@@ -175,7 +176,7 @@ def test_an_optimum_of_few_reports_is_measured_as_its_design_is():
 
 @pytest.mark.slow
 def test_the_optimum_on_four_hundred_cells_is_not_lost():
-    city = sf.synthetic_city()
+    city = invented_city()
     grid = sf.Grid.covering(city, shape=(20, 20))
     prior = sf.Prior.from_visits(grid, city)
     found = compare(prior, grid.metric("euclidean", unit="km"), epsilon="1/km", families=[])

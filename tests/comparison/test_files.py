@@ -10,8 +10,9 @@ import sfumato as sf
 from sfumato.attacks import optimal
 from sfumato.errors import InputError
 from sfumato.mechanisms.tupling import Tupling, uniform_dummies
+from sfumato_papers.invented_city import invented_city
 
-VISITS = sf.synthetic_city(users=6, days=3)
+VISITS = invented_city(users=6, days=3)
 GRID = sf.Grid.covering(VISITS, shape=(3, 2))
 PRIOR = sf.Prior.from_visits(GRID, VISITS)
 KM = GRID.metric("euclidean", unit="km")
@@ -94,7 +95,7 @@ def test_files_for_points_are_measured_on_the_true_points():
 
 def test_files_that_do_not_serve_the_visits_are_refused():
     (name, file), *_ = files_of_points().items()
-    elsewhere = sf.synthetic_city(users=4, days=2, seed=2)
+    elsewhere = invented_city(users=4, days=2, seed=2)
     elsewhere = sf.Visits(elsewhere.lat + 5, elsewhere.lon)
     with pytest.raises(InputError, match=r"table\.sfm does not serve [\d,]+ of the [\d,]+ visits"):
         sf.compare_places(elsewhere, epsilon="1/km", files={name: file})
@@ -104,7 +105,7 @@ def test_files_that_do_not_serve_the_visits_are_refused():
 
 
 def test_one_function_compares_on_a_prior_and_for_visits():
-    visits = sf.synthetic_city(users=5, days=2)
+    visits = invented_city(users=5, days=2)
     options: dict[str, Any] = {"epsilon": "1/km", "spacing": "3 km", "bound_time": 0}
     direct, front = sf.compare_places(visits, **options), sf.compare(visits, **options)
     assert [row.cells() for row in front.rows] == [row.cells() for row in direct.rows]

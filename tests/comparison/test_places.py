@@ -12,8 +12,9 @@ from matplotlib.text import Annotation
 import sfumato as sf
 from sfumato.comparison import ANY, CELLS, PlaceRow
 from sfumato.errors import DataError, InfeasibleError, InputError, UnitError
+from sfumato_papers.invented_city import invented_city
 
-CITY = sf.synthetic_city(users=20, days=7)
+CITY = invented_city(users=20, days=7)
 VISITS = CITY.inside(CITY.region(trim=0.03))
 
 

@@ -8,8 +8,9 @@ import pytest
 import sfumato as sf
 from sfumato.comparison import street, street_figure
 from sfumato.errors import InputError
+from sfumato_papers.invented_city import invented_city
 
-CITY = sf.synthetic_city(users=20, days=7)
+CITY = invented_city(users=20, days=7)
 REGION = CITY.region(trim=0.03)
 
 

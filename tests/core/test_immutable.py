@@ -15,6 +15,7 @@ from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
 from sfumato.optimal import AttackerGoal, LossGoal, coordinate_bound
 from sfumato.proofs import Candidates, ManyMultipliers, Multipliers, Optimality, VertexPrivacy
+from sfumato_papers.invented_city import invented_city
 
 from .arrays import refused
 
@@ -54,7 +55,7 @@ THINGS = {
     "true points": ERROR.points,
     "rows of points": VertexPrivacy(CoordinatePrivacy("1/km"), LATTICE),
     "goal of a loss": LossGoal("500 m"),
-    "goal of an attacker": AttackerGoal(0.2, "500 m", sf.synthetic_city()),
+    "goal of an attacker": AttackerGoal(0.2, "500 m", invented_city()),
     "best conceivable": coordinate_bound([[0, 0], [100, 0]], "1/km", time_limit=1.0),
     "constraint": sf.optimal.LinearConstraint(np.ones((3, 3)), 4.0),
     "prices of constraints": ManyMultipliers(PRICES, np.ones(1), (np.ones((3, 3)),), np.ones(2)),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import sfumato as sf
+from sfumato_papers.invented_city import invented_city
 
 COMMANDS: Final = """
 --version
@@ -121,7 +122,7 @@ MCowBQYDK2VwAyEA2k6/lZSPYnkvjKHddCsjRcikRnhAhFSUMLkvYTL+Wa0=
 
 def prepare(folder: Path) -> None:
     """Write the files that the command lines read."""
-    city = sf.synthetic_city(users=12, days=5)
+    city = invented_city(users=12, days=5)
     assert city.user is not None
     rows = zip(city.user, city.lat, city.lon, strict=True)
     _write(folder / "visits.csv", ["user,lat,lon", *(f"{user},{lat:.5f},{lon:.5f}" for user, lat, lon in rows)])

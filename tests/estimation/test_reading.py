@@ -13,6 +13,7 @@ from sfumato import estimation
 from sfumato.errors import DataError, InputError
 from sfumato.estimation import check_mark, read_released, read_reports
 from sfumato.mechanisms.planar import CoordinateNoise, coarsened
+from sfumato_papers.invented_city import invented_city
 from tests.sampling.mechanisms import fix_seeds
 
 GRID = sf.Grid.covering("2 km x 1 km around 48.85,2.35", shape=(4, 2))
@@ -130,7 +131,7 @@ def test_one_call_estimates_from_labels_a_frame_or_points():
         assert result.settled
     with pytest.raises(DataError, match="has no mark"):
         sf.estimate(coin, pa.table({"label": labels}))
-    visits = sf.synthetic_city(users=12, days=10)
+    visits = invented_city(users=12, days=10)
     made = sf.design(visits, epsilon="1/km", spacing="3 km", method="noise")
     released = sf.release(made.mechanism, pa.table({"lat": visits.lat, "lon": visits.lon}))
     result = sf.estimate(made, released)

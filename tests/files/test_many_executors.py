@@ -17,9 +17,10 @@ import sfumato as sf
 from sfumato.errors import SolverError
 from sfumato.files.many import design_each_user
 from sfumato.files.many import job as handing
+from sfumato_papers.invented_city import invented_city
 from tests.files.test_many import METRIC, PROMISE, SPACE, many, people
 
-CITY = sf.synthetic_city(users=4, days=8)
+CITY = invented_city(users=4, days=8)
 
 
 @contextmanager

@@ -9,10 +9,11 @@ import pytest
 import sfumato as sf
 from sfumato.errors import FileError
 from sfumato.proofs import prove_guarantees
+from sfumato_papers.invented_city import invented_city
 
 from .forging import forged, npy, opened
 
-VISITS = sf.synthetic_city().select(np.arange(300))
+VISITS = invented_city().select(np.arange(300))
 CITY = sf.Grid.covering(VISITS, "3 km", region=VISITS.region(trim=0.05))
 PRIOR = sf.Prior.from_visits(CITY, VISITS)
 KEPT_KM = 0.8

@@ -9,11 +9,11 @@ import pytest
 from sfumato import geo
 from sfumato.core import Prior
 from sfumato.errors import InputError
-from sfumato.geo import Grid, Region
+from sfumato.geo import Grid
 
 synthetic_city: Any = geo.synthetic_city  # the tests know which columns are there
 
-REGION = "8 km x 6 km around 40,-30"
+REGION = "8 km x 6 km around 37.78,-122.435"
 
 
 def digest(visits: Any) -> str:
@@ -26,10 +26,11 @@ def test_a_seed_is_a_city():
     assert digest(synthetic_city(seed=1)) != digest(synthetic_city(seed=2))
 
 
-def test_it_says_that_it_is_synthetic_and_lies_in_the_sea():
+def test_it_says_that_it_is_synthetic_and_everyone_is_on_land():
     city = synthetic_city()
     assert "synthetic" in city.notes[0]
-    assert len(city.inside(Region.parse("8.1 km x 6.1 km around 40,-30"))) == len(city)
+    assert geo.whereabouts(city.lat, city.lon).endswith("in or near San Francisco")
+    assert geo.world(37.7, -122.55, 37.85, -122.35).on_land(city.lat, city.lon).all()
 
 
 def test_its_prior_is_uneven_with_cells_never_visited():
@@ -59,8 +60,8 @@ def test_times_are_in_order_within_the_days_asked_for():
 
 def test_people_of_different_areas_are_at_different_places():
     city = synthetic_city()
-    harbour = city.attributes["area"] == "Harbour"
-    assert city.lon[harbour].mean() < city.lon[~harbour].mean()
+    west = city.attributes["area"] == "Richmond"
+    assert city.lon[west].mean() < city.lon[~west].mean()
 
 
 def test_a_city_needs_people_and_days():

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from sfumato.core import Prior
 from sfumato.errors import DataError, InputError, UnitError
-from sfumato.geo import Grid, Projection, Region, Visits, places_from, synthetic_city
+from sfumato.geo import Grid, Projection, Region, Visits, places_from
+from sfumato_papers.invented_city import invented_city
 
 REGION = "8 km x 6 km around 48.85,2.35"
 
@@ -242,7 +243,7 @@ def test_a_centre_that_is_no_number_is_refused():
 
 @pytest.mark.parametrize("ask", [{"cell": "1 m"}, {"shape": (500, 500)}])
 def test_what_is_suggested_against_too_many_cells_fits(ask):
-    visits = synthetic_city(users=50, days=7)
+    visits = invented_city(users=50, days=7)
     with pytest.raises(InputError, match="at most") as caught:
         Grid.covering(visits, **ask)
     suggested = dict(re.findall(r"(\w+)=('[^']*'|\([^)]*\))", caught.value.hint))
@@ -269,7 +270,7 @@ def test_visits_on_both_sides_of_the_date_line_are_named_so():
 
 def test_the_loss_of_cells_counts_from_the_true_point():
     """By brute force: the mean distance from true point to report; centres alone would say less."""
-    visits = synthetic_city()
+    visits = invented_city()
     grid = Grid.covering(visits, cell="2 km", region=visits.region(trim=0.05))
     prior, loss = Prior.from_visits(grid, visits), grid.loss(visits)
     rows = np.random.default_rng(0).dirichlet(np.ones(len(grid)), len(grid))

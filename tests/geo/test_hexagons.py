@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError, InputError, MissingExtraError
-from sfumato.geo import Hexagons, Projection, Region, Visits, places_from, synthetic_city
+from sfumato.geo import Hexagons, Projection, Region, Visits, places_from
+from sfumato_papers.invented_city import invented_city
 
 REGION = "8 km x 6 km around 48.85,2.35"
 
@@ -48,7 +49,7 @@ def test_the_nearest_resolution_is_chosen():
 
 
 def test_every_visit_is_counted_once():
-    city = synthetic_city(users=20)
+    city = invented_city(users=20)
     assert Hexagons.covering(city, cell="500 m").counts(city).sum() == len(city)
     line = Visits(np.linspace(48.80, 48.90, 50), np.full(50, 2.35))
     assert Hexagons.covering(line, cell="500 m").counts(line).sum() == 50

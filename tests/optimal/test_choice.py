@@ -10,8 +10,9 @@ from sfumato.core import Bracket
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.optimal import Choice
 from sfumato.optimal.coordinates.rival import Rivalry, noise_rival, rivalry
+from sfumato_papers.invented_city import invented_city
 
-CITY = sf.synthetic_city(users=12, days=10)
+CITY = invented_city(users=12, days=10)
 COARSE, FINE = sf.Lattice.covering(CITY, "2.5 km"), sf.Lattice.covering(CITY, "900 m")
 PROMISE = sf.CoordinatePrivacy("1/km")
 
@@ -140,7 +141,7 @@ def test_a_user_who_stops_early_gets_the_better_so_far():
 
 
 def test_points_put_together_widen_the_bounds_and_keep_them_true():
-    many = field(visits=sf.synthetic_city(users=40, days=12))
+    many = field(visits=invented_city(users=40, days=12))
     exact, few = noise_rival(many), noise_rival(many, seconds=1e-6)
     assert len(many.points.xy) > 200
     assert exact.certificate.loss.lower <= exact.certificate.loss.upper

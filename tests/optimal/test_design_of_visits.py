@@ -6,6 +6,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, InputError
 from sfumato.reports.document import OtherDesigns
+from sfumato_papers.invented_city import invented_city
 
 EPSILON = "0.8/km"
 PRIOR = sf.Prior.uniform(sf.Space(["a", "b"]))
@@ -13,7 +14,7 @@ PRIOR = sf.Prior.uniform(sf.Space(["a", "b"]))
 
 @pytest.fixture(scope="module")
 def visits():
-    city = sf.synthetic_city()
+    city = invented_city()
     return city.select(np.arange(len(city)) % 12 == 0)
 
 

@@ -19,8 +19,9 @@ from sfumato.optimal import (
     find_epsilon,
     maximise_distortion,
 )
+from sfumato_papers.invented_city import invented_city
 
-VISITS = sf.synthetic_city()
+VISITS = invented_city()
 CITY = sf.Lattice.covering(VISITS, "2 km", kind="triangular", region=VISITS.region(trim=0.05))
 PRIOR, LOSS = sf.Prior.from_visits(CITY, VISITS), CITY.loss(VISITS)
 

@@ -7,9 +7,10 @@ import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.optimal import at_medians
 from sfumato.proofs import prove_guarantees, steepest
+from sfumato_papers.invented_city import invented_city
 from tests.thinned import thinned
 
-VISITS = sf.synthetic_city(users=50, days=7)
+VISITS = invented_city(users=50, days=7)
 REGION = VISITS.region(trim=0.05)
 
 

@@ -7,6 +7,7 @@ import sfumato as sf
 from sfumato.core import MetricPrivacy, Prior, Space, hamming
 from sfumato.errors import InputError
 from sfumato.optimal import design, sweep
+from sfumato_papers.invented_city import invented_city
 
 SPACE = Space([(i, j) for j in range(3) for i in range(4)], [(i, j) for j in range(3) for i in range(4)], "km")
 METRIC = SPACE.metric()
@@ -67,7 +68,7 @@ def test_a_stop_ends_between_designs():
 
 @pytest.mark.slow
 def test_on_a_lattice_each_prior_has_its_loss_and_its_attacker():
-    visits = sf.synthetic_city(users=20)
+    visits = invented_city(users=20)
     lattice = sf.Lattice.covering(visits, "2.5 km", kind="triangular")
     people = {str(name): visits.of_user(name) for name in list(visits.users())[:2]}
     priors = {name: Prior.from_visits(lattice, mine) for name, mine in people.items()}
@@ -107,7 +108,7 @@ def test_on_a_lattice_each_prior_has_its_loss_and_its_attacker():
 
 
 def test_what_a_lattice_needs_is_asked_for():
-    visits = sf.synthetic_city(users=20)
+    visits = invented_city(users=20)
     lattice = sf.Lattice.covering(visits, "2.5 km")
     priors = {"everyone": Prior.from_visits(lattice, visits)}
     loss = lattice.loss(visits)

@@ -8,9 +8,10 @@ import pytest
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError, UnitError
 from sfumato.proofs import prove_guarantees
+from sfumato_papers.invented_city import invented_city
 from tests.thinned import thinned
 
-VISITS = sf.synthetic_city(users=50, days=7)
+VISITS = invented_city(users=50, days=7)
 REGION = VISITS.region(trim=0.05)
 
 

@@ -18,6 +18,7 @@ from sfumato_papers.distribution_privacy import (
     sweep,
     sweep_figure,
 )
+from sfumato_papers.invented_city import invented_city
 
 LINE = sf.Space(("a", "b", "c", "d"), [[0.0], [1.0], [2.0], [4.0]], "km")
 # Nobody is ever at d, and nobody of the first group at c.
@@ -75,7 +76,7 @@ def test_a_row_is_what_enumeration_gives(k, delta):
 def city():
     """Two areas of the synthetic city on 8 x 6 cells, some of which nobody visits."""
     grid = sf.Grid.covering("8 km x 6 km around 40,-30", cell="1 km")
-    return grid, Groups.from_visits(grid, sf.synthetic_city(users=60), "area", "Old Town", "Harbour")
+    return grid, Groups.from_visits(grid, invented_city(users=60), "area", "Old Town", "Harbour")
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +164,7 @@ def test_groups(city):
         np.maximum(groups.distributions[0] - groups.distributions[1], 0).sum()
     )
     assert groups.everyone.probabilities == pytest.approx(groups.distributions.sum(axis=0) / 2)
-    visits = sf.synthetic_city(users=3, days=2)
+    visits = invented_city(users=3, days=2)
     with pytest.raises(InputError, match="no attribute 'home'"):
         Groups.from_visits(grid, visits, "home", "x", "y")
     with pytest.raises(DataError):

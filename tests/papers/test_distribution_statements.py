@@ -14,15 +14,14 @@ from sfumato_papers.distribution_privacy.claims import theorem_claims
 from sfumato_papers.distribution_privacy.counterexamples import counterexamples
 from sfumato_papers.distribution_privacy.distances import PRINTED, coupled, generators
 from sfumato_papers.distribution_privacy.groups import Groups
-from sfumato_papers.distribution_privacy.statements import (
-    ADDING,
-    CHECKS,
-    STATEMENTS,
-    divergences_add,
-    random_instances,
-    tried_at_random,
-    tried_on,
-)
+from sfumato_papers.distribution_privacy.statements import ADDING
+from sfumato_papers.distribution_privacy.statements import CHECKS
+from sfumato_papers.distribution_privacy.statements import STATEMENTS
+from sfumato_papers.distribution_privacy.statements import divergences_add
+from sfumato_papers.distribution_privacy.statements import random_instances
+from sfumato_papers.distribution_privacy.statements import tried_at_random
+from sfumato_papers.distribution_privacy.statements import tried_on
+from sfumato_papers.invented_city import invented_city
 from sfumato_papers.reproduction import Judgement, RunTables
 
 FALSE = {"xdp-mean", "mean Rényi divergence of order 2", "mean Rényi divergence of order 8", "pdistp-back"}
@@ -169,7 +168,7 @@ def test_table_of_generators():
 @pytest.fixture(scope="module")
 def people():
     grid = sf.Grid.covering("8 km x 6 km around 40,-30", cell="2 km")
-    return grid, Groups.from_visits(grid, sf.synthetic_city(users=60), "area", "Old Town", "Harbour", "two areas")
+    return grid, Groups.from_visits(grid, invented_city(users=60), "area", "Old Town", "Harbour", "two areas")
 
 
 def test_couplings_cost_what_a_linear_program_finds(people):

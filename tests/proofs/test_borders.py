@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import InputError, UnitError
 from sfumato.proofs import worst_border
+from sfumato_papers.invented_city import invented_city
 
 
 def random_mechanism(seed, columns, rows, reports=4):
@@ -56,7 +57,7 @@ def test_a_constant_report_tells_nothing_apart():
 
 def test_two_people_on_the_two_sides_of_a_border_are_told_apart_as_the_middles_of_their_cells():
     """The promise between middles 500 m apart, at 2/km, is e^1; corners are sqrt(2) times farther apart."""
-    visits = sf.synthetic_city(users=20, days=7)
+    visits = invented_city(users=20, days=7)
     grid = sf.Grid.covering("4 km x 3 km around 40,-30", "500 m")
     made = sf.design(
         sf.Prior.from_visits(grid, visits),

@@ -14,8 +14,9 @@ from pyarrow import parquet
 
 import sfumato as sf
 from sfumato.errors import DataError, FileError, InputError, SfumatoError
-from sfumato.geo import Grid, Visits, synthetic_city
+from sfumato.geo import Grid, Visits
 from sfumato.releases import release
+from sfumato_papers.invented_city import invented_city
 from tests.sampling.test_sampler import BY_CHANCE, chance
 
 GRID = Grid.covering("2 km x 1 km around 48.85,2.35", shape=(4, 2))
@@ -81,7 +82,7 @@ def test_the_reports_follow_the_mechanism(tmp_path: Path) -> None:
 
 
 def test_each_release_is_drawn_anew(tmp_path: Path) -> None:
-    city = synthetic_city()
+    city = invented_city()
     grid = Grid.covering(city, shape=(10, 10))
     uniform = sf.Mechanism(np.full((100, 100), 0.01), grid)
     texts = set()

@@ -6,9 +6,10 @@ from benchmarks.places import EPSILONS, instance
 from benchmarks.released import measured
 
 import sfumato as sf
+from sfumato_papers.invented_city import invented_city
 from tests.sampling.mechanisms import fix_seeds
 
-CITY = sf.synthetic_city(users=20, days=7)
+CITY = invented_city(users=20, days=7)
 CITY = CITY.inside(CITY.region(trim=0.03))
 FAR = 5.0  # standard errors
 

@@ -7,8 +7,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.reports import summarise
+from sfumato_papers.invented_city import invented_city
 
-VISITS = sf.synthetic_city()
+VISITS = invented_city()
 KEPT, APART = VISITS.held_out(0.2)
 REGION = VISITS.region(trim=0.02)
 

@@ -6,6 +6,7 @@ import pytest
 import sfumato as sf
 from sfumato.optimal import sweep
 from sfumato.reports import frontier
+from sfumato_papers.invented_city import invented_city
 
 SPACE = sf.Space(range(5), [[float(k)] for k in range(5)], "km")
 METRIC = SPACE.metric()
@@ -42,7 +43,7 @@ def test_hits_are_left_out_where_the_secret_is_found_just_where_it_is_reported()
 
 @pytest.mark.slow
 def test_planar_noise_is_hollow_and_has_no_panel_of_its_own():
-    visits = sf.synthetic_city(users=10, days=3)
+    visits = invented_city(users=10, days=3)
     lattice = sf.Lattice.covering(visits, "2 km")
     prior, loss = sf.Prior.from_visits(lattice, visits), lattice.loss(visits)
     points = sweep({"everyone": prior}, loss=loss, visits=visits, medians=True, epsilons=[0.2, 4.0])

@@ -2,7 +2,7 @@
 
 import pytest
 
-import sfumato as sf
+from sfumato_papers.invented_city import invented_city
 
 from ..cli.conftest import runner
 
@@ -13,7 +13,7 @@ def made(monkeypatch, tmp_path):
     run = runner(monkeypatch, tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     options = ("--spacing", "1.5 km", "--method", "table", "--no-picture", "-o", "m.sfm")
-    visits = sf.synthetic_city(users=20, days=7)
+    visits = invented_city(users=20, days=7)
     rows = (f"{lat:.6f},{lon:.6f}" for lat, lon in zip(visits.lat, visits.lon, strict=True))
     (tmp_path / "v.csv").write_text("\n".join(["lat,lon", *rows]) + "\n", encoding="utf-8")
     return run("design", "v.csv", *options), run

@@ -24,6 +24,7 @@ from sfumato.reports.facts import (
     RiskFacts,
     SubjectFacts,
 )
+from sfumato_papers.invented_city import invented_city
 
 METRES = {"mm": 1e-3, "m": 1.0, "km": 1e3}
 NUMBER = r"(-?[\d,]+(?:\.\d+)?(?:e-?\d+)?) ?(%|mm|m|km|years?|h|)(?!\w)"
@@ -363,7 +364,7 @@ def test_only_files_know_losses_from_true_points_by_name(tmp_path):
         if re.search(r"\bTRUE_POINT\b", path.read_text(encoding="utf-8"))
     }
     assert known == {"core/naming.py", "core/loss.py", "geo/places.py", "files/decoding.py"}
-    visits = sf.synthetic_city(users=5, days=2)
+    visits = invented_city(users=5, days=2)
     grid = sf.Grid.covering(visits, shape=(3, 2))
     loss = grid.loss(visits, "manhattan")
     mechanism = sf.mechanisms.exponential(grid, grid.metric(unit="km"), "1/km")

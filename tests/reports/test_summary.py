@@ -21,13 +21,14 @@ from sfumato.core import (
     hamming,
 )
 from sfumato.files import MechanismFile
-from sfumato.geo import Grid, Lattice, synthetic_city
+from sfumato.geo import Grid, Lattice
 from sfumato.leakage import mutual_information_bits
 from sfumato.optimal import Highs, design, maximise_distortion
 from sfumato.proofs import distortion_below
 from sfumato.reports import summarise
 from sfumato.reports.facts import information_of, overview, risk_within, single_attacks, subject_of
 from sfumato.reports.sentences import attack_words, information_words, risk_words
+from sfumato_papers.invented_city import invented_city
 
 NUMBER = r"(-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?)"
 METRES = {"mm": Fraction(1, 10**6), "m": Fraction(1, 1000), "km": Fraction(1), "": Fraction(1)}
@@ -231,7 +232,7 @@ def test_what_is_exact_is_told_without_slack(matrix, told):
 @pytest.mark.parametrize("kind", ["square", "triangular"])
 def test_points_are_told_what_holds_for_points(kind):
     """On a lattice: the promise is per metre for any two points, and nothing of vertices is said of people."""
-    visits = synthetic_city()
+    visits = invented_city()
     lattice = Lattice.covering(visits, "1.5 km", region=visits.region(trim=0.05), kind=kind)
     found = design(
         Prior.from_visits(lattice, visits),
@@ -274,7 +275,7 @@ def test_points_are_told_what_holds_for_points(kind):
 @pytest.mark.parametrize("cells", [False, True])
 def test_of_places_the_attack_begins_with_a_radius(cells):
     """The share within 1850 ft, by brute force over guesses on a fine raster, with and without a report."""
-    visits = synthetic_city(users=20, days=3)
+    visits = invented_city(users=20, days=3)
     region = visits.region(trim=0.05)
     visits = visits.inside(region)
     places = (
@@ -308,7 +309,7 @@ def test_of_places_the_attack_begins_with_a_radius(cells):
 
 def test_for_very_many_visits_the_radius_is_left_to_the_command(monkeypatch):
     monkeypatch.setattr(overview, "_MOST", 10)
-    visits = synthetic_city(users=5, days=2)
+    visits = invented_city(users=5, days=2)
     lattice = Lattice.covering(visits, "2 km", region=visits.region(trim=0.05))
     prior, promise = Prior.from_visits(lattice, visits), CoordinatePrivacy("1/km")
     found = design(prior, loss=lattice.loss(visits), guarantees=promise, method="table")

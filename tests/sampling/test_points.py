@@ -10,6 +10,7 @@ from sfumato.errors import InputError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.sampling import SeededWords
+from sfumato_papers.invented_city import invented_city
 
 NOISE = CoordinateNoise("2/km", "1 m", Projection(48.86, 2.34), "30 km")
 
@@ -86,7 +87,7 @@ def test_points_beyond_the_reach_are_moved_where_that_is_asked_for():
 
 @pytest.mark.slow
 def test_noise_for_visits_serves_them_all():
-    visits = sf.synthetic_city()
+    visits = invented_city()
     noise = CoordinateNoise.for_visits(visits, "1/km", fineness=1.0)
     assert noise.step_m == 2
     assert noise.serves(visits.lat, visits.lon).all()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..geo import People, Places, Region, Visits
     from ..optimal import LatticeChoice
 
-BUILT_IN: Final = "the built-in synthetic city (200 invented people, placed in the open Atlantic at 40 N, 30 W)"
+BUILT_IN: Final = "the built-in synthetic city (200 invented people in San Francisco)"
 OF_FILES: Final = (
     "for GPX, GeoLife and OziExplorer --people file says that each file is a person, --people folder that each "
     "folder is."

@@ -10,7 +10,6 @@ from .formats.table import IN_DEGREES as IN_DEGREES
 from .formats.table import PlaceColumns as PlaceColumns
 from .lattice import Lattice as Lattice
 from .lattice import places_from as places_from
-from .nearest_town import whereabouts as whereabouts
 from .places import MOST_CELLS as MOST_CELLS
 from .places import TRUE_POINT as TRUE_POINT
 from .places import Cells as Cells
@@ -29,11 +28,8 @@ from .read import rows_without_columns as rows_without_columns
 from .region import Polygon as Polygon
 from .region import Region as Region
 from .served_parts import ServedParts as ServedParts
-from .synthetic import AREAS as AREAS
-from .synthetic import BAY as BAY
-from .synthetic import CENTRE as CENTRE
-from .synthetic import HALF_M as HALF_M
-from .synthetic import METRES_PER_DEGREE as METRES_PER_DEGREE
+from .synthetic import City as City
+from .synthetic import city_visits as city_visits
 from .synthetic import is_city as is_city
 from .synthetic import repeat_by_weight as repeat_by_weight
 from .synthetic import spread_evenly as spread_evenly
@@ -53,4 +49,5 @@ from .visits import Visits as Visits
 from .world import CREDIT as CREDIT
 from .world import WIDEST as WIDEST
 from .world import World as World
+from .world import whereabouts as whereabouts
 from .world import world as world

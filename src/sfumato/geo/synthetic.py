@@ -2,46 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from ..core.arguments import random_generator
-from ..core.arrays import Floats
+from ..core.arrays import Bools, Floats
+from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError
 from .cells import Grid
 from .region import Region
 from .visits import Visits
+from .world import world
 
 _NAME: Final = "city"  # of its visits, where a file can be named
-
-CENTRE: Final = (40.0, -30.0)
-"""Latitude and longitude of the middle: the open Atlantic, where no one lives."""
-
-METRES_PER_DEGREE: Final = (111_035.0, 85_394.0)  # north and east at 40 N
-HALF_M: Final = (4000.0, 3000.0)  # half the width and half the height of the city
-
-# Name, metres east and north of the middle, spread in metres, share of the people living there.
-AREAS: Final = (
-    ("Old Town", -300.0, 200.0, 600.0, 0.30),
-    ("Harbour", -2300.0, -1100.0, 500.0, 0.18),
-    ("Northfield", 900.0, 1700.0, 650.0, 0.22),
-    ("Eastgate", 2700.0, 300.0, 600.0, 0.20),
-    ("Mill Hill", -2600.0, 1400.0, 550.0, 0.10),
-)
-# Metres east and north, spread, share: where people work, and where they go in the evening.
-_WORK: Final = ((0.0, 0.0, 350.0, 0.5), (2200.0, -900.0, 300.0, 0.3), (-2400.0, -800.0, 250.0, 0.2))
-_EVENING: Final = (
-    (-200.0, 400.0, 150.0, 0.30),
-    (300.0, -300.0, 120.0, 0.20),
-    (-2100.0, -1300.0, 120.0, 0.15),
-    (1100.0, 1700.0, 150.0, 0.15),
-    (2600.0, 500.0, 120.0, 0.10),
-    (0.0, 0.0, 2000.0, 0.10),  # elsewhere
-)
 _AGES: Final = (("18-29", 0.30), ("30-44", 0.32), ("45-64", 0.26), ("65+", 0.12))
-BAY: Final = (1400.0, -3000.0, 1500.0)  # a circle of water: metres east and north, radius
 _MONDAY: Final = np.datetime64("2024-01-01T00:00:00", "us")
 POINTS: Final = 2_500  # of a region, about: more change the third digit of a loss
 _SHARES: Final = 20_000  # the parts that the weight of all is divided into, at least
@@ -54,37 +32,90 @@ def is_city(visits: Path) -> bool:
     return str(visits) == _NAME and not visits.exists()
 
 
-def synthetic_city(*, seed: int = 7, users: int = 200, days: int = 28) -> Visits:
-    """Return the visits of invented people in an invented city of 8 km x 6 km.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class City(CompactRepr):
+    """Homes, work places and evening quarters of the people of a synthetic city."""
 
-    Each person has a home in one of five areas, a work place near one of three hubs, and goes out to one of five
-    quarters, or elsewhere, in the evening. On a grid of 500 m the prior is uneven, and some cells are never
-    visited (a bay, the outskirts). The city lies in the open Atlantic (region ``"8 km x 6 km around 40,-30"``), so
-    that no picture of it is mistaken for a real place. The same seed gives the same visits. The first day is a
-    Monday. Visits are in the order of user and time, with the attributes ``area`` (of residence) and
-    ``age_group``.
+    centre: tuple[float, float]  # latitude and longitude
+    metres_per_degree: tuple[float, float]  # north and east
+    areas: tuple[tuple[str, float, float, float, float], ...]  # name, east, north, spread, share of people
+    work: tuple[tuple[float, float, float, float], ...]  # east, north and spread in metres, share
+    evening: tuple[tuple[float, float, float, float], ...]
+    on_land: Callable[[Floats], Bools]  # for points (..., 2) in metres east and north
+    note: str
+
+    def degrees(self, metres: Floats) -> Floats:
+        """Return latitude and longitude of points (..., 2) in metres east and north of the centre."""
+        return np.asarray(self.centre + metres[..., ::-1] / np.array(self.metres_per_degree))
+
+
+def _dry(metres: Floats) -> Bools:
+    corners = metres[..., None, :] + _ERROR_M * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
+    degrees = _SAN_FRANCISCO.degrees(corners)
+    return np.asarray(world(*_BOUNDS).on_land(degrees[..., 0], degrees[..., 1]).all(axis=-1))
+
+
+_ERROR_M: Final = 30.0  # of a phone, east and north
+_BOUNDS: Final = (37.70, -122.53, 37.84, -122.35)  # south, west, north, east: the city within its county
+_SAN_FRANCISCO: Final = City(
+    (37.765, -122.44),
+    (110_992.0, 88_113.0),
+    (
+        ("Mission", 2000.0, -500.0, 550.0, 0.22),
+        ("Richmond", -2700.0, 1800.0, 600.0, 0.20),
+        ("Inner Sunset", -2300.0, 100.0, 500.0, 0.14),
+        ("Haight", -300.0, 500.0, 450.0, 0.12),
+        ("North Beach", 2850.0, 3700.0, 400.0, 0.18),
+        ("Marina", 250.0, 3950.0, 350.0, 0.14),
+    ),
+    ((3500.0, 3000.0, 350.0, 0.5), (3400.0, 1450.0, 300.0, 0.3), (-1600.0, -200.0, 250.0, 0.2)),
+    (
+        (1650.0, -100.0, 150.0, 0.30),
+        (2750.0, 3850.0, 120.0, 0.20),
+        (1350.0, 1250.0, 120.0, 0.15),
+        (200.0, 3900.0, 150.0, 0.15),
+        (-2600.0, 1800.0, 150.0, 0.10),
+        (300.0, 1700.0, 1200.0, 0.10),  # elsewhere
+    ),
+    _dry,
+    "invented people in San Francisco",
+)
+
+
+def synthetic_city(*, seed: int = 7, users: int = 200, days: int = 28) -> Visits:
+    """Return the visits of invented people in San Francisco.
+
+    The coast is real, the people are not: each has a home in one of six neighbourhoods, a work place near one of
+    three hubs, and goes out to one of five quarters, or elsewhere, in the evening. All are on land. The same seed
+    gives the same visits. The first day is a Monday. Visits are in the order of user and time, with the attributes
+    ``area`` (of residence) and ``age_group``.
     """
+    return city_visits(_SAN_FRANCISCO, seed, users, days)
+
+
+def city_visits(city: City, seed: int, users: int, days: int) -> Visits:
+    """Return the visits of a synthetic city; see `synthetic_city`. Raises `InputError` without users or days."""
     if users < 1 or days < 1:
         raise InputError(f"a city of {users} users over {days} days has no visits.", "use numbers of at least 1.")
     random = random_generator(seed)  # of uniform numbers only: NumPy does not change their stream
-    area = _choice(random.random(users), [share for *_, share in AREAS])
+    area = _choice(random.random(users), [share for *_, share in city.areas])
     age = _choice(random.random(users), [share for _, share in _AGES])
-    work = _choice(random.random(users), [share for *_, share in _WORK])
-    homes = _scattered(random.random((users, 2)), np.array([row[1:4] for row in AREAS])[area])
-    works = _scattered(random.random((users, 2)), np.array([row[:3] for row in _WORK])[work])
-    homes = np.where(_on_land(homes)[:, None], homes, np.array([row[1:3] for row in AREAS])[area])
-    works = np.where(_on_land(works)[:, None], works, np.array([row[:2] for row in _WORK])[work])
+    work = _choice(random.random(users), [share for *_, share in city.work])
+    homes = _scattered(random.random((users, 2)), np.array([row[1:4] for row in city.areas])[area])
+    works = _scattered(random.random((users, 2)), np.array([row[:3] for row in city.work])[work])
+    homes = np.where(city.on_land(homes)[:, None], homes, np.array([row[1:3] for row in city.areas])[area])
+    works = np.where(city.on_land(works)[:, None], works, np.array([row[:2] for row in city.work])[work])
 
     # One row per user, day and kind of visit; which of them happen is drawn last.
     shape = (users, days, 3)
-    evening = _choice(random.random(users * days), [share for *_, share in _EVENING])
-    outings = _scattered(random.random((users * days, 2)), np.array([row[:3] for row in _EVENING])[evening])
+    evening = _choice(random.random(users * days), [share for *_, share in city.evening])
+    outings = _scattered(random.random((users * days, 2)), np.array([row[:3] for row in city.evening])[evening])
     where = np.empty((*shape, 2))
     where[:, :, 0] = works[:, None, :]
     where[:, :, 1] = outings.reshape(users, days, 2)
     where[:, :, 2] = homes[:, None, :]
-    reached = _on_land(where)
-    where += 60.0 * (random.random(where.shape) - 0.5)  # the phone's error
+    dry = city.on_land(where[:, :, 1])
+    where += 2 * _ERROR_M * (random.random(where.shape) - 0.5)
 
     hour = np.array([8.0, 18.0, 21.5]) + np.array([3.0, 3.0, 2.0]) * random.random(shape)
     weekend = np.arange(days) % 7 >= 5
@@ -92,22 +123,22 @@ def synthetic_city(*, seed: int = 7, users: int = 200, days: int = 28) -> Visits
     often = np.where(weekend[:, None], [0.15, 0.8, 0.7], [0.9, 0.4, 0.7])
     happens = random.random(shape) < eager[:, None, None] * often
     happens[:, 0, 2] = True  # everyone is seen at least once
-    happens &= reached
+    happens[:, :, 1] &= dry
 
     person, day, kind = np.nonzero(happens)
-    x, y = where[person, day, kind].T
     seconds = np.floor(3600 * hour[person, day, kind]).astype(np.int64)
     moment = _MONDAY + (day * 86_400 + seconds) * np.timedelta64(1, "s")
+    lat, lon = np.round(city.degrees(where[person, day, kind]), 6).T
     return Visits(
-        np.round(CENTRE[0] + y / METRES_PER_DEGREE[0], 6),
-        np.round(CENTRE[1] + x / METRES_PER_DEGREE[1], 6),
+        lat,
+        lon,
         user=np.array([f"u{number:03}" for number in range(users)], dtype=object)[person],
         time=moment,
         attributes={
-            "area": np.array([row[0] for row in AREAS], dtype=object)[area[person]],
+            "area": np.array([row[0] for row in city.areas], dtype=object)[area[person]],
             "age_group": np.array([row[0] for row in _AGES], dtype=object)[age[person]],
         },
-        notes=(f"These visits are synthetic: an invented city, made from the seed {seed}.",),
+        notes=(f"These visits are synthetic: {city.note}, made from the seed {seed}.",),
     )
 
 
@@ -120,12 +151,6 @@ def _scattered(uniform: Floats, around: Floats) -> Floats:
     radius = around[:, 2] * np.sqrt(-2 * np.log1p(-uniform[:, 0]))
     angle = 2 * np.pi * uniform[:, 1]
     return np.asarray(around[:, :2] + radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]))
-
-
-def _on_land(where: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    inside = (np.abs(where) < HALF_M).all(axis=-1)
-    bay = np.hypot(where[..., 0] - BAY[0], where[..., 1] - BAY[1]) < BAY[2]
-    return inside & ~bay
 
 
 def spread_evenly(region: Region, shape: tuple[int, int] = (1, 1)) -> Visits:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import math
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..core import great_circle_m
 from ..core.arrays import Bools, Floats
 from ..core.immutable import CompactRepr
 from ..errors import InputError
+from ..rounding import amount
 
 PATH: Final = Path(__file__).with_name("world.bin")
 """The packed map; `release/world.py` makes it."""
@@ -32,6 +35,10 @@ FILTERS: Final[list[dict[str, Any]]] = [
     {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 20, "pb": 0}
 ]
 _BLOCK: Final = 2048  # points
+_NEAR_M: Final = 100_000.0
+_FAR_M: Final = 300_000.0
+_IN_TOWN_M: Final = 15_000.0
+_LARGE: Final = 70_000  # people of a large town
 
 Ints = NDArray[np.int64]
 
@@ -48,7 +55,7 @@ class Town:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class World(CompactRepr):
-    """Land, water, rivers, borders and towns within bounds; points are arrays (n, 2) of latitude and longitude."""
+    """Map within bounds; points are arrays (n, 2), latitude and longitude in degrees."""
 
     land: tuple[tuple[Floats, ...], ...]  # polygons: the outer ring, then the holes
     water: tuple[tuple[Floats, ...], ...]
@@ -63,23 +70,6 @@ class World(CompactRepr):
         flat = points.reshape(-1, 2)
         land, water = (_inside(getattr(self, name), flat) for name in ("land", "water"))
         return np.asarray((land & ~water).reshape(points.shape[:-1]))
-
-    def features(self) -> list[dict[str, Any]]:
-        """Return the features of GeoJSON, each with a property ``kind``."""
-        kinds = (("land", "MultiPolygon"), ("water", "MultiPolygon"))
-        found = [
-            _feature(kind, form, [[_lonlat(ring) for ring in rings] for rings in getattr(self, kind)])
-            for kind, form in kinds
-        ]
-        found += [
-            _feature(kind, "MultiLineString", [_lonlat(line) for line in getattr(self, kind)])
-            for kind in ("shores", "rivers", "borders")
-        ]
-        found += [
-            _feature("town", "Point", [town.lon, town.lat], name=town.name, population=town.population)
-            for town in self.towns
-        ]
-        return found
 
 
 def _inside(polygons: tuple[tuple[Floats, ...], ...], points: Floats) -> Bools:
@@ -98,15 +88,6 @@ def _inside(polygons: tuple[tuple[Floats, ...], ...], points: Floats) -> Bools:
                 odd ^= (crosses & (x < a[:, 1] + (y - a[:, 0]) * slope)).sum(axis=1) % 2 == 1
             inside[some] |= odd
     return inside
-
-
-def _feature(kind: str, form: str, coordinates: Any, **properties: Any) -> dict[str, Any]:
-    geometry = {"type": form, "coordinates": coordinates}
-    return {"type": "Feature", "properties": {"kind": kind, **properties}, "geometry": geometry}
-
-
-def _lonlat(points: Floats) -> list[list[float]]:
-    return np.round(points[:, ::-1], 5).tolist()  # type: ignore[no-any-return]
 
 
 def world(south: float, west: float, north: float, east: float) -> World:
@@ -255,22 +236,57 @@ def _clip_line(line: Floats, low: Floats, high: Floats) -> list[Floats]:
     return parts
 
 
-def pack_ints(numbers: Ints) -> bytes:
-    """Return integers, at least 0 and below 2**35, as variable-length bytes: seven bits each, the lowest first."""
-    sizes = 1 + (numbers[:, None] >= 1 << 7 * np.arange(1, 5)).sum(axis=1)
-    starts = np.cumsum(sizes) - sizes
-    packed = np.zeros(int(sizes.sum()), dtype=np.uint8)
-    for k in range(5):
-        some = sizes > k
-        packed[starts[some] + k] = (numbers[some] >> 7 * k) & 127 | np.where(sizes[some] > k + 1, 128, 0)
-    return packed.tobytes()
-
-
 def unpack_ints(packed: bytes) -> Ints:
-    """Return the integers of `pack_ints`."""
+    """Return integers from variable-length bytes: seven bits each, the lowest first."""
     digits = np.frombuffer(packed, dtype=np.uint8).astype(np.int64)
     if not len(digits):
         return digits
     starts = np.flatnonzero(np.r_[True, digits[:-1] < 128])
     index = np.arange(len(digits)) - np.repeat(starts, np.diff(np.r_[starts, len(digits)]))
     return np.add.reduceat((digits & 127) << 7 * index, starts)
+
+
+def whereabouts(lat: ArrayLike, lon: ArrayLike) -> str:
+    """Return in words the bounding box of points in degrees, arrays (n,), and a large town nearby.
+
+    Example:
+        >>> whereabouts([48.85, 48.87], [2.29, 2.36])
+        '48.85 N to 48.87 N, 2.29 E to 2.36 E, in or near Paris'
+    """
+    y, x = np.asarray(lat, dtype=float), np.asarray(lon, dtype=float)
+    box = f"{_angle(y.min(), 'NS')} to {_angle(y.max(), 'NS')}, {_angle(x.min(), 'EW')} to {_angle(x.max(), 'EW')}"
+    middle = float(np.median(y)), float(np.median(x))
+    if (near := nearest_town(*middle)) is not None:
+        town, away = near
+        return (
+            f"{box}, in or near {town.name}"
+            if away <= _IN_TOWN_M
+            else f"{box}, {amount(away, 'm')} from {town.name}"
+        )
+    text = f"{box}, with no large town that we know within {amount(_FAR_M, 'm')}"
+    if abs(middle[1]) <= 90 and (near := nearest_town(middle[1], middle[0])) is not None and near[1] <= _NEAR_M:
+        text += (
+            f"; with latitude and longitude exchanged they would be {amount(near[1], 'm')} from {near[0].name}: "
+            "see whether the two are swapped"
+        )
+    return text
+
+
+def _angle(degrees: float, letters: str) -> str:
+    return f"{abs(degrees):.2f} {letters[0] if degrees >= 0 else letters[1]}"
+
+
+def nearest_town(lat: float, lon: float) -> tuple[Town, float] | None:
+    """Return the largest town within 15 km, or the nearest large one within 300 km, and the metres to it."""
+    reach = _FAR_M / 111_000
+    turn = min(180.0, reach / max(1e-3, math.cos(math.radians(lat))))
+    rows = range(_index(max(-90.0, lat - reach), 90, 180), _index(min(90.0, lat + reach), 90, 180) + 1)
+    columns = {int((lon + shift + 180) // TILE) % (360 // TILE) for shift in np.arange(-turn, turn + TILE, TILE)}
+    known = [town for row in rows for column in columns for town in _tile(row, column).towns]
+    known = [town for town in known if town.population >= _LARGE]
+    if not known:
+        return None
+    away = great_circle_m(np.array([[lat, lon]]), np.array([(town.lat, town.lon) for town in known]))[0]
+    close = [at for at in range(len(known)) if away[at] <= _IN_TOWN_M]
+    first = max(close, key=lambda at: known[at].population) if close else int(np.argmin(away))
+    return (known[first], float(away[first])) if away[first] <= _FAR_M else None

@@ -31,7 +31,7 @@ from ..privacy import (
 )
 from ..proofs import worst_ratios
 from ..rounding import amount, at_most, briefly_at_most
-from .theme import LIGHT, MAP, Theme, blank, check_suffix, colour_bar, one_panel, save_picture, say_instead
+from .theme import LIGHT, Theme, blank, check_suffix, colour_bar, one_panel, save_picture, say_instead, share_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -360,8 +360,9 @@ def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
         ax.plot(d, values, label="a pair of secrets", **_DOT)
     else:
         ends = [[0, reach], [0, max(1.02 * top, _LEAST)]]
-        *_, drawn = ax.hist2d(d, values, bins=60, range=ends, cmap=MAP, cmin=1, norm=PowerNorm(0.5, vmin=0))
-        colour_bar(drawn, ax, "ordered pairs of secrets", counts=True)
+        scale, norm = share_scale(), PowerNorm(0.5, vmin=0)
+        ax.hist2d(d, values, bins=60, range=ends, cmap=scale, cmin=1, norm=norm)
+        colour_bar(scale, norm, ax, "ordered pairs of secrets", counts=True)
     ax.plot(
         [0, reach],
         [0, slope * reach],

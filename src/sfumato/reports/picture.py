@@ -23,15 +23,16 @@ from .maps import (
     Name,
     Outline,
     check_there,
+    draw_contours,
+    draw_credit,
     draw_names,
-    draw_often,
     draw_outline,
     most_visited,
     north_arrow,
-    often,
     scale_bar,
+    world_outline,
 )
-from .theme import LIGHT, MAP, ON_MAP, blank, colour_bar
+from .theme import LIGHT, ON_MAP, blank, colour_bar, share_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,9 +43,9 @@ _ENTRIES: Final = 5  # of the legend
 _OFTEN: Final = 0.02  # the least probability of an example report
 _PANEL: Final = 3.95  # inches: the width of a single map
 _WIDTH: Final = 7.6  # inches: of three maps
-_CLEAR: Final = 0.001  # least share with a colour, on a map of up to 200 cells
 _EVEN: Final = 1e-9  # relative difference of equal shares
-_DOT: Final = 0.012  # least side of a dot, as a share of the width of a map
+_AROUND: Final = 0.12  # of the longer side of the cells: how much of the world is shown around them
+_BLUR: Final = 0.6  # of a cell's side: by which each report is blurred
 
 
 def picture(
@@ -58,7 +59,8 @@ def picture(
 ) -> Figure:
     """Return three maps side by side: prior, reports from one place, posterior after one report.
 
-    Lines are around the fewest cells that hold 50 % of the reports, and of the posterior.
+    They are drawn on the map of the world. Reports and posterior are smooth contours, inside which 50 % and 90 %
+    lie.
 
     Args:
         mechanism: A mechanism from places to places.
@@ -66,7 +68,7 @@ def picture(
         ground: The distance of the attacker's error.
         place: The label of the true place. By default place and report are those that add most to the attacker's
             error, so that the report and the best guess are not the true place.
-        outline: Land, water and names to draw on.
+        outline: Land, water and names to draw on, instead of the map of the world.
         visits: Visits of the prior; the most visited places are named if their names are known.
 
     Raises:
@@ -78,7 +80,7 @@ def picture(
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
     for which, ax in enumerate(axes):
         scene.draw(ax, which)
-    _legend(figure, axes[2], scene.space, columns=_ENTRIES)
+    _legend(figure, axes[2], columns=_ENTRIES)
     return figure
 
 
@@ -96,18 +98,16 @@ def panels(
     for which in range(3):
         figure = blank(4.2, scene.height + 2.2)
         ax = figure.subplots()
-        scene.draw(ax, which)
-        _legend(figure, ax, scene.space, columns=2)
+        scene.draw(ax, which, alone=True)
+        _legend(figure, ax, columns=2)
         figures.append(figure)
     return tuple(figures)
 
 
-def _legend(figure: Figure, ax: Axes, cells: Places, columns: int) -> None:
+def _legend(figure: Figure, ax: Axes, columns: int) -> None:
     from matplotlib.patches import Patch
 
     handles, labels = ax.get_legend_handles_labels()
-    handles.append(Patch(facecolor="none", edgecolor=LIGHT.muted, linewidth=0.8))
-    labels.append(f"clear: below {100 * clear_below(len(cells)):g} %")
     while len(labels) < _ENTRIES:  # legends of equal height give maps of equal size
         handles.append(Patch(facecolor="none", edgecolor="none"))
         labels.append(" ")
@@ -152,8 +152,7 @@ class Scene(CompactRepr):
             )
         centres, reports = np.asarray(space.coordinates) / 1000, space.on_plane(mechanism.observables) / 1000
         nearest = np.asarray(cKDTree(centres).query(reports)[1], dtype=np.intp)
-        if outline is not None:
-            check_there(outline, space)
+        outline = _ground_of(space, outline)
         estimates = optimal(mechanism, prior, ground).estimates
         position = None if place is None else space.position(place)
         if position is None and prior.even:  # all places are equally instructive: take a central one
@@ -171,31 +170,32 @@ class Scene(CompactRepr):
         """The height of a map, inches."""
         return _high(self.corners)
 
-    def draw(self, ax: Axes, which: int) -> None:
-        """Draw the prior (0), the reports (1) or the belief (2)."""
-        observables, row = self.mechanism.observables, self.mechanism.matrix[self.true]
-        belief = self.mechanism.posterior(self.prior)[self.report]
-        free = observables != self.space
+    def draw(self, ax: Axes, which: int, *, alone: bool = False) -> None:
+        """Draw the prior (0), the reports (1) or the belief (2); a map that is alone names its source."""
+        blur = _BLUR * math.sqrt(_area(self.corners[0]))
         if which == 0:
             _panel(ax, self.corners, self.prior.probabilities, *_words_of(self.prior))
         elif which == 1:
-            cells = _dots_km(self.reports, self.corners) if free else self.corners
-            _panel(ax, cells, row, "Where you appear", "share of reports (%)", self.corners)
+            _frame(ax, self.corners, "Where you appear")
+            row = self.mechanism.matrix[self.true]
+            draw_contours(ax, self.reports, row, blur, "reports inside (%)")
         else:
-            label = "probability after one report (%)"
-            _panel(ax, self.corners, belief, "What the attacker believes", label)
+            _frame(ax, self.corners, "What the attacker believes")
+            belief = self.mechanism.posterior(self.prior)[self.report]
+            draw_contours(ax, self.centres, belief, blur, "probability inside (%)")
         if self.outline is not None:
             draw_outline(ax, self.outline, self.space.projection)
         _finish(ax)
+        if which == 2 or alone:
+            draw_credit(ax, self.outline)
         if which == 0:
-            width, height = np.ptp(self.corners.reshape(-1, 2), axis=0)
+            low, high = _view(self.corners)
+            width, height = high - low
             own: Any = ax
             panel = own.figure.get_figwidth() / own.get_gridspec().ncols
             wide = 0.8 * panel * min(1, 7 / height * width)
             draw_names(ax, self.names, self.space.projection, wide)
             return
-        of, held = (observables, row) if which == 1 else (self.space, belief)
-        draw_often(ax, often(held, of, 0.5, self.space), self.space.projection, label="50 % are inside")
         _mark(ax, self.centres[self.true], "o", 10, "true place", ON_MAP[0])
         _mark(ax, self.reports[self.report], "s", 7, "report", LIGHT.series[1])
         if which == 2:
@@ -217,21 +217,36 @@ def places_panel(
 
     The label is that of the scale, in percent. Raises `InputError` if the outline lies elsewhere.
     """
-    if outline is not None:
-        check_there(outline, space)
-    corners = _corners_km(space)
+    outline, corners = _ground_of(space, outline), _corners_km(space)
     figure = blank(4.2, _high(corners) + 1.3)
     ax = figure.subplots()
     _panel(ax, corners, shares, title, label)
     if outline is not None:
         draw_outline(ax, outline, space.projection)
     _finish(ax)
+    draw_credit(ax, outline)
     return figure
+
+
+def _ground_of(space: Places, outline: Outline | None) -> Outline | None:
+    """Return what a map of places is drawn on; raise `InputError` if the outline lies elsewhere."""
+    if outline is None:
+        return world_outline(space)
+    check_there(outline, space)
+    return outline
+
+
+def _view(corners: Floats) -> tuple[Floats, Floats]:
+    """Return the lower left and the upper right corner of a map of cells: they and some of the world around."""
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    around = _AROUND * float((high - low).max())
+    return low - around, high + around
 
 
 def _high(corners: Floats) -> float:
     """Return the height of a map, inches."""
-    width, height = np.ptp(corners.reshape(-1, 2), axis=0)
+    low, high = _view(corners)
+    width, height = high - low
     return float(np.clip(_PANEL * height / width, 1.5, 7))
 
 
@@ -288,38 +303,30 @@ def _corners_km(space: Places) -> Floats:
     return corners
 
 
-def _dots_km(reports: Floats, corners: Floats) -> Floats:
-    """Return a square around each report, array (m, 4, 2), large enough to be seen among many cells."""
-    side = max(float(np.ptp(corners[0, :, 0])) / 2, float(np.ptp(corners[..., 0])) * _DOT)
-    squares: Floats = reports[:, None, :] + side / 2 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
-    return squares
+def _area(ring: Floats) -> float:
+    x, y = ring.T
+    return 0.5 * abs(float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum()))
 
 
-def clear_below(cells: int) -> float:
-    """Return the share below which a cell is clear: far below the mean of so many cells."""
-    return min(_CLEAR, 10.0 ** -math.ceil(math.log10(5 * cells)))
-
-
-def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str, frame: Floats | None = None) -> None:
+def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import PowerNorm
 
     # The square root lets small shares be seen beside large ones; the bar carries the true values.
     most = 100 * float(shares.max())
     even = np.ptp(shares) <= _EVEN * shares.max()  # in a middle colour: there is no maximum
-    norm = PowerNorm(0.5, vmin=0, vmax=4 * most if even else most)
-    cells: Any = PolyCollection(
-        list(corners), array=100 * shares, cmap=MAP, norm=norm, edgecolor="face", linewidth=0.2
-    )
-    around = corners if frame is None else frame
-    cells.set_alpha(np.where(shares >= clear_below(len(around)), 1.0, 0.0))  # the outline shows there
-    ax.add_collection(cells)
+    norm, scale = PowerNorm(0.5, vmin=0, vmax=4 * most if even else most), share_scale()
+    ax.add_collection(PolyCollection(list(corners), array=100 * shares, cmap=scale, norm=norm, edgecolor="none"))
+    _frame(ax, corners, title)
+    colour_bar(scale, norm, ax, label)
+
+
+def _frame(ax: Axes, corners: Floats, title: str) -> None:
+    low, high = _view(corners)
     ax.set_aspect("equal")
-    low, high = around.min(axis=(0, 1)), around.max(axis=(0, 1))
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
     ax.set_title(title)
-    colour_bar(cells, ax, label)
 
 
 def _mark(ax: Axes, at: Floats, marker: str, size: int, label: str, colour: str) -> None:

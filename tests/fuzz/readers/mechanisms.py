@@ -22,6 +22,7 @@ from sfumato.proofs import (
     prove_planar_noise,
 )
 from sfumato.reports import audited
+from sfumato_papers.invented_city import invented_city
 from tests.files.contents import plain_file, rich_file
 from tests.files.forging import Members, forged, npy, opened
 from tests.files.honest import KINDS, honest
@@ -111,7 +112,7 @@ class MechanismFiles(_Containers):
         contents["lattice"] = MechanismFile(
             flat, sf.Prior.uniform(lattice), guarantees=sf.CoordinatePrivacy("1/km")
         )
-        visits = sf.synthetic_city().select(np.arange(40))
+        visits = invented_city().select(np.arange(40))
         city = sf.Grid.covering(visits, "4 km", region=visits.region(trim=0.05))
         same = np.zeros((len(city), len(city)))
         same[:, 0] = 1.0

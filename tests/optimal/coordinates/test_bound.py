@@ -12,6 +12,7 @@ from sfumato import coordinate_bound
 from sfumato.errors import InputError, UnitError
 from sfumato.mechanisms import geometric_median, remapped_in_plane
 from sfumato.optimal.coordinates.bound import Round
+from sfumato_papers.invented_city import invented_city
 
 from ...clock import set_clock
 
@@ -294,7 +295,7 @@ def test_many_places_and_points_stay_in_time(places, points):
 
 
 def test_visits_are_projected_and_the_stretch_counts():
-    city = sf.synthetic_city(users=5, days=2)
+    city = invented_city(users=5, days=2)
     found = coordinate_bound(city, "1/km", points=20, time_limit=20.0, gap=0.05)
     assert len(found.rows) == len(city)
     assert 0 < found.lower < 4

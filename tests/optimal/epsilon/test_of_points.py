@@ -6,8 +6,9 @@ import pytest
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError
 from sfumato.optimal import EpsilonTrial, LossGoal, find_epsilon
+from sfumato_papers.invented_city import invented_city
 
-CITY = sf.synthetic_city(users=12, days=10)
+CITY = invented_city(users=12, days=10)
 
 
 def asked(lattice, goal, **more):

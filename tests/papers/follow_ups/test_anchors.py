@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-import sfumato as sf
 from sfumato_papers.follow_ups import AnchorNoise, Anchors, anchored, broken
 from sfumato_papers.follow_ups.aipo import (
     AIPO,
@@ -18,6 +17,7 @@ from sfumato_papers.follow_ups.aipo import (
     certified,
     interpolated,
 )
+from sfumato_papers.invented_city import invented_city
 
 SMALL = Anchors((0.0, 0.0), 2, 1, (1.0, 2.0))
 POINTS = np.random.default_rng(3).uniform((0, 0), (2, 2), (40, 2))
@@ -73,7 +73,7 @@ def test_broken_pairs_by_hand():
 
 @pytest.mark.slow
 def test_on_a_city_only_what_promises_keeps_it():
-    city = sf.synthetic_city()
+    city = invented_city()
     parts = (interpolated("a city", city, 0.8, 200, 3, 1), certified("a city", city, 0.8, 200, 3, 25, 8))
     by: dict[Any, Any] = {row["mechanism"]: row for part in parts for row in part["anchors"]}
     for name in (AIPO, EM):

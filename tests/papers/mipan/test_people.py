@@ -5,6 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
+from sfumato_papers.invented_city import invented_city
 from sfumato_papers.mipan import (
     GAP,
     NO_NOISE,
@@ -23,7 +24,7 @@ SIZE = (8_000.0, 6_000.0)
 
 
 def test_a_contest_stays_within_the_loss_and_below_the_optimum(torch):
-    city = hidden_in("city", sf.synthetic_city(), (3,), SIZE, 2_000.0)
+    city = hidden_in("city", invented_city(), (3,), SIZE, 2_000.0)
     assert [each.name for each in city] == ["3 users", "Old Town or Northfield"]
     for hidden in city:
         data, cells = hidden.data, hidden.cells
@@ -47,7 +48,7 @@ def test_a_contest_stays_within_the_loss_and_below_the_optimum(torch):
 
 def test_visits_without_homes_hide_their_users():
     """Gowalla has no column that tells where people live: its users are hidden all the same."""
-    city = sf.synthetic_city()
+    city = invented_city()
     bare = sf.Visits(city.lat, city.lon, city.user)
     (hidden,) = hidden_in("bare", bare, (3,), SIZE, 2_000.0)
     assert hidden.name == "3 users"
@@ -55,7 +56,7 @@ def test_visits_without_homes_hide_their_users():
 
 
 def test_users_with_few_visits_are_left_out():
-    city = sf.synthetic_city()
+    city = invented_city()
     users = [*np.asarray(city.user).tolist(), "rare"]
     rare = sf.Visits([*city.lat, city.lat[0]], [*city.lon, city.lon[0]], users)
     (hidden,) = hidden_in("rare", rare, (100_000,), SIZE, 2_000.0)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import sfumato as sf
 from sfumato.errors import DataError
 from sfumato_papers import privacy_games, rows_of
+from sfumato_papers.invented_city import invented_city
 from sfumato_papers.reproduction import Setting, paper_of
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -18,7 +18,7 @@ SOURCE = "synthetic city"
 @pytest.fixture(scope="module")
 def parts():
     """The parts of the quick size, by name."""
-    setting = Setting(True, {SOURCE: sf.synthetic_city()}, given=False)
+    setting = Setting(True, {SOURCE: invented_city()}, given=False)
     return {part.name: part for part in paper_of("privacy-games").parts(setting)}
 
 
@@ -203,7 +203,7 @@ def test_people_are_drawn_from_each_source_in_turn(parts):
 
 
 def test_no_user_with_enough_visits_is_refused():
-    few = sf.synthetic_city(users=2, days=1)
+    few = invented_city(users=2, days=1)
     with pytest.raises(DataError, match="no user has 40 visits, in more than one cell, on one map of 6 km x 4 km"):
         paper_of("privacy-games").parts(Setting(True, {SOURCE: few}, given=False))
 

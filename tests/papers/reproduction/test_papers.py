@@ -8,7 +8,7 @@ from importlib import import_module
 
 import pytest
 
-import sfumato as sf
+from sfumato_papers.invented_city import invented_city
 from sfumato_papers.reproduction import NAMES, SECONDS, RunTables, Setting, paper_of, run
 from sfumato_papers.reproduction.run import file_name
 
@@ -27,7 +27,7 @@ def paper(request):
 
 @pytest.fixture(scope="module")
 def setting(paper):
-    return Setting(True, {"synthetic city": sf.synthetic_city()} if paper.visits else {}, given=False)
+    return Setting(True, {"synthetic city": invented_city()} if paper.visits else {}, given=False)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError, InputError
+from sfumato_papers.invented_city import invented_city
 from sfumato_papers.wild import (
     CertifiedNoise,
     EvenRadius,
@@ -32,7 +33,7 @@ def generator(seed=1):
 
 @pytest.fixture(scope="module")
 def town():
-    return town_of("city", sf.synthetic_city())
+    return town_of("city", invented_city())
 
 
 def test_copies_average_as_their_closed_form_says():

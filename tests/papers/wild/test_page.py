@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from benchmarks.wild_page import KEPT, SCHEME_PAGE, tables_in
 
-import sfumato as sf
+from sfumato_papers.invented_city import invented_city
 from sfumato_papers.reproduction import Judgement
 from sfumato_papers.wild import SCHEMES
 from sfumato_papers.wild.attack_errors import CloseRow, FoundRow, close_row, close_rows, metres, over_seeds
@@ -135,7 +135,7 @@ def test_the_kept_tables_are_those_of_the_full_run(name):
 @pytest.mark.slow
 def test_what_was_found_is_that_of_the_full_run():
     key = "trips-louisville"
-    city = sf.synthetic_city()
+    city = invented_city()
     seeds = range(1, FULL.seeds + 1)
     rows: list[Any] = [
         row for seed in seeds for row in attacks(key, "synthetic city", city, seed, FULL, True)["found"]

@@ -13,10 +13,11 @@ from sfumato.core import NumberBins
 from sfumato.files import MechanismFile
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.reports.document import OtherDesigns, report
+from sfumato_papers.invented_city import invented_city
 
-CITY = sf.synthetic_city(users=20, days=7)
+CITY = invented_city(users=20, days=7)
 REGION = "4 km x 3 km around 40,-30"
-FEW = sf.synthetic_city(users=5, days=3)
+FEW = invented_city(users=5, days=3)
 """Visits for noise: its attackers look at every pair of places."""
 
 

@@ -1,4 +1,4 @@
-"""The smallest set of cells that holds a share of the reports: brute force, shapely, and free points."""
+"""Smallest sets of cells and contours that hold a share of the reports: brute force and shapely."""
 
 from itertools import combinations
 
@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shapely.geometry import Polygon, shape
-from shapely.ops import unary_union
+from shapely.geometry import Point, Polygon
 
 import sfumato as sf
-from sfumato.reports.maps import often, often_cells
+from sfumato.reports.maps import draw_contours, often_cells
+from sfumato.reports.theme import blank
 
 GRID = sf.Grid.covering("6 km x 5 km around 48.85,2.35", cell="1 km")
 
@@ -39,56 +39,24 @@ def test_what_is_no_probability_is_refused(row):
         often_cells(row, 0.5)
 
 
-@pytest.mark.parametrize(
-    "places",
-    [
-        GRID,
-        sf.Lattice.covering("6 km x 5 km around 48.85,2.35", "1 km"),
-        sf.Lattice.covering("6 km x 5 km around 48.85,2.35", "1 km", kind="triangular"),
-        sf.Hexagons.covering("6 km x 5 km around 48.85,2.35", cell="1.2 km"),
-    ],
-    ids=["grid", "square", "triangular", "hexagons"],
-)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
-def test_the_outline_is_the_union_of_the_cells(places, data):
-    weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(places), max_size=len(places))), float)
-    weights[data.draw(st.integers(0, len(places) - 1))] += 1
-    row, share = weights / weights.sum(), data.draw(st.sampled_from([0.5, 0.9, 1.0]))
-    found = shape(often(row, places, share))
-    corners = places.outlines_latlon()[often_cells(row, share)][..., ::-1]
-    union = unary_union([Polygon(cell).buffer(1e-9) for cell in corners])
-    cell = Polygon(corners[0]).area
-    assert found.buffer(0).symmetric_difference(union).area < 1e-3 * cell
-    assert sum(part.area for part in found.geoms) == pytest.approx(sum(Polygon(c).area for c in corners), rel=1e-4)
-    for part in found.geoms:
-        assert part.exterior.is_ccw
-        assert not any(hole.is_ccw for hole in part.interiors)
-        assert part.exterior.is_simple
-
-
-def test_a_hole_is_a_hole():
-    row = np.ones(len(GRID))
-    places = np.asarray(GRID.coordinates)
-    x, y = np.round((places - places[0]) / 1000).T
-    row[(x == 2) & (y == 2)] = 0
-    found = often(row / row.sum(), GRID, 1.0)["coordinates"]
-    assert len(found) == 1
-    assert [len(ring) for ring in found[0]][1:] == [5]
-    assert found[0][0][0] == found[0][0][-1]
-
-
-def test_free_points_count_for_the_nearest_cell():
-    lat, lon = GRID.latlon[[3, 3, 11]].T + np.array([[1e-3, -1e-3, 0], [0, 0, 1e-3]])
-    points = sf.Space(["a", "b", "c"], coordinates=np.column_stack([lat, lon]), unit="degree", crs="EPSG:4326")
-    row = [0.3, 0.3, 0.4]
-    alone = np.zeros(len(GRID))
-    alone[3] = 1
-    assert often(row, points, 0.5, GRID) == often(alone, GRID, 0.5)
-    with pytest.raises(sf.errors.InputError, match="no cells to draw"):
-        often(row, points, 0.5)
-
-
-def test_a_row_of_another_size_is_refused():
-    with pytest.raises(sf.errors.InputError):
-        often([0.5, 0.5], GRID, 0.5)
+def test_contours_hold_the_shares_that_they_say(data):
+    weights = np.array(data.draw(st.lists(st.integers(0, 5), min_size=30, max_size=30)), float)
+    weights[data.draw(st.integers(0, 29))] += 1
+    points = np.asarray(GRID.coordinates) / 1000
+    ax = blank(4, 4).subplots()
+    low, high = points.min(axis=0) - 1, points.max(axis=0) + 1
+    ax.set_xlim(low[0], high[0])
+    ax.set_ylim(low[1], high[1])
+    draw_contours(ax, points, weights, 0.6, "inside (%)")
+    filled, *lines = ax.collections
+    held = []
+    for line, share in zip(lines, (0.5, 0.9), strict=True):
+        (path,) = line.get_paths()
+        rings = [Polygon(ring).buffer(0.05) for ring in map(np.asarray, path.to_polygons()) if len(ring) > 3]
+        inside = np.array([sum(ring.contains(Point(point)) for ring in rings) % 2 == 1 for point in points])
+        held.append(weights[inside].sum() / weights.sum())
+        assert held[-1] >= share - 1e-9
+    assert held[0] <= held[1]
+    assert len(filled.get_paths()) == 4

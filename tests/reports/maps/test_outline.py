@@ -1,4 +1,4 @@
-"""Outlines from files that anyone may have written, and the invented one."""
+"""Outlines from files that anyone may have written, and the map of the world."""
 
 import json
 import os
@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.reports.maps import invented_outline, outline, outline_of
+from sfumato.geo import CREDIT
+from sfumato.reports.maps import outline, outline_of, world_outline
 
 SQUARE = [[2.3, 48.8], [2.4, 48.8], [2.4, 48.9], [2.3, 48.8]]
 
@@ -49,7 +50,12 @@ def test_land_water_lines_and_names_are_read(tmp_path):
 
 
 def test_what_is_written_again_is_the_same(tmp_path):
-    first = invented_outline()
+    held = [
+        polygon(name="North"),
+        polygon(natural="water"),
+        feature({"type": "LineString", "coordinates": SQUARE[:3]}),
+    ]
+    first = outline(written(tmp_path, {"type": "FeatureCollection", "features": held}))
     again = outline(written(tmp_path, first.geojson()))
     assert [shape.kind for shape in again.shapes] == [shape.kind for shape in first.shapes]
     for one, other in zip(first.shapes, again.shapes, strict=True):
@@ -118,12 +124,10 @@ def test_names_of_others_are_plain_and_short():
     assert "\n" not in found.source
 
 
-def test_the_invented_shore_has_every_visit_of_the_city_on_land():
-    from matplotlib.path import Path
-
-    visits = sf.synthetic_city()
-    found = invented_outline()
-    land = next(shape.rings[0] for shape in found.shapes if shape.kind == "land")
-    assert Path(land).contains_points(np.column_stack([visits.lat, visits.lon])).all()
-    assert "invented" in found.source
-    assert {"Old Town", "Harbour", "Gull Bay"} <= {name.text for name in found.names}
+def test_the_map_around_places_has_land_water_and_names():
+    found = world_outline(sf.Lattice.covering("8 km x 8 km around 37.78,-122.45", "1 km"))
+    assert found is not None
+    assert found.source == CREDIT
+    assert {"land", "water", "shore"} <= {shape.kind for shape in found.shapes}
+    assert "San Francisco" in {name.text for name in found.names}
+    assert world_outline(sf.Lattice.covering("1000 km x 300 km around 62,10", "100 km")) is None

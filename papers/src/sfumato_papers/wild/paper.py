@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sfumato.geo import Visits, synthetic_city
+from sfumato.geo import Visits
 from sfumato.mechanisms import PlanarLaplace
 
+from ..invented_city import invented_city
 from ..reproduction import Equation, Made, Paper, Setting, StudyPart
 from ..results import columns_of
 from .attack_errors import AS_DOCUMENTED, FRESH, REMEMBERED, errors_without_report, scheme_errors, town_of
@@ -61,7 +62,7 @@ def _parts(setting: Setting) -> list[StudyPart]:
     ]
     for make in (averages, walks, zones, distances):
         parts += [StudyPart(f"{make.__name__}, seed {seed}", make, (seed, size)) for seed in seeds]
-    cities = {"synthetic city": synthetic_city(), **setting.data} if setting.given else setting.data
+    cities = {"synthetic city": invented_city(), **setting.data} if setting.given else setting.data
     for number, (city, visits) in enumerate(cities.items()):
         town_of(city, visits)  # fails now, not after an hour
         parts += [

@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 
 from sfumato.core.arrays import Floats
-from sfumato.geo import CENTRE, Projection, synthetic_city
+from sfumato.geo import Projection
 
+from ..invented_city import CENTRE, invented_city
 from .attack_errors import FRESH
 from .channels import DriftingOffset, FixedCells
 from .radial import CertifiedNoise
@@ -51,7 +52,7 @@ class ZonePicture:
 
 def week(schemes: Sequence[WildScheme], certified_m: float, seed: int) -> list[PicturePoint]:
     """Return a week of one person of the synthetic city under schemes, and under certified noise."""
-    visits = synthetic_city(days=_DAYS).of_user(_PERSON)
+    visits = invented_city(days=_DAYS).of_user(_PERSON)
     points = Projection(*CENTRE).forward(visits.lat, visits.lon)
     rounded, same = np.unique(np.round(points / 200), axis=0, return_inverse=True)
     anchors = np.array([points[same.ravel() == place][0] for place in range(len(rounded))])

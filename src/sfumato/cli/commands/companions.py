@@ -123,13 +123,14 @@ def reproduce(options: ReproduceOptions) -> None:
 
 
 def _visits_by_name(options: ReproduceOptions) -> dict[str, Visits]:
-    """Return the visits of each file by its name without ending, or those of the built-in city."""
-    from ...geo import synthetic_city
+    """Return the visits of each file by its name without ending, or those of the invented city of the studies."""
+    from sfumato_papers.invented_city import invented_city
+
     from ..place_options import visits_from
 
     files = options.files or []
     if not files:
-        return {"synthetic city": synthetic_city()}
+        return {"synthetic city": invented_city()}
     visits: dict[str, Visits] = {}
     for path in files:
         if path.stem in visits:

@@ -142,16 +142,14 @@ def _check_limit(options: DesignOptions) -> None:
 
 
 def _outline(options: DesignOptions) -> Outline | None:
-    """Return the background of the maps: ``--outline``, or the outline of the built-in city."""
-    from ...reports.maps import invented_outline, outline
+    """Return the background of the maps that ``--outline`` names; None for the map of the world."""
+    from ...reports.maps import outline
 
     if not options.picture:
         if options.outline is not None:
             raise InputError("--outline was given with --no-picture.", "leave one of them out.")
         return None
-    if options.outline is None:
-        return None if options.non_default("visits", "region", "population") else invented_outline()
-    return outline(options.outline)
+    return None if options.outline is None else outline(options.outline)
 
 
 def _prior_data(options: DesignOptions) -> PriorData:

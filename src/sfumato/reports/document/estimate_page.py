@@ -18,7 +18,7 @@ from ...rounding import counted
 from .. import sentences as words
 from ..facts import FileFacts
 from ..maps import Outline
-from ..picture import clear_below, places_panel
+from ..picture import places_panel
 from ..theme import LIGHT, as_svg, blank
 from .figures import MAP_MOST, side_by_side
 from .layout import file_section
@@ -145,9 +145,8 @@ def _maps(estimate: Estimate, space: Places, outline: Outline | None) -> PageFig
         label = f"width of the {words.confidence_words(sure)} (percentage points)"
         figures.append(places_panel(space, widths, "How unsure they are", label, outline=outline))
         titles.append("Map of the widths of the intervals")
-        caption = "The estimated share of each place, and the width of its interval. Brighter is less certain."
-    clear = f" Places without colour have less than {100 * clear_below(len(space)):g} %."
-    return side_by_side(figures, titles, caption + clear)
+        caption = "The estimated share of each place, and the width of its interval: the wider, the stronger."
+    return side_by_side(figures, titles, caption)
 
 
 def _bars(estimate: Estimate, withheld: Collection[int]) -> PageFigure:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
+from scipy.ndimage import gaussian_filter
 
-from ...core import Space
 from ...core.arrays import Floats, floats
 from ...errors import InputError
 from ...escaping import figure as outside
-from ...geo import Places, Projection
-from ..theme import LIGHT, ON_MAP
+from ...geo import CREDIT, Projection
+from ..theme import LIGHT, ON_MAP, colour_bar, share_scale
 from .outline import Name, Outline
 
 if TYPE_CHECKING:
@@ -32,48 +29,87 @@ _MOST: Final = 8  # names on one map
 _SHARE = 0.32  # largest width of a scale bar, as a share of the map
 _BELOW = -0.05  # its position below the map, as a share of the height
 _SLACK = 1e-12  # of a share, for sums of floats
-_SAME = 1e-3  # of the length of an edge: nearer corners are merged
-Ring = NDArray[np.intp]
+_LOWER: Final = 0.8  # of the height at the last point inside: contours pass around it, not through it
+_SAME: Final = 1e-6  # relative difference of the levels of two contours, at least
+_PIXELS: Final = 240  # along the longer side of a map
+_BEYOND: Final = 4.0  # blurs around a map that contours are computed on
+_SHARES: Final = (0.9, 0.75, 0.5, 0.25)
+_HEIGHTS: Final = (0.3, 0.45, 0.6, 0.8)  # of the peak, at most: so that a single point has contours, too
+_LINES: Final = {0.5: "solid", 0.9: "dashed"}
 
 
 def draw_outline(ax: Axes, outline: Outline, projection: Projection) -> None:
-    """Draw land and water below everything else, and shores, borders and lines above the cells."""
+    """Draw land, water and rivers below everything else, and shores, borders and lines above the cells."""
     from matplotlib.patches import PathPatch
 
-    colours = {"land": LIGHT.land, "water": LIGHT.water}
+    fills = {"land": LIGHT.land, "water": LIGHT.water}
+    lines = {"shore": (LIGHT.muted, 0.7, 0.3), "river": (LIGHT.water, 2.2, 0.4), "border": (LIGHT.muted, 0.7, 0.5)}
     for shape in outline.shapes:
         path = _path([_km(ring, projection) for ring in shape.rings])
-        if shape.kind in colours:
-            ax.add_patch(PathPatch(path, facecolor=colours[shape.kind], edgecolor="none", zorder=0.2))
-        for colour, width, alpha in ((ON_MAP[1], 1.3, 0.3), (ON_MAP[0], 0.6, 0.75)):
-            line = PathPatch(path, fill=False, edgecolor=colour, linewidth=width, alpha=alpha, zorder=2.1)
+        if shape.kind in fills:
+            ax.add_patch(PathPatch(path, facecolor=fills[shape.kind], edgecolor="none", zorder=0.2))
+        if shape.kind in lines:
+            colour, width, order = lines[shape.kind]
+            line = PathPatch(path, fill=False, edgecolor=colour, linewidth=width, zorder=order)
             ax.add_patch(line)
+        elif shape.edge:
+            for colour, width, alpha in ((ON_MAP[1], 1.3, 0.3), (ON_MAP[0], 0.6, 0.75)):
+                ax.add_patch(
+                    PathPatch(path, fill=False, edgecolor=colour, linewidth=width, alpha=alpha, zorder=2.1)
+                )
 
 
-def draw_often(ax: Axes, geometry: dict[str, Any], projection: Projection, *, label: str) -> None:
-    """Draw the outline of cells as `often` returns it."""
-    from matplotlib.patches import PathPatch
-    from matplotlib.patheffects import withStroke
+def draw_contours(ax: Axes, points: Floats, weights: Floats, width: float, label: str) -> None:
+    """Draw smooth contours inside which 25, 50, 75 and 90 % of weighted points lie, and the bar of their colours.
 
-    rings = [np.array(ring)[:, ::-1] for polygon in geometry["coordinates"] for ring in polygon]
-    ax.add_patch(
-        PathPatch(
-            _path([_km(ring, projection) for ring in rings]),
-            fill=False,
-            edgecolor=ON_MAP[0],
-            linewidth=1.6,
-            zorder=1.9,
-            clip_on=False,
-            label=label,
-            path_effects=[withStroke(linewidth=3.4, foreground=ON_MAP[1])],
-        )
+    Args:
+        ax: A map in kilometres, with its limits.
+        points: Kilometres east and north, array (n, 2).
+        weights: Their weights, array (n,), at least 0 and not all 0.
+        width: By which each point is blurred, kilometres.
+        label: Of the bar.
+    """
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+
+    (west, east), (south, north) = ax.get_xlim(), ax.get_ylim()
+    step = max(east - west, north - south) / _PIXELS
+    low = np.array([west, south]) - _BEYOND * width
+    size = np.ceil((np.array([east, north]) + _BEYOND * width - low) / step).astype(int)
+    at = np.floor((points - low) / step).astype(int)
+    seen = ((at >= 0) & (at < size)).all(axis=1)
+    heights = np.zeros(size)
+    np.add.at(heights, tuple(at[seen].T), weights[seen])
+    heights = gaussian_filter(heights, width / step, mode="constant")
+    blur = weights * step**2 / (2 * math.pi * width**2)
+    of_points = np.array(
+        [blur @ np.exp(-((points - point) ** 2).sum(axis=1) / (2 * width**2)) for point in points]
     )
+    peak, levels, least = float(max(of_points.max(), heights.max())), [], 0.0
+    for share, most in zip(_SHARES, _HEIGHTS, strict=True):
+        order = np.argsort(-of_points, kind="stable")
+        held = np.cumsum(weights[order]) >= share * weights.sum() * (1 - _SLACK)
+        level = min(float(of_points[order[int(np.argmax(held))]]), most * peak)
+        least = max(_LOWER * level, least * (1 + _SAME))
+        levels.append(least)
+    x, y = (low[axis] + step * (np.arange(size[axis]) + 0.5) for axis in (0, 1))
+    colours = share_scale()(np.linspace(0.25, 0.95, len(levels)))
+    ax.contourf(x, y, heights.T, [*levels, 2 * peak], colors=colours, zorder=1)
+    look: dict[str, Any] = {"colors": LIGHT.ink, "linewidths": 1.2, "zorder": 1.9}
+    for share, form in _LINES.items():
+        level = levels[_SHARES.index(share)]
+        if heights.max() > level:
+            ax.contour(x, y, heights.T, [level], linestyles=form, **look)
+        ax.plot(
+            np.nan, np.nan, color=LIGHT.ink, linewidth=1.2, linestyle=form, label=f"{100 * share:g} % are inside"
+        )
+    edges = [0.0, *(100 * share for share in _SHARES[::-1])]
+    scale = ListedColormap(colours[::-1]), BoundaryNorm(edges, len(levels))
+    colour_bar(*scale, ax, label, ticks=edges)
 
 
 def draw_names(ax: Axes, names: Sequence[Name], projection: Projection, width_inches: float) -> None:
     """Write names on a map in their order, without those that would overlap earlier ones."""
     from matplotlib.font_manager import FontProperties
-    from matplotlib.patheffects import withStroke
     from matplotlib.textpath import text_to_path
 
     font, measured = FontProperties(size=_SIZE), text_to_path.get_text_width_height_descent
@@ -89,8 +125,7 @@ def draw_names(ax: Axes, names: Sequence[Name], projection: Projection, width_in
         if len(taken) >= _MOST or not inside or any(_meet(box, other) for other in taken):
             continue
         taken.append(box)
-        halo = [withStroke(linewidth=2.2, foreground=ON_MAP[1])]
-        ax.plot(x, y, marker="o", markersize=2.6, color=ON_MAP[0], path_effects=halo, zorder=2.8)
+        ax.plot(x, y, marker="o", markersize=2.6, color=LIGHT.ink, zorder=2.8)
         ax.annotate(  # on a box, not with a halo, which would turn letters into shapes
             outside(name.text),
             (x, y),
@@ -99,8 +134,8 @@ def draw_names(ax: Axes, names: Sequence[Name], projection: Projection, width_in
             ha="center",
             va="bottom",
             fontsize=_SIZE,
-            color=ON_MAP[0],
-            bbox={"facecolor": ON_MAP[1], "alpha": 0.62, "edgecolor": "none", "pad": 1.2},
+            color=LIGHT.ink,
+            bbox={"facecolor": LIGHT.paper, "alpha": 0.7, "edgecolor": "none", "pad": 0.8},
             zorder=3.2,
         )
 
@@ -120,6 +155,23 @@ def _path(rings: Iterable[Floats]) -> Path:
     lines = [ring for ring in rings if len(ring)]
     codes = [np.r_[Path.MOVETO, np.full(len(ring) - 1, Path.LINETO)] for ring in lines]
     return Path(np.concatenate(lines), np.concatenate(codes)) if lines else Path(np.empty((0, 2)))
+
+
+def draw_credit(ax: Axes, outline: Outline | None) -> None:
+    """Write the source of the map of the world into a corner of a map."""
+    if outline is not None and outline.source == CREDIT:
+        ax.annotate(
+            CREDIT,
+            (1, 0),
+            xycoords="axes fraction",
+            xytext=(-2, 2),
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            fontsize=4.5,
+            color=LIGHT.muted,
+            zorder=3.4,
+        )
 
 
 def bar_length(width_m: float) -> tuple[float, str]:
@@ -206,114 +258,3 @@ def often_cells(row: ArrayLike, share: float) -> NDArray[np.bool_]:
     chosen = np.zeros(len(shares), dtype=bool)
     chosen[order[:needed]] = True
     return chosen & (shares > 0)
-
-
-def often(row: ArrayLike, reports: Space, share: float, cells: Places | None = None) -> dict[str, Any]:
-    """Return the outline of the smallest set of cells that holds a share of the reports, in degrees.
-
-    Reports at free points count for the cell whose centre is nearest.
-
-    Args:
-        row: The probability of each report, array (m,), such as a row of a mechanism's matrix.
-        reports: The reports: places, or points with latitude and longitude.
-        share: A number above 0 and at most 1: .5 for half of the reports.
-        cells: The cells to draw; by default the reports, if they are places.
-
-    Returns:
-        A geometry of GeoJSON: ``{"type": "MultiPolygon", "coordinates": [...]}``, longitude first. Rings
-        around cells run counter-clockwise, those around holes clockwise.
-
-    Raises:
-        InputError: If there are no cells, sizes do not fit, or the share is out of range.
-    """
-    places = cells if cells is not None else reports
-    if not isinstance(places, Places):
-        raise InputError("the reports have no cells to draw.", "pass cells: a Grid, Hexagons or a Lattice.")
-    chosen = often_cells(by_cell(row, reports, places), share)
-    corners = places.outlines_latlon()
-    flat = places.projection.forward(corners[..., 0].ravel(), corners[..., 1].ravel()).reshape(corners.shape)
-    points, rings = boundary(flat[chosen])
-    degrees = np.round(places.projection.inverse(points)[:, ::-1], 7)
-    outer = [ring for ring in rings if _area(points[ring]) > 0]
-    polygons = [[ring] for ring in outer]
-    for ring in rings:
-        if _area(points[ring]) < 0:
-            inside = [k for k, around in enumerate(outer) if _holds(points[around], points[ring])]
-            polygons[min(inside, key=lambda k: _area(points[outer[k]]))].append(ring)
-    return {
-        "type": "MultiPolygon",
-        "coordinates": [[[*map(list, degrees[[*ring, ring[0]]].tolist())] for ring in each] for each in polygons],
-    }
-
-
-def by_cell(row: ArrayLike, reports: Space, places: Places) -> Floats:
-    """Return the probability of a report in each cell, array (n,); see `often`."""
-    shares = floats(row, "the probabilities", shape=(len(reports),))
-    if reports == places:
-        return shares
-    centres = places.on_plane(places)
-    nearest = cKDTree(centres).query(places.on_plane(reports))[1]
-    return np.bincount(nearest, shares, minlength=len(places)).astype(float)
-
-
-def boundary(corners: Floats) -> tuple[Floats, list[Ring]]:
-    """Return the points (p, 2) and rings around cells, whose corners (n, k, 2) run counter-clockwise."""
-    flat = corners.reshape(-1, 2)
-    edge = float(np.median(np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)))
-    pairs = cKDTree(flat).query_pairs(_SAME * edge, output_type="ndarray")
-    same = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(flat), len(flat)))
-    number, names = connected_components(same, directed=False)
-    points = np.zeros((number, 2))
-    points[names] = flat
-    starts = names.reshape(corners.shape[:2])
-    ends = np.roll(starts, -1, axis=1)
-    edges = {(a, b) for a, b in zip(starts.ravel().tolist(), ends.ravel().tolist(), strict=True) if a != b}
-    leads: dict[int, list[int]] = {}
-    for a, b in sorted(edges):
-        if (b, a) not in edges:
-            leads.setdefault(a, []).append(b)
-    return points, [np.array(ring, dtype=np.intp) for ring in _rings(leads)]
-
-
-def _rings(leads: dict[int, list[int]]) -> Iterator[list[int]]:
-    """Yield the edges as rings that visit no point twice."""
-    while leads:
-        walk = [next(iter(leads))]
-        at = {walk[0]: 0}
-        while walk:
-            here = walk[-1]
-            onward = leads.get(here)
-            if not onward:
-                leads.pop(here, None)
-                break
-            after = onward.pop()
-            if not onward:
-                del leads[here]
-            if after in at:
-                ring = walk[at[after] :]
-                for point in ring[1:]:
-                    del at[point]
-                walk = walk[: at[after] + 1]
-                yield ring
-            else:
-                at[after] = len(walk)
-                walk.append(after)
-
-
-def _area(ring: Floats) -> float:
-    """Return the area inside a ring, negative if it runs clockwise."""
-    x, y = (ring - ring[0]).T
-    return 0.5 * float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum())
-
-
-def _holds(around: Floats, ring: Floats) -> bool:
-    """Return whether the inside of a ring is inside another, whose corners it may touch."""
-    middle = (ring + np.roll(ring, -1, axis=0)) / 2
-    inward = np.roll(ring, -1, axis=0) - ring
-    # A hole runs clockwise: just to the right of its edges is its inside.
-    x, y = middle[0] + 1e-3 * np.array([inward[0, 1], -inward[0, 0]])
-    (x0, y0), (x1, y1) = around.T, np.roll(around, -1, axis=0).T
-    crosses = (y0 > y) != (y1 > y)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        right = x < x0 + (y - y0) / (y1 - y0) * (x1 - x0)
-    return bool((crosses & right).sum() % 2)

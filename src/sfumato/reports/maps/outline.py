@@ -17,7 +17,7 @@ from ...core.arrays import Floats, readonly
 from ...core.immutable import CompactRepr
 from ...errors import DataError, FileError, InputError
 from ...escaping import plain, shorten
-from ...geo import AREAS, BAY, CENTRE, HALF_M, METRES_PER_DEGREE, Places, Projection, Visits
+from ...geo import CREDIT, WIDEST, Places, Projection, Visits, world
 
 MOST_BYTES: Final = 20_000_000
 """Largest size of an outline file."""
@@ -35,19 +35,18 @@ _COLUMNS: Final = ("name", "place", "place_name", "venue", "venue_name", "poi")
 _LEAST: Final = 2  # visits to a place whose name is shown
 _LONGEST: Final = 28  # characters
 _SPREAD_M: Final = 300.0  # 90 % of the visits to one place are within this distance of its middle
-_AROUND = 1500.0  # metres of land and sea beyond the city
-_SPARED = 45.0  # metres: largest error of recorded visits
-# Metres east and north, from the hills in the north to the bay.
-_RIVER = ((-1500, 4600), (-1350, 3600), (-1500, 2700), (-1100, 1800), (-1250, 900), (-800, 300), (-100, -200))
-_MOUTH = ((600, -700), (1000, -1250), (1250, -1700))
+_GLOBE: Final = ((-90, -180, -90, -180), (90, 180, 90, 180))
+_MOST_TOWNS: Final = 200
+_AROUND: Final = 0.6  # of the size of the places: how much of the world around them
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Shape(CompactRepr):
     """One area or line of an outline."""
 
-    kind: str  # "land", "water" or "line"
+    kind: str  # "land", "water" or "line"; of the world also "shore", "river" or "border"
     rings: tuple[Floats, ...]  # or the one line: arrays (n, 2), latitude and longitude in degrees
+    edge: bool = True  # whether a polygon's edge is drawn
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -294,34 +293,22 @@ def most_visited(visits: Visits, most: int = 30) -> list[Name]:
     return names
 
 
-def invented_outline() -> Outline:
-    """Return an invented shore with a bay, a river and names of quarters for `synthetic_city`."""
-    east, north = HALF_M
-    at, below, radius = BAY
-    angles = np.linspace(np.pi, 0.0, 60)
-    bay = np.column_stack([at + (radius - _SPARED) * np.cos(angles), below + (radius - _SPARED) * np.sin(angles)])
-    west_x = np.linspace(-east - _AROUND, at - radius, 25)
-    east_x = np.linspace(at + radius, east + _AROUND, 15)
-    coast = [np.column_stack([x, -north - 60 - 40 * (1 + np.sin(x / 420))]) for x in (west_x, east_x)]
-    far = [(east + _AROUND, north + _AROUND), (-east - _AROUND, north + _AROUND)]
-    shore = np.concatenate([coast[0], bay, coast[1], far])
-    low, high = -np.array(HALF_M) - _AROUND, np.array(HALF_M) + _AROUND
-    sea = np.array([(low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])])
-    shapes = (
-        Shape("water", (_degrees(np.vstack([sea, sea[:1]])),)),
-        Shape("land", (_degrees(np.vstack([shore, shore[:1]])),)),
-        Shape("line", (_degrees(np.array([*_RIVER, *_MOUTH], dtype=float)),)),
-    )
-    names = [(text, x, y) for text, x, y, *_ in AREAS]
-    names += [("Gull Bay", at, below + 450.0), ("River Sill", -1250.0, 3000.0)]
-    placed = [(text, *_degrees(np.array([[x, y]]))[0].tolist()) for text, x, y in names]
-    return Outline(
-        shapes,
-        tuple(Name(text, lat, lon, 0) for text, lat, lon in placed),
-        "an invented outline of an invented city",
-    )
-
-
-def _degrees(metres: Floats) -> Floats:
-    found: Floats = np.array(CENTRE) + metres[:, ::-1] / np.array(METRES_PER_DEGREE)
-    return readonly(found)
+def world_outline(places: Places) -> Outline | None:
+    """Return the map of the world around places; None if it would be too large."""
+    corners = places.outlines_latlon().reshape(-1, 2)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    low, high = low - _AROUND * (high - low), high + _AROUND * (high - low)
+    south, west, north, east = (float(each) for each in np.clip((*low, *high), *_GLOBE))
+    if max(north - south, east - west) > WIDEST:
+        return None
+    held = world(south, west, north, east)
+    frame = readonly(np.array([(south, west), (south, east), (north, east), (north, west), (south, west)]))
+    shapes = [Shape("water", (frame,), edge=False)]
+    shores = [(line,) for line in held.shores]
+    for kind, parts in (("land", held.land), ("shore", shores), ("water", held.water)):
+        shapes += [Shape(kind, part, edge=False) for part in parts]
+    shapes += [Shape("river", (line,)) for line in held.rivers] + [
+        Shape("border", (line,)) for line in held.borders
+    ]
+    names = tuple(Name(plain(town.name), town.lat, town.lon, 0) for town in held.towns[:_MOST_TOWNS])
+    return Outline(tuple(shapes), names, CREDIT)

@@ -9,14 +9,14 @@ from .figures import (
     one_panel,
     save_picture,
     say_instead,
+    share_scale,
     style_sheet,
 )
-from .palette import DARK, LIGHT, MAP, ON_MAP, Theme
+from .palette import DARK, LIGHT, ON_MAP, Theme
 
 __all__ = [
     "DARK",
     "LIGHT",
-    "MAP",
     "ON_MAP",
     "Theme",
     "as_svg",
@@ -27,5 +27,6 @@ __all__ = [
     "one_panel",
     "save_picture",
     "say_instead",
+    "share_scale",
     "style_sheet",
 ]

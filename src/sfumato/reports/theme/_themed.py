@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.collections import Collection
-from matplotlib.colors import to_hex, to_rgba, to_rgba_array
+from matplotlib.colors import ListedColormap, to_hex, to_rgba, to_rgba_array
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -58,6 +59,13 @@ def exchanged(figure: Figure, theme: Theme) -> Callable[[], None]:
             axis.set_tick_params(which="both", **{key: _other(value, new) for key, value in old.items()})
             undo.append(partial(axis.set_tick_params, which="both", **old))
     for artist in _artists(figure):
+        if isinstance(artist, ScalarMappable):
+            scale = artist.get_cmap()
+            colours = scale(np.arange(scale.N))
+            other = _other(colours, new)
+            if other is not colours:
+                artist.set_cmap(ListedColormap(other))
+                undo.append(partial(artist.set_cmap, scale))
         for name in _coloured(artist):
             before = getattr(artist, f"get_{name}")()
             if isinstance(before, str) and before in ("none", "auto", "inherit"):

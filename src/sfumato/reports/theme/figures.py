@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from io import BytesIO
@@ -21,10 +21,11 @@ from .palette import DARK, LIGHT, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Colormap, Normalize
     from matplotlib.figure import Figure
 
 _STEPS: Final = 64  # colours of a scale
+_COVER: Final = (0.06, 0.92)  # of a map, by the least and the largest share
 _TICKS: Final = 4
 _NO_DATE: Final[dict[str, dict[str, Any]]] = {
     ".png": {"Software": "sfumato"},
@@ -52,18 +53,36 @@ def blank(width: float, height: float) -> Figure:
     return Themed(figsize=(width, height), layout="constrained", dpi=150)
 
 
-def colour_bar(coloured: ScalarMappable, ax: Axes, label: str, *, counts: bool = False) -> None:
+def share_scale() -> Colormap:
+    """Return the scale of shares on a map: one colour, which covers the map the more, the larger the share."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    ends = [(*to_rgb(LIGHT.series[3]), cover) for cover in _COVER]
+    return LinearSegmentedColormap.from_list("share", ends, _STEPS)
+
+
+def colour_bar(
+    scale: Colormap,
+    norm: Normalize,
+    ax: Axes,
+    label: str,
+    *,
+    counts: bool = False,
+    ticks: Sequence[float] | None = None,
+) -> None:
     """Draw a bar of colours below axes, made of shapes: an image would not scale in a page."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     figure: Any = ax.figure
-    scale = ScalarMappable(norm=coloured.norm, cmap=coloured.get_cmap().resampled(_STEPS))
-    bar = figure.colorbar(scale, ax=ax, label=label, location="bottom", shrink=0.9, aspect=30)
+    if ticks is None:
+        scale = scale.resampled(_STEPS)
+    shown = ScalarMappable(norm=norm, cmap=scale)
+    bar = figure.colorbar(shown, ax=ax, label=label, location="bottom", shrink=0.9, aspect=30, ticks=ticks)
     bar.solids.set_rasterized(False)
-    bar.solids.set_edgecolor("face")
-    bar.solids.set_linewidth(0.3)
-    bar.locator = MaxNLocator(_TICKS, integer=counts)  # a scale by square roots crowds those on the right
+    if ticks is None:
+        bar.solids.set_linewidth(0.3)
+        bar.locator = MaxNLocator(_TICKS, integer=counts)  # a scale by square roots crowds those on the right
     if counts:
         bar.formatter = FuncFormatter(lambda number, _: f"{number:,.0f}")
     bar.update_ticks()

@@ -7,9 +7,6 @@ from typing import Final
 
 from ...core.immutable import CompactRepr
 
-MAP: Final = "cividis"
-"""The scale of shares on a map: alike to people of any colour vision, and brighter means more."""
-
 ON_MAP: Final = ("#fefefe", "#010101")
 """Marks on a coloured map, and the rims around them: the same in light and in dark, as the map is."""
 
