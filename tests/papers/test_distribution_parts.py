@@ -11,21 +11,10 @@ import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.mechanisms import Tupling, attack_success, exponential
 from sfumato.privacy import DifferentialPrivacy
-from sfumato_papers.distribution_privacy.attackers import attacked
-from sfumato_papers.distribution_privacy.attackers import confident
-from sfumato_papers.distribution_privacy.attackers import covered
-from sfumato_papers.distribution_privacy.attackers import success_of
-from sfumato_papers.distribution_privacy.groups import DAY
-from sfumato_papers.distribution_privacy.groups import HOURS
-from sfumato_papers.distribution_privacy.groups import NIGHT
-from sfumato_papers.distribution_privacy.groups import by_day
-from sfumato_papers.distribution_privacy.groups import splits
+from sfumato_papers.distribution_privacy.attackers import attacked, confident, covered, success_of
+from sfumato_papers.distribution_privacy.groups import DAY, HOURS, NIGHT, by_day, splits
 from sfumato_papers.distribution_privacy.measurements import neighbours
-from sfumato_papers.distribution_privacy.tupling import EVERYWHERE
-from sfumato_papers.distribution_privacy.tupling import bounds
-from sfumato_papers.distribution_privacy.tupling import fewest
-from sfumato_papers.distribution_privacy.tupling import noise
-from sfumato_papers.distribution_privacy.tupling import tupled
+from sfumato_papers.distribution_privacy.tupling import EVERYWHERE, bounds, fewest, noise, tupled
 from sfumato_papers.invented_city import invented_city
 
 CITY = invented_city(users=60)

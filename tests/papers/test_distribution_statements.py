@@ -14,13 +14,15 @@ from sfumato_papers.distribution_privacy.claims import theorem_claims
 from sfumato_papers.distribution_privacy.counterexamples import counterexamples
 from sfumato_papers.distribution_privacy.distances import PRINTED, coupled, generators
 from sfumato_papers.distribution_privacy.groups import Groups
-from sfumato_papers.distribution_privacy.statements import ADDING
-from sfumato_papers.distribution_privacy.statements import CHECKS
-from sfumato_papers.distribution_privacy.statements import STATEMENTS
-from sfumato_papers.distribution_privacy.statements import divergences_add
-from sfumato_papers.distribution_privacy.statements import random_instances
-from sfumato_papers.distribution_privacy.statements import tried_at_random
-from sfumato_papers.distribution_privacy.statements import tried_on
+from sfumato_papers.distribution_privacy.statements import (
+    ADDING,
+    CHECKS,
+    STATEMENTS,
+    divergences_add,
+    random_instances,
+    tried_at_random,
+    tried_on,
+)
 from sfumato_papers.invented_city import invented_city
 from sfumato_papers.reproduction import Judgement, RunTables
 

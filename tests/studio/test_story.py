@@ -418,7 +418,7 @@ def test_the_source_says_which_part_of_the_data_is_used(tmp_path):
     assert domain_of(ages | mine, {"kind": "values"}, tmp_path).source == "1,222 rows of 'It is safe. 5 rows'"
     site = {"kind": "places", "detail": 30, "radius_m": 500.0}
     whole = domain_of(
-        city, site | {"region": {"south": 39.9, "west": -30.1, "north": 40.1, "east": -29.9}}, tmp_path
+        city, site | {"region": {"south": 37.7, "west": -122.6, "north": 37.9, "east": -122.3}}, tmp_path
     )
     south, west, north, east = (city["region"][side] for side in ("south", "west", "north", "east"))
     corners = [[west, south], [east, south], [(west + east) / 2, (south + north) / 2]]
@@ -431,10 +431,10 @@ def test_the_source_says_which_part_of_the_data_is_used(tmp_path):
         used = len(domain.visits)
         assert 0 < used < city["rows"]
         assert domain.source == (
-            f"{used:,} of {city['rows']:,} visits in An invented city, those inside the {inside}"
+            f"{used:,} of {city['rows']:,} visits in Invented people in San Francisco, those inside the {inside}"
         )
         assert domain.source in domain.script("city", 1.0, 1e-3, None)
-    assert whole.source == f"{city['rows']:,} visits in An invented city"
+    assert whole.source == f"{city['rows']:,} visits in Invented people in San Francisco"
 
 
 def drawn(data, site, corners, folder):

@@ -13,6 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import SfumatoError
+from sfumato_papers.invented_city import invented_city
 from sfumato_studio.errors import RefusedError
 from sfumato_studio.work.reading import read_upload
 
@@ -20,7 +21,7 @@ from .conftest import Visitor, soon
 
 ANY = {"lat": None, "lon": None, "user": None}
 """No column was chosen."""
-CITY = sf.synthetic_city(users=20, days=7)
+CITY = invented_city(users=20, days=7)
 
 
 def csv_of(visits: sf.Visits) -> bytes:

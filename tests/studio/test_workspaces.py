@@ -20,9 +20,8 @@ def test_two_visitors_do_not_mix(studio, gate):
     found = other.put("/site", {"kind": "values"})
     assert found["site"]["n"] == 76
     assert one.get()["site"]["kind"] == "places"
-    assert one.get()["data"]["rows"] == 4969
-    kinds = {each["geometry"]["type"] for each in one.get("/map")["outline"]["features"]}
-    assert kinds & {"Polygon", "MultiPolygon", "LineString", "MultiLineString"}
+    assert one.get()["data"]["rows"] == 4989
+    assert one.get("/map")["outline"] is None
     assert other.get("/values")["values"][0]["label"] == "18"
     assert other.get("/map", status=409)["message"]
     with gate.closed():
@@ -130,28 +129,30 @@ def test_a_region_without_visits_is_refused_and_nothing_is_lost(visitor):
     visitor.put("/site", {"kind": "places", "detail": 30})
     far = {"south": 10.0, "west": 10.0, "north": 10.1, "east": 10.1}
     assert "inside" in visitor.put("/site", {"kind": "places", "region": far}, 422)["message"]
-    thin = {"south": 40.0, "west": -30.0, "north": 40.0, "east": -29.9}
+    thin = {"south": 37.78, "west": -122.44, "north": 37.78, "east": -122.4}
     visitor.put("/site", {"kind": "places", "region": thin}, 422)
     assert visitor.get()["site"]["n"] <= 30
 
 
 def test_a_polygon_chooses_the_visits_and_its_rectangle_is_served(visitor):
     visitor.post("/example", {"example": "city"})
-    corners = [[-30.02, 39.98], [-29.98, 39.98], [-29.98, 40.02]]
+    corners = [[-122.44, 37.76], [-122.4, 37.76], [-122.4, 37.8]]
     found = visitor.put("/site", {"kind": "places", "detail": 30, "polygon": [*corners, corners[0]]})
     assert found["site"]["polygon"] == corners
-    assert found["site"]["region"] == {"south": 39.98, "west": -30.02, "north": 40.02, "east": -29.98}
+    assert found["site"]["region"] == {"south": 37.76, "west": -122.44, "north": 37.8, "east": -122.4}
     city = sf.synthetic_city()
-    right = (city.lat >= 39.98) & (city.lon <= -29.98) & (city.lat - 39.98 <= city.lon + 30.02)
+    right = (city.lat >= 37.76) & (city.lon <= -122.4) & (city.lat - 37.76 <= city.lon + 122.44)
     shown = visitor.get("/map")
-    assert sum(cell["properties"]["visits"] for cell in shown["cells"]["features"]) == pytest.approx(right.sum())
+    assert sum(cell["properties"]["visits"] for cell in shown["cells"]["features"]) == pytest.approx(
+        right.sum(), rel=1e-5
+    )
     assert shown["region"]["geometry"]["coordinates"] == [[*corners, corners[0]]]
     assert any("rectangle" in sentence for sentence in found["site"]["sentences"])
     for polygon in (
-        [[-30, 40], [-29.9, 40.1], [-30, 40.1], [-29.9, 40]],
-        [[-30, 40], [-29.9, 40], [-29.8, 40]],
-        [[-30, 40]] * 3,
-        [[-30, 40], [-29.9, 91], [-29.8, 40]],
+        [[-122.5, 37.7], [-122.4, 37.8], [-122.5, 37.8], [-122.4, 37.7]],
+        [[-122.5, 37.7], [-122.4, 37.7], [-122.3, 37.7]],
+        [[-122.5, 37.7]] * 3,
+        [[-122.5, 37.7], [-122.4, 91], [-122.3, 37.7]],
         [[10, 10], [10.1, 10], [10.1, 10.1]],
         [[-179, -80], [179, -80], [0, 80]],
     ):
@@ -165,7 +166,7 @@ def test_an_outline_is_drawn_and_hostile_ones_are_refused(visitor):
     client = visitor.studio.client
     visitor.post("/example", {"example": "city"})
     visitor.put("/site", {"kind": "places", "detail": 30})
-    ring = [[-30.05, 39.97], [-29.95, 39.97], [-29.95, 40.03], [-30.05, 39.97]]
+    ring = [[-122.5, 37.7], [-122.4, 37.7], [-122.4, 37.8], [-122.5, 37.7]]
     shape = {"type": "Polygon", "coordinates": [ring]}
     own = {"type": "Feature", "geometry": shape, "properties": {"name": "<b>Isle</b>"}}
     invented = visitor.get("/map")["outline"]
@@ -179,3 +180,17 @@ def test_an_outline_is_drawn_and_hostile_ones_are_refused(visitor):
     assert visitor.get("/map")["outline"] == found
     assert client.delete(f"{visitor.base}/outline").status_code == 200
     assert visitor.get("/map")["outline"] == invented
+
+
+def test_the_world_is_served_within_a_box(studio):
+    box = {"west": -122.55, "south": 37.7, "east": -122.35, "north": 37.85}
+    answer = studio.client.get("/api/world", params=box)
+    features = answer.json()["features"]
+    assert {each["properties"]["kind"] for each in features} >= {"land", "water", "shores", "rivers", "town"}
+    (land,) = (each for each in features if each["properties"]["kind"] == "land")
+    assert all(polygon[0][0] == polygon[0][-1] for polygon in land["geometry"]["coordinates"])
+    assert "San Francisco" in {each["properties"].get("name") for each in features}
+    again = studio.client.get("/api/world", params=box, headers={"If-None-Match": answer.headers["etag"]})
+    assert again.status_code == 304
+    for wrong in ({"east": -123}, {"east": -110}, {"north": 91}, {"west": "x"}):
+        assert studio.client.get("/api/world", params=box | wrong).status_code == 422

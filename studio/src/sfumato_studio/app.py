@@ -29,6 +29,7 @@ from .routes.levels import levels
 from .routes.plays import plays
 from .routes.sites import sites
 from .routes.workspaces import workspaces
+from .routes.world_map import world_map
 from .state import Studio
 
 PAGE: Final = Path(__file__).parent / "page"
@@ -78,7 +79,7 @@ def describe() -> FastAPI:
         generate_unique_id_function=_route_name,
     )
     _handle_errors(app)
-    for router in (workspaces, sites, levels, plays, designs, job_routes, ledger_routes):
+    for router in (workspaces, sites, levels, plays, designs, job_routes, ledger_routes, world_map):
         app.include_router(router)
     if (PAGE / "assets").is_dir():
         app.mount("/assets", GZipMiddleware(StaticFiles(directory=PAGE / "assets")), name="assets")

@@ -1,4 +1,4 @@
-"""Examples that are built in: an invented city, ages and categories of invented people."""
+"""Built-in examples: invented people in San Francisco, and their ages and neighbourhoods."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, Final
 from sfumato.geo import synthetic_city, whereabouts
 from sfumato.rounding import counted
 
-CITY_TITLE: Final = "An invented city"
+CITY_TITLE: Final = "Invented people in San Francisco"
 AGES_TITLE: Final = "Ages of invented people"
-CATEGORIES_TITLE: Final = "Quarters of an invented city"
+CATEGORIES_TITLE: Final = "Neighbourhoods of invented people"
 
 _AGES: Final = (
     *(14, 15, 17, 18, 20, 21, 23, 24, 25, 26, 26, 27, 27, 28, 28, 27, 27, 26, 26, 25, 25, 24, 24, 24, 23, 23),
@@ -25,7 +25,7 @@ EXAMPLES: Final[tuple[dict[str, str], ...]] = (
         "key": "city",
         "title": CITY_TITLE,
         "kind": "places",
-        "sentence": "200 invented people for four weeks, in a city that lies in the open Atlantic.",
+        "sentence": "200 invented people for four weeks in San Francisco. The map is real, the people are not.",
     },
     {
         "key": "ages",
@@ -38,7 +38,7 @@ EXAMPLES: Final[tuple[dict[str, str], ...]] = (
         "key": "categories",
         "title": CATEGORIES_TITLE,
         "kind": "values",
-        "sentence": "The quarters in which 200 invented people live.",
+        "sentence": "The neighbourhoods in which 200 invented people live.",
     },
 )
 

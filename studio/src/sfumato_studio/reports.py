@@ -7,10 +7,9 @@ import json
 import threading
 from collections import defaultdict
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from sfumato._version import __version__
-from sfumato.reports.maps import invented_outline
 
 from .errors import RefusedError
 from .levels import shown_at
@@ -65,20 +64,12 @@ def _check_kept(studio: Studio, workspace: str, design: str) -> None:
         raise RefusedError(404, "The design was deleted.", "load the page again.", "design") from None
 
 
-def outline_in(workspace: Row) -> dict[str, Any] | None:
-    """Return the outline that the maps of a workspace are drawn on: the visitor's, or the built-in city's."""
-    outline: dict[str, Any] | None = workspace["outline"]
-    if outline is None and workspace["data"]["source"] == "city":
-        return invented_outline().geojson()
-    return outline
-
-
 def _orders(studio: Studio, workspace: Row, row: Row) -> Row:
     facts = row["facts"]
     domain, rows = studio.domain(workspace), studio.store.designs(workspace["id"])
     shown_rows = (shown_at(domain, level, rows) for level in range(len(domain.epsilons)))
     others = [each for each in shown_rows if each is not None and each["id"] != row["id"]]
-    outline = outline_in(workspace)
+    outline = workspace["outline"]
     shown = json.dumps([__version__, outline, [each["id"] for each in others]], sort_keys=True)
     return {
         "kind": "report",

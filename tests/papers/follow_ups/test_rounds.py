@@ -8,11 +8,7 @@ import pytest
 import sfumato as sf
 from sfumato.mechanisms import rate_distortion
 from sfumato_papers.follow_ups import CityCells, box_name, stepped
-from sfumato_papers.follow_ups.privic import BLAHUT
-from sfumato_papers.follow_ups.privic import NOISE
-from sfumato_papers.follow_ups.privic import collected
-from sfumato_papers.follow_ups.privic import compared
-from sfumato_papers.follow_ups.privic import sloped
+from sfumato_papers.follow_ups.privic import BLAHUT, NOISE, collected, compared, sloped
 from sfumato_papers.follow_ups.regions import SAN_FRANCISCO
 from sfumato_papers.invented_city import invented_city
 

@@ -12,7 +12,6 @@ from sfumato.reports.maps import outline_of
 from ..answers import MapAnswer, ValueAnswer, ValuesAnswer, WorkspaceAnswer
 from ..domains import ValuesDomain, domain_of
 from ..errors import RefusedError
-from ..reports import outline_in
 from ..requests import PlacesSiteBody, ValuesSiteBody
 from ..serializers import workspace_answer
 from . import BODY, ERRORS, AStudio, AWorkspace
@@ -54,7 +53,7 @@ def show_map(studio: AStudio, workspace: AWorkspace) -> MapAnswer:
                 "geometry": {"type": "Polygon", "coordinates": [[*ring, ring[0]]]},
                 "properties": {"name": "region"},
             },
-            "outline": outline_in(workspace),
+            "outline": workspace["outline"],
             "bounds": [min(east), min(north), max(east), max(north)],
         }
     )
@@ -72,7 +71,7 @@ async def set_outline(studio: AStudio, workspace: AWorkspace, request: Request) 
 
 @sites.delete("/outline")
 def forget_outline(studio: AStudio, workspace: AWorkspace) -> WorkspaceAnswer:
-    """Forget the outline; the built-in city has one of its own."""
+    """Forget the outline; the map of the world is shown."""
     studio.store.draw(workspace["id"], None)
     return workspace_answer(studio, studio.store.workspace(workspace["id"]))
 

@@ -1,0 +1,67 @@
+"""Map of the world: what lies within a box, as GeoJSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, Any, Final
+
+import numpy as np
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from sfumato._version import __version__
+from sfumato.core.arrays import Floats
+from sfumato.geo import World, world
+
+from ..errors import RefusedError
+from . import ERRORS
+
+world_map = APIRouter(prefix="/api", tags=["world"], responses=ERRORS)
+
+_WIDEST: Final = 10.0  # degrees
+_GEOJSON: Final = "application/geo+json"
+_CONTENT: Final = {_GEOJSON: {"schema": {"type": "object"}}}
+Latitude = Annotated[float, Query(ge=-90, le=90)]
+Longitude = Annotated[float, Query(ge=-180, le=180)]
+
+
+@world_map.get(
+    "/world",
+    response_class=Response,
+    responses={200: {"content": _CONTENT}, 304: {"description": "The box that the ETag names is still the same."}},
+)
+def world_within(request: Request, west: Longitude, south: Latitude, east: Longitude, north: Latitude) -> Response:
+    """Return land, water, shores, rivers, borders and towns within a box of at most 10 degrees, in degrees."""
+    if max(east - west, north - south) > _WIDEST:
+        raise RefusedError(422, f"The box is wider than {_WIDEST:g} degrees.", "send a smaller one.", "east")
+    name = hashlib.sha256(repr((__version__, west, south, east, north)).encode()).hexdigest()[:16]
+    headers = {"ETag": f'"{name}"'}
+    if request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    features = _features(world(south, west, north, east))
+    content = json.dumps({"type": "FeatureCollection", "features": features}, separators=(",", ":"))
+    return Response(content, media_type=_GEOJSON, headers=headers)
+
+
+def _features(held: World) -> list[dict[str, Any]]:
+    """Return the features of GeoJSON, each with a property ``kind``."""
+    areas = (
+        (kind, [[_lonlat(ring) for ring in rings] for rings in getattr(held, kind)]) for kind in ("land", "water")
+    )
+    lines = ((kind, [_lonlat(line) for line in getattr(held, kind)]) for kind in ("shores", "rivers", "borders"))
+    return [
+        *(_feature(kind, "MultiPolygon", shapes) for kind, shapes in areas),
+        *(_feature(kind, "MultiLineString", shapes) for kind, shapes in lines),
+        *(_feature("town", "Point", [each.lon, each.lat], name=each.name) for each in held.towns),
+    ]
+
+
+def _feature(kind: str, form: str, coordinates: Any, **properties: Any) -> dict[str, Any]:
+    geometry = {"type": form, "coordinates": coordinates}
+    return {"type": "Feature", "properties": {"kind": kind, **properties}, "geometry": geometry}
+
+
+def _lonlat(points: Floats) -> list[list[float]]:
+    found: list[list[float]] = np.round(points[:, ::-1], 5).tolist()
+    return found
