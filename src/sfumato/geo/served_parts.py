@@ -57,7 +57,7 @@ class ServedParts(ABC):
     def split(self) -> Self:
         """Return parts of half the size, which cover these."""
 
-    def take(self, which: NDArray[Any]) -> Self:
+    def take(self, which: NDArray[Any] | list[int]) -> Self:
         """Return some of the parts, by positions or a mask."""
         arrays: Any = vars(self)
         return type(self)(**{name: array[which] for name, array in arrays.items()})
