@@ -103,7 +103,7 @@ def test_what_an_audit_finds_may_be_required(run, answers, tmp_path):
     assert run("report", "ages.sfm", "-o", "r.html", "--require", "epsilon <= 0.9").code == 1
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "NOT KEPT: epsilon &lt;= 0.9." in page
-    assert "What was required" in page
+    assert "Stated limits" in page
     again = run("report", "ages.sfm", "-o", "r.json", "--require", "epsilon <= 1/km")
     assert again.code == 1
     assert "per unit" in again.err
