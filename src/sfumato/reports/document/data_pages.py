@@ -108,12 +108,15 @@ def receipt_page(receipt: Receipt) -> Page:
     """Return the page of a receipt."""
     warned = words.receipt_warnings(receipt)
     bounds = tuple(map(words.bound_words, receipt.bounds)) or ("No bound is proved.",)
-    cover = (("People", words.people_words(receipt)), ("Privacy", (*bounds, *words.release_limits(receipt))))
+    cover = (
+        ("People", words.people_words(receipt)),
+        ("Privacy", (*bounds, *words.release_limits(receipt))),
+        *((("Notes", receipt.notes),) if receipt.notes else ()),
+    )
     sections = (
-        PageSection("Rows and people", tables=(_rows(receipt), *_spread(receipt))),
-        PageSection("Columns", tables=(_columns(receipt),)),
         PageSection("Files", tables=(_files(receipt),)),
-        *([PageSection("Notes", items=receipt.notes)] if receipt.notes else []),
+        PageSection("Columns", tables=(_columns(receipt),)),
+        PageSection("Rows and people", tables=(_rows(receipt), *_spread(receipt))),
     )
     lead = (*warned, words.released_words(receipt))
     return Page("Receipt of a release", lead, sections, cover, warning=bool(warned))
