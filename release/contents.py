@@ -22,11 +22,11 @@ NEEDED = {
     "sfumato_studio": ("sfumato_studio/py.typed", f"{_PAGE}/index.html", f"{_PAGE}/licences.txt"),
 }
 ALLOWED = {
-    "sfumato": {".py", ".pyi", ".typed", ".html", ".css", ".bin", ".txt"},
+    "sfumato": {".py", ".pyi", ".typed", ".html", ".css", ".json", ".bin", ".txt"},
     "sfumato_papers": {".py", ".typed"},
     "sfumato_studio": {".py", ".typed", ".html", ".css", ".js", ".mjs", ".txt"},
 }
-"""The kinds of files of each package: the map of the world is the only data; no pictures."""
+"""The kinds of files of each package: the map of the world and a schema are the only data; no pictures."""
 
 SHIPPED = (
     *("pyproject.toml", "uv.lock", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md"),
