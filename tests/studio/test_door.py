@@ -1,4 +1,4 @@
-"""The door of the studio: nobody without the token, no other page, no other name of this machine."""
+"""Access to the studio: refused without the token, from another page, or under another name of this machine."""
 
 import socket
 

@@ -16,7 +16,7 @@ DESCRIBED = json.loads((Path(__file__).parents[2] / "studio" / "web" / "openapi.
 PROCESSES = re.compile(r"/(file|optimize|compare|designs|resume|report\.html|report\.json)$")
 """Routes that start a process."""
 JUDGED = re.compile(r"/(outline|file)$")
-"""Routes whose body is a file: no schema tells which ones can be read."""
+"""Routes whose body is a file: no schema describes which files can be read."""
 
 ROUTES = [(method, path) for path, methods in DESCRIBED["paths"].items() for method in methods]
 QUICK = [
@@ -70,7 +70,7 @@ def kept(made):
 
 @pytest.fixture
 def target(kept, made):
-    """A workspace with all its designs, whatever became of the last one."""
+    """A workspace with all its designs, made again if requests changed the last one."""
     if kept[0].get()["site"] is None or kept[0].get()["site"]["n"] != 10:
         kept[0] = made()
     return kept[0]

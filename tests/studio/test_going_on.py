@@ -100,7 +100,7 @@ def test_a_search_for_an_outcome_does_not_try_again(own, tmp_path):
 
 
 def actor(*news):
-    """Return a script that notes its orders, keeps a state, tells news and ends."""
+    """Return a script that notes its orders, keeps a state, sends news and ends."""
     lines = "\n".join(f"echo '{json.dumps(each)}'" for each in news)
     states = '"$(echo "$orders" | sed \'s/.*"states": "\\([^"]*\\)".*/\\1/\')"'
     kept = f'read -r orders\nprintf %s "$orders" > "$0.orders"\nmkdir -p {states}\n: > {states}/a.npz'

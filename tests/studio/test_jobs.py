@@ -1,4 +1,4 @@
-"""Jobs whose process does not behave: gone before it is told anything, deaf, or killed in the middle of a line."""
+"""Jobs whose process does not behave: gone before it reads its orders, deaf, or killed in the middle of a line."""
 
 import threading
 import time
@@ -23,7 +23,7 @@ exec 0<&-
 echo '{"event": "total", "done": 0, "total": 3}'
 until [ -e "$0.ends" ]; do sleep 0.05; done
 """
-"""It closes its end of the pipe, so that what it is told afterwards breaks; it ends once that file is there."""
+"""It closes its end of the pipe, so that later messages fail; it ends once that file is there."""
 
 GONE = "exit 1"
 HALF = 'read orders; printf \'{"event": "tot\''

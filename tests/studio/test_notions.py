@@ -22,7 +22,7 @@ def test_titles_need_no_literature_and_say_nothing_of_the_number():
 
 
 def test_a_notion_without_a_title_shows_its_question(ages, monkeypatch):
-    """As one that somebody has added by docs/architecture.md."""
+    """As one that was added by docs/architecture.md."""
     monkeypatch.delitem(PLAIN, "causal")
     monkeypatch.delitem(GROUPS, "causal")
     studio = ages.studio.app.state.studio

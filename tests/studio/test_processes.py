@@ -1,4 +1,4 @@
-"""Processes of processes: whatever a job starts ends with the job, and keeps nobody waiting."""
+"""Processes of processes: all that a job starts ends with the job."""
 
 import contextlib
 import os

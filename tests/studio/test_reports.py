@@ -1,4 +1,4 @@
-"""Reports of designs, to download: the facts of the file that is downloaded beside them."""
+"""Reports of designs, to download: the facts of the file that is downloaded with them."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""Sentences read back: each number is that of the JSON beside it, rounded to the side that promises less."""
+"""Sentences read back: each number is that of its JSON, rounded to the side that promises less."""
 
 import math
 import re

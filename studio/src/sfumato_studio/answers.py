@@ -108,9 +108,7 @@ class SharesAnswer(BaseModel):
     """The accuracy of the shares that are estimated from many reports."""
 
     people: int
-    half_width: MeasuredAnswer | None = Field(
-        description="Of the 95 % interval of a share, the widest; null where shares cannot be estimated."
-    )
+    half_width: MeasuredAnswer | None = Field(description="Of the widest 95 % interval; null where there is none.")
     estimable: bool
     sentence: str
 
@@ -427,9 +425,7 @@ class SiteAnswer(BaseModel):
     n: int
     spacing_m: float | None = None
     region: RegionAnswer | None = None
-    polygon: list[list[float]] | None = Field(
-        None, description="The area inside which visits count: longitude and latitude of its corners."
-    )
+    polygon: list[list[float]] | None = Field(None, description="The corners of the area: longitude, latitude.")
     radius_m: float | None = None
     column: str | None = None
     labels: list[str] | None = None

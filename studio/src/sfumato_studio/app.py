@@ -100,41 +100,29 @@ def _route_name(route: APIRoute) -> str:
 def _handle_errors(app: FastAPI) -> None:
     """Answer all errors of an application in one form."""
 
-    async def refused(_: Request, error: Exception) -> JSONResponse:
-        refusal = error if isinstance(error, RefusedError) else RefusedError(500, str(error))
-        return JSONResponse(
-            error_body(refusal.message, refusal.hint, refusal.field, refusal.columns), refusal.status
-        )
-
-    async def explained(_: Request, error: Exception) -> JSONResponse:
-        message, hint = message_of(error) if isinstance(error, SfumatoError) else (str(error), "")
-        return JSONResponse(error_body(message, hint), 422)
-
-    async def invalid(_: Request, error: Exception) -> JSONResponse:
-        first: Any = error.errors()[0] if isinstance(error, RequestValidationError) else {}
-        where = [str(part) for part in first.get("loc", ()) if part not in ("body", "query", "path")]
-        field = ".".join(where)
-        said = str(first.get("msg", "it cannot be read")).removeprefix("Value error, ")
-        what = f"{field}: {said}" if field else said
-        return JSONResponse(error_body(what, "send what /api/openapi.json describes.", field), 422)
-
-    async def by_status(_: Request, error: Exception) -> JSONResponse:
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        message, hint = _STATUS.get(status, ("The request was refused.", ""))
+    async def answer(_: Request, error: Exception) -> JSONResponse:
+        refusal = _refusal(error)
+        body = error_body(refusal.message, refusal.hint, refusal.field, refusal.columns)
         headers = error.headers if isinstance(error, HTTPException) else None
-        return JSONResponse(error_body(message, hint), status, headers=dict(headers) if headers else None)
+        return JSONResponse(body, refusal.status, headers=dict(headers) if headers else None)
 
-    async def unforeseen(_: Request, __: Exception) -> JSONResponse:
-        return JSONResponse(
-            error_body(
-                "Something went wrong that was not foreseen.",
-                "try again; what happened is in the terminal that runs the studio.",
-            ),
-            500,
-        )
+    for kind in (RefusedError, SfumatoError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, answer)
 
-    app.add_exception_handler(RefusedError, refused)
-    app.add_exception_handler(SfumatoError, explained)
-    app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(HTTPException, by_status)
-    app.add_exception_handler(Exception, unforeseen)
+
+def _refusal(error: Exception) -> RefusedError:
+    """Return an error as one that the page can show."""
+    if isinstance(error, RefusedError):
+        return error
+    if isinstance(error, SfumatoError):
+        return RefusedError(422, *message_of(error))
+    if isinstance(error, HTTPException):
+        return RefusedError(error.status_code, *_STATUS.get(error.status_code, ("The request was refused.", "")))
+    if not isinstance(error, RequestValidationError):
+        hint = "try again; what happened is in the terminal that runs the studio."
+        return RefusedError(500, "Something went wrong that was not foreseen.", hint)
+    first: Any = error.errors()[0]
+    field = ".".join(str(part) for part in first.get("loc", ()) if part not in ("body", "query", "path"))
+    said = str(first.get("msg", "it cannot be read")).removeprefix("Value error, ")
+    what = f"{field}: {said}" if field else said
+    return RefusedError(422, what, "send what /api/openapi.json describes.", field)

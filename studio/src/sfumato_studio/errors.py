@@ -25,15 +25,7 @@ Columns = Mapping[str, Sequence[str]]
 
 
 class RefusedError(Exception):
-    """A request that the studio refuses.
-
-    Args:
-        status: The HTTP status.
-        message: What was asked, and why it is refused.
-        hint: What to do.
-        field: The field of the request that is meant; "" for none.
-        columns: Names of columns to choose from, with examples.
-    """
+    """A request that the studio refuses, with a hint, the field that is meant, and columns to choose from."""
 
     def __init__(
         self, status: int, message: str, hint: str = "", field: str = "", columns: Columns | None = None

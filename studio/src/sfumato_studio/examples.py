@@ -1,4 +1,4 @@
-"""Built-in examples: invented people in San Francisco, and their ages and neighbourhoods."""
+"""Examples that are built in: an invented city, ages and categories of invented people."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ from typing import Any, Final
 
 from sfumato.geo import synthetic_city, whereabouts
 from sfumato.rounding import counted
-
-CITY_TITLE: Final = "Invented people in San Francisco"
-AGES_TITLE: Final = "Ages of invented people"
-CATEGORIES_TITLE: Final = "Neighbourhoods of invented people"
 
 _AGES: Final = (
     *(14, 15, 17, 18, 20, 21, 23, 24, 25, 26, 26, 27, 27, 28, 28, 27, 27, 26, 26, 25, 25, 24, 24, 24, 23, 23),
@@ -20,26 +16,20 @@ _AGES: Final = (
 
 FIRST_AGE: Final = 18
 
-EXAMPLES: Final[tuple[dict[str, str], ...]] = (
-    {
-        "key": "city",
-        "title": CITY_TITLE,
-        "kind": "places",
-        "sentence": "200 invented people for four weeks in San Francisco. The map is real, the people are not.",
-    },
-    {
-        "key": "ages",
-        "title": AGES_TITLE,
-        "kind": "values",
-        "sentence": f"{counted(sum(_AGES), 'invented person', 'invented people')} from 18 to "
-        f"{FIRST_AGE + len(_AGES) - 1}.",
-    },
-    {
-        "key": "categories",
-        "title": CATEGORIES_TITLE,
-        "kind": "values",
-        "sentence": "The neighbourhoods in which 200 invented people live.",
-    },
+_LAST_AGE: Final = FIRST_AGE + len(_AGES) - 1
+_PEOPLE: Final = counted(sum(_AGES), "invented person", "invented people")
+_EXAMPLES: Final = (
+    (
+        "city",
+        "Invented people in San Francisco",
+        "200 invented people for four weeks. The map is real, the people are not.",
+    ),
+    ("ages", "Ages of invented people", f"{_PEOPLE} from {FIRST_AGE} to {_LAST_AGE}."),
+    ("categories", "Neighbourhoods of invented people", "The neighbourhoods in which 200 invented people live."),
+)
+EXAMPLES: Final[tuple[dict[str, str], ...]] = tuple(
+    {"key": key, "title": title, "kind": "places" if key == "city" else "values", "sentence": sentence}
+    for key, title, sentence in _EXAMPLES
 )
 
 

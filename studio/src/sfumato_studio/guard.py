@@ -47,17 +47,11 @@ _ELSEWHERE: Final = ("This request comes from another page.", "use the page of t
 
 @dataclass(slots=True, repr=False)
 class Key:
-    """The secret of one run of the studio, and where it listens.
+    """The secret of one run of the studio, and where it listens."""
 
-    Attributes:
-        token: The secret in the address.
-        port: The port on 127.0.0.1.
-        start: The part of the page's address that names what is opened first.
-    """
-
-    token: str
-    port: int
-    start: str = ""
+    token: str  # the secret in the address
+    port: int  # on 127.0.0.1
+    start: str = ""  # the part of the page's address that names what is opened first
 
     @property
     def hosts(self) -> frozenset[str]:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from .errors import RefusedError
@@ -27,27 +27,16 @@ _RECENT: Final = 8  # lines of progress from which the time left is estimated
 
 @dataclass(slots=True, eq=False, repr=False)
 class RunningJob:
-    """A job that runs.
+    """A job that runs."""
 
-    Attributes:
-        row: The job, as it is now.
-        process: Its process.
-        cancelled: Whether it was cancelled.
-        gone: Whether its workspace is gone, so that nothing of it is to be kept.
-        kept: When it was last kept on disk.
-        thread: Listens to it.
-        late: Kills it where it does not end by itself.
-        reported: The lines of progress from before it was resumed, which it may repeat.
-    """
-
-    row: Row
+    row: Row  # as it is now
     process: subprocess.Popen[str]
     cancelled: bool = False
-    gone: bool = False
-    kept: float = 0.0
-    thread: threading.Thread | None = field(default=None)
-    late: threading.Timer | None = field(default=None)
-    reported: frozenset[tuple[Any, ...]] = frozenset()
+    gone: bool = False  # its workspace is, so that nothing of it is to be kept
+    kept: float = 0.0  # when it was last kept on disk
+    thread: threading.Thread | None = None  # listens to it
+    late: threading.Timer | None = None  # kills it where it does not end by itself
+    reported: frozenset[tuple[Any, ...]] = frozenset()  # lines of progress that a resumed job may repeat
 
     def hear(self, news: Mapping[str, Any]) -> bool:
         """Read a message of the process; return whether it is new."""

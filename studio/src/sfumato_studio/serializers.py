@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sfumato.rounding import amount_at_most, at_most
 
-from .answers import DataAnswer, JobAnswer, LevelAnswer, LevelsAnswer, LevelStatus, SiteAnswer, WorkspaceAnswer
+from .answers import JobAnswer, LevelAnswer, LevelsAnswer, LevelStatus, SiteAnswer, WorkspaceAnswer
 from .domains import Domain
 from .jobs import seconds_left
 from .levels import OPTIMIZED, bracket, is_optimized, shown_at
@@ -20,16 +19,9 @@ from .words import StudioWords
 def workspace_answer(studio: Studio, row: Row) -> WorkspaceAnswer:
     """Return a workspace with its data, site and jobs."""
     site = None if row["site"] is None else site_answer(studio.domain(row))
-    return WorkspaceAnswer(
-        id=row["id"],
-        title=row["title"],
-        created=row["created"],
-        changed=row["changed"],
-        data=None if row["data"] is None else data_answer(row["data"]),
-        site=site,
-        jobs=[job_answer(each) for each in studio.jobs.of(row["id"])],
-        outline=row["outline"] is not None,
-        view=row["view"],
+    jobs = [job_answer(each) for each in studio.jobs.of(row["id"])]
+    return WorkspaceAnswer.model_validate(
+        {**row, "site": site, "jobs": jobs, "outline": row["outline"] is not None}
     )
 
 
@@ -49,16 +41,9 @@ def site_answer(domain: Domain) -> SiteAnswer:
     )
 
 
-def data_answer(data: dict[str, Any]) -> DataAnswer:
-    """Return the data of a workspace."""
-    return DataAnswer.model_validate({name: data[name] for name in DataAnswer.model_fields})
-
-
 def job_answer(row: Row) -> JobAnswer:
     """Return a job, with an estimate of the time left and the best so far."""
-    special = {"seconds_left", "best"}
-    fields = {name: row[name] for name in JobAnswer.model_fields if name not in special}
-    return JobAnswer.model_validate({**fields, "seconds_left": seconds_left(row), "best": _best(row)})
+    return JobAnswer.model_validate({**row, "seconds_left": seconds_left(row), "best": _best(row)})
 
 
 def _best(row: Row) -> str:

@@ -312,7 +312,7 @@ class StudioWords(CompactRepr):
             return f"No level reaches {wanted} (best: {best})."
         return f"The level with epsilon at most {at_most(epsilon, 3)}{self._per} reaches {wanted}."
 
-    def outcome(self, *, loss: float | None, found: float | None, width: float | None) -> str:
+    def outcome(self, loss: float | None, found: float | None, width: float | None) -> str:
         """Return a wanted outcome in words."""
         if loss is not None:
             return f"a loss of at most {self._amount(loss)}"
@@ -324,15 +324,10 @@ class StudioWords(CompactRepr):
         """Return the common loss or epsilon of compared mechanisms."""
         on = "" if visits is None else f", measured on {counted(visits, 'visit')}"
         if equal == "loss":
-            loss = f"{self._nearly(value)}{self._way}{on}"
-            return (
-                f"All mechanisms are compared at a loss of {loss}. At the same loss, the "
-                "one with the larger error of the attacker protects better."
-            )
-        return (
-            f"All mechanisms are compared at epsilon {about(value)}{self._per}{on}. At the same epsilon, the one "
-            "with the smaller loss costs less."
-        )
+            same = f"All mechanisms are compared at a loss of {self._nearly(value)}{self._way}{on}."
+            return f"{same} At the same loss, the one with the larger error of the attacker protects better."
+        same = f"All mechanisms are compared at epsilon {about(value)}{self._per}{on}."
+        return f"{same} At the same epsilon, the one with the smaller loss costs less."
 
     def too_dear(self, loss: float) -> tuple[str, str]:
         """Return why a loss is too large to compare mechanisms at, and a hint."""

@@ -54,39 +54,22 @@ class ProvedForm(NamedTuple):
 
 
 class Domain(ABC):
-    """Secrets of a workspace, and all that is made of them.
+    """Secrets of a workspace, and all that is made of them."""
 
-    Attributes:
-        kind: ``places`` or ``values``.
-        prior: How often each secret occurs.
-        loss: The loss of a report.
-        metric: The distance of secrets, in the unit of the loss; errors are counted in it.
-        epsilon_unit: The unit of epsilon, such as ``1/km``.
-        loss_unit: The unit of the loss; "" for a share.
-        ends: The least and the largest epsilon that make sense.
-        source: The origin of the data, in words.
-        ordered: Whether secrets are numbers, with errors in their unit.
-        goal: ``shares`` or ``answers``: what the mechanisms are best for.
-        optimizable: Whether optimized designs can replace the closed forms.
-        pair: The secrets that an epsilon of 1 is for, in words.
-        target: What the attacker tries, in words.
-        truth: The point that losses of places are counted from, in words.
-    """
-
-    kind: str
+    kind: str  # places or values
     prior: Prior
     loss: AnyLoss
-    metric: Metric
-    epsilon_unit: str
-    loss_unit: str
-    ends: tuple[float, float]
-    source: str
-    ordered: bool = False
-    goal: str = "answers"
-    optimizable: bool = True
-    pair: str = "any two values"
-    target: str = "guesses the true value"
-    truth: str = "your true position"
+    metric: Metric  # the distance of secrets, in the unit of the loss; errors are counted in it
+    epsilon_unit: str  # such as 1/km
+    loss_unit: str  # "" for a share
+    ends: tuple[float, float]  # the least and the largest epsilon that make sense
+    source: str  # the origin of the data, in words
+    ordered: bool = False  # whether secrets are numbers, with errors in their unit
+    goal: str = "answers"  # or shares: what the mechanisms are best for
+    optimizable: bool = True  # whether optimized designs can replace the closed forms
+    pair: str = "any two values"  # that an epsilon of 1 is for
+    target: str = "guesses the true value"  # what the attacker tries
+    truth: str = "your true position"  # from which losses of places are counted
 
     @property
     def space(self) -> Space:
@@ -124,9 +107,9 @@ class Domain(ABC):
         error = distortion_below(mechanism, self.prior, self.metric)
         return Measures(Bracket(error, error, math.inf), right)
 
-    @abstractmethod
     def closed_form(self, epsilon: float) -> tuple[Mechanism, str]:
         """Return the best mechanism in closed form, whose guarantee is proved afterwards, and its name."""
+        raise NotImplementedError
 
     def spread(self, where: Where) -> Floats:
         """Return the probability of each secret for a person at a position, array (n,)."""

@@ -138,10 +138,6 @@ class OpenedDomain(Domain):
         error = success.error and Bracket(max(0.0, success.error.lower - farthest), success.error.value, math.inf)
         return Measures(error, Bracket(-math.inf, success.found.value, most))
 
-    def closed_form(self, epsilon: float) -> tuple[Mechanism, str]:  # noqa: ARG002
-        """Return the mechanism of the file."""
-        return self.mechanism, "opened"
-
     def proved_form(self, epsilon: float) -> ProvedForm:  # noqa: ARG002
         """Return the file as it was opened, with what was proved of it."""
         doubt = self._off * len(self.prior) * float(self.metric.array.max())

@@ -16,6 +16,7 @@ from ..answers import (
     ContourAnswer,
     HereAnswer,
     LevelsAnswer,
+    MeasuredAnswer,
     NotionsAnswer,
     PreviewAnswer,
 )
@@ -25,6 +26,7 @@ from ..levels import bracket
 from ..notions import notions_answer
 from ..requests import ChooseBody, Identity, Index, Latitude, LevelIndex, Longitude
 from ..serializers import level_answer, levels_answer
+from ..store import Row
 from ..words import StudioWords
 from . import ERRORS, AStudio, AWorkspace
 
@@ -77,26 +79,28 @@ def choose(studio: AStudio, workspace: AWorkspace, body: ChooseBody) -> ChoiceAn
         raise RefusedError(
             422, "Name one outcome.", "send loss_at_most, found_at_most or half_width_at_most.", "loss_at_most"
         )
-    domain, words = studio.domain(workspace), studio.words(workspace)
-    protects = body.found_at_most is not None
-    order = range(len(domain.epsilons)) if protects else reversed(range(len(domain.epsilons)))
+    words = studio.words(workspace)
+    order = range(len(words.domain.epsilons))
     limit = next(outcome for outcome in outcomes if outcome is not None)
-    wanted = words.outcome(loss=body.loss_at_most, found=body.found_at_most, width=body.half_width_at_most)
-    best = ""
-    for at in order:
+    wanted, best = words.outcome(*outcomes), "none"
+    for at in order if body.found_at_most is not None else reversed(order):
         row = studio.level(workspace, at)
-        reached = row["facts"]["loss"][2] if body.loss_at_most is not None else row["facts"]["found"][2]
-        best = (words.found if protects else words.loss)(
-            bracket(row["facts"]["found" if protects else "loss"])
-        ).text
-        if body.half_width_at_most is not None:
-            shares = words.shares(row, body.people)
-            width = None if shares is None else shares.half_width
-            reached, best = (None, "none") if width is None else (width.value, width.text)
-        if reached is not None and reached <= limit:
+        reached = _outcome(words, row, body)
+        best = "none" if reached is None else reached.text
+        if reached is not None and reached.upper is not None and reached.upper <= limit:
             sentence = words.chosen(row["facts"]["proved"], wanted, best)
             return ChoiceAnswer(possible=True, level=at, design=row["id"], sentence=sentence)
     return ChoiceAnswer(possible=False, level=None, design=None, sentence=words.chosen(None, wanted, best))
+
+
+def _outcome(words: StudioWords, row: Row, body: ChooseBody) -> MeasuredAnswer | None:
+    """Return what a design reaches of the outcome that is wanted."""
+    if body.loss_at_most is not None:
+        return words.loss(bracket(row["facts"]["loss"]))
+    if body.found_at_most is not None:
+        return words.found(bracket(row["facts"]["found"]))
+    shares = words.shares(row, body.people)
+    return None if shares is None else shares.half_width
 
 
 @levels.get("/notions")

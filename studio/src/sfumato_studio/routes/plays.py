@@ -51,11 +51,8 @@ def share(studio: AStudio, workspace: AWorkspace, body: ShareBody) -> SharedAnsw
 @plays.post("/walk")
 def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> WalkedAnswer:
     """Report on each stop of a walk, with the attacker's belief after every report."""
-    row, domain, words = (
-        studio.row(workspace, body.level, body.design),
-        studio.domain(workspace),
-        studio.words(workspace),
-    )
+    row, words = studio.row(workspace, body.level, body.design), studio.words(workspace)
+    domain = words.domain
     if len(body.path) * body.repeat > WALK_REPORTS:
         raise RefusedError(
             422, f"That is more than {WALK_REPORTS:,} reports.", "take fewer stops, or repeat less.", "repeat"
@@ -100,11 +97,8 @@ def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> WalkedAnswer
 @plays.post("/attack")
 def attack(studio: AStudio, workspace: AWorkspace, body: AttackBody) -> AttackedAnswer:
     """Attack with a belief of one's own: mistaken, or right."""
-    row, domain, words = (
-        studio.row(workspace, body.level, body.design),
-        studio.domain(workspace),
-        studio.words(workspace),
-    )
+    row, words = studio.row(workspace, body.level, body.design), studio.words(workspace)
+    domain = words.domain
     success = domain.attacked(studio.mechanism(workspace, row), _belief(domain, body))
     attackers = []
     for (name, who), measures in zip(words.attackers().items(), success, strict=True):

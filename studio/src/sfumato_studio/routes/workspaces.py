@@ -61,18 +61,8 @@ def about(studio: AStudio) -> AboutAnswer:
 @workspaces.get("/workspaces")
 def list_all(studio: AStudio) -> WorkspacesAnswer:
     """List all workspaces, the last changed first."""
-    return WorkspacesAnswer(
-        workspaces=[
-            WorkspaceBriefAnswer(
-                id=row["id"],
-                title=row["title"],
-                created=row["created"],
-                changed=row["changed"],
-                kind=None if row["data"] is None else row["data"]["kind"],
-            )
-            for row in studio.store.workspaces()
-        ]
-    )
+    rows = ({**row, "kind": (row["data"] or {}).get("kind")} for row in studio.store.workspaces())
+    return WorkspacesAnswer(workspaces=[WorkspaceBriefAnswer.model_validate(row) for row in rows])
 
 
 @workspaces.post("/workspaces", status_code=201)
@@ -95,9 +85,8 @@ def change(studio: AStudio, workspace: AWorkspace, change: ChangeBody) -> Worksp
         values["title"] = change.title
     if change.view is not None:
         if len(json.dumps(change.view)) > VIEW_BYTES:
-            raise RefusedError(
-                413, f"The view is larger than {VIEW_BYTES // 1024} kB.", "keep less in it.", "view"
-            )
+            most = f"The view is larger than {VIEW_BYTES // 1024} kB."
+            raise RefusedError(413, most, "keep less in it.", "view")
         values["view"] = change.view
     if values:
         studio.store.change_workspace(workspace["id"], **values)
