@@ -44,6 +44,7 @@ def studio(
     """
     if find_spec("sfumato_studio") is None:
         raise MissingCompanionError("`sfumato studio`", "sfumato-studio")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices are small, and requests are threads already
     from sfumato_studio.serving import serve
 
     def ready(address: str) -> None:
