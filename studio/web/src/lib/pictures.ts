@@ -1,4 +1,3 @@
-import { STOPS } from "../map/colours";
 import type { Pin, Scene } from "../map/scene";
 import type { Ground, Level, Preview } from "./types";
 
@@ -39,16 +38,15 @@ const [WIDE, HIGH, EDGE, LINE] = [800, 560, 24, 25]; // pixels of a picture, its
 export function drawPicture(known: Known, shown: Level, preview: Preview): string {
   const { reports, at } = preview.here!;
   const caption = [hereScene(known, preview).legend!, shown.headline, shown.loss.sentence].flatMap((text) => broken(text, 84));
-  const most = Math.max(...reports);
-  const colour = (value: number) => String(STOPS[2 * Math.round((value / most) * (STOPS.length / 2 - 1)) + 1]);
-  const drawn = known.places && known.ground ? drawCells(known.ground, reports, at, colour) : drawBars(known.names, reports, at);
+  const drawn = known.places && known.ground ? drawCells(known.ground, reports, at) : drawBars(known.names, reports, at);
   const lines = caption.map((text, line) => `<text x="${EDGE}" y="${HIGH + LINE * (line + 1)}">${escaped(text)}</text>`);
   const tall = HIGH + LINE * (caption.length + 1);
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDE} ${tall}" width="${WIDE}" height="${tall}" font-family="sans-serif" font-size="18" fill="#1a1a1a">`
     + `<rect width="100%" height="100%" fill="#ffffff"/>${drawn}${lines.join("")}</svg>`;
 }
 
-function drawCells(ground: Ground, reports: readonly number[], at: number, colour: (value: number) => string): string {
+function drawCells(ground: Ground, reports: readonly number[], at: number): string {
+  const most = Math.max(...reports);
   const [west = 0, south = 0, east = 1, north = 1] = ground.bounds;
   const squeeze = Math.cos(((south + north) * Math.PI) / 360);
   const scale = Math.min((WIDE - 2 * EDGE) / ((east - west) * squeeze), (HIGH - 2 * EDGE) / (north - south));
@@ -57,7 +55,7 @@ function drawCells(ground: Ground, reports: readonly number[], at: number, colou
   const y = (lat: number) => (EDGE + (north - lat) * scale).toFixed(1);
   const cells = ground.cells.features.map(({ geometry, properties }, index) => {
     const points = geometry.coordinates[0]!.map(([lon, lat]) => `${x(lon!)},${y(lat!)}`).join(" ");
-    return `<polygon points="${points}" fill="${reports[index]! > 0.001 ? colour(reports[index]!) : "#efece4"}" stroke="#ffffff" stroke-width="0.6"><title>${escaped(properties.name)}</title></polygon>`;
+    return `<polygon points="${points}" fill="#620034" fill-opacity="${(0.03 + 0.89 * Math.sqrt(reports[index]! / most)).toFixed(3)}" stroke="#ffffff" stroke-width="0.6"><title>${escaped(properties.name)}</title></polygon>`;
   });
   const here = ground.cells.features[at]!.properties;
   return `${cells.join("")}<circle cx="${x(here.lon)}" cy="${y(here.lat)}" r="8" fill="#d55e00" stroke="#ffffff" stroke-width="2"/>`;
