@@ -9,9 +9,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyproj import Geod
 
 import sfumato as sf
-from sfumato.errors import InputError
+from sfumato.errors import DataError, InputError
 from sfumato.geo import Projection
 from sfumato.ledgers import Blur, Ledger
 from sfumato.mechanisms.planar import CoordinateNoise
@@ -61,6 +62,18 @@ def test_moved_rows_are_covered(mechanism):
     moved: dict[str, Any] = {"outside": "nearest", "within": "1.1 km", "allow": 1.0}
     private = sf.release(mechanism, outside, people="one", uncertainty=True, **moved)
     assert int(private["uncertainty_m"][0]) - error_radius(mechanism) == pytest.approx(1111, abs=1)
+
+
+def test_rows_from_the_far_side_are_counted_by_how_far_they_move():
+    """Noise moves points beyond 9,000 km on towards the centre."""
+    noise = CoordinateNoise("1/km", "100 m", Projection(0, 0), "1500 km")
+    far: dict[str, Any] = {"people": "one", "uncertainty": True, "outside": "nearest", "allow": 1.0}
+    rows = pd.DataFrame({"lat": np.zeros(200), "lon": 133.0})
+    with pytest.raises(DataError, match="more than 13400 km outside"):
+        sf.release(noise, rows, within="13400 km", **far)
+    private = sf.release(noise, rows, within="14900 km", **far)
+    there = Geod(ellps="WGS84").inv(rows["lon"], rows["lat"], private["longitude"], private["latitude"])[2]
+    assert (there <= private["uncertainty_m"]).all()
 
 
 def test_a_ledger_changes_nothing(tmp_path):

@@ -172,8 +172,14 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         return np.asarray(self.beyond_m(lat, lon) <= 0)
 
     def beyond_m(self, lat: Floats, lon: Floats) -> Floats:
-        """Return each point's distance beyond the reach, metres, array (n,); NaN if not on the Earth."""
-        return np.asarray(np.hypot(*self._plane.forward(lat, lon).T) - self.reach_m)
+        """Return how far each point is moved to be served, metres, array (n,); NaN if not on the Earth.
+
+        It is at most 0 within the reach. Points on the far side of the Earth are moved on towards the centre.
+        """
+        points = self._plane.forward(lat, lon)
+        moved = np.hypot(*(points - pulled_in(points, self.reach_m)).T)
+        beyond = np.hypot(*points.T) - self.reach_m
+        return np.asarray(np.where(beyond > 0, np.maximum(moved, beyond), beyond))
 
     def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool = False) -> Floats:
         """Return a report for each point on the ground: latitudes and longitudes in degrees, array (n, 2).
