@@ -153,6 +153,8 @@ def test_refusals():
     for wrong in (0.0, -1.0, 1.5, math.nan):
         with pytest.raises(InputError, match="not a probability"):
             error_radius(mechanism, wrong)
+        with pytest.raises(InputError, match="not a probability"):
+            posterior_radii(mechanism, sf.Prior.uniform(grid), wrong)
     with pytest.raises(InputError, match="needs places on the ground"):
         error_radius(coin)
     with pytest.raises(InputError, match="by the places of a table"):

@@ -47,10 +47,7 @@ def error_radius(mechanism: Randomizer, confidence: float = 0.95) -> float:
         >>> round(sf.proofs.error_radius(identity))  # from the corner of a cell to its centre, and 0.1 %
         708
     """
-    if not 0 < confidence <= 1:
-        raise InputError(
-            f"a confidence of {confidence} is not a probability above 0.", f"use {argument('confidence', 0.95)}."
-        )
+    _check(confidence)
     if isinstance(mechanism, CoordinateNoise):
         return _of_noise(mechanism, confidence)
     places, targets, matrix = _places_of(mechanism)
@@ -141,7 +138,8 @@ def posterior_radii(mechanism: Randomizer, prior: Prior, confidence: float = 0.9
     radius depends on the report and the prior alone, so it reveals nothing further about x.
 
     Raises:
-        InputError: If the mechanism is not one on cells or a lattice, or the prior is not on its secrets.
+        InputError: If the confidence is not a probability above 0, the mechanism is not one on cells or a lattice,
+            or the prior is not on its secrets.
 
     Example:
         >>> import sfumato as sf
@@ -151,6 +149,7 @@ def posterior_radii(mechanism: Randomizer, prior: Prior, confidence: float = 0.9
         >>> len(radii), round(radii.max())
         (48, 707)
     """
+    _check(confidence)
     places, targets, matrix = _places_of(mechanism)
     if prior.space != places:
         raise InputError(
@@ -179,6 +178,13 @@ def radius_words(radius_m: float, moved_m: float = 0.0, confidence: float = 0.95
         f"Error radius: a report is within {amount_at_most(radius_m, 'm')} of its true point with a probability "
         f"of at least {percent_of_confidence(confidence)}, for every point served{beyond}."
     )
+
+
+def _check(confidence: float) -> None:
+    if not 0 < confidence <= 1:
+        raise InputError(
+            f"a confidence of {confidence} is not a probability above 0.", f"use {argument('confidence', 0.95)}."
+        )
 
 
 def _of_noise(noise: CoordinateNoise, confidence: float) -> float:
