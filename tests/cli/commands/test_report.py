@@ -50,10 +50,11 @@ def test_an_entry_for_the_registry(run, answers, tmp_path):
     for written in ("entry.yaml", "report.html"):
         assert "the board asked" in (tmp_path / written).read_text(encoding="utf-8")
     sf.save(sf.Mechanism([[0.9, 0.1], [0.1, 0.9]]), "bare.sfm")
-    refused = run("report", "bare.sfm", "--registry", "none.yaml")
+    before = set(tmp_path.iterdir())
+    refused = run("report", "bare.sfm", "--registry", "none.yaml", "-o", "none.html")
     assert refused.code == 1
     assert "--registry" in refused.err
-    assert not (tmp_path / "none.yaml").exists()
+    assert set(tmp_path.iterdir()) == before
 
 
 @pytest.mark.slow

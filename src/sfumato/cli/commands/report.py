@@ -119,9 +119,9 @@ def command(
             ledger=books,
         )
         with owner_only_like(file):
-            found.save(target)
-            if registry is not None:
+            if registry is not None:  # refused before anything is written
                 found.save(registry)
+            found.save(target)
     for sentence in found.spoken:
         say(sentence)
     say(f"Written: {target}")
