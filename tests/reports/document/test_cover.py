@@ -13,7 +13,7 @@ from sfumato.ledgers import Ledger
 from sfumato.reports import sentences as said
 from sfumato.reports.document import Origin, OtherDesigns, report_file
 from sfumato.reports.document.layout import report_page
-from sfumato.reports.document.registry import registry_entry, registry_faults
+from sfumato.reports.document.registry import registry_entry, registry_faults, registry_text
 from sfumato.reports.facts import PromiseFacts, error_of
 
 from .conftest import CITY, KINDS, held, report_of, report_without_drawings, slowly, without_drawings
@@ -128,6 +128,22 @@ def test_no_entry_without_a_proved_epsilon(kind, tmp_path):
     with pytest.raises(InputError, match="no entry for the registry"):
         report_of(kind).save(tmp_path / "entry.yaml")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("epsilon", "farthest", "variant"), [(1.0, 1.4, "Custom"), (1e-5, 1.0, "Pure DP")])
+def test_odds_of_any_two_values_are_those_of_the_farthest(epsilon, farthest, variant):
+    """Values 1 and 1.4 apart have other odds than any two; a small epsilon is a number in YAML 1.1."""
+    distances = np.array([[0, 1, farthest], [1, 0, 1], [farthest, 1, 0]])
+    weights = np.exp(-epsilon / 2 * distances)
+    space = sf.Space("abc")
+    coin = sf.Mechanism(weights / weights.sum(axis=1, keepdims=True), space)
+    file = sf.files.MechanismFile(coin, guarantees=sf.MetricPrivacy(epsilon, sf.Metric(distances)))
+    facts = report_without_drawings(file, others=OtherDesigns(0)).facts
+    ratio = max(row.max() / row.min() for row in coin.matrix.T)
+    assert max(each.factor.most for each in facts.promises[0].beliefs if each.reports == 1) >= ratio
+    entry = yaml.safe_load(registry_text(facts))
+    assert entry == registry_entry(facts)
+    assert entry["deployment"]["dp_variant"]["variant_name"] == variant
 
 
 def test_a_report_writes_the_entry_that_is_asked_for(tmp_path):

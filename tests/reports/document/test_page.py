@@ -18,6 +18,7 @@ from sfumato.releases import read_mark
 from sfumato.reports.document import Origin, OtherDesigns, report_file
 from sfumato.reports.document import report as drawn_report
 from sfumato.reports.document.figures import map_figures
+from sfumato.reports.facts.mechanism import radius_of
 
 from .conftest import FEW, KINDS, held, report_of, report_without_drawings, visits_of, without_drawings
 
@@ -266,6 +267,13 @@ def test_reports_among_dummies_say_what_a_tuple_guarantees():
     assert float(shown) / 100 <= hit + 0.01
     assert found.outcome.value == "holds"
     assert json.loads(found.json())["tuples"]["queries"] == 4
+
+
+def test_a_tuple_of_places_has_no_error_radius():
+    single = held("cells")
+    tupling = Tupling(single.mechanism, 2, np.full(single.mechanism.shape[1], 1 / single.mechanism.shape[1]))
+    assert radius_of(single) is not None
+    assert radius_of(MechanismFile(tupling, single.prior)) is None
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ _SCHEMA: Final = Path(__file__).with_name("templates") / "registry.json"
 _FILL_IN: Final = "FILL IN"
 _HEADER: Final = f"""\
 # An entry for the Differential Privacy Deployments Registry: https://github.com/opendp/deployments-registry-data
-# Replace every text that begins with {_FILL_IN}, and check data_curator_type: Government, Industry or Nonprofit.
+# Replace every text that begins with {_FILL_IN}. Check publication_date, which is the day of this report, and
+# data_curator_type: Government, Industry or Nonprofit.
 """
 _TYPES: Final = {"object": (dict,), "array": (list,), "string": (str,), "integer": (int,), "number": (int, float)}
 
@@ -136,5 +137,7 @@ def _lines(content: Mapping[str, Any], indent: str) -> Iterator[str]:
         if type(value) is dict:
             yield f"{indent}{name}:\n"
             yield from _lines(value, f"{indent}  ")
-        else:  # JSON is YAML
-            yield f"{indent}{name}: {json.dumps(value, ensure_ascii=False, allow_nan=False)}\n"
+        else:  # JSON is YAML, but numbers such as 1e-05 are texts in YAML 1.1
+            text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+            number = type(value) is float and "." not in text
+            yield f"{indent}{name}: {text.replace('e', '.0e') if number else text}\n"

@@ -120,7 +120,7 @@ def _of_metric(mechanism: Mechanism, guarantee: MetricPrivacy, proof: EpsilonPro
         near = Quantity.exact(guarantee.within, guarantee.distance.unit)
     else:
         kind = "cells" if isinstance(space, Cells) and metric.unit else "values"
-        distances = _between(metric)
+        distances = _between(metric, cells=kind == "cells")
     if isinstance(proof, CoordinateProof):
         slack = proof.slack_m
     rate = f"/{unit}" if unit else ""
@@ -211,8 +211,8 @@ def _lengths(most_m: float, above_m: float = 0.0) -> list[Quantity]:
     return [Quantity.exact(each, "m") for each in _LENGTHS_M if above_m < each <= most_m]
 
 
-def _between(metric: Metric) -> list[Quantity]:
-    """Return the least distance of two secrets, and round ones up to the largest."""
+def _between(metric: Metric, *, cells: bool) -> list[Quantity]:
+    """Return the least distance of two secrets, and round ones up to the largest, at least one for values."""
     apart = metric.array[(metric.array > 0) & np.isfinite(metric.array)]
     if not apart.size:
         return []
@@ -224,6 +224,8 @@ def _between(metric: Metric) -> list[Quantity]:
         rounded = _lengths(farthest * to_m, nearest * to_m)
     else:
         rounded = [Quantity.exact(float(each), metric.unit) for each in _STEPS if nearest < each <= farthest][:2]
+    if not rounded and not cells:  # one distance alone would read as that of any two
+        rounded = [Quantity.exact(farthest, metric.unit)]
     return [Quantity.exact(nearest, metric.unit), *rounded]
 
 
@@ -326,10 +328,9 @@ def cost_of(held: MechanismFile, visits: Visits | None, *, proved: bool) -> Cost
 
 
 def radius_of(held: MechanismFile) -> Quantity | None:
-    """Return the error radius of a file's single reports; None where they have no place, or it is not bounded."""
-    mechanism = held.report_channel if held.has_matrix else held.noise
+    """Return the error radius of a file's reports; None of tuples, without places, or if it is not bounded."""
     try:
-        return Quantity.at_most(error_radius(mechanism), "m")
+        return Quantity.at_most(error_radius(held.mechanism), "m")
     except InputError:
         return None
 
