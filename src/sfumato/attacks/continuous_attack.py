@@ -107,7 +107,7 @@ def true_place(
         >>> city = sf.Grid.covering(visits, "2 km", region=visits.region(trim=0.02))
         >>> same = sf.Mechanism(np.eye(len(city)), city, city)
         >>> sf.attacks.true_place(same, visits)
-        PlaceAttack on 6 reports: average error 558 m to 559 m from the true point
+        PlaceAttack on 12 reports: average error 495 m to 496 m from the true point
     """
     if not isinstance(mechanism, Mechanism):
         return _attack_noise(mechanism, visits if user is None else visits.of_user(user), unit)
@@ -195,7 +195,7 @@ def chance_within(
         >>> visits = sf.synthetic_city()
         >>> city = sf.Grid.covering(visits, "2 km", region=visits.region(trim=0.02))
         >>> print(sf.attacks.chance_within(sf.Mechanism(np.eye(len(city)), city, city), visits, "500 m"))
-        0.5912 (0.5899 to 0.5926)
+        0.6349 (0.6336 to 0.6363)
     """
     places = mechanism.secrets
     if not isinstance(places, Places):

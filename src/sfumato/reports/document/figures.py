@@ -60,7 +60,7 @@ def map_figures(
         return ()
     caption = (
         "The prior (how likely each place is), the reports from the marked true place, and the belief after one "
-        "report of an attacker who knows the prior. Lines are around the fewest cells that hold 50 % and 90 %."
+        "report of an attacker who knows the prior. The smooth lines hold at least 50 % and 90 %."
     )
     if not held.has_matrix:
         caption += " The noise is shown on the cells of the file's prior."

@@ -157,23 +157,6 @@ def _path(rings: Iterable[Floats]) -> Path:
     return Path(np.concatenate(lines), np.concatenate(codes)) if lines else Path(np.empty((0, 2)))
 
 
-def draw_credit(ax: Axes, outline: Outline | None) -> None:
-    """Write the source of the map of the world into a corner of a map."""
-    if outline is not None and outline.source == CREDIT:
-        ax.annotate(
-            CREDIT,
-            (1, 0),
-            xycoords="axes fraction",
-            xytext=(-2, 2),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            fontsize=4.5,
-            color=LIGHT.muted,
-            zorder=3.4,
-        )
-
-
 def bar_length(width_m: float) -> tuple[float, str]:
     """Return the length of a scale bar, 1, 2 or 5 times a power of ten metres, and its label."""
     most = _SHARE * width_m
@@ -188,57 +171,28 @@ def scale_bar(ax: Axes) -> None:
     length, text = bar_length(1000 * (high - low))
     across = ax.get_xaxis_transform()
     ends = [low, low + length / 1000]
-    ax.plot(
-        ends,
-        [_BELOW, _BELOW],
-        transform=across,
-        color=LIGHT.ink,
-        linewidth=1.6,
-        marker="|",
-        markersize=7,
-        clip_on=False,
-        scalex=False,
-        scaley=False,
-    )
-    ax.annotate(
-        text,
-        (ends[1], _BELOW),
-        xycoords=across,
-        xytext=(6, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=9,
-        color=LIGHT.ink,
-        annotation_clip=False,
-    )
+    fixed: dict[str, Any] = {"clip_on": False, "scalex": False, "scaley": False, "color": LIGHT.ink}
+    ax.plot(ends, [_BELOW, _BELOW], transform=across, linewidth=1.6, marker="|", markersize=7, **fixed)
+    _note(ax, text, (ends[1], _BELOW), across, (6, 0), va="center")
 
 
 def north_arrow(ax: Axes) -> None:
     """Draw an arrow to the north below the right corner of a map whose up is north."""
-    ax.annotate(
-        "N",
-        (0.985, _BELOW),
-        xycoords=ax.transAxes,
-        xytext=(-6, 0),
-        textcoords="offset points",
-        ha="right",
-        va="center",
-        fontsize=9,
-        color=LIGHT.ink,
-        annotation_clip=False,
-    )
-    ax.plot(
-        [0.985],
-        [_BELOW],
-        transform=ax.transAxes,
-        marker="^",
-        markersize=6,
-        linestyle="none",
-        color=LIGHT.ink,
-        clip_on=False,
-        scalex=False,
-        scaley=False,
-    )
+    fixed: dict[str, Any] = {"clip_on": False, "scalex": False, "scaley": False, "color": LIGHT.ink}
+    ax.plot([0.985], [_BELOW], transform=ax.transAxes, marker="^", markersize=6, linestyle="none", **fixed)
+    _note(ax, "N", (0.985, _BELOW), ax.transAxes, (-6, 0), ha="right", va="center")
+
+
+def draw_credit(ax: Axes, outline: Outline | None) -> None:
+    """Write the source of the map of the world into a corner of a map."""
+    if outline is not None and outline.source == CREDIT:
+        look = {"ha": "right", "va": "bottom", "fontsize": 4.5, "color": LIGHT.muted, "zorder": 3.4}
+        _note(ax, CREDIT, (1, 0), ax.transAxes, (-2, 2), **look)
+
+
+def _note(ax: Axes, text: str, at: tuple[float, float], coords: Any, offset: tuple[int, int], **look: Any) -> None:
+    look = {"fontsize": 9, "color": LIGHT.ink, "annotation_clip": False, **look}
+    ax.annotate(text, at, xycoords=coords, xytext=offset, textcoords="offset points", **look)
 
 
 def often_cells(row: ArrayLike, share: float) -> NDArray[np.bool_]:
