@@ -10,11 +10,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import select
-
 from ..core.immutable import CompactRepr
 from .accounts import DAY, DAY_S, WEEK, ZERO, Terms, added, restored, weeks_since
-from .books import ACCOUNTS, CHARGES, account_of, head_row, refusals_since
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -95,6 +92,10 @@ def read_budgets(
     connection: Connection, terms: Terms, now: int, address: str, *, days: int, identities: bool
 ) -> LedgerBudgets:
     """Return the facts of the last days; without ``identities`` users have pseudonyms, which the ledger salts."""
+    from sqlalchemy import select  # of an extra
+
+    from .books import ACCOUNTS, CHARGES, account_of, head_row, refusals_since
+
     now = max(now, head_row(connection).time)
     since = (now // DAY_S - days + 1) * DAY_S
     spent: defaultdict[int, Decimal] = defaultdict(lambda: ZERO)
