@@ -47,7 +47,6 @@ from .vertices import implying_pairs as implying_pairs
 from .vertices import pulled_in as pulled_in
 from .visits import Visits as Visits
 from .world import CREDIT as CREDIT
-from .world import WIDEST as WIDEST
 from .world import World as World
 from .world import whereabouts as whereabouts
 from .world import world as world

@@ -24,9 +24,6 @@ PATH: Final = Path(__file__).with_name("world.bin")
 CREDIT: Final = "© OpenStreetMap contributors, GSHHG, GeoNames"
 """What a drawing of the map must show."""
 
-WIDEST: Final = 30.0
-"""Widest map, degrees."""
-
 TILE: Final = 5
 MARGIN: Final = 0.02  # degrees by which tiles overlap, so that no seam shows between them
 STEP: Final = 5e-4
@@ -34,6 +31,7 @@ LAYERS: Final = ("land", "lakes", "inlets", "rivers", "borders")
 FILTERS: Final[list[dict[str, Any]]] = [
     {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 20, "pb": 0}
 ]
+_WIDEST: Final = 30.0  # degrees
 _BLOCK: Final = 2048  # points
 _NEAR_M: Final = 100_000.0
 _FAR_M: Final = 300_000.0
@@ -100,8 +98,8 @@ def world(south: float, west: float, north: float, east: float) -> World:
         raise InputError(
             "these are no bounds of a map.", "give south below north, and west below east, in degrees."
         )
-    if max(north - south, east - west) > WIDEST:
-        raise InputError(f"the map is wider than {WIDEST:g} degrees.", "give a smaller region.")
+    if max(north - south, east - west) > _WIDEST:
+        raise InputError(f"the map is wider than {_WIDEST:g} degrees.", "give a smaller region.")
     layers: dict[str, list[tuple[Floats, ...]]] = {name: [] for name in LAYERS}
     shores: list[Floats] = []
     towns: list[Town] = []

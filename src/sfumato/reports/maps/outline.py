@@ -17,7 +17,7 @@ from ...core.arrays import Floats, readonly
 from ...core.immutable import CompactRepr
 from ...errors import DataError, FileError, InputError
 from ...escaping import plain, shorten
-from ...geo import CREDIT, WIDEST, Places, Projection, Visits, world
+from ...geo import CREDIT, Places, Projection, Visits, world
 
 MOST_BYTES: Final = 20_000_000
 """Largest size of an outline file."""
@@ -299,9 +299,10 @@ def world_outline(places: Places) -> Outline | None:
     low, high = corners.min(axis=0), corners.max(axis=0)
     low, high = low - _AROUND * (high - low), high + _AROUND * (high - low)
     south, west, north, east = (float(each) for each in np.clip((*low, *high), *_GLOBE))
-    if max(north - south, east - west) > WIDEST:
+    try:
+        held = world(south, west, north, east)
+    except InputError:
         return None
-    held = world(south, west, north, east)
     frame = readonly(np.array([(south, west), (south, east), (north, east), (north, west), (south, west)]))
     shapes = [Shape("water", (frame,), edge=False)]
     shores = [(line,) for line in held.shores]
