@@ -6,11 +6,11 @@ import math
 import re
 import shlex
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 import sfumato as sf
-from sfumato_papers.invented_city import invented_city
 
 COMMANDS: Final = """
 --version
@@ -122,7 +122,7 @@ MCowBQYDK2VwAyEA2k6/lZSPYnkvjKHddCsjRcikRnhAhFSUMLkvYTL+Wa0=
 
 def prepare(folder: Path) -> None:
     """Write the files that the command lines read."""
-    city = invented_city(users=12, days=5)
+    city = import_module("sfumato_papers.invented_city").invented_city(users=12, days=5)
     assert city.user is not None
     rows = zip(city.user, city.lat, city.lon, strict=True)
     _write(folder / "visits.csv", ["user,lat,lon", *(f"{user},{lat:.5f},{lon:.5f}" for user, lat, lon in rows)])

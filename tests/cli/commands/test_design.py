@@ -74,7 +74,7 @@ def test_the_attack_sentence_is_true(run):
     ("options", "sentence"),
     [
         (("--distortion", "1200 m"), "average error at least 1.2 km from the true point"),
-        (("--epsilon", "1", "--protect-within", "2.1 km"), "Of two near cells (hops of at most 2.1 km)"),
+        (("--epsilon", "1", "--protect-within", "2.5 km"), "Of two near cells (hops of at most 2.5 km)"),
         (("--max-loss", "1200 m"), "gives the best attacker an average error above"),
         (("--epsilon", "1/km", "--objective", "worst-case"), "a worst-case loss below"),
         (("--epsilon", "1/km", "--pairs", "spanner"), "optimal for the rows of a spanner only"),

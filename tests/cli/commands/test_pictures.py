@@ -9,7 +9,7 @@ from tests.thinned import thinned
 FAST = ("--cells", "4x3", "--epsilon", "1/km", "-o", "m.sfm")
 SHORE = {
     "type": "Polygon",
-    "coordinates": [[[-30.1, 39.9], [-29.9, 39.9], [-29.9, 40.1], [-30.1, 40.1], [-30.1, 39.9]]],
+    "coordinates": [[[-122.6, 37.6], [-122.3, 37.6], [-122.3, 37.9], [-122.6, 37.9], [-122.6, 37.6]]],
 }
 
 
@@ -64,7 +64,7 @@ def test_dark_without_a_picture_is_refused(run, tmp_path, words, said):
 
 def test_the_built_in_city_has_its_shore_and_names(run, tmp_path):
     assert run("design", *FAST, "--figure", "a.svg").code == 0
-    assert ">Old Town</text>" in (tmp_path / "a.svg").read_text()
+    assert ">San Francisco</text>" in (tmp_path / "a.svg").read_text()
 
 
 def test_a_map_is_drawn_on_the_outline_of_a_file(run, tmp_path):
