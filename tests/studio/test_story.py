@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.errors import SfumatoError
 from sfumato.estimation import identifiability
 from sfumato.files import read_mechanism_file
 from sfumato.proofs import VertexPrivacy, prove_coordinate_privacy
+from sfumato.rounding import amount_at_most
 from sfumato_studio.domains import PlacesDomain, domain_of
 from sfumato_studio.examples import example_data
 
@@ -189,6 +191,18 @@ def test_the_accuracy_of_shares_is_that_of_simulated_surveys(survey):
     assert chosen["possible"]
     assert chosen["level"] >= 4
     assert not survey.post("/choose", {"half_width_at_most": 1e-4, "people": people})["possible"]
+
+
+def test_the_error_radius_is_that_of_the_file(city, ages):
+    for level in city.levels()["levels"]:
+        sentences = city.get("/takeaway", level=level["level"])["sentences"]
+        try:
+            radius = sf.proofs.error_radius(file_of(city, level["design"]).mechanism)
+        except SfumatoError:
+            assert not sentences[0].startswith("Error radius")
+        else:
+            assert amount_at_most(radius, "m") in sentences[0]
+    assert len(ages.get("/takeaway", level=4)["sentences"]) == 2
 
 
 def test_shares_that_cannot_be_estimated_are_warned_of(survey, ages):

@@ -15,6 +15,7 @@ from sfumato.core import Mechanism
 from sfumato.errors import SfumatoError
 from sfumato.files import read_mechanism_file
 from sfumato.ledgers import Ledger
+from sfumato.proofs import error_radius
 
 from .domains import Domain, domain_of
 from .errors import RefusedError
@@ -64,6 +65,7 @@ class Studio:
         self._closed = False
         self._domains: _Recent[Domain] = _Recent(_DOMAINS)
         self._mechanisms: _Recent[Mechanism] = _Recent(_MECHANISMS)
+        self._radii: _Recent[float] = _Recent(_MECHANISMS)
         self._making: defaultdict[tuple[str, int], threading.Lock] = defaultdict(threading.Lock)
         self._makers: dict[str, threading.Thread] = {}
 
@@ -202,6 +204,14 @@ class Studio:
             raise RefusedError(409, "This design is for other places or values.", "load the page again.", "design")
         path = self.file(workspace["id"], row["id"], ".sfm")
         return self._mechanisms.get(row["id"], lambda: domain.picture(read_mechanism_file(path)))
+
+    def error_radius(self, workspace: Row, row: Row) -> float | None:
+        """Return the radius in metres that holds 95 % of the reports from every place; None if none is proved."""
+        path = self.file(workspace["id"], row["id"], ".sfm")
+        try:
+            return self._radii.get(row["id"], lambda: error_radius(read_mechanism_file(path).mechanism))
+        except SfumatoError:
+            return None
 
     def file(self, workspace: str, design: str, ending: str) -> Path:
         """Return a file of a design; `RefusedError` if it is not there."""

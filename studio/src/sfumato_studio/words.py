@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sfumato.core import Bracket
 from sfumato.core.immutable import CompactRepr
+from sfumato.proofs import radius_words
 from sfumato.rounding import (
     about,
     about_percent,
@@ -199,10 +200,11 @@ class StudioWords(CompactRepr):
         )
         return SharesAnswer(people=people, half_width=half, estimable=not few, sentence=said)
 
-    def takeaway(self) -> list[str]:
-        """Return what the files of a mechanism hold."""
+    def takeaway(self, radius_m: float | None) -> list[str]:
+        """Return what the files of a mechanism hold, and the error radius of its reports where one is proved."""
         what = "each place of your data is visited" if self._places else "each value of your data occurs"
         return [
+            *([] if radius_m is None else [radius_words(radius_m)]),
             f"The mechanism file holds how often {what}: keep it as secret as the data, or use public data.",
             "Anyone with the mechanism file can prove the guarantee again: sfumato report mechanism.sfm.",
         ]

@@ -95,7 +95,9 @@ def takeaway(
     shares = words.shares(row, people)
     useful = domain.useful(row["facts"]["loss"][1])
     return TakeawayAnswer(
-        sentences=words.takeaway(), warnings=words.warnings(row, shares, useful=useful), shares=shares
+        sentences=words.takeaway(studio.error_radius(workspace, row)),
+        warnings=words.warnings(row, shares, useful=useful),
+        shares=shares,
     )
 
 
