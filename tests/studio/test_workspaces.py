@@ -3,10 +3,14 @@
 import contextlib
 import re
 
+import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.core import great_circle_m
 from sfumato.errors import FileError
+from sfumato.geo import world
+from sfumato_studio.domains.places import names_of
 from sfumato_studio.store import Store
 
 from .conftest import Running, Visitor, soon
@@ -180,6 +184,37 @@ def test_an_outline_is_drawn_and_hostile_ones_are_refused(visitor):
     assert visitor.get("/map")["outline"] == found
     assert client.delete(f"{visitor.base}/outline").status_code == 200
     assert visitor.get("/map")["outline"] == invented
+
+
+def test_places_are_named_by_the_nearest_town(visitor):
+    visitor.post("/example", {"example": "city"})
+    visitor.put("/site", {"kind": "places", "detail": 60})
+    cells = [each["properties"] for each in visitor.get("/map")["cells"]["features"]]
+    names = [each["name"] for each in cells]
+    assert len(set(names)) == len(names)
+    assert max(map(len, names)) <= 50
+    towns = {town.name: town for town in world(37.5, -122.7, 38, -122.2).towns}
+    assert towns.keys() & set(names)
+    for each in cells:
+        if found := re.fullmatch(r"(.+), (\S+) km (north|south)?-?(east|west)?", each["name"]):
+            town = towns[found[1]]
+            away = great_circle_m(np.array([[each["lat"], each["lon"]]]), np.array([[town.lat, town.lon]]))
+            assert float(found[2]) == pytest.approx(away[0, 0] / 1000, abs=0.051)
+            assert found[3] != ("south" if each["lat"] > town.lat else "north")
+            assert found[4] != ("west" if each["lon"] > town.lon else "east")
+
+
+@pytest.mark.parametrize(
+    ("region", "spacing", "name"),
+    [
+        ("8 km x 6 km around 0,-30", "1 km", "column 2, row 1"),  # in the Atlantic
+        ("3 km x 3 km around 48.85,2.35", "100 m", "near Paris (column 17, row 17)"),  # many places near a town
+    ],
+)
+def test_places_without_a_name_of_their_own_have_column_and_row(region, spacing, name):
+    names = names_of(sf.Lattice.covering(region, spacing))
+    assert len(set(names)) == len(names)
+    assert name in names
 
 
 def test_the_world_is_served_within_a_box(studio):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
 from typing import Any, Final
 
 import numpy as np
 
 from sfumato.attacks import chance_within, true_place
-from sfumato.core import Asked, CoordinatePrivacy, Mechanism, Prior
+from sfumato.core import Asked, CoordinatePrivacy, Mechanism, Prior, great_circle_m
 from sfumato.core.arrays import Floats
-from sfumato.geo import Lattice, Places, Polygon, Region, Visits
+from sfumato.geo import Lattice, Places, Polygon, Region, Visits, world
 from sfumato.mechanisms import planar_geometric, remapped
 from sfumato.optimal import AttackerGoal, DesignGoal, choose_lattice
 from sfumato.privacy.atlas import Claim
@@ -26,6 +29,11 @@ _DRAWN: Final = (
 )
 _STEPS: Final = 2.5  # over the spacing: the largest epsilon for which a lattice is fine enough
 _LOOSE: Final = 1.0  # over the longer side: the two ends of the region are then nearly indistinguishable
+_MOST_TOWNS: Final = 500
+_AROUND: Final = 0.1  # degrees around the places in which towns give names
+_WIDEST: Final = 30.0  # degrees of the map of the world
+_NEAR_M: Final = 30_000.0
+_DIRECTIONS: Final = ("north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west")
 _ROUNDING: Final = 1e-12  # relative, of the rate of planar noise
 
 
@@ -172,7 +180,7 @@ mechanism = sf.mechanisms.remapped(noise, prior, loss)"""
 def cells_of(places: Places, counts: Floats, prior: Prior) -> list[dict[str, Any]]:
     """Return places as GeoJSON features, degrees, with how often people are at each."""
     features = []
-    for index, (label, outline) in enumerate(zip(places.labels, places.outlines_latlon(), strict=True)):
+    for index, (name, outline) in enumerate(zip(names_of(places), places.outlines_latlon(), strict=True)):
         ring = [[round(float(lon), 7), round(float(lat), 7)] for lat, lon in outline]
         lat, lon = places.latlon[index].tolist()
         features.append(
@@ -181,7 +189,7 @@ def cells_of(places: Places, counts: Floats, prior: Prior) -> list[dict[str, Any
                 "id": index,
                 "geometry": {"type": "Polygon", "coordinates": [[*ring, ring[0]]]},
                 "properties": {
-                    "name": str(label),
+                    "name": name,
                     "visits": round(float(counts[index]), 3),
                     "share": float(prior.probabilities[index]),
                     "lat": lat,
@@ -190,6 +198,52 @@ def cells_of(places: Places, counts: Floats, prior: Prior) -> list[dict[str, Any
             }
         )
     return features
+
+
+def names_of(places: Places) -> list[str]:
+    """Return a unique name for each place: the town inside, or the nearest one with distance and direction.
+
+    Towns are those of the world map. Where names would be the same, column and row take the place of the distance.
+    """
+    labels, here = [_in_words(str(label)) for label in places.labels], places.latlon
+    low = np.maximum(here.min(axis=0) - _AROUND, (-90, -180)).tolist()
+    high = np.minimum(here.max(axis=0) + _AROUND, (90, 180)).tolist()
+    wide = max(high[0] - low[0], high[1] - low[1]) > _WIDEST
+    towns = () if wide else world(*low, *high).towns[:_MOST_TOWNS]
+    if not towns:
+        return labels
+    there, outlines = np.array([(town.lat, town.lon) for town in towns]), places.outlines_latlon()
+    away = great_circle_m(here, there)
+    nearest, home = away.argmin(axis=1), away.argmin(axis=0)
+    around = outlines[home]
+    inside = ((there >= around.min(axis=1)) & (there < around.max(axis=1))).all(axis=1)
+    names: list[str] = []
+    for index, at in enumerate(nearest.tolist()):
+        within = np.flatnonzero(inside & (home == index))
+        if len(within):
+            names.append(towns[within[0]].name)  # the largest
+        elif away[index, at] > _NEAR_M:
+            names.append(labels[index])
+        else:
+            kilometres = f"{away[index, at] / 1000:.1f} km"
+            names.append(f"{towns[at].name}, {kilometres} {_direction(here[index] - there[at], here[index, 0])}")
+    often = Counter(names)
+    return [
+        name if often[name] == 1 else f"near {towns[at].name} ({label})"
+        for name, at, label in zip(names, nearest.tolist(), labels, strict=True)
+    ]
+
+
+def _direction(step: Floats, lat: float) -> str:
+    """Return the direction of a step in latitude and longitude, degrees, at a latitude."""
+    north, east = step[0], step[1] * math.cos(math.radians(lat))
+    return _DIRECTIONS[round(math.atan2(east, north) / (math.pi / 4)) % 8]
+
+
+def _in_words(label: str) -> str:
+    """Return the label of a grid's place in words: x03y02 is the fourth column from the west, the third row."""
+    found = re.fullmatch(r"x(\d+)y(\d+)", label)
+    return f"column {int(found[1]) + 1}, row {int(found[2]) + 1}" if found else label
 
 
 def ring_of(south: float, west: float, north: float, east: float) -> list[list[float]]:
