@@ -221,9 +221,9 @@ def test_a_polygon_is_drawn_by_keyboard_and_by_mouse(visit, studio):
         visitor.page.mouse.click(box["x"] + box["width"] * x, box["y"] + box["height"] * y)
     expect(corners).to_have_text("4 corners.")
     visitor.page.keyboard.press("Escape")
-    typed.fill("39.99, -30.03\n39.99, -29.97\nnorth")
+    typed.fill("37.74, -122.47\n37.74, -122.39\nnorth")
     expect(corners).to_contain_text("Line 3 must be a latitude and a longitude")
-    typed.fill("39.985, -30.035\n39.985, -29.965\n40.02, -30.0")
+    typed.fill("37.735, -122.475\n37.735, -122.395\n37.8, -122.43")
     visitor.meets_no_barrier()
     with visitor.page.expect_response(lambda answer: answer.url.endswith("/site")) as answer:
         visitor.press("Use this region")
@@ -231,13 +231,13 @@ def test_a_polygon_is_drawn_by_keyboard_and_by_mouse(visit, studio):
     visitor.page.reload()
     visitor.page.get_by_text("Region and number of places").click()
     expect(visitor.page.get_by_label("A polygon")).to_be_checked()
-    expect(typed).to_have_value("39.98500, -30.03500\n39.98500, -29.96500\n40.02000, -30.00000\n")
+    expect(typed).to_have_value("37.73500, -122.47500\n37.73500, -122.39500\n37.80000, -122.43000\n")
 
 
 def test_the_map_is_drawn_on_an_own_outline(visit, city, tmp_path):
     visitor = visit(workspace=city, view="data")
     visitor.page.get_by_text("Outline below the map").click()
-    ring = [[-30.01, 39.99], [-29.99, 39.99], [-29.99, 40.01], [-30.01, 39.99]]
+    ring = [[-122.45, 37.75], [-122.41, 37.75], [-122.41, 37.78], [-122.45, 37.75]]
     feature = {
         "type": "Feature",
         "properties": {"name": "<b>Our quarter</b>"},

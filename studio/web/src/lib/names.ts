@@ -16,7 +16,7 @@ export function namedPoints(outline: { features: readonly { geometry: unknown; p
   });
 }
 
-/** Return the names of a map's places: their column and row, and the named point inside them. */
+/** Return the names of a map's places, each with the outline's named point inside. */
 export function placeNames(ground: Ground): string[] {
   const known = namedPoints(ground.outline as never);
   return ground.cells.features.map(({ geometry, properties }) => {
@@ -25,12 +25,6 @@ export function placeNames(ground: Ground): string[] {
     const inside = known.find(({ lat, lon }) => (
       lon >= Math.min(...east) && lon < Math.max(...east) && lat >= Math.min(...north) && lat < Math.max(...north)
     ));
-    return `${inWords(properties.name)}${inside ? ` (${inside.text})` : ""}`;
+    return `${properties.name}${inside ? ` (${inside.text})` : ""}`;
   });
-}
-
-/** Return the name of a grid's place in words: "x03y02" is the fourth column from the west, the third row from the south. */
-function inWords(name: string): string {
-  const [, x, y] = /^x(\d+)y(\d+)$/.exec(name) ?? [];
-  return x && y ? `column ${Number(x) + 1}, row ${Number(y) + 1}` : name;
 }

@@ -24,7 +24,7 @@ export function hereScene(known: Known, preview: Preview): Partial<Scene> {
     for (const cell of cells) bands[cell] = Math.round(share * 100);
   }
   return {
-    values: reports, bands, pins: pin(known, at, "true", "", "you are here"), here: at,
+    values: reports, bands, longRun: reports, pins: pin(known, at, "true", "", "you are here"), here: at,
     unit: known.places ? "How often you appear there" : "How often it is reported",
     legend: known.places
       ? `Where you would appear if you are at ${known.names[at]}`

@@ -27,6 +27,8 @@ export interface Scene {
   values: readonly number[] | null;
   /** 50 or 90 where the place belongs to the smallest set with that share of the reports, else 0. */
   bands: readonly number[] | null;
+  /** How often each place is reported in the long run: the map draws its lines around these; null where there are none. */
+  longRun: readonly number[] | null;
   dots: readonly Dot[];
   pins: readonly Pin[];
   path: readonly (readonly [number, number])[];
@@ -40,7 +42,7 @@ export interface Scene {
   here: number | null;
 }
 
-export const EMPTY: Scene = { values: null, bands: null, dots: [], pins: [], path: [], ring: [], legend: "", unit: "", here: null };
+export const EMPTY: Scene = { values: null, bands: null, longRun: null, dots: [], pins: [], path: [], ring: [], legend: "", unit: "", here: null };
 
 /** The corners of a box, longitude first. */
 export function cornersOf({ south, west, north, east }: Box): [number, number][] {
