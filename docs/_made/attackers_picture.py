@@ -50,7 +50,7 @@ def main() -> None:
     for tick in axes.set_yticks(heads + heights, names)[: len(heads)]:
         tick.tick1line.set_visible(False)
     axes.set_ylim(8.8, -1.5)
-    axes.set_xlim(0, 2.6)
+    axes.set_xlim(0, 2.8)
     axes.set_xlabel("average error, km")
     axes.grid(axis="y", visible=False)
     figure.legend(loc="outside upper right", ncols=2, frameon=False)
