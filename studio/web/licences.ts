@@ -3,6 +3,8 @@ import { join } from "node:path";
 import type { Plugin } from "vite";
 
 const MODULES = join(import.meta.dirname, "node_modules");
+/** Licences from the repositories of packages that come without one, by name. */
+const LICENCES = join(import.meta.dirname, "licences");
 
 /** Write the licences of everything that the page contains beside it. */
 export function licences(): Plugin {
@@ -37,6 +39,9 @@ function about(name: string): { version: string; license?: string; dependencies?
 function textOf(name: string): string {
   const { version, license } = about(name);
   const files = readdirSync(join(MODULES, name)).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file)).sort();
-  const texts = files.map((file) => readFileSync(join(MODULES, name, file), "utf-8").trim().replace(/\r/g, ""));
+  const paths = files.map((file) => join(MODULES, name, file));
+  const extra = join(LICENCES, `${name}.txt`);
+  if (paths.length === 0 && existsSync(extra)) paths.push(extra);
+  const texts = paths.map((path) => readFileSync(path, "utf-8").trim().replace(/\r/g, ""));
   return [`${"=".repeat(78)}`, `${name} ${version} (${license ?? "see below"})`, "", ...texts, ""].join("\n");
 }

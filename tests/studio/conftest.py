@@ -119,14 +119,14 @@ class Gate:
 class Running:
     """A studio that runs, with a client who knows its token."""
 
-    def __init__(self, folder: Path, token: str = TOKEN) -> None:
+    def __init__(self, folder: Path, token: str = TOKEN, basemap: Path | None = None) -> None:
         self.folder = folder
         self._listener = socket.socket(proto=socket.IPPROTO_TCP)
         self._listener.bind(("127.0.0.1", 0))
         self._listener.listen(64)
         self.port = self._listener.getsockname()[1]
         self.key = Key(token, self.port)
-        self.app = make_app(folder, self.key)
+        self.app = make_app(folder, self.key, basemap=basemap)
         self._server = server_of(self.app)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._listener]}, daemon=True)
         self._thread.start()

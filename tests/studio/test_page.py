@@ -36,7 +36,7 @@ def test_all_of_it_is_less_than_a_megabyte_compressed():
 
 def test_the_licences_of_what_is_in_it_are_beside_it():
     text = (PAGE / "licences.txt").read_text(encoding="utf-8")
-    for name in ("maplibre-gl", "svelte", "@observablehq/plot", "openapi-fetch", "d3-scale"):
+    for name in ("maplibre-gl", "svelte", "@observablehq/plot", "openapi-fetch", "d3-scale", "pmtiles"):
         assert re.search(rf"^{name} \d", text, flags=re.MULTILINE), name
     assert "Permission" in text
 

@@ -84,6 +84,7 @@ class AboutAnswer(BaseModel):
     formats: list[str]
     examples: list[ExampleAnswer]
     ledger: bool = Field(description="Whether there is a page of budgets.")
+    basemap: bool = Field(description="Whether there is a file for the basemap.")
 
 
 class ProgressAnswer(BaseModel):

@@ -51,9 +51,9 @@ _STATUS: Final = {
 }
 
 
-def make_app(folder: Path, key: Key, ledger: Ledger | None = None) -> FastAPI:
+def make_app(folder: Path, key: Key, ledger: Ledger | None = None, basemap: Path | None = None) -> FastAPI:
     """Return the application."""
-    studio = Studio(folder, ledger)
+    studio = Studio(folder, ledger, basemap)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -16,6 +16,7 @@ from sfumato.errors import DataError, InputError, argument
 from sfumato.ledgers import Ledger
 
 from .app import make_app
+from .basemap import check_basemap
 from .errors import RefusedError
 from .guard import Key
 
@@ -30,6 +31,7 @@ def serve(
     show: bool = True,
     file: Path | None = None,
     ledger: Ledger | None = None,
+    basemap: Path | None = None,
     ready: Callable[[str], None] | None = None,
 ) -> None:
     """Run the studio until it is interrupted.
@@ -40,17 +42,19 @@ def serve(
         show: Whether to open the page in a browser.
         file: Data or a mechanism to open in a new workspace.
         ledger: The ledger whose budgets are shown.
+        basemap: The PMTiles file on which maps are drawn.
         ready: Called with the address once the port is open.
 
     Raises:
-        InputError: If the port is taken.
+        InputError: If the port is taken, or the basemap cannot be drawn.
         DataError: If the file cannot be read.
         FileError: If the folder cannot be used.
     """
+    basemap = None if basemap is None else check_basemap(basemap)
     listener = _bound(port)
     key = Key(secrets.token_urlsafe(32), listener.getsockname()[1])
     try:
-        app = make_app(folder, key, ledger)
+        app = make_app(folder, key, ledger, basemap)
         app.state.studio.warm_up()
         if file is not None:
             try:

@@ -57,10 +57,11 @@ class _Recent(Generic[_Value]):
 class Studio:
     """Everything that requests share."""
 
-    def __init__(self, folder: Path, ledger: Ledger | None = None) -> None:
+    def __init__(self, folder: Path, ledger: Ledger | None = None, basemap: Path | None = None) -> None:
         self.store = Store(folder)
         self.jobs = Jobs(self.store)
         self.ledger = ledger
+        self.basemap = basemap
         self.apart: Processes = set()
         self._closed = False
         self._domains: _Recent[Domain] = _Recent(_DOMAINS)

@@ -37,6 +37,9 @@ def studio(
         typer.Option(help="Show the budgets of this ledger: a path or an address such as postgresql://..."),
     ] = None,
     key_file: KeyFile = None,
+    basemap: Annotated[
+        Path | None, typer.Option(help="Draw maps on this PMTiles file. [default: the built-in map of the world]")
+    ] = None,
 ) -> None:
     """Open a page on which a mechanism is chosen by its outcome.
 
@@ -53,7 +56,15 @@ def studio(
         sys.stdout.flush()
 
     budgets = None if ledger is None else open_ledger(ledger, key_file)
-    serve(folder or _own_folder(), port=port, show=show, file=file, ledger=budgets, ready=ready)
+    serve(
+        folder or _own_folder(),
+        port=port,
+        show=show,
+        file=file,
+        ledger=budgets,
+        basemap=basemap,
+        ready=ready,
+    )
 
 
 def _own_folder() -> Path:

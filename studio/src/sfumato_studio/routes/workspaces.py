@@ -55,6 +55,7 @@ def about(studio: AStudio) -> AboutAnswer:
         formats=[*FORMATS, "mechanism"],
         examples=[ExampleAnswer.model_validate(each) for each in EXAMPLES],
         ledger=studio.ledger is not None,
+        basemap=studio.basemap is not None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Map of the world: what lies within a box, as GeoJSON."""
+"""Map of the world: what lies within a box, as GeoJSON, and the file of the basemap."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from typing import Annotated, Any, Final
 
 import numpy as np
 from fastapi import APIRouter, Query, Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 from sfumato._version import __version__
 from sfumato.core.arrays import Floats
 from sfumato.geo import World, world
 
 from ..errors import RefusedError
-from . import ERRORS
+from . import ERRORS, AStudio
 
 world_map = APIRouter(prefix="/api", tags=["world"], responses=ERRORS)
 
 _WIDEST: Final = 10.0  # degrees
 _GEOJSON: Final = "application/geo+json"
 _CONTENT: Final = {_GEOJSON: {"schema": {"type": "object"}}}
+_PMTILES: Final = "application/vnd.pmtiles"
+_TILES: Final = {_PMTILES: {"schema": {"type": "string", "format": "binary"}}}
 Latitude = Annotated[float, Query(ge=-90, le=90)]
 Longitude = Annotated[float, Query(ge=-180, le=180)]
 
@@ -42,6 +44,24 @@ def world_within(request: Request, west: Longitude, south: Latitude, east: Longi
     features = _features(world(south, west, north, east))
     content = json.dumps({"type": "FeatureCollection", "features": features}, separators=(",", ":"))
     return Response(content, media_type=_GEOJSON, headers=headers)
+
+
+@world_map.get(
+    "/basemap.pmtiles",
+    response_class=FileResponse,
+    responses={
+        200: {"content": _TILES},
+        206: {"content": _TILES, "description": "The part of the file that the header Range names."},
+        416: {"description": "The file has no such part."},
+    },
+)
+def basemap(studio: AStudio) -> FileResponse:
+    """Return the PMTiles file of the basemap, or the part that the header Range names."""
+    if studio.basemap is None:
+        raise RefusedError(404, "The studio was started without a basemap.", "start it with --basemap FILE.")
+    if not studio.basemap.is_file():
+        raise RefusedError(404, "The file of the basemap is gone.", "start the studio again with --basemap FILE.")
+    return FileResponse(studio.basemap, media_type=_PMTILES)
 
 
 def _features(held: World) -> list[dict[str, Any]]:
