@@ -15,8 +15,8 @@ from .fitted import Fitted
 DESCRIBED = json.loads((Path(__file__).parents[2] / "studio" / "web" / "openapi.json").read_text(encoding="utf-8"))
 PROCESSES = re.compile(r"/(file|optimize|compare|designs|resume|report\.html|report\.json)$")
 """Routes that start a process."""
-JUDGED = re.compile(r"/(outline|file)$")
-"""Routes whose body is a file: no schema describes which files can be read."""
+JUDGED = re.compile(r"/(outline|file|world)$")
+"""Routes with a file as body, or a box: no schema says which files can be read, or orders the sides of a box."""
 
 ROUTES = [(method, path) for path, methods in DESCRIBED["paths"].items() for method in methods]
 QUICK = [
