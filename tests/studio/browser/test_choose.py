@@ -179,7 +179,7 @@ def test_ages_have_bars_and_the_same_actions(visit, ages, dark):
 
 def test_categories_are_judged_by_the_accuracy_of_their_shares(visit):
     visitor = visit()
-    visitor.page.get_by_role("button", name=re.compile("^Neighbourhoods")).click()
+    visitor.page.locator(".cards").get_by_role("button", name=re.compile("^Neighbourhoods")).click()
     visitor.read("Proved")
     visitor.page.locator(".bars svg").wait_for()
     expect(visitor.page.get_by_label("Or choose by outcome")).to_have_value("half_width_at_most")

@@ -12,8 +12,8 @@ pytestmark = pytest.mark.slow
 
 def test_two_visitors_do_not_mix(visit):
     one, other = visit(), visit()
-    one.page.get_by_role("button", name=re.compile("^Ages")).click()
-    other.page.get_by_role("button", name=re.compile("^Neighbourhoods")).click()
+    one.page.locator(".cards").get_by_role("button", name=re.compile("^Ages")).click()
+    other.page.locator(".cards").get_by_role("button", name=re.compile("^Neighbourhoods")).click()
     both = ((one, "Ages", "Neighbourhoods"), (other, "Neighbourhoods", "Ages"))
     for visitor, mine, _ in both:  # until it is there: what describes an example is on the first page already
         expect(visitor.page.locator("header .title")).to_contain_text(mine, timeout=LONGEST)
