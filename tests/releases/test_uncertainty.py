@@ -96,8 +96,7 @@ def test_darwin_core_in_a_file_with_a_receipt(tmp_path):
     assert set(private["geodeticDatum"]) == {"EPSG:4326"}
     assert set(private["coordinatePrecision"]) == {1e-7}
     (sentence,) = set(private["dataGeneralizations"])
-    assert "Error radius: a report is within" in sentence
-    assert "at least 95 %" in sentence
+    assert "At least 95 % of reports from any point served" in sentence
     notes = json.loads(receipt.read_text())["notes"]
     assert any("'every cell alike'" in note for note in notes)
     assert "'every cell alike'" in str(done)

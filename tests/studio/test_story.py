@@ -199,7 +199,7 @@ def test_the_error_radius_is_that_of_the_file(city, ages):
         try:
             radius = sf.proofs.error_radius(file_of(city, level["design"]).mechanism)
         except SfumatoError:
-            assert not sentences[0].startswith("Error radius")
+            assert not sentences[0].startswith("At least 95 %")
         else:
             assert amount_at_most(radius, "m") in sentences[0]
     assert len(ages.get("/takeaway", level=4)["sentences"]) == 2

@@ -173,10 +173,10 @@ def posterior_radii(mechanism: Randomizer, prior: Prior, confidence: float = 0.9
 
 def radius_words(radius_m: float, moved_m: float = 0.0, confidence: float = 0.95) -> str:
     """Return an error radius in a sentence, also for points that are moved in by at most ``moved_m`` metres."""
-    beyond = f" or at most {amount_at_most(moved_m, 'm')} outside" if moved_m else ""
+    beyond = f", or at most {amount_at_most(moved_m, 'm')} outside," if moved_m else ""
     return (
-        f"Error radius: a report is within {amount_at_most(radius_m, 'm')} of its true point with a probability "
-        f"of at least {percent_of_confidence(confidence)}, for every point served{beyond}."
+        f"At least {percent_of_confidence(confidence)} of reports from any point served{beyond} are within "
+        f"{amount_at_most(radius_m, 'm')} of it."
     )
 
 

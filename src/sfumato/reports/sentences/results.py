@@ -401,7 +401,7 @@ def _error(error: Quantity, blind: Quantity, what: str, subject: SubjectFacts) -
     baseline = f"about {about_amount(blind.value, blind.unit)} with no report"
     if error.least <= 0:
         return f"no error is proved{counting} ({baseline})."
-    return f"average error {_between(error)}{counting} ({baseline}, 0 with no protection)."
+    return f"average error {_between(error)}{counting} ({baseline}, 0 unprotected)."
 
 
 def _between(number: Quantity) -> str:

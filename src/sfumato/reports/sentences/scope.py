@@ -38,7 +38,7 @@ _ACROSS: Final = (
 _SHOWN: Final = 120  # characters of a source
 _REASON: Final = 400  # characters of a reason
 _WORDS: Final = ("day", "week", "month", "year")  # units that are words; the others are signs
-NO_RADIUS: Final = "Error radius: no radius is proved that holds most reports of every point."
+NO_RADIUS: Final = "No error radius is proved: no distance holds most reports from every point."
 """That no error radius is known."""
 MOST: Final = 3
 """The most sentences of one kind on the first sheet."""
