@@ -223,3 +223,12 @@ def test_designs_around_a_bay_keep_what_they_promise(kind, epsilon):
     least = sf.proofs.epsilon_between_points(made.mechanism, slope)
     assert slope.epsilon.lower <= least.lower <= least.upper <= epsilon
     assert least.upper > 0.99 * epsilon
+
+
+def test_a_lattice_whose_reports_say_nothing_has_epsilon_0():
+    lattice = sf.Lattice.covering("8 km x 6 km around 48.85,2.35", "4 km")
+    rows = np.zeros((len(lattice), len(lattice)))
+    rows[:, 1] = 1
+    entry = sf.audit(sf.Mechanism(rows, lattice, lattice)).find("coordinate-privacy")
+    assert entry.bracket.upper == 0
+    assert entry.sentence == "Each report is equally likely from all points that the lattice serves."

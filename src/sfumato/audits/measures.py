@@ -126,7 +126,9 @@ def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:
     lat, lon = slope.point
     report = mechanism.observables.labels[slope.observable]
     sentence = "No epsilon is proved for points that the lattice serves."
-    if math.isfinite(least.upper):
+    if least.upper == 0:
+        sentence = "Each report is equally likely from all points that the lattice serves."
+    elif math.isfinite(least.upper):
         sentence = CoordinatePrivacy(least.upper, slope.unit).lattice_sentence(lattice.slack_m)
     return Entry(
         COORDINATE_PRIVACY,
