@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -118,16 +119,29 @@ class _Search:
 
     def _most_missed(self, part: ServedParts, targets: Floats, rows: Floats) -> Floats:
         """Return the largest probability of reports beyond the radius, at the points of parts of the same rows."""
+        return np.concatenate([self._missed(some, targets, rows) for some in _pieces(part, rows)])
+
+    def _missed(self, part: ServedParts, targets: Floats, rows: Floats) -> Floats:
         far = (part.farthest(targets) > self.radius_m).astype(np.float64)
         return np.asarray((part.mixtures @ (far @ rows.T)[:, :, None]).max(axis=(1, 2)))
 
     def _quantile(self, part: ServedParts, targets: Floats, rows: Floats) -> float:
         """Return a radius that holds at every point of parts of the same rows; at single points the least."""
+        return max(self._quantile_at_once(some, targets, rows) for some in _pieces(part, rows))
+
+    def _quantile_at_once(self, part: ServedParts, targets: Floats, rows: Floats) -> float:
         away = part.farthest(targets)
         order = np.argsort(away, axis=1)
         beyond = (part.mixtures @ _from_each(np.moveaxis(rows[:, order], 0, 1))).max(axis=1)
         near = _last(beyond, self._allowed)
         return float(away[np.arange(len(away)), order[np.arange(len(away)), near]].max())
+
+
+def _pieces(part: ServedParts, rows: Floats) -> Iterator[ServedParts]:
+    """Yield parts, so few at a time that their distances fit into memory."""
+    step = max(1, _AT_ONCE // max(1, rows.size))
+    for start in range(0, len(part.rows), step):
+        yield part.take(np.arange(start, min(start + step, len(part.rows))))
 
 
 def posterior_radii(mechanism: Randomizer, prior: Prior, confidence: float = 0.95) -> Floats:
