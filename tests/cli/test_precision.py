@@ -50,14 +50,14 @@ def test_no_number_has_two_precisions(run, monkeypatch, kind):
     design = run(*DESIGNS[kind], "-o", "m.sfm", "--report", "m.html", "--frontier-time", "0", "--no-picture")
     assert design.code == 0, design.err
     page, words = (Path(f"m.{suffix}").read_text(encoding="utf-8") for suffix in ("html", "md"))
-    audit, attack = run("audit", "m.sfm", "--require", "epsilon <= 9").out, run("attack", "m.sfm").out
+    audit, attack = run("audit", "m.sfm", "--require", "epsilon <= 5").out, run("attack", "m.sfm").out
     for text in (design.out, text_of(page), words, audit, attack):
         for pattern in (SHARE, PARAMETER, BITS, LENGTH):
             assert not precisions(text, pattern)
 
 
 def test_comparisons_have_one_precision(run):
-    done = run("compare", "city", "--cells", "3x2", "--epsilons", "2/km")
+    done = run("compare", "city", "--cells", "3x2", "--epsilons", "1/km")
     assert done.code == 0, done.err
     for pattern in (SHARE, BITS):
         assert not precisions(done.out, pattern)

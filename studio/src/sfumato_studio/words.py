@@ -121,7 +121,11 @@ class StudioWords(CompactRepr):
     def baseline(self) -> BaselineAnswer:
         """Return the loss of one report for everybody, and the success of an attacker without a report."""
         blind, nothing = self.domain.blind, self.domain.loss_of_nothing
-        unit, lost, text = self.domain.loss_unit, self._amount(nothing), about_percent(min(blind.found.value, 1.0))
+        unit, lost, text = (
+            self.domain.loss_unit,
+            self._amount(nothing),
+            f"at most {percent_at_most(min(blind.found.upper, 1.0))}",
+        )
         error = None
         if blind.error is not None:
             off = self._amount(blind.error.value)

@@ -27,7 +27,7 @@ def test_several_epsilons_on_cells(run, visits_file, tmp_path, epsilon):
     done = run("compare", visits_file, "--epsilons", epsilon, *options)
     assert done.code == 0, done.err
     for each in ("0.5/km", "1/km"):
-        assert f"Mechanisms at equal epsilon, {each}" in done.text
+        assert f"Mechanisms at equal epsilon {each}" in done.text
         assert f"Proved: no mechanism of epsilon {each}, with these reports, loses less than" in done.text
         assert f"optimum at epsilon {each}: loses at most" in done.err
     with open(tmp_path / "t.csv", newline="", encoding="utf-8") as file:

@@ -63,7 +63,7 @@ def test_the_page_of_budgets_names_users_on_request_only(run, ledger):
 
 def test_without_sqlalchemy_nothing_is_written(run, monkeypatch):
     assert run("design", "--cells", "4x3", "--no-picture", "--output", "m.sfm").code == 0
-    Path("v.csv").write_text("user,lat,lon\na,40.004,-30.003\n")
+    Path("v.csv").write_text("user,lat,lon\na,37.774,-122.436\n")
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     before = sorted(Path().iterdir())
     for words in (

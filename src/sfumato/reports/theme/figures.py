@@ -37,6 +37,7 @@ _LOCK: Final = Lock()
 _SETTINGS: Final[Any] = {"svg.fonttype": "none", "svg.hashsalt": "sfumato", "pdf.fonttype": 42}
 _ROOT_STYLE: Final = "stroke-linejoin: round; stroke-linecap: butt; max-width: 100%; height: auto"
 _DROPPED: Final = ("metadata", "style")
+_LONG_NUMBER: Final = re.compile(r"(\d+\.\d)\d+")  # of a path, with what it is cut to
 
 
 def blank(width: float, height: float) -> Figure:
@@ -234,6 +235,8 @@ def _changed(key: str, value: str, prefix: str, variables: dict[str, str]) -> st
         return f"#{prefix}-{value[1:]}"
     if key == "clip-path" or "url(#" in value:
         value = value.replace("url(#", f"url(#{prefix}-")
+    if key == "d":
+        return _LONG_NUMBER.sub(r"\1", value)
     if key in ("style", "fill", "stroke"):
         return re.sub(r"#[0-9a-f]{6}", lambda found: variables.get(found[0], found[0]), value)
     return value
