@@ -12,6 +12,8 @@ from sfumato_studio import serving
 from sfumato_studio.app import describe
 from sfumato_studio.state import Studio
 
+from ..tasks import run_tasks
+
 CHARGES = {"ada": [0.5, 0.5], "bob": [0.95], "cyd": [0.1], "dee": [0.6]}
 
 
@@ -36,9 +38,7 @@ async def asked(folder, ledger):
 
 
 def answers(folder, ledger):
-    import asyncio
-
-    return asyncio.run(asked(folder, ledger))
+    return run_tasks(lambda: asked(folder, ledger))
 
 
 def test_the_page_counts_what_was_charged(tmp_path, ledger):
