@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
-    """Run the tests of Spark in one worker, and those in a browser: Java and a studio's designs take a minute."""
+    """Run the tests of Spark, of a browser and of whole reports in one worker each: they share what takes long."""
     from xdist.scheduler import LoadFileScheduling
 
     if config.getoption("dist") != "loadfile":
@@ -71,7 +71,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            folders = ("tests/releases/spark/", "tests/studio/browser/")
+            folders = ("tests/releases/spark/", "tests/studio/browser/", "tests/reports/document/")
             return next((each for each in folders if nodeid.startswith(each)), super()._split_scope(nodeid))
 
     return Scheduling(config, log)
@@ -104,8 +104,14 @@ def _absent() -> list[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need torch, Spark or a browser, so that they can be run by themselves."""
+    """Mark the tests that need torch, Spark or a browser, and as slow what ``thinned`` leaves out."""
+    cases: Counter[str] = Counter()
     for item in items:
+        for mark in item.iter_markers("thinned"):
+            name = item.nodeid.partition("[")[0]
+            if cases[name] % mark.args[0]:
+                item.add_marker("slow")
+            cases[name] += 1
         for name in _LATER.values():
             if name in getattr(item, "fixturenames", ()):
                 item.add_marker(name)

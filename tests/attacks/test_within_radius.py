@@ -70,6 +70,7 @@ def test_the_bounds_hold_the_exact_chance_of_few_points(seed, epsilon, radius):
     assert found.upper <= 1
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("make", "epsilon", "radius"),
     [

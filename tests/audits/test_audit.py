@@ -25,6 +25,7 @@ def held_against(matrix, distances, requirement=CLAIM):
     return requirement.hold_against(found)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", BAD)
 def test_known_bad_is_flagged_with_a_witness_that_breaks_the_promise(name):
     matrix, distances, _ = BAD[name]
@@ -203,6 +204,7 @@ def test_two_points_across_a_bay_are_nearer_than_any_way_between_them():
     assert Requirement.parse("coordinate-privacy <= 3/km").hold_against(found).outcome is Outcome.HOLDS
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("kind", "epsilon"), [("square", 0.2), ("triangular", 1.3), ("square", 2.9)])
 def test_designs_around_a_bay_keep_what_they_promise(kind, epsilon):
     rng = np.random.default_rng(3)

@@ -65,6 +65,7 @@ def test_values_on_a_line_have_their_own_families():
     assert found.row("geometric + remap").loss == pytest.approx(found.row("optimum").loss, rel=2e-4)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("limit", [{"epsilon": 1.22}, {"max_loss": "0.98 year"}, {"max_loss": "0.3 year"}])
 def test_epsilon_may_count_by_another_metric_than_losses(limit):
     ages = sf.Space.numbers(range(20, 26), unit="year")
@@ -187,6 +188,7 @@ def test_the_optimum_on_four_hundred_cells_is_not_lost():
     assert optimum.loss_lower_bound <= optimum.loss <= optimum.loss_lower_bound * 1.001
 
 
+@pytest.mark.slow
 def test_a_mechanism_that_could_not_be_made_is_no_number(monkeypatch, tmp_path):
     def broken(*_, **__):
         raise SolverError("the solver broke.", "try another.")

@@ -114,6 +114,7 @@ FORGERIES: dict[str, tuple[str, Callable[[Forger], Any]]] = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("lie", FORGERIES)
 def test_a_lie_is_not_proved(lie, run, tmp_path):
     """Every checksum fits, and an audit of the promises ends in exit code 1."""
@@ -126,6 +127,7 @@ def test_a_lie_is_not_proved(lie, run, tmp_path):
     assert run("audit", "lie.sfm", "--promises").code == 1
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("lie", [lie for lie in FORGERIES if lie.startswith(("epsilon", "integers", "distances"))])
 def test_nothing_is_drawn_by_a_lie(lie, run, tmp_path):
     name, change = FORGERIES[lie]

@@ -49,6 +49,7 @@ def test_exact_sums_of_coins_miss_no_more_often(people, epsilon):
     assert max(missed_by_coins(3, epsilon, people, found.single)) <= 0.1
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", ["optimised", "symmetric"])
 @pytest.mark.parametrize(("k", "epsilon", "n"), [(2, 2.0, 30), (3, 4.0, 12), (4, 3.0, 12)])
 def test_all_shares_at_once_by_unary_encoding_for_every_small_survey(kind, k, epsilon, n):
@@ -224,6 +225,7 @@ def test_answers_and_epsilon_that_were_found_are_enough(k, epsilon, margin):
     assert needed.epsilon <= epsilon * 1.02
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("k", "epsilon", "margin"), [(29, 2.0, 0.0625), (10_000, 20.0, 0.05), (3, 0.05, 0.9)])
 def test_no_more_is_asked_for_than_about_the_least(k, epsilon, margin):
     enough = sf.accuracy(k, epsilon=epsilon, margin=margin).answers

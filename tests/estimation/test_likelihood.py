@@ -92,6 +92,7 @@ def test_plain_updates_never_lose_likelihood(seed):
     assert (np.diff(values) >= -1e-9).all()
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("size", "total"), [(10, 1_000), (40, 1_000), (10, 100_000)])
 def test_accelerated_updates_never_lose_likelihood_and_get_further(size, total):
     """Cases in which unguarded extrapolation loses up to 12 nats."""

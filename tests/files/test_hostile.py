@@ -207,6 +207,7 @@ def _claiming(path: Path, claims: str) -> None:
         archive.writestr("manifest.json", text)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("value", "many"), [("[]", 10_000_000), ('{"a":1}', 3_700_000), ("1.5", 7_500_000), ('"abcdef"', 3_300_000)]
 )

@@ -67,6 +67,7 @@ def carried() -> Iterator[Executor]:
     yield Carried()
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "kind",
     [

@@ -178,6 +178,7 @@ def test_without_limit_nothing_is_promised(by_year):
     assert by_year.map(0) == 0
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("d_in", "said"),
     [

@@ -176,6 +176,7 @@ def test_changed_contents_of_a_batch_are_found(ledger):
         assert any("the batch 4 of the run" in problem for problem in found.problems)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("table", "column"),
     [

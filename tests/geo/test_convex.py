@@ -30,6 +30,7 @@ def earth(n, seed, centre=(48.85, 2.35)):
     return np.clip(found[0], -90, 90), (found[1] + 180) % 360 - 180
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("centre", ["48.85,2.35", "0.0,0.0", "-85,170"])
 def test_no_two_points_on_earth_get_farther_apart_than_the_plane_allows(kind, centre):

@@ -153,6 +153,7 @@ SYSTEMS = [
 ]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("crs", SYSTEMS, ids=["projjson", "code", "wkt2", "srid", "name", "urn"])
 @pytest.mark.parametrize("ending", ["arrow", "parquet", "memory"])
 def test_geoarrow_metadata_are_used(write, crs, ending):
@@ -215,6 +216,7 @@ def test_the_unknown_system_gives_way_to_a_known_one_and_is_noted_without(write)
         assert found.notes == ("The CRS of 'v.parquet' is unknown and was taken for WGS84.",)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("form", ["ewkt", "ewkb", "hex", "postgres", "multipoint"])
 def test_srids_of_rows_are_used(write, form):
     binary = [wkb(x, y, srid=4301, order=order) for (x, y), order in zip(XY, "<>", strict=True)]
@@ -316,6 +318,7 @@ class TestDatumOfRows:
     def table(self, datums, lat=XY[:, 1], lon=XY[:, 0], name="geodeticDatum"):
         return pa.table({"decimalLatitude": lat, "decimalLongitude": lon, name: datums})
 
+    @pytest.mark.thinned(3)
     @pytest.mark.parametrize(
         "datum", ["Tokyo", "EPSG:4301", "epsg:4301", "Tokyo datum", "4301", "Tokyo (EPSG:4301)"]
     )
@@ -591,6 +594,7 @@ def test_the_datum_of_a_geometry_without_degrees_is_used(write):
     assert (found.lat[0], found.lon[0]) == pytest.approx((35.65324, 139.73677), abs=1e-4)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("datum", ["Tokyo", "Tokyo Datum", "EPSG:4301"])
 def test_the_datum_of_a_track_is_its_second_line(tmp_path, datum):
     head = "Geolife trajectory\n{}\nAltitude is in Feet\nReserved 3\n0,2,255,My Track,0,0,2,8421376\n0\n"

@@ -166,6 +166,7 @@ class TestNames:
 
 
 class TestLayouts:
+    @pytest.mark.thinned(4)
     @pytest.mark.parametrize(
         "text",
         [
@@ -475,6 +476,7 @@ class TestTimes:
         assert moments(among) == ["2024-01-14T13:05:00.000000", "2024-01-14T13:05:00.000000", "NaT"]
         assert among.notes == ("1 of 3 times in the column 'time' of 'w.csv' could not be read and are missing.",)
 
+    @pytest.mark.thinned(3)
     @pytest.mark.parametrize(
         "clock",
         [
@@ -583,6 +585,7 @@ class TestTimes:
         table = f"lat,lon,time\n48.8,2.3,{text}\n48.9,2.4,{later}\n48.9,2.4,{later}\n"
         assert moments(read_visits(write("w.csv", table))) == ["NaT", *["2024-01-14T15:00:00.000000"] * 2]
 
+    @pytest.mark.thinned(4)
     @pytest.mark.parametrize(
         ("text", "moment"),
         [
@@ -881,6 +884,7 @@ class TestOziExplorer:
         assert lat_of_tokyo - lat == pytest.approx(0.00324, abs=2e-4)
         assert lon_of_tokyo - lon == pytest.approx(-0.00323, abs=2e-4)
 
+    @pytest.mark.thinned(2)
     @pytest.mark.parametrize("head", [HEAD, PLT.replace("WGS 84", "{}")])
     def test_the_hint_on_an_unknown_datum_names_its_line(self, write: Write, head: str) -> None:
         row = "48.85,2.35,0,492,39744.1,2008-10-23,02:53:04\n"

@@ -40,6 +40,7 @@ def test_bounds_cover_the_truth_in_200_repetitions():
     assert inside >= 190
 
 
+@pytest.mark.slow
 def test_the_neighbours_meet_a_geometric_channel_where_outputs_are_many():
     # 10,000 outputs and 6,000 examples: hardly an output repeats, but neighbours tell.
     mechanism = geometric(100, 100, 0.985)
@@ -53,6 +54,7 @@ def test_the_neighbours_meet_a_geometric_channel_where_outputs_are_many():
     assert found.error.lower < true / 2  # frequencies alone show little
 
 
+@pytest.mark.slow
 def test_a_planar_geometric_channel_of_ratio_4():
     # Bayes error .456 is published for a geometric channel with nu = 4, whose places we lack. Here a report is
     # 4 times less likely for every 100 m, on 20 x 20 cells of such a side that .456 is the truth again.
@@ -90,6 +92,7 @@ def test_cover_and_hart_at_its_ends():
         assert cover_hart(risk * (2 - risk * n / (n - 1)), n) == pytest.approx(risk)
 
 
+@pytest.mark.slow
 def test_the_information_bound_is_below_the_truth_and_near_it():
     mechanism, prior = channel(5, secrets=3, observables=6)
     true = mutual_information_bits(mechanism, prior)

@@ -99,6 +99,7 @@ def test_what_is_drawn_must_be_reports(ledger, drawn, message):
         ledger.reports(["ada"], ["home"], 1, None, b"m")
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("users", "places"),
     [

@@ -115,11 +115,13 @@ def warned(source, *at):
     return [each.category for each in found] == [PlaceWarning]
 
 
-def test_a_far_position_is_warned_of_by_the_share_of_reports_that_are_as_far(tmp_path):
+@pytest.mark.thinned(2)
+@pytest.mark.parametrize("step", [4, 1])
+def test_a_far_position_is_warned_of_by_the_share_of_reports_that_are_as_far(tmp_path, step):
     """The share is summed over the matrix, point by point."""
     source = Blur(SHARP, Ledger.create(tmp_path / "l.db", "1000/km"), sf.CoordinatePrivacy("9/km"))
     found = set()
-    for report in range(len(LATTICE)):
+    for report in range(0, len(LATTICE), step):
         source.reports(["ada"], [f"p{report}"], partial(planted, report))
         for secret, at in enumerate(LATTICE.latlon):
             away = np.hypot(*(Projection(*at).forward(*LATTICE.latlon.T).T))
@@ -323,6 +325,7 @@ def test_names_are_those_that_a_ledger_accepts(tmp_path):
     assert source.ledger.balance("ada").spent == 0
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("report", ["x", "-1", "true", "1.5", '"1"', str(2**70), "[]", "null", "[48.8, 2.3]", "9"])
 def test_a_report_that_the_mechanism_cannot_make_is_refused(address, report):
     source = metered(address)
@@ -407,6 +410,7 @@ class TestNothingLeft:
             ).run()
         assert not (tmp_path / "p.parquet").exists()
 
+    @pytest.mark.thinned(2)
     @pytest.mark.parametrize("report", ["x", "-1", "9999", "[48.8, 2.3]"])
     def test_a_damaged_report_is_not_repeated(self, address, report):
         source = metered(address, "2/km", spent="repeat")

@@ -44,6 +44,7 @@ def test_a_sound_record(ledger, address):
     assert ledger.check(head=found.head).sound
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -83,6 +84,7 @@ def test_a_change_is_found(ledger, address, change, problem):
     assert str(found).startswith("The record is damaged")
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "change",
     [

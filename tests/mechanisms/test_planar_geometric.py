@@ -140,6 +140,7 @@ REGIONS = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("region", REGIONS)
 @pytest.mark.parametrize("epsilon", ["0.5/km", "4/km"])

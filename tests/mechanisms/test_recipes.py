@@ -46,6 +46,7 @@ def test_reports_have_the_distribution_of_the_matrix(family, make):
         assert chance(observed, mechanism.matrix[secret]) > BY_CHANCE
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "make",
     [

@@ -78,6 +78,7 @@ def test_what_is_neither_is_refused():
         sf.design([1, 2])  # type: ignore[arg-type]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("method", ["table", "noise"])
 def test_methods_of_a_design_lead_to_file_sampler_sentences_and_report(visits, method, tmp_path):
     region = visits.region(trim=0.2)

@@ -125,6 +125,7 @@ def test_pairs_are_generated_for_more_reports_where_the_gap_is_fine():
     assert select_method(problem, gap=1e-6).of_pairs is not None
 
 
+@pytest.mark.slow
 def test_pairs_are_generated_where_few_reports_are_expected():
     found = chosen(skewed(), guarantees=sf.MetricPrivacy("0.5/km", KM), gap=0.05)
     assert re.fullmatch(

@@ -21,6 +21,7 @@ def ids(solver):
     return f"{solver.name}{' crossover' if getattr(solver, 'crossover', False) else ''}"
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("solver", EVERY, ids=ids)
 @pytest.mark.parametrize(
     ("loss", "epsilon", "distortion", "cost"),

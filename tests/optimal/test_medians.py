@@ -90,6 +90,7 @@ def test_files_and_draws_know_where_the_reports_are(case, tmp_path):
     assert all((np.abs(np.round(known, 7) - point).sum(axis=1) == 0).any() for point in drawn.reshape(-1, 2))
 
 
+@pytest.mark.slow
 def test_few_reports_that_were_kept_are_no_worse_to_begin_with_than_all():
     places = sf.Lattice.covering(VISITS, "1.2 km", region=REGION, kind="triangular")
     promise = sf.CoordinatePrivacy("1/km")

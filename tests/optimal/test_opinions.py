@@ -25,6 +25,7 @@ def test_a_large_epsilon_does_not_spoil_the_bound(solver):
     assert found.certificate.value == pytest.approx(0.00667927089, rel=1e-7)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("side", [3, 5, 7])
 def test_grids_at_large_epsilons_reach_the_gap(side):
     space = Space(range(side * side), [(x, y) for x in range(side) for y in range(side)], "km")

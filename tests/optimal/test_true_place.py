@@ -159,6 +159,7 @@ def test_what_cannot_be_is_refused():
         prove_guarantees(sf.Mechanism(np.eye(len(other)), other, other), sf.Prior.uniform(other), asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", thinned(["triangular", "grid"], 2))
 def test_the_most_that_a_limit_of_the_loss_allows(kind):
     """The dual game: its value is the attacker's, its bound is above every mechanism's within the limit."""

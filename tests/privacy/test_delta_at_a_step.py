@@ -102,6 +102,7 @@ NOTIONS = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", NOTIONS)
 def test_integers_decide(name):
     make, of, distances, lifted = NOTIONS[name]
@@ -154,6 +155,7 @@ def ties():
             yield mechanism if k % 3 else array, rows, delta
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("few", [1 << 17, 8], ids=["fractions", "words"])
 @pytest.mark.parametrize("name", ["differential", "probabilistic", "metric"])
 def test_ties_are_decided_in_fractions_and_in_words(name, few, monkeypatch):
@@ -196,6 +198,7 @@ def own_reports(size, share):
     return sf.Mechanism.from_weights(weights, 62)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("size", [130, 600])
 def test_delta_at_the_leak_of_large_mechanisms_is_decided(size):
     """The reports that both make need their largest ratio, since all of delta is spent on the leak."""
@@ -212,6 +215,7 @@ def test_delta_at_the_leak_of_large_mechanisms_is_decided(size):
         assert less.lower == less.upper == math.inf
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("size", [3, 700])
 def test_a_rare_own_report_needs_no_epsilon(size):
     """The case of rare05.csv with many secrets: a report of one's own with probability .05, else all alike."""

@@ -75,6 +75,7 @@ def test_every_point_has_its_reports_within_the_radius(seed, kind, confidence):
     assert min(found) >= Fraction(confidence) - Fraction(1, 2**40)  # shares are floats
 
 
+@pytest.mark.slow
 @given(*DATA)
 @settings(max_examples=15)
 def test_a_smaller_radius_fails_at_some_point(seed, kind, confidence):

@@ -64,6 +64,7 @@ def random_mechanism(lattice, epsilon, rng):
     return sf.Mechanism(columns / columns.sum(axis=1, keepdims=True), lattice)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("name", "epsilon"),
     [

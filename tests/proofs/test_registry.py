@@ -109,6 +109,7 @@ DOORS = {
 }
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("name", LIARS)
 def test_no_door_takes_it(name, door, tmp_path):

@@ -42,6 +42,7 @@ def steepest_of_any_column(exponent, x, y, angle):
     return -linprog(-slope.ravel(), A_ub=rows, b_ub=np.zeros(len(rows)), A_eq=[value], b_eq=[1]).fun
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("exponent", "wanted", "point"), STEEPEST)
 def test_the_slope_is_attained_and_never_exceeded(exponent, wanted, point):
     assert octile_slope(exponent) == pytest.approx(wanted, rel=1e-6)
@@ -91,6 +92,7 @@ def test_the_extreme_columns_are_all_there():
     assert images == {tuple(corner) for corner in corners}
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "slope",
     [1e-6, 0.35, 6.0],
@@ -127,6 +129,7 @@ def test_slopes_too_flat_for_a_proof_have_none(slope):
     assert octile_slope(slope) == math.inf
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "slope",
     [20.0, 1e300],

@@ -17,6 +17,7 @@ from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases.kept_columns.positions import refuse_locating_columns
 from sfumato.tables import python_values
+from tests.thinned import thinned
 
 DEGREE_M = 111_200
 SHARP = CoordinateNoise("20/km", "2 m", Projection(-33.9, 151.2), "300 km")  # loses 100 m
@@ -105,8 +106,9 @@ def refused(lat, lon, noise=SHARP, **kept):
     return error.value.problem
 
 
-@pytest.mark.parametrize("rows", [5, 40])
-@pytest.mark.parametrize("form", BYTES)
+@pytest.mark.parametrize(
+    ("form", "rows"), [*((form, 5) for form in BYTES), *thinned([(form, 40) for form in BYTES], 4)]
+)
 def test_positions_in_bytes_are_not_kept(form, rows):
     _, lat, lon, *_ = people(rows)
     values = BYTES[form](lat, lon)
@@ -114,6 +116,7 @@ def test_positions_in_bytes_are_not_kept(form, rows):
         assert "holds positions in another form" in refused(lat, lon, of=ENCODINGS[encoding](values)), encoding
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("form", sorted(set(BYTES) - {"one float", "behind names"}))
 def test_the_other_end_in_bytes_is_not_kept(form):
     _, lat, lon, *end = people(40)
@@ -155,8 +158,9 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("rows", [4, 100])
-@pytest.mark.parametrize("form", NAMED)
+@pytest.mark.parametrize(
+    ("form", "rows"), [*((form, 4) for form in NAMED), *thinned([(form, 100) for form in NAMED], 4)]
+)
 def test_parts_that_are_called_coordinates_are_not_kept_wherever_they_are(form, rows):
     _, lat, lon, *end = people(rows)
     far = [each + way for each, way in zip(end, (60, -140), strict=True)]
@@ -319,13 +323,15 @@ INSIDE = {
 }
 
 
-@pytest.mark.parametrize("rows", [3, 30])
-@pytest.mark.parametrize("form", INSIDE)
+@pytest.mark.parametrize(
+    ("form", "rows"), [*((form, 3) for form in INSIDE), *thinned([(form, 30) for form in INSIDE], 4)]
+)
 def test_positions_inside_other_values_are_not_kept(form, rows):
     _, lat, lon, *_ = people(rows)
     assert "holds positions" in refused(lat, lon, of=INSIDE[form](lat, lon))
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "form", ["protocol buffers", "MessagePack", "BSON", "PHP", "entries", "UTF-16", "a token of the web"]
 )
@@ -401,6 +407,7 @@ def test_few_false_alarms_over_encodings():
     assert len(alarms) <= 1, alarms  # all seeded
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("shape", ["plain", "list", "struct", "map", "fixed", "deep"])
 @pytest.mark.parametrize("output", ["r.csv", "r.arrow", None])

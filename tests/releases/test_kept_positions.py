@@ -175,6 +175,7 @@ def test_positions_in_another_form_are_not_kept(name):
     sf.release(NOISE, table(**{name: TOLD[name]}), keep=[])
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", TELLS_NOTHING)
 def test_other_columns_are(name):
     private = sf.release(NOISE, table(**{name: TELLS_NOTHING[name]}), keep=[name])
@@ -254,6 +255,7 @@ def sparse(values, rng, share=0.6, instead=None):
     ]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("form", ["number", "text", "pair", "zeros", "other numbers", "said", "coarse", "E7"])
 def test_positions_in_some_rows_are_not_kept(form):
     rng, _, _, columns = crowd(1_000)
@@ -345,6 +347,7 @@ def test_streets_locate_in_one_direction():
         sf.release(NOISE, streets, keep=["street"])
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("base", [4, 16])
 def test_codes_that_begin_alike_where_places_are_near(base):
     _, x, y, columns = crowd()
@@ -395,6 +398,7 @@ def on_a_map(epsg, lat, lon):
     return pyproj.Transformer.from_crs("EPSG:4326", f"EPSG:{epsg}", always_xy=True).transform(lon, lat)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("epsg", "form"),
     [(3857, "numbers"), (32630, "numbers"), (32631, "whole"), (27700, "text"), (3857, "one column")],
@@ -462,6 +466,7 @@ FEW_FORMS = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("form", FEW_FORMS)
 @pytest.mark.parametrize("rows", [2, 3, 5, 9])
 def test_inexact_forms_are_known_in_few_rows(form, rows):

@@ -183,6 +183,7 @@ def in_batches(tmp_path, source, name="out.csv", rows=7, drawn=UNIFORM, **option
     return prepare(drawn, source, tmp_path / name, place_column="venue", batch_rows=rows, **options)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 def test_places_share_their_report_across_batches(tmp_path, rows):
     source = visits(times=6, spread=1e-3)
@@ -203,6 +204,7 @@ def test_the_anchor_is_in_an_earlier_batch(tmp_path):
     assert 4.0 <= said <= 4.05
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 def test_places_are_charged_once_in_any_batches(tmp_path, rows):
     ledger = Ledger.create(tmp_path / "l.db", "90/km")
@@ -229,6 +231,7 @@ def test_who_has_too_little_left_is_found_before_the_first_batch(tmp_path):
     in_batches(tmp_path, visits(times=3), rows=2, drawn=metered).run()  # 6 more
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("charged", [True, False])
 def test_noise_and_tuplings_share_reports_across_batches(tmp_path, charged):
     noise = CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35))

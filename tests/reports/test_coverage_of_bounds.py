@@ -31,6 +31,7 @@ def test_a_bound_on_a_lattice_names_its_vertices():
     assert covered(1, lattice=True) == rows
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ["expected", "worst", "joint", "dual", "limited"])
 def test_each_sentence_of_a_report_says_which_mechanisms(name):
     held = honest(name)

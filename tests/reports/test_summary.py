@@ -88,6 +88,7 @@ def rows(mechanism):
     return [[Fraction(int(weight), whole) for weight in row] for row in mechanism.weights]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("block", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
 def test_no_printed_number_promises_more_than_is_true(block):
     for seed in range(20 * block, 20 * block + 20):

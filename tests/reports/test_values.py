@@ -72,6 +72,7 @@ def test_more_values_than_can_be_drawn_are_refused():
         values_picture(sf.Mechanism(np.eye(121), space), sf.Prior.uniform(space))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("count", [2, 16, 120])
 def test_names_do_not_overlap(count):
     space = sf.Space([f"{k} {'W' * 30}" for k in range(count)])

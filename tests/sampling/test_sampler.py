@@ -69,6 +69,7 @@ def counted(drawer: Sampler | Simulator, draws: int) -> np.ndarray:
     return np.bincount(rows * m + drawer.draw(rows), minlength=n * m).reshape(n, m)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_sampler_conforms(name: str) -> None:
     # By chance: 57 rows, 6e-10. A share of 1/10 that is 7 % off is seen with probability above 1 - 1e-6.

@@ -119,6 +119,7 @@ def test_a_report_is_made_anew_for_what_changed_while_it_was_made(ages, written,
     assert sorted(kept(ages, first)) == sorted(files)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("written_before", [False, True])
 @pytest.mark.parametrize("gone", ["design", "site", "workspace"])
 def test_nothing_is_left_of_a_design_that_is_deleted_while_its_report_is_made(

@@ -186,6 +186,7 @@ def test_an_outline_is_drawn_and_hostile_ones_are_refused(visitor):
     assert visitor.get("/map")["outline"] == invented
 
 
+@pytest.mark.slow
 def test_places_are_named_by_the_nearest_town(visitor):
     visitor.post("/example", {"example": "city"})
     visitor.put("/site", {"kind": "places", "detail": 60})

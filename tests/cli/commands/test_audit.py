@@ -143,6 +143,7 @@ def test_figures(run, coin, tmp_path):
     assert names == {"profile.png", "trade-off.png", "prior-to-posterior.png", "epsilon-by-distance.png"}
 
 
+@pytest.mark.slow
 def test_figures_of_another_kind_and_those_left_out(run, coin, tmp_path):
     done = run("audit", coin, "--figures", "figures", "--figures-as", "svg", "--dark")
     assert done.code == 0, done.err
@@ -168,6 +169,7 @@ def test_figures_that_cannot_be_are_refused_first(run, coin, tmp_path, words, sa
     assert not (tmp_path / "here").exists()
 
 
+@pytest.mark.slow
 def test_figures_are_of_the_pairs_that_were_asked_for(run, tmp_path):
     (tmp_path / "m.csv").write_text("0.8,0.2\n0.2,0.8\n0.5,0.5\n")
     (tmp_path / "pairs.csv").write_text("secret,other\n0,2\n")

@@ -70,6 +70,7 @@ def test_the_attack_sentence_is_true(run):
     assert f"at most {most} % of the time (about {100 * before:.0f} % without the report" in done.text
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -231,6 +232,7 @@ def test_too_little_time_gives_a_proved_mechanism_and_says_so(run, tmp_path):
     assert proved(tmp_path / "city.sfm")
 
 
+@pytest.mark.slow
 def test_a_wide_gap_is_reached_sooner_and_said(run):
     done = run("design", "--cells", "8x6", "--gap", "0.2", "--no-picture")
     assert done.code == 0

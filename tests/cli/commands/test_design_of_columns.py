@@ -333,6 +333,7 @@ def test_options_for_one_of_several_columns(run):
     assert loaded("m/p.sfm").secrets == sf.NumberBins(1, 1, 3)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "options",
     [

@@ -72,6 +72,7 @@ def test_a_lattice_of_a_given_spacing(run, options, kind):
     assert len(lattice) <= len(whole) or kind == "triangular"
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -252,6 +253,7 @@ def test_an_epsilon_that_hides_everything_is_designed_for(run, tmp_path):
     assert "leaves nothing to learn" in done.err
 
 
+@pytest.mark.slow
 def test_a_region_alone_is_designed_for_evenly(run, tmp_path):
     done = run(
         "design", "--region", "4 km x 3 km around 52.5,13.4", "--spacing", "1 km", "--no-picture", "--verbose"

@@ -128,6 +128,7 @@ def test_shares_of_vertices_are_called_so(run):
     assert "those of the vertices that people are rounded to" in done.text
 
 
+@pytest.mark.slow
 def test_shares_of_places_that_reports_do_not_settle_are_withheld(run, visits_file, tmp_path):
     options = ("--epsilon", "1/km", "--spacing", "1500 m", "--method", "table", "-o", "m.sfm", "--no-picture")
     assert run("design", visits_file, *options).code == 0
@@ -358,6 +359,7 @@ def test_the_confidence_of_intervals_is_the_same_everywhere_and_not_rounded_up(r
     assert "with a probability of 97.5 %" in " ".join(page.split())
 
 
+@pytest.mark.slow
 def test_the_page_of_places_has_a_map_and_the_small_shares_behind_a_fold(run, tmp_path):
     grid = sf.Grid.covering("3 km x 3 km around 48.85,2.35", "500 m")
     sf.save(sf.mechanisms.exponential(grid, grid.metric("euclidean", "km"), "4/km"), "p.sfm")

@@ -41,6 +41,7 @@ def test_a_picture_that_is_not_wanted_is_not_asked_for(run):
         assert f"{option[0]} was given with --no-picture" in done.err
 
 
+@pytest.mark.slow
 def test_a_dark_picture_has_dark_paper(run, tmp_path):
     assert run("design", *FAST, "--figure", "a.svg", "--dark").code == 0
     assert "#15181d" in (tmp_path / "a.svg").read_text(encoding="utf-8")
@@ -62,11 +63,13 @@ def test_dark_without_a_picture_is_refused(run, tmp_path, words, said):
     assert said in done.err
 
 
+@pytest.mark.slow
 def test_the_built_in_city_has_its_shore_and_names(run, tmp_path):
     assert run("design", *FAST, "--figure", "a.svg").code == 0
     assert ">San Francisco</text>" in (tmp_path / "a.svg").read_text()
 
 
+@pytest.mark.slow
 def test_a_map_is_drawn_on_the_outline_of_a_file(run, tmp_path):
     feature = {"type": "Feature", "properties": {"name": "Isle"}, "geometry": SHORE}
     (tmp_path / "o.geojson").write_text(json.dumps(feature))

@@ -296,6 +296,7 @@ def noise_for(path):
     return CoordinateNoise.for_visits(sf.read_visits(path), "10/km")
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("people", "said"),
     [

@@ -24,6 +24,7 @@ GEOD = pyproj.Geod(ellps="WGS84")
 PLANE = Projection(48.85, 2.35)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("rate", [Fraction(3, 2), Fraction(1, 7)])
 def test_single_noise_follows_the_density(rate):
     noise, scalar = LatticeNoise(rate), ScalarCoins(SeededWords(5))
@@ -62,6 +63,7 @@ def test_one_place_is_snapped_as_many_are(place, p, q):
         assert snap_one(x, step) == snap(np.array([[x, 0.0]]), step)[0, 0]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("remapped", [False, True])
 def test_single_reports_are_spread_as_those_of_arrays(remapped):
     noise = CoordinateNoise("2/km", "10 m", PLANE)

@@ -47,6 +47,7 @@ def test_a_lattice_of_any_spacing_is_bounded_on_both_sides(setting, dummies, eps
     assert found.lower - REFERENCE <= truth <= found.upper + REFERENCE
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     ("p", "q", "nu", "dummies"),
     [
@@ -65,6 +66,7 @@ def test_brackets_hold_multinomial_sums(p, q, nu, dummies, epsilon):
     assert found.upper - found.lower <= 1e-5 * found.upper + 1e-11
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("dummies", [10_000, 100_000])
 @pytest.mark.parametrize("epsilon", [0.0, 0.005, 0.02])
 def test_brackets_hold_binomial_sums_of_many_dummies(dummies, epsilon):
@@ -198,6 +200,7 @@ def test_rounded_arguments_stay_within_the_bounds():
         assert found.lower <= exact.delta(p, q, EVEN, 8, 0.4) <= found.upper
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("mixed", [False, True])
 def test_four_hundred_outputs_and_a_thousand_dummies_take_few_points_of_lattices(mixed, monkeypatch):
     p, q = dirichlet_pair(11)

@@ -30,6 +30,7 @@ def test_derivatives_are_those_of_listed_multisets(dummies, epsilon):
         assert gradient @ way == pytest.approx(slope, rel=2e-2, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_the_search_reaches_the_best_of_a_grid():
     family = FamilyAccountant.of_points(Tupling(INNER, 20, [0.25] * 4))
     choice = optimised_dummies(family, delta=1e-3)

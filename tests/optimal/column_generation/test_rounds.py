@@ -51,6 +51,7 @@ def test_weak_and_strong_promises(epsilon):
     check(given, solved(given), optimum(given))
 
 
+@pytest.mark.slow
 def test_a_coarser_problem_shows_where_to_begin(monkeypatch):
     monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 20)
     given = town(11, size="3 km x 2 km")
@@ -72,6 +73,7 @@ def test_threads_give_what_one_gives():
     assert one.value == pytest.approx(two.value, rel=1e-5)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("after", [0, 1, 5, 12])
 def test_it_can_be_stopped_at_any_time(after):
     given = town(2, size="3 km x 2 km")
@@ -127,6 +129,7 @@ def test_a_coarser_problem_is_told_without_a_value_or_a_bound_of_the_whole(monke
     assert seconds == sorted(seconds)
 
 
+@pytest.mark.slow
 def test_a_wide_gap_is_certified_from_scouted_reports(monkeypatch):
     monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 10)
     monkeypatch.setattr(price, "ALONE", 10)

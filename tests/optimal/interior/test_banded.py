@@ -115,6 +115,7 @@ def test_a_negative_pivot_is_noticed():
     assert not factor_band(matrix, order)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("size", "worst"), [(6, False), (6, True), (13, True)])
 def test_the_newton_system_is_the_same(worst, size):
     distance = grid(size, size)

@@ -192,6 +192,7 @@ def goals(edge):
             return [{}]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("edge", ATLAS[::3], ids=lambda edge: edge.name)
 def test_edge_on_random_mechanisms(edge):
     check(edge, 11, mechanisms(11)[::2])

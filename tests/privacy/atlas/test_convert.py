@@ -55,6 +55,7 @@ WANTED: dict[str, dict[str, Any]] = {
 UNREACHED = {"divergence-metric-privacy", "divergence-metric-distribution-privacy"}
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("notion", sorted(set(NOTION_KEYS) - UNREACHED))
 def test_local_differential_privacy_reaches_the_notion(notion):
     rng = np.random.default_rng(3)

@@ -328,6 +328,7 @@ CURVES = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", CURVES)
 def test_curves_of_decimals_are_decided(kind):
     """Curves that touch those of a mechanism at decimals, which floats hold as other numbers, in fractions."""
@@ -359,6 +360,7 @@ def test_curves_of_decimals_are_decided(kind):
     assert outcomes == {(False, True), (True, True), (True, False)}
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.3, 0.35, 0.45])
 def test_a_coin_of_decimals_satisfies_its_own_curve(share, tmp_path):
     """The numbers of a table are read like those of the mechanism, so that equal decimals are equal."""
@@ -374,6 +376,7 @@ def test_a_coin_of_decimals_satisfies_its_own_curve(share, tmp_path):
     assert broken.witness.pair is not None
 
 
+@pytest.mark.slow
 def test_a_curve_that_many_pairs_touch_is_decided():
     size = 100  # its pairs have 990,000 entries
     response = np.full((size, size), 0.5 / (size - 1)) + (0.5 - 0.5 / (size - 1)) * np.eye(size)

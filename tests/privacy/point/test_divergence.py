@@ -83,6 +83,7 @@ EXACT = {
 NEAR_TIES = [[4, 2, 3, 8, 5], [8, 5, 2, 3, 4], [5, 3, 8, 4, 2]]  # of 22: in floats another pair is the farthest
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", EXACT)
 @given(several(count=3, largest=5))
 @example([[part / 22 for part in row] for row in NEAR_TIES])

@@ -66,6 +66,7 @@ def visits(cells, **columns):
     return pa.table({"lat": lat + 1e-5, "lon": lon, "id": np.arange(len(lat)), **columns})
 
 
+@pytest.mark.thinned(3)
 @kinds
 def test_the_callers_kind_comes_back_with_every_row_in_its_order(kind):
     there, expected, back = KINDS[kind]
@@ -78,6 +79,7 @@ def test_the_callers_kind_comes_back_with_every_row_in_its_order(kind):
     assert "lat" not in table.column_names
 
 
+@pytest.mark.thinned(3)
 @kinds
 def test_reports_follow_the_mechanism(kind, monkeypatch):
     fix_seeds(monkeypatch)

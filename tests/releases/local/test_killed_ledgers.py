@@ -230,6 +230,7 @@ def interrupted(folder, kind):
         prepared(folder, kind).run(stop)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_of_two_processes_at_one_target_one_goes_on(folder, kind):
     interrupted(folder, kind)
@@ -251,6 +252,7 @@ def test_of_two_processes_at_one_target_one_goes_on(folder, kind):
     assert spent(folder) == owed(kind)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_copy_of_the_work_folder_does_not_go_on(folder, kind):
     interrupted(folder, kind)

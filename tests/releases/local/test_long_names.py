@@ -31,6 +31,7 @@ def blurred(ledger):
     return Blur(UNIFORM, ledger, sf.CoordinatePrivacy("1/km"))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ["名" * 76, "名" * 82, "x" * 247, "é" * 123, "名" * 20])
 def test_a_name_in_many_bytes_is_like_any_other(source, ledger, name):
     target = source.with_name(f"{name}.parquet")

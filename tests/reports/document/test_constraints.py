@@ -119,6 +119,7 @@ def test_a_design_for_several_attackers_has_a_bound_too():
     assert len(found.facts.constraints) == 2
 
 
+@pytest.mark.slow
 def test_other_designs_keep_the_constraints(design):
     found = report_without_drawings(design, others=OtherDesigns(4))
     said = told(found)

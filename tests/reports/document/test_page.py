@@ -109,7 +109,8 @@ def test_every_kind_of_file_has_a_sound_page(kind):
     json.loads(found.json())
 
 
-@pytest.mark.parametrize("kind", ["points", "cells", pytest.param("noise", marks=pytest.mark.slow)])
+@pytest.mark.thinned(3)
+@pytest.mark.parametrize("kind", ["cells", "points", "noise"])
 def test_pages_with_visits(kind):
     maps = map_figures(held(kind), None, visits_of(kind))
     assert maps
@@ -117,6 +118,7 @@ def test_pages_with_visits(kind):
     assert "svg" in found.tags
 
 
+@pytest.mark.slow
 def test_hostile_labels_are_only_text_in_drawings():
     space = sf.Space(HOSTILE)
     coin = sf.mechanisms.randomised_response(space, 1.0)
@@ -130,6 +132,7 @@ def test_hostile_labels_are_only_text_in_drawings():
     assert "<script>" not in page
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts_are_only_text(name, tmp_path):
     labels = [name, "b", f"c{name}"]
@@ -223,6 +226,7 @@ def test_designs_have_reports():
     assert report(noise, visits=FEW).facts.subject.kind == "noise"
 
 
+@pytest.mark.slow
 def test_a_sweep_is_drawn_and_not_believed(tmp_path):
     (tmp_path / "swept.csv").write_text("prior,epsilon,loss\nall,1,0.9\nall,2,0.4\nall,nan,\n", encoding="utf-8")
     found = report(held("cells"), sweep=tmp_path / "swept.csv")
@@ -244,6 +248,7 @@ def test_a_sweep_is_drawn_and_not_believed(tmp_path):
             report(held("cells"), sweep=tmp_path / "none.csv")
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(("row", "possible"), [("0.01,0.0001", False), ("1e3,0.0001", True), ("0.01,1e3", True)])
 def test_a_table_of_another_design_is_found_out(tmp_path, row, possible):
     (tmp_path / "swept.csv").write_text(f"epsilon,loss\n{row}\n", encoding="utf-8")

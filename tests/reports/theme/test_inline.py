@@ -36,6 +36,7 @@ def test_it_is_whole_and_refers_only_to_itself():
     assert "loss (km)" in [each.text for each in root.iter("text")]
 
 
+@pytest.mark.slow
 def test_two_figures_on_a_page_share_no_id():
     one, two = as_svg(drawn(), title="a", description=""), as_svg(drawn(), title="b", description="")
     found = [set(re.findall(r' id="([^"]+)"', text)) for text in (one, two)]
@@ -55,6 +56,7 @@ def test_colours_are_those_of_the_page():
     assert sheet.count("{") == sheet.count("}")
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "hostile", ["<script>alert(1)</script>", '" onload="x', "]]>&lt;", "\x00\x1b[31m", "$x^2$"]
 )

@@ -24,6 +24,7 @@ def drawn():
     return figure
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(("suffix", "theme"), [(".PNG", LIGHT), (".svg", LIGHT), (".pdf", LIGHT), (".png", DARK)])
 def test_the_same_figure_is_the_same_file(tmp_path, suffix, theme):
     start = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[suffix.lower()]
