@@ -30,6 +30,7 @@ def test_no_pair_is_above_the_profile_of_the_results():
             assert (Profile(matrix[s], matrix[t]).delta(at) <= deltas + 1e-15).all()
 
 
+@pytest.mark.slow
 def test_the_other_way_is_above_the_exact_delta_by_its_spacing_at_most():
     found = notions.by_pairs("planar", 9.4, 3)
     assert found["pairs"] == 3

@@ -11,8 +11,8 @@ from .pages import run_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 
-QUICK = ("mechanisms", "observations", "sensitive-question")
-SLOW = ("app", "pipeline", "survey-points")  # processes, or the report of a board
+QUICK = ("mechanisms", "sensitive-question")
+SLOW = ("app", "observations", "pipeline", "survey-points")  # processes, or the report of a board
 
 
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])

@@ -43,6 +43,7 @@ def test_mechanisms_that_keep_a_requirement_are_never_accused(seed, n, m):
     assert claim.hold_against(found).outcome is Outcome.HOLDS
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", TRUE)
 def test_samples_refute_a_true_requirement_no_more_often_than_stated(name):
     matrix, distances, epsilon = TRUE[name]

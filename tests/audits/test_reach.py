@@ -87,6 +87,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(("text", "value"), ASKED, ids=[text for text, _ in ASKED])
 def test_a_notion_that_is_asked_for_has_the_value_of_its_definition(text, value):
     if text == "membership(prior=every)":  # any prior on the secrets of which the fact is false

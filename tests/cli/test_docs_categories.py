@@ -78,6 +78,7 @@ def designed(tmp_path_factory):
     return path
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "row",
     [

@@ -40,6 +40,7 @@ def precisions(text: str, pattern: re.Pattern[str]) -> list[tuple[str, str]]:
     return pairs
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind in ("points", "ranges"))) for kind in DESIGNS]
 )

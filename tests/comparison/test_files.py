@@ -104,6 +104,7 @@ def test_files_that_do_not_serve_the_visits_are_refused():
         sf.compare_places(VISITS, epsilon="1/km", files={"labels.sfm": labels})
 
 
+@pytest.mark.slow
 def test_one_function_compares_on_a_prior_and_for_visits():
     visits = invented_city(users=5, days=2)
     options: dict[str, Any] = {"epsilon": "1/km", "spacing": "3 km", "bound_time": 0}

@@ -28,6 +28,7 @@ def at_loss():
     return sf.compare_places(VISITS, max_loss="900 m", spacing="1 km", bound_time=1)
 
 
+@pytest.mark.slow
 def test_nobody_with_the_promise_is_below_the_bound(at_epsilon):
     assert at_epsilon.values == (0.7, 1.5)
     for value in at_epsilon.values:

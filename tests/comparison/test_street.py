@@ -19,6 +19,7 @@ def found():
     return street(CITY, "1/km", region=REGION, spacing="900 m")
 
 
+@pytest.mark.slow
 def test_the_two_are_as_far_apart_as_asked_for_and_in_two_cells(found):
     grid = sf.Grid.covering(CITY, "900 m", region=REGION)
     one, other = grid.locate(*found.people.T)

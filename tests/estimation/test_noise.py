@@ -1,12 +1,14 @@
 """A population found again from reports of noise for coordinates."""
 
 import numpy as np
+import pytest
 
 import sfumato as sf
 from sfumato.estimation import Reports, estimate_population
 from sfumato.mechanisms.planar import CoordinateNoise, coarsened
 
 
+@pytest.mark.slow
 def test_a_population_is_found_again():
     """Reports of people spread over cells: the estimate is near their shares, and nearer with more reports."""
     cells = sf.Grid.covering("4 km x 3 km around 48.86,2.34", cell="1 km")

@@ -74,6 +74,7 @@ def test_true_points_are_impossible():
         points_fit(NOISE, *rounded.T).check()
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("other", [("4/km", "2 m"), ("4/km", "5 m"), ("4/km", "7 m"), ("60/km", "1 m")])
 def test_coarser_lattices_and_less_noise_are_refused(other):
     found = points_fit(NOISE, *reported(CoordinateNoise(other[0], other[1], PLANE, "30 km"), 20_000).T)

@@ -35,6 +35,7 @@ KINDS = {
 MARKED = ("pandas", "geopandas", "table", "batch")
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_reports_of_released_frames(kind):
     private = sf.release(STRONG, KINDS[kind])

@@ -80,6 +80,7 @@ def repetitions(truth, mechanism, make, weights, count=200):
     return hits
 
 
+@pytest.mark.slow
 def test_normal_intervals_of_all_cells_cover_in_200_repetitions(paris):
     _, truth, d = paris
     mechanism = sf.mechanisms.exponential(truth.space, d, "2/km")

@@ -114,6 +114,7 @@ def test_whole_weights_are_copies_of_reports_but_vary_more(method):
         estimate_population(many, "early-stopped", seed=1)
 
 
+@pytest.mark.slow
 def test_intervals_of_weighted_reports_cover_the_weighted_share():
     """Rare people weigh nine times as much, and answer otherwise: 95 % of intervals cover the population's share.
 

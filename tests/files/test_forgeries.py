@@ -549,6 +549,7 @@ def audited(monkeypatch, capsys):
     return run
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.lie)
 def test_no_lie_is_believed(forgery, forge, audited):
     path = forge(forgery)

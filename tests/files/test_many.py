@@ -27,6 +27,7 @@ def many(folder, count=3, **options):
     return design_many(people(count), folder, loss=METRIC, guarantees=PROMISE, tie_break=False, **options)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("how", ["alone", "processes", "threads"])
 def test_each_is_what_a_single_design_is(tmp_path, how):
     if how == "threads":

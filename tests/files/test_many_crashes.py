@@ -208,6 +208,7 @@ def _runs(pid: int) -> bool:
         return False
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("cut", [1, 20, 200])
 def test_an_index_that_was_cut_off(tmp_path, cut):
     many(tmp_path, 3)

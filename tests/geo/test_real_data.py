@@ -42,6 +42,7 @@ def test_new_york_of_foursquare(shared_data):
     assert visits.time.min() >= np.datetime64("2012-04-01")
 
 
+@pytest.mark.slow
 def test_new_york_of_gowalla(shared_data):
     visits = read_visits(shared_data / "gowalla_nyc.parquet", attributes=["venue"])
     dropped = 138_957 - len(visits)

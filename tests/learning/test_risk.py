@@ -30,6 +30,7 @@ def geometric(size, spacing, decay):
     )
 
 
+@pytest.mark.slow
 def test_bounds_cover_the_truth_in_200_repetitions():
     mechanism, prior = channel(1)
     true = bayes_error(mechanism, prior)

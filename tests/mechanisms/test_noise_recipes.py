@@ -59,6 +59,7 @@ def p_value(family, drawn):
     return chi2.sf(statistic, len(expected) - 1) if len(expected) > 1 else 1.0
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f"{f.name} {f.sensitivity} {f.variance:.3g}")
 def test_noise_has_its_distribution(family):
     assert p_value(family, family.recipe().noise(60_000, SeededWords(11))) > FALSE_ALARM

@@ -42,6 +42,7 @@ def test_blahut_and_arimoto_on_paris(shared_data):
         assert found.gap_bits < 1e-8
 
 
+@pytest.mark.slow
 def test_the_comparison_of_oya_et_al_in_new_york(shared_data):
     visits = sf.read_visits(shared_data / "gowalla_nyc.parquet")
     city = sf.Grid.covering(visits, cell="600 m", region=visits.region(trim=0.1))

@@ -33,6 +33,7 @@ def test_agrees_with_single_designs():
         np.testing.assert_allclose(point.loss, alone.certificate.loss, rtol=3e-6)
 
 
+@pytest.mark.slow
 def test_one_prior_is_shared_among_processes():
     even = {"uniform": PRIORS["uniform"]}
     one, two = (

@@ -68,6 +68,7 @@ def is_log(found, factor):
         return found.lower < log < found.upper == math.nextafter(found.lower, math.inf)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("seed", range(60))
 def test_ratios_and_masses_of_integers_are_exact(seed):
     given = channel(seed)

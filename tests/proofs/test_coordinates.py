@@ -94,6 +94,7 @@ def test_golden_losses_of_hexagons(radius, spacing, epsilon, wanted):
     assert found.epsilon.lower == pytest.approx(epsilon, rel=1e-6)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("kind", "epsilon"),
     [("triangular", 0.4), ("triangular", 3.0), pytest.param("square", 1.0, marks=pytest.mark.slow)],
@@ -278,6 +279,7 @@ def test_units_and_words():
     )
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", ["square", "triangular"])
 def test_extreme_epsilons_end_in_rows_or_in_words(kind):
     lattice = Lattice.covering("2 km x 2 km around 48.85,2.35", "1 km", kind=kind)
@@ -290,6 +292,7 @@ def test_extreme_epsilons_end_in_rows_or_in_words(kind):
         assert prove_coordinate_privacy(constant, rows).holds
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", ["square", "triangular"])
 def test_rows_are_looked_for_where_they_are_needed_and_refused_at_once(kind, monkeypatch):
     """Promises that may be too strict for rows are tried when they are made; all others have rows."""

@@ -47,6 +47,7 @@ def spent(ledger):
     return [int(ledger.balance(user).spent) for user in USERS]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("mechanism", [NOISE, UNIFORM], ids=["noise", "lattice"])
 @pytest.mark.parametrize("place_column", [None, "venue"])
 @pytest.mark.parametrize("outside", ["error", "nearest", "drop"])

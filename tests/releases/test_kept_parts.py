@@ -167,6 +167,7 @@ def test_parts_that_are_called_coordinates_are_not_kept_wherever_they_are(form, 
     assert "holds positions of other places" in refused(lat, lon, to=NAMED[form](*far))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("rows", [1, 2, 6, 40])
 @pytest.mark.parametrize(
     "form",

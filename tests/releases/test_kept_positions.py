@@ -167,6 +167,7 @@ def table(**columns):
     return pa.table({"lat": LAT, "lon": LON, **columns})
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", TOLD)
 def test_positions_in_another_form_are_not_kept(name):
     with pytest.raises(InputError, match=f"the column {name!r} holds positions in another form") as refused:

@@ -154,6 +154,7 @@ def test_a_figure_that_is_left_out_says_why():
     assert not audit_figures(sf.Mechanism(blur, space), metric=sf.Metric(near)).left_out
 
 
+@pytest.mark.slow
 def test_audit_figures_are_written_in_other_formats(tmp_path):
     for path in audit_figures(blurred()).save(tmp_path / "here", ending=".svg", theme=DARK):
         assert path.suffix == ".svg"
@@ -180,6 +181,7 @@ def test_curves_that_show_something_need_no_words():
         assert said(figure) == ""
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("unit", [5e-324, 1e-300, 1e-12, 1.0, 1e12, 1e300])
 def test_distances_of_any_size_are_drawn_or_said(unit):
     space = sf.Space(range(4))

@@ -63,6 +63,7 @@ def test_what_the_recipe_does_not_decide_is_listed_with_its_reason():
     assert "table" not in bare
 
 
+@pytest.mark.slow
 def test_simulated_reports_lie_between_the_certificate():
     """The mean distance of reports, and the best guess for each place of the table."""
     certificate = certify_noise(NOISE, X, np.ones(20))

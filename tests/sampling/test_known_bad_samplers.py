@@ -1,6 +1,7 @@
 """Samplers that are known to be bad are found out; ours are not among them."""
 
 import numpy as np
+import pytest
 
 import sfumato as sf
 
@@ -15,6 +16,7 @@ def alarmed(reports: np.ndarray) -> bool:
     return chance(np.bincount(reports, minlength=16), MECHANISM.matrix[SECRET]) < BY_CHANCE
 
 
+@pytest.mark.slow
 def test_a_seed_fixed_for_every_call_is_found_out():
     reports = np.array([int(sf.simulator(MECHANISM, seed=7).draw([SECRET])[0]) for _ in range(DRAWS)])
     assert alarmed(reports)

@@ -55,6 +55,7 @@ def test_epsilon_is_overstated_no_more_often_than_stated(case, fixed):
     assert wrong <= most_failures(REPETITIONS, FAILURE)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("dimensions", [1, 2])
 def test_cells_chosen_from_samples_do_not_overstate_epsilon_either(dimensions):
     # Laplace noise of epsilon 1 per unit in each number, secrets at distance .5: cells can only show less.

@@ -20,6 +20,7 @@ def mine(cities):
     return found
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("path", "body"), [("/designs", {"epsilon": 0.5}), ("/compare", {"level": 5}), ("/optimize", {})]
 )

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from sfumato.cli import progress
 
 OPTIONS = ("--spacing", "1 km", "--method", "table", "--no-picture")
 
 
+@pytest.mark.slow
 def test_a_design_goes_on_from_its_folder(run, visits_file, monkeypatch):
     steps = []
     line_of = progress.line_of

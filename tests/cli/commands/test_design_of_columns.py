@@ -173,6 +173,7 @@ def test_numbers_with_an_epsilon_per_unit(run):
     assert "nearer than the bins" in done.err
 
 
+@pytest.mark.slow
 def test_ages_that_no_number_of_reports_tells_apart(run, answers):
     done = run("design-column", "--column", "age", "--numbers", "18..97:5", "--epsilon", 1, "-o", "near.sfm")
     assert done.code == 0, done.err

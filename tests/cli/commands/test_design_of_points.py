@@ -93,6 +93,7 @@ def test_requests_on_a_lattice(run, options, sentence):
     assert sentence in done.text
 
 
+@pytest.mark.slow
 def test_one_users_visits_count_for_prior_and_loss(run, visits_file):
     visits = sf.read_visits(visits_file)
     user = next(iter(visits.users()))

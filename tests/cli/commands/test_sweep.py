@@ -77,6 +77,7 @@ def test_each_design_is_the_better_of_program_and_noise(run, visits_file, tmp_pa
     assert (tmp_path / "better.png").exists()
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

@@ -221,6 +221,7 @@ def test_a_number_of_dummies_for_a_family(run, family):
     assert worst_delta(tupling, family, float(told[1]) - 0.001) > 0.001
 
 
+@pytest.mark.slow
 def test_the_mechanism_of_least_loss_is_chosen(run, family):
     space, same = sf.Space("abc"), sf.hamming(sf.Space("abc"))
     for epsilon in (0.5, 1, 2, 4):

@@ -47,6 +47,7 @@ def p_value(drawn, rate):
     return chi2.sf(((seen - wanted) ** 2 / wanted).sum(), len(wanted) - 1)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("rate", RATES, ids=str)
 def test_noise_has_its_distribution(rate):
     noise = LatticeNoise(rate)
@@ -91,6 +92,7 @@ def test_acceptance_is_as_stated_and_high(rate):
         assert stated.value == pytest.approx(math.pi / 4, abs=2e-3)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("rate", [Fraction(1, 10), Fraction(1, 8), *RATES], ids=str)
 def test_sums_hold_what_enumeration_finds(rate):
     reach = math.ceil(40 / rate)

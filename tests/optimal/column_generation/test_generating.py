@@ -42,6 +42,7 @@ def test_its_prices_prove_the_bound_again():
     assert again == pytest.approx(found.certificate.bound, rel=1e-9)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "options",
     [
@@ -87,6 +88,7 @@ def test_the_bound_is_the_same_where_prices_are_not_kept(monkeypatch):
     assert other.certificate.value == one.certificate.value
 
 
+@pytest.mark.slow
 def test_merged_observables_count_where_prices_are_not_kept(monkeypatch):
     """Observables that cost no less than others are no part of the program, but of the problem."""
     prior = town(4)
@@ -135,6 +137,7 @@ def test_a_design_starts_from_the_reports_of_the_last_one(monkeypatch):
     assert warm.certificate.value == pytest.approx(cold.certificate.value, rel=1e-4)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("gap", [1e-2, 1e-4])
 def test_a_design_that_was_stopped_goes_on_from_its_folder(tmp_path, monkeypatch, gap):
     monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 20)

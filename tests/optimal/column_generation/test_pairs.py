@@ -71,6 +71,7 @@ def check(given, ended, exact, gap=1e-5):
     assert inside(given, ended.x)
 
 
+@pytest.mark.slow
 def test_poor_starts_end_at_the_optimum():
     given = town(0)
     exact = optimum(given)
@@ -80,12 +81,14 @@ def test_poor_starts_end_at_the_optimum():
         check(given, solved(given, chosen), exact)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("epsilon", [0.5, 5.0])
 def test_weak_and_strong_promises(epsilon):
     given = town(5, epsilon)
     check(given, solved(given), optimum(given))
 
 
+@pytest.mark.slow
 def test_what_the_edges_alone_allow_is_too_much_and_shows_where_to_begin(monkeypatch):
     """So rows of other pairs must have joined."""
     monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 12)
@@ -231,6 +234,7 @@ def test_a_wide_gap_is_proved_too():
     assert found.solver == "generated observables and pairs"
 
 
+@pytest.mark.slow
 def test_a_design_that_was_stopped_goes_on_from_its_folder(tmp_path):
     unbroken = design(2, solver=Generating(threads=1))
     folder = Generating(threads=1, folder=tmp_path)

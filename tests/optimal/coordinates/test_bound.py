@@ -165,6 +165,7 @@ def test_a_larger_epsilon_bounds_less():
         assert more.lower < less.lower
 
 
+@pytest.mark.slow
 def test_more_time_never_bounds_less():
     places = np.random.default_rng(9).random((12, 2))
     rounds: list[Round] = []
@@ -286,6 +287,7 @@ def test_it_stops_on_request_and_in_time(monkeypatch):
     assert hurried.seconds < 0.6  # it looks at the clock ten times more, at most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("places", "points"), [(200, 200), pytest.param(40_000, 3000, marks=pytest.mark.slow)])
 def test_many_places_and_points_stay_in_time(places, points):
     x = np.random.default_rng(12).normal(size=(places, 2)) * 3
@@ -308,6 +310,7 @@ def test_visits_are_projected_and_the_stretch_counts():
     assert wide.stretch == pytest.approx(1 + (2 * np.hypot(*wide.places.T).max() / 6_356_752) ** 2 / 6, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_the_centre_of_paris(shared_data):
     """Few points and little time: the right size, below what remapped planar Laplace loses (0.810 km)."""
     region = sf.Region.around(48.8566, 2.3522, 3000, 3000)

@@ -38,6 +38,7 @@ def test_both_on_the_line_of_five(minimum, expected):
     assert result.cost == pytest.approx(expected, abs=1e-7)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("side", "expected", "symmetry"),
     [(5, 1.448197, True), (5, 1.448197, False), (7, 1.755576, True), (10, 2.037466, True)],

@@ -46,6 +46,7 @@ def test_another_prior():
     check_same(other, other.solve(gap=1e-6, warm=cold), other.solve(gap=1e-6))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("symmetry", [True, False])
 def test_a_start_that_does_not_fit(symmetry):
     # Rows of a program with other blocks or of another size are at worst of no use.

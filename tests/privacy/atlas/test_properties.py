@@ -100,6 +100,7 @@ def claim_of(notion, rows, rng):
     return first.with_values(**{Claim.names(notion)[0]: max(0.0, true_value(first, rows, rng))})
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("notion", "asked"), YES, ids=lambda each: getattr(each, "name", each))
 def test_kept_on_random_mechanisms(notion, asked):
     rng = np.random.default_rng(5)

@@ -43,6 +43,7 @@ def worked_out():
     return visits, noise, facts_of(visits, noise, lines)
 
 
+@pytest.mark.slow
 def test_the_shares_of_reports_are_those_of_simulated_ones():
     visits, noise, _ = worked_out()
     assert noise.projection is not None
