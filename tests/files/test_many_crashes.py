@@ -107,6 +107,7 @@ def check_rest(folder: Path, count: int) -> None:
     assert not list(folder.glob(".*.part"))
 
 
+@pytest.mark.slow
 @posix
 def test_a_kill_loses_only_what_was_in_flight(tmp_path):
     run = Fork(halting, tmp_path / "out", 3)

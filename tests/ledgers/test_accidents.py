@@ -120,11 +120,13 @@ def remains(path):
     return [each for each in (path, Path(f"{path}-wal"), Path(f"{path}-shm")) if each.exists()]
 
 
+@pytest.mark.thinned(2)
 def test_killed_while_it_is_made(address, tmp_path):
     """At every step: a whole ledger, or what nobody takes for one."""
     _killed_at_every_step(address, tmp_path, create_one)
 
 
+@pytest.mark.thinned(2)
 def test_killed_while_it_is_migrated(address, tmp_path):
     old = written(
         tmp_path / "old.json",

@@ -85,6 +85,7 @@ def test_tasks_share_one_app(address):
     assert app.ledger.check().sound
 
 
+@pytest.mark.thinned(2)
 def test_processes_agree_on_each_place(address):
     ledger = Ledger.create(address, "100/km")
     output = [each for (each,) in (worker.output() for worker in [Worker(blur_places, address) for _ in range(4)])]

@@ -346,6 +346,7 @@ class TestNothingLeft:
                 source.report("ada", *HOME, place=place)
         np.testing.assert_array_equal(source.report("ada", *HOME, place="home"), first)
 
+    @pytest.mark.thinned(2)
     def test_or_it_repeats_the_last_report_that_was_drawn(self, address):
         source = metered(address, "2/km", spent="repeat")
         source.report("ada", *HOME, place="home")

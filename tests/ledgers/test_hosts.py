@@ -76,6 +76,7 @@ def patient(act, *arguments):
     return act(*arguments)
 
 
+@pytest.mark.slow
 def test_hosts_with_other_clocks_and_zones_spend_one_budget(shared):
     assert Worker(create, shared, 400 * 86_400).output() == ["made"]  # by a host whose clock is ahead
     ledger = Ledger(shared)

@@ -97,6 +97,7 @@ def impatient(monkeypatch):
 
 @pytest.mark.usefixtures("impatient")
 class TestKilled:
+    @pytest.mark.thinned(2)
     def test_while_charging(self, address):
         ledger, reports = Ledger.create(address, 10**9), 0
         for step in STEPS:
@@ -118,6 +119,7 @@ class TestKilled:
         check_charges(ledger, 0, output)
         assert ledger.check().sound
 
+    @pytest.mark.thinned(2)
     def test_while_remembering(self, address):
         ledger = Ledger.create(address, 10**9)
         for step in STEPS:
@@ -125,6 +127,7 @@ class TestKilled:
             check_reports(ledger, worker.output())
             assert worker.killed
 
+    @pytest.mark.thinned(2)
     def test_while_charging_the_batches_of_a_run(self, address):
         ledger = Ledger.create(address, 10**9)
         for step in STEPS:
@@ -134,6 +137,7 @@ class TestKilled:
             assert Worker(run_batches, address, f"r{step}", 0).output() == list(range(BATCHES))
         check_batches(ledger, len(STEPS))
 
+    @pytest.mark.thinned(5)
     @pytest.mark.parametrize(
         "act", [charge_one, *(pytest.param(each, marks=pytest.mark.slow) for each in (remember_one, charge_batch))]
     )
@@ -184,6 +188,7 @@ if SEARCH is not None:
     class TestKilledAtRandomMoments:
         KILLS = 50
 
+        @pytest.mark.thinned(2)
         def test_while_charging(self, address):
             chance, ledger, reports = random.Random(SEARCH), Ledger.create(address, 10**9), 0
             for _ in range(self.KILLS):
@@ -193,6 +198,7 @@ if SEARCH is not None:
                 reports = check_charges(ledger, reports, [first, *worker.kill()])
             assert ledger.check().sound
 
+        @pytest.mark.thinned(2)
         def test_while_remembering(self, address):
             chance, ledger = random.Random(SEARCH), Ledger.create(address, 10**9)
             for number in range(self.KILLS):
@@ -201,6 +207,7 @@ if SEARCH is not None:
                 time.sleep(chance.uniform(0, LONGEST_S))
                 check_reports(ledger, [first, *worker.kill()])
 
+        @pytest.mark.thinned(2)
         def test_while_charging_the_batches_of_a_run(self, address):
             chance, ledger = random.Random(SEARCH), Ledger.create(address, 10**9)
             for run in range(self.KILLS):
@@ -240,12 +247,14 @@ class TestAtOnce:
         assert ledger.balance("ada").spent == 5
         assert ledger.check().sound
 
+    @pytest.mark.thinned(2)
     def test_they_agree_on_the_report_of_a_place(self, address):
         ledger = Ledger.create(address, 100)
         output = [each for (each,) in at_once(same_places, *[address] * 4)]
         assert all(each == output[0] for each in output)
         assert ledger.balance("ada").spent == ledger.check().places == 20
 
+    @pytest.mark.thinned(2)
     @pytest.mark.filterwarnings("ignore::sfumato.errors.PlaceWarning")
     def test_moves_are_each_charged_and_leave_one_place(self, address):
         noise = CoordinateNoise("0.1/km", "2 m", Projection(48.86, 2.34), "30 km")
@@ -262,6 +271,7 @@ class TestAtOnce:
         assert len({row["key"] for row in rows(address, "places")}) == 1
         assert ledger.check().sound
 
+    @pytest.mark.thinned(2)
     def test_forks_have_connections_of_their_own(self, address):
         ledger = Ledger.create(address, 100)
         assert Worker(fork_and_charge, address).output() == [[0, 0, 0]]

@@ -125,6 +125,7 @@ def racing(say, folder, number):
         say(str(error).split(",")[0])
 
 
+@pytest.mark.slow
 def test_of_many_that_begin_at_once_one_at_most_goes_on(folder):
     for _ in range(3):
         forks = [Fork(racing, folder, number) for number in range(3)]
