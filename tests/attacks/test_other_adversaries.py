@@ -191,6 +191,7 @@ def test_one_call_gives_the_attacks_of_the_command():
     assert sf.attack(made).goals.hit_rate == result.goals.hit_rate  # the prior of the design is that of the visits
 
 
+@pytest.mark.slow
 def test_noise_is_attacked_on_cells_and_from_its_true_points():
     visits = invented_city(users=12, days=10)
     made = sf.design(visits, epsilon="1/km", spacing="3 km", method="noise")

@@ -100,6 +100,7 @@ def test_no_guess_on_a_fine_grid_beats_the_bound(make, epsilon, radius):
     assert found.lower <= rough.upper
 
 
+@pytest.mark.slow
 def test_simulated_reports_are_as_often_near_the_best_guess():
     visits = some_visits(200, 5)
     mechanism = laplace(sf.Lattice.covering(visits, "1 km"), 1.5)

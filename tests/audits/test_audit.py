@@ -129,6 +129,7 @@ def test_all_calls_of_a_black_box_are_accounted_for(monkeypatch):
     assert f"called {int(first[1]) + int(further[1]):,} times" in text
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", ["ignores epsilon", "memo", "cycle"])
 def test_black_boxes_that_do_not_are(kind, monkeypatch):
     fix_seeds(monkeypatch)
@@ -176,6 +177,7 @@ def test_a_promise_that_is_proved_is_not_undecided_for_rounding(monkeypatch):
         assert claim.hold_against(sf.audit(mechanism)).outcome is outcome
 
 
+@pytest.mark.slow
 def test_two_points_across_a_bay_are_nearer_than_any_way_between_them():
     """A report grows likelier along a U: its slope is that of .3/km, but its tips are told apart by far more."""
     arms = [(a, b) for b in range(14) for a in (*range(3), *range(5, 8))]

@@ -34,6 +34,7 @@ def test_the_promise_is_proved_and_says_its_slack():
     assert json.loads(json.dumps(FOUND.as_dict()))["entries"][0]["slack"] == "7.08 m"
 
 
+@pytest.mark.slow
 def test_the_lower_bound_is_below_what_simulated_reports_show():
     """Its pair of cells and report: the ratio of frequencies, at least as large but for sampling."""
     entry = FOUND.find("coordinate-privacy")

@@ -105,6 +105,7 @@ def test_another_mechanism_is_refused():
     assert "optimised-unary (OUE)" in caught.value.hint
 
 
+@pytest.mark.slow
 def test_unary_encoding_is_noisy_at_any_epsilon():
     with pytest.raises(InfeasibleError, match="even at epsilon 40") as caught:
         sf.accuracy(3, answers=10, margin=0.01, by="optimised-unary")

@@ -252,6 +252,7 @@ def test_reports_are_labels_of_observables():
     assert [measurement(each) for each in "abc"] == list(keep.observables.labels)
 
 
+@pytest.mark.slow
 def test_reports_follow_the_mechanism(monkeypatch):
     fix_seeds(monkeypatch)
     rng = np.random.default_rng(3)

@@ -80,6 +80,7 @@ def both(request):
     return list(zip(made, theirs, strict=True))
 
 
+@pytest.mark.slow
 def test_additive_capacities(both):
     for (one, _, _, prior), theirs in both:
         for bounded in ("vulnerability", "guess"):
@@ -89,6 +90,7 @@ def test_additive_capacities(both):
         assert radius.lower - 1e-6 <= theirs["radius"] <= radius.upper + 1e-6
 
 
+@pytest.mark.slow
 def test_factorisations(both):
     assert all(bool(factorise(other, one)) == theirs["factors"] for (one, other, _, _), theirs in both)
     assert all(bool(left_factorise(rows, one)) == theirs["mixes"] for (one, _, rows, _), theirs in both)
@@ -101,6 +103,7 @@ def test_refinement_metric(both):
         assert value <= theirs["bound"] + 1e-6
 
 
+@pytest.mark.slow
 def test_greatest_case_refinement_is_a_left_factorisation_of_beliefs(both):
     for (one, other, _, prior), theirs in both:
         if not (one.matrix.any(axis=0).all() and other.matrix.any(axis=0).all()):

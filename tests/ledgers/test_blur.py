@@ -90,6 +90,7 @@ def test_a_place_that_moved_is_charged_and_drawn_once_more(address):
     assert sorted(row["report"] for row in kept) == sorted([str(first[1]), str(moved)])
 
 
+@pytest.mark.slow
 def test_reports_after_a_move_are_as_fresh_ones(tmp_path):
     """Whether a place moves or is new, its report is one of the new secret's row."""
     source = metered(tmp_path / "l.db", "1000/km")

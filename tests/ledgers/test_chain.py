@@ -76,6 +76,7 @@ def test_traces_are_counted():
     np.testing.assert_allclose(chain.transition.matrix, counted / counted.sum(axis=1, keepdims=True), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_real_traces_make_beliefs_sharper(shared_data):
     visits = sf.read_visits(shared_data / "foursquare_nyc.parquet")
     person = next(iter(visits.users()))

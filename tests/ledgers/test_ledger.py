@@ -131,6 +131,7 @@ class TestMany:
             ledger.charge_many(charges[:1], run="r1", batch=0)
         assert ledger.check().sound
 
+    @pytest.mark.thinned(2)
     def test_many_users_at_once(self, address):
         ledger = Ledger.create(address, 1)
         for _ in range(2):

@@ -145,6 +145,7 @@ FINITE = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", FINITE)
 @pytest.mark.parametrize("seeded", [False, True])
 def test_the_reports_of_finite_mechanisms_have_no_last_bits(name, seeded):
@@ -180,6 +181,7 @@ print(json.dumps([[secret + point.x, point.y] for point in noise]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("qif")
 def test_the_last_bits_name_the_secret_of_libqif_too():
     # In a process of its own: libqif brings its own solvers.

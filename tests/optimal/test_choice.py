@@ -37,6 +37,7 @@ def simulated(mechanism, times=60):
     return away.mean(), away.std() / np.sqrt(len(away))
 
 
+@pytest.mark.slow
 def test_on_a_coarse_lattice_the_noise_is_kept_and_loses_what_is_said():
     made = asked(COARSE)
     assert not made.has_program

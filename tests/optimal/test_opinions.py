@@ -108,6 +108,7 @@ def test_a_gap_that_nobody_asked_for_is_finished_at_one_in_ten_thousand():
     assert plain.certificate.gap <= 1e-6
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("epsilon", ["3/km", "10/km"])
 def test_real_places_at_large_epsilons_reach_the_gap(shared_data, epsilon):
     visits = read_visits(shared_data / "gowalla_paris.parquet")

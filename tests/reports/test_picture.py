@@ -94,6 +94,7 @@ def test_a_named_place_is_shown_and_a_mechanism_that_tells_all_still_has_a_pictu
     assert sf.reports.picture(exact, prior, ground).axes
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("area", ["2 km x 9 km", "12 km x 2 km"])
 def test_titles_are_inside_of_the_picture(area):
     grid = sf.Grid.covering(f"{area} around 48.85,2.35", cell="1 km")
@@ -107,6 +108,7 @@ def test_titles_are_inside_of_the_picture(area):
         assert box.y1 <= figure.bbox.y1
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("most", [0.02, 0.084, 1.0])
 def test_numbers_of_a_bar_do_not_overlap(most):
     grid = sf.Grid.covering("9 km x 7 km around 48.85,2.35", cell="1 km")
@@ -135,6 +137,7 @@ def test_reports_elsewhere_are_drawn_where_they_are():
     assert np.hypot(*(reports - marks["report"]).T).min() < 1e-6
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("even", [True, False])
 def test_only_shares_that_differ_have_the_brightest_colour(even):
     grid = sf.Grid.covering("3 km x 2 km around 48.85,2.35", cell="1 km")
@@ -163,6 +166,7 @@ def test_an_outline_is_drawn_and_one_of_elsewhere_is_refused(city):
     assert any("Paris" in text.get_text() for text in figure.axes[0].texts)
 
 
+@pytest.mark.slow
 def test_an_outline_of_the_whole_earth_is_drawn(city):
     prior, ground = city
     ring = [[-180, -90], [180, -90], [180, 90], [-180, 90], [-180, -90]]

@@ -94,6 +94,7 @@ def test_known_good_is_not_accused(case):
     assert "does not prove" in str(found)
 
 
+@pytest.mark.slow
 def test_a_true_claim_is_called_violated_no_more_often_than_stated():
     rng, wrong, failure, count = np.random.default_rng(23), 0, 0.3, 100
     for _ in range(count):

@@ -71,6 +71,7 @@ def test_leakage_is_found():
     assert "does not prove" in str(zero_leakage_test(Sample([[10, 10], [10, 10]]), seed=1))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("kind", ["labels", "numbers", "points", "labels of two secrets", "constant"])
 def test_independent_calls_raise_no_more_alarms_than_the_level(kind):
     rng, alarms, count = np.random.default_rng(5), 0, 120
@@ -129,6 +130,7 @@ def points(rng):
     return [(float(rng.normal()), float(b) + 0.5 * float(a)) for a, b in pairwise(x)]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("series", [reused, cycle, drift, alternating, points])
 def test_dependent_calls_are_found(series):
     assert dependence_test(series(np.random.default_rng(7)), failure=0.001, seed=1).rejected

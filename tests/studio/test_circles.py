@@ -117,6 +117,7 @@ def test_reports_and_comparisons_say_so(hours):
     assert names["optimum"]["epsilon"] <= point["epsilon"] * 1.01
 
 
+@pytest.mark.slow
 def test_a_range_goes_on_over_midnight(visitor):
     visitor.upload("hours.csv", table(HOURS))
     site = visitor.put("/site", SITE | {"circular": 24, "first": 20, "last": 27})["site"]
@@ -129,6 +130,7 @@ def test_a_range_goes_on_over_midnight(visitor):
     assert (site["labels"][0], site["labels"][-1], site["n"]) == ("22", "36", 15)  # 12 is the last hour after 22
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("options", "field", "message", "hint"),
     [

@@ -29,6 +29,7 @@ def test_nobody_comes_in_without_the_token(studio, headers):
             assert TOKEN not in answer.text
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("headers", OTHERS)
 def test_a_page_on_another_origin_gets_nothing(studio, headers):
     for credentials in ({"X-Sfumato-Token": TOKEN}, {"Cookie": f"{studio.key.cookie}={studio.key.session}"}):

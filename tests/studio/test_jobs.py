@@ -121,6 +121,7 @@ def test_a_better_resumed_design_replaces_the_earlier_one(jobs, store, workspace
     assert [path.name for path in folder.iterdir()] == ["second.sfm"]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("loss", "gap", "replaced"),
     [(0.1, 0.0, True), (0.0, 0.1, True), (0.0, None, True), (0.0, 0.0, False), (-0.1, 0.5, False)],

@@ -47,6 +47,7 @@ def test_a_table_is_shown_with_the_epsilon_that_its_integers_have(visitor, tmp_p
     visitor.put("/site", {"kind": "values"}, 409)
 
 
+@pytest.mark.slow
 def test_numbers_keep_their_guarantee_per_unit(visitor, tmp_path):
     ages = sf.NumberBins(18, 1, 12)
     mechanism = sf.mechanisms.geometric(ages, 0.3)

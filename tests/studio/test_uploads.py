@@ -190,6 +190,7 @@ def test_hostile_files_cannot_be_read(tmp_path, name, make, said):
     assert not (tmp_path / "visits.parquet").exists()
 
 
+@pytest.mark.slow
 def test_a_file_that_is_refused_leaves_the_data_that_were_there(visitor):
     """Its places can be read, but lie on both sides of the 180th meridian."""
     visitor.upload("mine.parquet", parquet_of(CITY))

@@ -138,6 +138,7 @@ def test_a_region_without_visits_is_refused_and_nothing_is_lost(visitor):
     assert visitor.get()["site"]["n"] <= 30
 
 
+@pytest.mark.slow
 def test_a_polygon_chooses_the_visits_and_its_rectangle_is_served(visitor):
     visitor.post("/example", {"example": "city"})
     corners = [[-122.44, 37.76], [-122.4, 37.76], [-122.4, 37.8]]

@@ -67,6 +67,7 @@ def test_the_chance_to_be_near_is_proved_again_from_a_file(run, designed, visits
         assert "--within:" in wrong.err, radius
 
 
+@pytest.mark.slow
 def test_the_chance_to_be_near_is_not_stated_of_noise(run, visits_file):
     done = run("design", visits_file, "--method", "noise", "-o", "n.sfm", "--no-picture")
     assert done.code == 0, done.err

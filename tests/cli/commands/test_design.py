@@ -279,6 +279,7 @@ def test_another_solver_can_be_asked_for(run):
     assert "clarabel" in done.err
 
 
+@pytest.mark.slow
 def test_only_a_gap_that_matters_ends_with_3(run):
     # No float reaches 1e-14; what is near enough unasked is not what was asked.
     asked = run("design", *FAST, "--gap", "1e-14", "--solver", "structured", "--no-picture")

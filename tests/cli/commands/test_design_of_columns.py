@@ -290,6 +290,7 @@ def test_a_joint_space_that_is_too_large(run):
     assert "--split even" in done.err
 
 
+@pytest.mark.slow
 def test_the_shares_of_combinations_in_the_data(run, answers):
     done = run(
         "design-column",
@@ -361,6 +362,7 @@ def test_a_name_in_double_quotes_is_part_of_a_label(run):
     assert loaded("m/q.sfm").secrets.labels == ("x", "y")
 
 
+@pytest.mark.slow
 def test_one_column_may_be_named_too(run, tmp_path):
     for given in ("p=1,b", "1,b"):
         assert run("design-column", "--column", "p", "--labels", given, "--epsilon", 1, "-o", "p.sfm").code == 0

@@ -53,6 +53,7 @@ def test_the_reason_for_a_spacing_is_the_true_one():
     assert "the finest with at most 250 vertices" in choose_lattice(area, sf.CoordinatePrivacy("2/km")).sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "kind"),
     [
@@ -267,6 +268,7 @@ def test_a_region_alone_is_designed_for_evenly(run, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"region.sfm", "region.md"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", ["4x3", pytest.param("7x5", marks=pytest.mark.slow)])
 def test_the_prior_of_cells_of_a_region_is_even(run, cells):
     options = ("--region", "4 km x 3 km around 52.5,13.4", "--cells", cells, "-o", "m.sfm", "--no-picture")

@@ -29,6 +29,7 @@ def channel(x, rate, step, reach):
     return points, np.array(rows)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("seed", "n", "fineness"),
     [
@@ -88,6 +89,7 @@ def test_the_mean_over_a_cell_is_within_its_error():
             assert np.median(error[0][far > 100] / exact[far > 100]) < 1e-4
 
 
+@pytest.mark.slow
 def test_brackets_hold_simulation():
     x, w = town(8, 60, 900.0)
     noise = CoordinateNoise("1/km", "2 m").for_places(x, w, fineness=0.2)

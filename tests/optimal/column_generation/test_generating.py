@@ -77,6 +77,7 @@ def test_a_time_limit_leaves_a_proved_mechanism():
     assert found.certificate.bound <= found.certificate.value
 
 
+@pytest.mark.slow
 def test_the_bound_is_the_same_where_prices_are_not_kept(monkeypatch):
     one = design(town(3), solver="generating", gap=1e-2)
     monkeypatch.setattr(solver, "MOST_PRICES", 0)
@@ -125,6 +126,7 @@ def lines_of(prior, **options):
     return lines, design(prior, progress=lines.append, **options)
 
 
+@pytest.mark.slow
 def test_a_design_starts_from_the_reports_of_the_last_one(monkeypatch):
     monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 20)
     prior = town(2)

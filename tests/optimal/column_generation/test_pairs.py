@@ -210,6 +210,7 @@ def test_reports_that_are_all_alike():
     assert found.certificate.holds
 
 
+@pytest.mark.slow
 def test_what_was_harmful_once_stays(monkeypatch):
     """By few rows it may look harmful for ever; as long as it is there, it has rows of its own."""
     given = town(1)

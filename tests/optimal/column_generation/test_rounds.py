@@ -67,6 +67,7 @@ def test_a_coarser_problem_shows_where_to_begin(monkeypatch):
     check(given, solved(given), optimum(given))
 
 
+@pytest.mark.slow
 def test_threads_give_what_one_gives():
     given = town(4, size="2 km x 2 km")
     one, two = solved(given, threads=1), solved(given, threads=2)

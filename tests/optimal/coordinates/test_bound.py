@@ -78,6 +78,7 @@ def test_the_upper_end_is_approached_by_designs_with_many_reports():
     assert found.lower >= 0.985 * best.bound
 
 
+@pytest.mark.slow
 def test_square_cells_with_the_distance_to_the_nearest_point_bound_too_and_less():
     """The plain route to a bound: every report in a cell is at least as far as the cell's nearest point."""
     rng = np.random.default_rng(12)

@@ -57,6 +57,7 @@ def test_no_mechanism_with_the_promise_loses_less_than_the_costs_say(seed, kind,
         assert least <= loss * (1 + 1e-9) + 1e-12
 
 
+@pytest.mark.slow
 def test_good_thresholds_lose_about_half_of_what_the_factor_does():
     rng = np.random.default_rng(4)
     places, weights = rng.random((200, 2)) * 3, np.full(200, 1 / 200)

@@ -11,6 +11,7 @@ QUICK = range(6)
 MANY = range(6, 36)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("seed", [*QUICK, *(pytest.param(seed, marks=pytest.mark.slow) for seed in MANY)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_programs(seed, kind):
@@ -18,6 +19,7 @@ def test_random_programs(seed, kind):
     check(case, case.solve(gap=1e-7, threads=1), case.optimum())
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("rows", "columns"), [(4, 3), pytest.param(5, 4, marks=pytest.mark.slow)])
 def test_skewed_priors_on_a_grid(rows, columns, kind):
@@ -35,6 +37,7 @@ def test_skewed_priors_on_a_grid(rows, columns, kind):
         assert len(result.kept) == n - 3  # Hamming: what is never visited need not be reported
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("kind", "n"), [("worst", 14), ("game", 12), ("game worst", 10)])
 def test_scattered_places(kind, n):
     rng = np.random.default_rng(n)

@@ -37,6 +37,7 @@ def test_randomised_response_attains_it_in_the_limit_of_order_one(epsilon):
     assert "order 1" in found.witness.note
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("mu", [0.5, 2.0])
 def test_normal_noise_on_a_lattice_has_half_the_squared_shift_at_every_order(mu):
     found = ConcentratedPrivacy().measure(normal(4, mu, 80))

@@ -76,6 +76,7 @@ def written(kind, folder):
     return path
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "kind",
     [
@@ -158,6 +159,7 @@ def with_a_secret(kind, folder, ending):
     return path
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
 @pytest.mark.parametrize(
     ("kind", "given"),

@@ -201,6 +201,7 @@ def test_what_is_not_protected_is_true_of_the_file(told):
     assert ("NOT PROVED" in text) == any(not each["holds"] for each in facts["promises"])
 
 
+@pytest.mark.slow
 def test_reports_at_medians_may_be_where_somebody_was():
     lattice = sf.Lattice.covering(REGION, "1 km")
     promise, prior = sf.CoordinatePrivacy("1/km"), sf.Prior.from_visits(lattice, CITY)
