@@ -139,7 +139,7 @@ def test_below_missing_values_of_random_types(first):
 
 
 @pytest.mark.thinned(2)
-@pytest.mark.parametrize("columns", [33, 165])
+@pytest.mark.parametrize("columns", [66, 165])
 @pytest.mark.parametrize("ending", ["arrow", "parquet", "csv"])
 def test_below_missing_values_in_files(ending, columns, tmp_path):
     table, passed = pa.table({"lat": np.resize(LAT, 12), "lon": np.resize(LON, 12)}), 0
