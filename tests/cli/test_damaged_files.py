@@ -33,6 +33,7 @@ def folders(tmp_path):
     sf.save(MechanismFile(noise, prior, source="rides"), tmp_path / "n.sfm")
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize(
     "command",
@@ -81,6 +82,7 @@ def test_learning_and_studies_leave_damaged_files_out(run, monkeypatch):
     assert command == f"sfumato reproduce {study} rides w.csv --skip-damaged --output out"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folders")
 def test_a_report_made_again_leaves_damaged_files_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -69,6 +69,7 @@ def labels():
     return list(HOSTILE)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_and_units(run, name):
     with pytest.raises(sf.errors.InputError, match="not a short word"):
@@ -139,6 +140,7 @@ def test_labels_through_every_command(run, tmp_path, labels):
     sound(done.out, done.err)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", thinned((name for name in HOSTILE if "/" not in name and "\x07" not in name), 4))
 def test_files_columns_and_users(run, visits_file, tmp_path, name):
     path = tmp_path / f"{name}.csv"

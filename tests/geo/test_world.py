@@ -44,6 +44,7 @@ def test_known_points_are_land_or_water(lat, lon, land):
     assert world(lat - 0.1, lon - 0.1, lat + 0.1, lon + 0.1).on_land(lat, lon) == land
 
 
+@pytest.mark.slow
 def test_large_towns_are_on_land_and_many():
     held = world(35, -10, 60, 20)
     towns = [town for town in held.towns if town.population > 200_000]

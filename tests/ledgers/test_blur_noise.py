@@ -141,6 +141,7 @@ def test_noise_and_its_file_remember_the_same_places_and_other_noise_does_not(tm
         assert ledger.balance("ada").spent == count
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "report", ["3", "[48.8]", "[48.8, 2.3, 1.0]", "[48, 2]", "[true, 2.3]", "[NaN, 2.3]", '"x"', "null", "{", ""]
 )

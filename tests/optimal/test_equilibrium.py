@@ -23,6 +23,7 @@ def cheapest(prior, minimum, epsilon=None):
     return design(prior, loss=WRONG, guarantees=asked(minimum, epsilon), gap=1e-8, tie_break=False)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("prior", [EVEN, SKEWED], ids=["even", "skewed"])
 @pytest.mark.parametrize("epsilon", [None, 1.0], ids=["distortion", "joint"])
 @pytest.mark.parametrize("share", [0.4, 0.9])
@@ -49,6 +50,7 @@ def test_both_sides_agree_and_answer_each_other_best(prior, epsilon, share):
         assert lost >= made.certificate.loss + found.price * (error - minimum) - 1e-6
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("minimum", "epsilon", "step"), [(0.5, None, 0.1), (0.9, None, 0.02), (0.8, 1.0, 0.02)])
 def test_the_price_is_the_slope_of_the_least_cost(minimum, epsilon, step):
     price = equilibrium(cheapest(EVEN, minimum, epsilon)).price

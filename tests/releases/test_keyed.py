@@ -63,6 +63,7 @@ def drawn(drawable, batch, wishes, secret=SECRET):
     return KeyedDraw(kernel, secret, ("id",)).release(batch).batch
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("case", CASES)
 def test_a_row_has_one_report_however_it_is_batched(case):
     drawable, batch, wishes = CASES[case]

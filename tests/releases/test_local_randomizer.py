@@ -23,6 +23,7 @@ EXPECTED = {
 ROWS = np.random.default_rng(5).normal(size=(300, 2)) * [1, 3]
 
 
+@pytest.mark.slow
 def test_the_checks_of_scikit_learn(monkeypatch):
     """Checks that compare two transforms fail, or are left out for estimators that are tagged as random."""
     fix_seeds(monkeypatch)

@@ -103,6 +103,7 @@ def places(rows, seed=2):
     return rng, 48.2 + rng.normal(size=rows) / 25, 16.4 + rng.normal(size=rows) / 18
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("rows", [1, 3, 30])
 @pytest.mark.parametrize("form", CODES)
 def test_codes_of_places_are_not_kept(form, rows):
@@ -115,6 +116,7 @@ def test_codes_of_places_are_not_kept(form, rows):
         refuse_locating_columns({"code": others}, lat, lon, 1_000.0)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("form", ["order", "equal values"])
 def test_codes_of_an_unknown_kind_are_not_kept_in_few_rows(form):
     rng, lat, lon = places(60)

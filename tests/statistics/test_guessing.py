@@ -30,6 +30,7 @@ def rows_sample(case, size, rng):
     return Sample(counts_of(rows_of(case.mechanism), sizes, rng), case.mechanism.secrets)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("given", [False, True], ids=["pairs", "prior given"])
 @pytest.mark.parametrize("case", SOME, ids=str)
 def test_all_bounds_hold_together_as_often_as_stated(case, given):

@@ -61,6 +61,7 @@ def test_the_steps_are_shown(run):
     assert "Mironov 2017" in done.text
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("guarantee", "secrets", "epsilon"),
     [

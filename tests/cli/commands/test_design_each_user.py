@@ -79,6 +79,7 @@ def test_only_the_owner_can_read_it(made):
     assert {stat.S_IMODE(path.stat().st_mode) for path in (folder / "out").iterdir()} == {0o600}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs rights of POSIX")
 @pytest.mark.parametrize("people", [pytest.param(USERS, marks=pytest.mark.slow), USERS[:1]])
 def test_only_the_owner_can_read_the_design_of_one_user(run, tmp_path, people):

@@ -46,6 +46,7 @@ def test_a_prior_without_symmetry_has_none():
     assert Case(skewed(25, seed=1), d, d).solve(gap=1e-4).symmetry == 1
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "game worst"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_of_every_kind(seed, kind):

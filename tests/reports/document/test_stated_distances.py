@@ -89,6 +89,7 @@ def test_a_name_in_other_letters_is_still_confirmed():
     assert report_without_drawings(made).facts.promises[0].distances == "confirmed"
 
 
+@pytest.mark.slow
 def test_an_error_in_stated_distances_is_no_error_on_the_map(audited):
     found = report_without_drawings(far())
     said = words(found)

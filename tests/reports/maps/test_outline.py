@@ -94,6 +94,7 @@ for _ in range(40):
     BAD["nested"] = {"type": "GeometryCollection", "geometries": [BAD["nested"]]}
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("content", BAD.values(), ids=BAD)
 def test_what_is_no_outline_is_refused(tmp_path, content):
     with pytest.raises(sf.errors.DataError) as caught:
