@@ -107,9 +107,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that need torch, Spark or a browser, and as slow what ``thinned`` leaves out."""
     cases: Counter[str] = Counter()
     for item in items:
-        for mark in item.iter_markers("thinned"):
+        thinned = item.get_closest_marker("thinned")
+        if thinned is not None and item.get_closest_marker("slow") is None:
             name = item.nodeid.partition("[")[0]
-            if cases[name] % mark.args[0]:
+            if cases[name] % thinned.args[0]:
                 item.add_marker("slow")
             cases[name] += 1
         for name in _LATER.values():

@@ -137,7 +137,7 @@ class TestKilled:
             assert Worker(run_batches, address, f"r{step}", 0).output() == list(range(BATCHES))
         check_batches(ledger, len(STEPS))
 
-    @pytest.mark.thinned(5)
+    @pytest.mark.thinned(2)
     @pytest.mark.parametrize(
         "act", [charge_one, *(pytest.param(each, marks=pytest.mark.slow) for each in (remember_one, charge_batch))]
     )

@@ -20,7 +20,7 @@ def _seeds(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["points", pytest.param("cells", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["points", "cells"])
 def test_a_file_of_the_synthetic_city(kind):
     found = measured("city", CITY, CITY.region(), "1/km", kind, rows=3000)
     assert found.rows >= 3000

@@ -81,7 +81,7 @@ def test_only_the_owner_can_read_it(made):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs rights of POSIX")
-@pytest.mark.parametrize("people", [pytest.param(USERS, marks=pytest.mark.slow), USERS[:1]])
+@pytest.mark.parametrize("people", [USERS, USERS[:1]])
 def test_only_the_owner_can_read_the_design_of_one_user(run, tmp_path, people):
     source, user = table(tmp_path / "visits.csv", people), [] if len(people) == 1 else ["--user", "ada"]
     assert run("design", source, *user, "--spacing", "2 km", "--output", tmp_path / "ada.sfm").code == 0

@@ -58,8 +58,8 @@ def test_the_reason_for_a_spacing_is_the_true_one():
     ("options", "kind"),
     [
         ((), "square"),
-        pytest.param(("--lattice", "triangular"), "triangular", marks=pytest.mark.slow),
-        pytest.param(("--near", "10 m"), "square", marks=pytest.mark.slow),
+        (("--lattice", "triangular"), "triangular"),
+        (("--near", "10 m"), "square"),
     ],
 )
 def test_a_lattice_of_a_given_spacing(run, options, kind):
@@ -269,7 +269,7 @@ def test_a_region_alone_is_designed_for_evenly(run, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cells", ["4x3", pytest.param("7x5", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cells", ["4x3", "7x5"])
 def test_the_prior_of_cells_of_a_region_is_even(run, cells):
     options = ("--region", "4 km x 3 km around 52.5,13.4", "--cells", cells, "-o", "m.sfm", "--no-picture")
     done = run("design", *options)
