@@ -12,12 +12,12 @@ from typing import Final
 
 from sfumato.reports.theme import save_picture
 from sfumato.tables import write_rows
-from sfumato_papers.reproduction import RunTables
+from sfumato_papers.reproduction import RunTables, claim_words
 from sfumato_papers.results import columns_of, rows_of
 from sfumato_papers.wild.attack_errors import CloseRow, FoundRow, close_rows
 from sfumato_papers.wild.claims import WildTables, claims_of
 from sfumato_papers.wild.figures import figures
-from sfumato_papers.wild.page import claim_words, close_table, near_table, scheme_words
+from sfumato_papers.wild.page import close_table, near_table, scheme_words
 
 from .pages import replace_table
 
@@ -33,10 +33,17 @@ def tables_in(docs: Path) -> WildTables:
     return WildTables.of(RunTables(docs / "data" / "wild"), rows_of(docs / "data" / "wild.csv", CloseRow))
 
 
+def statement_words(tables: WildTables) -> str:
+    """Return the judged statements as Markdown."""
+    return claim_words(
+        [{name: str(value) for name, value in columns_of(each).items()} for each in claims_of(tables)]
+    )
+
+
 def write(folder: Path) -> None:
     """Write the page's data, pictures, tables and statements from the folder of a run."""
     tables = RunTables(folder)
-    rows = [columns_of(row) for row in close_rows(tables.rows("found", FoundRow))]
+    rows = [row.cells for row in close_rows(tables.rows("found", FoundRow))]
     write_rows(list(rows[0]), (row.values() for row in rows), DOCS / "data" / "wild.csv")
     kept = DOCS / "data" / "wild"
     kept.mkdir(exist_ok=True)
@@ -49,7 +56,7 @@ def write(folder: Path) -> None:
     for name, text in (
         ("how close", close_table(found.close)),
         ("how near", near_table(found.close)),
-        ("statements", claim_words(claims_of(found))),
+        ("statements", statement_words(found)),
     ):
         replace_table(name, text.strip("\n"), PAGE)
     replace_table("schemes", scheme_words().strip("\n"), SCHEME_PAGE)

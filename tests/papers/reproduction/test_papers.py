@@ -9,7 +9,7 @@ from importlib import import_module
 import pytest
 
 from sfumato_papers.invented_city import invented_city
-from sfumato_papers.reproduction import NAMES, SECONDS, RunTables, Setting, paper_of, run
+from sfumato_papers.reproduction import NAMES, SECONDS, Setting, paper_of, run
 from sfumato_papers.reproduction.run import file_name
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -48,9 +48,7 @@ def test_every_figure_has_a_caption_and_is_in_the_page(paper, reproduced):
     drawn = {path.stem for path in reproduced.folder.glob("*.svg")}
     assert drawn <= set(paper.captions)
     page = (reproduced.folder / "index.html").read_text(encoding="utf-8")
-    again = [] if paper.narrow is None else paper.narrow(RunTables(reproduced.folder))
-    assert set(again) <= drawn
-    assert page.count("<svg") == sum(not name.endswith(SECONDS) for name in drawn) + len(again)
+    assert page.count("<svg") == sum(not name.endswith(SECONDS) for name in drawn)
 
 
 def test_numbers_of_the_page_are_in_the_files(paper, reproduced):

@@ -9,18 +9,18 @@ from sfumato_papers.wild import (
     SCHEMES,
     CertifiedNoise,
     DriftingOffset,
-    EvenRadius,
-    LaplaceRadius,
     PrivacyZone,
     RadialNoise,
+    even_radius,
     geometric_medians,
     homes_by_law,
+    laplace_radius,
     least_error,
 )
 from sfumato_papers.wild.averaging import drift_averaged
 from sfumato_papers.wild.zones import end_density, home_guesses
 
-DONUT = RadialNoise(EvenRadius(400, 1200), renewed=True)
+DONUT = RadialNoise(even_radius(400, 1200), renewed=True)
 
 
 def generator(seed=1):
@@ -76,7 +76,7 @@ def test_who_knows_the_law_of_a_donut_comes_far_closer_than_the_mean():
 
 
 def test_planar_laplace_noise_is_known_better_by_its_median_than_by_the_mean():
-    noise = RadialNoise(LaplaceRadius(0.004), renewed=True)
+    noise = RadialNoise(laplace_radius(0.004), renewed=True)
     reports = noise.reports(np.zeros((600, 2)), 100, generator(4))
     mean, likeliest = (np.median(away(own)) for own in (reports.mean(axis=1), noise.guesses(reports)))
     # Fisher information of each coordinate is epsilon**2 / 2 for one report; the mean has variance 3 / epsilon**2.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from sfumato.reports.document import Page, PageFigure, PageSection, PageTable
-from sfumato.reports.theme import as_svg, inline_svg
+from sfumato.reports.theme import inline_svg
 
 from ..results import RunTables, markdown_table
 from .paper import NAMES, SECONDS, Judgement, Paper, counts, paper_of
@@ -21,13 +21,11 @@ def run_page(paper: Paper, folder: Path, figures: Sequence[str], command: str) -
     tables = RunTables(folder)
     about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     quick = about["size"] == "quick"
-    narrow = {} if paper.narrow is None else paper.narrow(tables)
     drawn = [
         PageFigure(
-            inline_svg((folder / f"{name}.svg").read_bytes(), **_texts(name, paper)),
+            inline_svg((folder / f"{name}.svg").read_bytes(), title=name, description=paper.captions[name]),
             f"{paper.captions[name]} ({name}.svg)",
             wide=True,
-            narrow=as_svg(narrow[name], **_texts(name, paper)) if name in narrow else "",
         )
         for name in figures
         if not name.endswith(SECONDS)  # or two pages of the same study would differ
@@ -47,10 +45,6 @@ def run_page(paper: Paper, folder: Path, figures: Sequence[str], command: str) -
         ),
         warning=quick,
     )
-
-
-def _texts(name: str, paper: Paper) -> dict[str, str]:
-    return {"title": name, "description": paper.captions[name]}
 
 
 def _counted(tables: RunTables) -> tuple[str, ...]:

@@ -178,5 +178,3 @@ class Paper(CompactRepr):
     visits: bool = True  # whether it is run on visits
     called: str = "the paper"  # on the page
     quick_says: str = "This is the quick small case. Its results say little about the paper."
-    # Figures that are drawn again for narrow screens, by the names of the wide ones.
-    narrow: Callable[[RunTables], Mapping[str, Figure]] | None = None

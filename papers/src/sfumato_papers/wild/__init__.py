@@ -7,7 +7,15 @@ from .attack import PeopleMap, best_guesses, geometric_medians, least_error
 from .averaging import copies_averaged
 from .borders import at_border, crossings
 from .channels import DriftingOffset, FixedCells
-from .radial import CertifiedNoise, EvenRadius, GaussianRadius, LaplaceRadius, MixedRadius, RadialNoise
+from .radial import (
+    CertifiedNoise,
+    RadialNoise,
+    RadiusLaw,
+    even_radius,
+    gaussian_radius,
+    laplace_radius,
+    mixed_radius,
+)
 from .rounded_distances import RoundedDistance, trilaterate
 from .schemes import SCHEMES, mesh_cells
 from .zones import PrivacyZone, circle_through, homes_by_law
@@ -16,23 +24,24 @@ __all__ = [
     "SCHEMES",
     "CertifiedNoise",
     "DriftingOffset",
-    "EvenRadius",
     "FixedCells",
-    "GaussianRadius",
-    "LaplaceRadius",
-    "MixedRadius",
     "PeopleMap",
     "PrivacyZone",
     "RadialNoise",
+    "RadiusLaw",
     "RoundedDistance",
     "at_border",
     "best_guesses",
     "circle_through",
     "copies_averaged",
     "crossings",
+    "even_radius",
+    "gaussian_radius",
     "geometric_medians",
     "homes_by_law",
+    "laplace_radius",
     "least_error",
     "mesh_cells",
+    "mixed_radius",
     "trilaterate",
 ]

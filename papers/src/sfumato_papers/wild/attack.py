@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
@@ -20,10 +20,9 @@ _REACH: Final = 4.0  # mean distances of the channel, from one report
 _REACH_OF_MEAN: Final = 2.5  # of the distance that a mean of several is off
 _NEAR_M: Final = 50.0  # the deviation with which beliefs are added up around a point
 _RARE: Final = 1e-6  # of the largest weight: points below it do not move a median
-_STEPS: Final = 60  # of the search for a weighted median
-_SETTLED: Final = 1e-3  # of the spread of the points: a smaller step ends it
-_REPORT_STEPS: Final = 200  # of the search for medians of reports
-_REPORT_SETTLED, _LEAST_M = 1e-4, 1e-9
+_STEPS: Final = 200  # of the search for medians
+_SETTLED, _LEAST_M = 1e-4, 1e-9  # of the spread of the points, and metres: a smaller step ends it
+_ROUGHLY: Final = 1e-3  # the same of the spread, where points are a lattice
 _SIDE, _LEVELS = 31, 3  # candidates in each direction of a refined lattice; lattices
 _AROUND: Final = 4.0  # deviations of the belief that the next lattice covers
 _LEAST: Final = 1.5  # spacings that it covers at least, since a belief may sit on one candidate
@@ -60,13 +59,6 @@ class PeopleMap(CompactRepr):
         found: Floats = self.corner_m + _PIXEL_M * np.array(self.log_density.shape)
         return found
 
-    @property
-    def densest_m(self) -> Floats:
-        """The middle of the densest pixel, array (2,)."""
-        pixel = np.unravel_index(int(np.argmax(self.log_density)), self.log_density.shape)
-        found: Floats = self.corner_m + _PIXEL_M * (np.array(pixel) + 0.5)
-        return found
-
     def log_prior(self, points_m: Floats) -> Floats:
         """Return the logarithm of the density at points, minus infinity off the map, array (n,)."""
         pixel = np.floor((points_m - self.corner_m) / _PIXEL_M).astype(np.intp)
@@ -85,15 +77,11 @@ class PeopleMap(CompactRepr):
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
 
 
-class BelievedPlaces(NamedTuple):
-    """The points with the least expected error, and those with most belief nearby, arrays (n, 2)."""
+def best_guesses(channel: WildChannel, reports_m: Floats, people: PeopleMap) -> tuple[Floats, Floats]:
+    """Return the points with the least expected error, and those with most belief nearby, arrays (n, 2).
 
-    medians_m: Floats
-    likeliest_m: Floats
-
-
-def best_guesses(channel: WildChannel, reports_m: Floats, people: PeopleMap) -> BelievedPlaces:
-    """Return the best guesses of an attacker who knows the channel's law and where people are."""
+    The attacker knows the channel's law and where people are.
+    """
     count = reports_m.shape[1] if channel.independent else 1
     scale = channel.mean_m / math.sqrt(count)  # how far their mean is from the place
     spacing = float(np.clip(scale / _FINENESS, _FINEST_M, _COARSEST_M))
@@ -109,28 +97,14 @@ def best_guesses(channel: WildChannel, reports_m: Floats, people: PeopleMap) -> 
         medians[row] = weighted_median(places, weights)
         near = gaussian_filter(weights.reshape(lattice.shape[:2]), _NEAR_M / spacing, mode="constant")
         likeliest[row] = places[np.argmax(near)]
-    return BelievedPlaces(medians, likeliest)
-
-
-def blind_guess(people: PeopleMap) -> Floats:
-    """Return the best guess without any report, array (2,)."""
-    middle = (people.corner_m + people.far_m) / 2
-    places = people.candidates(middle, float((people.far_m - people.corner_m).max()), _COARSEST_M).reshape(-1, 2)
-    return weighted_median(places, np.exp(people.log_prior(places)))
+    return medians, likeliest
 
 
 def weighted_median(points_m: Floats, weights: Floats) -> Floats:
-    """Return the geometric median of weighted points, by Weiszfeld's iteration, array (2,)."""
+    """Return the geometric median of the weighted points of a lattice, array (2,)."""
     used = weights > _RARE * weights.max()
-    points, shares = points_m[used], weights[used] / weights[used].sum()
-    found: Floats = shares @ points
-    spread = float(shares @ np.hypot(*(points - found).T))
-    for _ in range(_STEPS):
-        pull = shares / np.maximum(np.sqrt(((points - found) ** 2).sum(axis=1)), 0.1)
-        before, found = found, pull @ points / pull.sum()
-        if np.hypot(*(found - before)) <= _SETTLED * spread:
-            break
-    return found
+    median: Floats = geometric_medians(points_m[None, used], weights[used], _ROUGHLY)[0]
+    return median
 
 
 def least_error(channel: WildChannel, reports_m: Floats) -> Floats:
@@ -156,15 +130,23 @@ def least_error(channel: WildChannel, reports_m: Floats) -> Floats:
     return found
 
 
-def geometric_medians(reports_m: Floats) -> Floats:
-    """Return each person's geometric median, the most probable place under planar Laplace noise, array (n, 2)."""
-    found: Floats = reports_m.mean(axis=1)
-    spread = np.hypot(*(reports_m - found[:, None]).transpose(2, 0, 1)).mean(axis=1)
-    near = np.maximum(_REPORT_SETTLED * spread, _LEAST_M)[:, None]
-    for _ in range(_REPORT_STEPS):
-        away = np.hypot(*(reports_m - found[:, None]).transpose(2, 0, 1))
-        pull = 1 / np.maximum(away, near)
-        before, found = found, (pull[..., None] * reports_m).sum(axis=1) / pull.sum(axis=1)[:, None]
-        if (np.hypot(*(found - before).T) <= near[:, 0]).all():
+def geometric_medians(points_m: Floats, weights: Floats | None = None, settled: float = _SETTLED) -> Floats:
+    """Return the geometric median of each row of points, by Weiszfeld's iteration, array (n, 2).
+
+    Of equal weights it is the most probable place under planar Laplace noise.
+    """
+    shares = np.full(points_m.shape[1], 1.0) if weights is None else weights
+    shares = shares / shares.sum()
+    median: Floats = shares @ points_m
+    near = np.maximum(settled * (_distances(points_m, median) @ shares), _LEAST_M)[:, None]
+    for _ in range(_STEPS):
+        pull = shares / np.maximum(_distances(points_m, median), near)
+        before, median = median, (pull[:, None] @ points_m)[:, 0] / pull.sum(axis=1)[:, None]
+        if (np.hypot(*(median - before).T) <= near[:, 0]).all():
             break
-    return found
+    return median
+
+
+def _distances(points_m: Floats, median: Floats) -> Floats:
+    apart = points_m - median[:, None]
+    return np.asarray(np.sqrt(apart[..., 0] ** 2 + apart[..., 1] ** 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -16,20 +16,19 @@ from sfumato.errors import DataError, InputError
 from sfumato.geo import Projection, Visits
 
 from ..reproduction import interval
-from .attack import PeopleMap, best_guesses, blind_guess
+from ..results import columns_of, where
+from .attack import PeopleMap, best_guesses
 from .channels import DriftingOffset, FixedCells, WildChannel
 from .radial import CertifiedNoise
 
 AS_DOCUMENTED: Final = "as documented"
 REMEMBERED: Final = "certified, place remembered"
 FRESH: Final = "certified, fresh each time"
-NO_REPORT: Final = "no report"
 MECHANISMS: Final = (AS_DOCUMENTED, REMEMBERED, FRESH)
 ALONE: Final = "reports alone"
 KNOWS: Final = "knows where people go"
 REPORTS: Final = (1, 10, 100)
 
-_NEAR_M: Final = (50, 100, 200)
 _HALF_M: Final = 6_000.0  # of the square around the middle of the visits
 _HELD: Final = 0.2  # of the users, whose places are attacked
 _FEWEST: Final = 50  # visits
@@ -48,11 +47,31 @@ class FoundRow:
     people: int
     median_m: float
     mean_m: float
-    within_50: float
     within_100: float
-    within_200: float
     loss_m: float
     epsilon_per_km: float
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRow:
+    """Errors of an attack in one run, after some tracks of a home or questions about a person."""
+
+    scheme: str
+    mechanism: str
+    attack: str
+    count: int
+    seed: int
+    people: int
+    median_m: float
+    within_50: float
+    within_100: float
+
+    @classmethod
+    def of(cls, scheme: str, mechanism: str, attack: str, count: int, seed: int, misses_m: Floats) -> ErrorRow:
+        """Return the row of the guesses that miss by some vectors, array (people, 2)."""
+        errors = np.hypot(*misses_m.T)
+        near, nearer = (float((errors <= limit).mean()) for limit in (50, 100))
+        return cls(scheme, mechanism, attack, count, seed, len(errors), float(np.median(errors)), near, nearer)
 
 
 class AttackedTown(NamedTuple):
@@ -95,9 +114,11 @@ def scheme_errors(
         raise InputError(f"the numbers of reports {counts} do not rise from 1 or more.", "use (1, 10, 100).")
     own_stream = (seed, crc32(key.encode()))
     if isinstance(channel, FixedCells | DriftingOffset):
-        channel = channel.moved(tuple(np.random.default_rng(own_stream).uniform(0, channel.sides_m).tolist()))
+        origin = np.random.default_rng(own_stream).uniform(0, channel.sides_m).tolist()
+        channel = replace(channel, origin_m=tuple(origin))
     spread = 100 * channel.mean_m * np.random.default_rng((seed, 0)).random((alone, 2))
-    visited = _visited(town, seed, knowing)
+    visitors = np.random.default_rng((seed, 1)).integers(len(town.truths_m), size=knowing)
+    visited = town.truths_m[visitors]
     rows: list[FoundRow] = []
     for mechanism, drawn in (
         (AS_DOCUMENTED, channel),
@@ -125,24 +146,6 @@ def scheme_errors(
     return rows
 
 
-def errors_without_report(town: AttackedTown, seed: int, knowing: int) -> list[FoundRow]:
-    """Return the error of an attacker who knows where people go and has no report."""
-    visited = _visited(town, seed, knowing)
-    guess = np.broadcast_to(blind_guess(town.people), visited.shape)
-    densest = np.broadcast_to(town.people.densest_m, visited.shape)
-    return [_row(("", NO_REPORT, KNOWS, town.name, 0, seed), visited, guess, densest, guess, 0.0)]
-
-
-def median_and_shares(errors_m: Floats) -> tuple[float, float, float, float]:
-    """Return the median error, and the shares of errors of at most 50, 100 and 200 m."""
-    near, nearer, nearest = (float((errors_m <= limit).mean()) for limit in _NEAR_M)
-    return float(np.median(errors_m)), near, nearer, nearest
-
-
-def _visited(town: AttackedTown, seed: int, count: int) -> Floats:
-    return town.truths_m[np.random.default_rng((seed, 1)).integers(len(town.truths_m), size=count)]
-
-
 def _row(
     about: tuple[str, str, str, str, int, int],
     truths: Floats,
@@ -153,7 +156,7 @@ def _row(
 ) -> FoundRow:
     errors, misses, losses = (np.hypot(*(points - truths).T) for points in (medians, likeliest, reports))
     median, mean, loss = float(np.median(errors)), float(errors.mean()), float(losses.mean())
-    return FoundRow(*about, len(truths), median, mean, *median_and_shares(misses)[1:], loss, epsilon)
+    return FoundRow(*about, len(truths), median, mean, float((misses <= 100).mean()), loss, epsilon)
 
 
 def _epsilon(channel: WildChannel, count: int) -> float:
@@ -204,37 +207,22 @@ class CloseRow:
     attacker: str
     city: str
     reports: int
-    median_m: float
-    median_m_lower: float
-    median_m_upper: float
+    median_m: Bracket
+    within_100: Bracket
     mean_m: float
-    within_50: float
-    within_50_lower: float
-    within_50_upper: float
-    within_100: float
-    within_100_lower: float
-    within_100_upper: float
-    within_200: float
-    within_200_lower: float
-    within_200_upper: float
     loss_m: float
     epsilon_per_km: float
 
     @property
-    def median(self) -> Bracket:
-        """The median error with its interval, metres."""
-        return Bracket(self.median_m_lower, self.median_m, self.median_m_upper)
-
-    @property
-    def near(self) -> Bracket:
-        """The share found within 100 m, with its interval."""
-        return Bracket(self.within_100_lower, self.within_100, self.within_100_upper)
+    def cells(self) -> dict[str, object]:
+        """The columns of a table, with the middle of each interval."""
+        means = {"median_m": self.median_m.value, "within_100": self.within_100.value}
+        return columns_of(self) | means
 
 
 def close_row(rows: Iterable[CloseRow], scheme: str, mechanism: str, attacker: str, reports: int) -> CloseRow:
     """Return the row of a scheme, mechanism, attacker and number of reports, in the first city."""
-    wanted = (scheme, mechanism, attacker, reports)
-    return next(row for row in rows if (row.scheme, row.mechanism, row.attacker, row.reports) == wanted)
+    return where(rows, scheme=scheme, mechanism=mechanism, attacker=attacker, reports=reports)[0]
 
 
 def close_rows(rows: Iterable[FoundRow]) -> list[CloseRow]:
@@ -244,13 +232,10 @@ def close_rows(rows: Iterable[FoundRow]) -> list[CloseRow]:
         runs.setdefault((row.scheme, row.mechanism, row.attacker, row.city, row.reports), []).append(row)
     found = []
     for about, own in runs.items():
-        median = over_seeds(own, "median_m")
-        mean, loss = (over_seeds(own, column).value for column in ("mean_m", "loss_m"))
-        near: dict[str, Any] = {}
-        for limit in _NEAR_M:
-            share, column = over_seeds(own, f"within_{limit}"), f"within_{limit}"
-            near |= {column: share.value, f"{column}_lower": share.lower, f"{column}_upper": min(share.upper, 1.0)}
-        ends = (median.value, median.lower, median.upper)
+        median, near, mean, loss = (
+            over_seeds(own, column) for column in ("median_m", "within_100", "mean_m", "loss_m")
+        )
+        share = Bracket(near.lower, near.value, min(near.upper, 1.0))
         epsilon = max(row.epsilon_per_km for row in own)
-        found.append(CloseRow(*about, *ends, mean, **near, loss_m=loss, epsilon_per_km=epsilon))
+        found.append(CloseRow(*about, median, share, mean.value, loss.value, epsilon))
     return found

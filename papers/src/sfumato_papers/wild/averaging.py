@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from .channels import DriftingOffset, FixedCells
-from .radial import GaussianRadius, RadialNoise
+from .radial import RadialNoise, gaussian_radius
 
 OFFSETS: Final = "drifting offset"
 OFFSETS_UNDER_GRID: Final = "drifting offset, under its grid"
@@ -35,7 +35,7 @@ def copies_averaged(reports: int, seed: int, places: int) -> AveragingRow:
         Cassa, Wieland and Mandl, "Re-identification of home addresses from spatial locations anonymized by
         Gaussian skew", International Journal of Health Geographics 2008, 7:45.
     """
-    noise = RadialNoise(GaussianRadius(_SKEW_M / _HALF_NORMAL), renewed=True)
+    noise = RadialNoise(gaussian_radius(_SKEW_M / _HALF_NORMAL), renewed=True)
     means = noise.reports(np.zeros((places, 2)), reports, np.random.default_rng(seed)).mean(axis=1)
     off = float(np.hypot(*means.T).mean())
     return AveragingRow("normal skew", reports, seed, off, _SKEW_M / math.sqrt(reports))

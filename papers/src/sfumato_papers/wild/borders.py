@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from sfumato.errors import InputError, argument
 from sfumato.geo import Grid, Projection
 from sfumato.privacy import MetricDifferentialPrivacy
 
-from .attack_errors import median_and_shares
-from .channels import DriftingOffset, FixedCells, WildChannel, directions
+from .channels import FixedCells, WildChannel, directions
 from .radial import CertifiedNoise
 
 _APART_M: Final = 1.0
@@ -22,32 +21,23 @@ _PLANE: Final = Projection(40.0, -30.0).crs
 
 @dataclass(frozen=True, slots=True)
 class BorderRow:
-    """The epsilons per km of one report about two people a metre apart; those of certified noise are proved."""
+    """Epsilons per km of one report about two people a metre apart, and the proved factor of certified noise."""
 
     scheme: str
     same_cell_epsilon: float
     border_epsilon: float
-    certified_epsilon: float
     certified_factor: float
 
 
 def at_border(key: str, cells: FixedCells) -> BorderRow:
     """Return the audited epsilons of fixed cells for two people a metre apart."""
-    found = []
+    aligned, found = replace(cells, origin_m=(0.0, 0.0)), []
     for middle in (cells.width_m / 2, 0.0):  # inside a cell, and at its border
         two = Grid(2, 1, (_APART_M, _APART_M), (middle - _APART_M, cells.height_m / 2), _PLANE)
         notion = MetricDifferentialPrivacy(two.metric("euclidean", unit="km"))
-        found.append(float(notion.measure(cells.moved((0.0, 0.0)).mechanism(two)).value))
+        found.append(float(notion.measure(aligned.mechanism(two)).value))
     proof = CertifiedNoise.of_mean(cells.mean_m, renewed=False).proof
-    return BorderRow(key, found[0], found[1], proof.upper, float(proof.factor(_APART_M)))
-
-
-class Crossings(NamedTuple):
-    """Errors at the first change of a report, across the border and along the road, and the share of walks."""
-
-    across_m: Floats
-    on_road_m: Floats
-    share: float
+    return BorderRow(key, found[0], found[1], float(proof.factor(_APART_M)))
 
 
 def straight_walks(
@@ -65,8 +55,10 @@ def straight_walks(
     return walks
 
 
-def crossings(channel: WildChannel, walks_m: Floats, generator: np.random.Generator) -> Crossings:
-    """Return the errors of an attacker who places walkers half a step beyond the border of the first change.
+def crossings(channel: WildChannel, walks_m: Floats, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the errors across the border and along the road, of walks on which a report changes.
+
+    The attacker places walkers half a step beyond the border of the first change.
 
     Source:
         M. Thomson in mozilla/standards-positions 1193, and draft-thomson-geopriv-location-obscuring-03, 2011.
@@ -88,48 +80,25 @@ def crossings(channel: WildChannel, walks_m: Floats, generator: np.random.Genera
     across = np.abs((place - border) * np.sign(pace) - np.abs(pace) / 2)
     with np.errstate(divide="ignore"):
         on_road = across * np.hypot(*move.T) / np.abs(pace)
-    return Crossings(across, on_road, len(crossed) / len(walks_m))
-
-
-def averaged_on_road(
-    channel: WildChannel, walks_m: Floats, reports: int, generator: np.random.Generator
-) -> Floats:
-    """Return the errors along the road of an attacker who knows road and pace and averages reports."""
-    direction = walks_m[:, -1] - walks_m[:, 0]
-    direction /= np.hypot(*direction.T)[:, None]
-    used = walks_m[:, :reports]
-    off = (channel.along(used, generator) - used).mean(axis=1)
-    errors: Floats = np.abs((off * direction).sum(axis=1))
-    return errors
+    return across, on_road
 
 
 @dataclass(frozen=True, slots=True)
 class CrossingRow:
-    """Errors of an attacker who watches walks, in one run: medians, and shares along the road."""
+    """The median error along the road of an attacker who waits for the first change of a cell, in one run."""
 
     scheme: str
-    mechanism: str
     step_m: float
     seed: int
     walks: int
-    crossed: float
-    across_m: float
     on_road_m: float
-    within_50: float
-    within_100: float
-    within_200: float
 
 
 def walk_errors(
-    scheme: str, mechanism: str, channel: WildChannel, step_m: float, seed: int, walks: int, length_m: float
+    scheme: str, channel: WildChannel, step_m: float, seed: int, walks: int, length_m: float
 ) -> CrossingRow:
-    """Return the errors of attackers who wait for the first change of a cell, or average the noise of a walk."""
+    """Return the error of an attacker who watches straight walks."""
     generator = np.random.default_rng(seed)
     paths = straight_walks(walks, length_m, step_m, 100 * channel.mean_m, generator)
-    if isinstance(channel, FixedCells | DriftingOffset):
-        found = crossings(channel, paths, generator)
-        across, errors, share = float(np.median(found.across_m)), found.on_road_m, found.share
-    else:
-        reports = paths.shape[1] if channel.independent else 1
-        across, errors, share = np.nan, averaged_on_road(channel, paths, reports, generator), 1.0
-    return CrossingRow(scheme, mechanism, step_m, seed, walks, share, across, *median_and_shares(errors))
+    _, errors = crossings(channel, paths, generator)
+    return CrossingRow(scheme, step_m, seed, walks, float(np.median(errors)))

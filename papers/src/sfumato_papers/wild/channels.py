@@ -16,11 +16,9 @@ from sfumato.core import Mechanism, Space
 from sfumato.core.arrays import Floats, floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError, argument
-from sfumato.geo import Grid
+from sfumato.geo import Grid, Projection
 
-_AXIS_M: Final = 6_378_137.0  # WGS84
-_FLATTENING: Final = 1 / 298.257223563
-_SQUARED: Final = _FLATTENING * (2 - _FLATTENING)  # the eccentricity's square
+_STEP: Final = 1e-3  # degrees, of differences
 _PATHS: Final = 1_000  # of offsets that the attacker tries
 _PLACES: Final = 40  # within a cell, in one direction
 _WIDTH: Final = 0.02  # of a cell: how near a mean must come to the one that was seen
@@ -53,8 +51,8 @@ class WildChannel(ABC):
 
     @property
     def independent(self) -> bool:
-        """Whether reports of one place are drawn independently of each other; by default not."""
-        return False
+        """Whether reports of one place are drawn independently of each other: where noise is renewed."""
+        return bool(getattr(self, "renewed", False))
 
     @property
     def finite_epsilon(self) -> float:
@@ -87,14 +85,11 @@ class WildChannel(ABC):
 
 
 def degree_m(lat: float) -> tuple[float, float]:
-    """Return the metres in a degree of longitude and in one of latitude (Snyder, equations 4-18 and 4-20)."""
-    if not abs(lat) <= 89:
-        raise InputError(f"the latitude {lat:g} is beyond 89 degrees.", "use one where people live, such as 40.")
-    phi = math.radians(lat)
-    bulge = 1 - _SQUARED * math.sin(phi) ** 2
-    east = math.radians(_AXIS_M / math.sqrt(bulge) * math.cos(phi))
-    north = math.radians(_AXIS_M * (1 - _SQUARED) / bulge**1.5)
-    return east, north
+    """Return the metres in a degree of longitude and in one of latitude."""
+    step = _STEP / 2 * np.array([0, 0, -1, 1])
+    south_west = Projection(lat, 0.0).forward(lat + step, step[::-1])
+    east, north = (south_west[[0, 3], [0, 1]] - south_west[[1, 2], [0, 1]]) / _STEP
+    return float(east), float(north)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -107,10 +102,8 @@ class FixedCells(CompactRepr, WildChannel):
     spread: bool = False
 
     def __post_init__(self) -> None:
-        if not (0 < self.width_m < math.inf and 0 < self.height_m < math.inf):
-            raise InputError(
-                f"cells of {self.width_m:g} m x {self.height_m:g} m have no extent.", "use positive lengths."
-            )
+        check_positive(self.width_m, "a width")
+        check_positive(self.height_m, "a height")
 
     @classmethod
     def of_degrees(cls, step: float, lat: float, *, spread: bool = False) -> FixedCells:
@@ -124,14 +117,9 @@ class FixedCells(CompactRepr, WildChannel):
         return self.width_m, self.height_m
 
     @property
-    def diagonal_m(self) -> float:
-        """The length from corner to corner."""
-        return math.hypot(self.width_m, self.height_m)
-
-    @property
     def mean_m(self) -> float:
         """The mean distance of a uniform point from the centre, or from another one, in closed form."""
-        a, b, d = self.width_m, self.height_m, self.diagonal_m
+        a, b, d = self.width_m, self.height_m, math.hypot(self.width_m, self.height_m)
         wide, tall = b**2 / a * math.log((a + d) / b), a**2 / b * math.log((b + d) / a)
         if not self.spread:
             return (d + wide / 2 + tall / 2) / 6
@@ -142,10 +130,6 @@ class FixedCells(CompactRepr, WildChannel):
         sides, origin = np.array(self.sides_m), np.array(self.origin_m)
         found: Floats = (np.floor((points_m - origin) / sides) + 0.5) * sides + origin
         return found
-
-    def moved(self, origin_m: tuple[float, float]) -> FixedCells:
-        """Return the same cells with their corners elsewhere."""
-        return FixedCells(self.width_m, self.height_m, origin_m, self.spread)
 
     def _draw(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
         reports = self.centres(points_m)
@@ -230,10 +214,6 @@ class DriftingOffset(CompactRepr, WildChannel):
         k, rho = reports, self.kept
         pairs = rho * (k * (1 - rho) - (1 - rho**k)) / (1 - rho) ** 2
         return self.sigma_m * math.sqrt(max(k + 2 * pairs, 0.0)) / k
-
-    def moved(self, origin_m: tuple[float, float]) -> DriftingOffset:
-        """Return the same channel with the corners of its cells elsewhere."""
-        return DriftingOffset(self.step_m, self.sigma_m, self.change, origin_m)
 
     def offsets(self, people: int, count: int, generator: np.random.Generator) -> Floats:
         """Return offsets an hour apart, array (people, count, 2)."""

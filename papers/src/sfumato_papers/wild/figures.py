@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -14,20 +13,10 @@ from sfumato.reports.theme import LIGHT, blank
 
 from ..curve_labels import label_curve
 from ..reproduction import RunTables
-from .attack_errors import (
-    ALONE,
-    AS_DOCUMENTED,
-    KNOWS,
-    NO_REPORT,
-    REMEMBERED,
-    REPORTS,
-    FoundRow,
-    metres,
-    over_seeds,
-)
+from ..results import where
+from .attack_errors import ALONE, AS_DOCUMENTED, REMEMBERED, REPORTS, ErrorRow, FoundRow, metres, over_seeds
 from .pictures import PicturePoint, ZonePicture
-from .rounded_distances import DistanceRow
-from .zones import CIRCLE, ZoneRow
+from .zones import CIRCLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,8 +28,6 @@ CAPTIONS: Final = {
     "are not linked (trips). Triangles are certified noise, drawn once for a remembered place, with the scheme's "
     "average displacement; for zones it is matched to the average distance of track ends from home, for whole "
     "miles to the error of rounding.",
-    "how-close-knowing": "The same for an attacker who knows where people of the city go. The dashed line is the "
-    "error without a report.",
     "week": "One week of an invented person under two schemes, and under certified noise whose places are "
     "remembered: true places (black squares) and reports (open circles). Below each title is the mean "
     "displacement. All maps have the same scale.",
@@ -57,88 +44,34 @@ _SAME: Final = 1.1  # times: marks at smaller ratios are one mark
 _BLUE, _ORANGE, _CERTIFIED = LIGHT.series[:3]
 _WALK_KM: Final = 4.2  # to each side of a map
 _ZONE_TICKS_M: Final = (-1000, -500, 0, 500, 1000)
-_Runs = Mapping[tuple[str, int], Sequence[Any]]
 _Point = TypeVar("_Point", PicturePoint, ZonePicture)
 
 
-def _figures(tables: RunTables, *, narrow: bool) -> Mapping[str, Figure]:
-    """Return the figures by the names of their files without ending, also for narrow screens."""
-    schemes, found = tables.texts("schemes"), tables.rows("found", FoundRow)
-    zones, distances = tables.rows("zones", ZoneRow), tables.rows("distances", DistanceRow)
+def figures(tables: RunTables) -> Mapping[str, Figure]:
+    """Return the figures by the names of their files without ending."""
     return {
-        "how-close": _alone(schemes, found, zones, distances, narrow),
-        "how-close-knowing": _knowing(schemes, found, narrow),
-        "week": _week(tables.rows("week", PicturePoint), 1 if narrow else 3),
-        "borders": _walk(tables.rows("walk", PicturePoint), 1 if narrow else 2),
-        "zones": _zones(tables.rows("zone", ZonePicture), 1 if narrow else 2),
+        "how-close": _how_close(tables),
+        "week": _week(tables.rows("week", PicturePoint)),
+        "borders": _walk(tables.rows("walk", PicturePoint)),
+        "zones": _zones(tables.rows("zone", ZonePicture)),
     }
 
 
-figures = partial(_figures, narrow=False)
-narrow_figures = partial(_figures, narrow=True)
-
-
-def _alone(
-    schemes: Sequence[Mapping[str, str]],
-    found: Sequence[FoundRow],
-    zones: Sequence[ZoneRow],
-    distances: Sequence[DistanceRow],
-    narrow: bool,
-) -> Figure:
-    lines = _lines(schemes, [row for row in found if row.attacker == ALONE])
-    titles = {row["key"]: row["title"] for row in schemes}
-    runs: dict[str, dict[tuple[str, int], list[Any]]] = {}
-    better = {row.scheme for row in zones if row.attack not in (CIRCLE, "")}  # than the circle
-    for zone in zones:
-        if zone.attack != CIRCLE or zone.scheme not in better:
-            own = runs.setdefault(titles[zone.scheme], {})
-            own.setdefault((zone.mechanism, zone.tracks), []).append(zone)
-    for row in distances:
-        own = runs.setdefault(f"distance in {row.app}", {})
-        own.setdefault((row.mechanism, row.questions), []).append(row)
-    lines |= runs
-    figure = blank(4.6, 0.8 + 0.5 * len(lines)) if narrow else blank(7.4, 0.8 + 0.31 * len(lines))
-    _dots(figure.subplots(), lines, narrow)
-    return figure
-
-
-def _knowing(schemes: Sequence[Mapping[str, str]], found: Sequence[FoundRow], narrow: bool) -> Figure:
-    """Return a panel for each city."""
-    knowing = [row for row in found if row.attacker == KNOWS]
-    cities = list(dict.fromkeys(row.city for row in knowing))
-    lines = {city: _lines(schemes, [row for row in knowing if row.city == city]) for city in cities}
-    count = len(lines[cities[0]])
-    if narrow:
-        figure = blank(4.6, (1.6 + 0.5 * count) * len(cities) + 0.6)
-        axes: Any = figure.subplots(len(cities), 1, squeeze=False)
-    else:
-        figure = blank(4.2 + 3.2 * len(cities), 1.1 + 0.31 * count)
-        axes = figure.subplots(1, len(cities), sharey=True, squeeze=False)
-    for ax, city in zip(axes.flat, cities, strict=True):
-        own = [row for row in knowing if row.city == city and row.mechanism == NO_REPORT]
-        blind = over_seeds(own, "median_m").value
-        ax.axvline(blind, color=LIGHT.muted, linestyle="--", linewidth=1.2)
-        label_curve(ax, (blind, count - 0.5), "without a report", LIGHT.muted, (-5, 0), "right")
-        ax.set_title(city)
-        _dots(ax, lines[city], narrow)
-    return figure
-
-
-def _lines(schemes: Sequence[Mapping[str, str]], found: Sequence[FoundRow]) -> dict[str, _Runs]:
-    """Return the runs of each scheme by its title, by mechanism and number of reports (one if not linked)."""
-    lines: dict[str, _Runs] = {}
+def _how_close(tables: RunTables) -> Figure:
+    schemes = tables.texts("schemes")
+    lines: dict[str, dict[tuple[str, int], list[Any]]] = {}
     for scheme in schemes:
-        runs: dict[tuple[str, int], list[FoundRow]] = {}
-        for row in found:
-            if row.scheme == scheme["key"] and (scheme["linked"] == str(True) or row.reports == REPORTS[0]):
-                runs.setdefault((row.mechanism, row.reports), []).append(row)
-        if runs:
-            lines[scheme["title"]] = runs
-    return lines
-
-
-def _dots(ax: Any, lines: Mapping[str, _Runs], narrow: bool) -> None:
-    """Draw a row for each scheme on a scale of metres; the widest row has the names of the marks."""
+        for row in where(tables.rows("found", FoundRow), scheme=scheme["key"], attacker=ALONE):
+            if scheme["linked"] == str(True) or row.reports == REPORTS[0]:
+                lines.setdefault(scheme["title"], {}).setdefault((row.mechanism, row.reports), []).append(row)
+    titles, zones = {row["key"]: row["title"] for row in schemes}, tables.rows("zones", ErrorRow)
+    better = {row.scheme for row in zones if row.attack not in (CIRCLE, "")}  # than the circle
+    for each in [*zones, *tables.rows("distances", ErrorRow)]:
+        if each.attack != CIRCLE or each.scheme not in better:
+            own = lines.setdefault(titles.get(each.scheme, f"distance in {each.scheme}"), {})
+            own.setdefault((each.mechanism, each.count), []).append(each)
+    figure = blank(7.4, 0.8 + 0.31 * len(lines))
+    ax = figure.subplots()
     rows = [_row(runs) for runs in lines.values()]
     named = max(range(len(rows)), key=lambda place: rows[place][0] / rows[place][1])
     for place, (first, last, certified) in enumerate(rows):
@@ -152,10 +85,19 @@ def _dots(ax: Any, lines: Mapping[str, _Runs], narrow: bool) -> None:
             label_curve(ax, (first, height), f"after {REPORTS[0]} report", _BLUE, (5, 10), "right")
             label_curve(ax, (last, height), f"after {REPORTS[-1]} reports", _ORANGE, (6, -9))
             label_curve(ax, (certified, height - 0.26), "certified", _CERTIFIED)
-    _scale(ax, list(lines), narrow)
+    ax.set(xscale="log", xlabel="median distance from the true point", ylim=(-0.7, len(lines) - 0.1))
+    ax.set_yticks(range(len(lines)), list(lines)[::-1])
+    ax.tick_params(axis="y", length=0)
+    low, high = ax.get_xlim()
+    shown = [tick for tick in _TICKS if low <= tick <= high * 1.01]
+    ax.set_xticks(shown, [_TICKS[tick] for tick in shown])
+    ax.set_xlim(low, high)
+    ax.xaxis.set_minor_formatter("")
+    ax.grid(axis="x", alpha=0.5)
+    return figure
 
 
-def _row(runs: _Runs) -> tuple[float, float, float]:
+def _row(runs: Mapping[tuple[str, int], Sequence[Any]]) -> tuple[float, float, float]:
     """Return the mean errors after the fewest and the most reports, and those under certified noise."""
     counts = [count for count in REPORTS if (AS_DOCUMENTED, count) in runs]
     ends = [(AS_DOCUMENTED, counts[0]), (AS_DOCUMENTED, counts[-1]), (REMEMBERED, counts[-1])]
@@ -163,27 +105,9 @@ def _row(runs: _Runs) -> tuple[float, float, float]:
     return first, last, certified
 
 
-def _scale(ax: Any, titles: Sequence[str], narrow: bool) -> None:
-    ax.set(xscale="log", xlabel="median distance from the true point", ylim=(-0.7, len(titles) - 0.1))
-    low, high = ax.get_xlim()
-    if narrow:  # titles above the lines
-        ax.set_yticks([])
-        ax.set_ylim(-0.5, len(titles) - 0.2)
-        for place, title in enumerate(titles[::-1]):
-            ax.text(low, place + 0.3, title, fontsize=8.5, va="center")
-    else:
-        ax.set_yticks(range(len(titles)), titles[::-1])
-        ax.tick_params(axis="y", length=0)
-    shown = [tick for tick in _TICKS if low <= tick <= high * 1.01]
-    ax.set_xticks(shown, [_TICKS[tick].replace(" or ", "\nor ") if narrow else _TICKS[tick] for tick in shown])
-    ax.set_xlim(low, high)
-    ax.xaxis.set_minor_formatter("")
-    ax.grid(axis="x", alpha=0.5)
-
-
-def _week(points: Sequence[PicturePoint], columns: int) -> Figure:
+def _week(points: Sequence[PicturePoint]) -> Figure:
     """Return a map for each scheme: true points, and their reports on top."""
-    figure, panels = _panels(points, columns, 2.5, 2.8, 0.2)
+    figure, panels = _panels(points, 3, 2.5, 2.8, 0.2)
     reach = 1.1 * float(np.abs(_km(points)).max())
     for ax, panel, own in panels:
         colour = _CERTIFIED if panel.startswith("certified") else _ORANGE
@@ -199,9 +123,9 @@ def _week(points: Sequence[PicturePoint], columns: int) -> Figure:
     return figure
 
 
-def _walk(points: Sequence[PicturePoint], columns: int) -> Figure:
+def _walk(points: Sequence[PicturePoint]) -> Figure:
     """Return a map for each channel of one walk, with the cells and where the report changes."""
-    figure, panels = _panels(points, columns, 4.4, 4.5, 0.6)
+    figure, panels = _panels(points, 2, 4.4, 4.5, 0.6)
     for ax, panel, own in panels:
         x, y, report_x, report_y = _km(own)
         cell = own[0].cell_m / 1000
@@ -220,15 +144,15 @@ def _walk(points: Sequence[PicturePoint], columns: int) -> Figure:
                     ax.plot(x[[old, new]], y[[old, new]], **look)
         ax.set_title(f"{panel}\n{metres(own[0].moved_m)} on average", fontsize=10)
         _frame(ax, _WALK_KM, "km").grid(visible=False)
-    _legend(figure, panels[0][0], 3)
+    _legend(figure, panels[0][0])
     return figure
 
 
-def _zones(points: Sequence[ZonePicture], columns: int) -> Figure:
+def _zones(points: Sequence[ZonePicture]) -> Figure:
     """Return a map for each zone, with the ends of tracks and the circle through them."""
     from matplotlib.patches import Circle
 
-    figure, panels = _panels(points, columns, 4.8, 4.6, 0.6)
+    figure, panels = _panels(points, 2, 4.8, 4.6, 0.6)
     for ax, panel, own in panels:
         middle = (own[0].circle_x_m, own[0].circle_y_m)
         ax.add_patch(Circle(middle, own[0].radius_m, facecolor=_ORANGE, edgecolor=_ORANGE, alpha=0.18))
@@ -239,7 +163,7 @@ def _zones(points: Sequence[ZonePicture], columns: int) -> Figure:
         ax.set_title(panel, fontsize=10.5)
         _frame(ax, 1000, "m").grid(alpha=0.4)
         ax.set(xticks=_ZONE_TICKS_M, yticks=_ZONE_TICKS_M)
-    _legend(figure, panels[0][0], 3 if columns > 1 else 2)
+    _legend(figure, panels[0][0])
     return figure
 
 
@@ -271,13 +195,11 @@ def _frame(ax: Any, reach: float, unit: str) -> Any:
     return ax
 
 
-def _legend(figure: Figure, ax: Axes, columns: int) -> None:
+def _legend(figure: Figure, ax: Axes) -> None:
     """Draw the legend of one of the maps below all of them, each name once."""
     handles, labels = ax.get_legend_handles_labels()
     known = dict(zip(labels, handles, strict=True))
-    figure.legend(
-        known.values(), known.keys(), loc="outside lower center", ncols=columns, fontsize=9.5, frameon=False
-    )
+    figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=3, fontsize=9.5, frameon=False)
 
 
 def _moves(ax: Axes, points: Sequence[PicturePoint], colour: str) -> None:

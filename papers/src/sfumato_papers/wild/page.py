@@ -1,4 +1,4 @@
-"""Schemes, statements and errors as Markdown of the pages."""
+"""Schemes and errors as Markdown of the pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import groupby
 
 from sfumato.rounding import at_most
 
-from ..reproduction import Judgement, PaperClaim
+from ..results import markdown_table, where
 from .attack_errors import ALONE, AS_DOCUMENTED, FRESH, KNOWS, REMEMBERED, REPORTS, CloseRow, metres, shares
 from .schemes import SCHEMES
 
@@ -37,50 +37,28 @@ def _joined(sentences: Iterable[str]) -> str:
     return " ".join(dict.fromkeys(sentences))
 
 
-def claim_words(claims: Sequence[PaperClaim]) -> str:
-    """Return statements by kind: published ones, ours, those by construction, and those not checkable."""
-    verdicts = {
-        Judgement.CONFIRMED: "*Agrees.* ",
-        Judgement.REFUTED: "*Does not agree.* ",
-        Judgement.UNCONFIRMED: "*Not confirmed.* ",
-    }
-    heads: dict[str, list[str]] = {
-        "Published statements and makers' comments": [],
-        "Our own statements": [],
-        "By construction": [],
-        "Not checkable here": [],
-    }
-    published, own, built, lost = heads.values()
-    for each in claims:
-        lines = {Judgement.FOLLOWS: built, Judgement.OPEN: lost}.get(each.verdict, own if each.ours else published)
-        where = f"{each.where}, ours" if each.ours and lines is built else each.where
-        lines.append(f"- **{where}.** {each.says} {verdicts.get(each.verdict, '')}{each.found}")
-    return "\n".join("\n".join([f"### {head}", "", *lines]) + "\n" for head, lines in heads.items())
-
-
 def close_table(rows: Sequence[CloseRow]) -> str:
     """Return median errors of attackers with the reports alone, by scheme, and of certified noise."""
-
-    def cells(found: _Found) -> list[str]:
-        own = [found[AS_DOCUMENTED, count] for count in REPORTS]
-        own += [found[name, REPORTS[-1]] for name in (REMEMBERED, FRESH)]
-        return [metres(row.median_m) for row in own]
-
     heads = [*(f"after {count}" for count in REPORTS), "certified, remembered", "certified, fresh, after 100"]
-    return _table(rows, ALONE, heads, cells, unlinked=(1, 2, 4))
+    shown = [
+        *((AS_DOCUMENTED, count) for count in REPORTS),
+        *((name, REPORTS[-1]) for name in (REMEMBERED, FRESH)),
+    ]
+    return _table(
+        rows, ALONE, heads, lambda found: [metres(found[each].median_m.value) for each in shown], (1, 2, 4)
+    )
 
 
 def near_table(rows: Sequence[CloseRow]) -> str:
     """Return the shares found within 100 m by attackers who know where people go, by scheme."""
 
     def cells(found: _Found) -> list[str]:
-        first, last = (found[AS_DOCUMENTED, count] for count in (REPORTS[0], REPORTS[-1]))
-        kept = found[REMEMBERED, REPORTS[-1]]
-        near = [shares(row.near) for row in (first, last, kept)]
+        first, last, kept = found[AS_DOCUMENTED, 1], found[AS_DOCUMENTED, 100], found[REMEMBERED, 100]
+        near = [shares(row.within_100) for row in (first, last, kept)]
         return [*near, f"{metres(first.loss_m)}, {metres(kept.loss_m)}", at_most(kept.epsilon_per_km, 3)]
 
     heads = ["after 1", "after 100", "certified, remembered", "moved: scheme, certified", "its epsilon per km"]
-    return _table(rows, KNOWS, heads, cells, unlinked=(1,))
+    return _table(rows, KNOWS, heads, cells, (1,))
 
 
 def _table(
@@ -91,14 +69,11 @@ def _table(
     unlinked: Sequence[int],
 ) -> str:
     """Return a table of schemes; columns of many reports are empty where reports are not linked."""
-    lines = [f"| scheme | {' | '.join(heads)} |", f"|---|{'--:|' * len(heads)}"]
+    lines = []
     for each in SCHEMES:
-        found = {
-            (row.mechanism, row.reports): row for row in rows if (row.scheme, row.attacker) == (each.key, attacker)
-        }
+        found = {(row.mechanism, row.reports): row for row in where(rows, scheme=each.key, attacker=attacker)}
         if found:
-            own = cells(found)
-            if not each.linked:
-                own = ["–" if place in unlinked else cell for place, cell in enumerate(own)]
-            lines.append(f"| {each.title} | {' | '.join(own)} |")
-    return "\n".join(lines) + "\n"
+            dashed = () if each.linked else unlinked
+            own = ["–" if place in dashed else cell for place, cell in enumerate(cells(found))]
+            lines.append([each.title, *own])
+    return markdown_table(f"| scheme | {' | '.join(heads)} |", f"|---|{'--:|' * len(heads)}", lines)

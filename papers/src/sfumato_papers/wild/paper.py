@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sfumato.geo import Visits
-from sfumato.mechanisms import PlanarLaplace
 
 from ..invented_city import invented_city
 from ..reproduction import Equation, Made, Paper, Setting, StudyPart
 from ..results import columns_of
-from .attack_errors import AS_DOCUMENTED, FRESH, REMEMBERED, errors_without_report, scheme_errors, town_of
+from .attack_errors import scheme_errors, town_of
 from .averaging import copies_averaged, drift_averaged
 from .borders import at_border, walk_errors
 from .channels import FixedCells, WildChannel
 from .claims import claims
-from .figures import CAPTIONS, figures, narrow_figures
+from .figures import CAPTIONS, figures
 from .pictures import border_walk, week, zone_pictures
-from .radial import CertifiedNoise
 from .rounded_distances import MILE_M, RoundedDistance, distance_errors
-from .schemes import GRID_CELLS, GUARD_RADIUS_M, LATITUDE, OFFSET, SCHEMES, mesh_cells
+from .schemes import GRID_CELLS, LATITUDE, OFFSET, SCHEMES
 from .zones import PrivacyZone, zone_errors
 
 if TYPE_CHECKING:
@@ -66,9 +63,6 @@ def _parts(setting: Setting) -> list[StudyPart]:
     for number, (city, visits) in enumerate(cities.items()):
         town_of(city, visits)  # fails now, not after an hour
         parts += [
-            StudyPart(f"{city}, no report, seed {seed}", blind, (city, visits, seed, size)) for seed in seeds
-        ]
-        parts += [
             StudyPart(
                 f"{city}, {scheme.key}, seed {seed}", attacks, (scheme.key, city, visits, seed, size, number == 0)
             )
@@ -84,29 +78,13 @@ def _columns(rows: Iterable[DataclassInstance]) -> list[dict[str, object]]:
 
 
 def facts() -> Made:
-    """Return the schemes, their facts, what is not known of them, and sizes that follow from them."""
-    columns = ("key", "title", "who", "model", "promise", "repeats", "linked")
+    """Return the schemes, their facts, and what is not known of them."""
+    columns = ("key", "title", "who", "model", "promise", "linked")
     return {
         "schemes": [{name: getattr(each, name) for name in columns} for each in SCHEMES],
         "facts": [{"scheme": each.key, **columns_of(fact)} for each in SCHEMES for fact in each.facts],
         "not-known": [{"scheme": each.key, "says": says} for each in SCHEMES for says in each.unknown],
-        "sizes": [{"what": what, "value": value} for what, value in _sizes().items()],
     }
-
-
-def _sizes() -> dict[str, float]:
-    guard = PlanarLaplace(2 / GUARD_RADIUS_M)
-    sizes = {"Location Guard, radius of 90 % over mean": float(guard.quantile(0.9)) / guard.absolute}
-    for lat in (0.0, 44.0):
-        cells = FixedCells.of_degrees(0.2, lat, spread=True)
-        sizes[f"0.2 degree cell at {lat:g} degrees, diagonal, km"] = cells.diagonal_m / 1000
-        sizes[f"0.2 degree cell at {lat:g} degrees, mean displacement, km"] = cells.mean_m / 1000
-    for bits in (10, 12, 13, 14, 15, 16, 19):
-        sizes[f"{bits} bits at the equator, cell, km"] = mesh_cells(bits, 0.0).width_m / 1000
-    for count in (1, 100, 8760):
-        sizes[f"drifting offset, mu for 100 m and {count} hourly reports"] = OFFSET.mu(100.0, count)
-    sizes["drifting offset, days until e times forgotten"] = -1 / math.log(OFFSET.kept) / 24
-    return sizes
 
 
 def pictures() -> Made:
@@ -135,15 +113,9 @@ def averages(seed: int, size: Size) -> Made:
 
 def walks(seed: int, size: Size) -> Made:
     """Return the errors on walks with reports every 100 m, and every ten minutes on foot."""
-    channels: dict[str, WildChannel] = {"fixed-grid": GRID_CELLS, "drifting-offset": OFFSET}
-    cases: list[tuple[str, str, WildChannel, float]] = [("fixed-grid", AS_DOCUMENTED, GRID_CELLS, 100.0)]
-    cases += [(key, AS_DOCUMENTED, channel, 800.0) for key, channel in channels.items()]
-    cases += [
-        (key, mechanism, CertifiedNoise.of_mean(channel.mean_m, renewed=renewed), 800.0)
-        for key, channel in channels.items()
-        for mechanism, renewed in ((REMEMBERED, False), (FRESH, True))
-    ]
-    return {"walks": _columns(walk_errors(*case, seed, size.places, _WALK_M) for case in cases)}
+    grid, drift = ("fixed-grid", GRID_CELLS), ("drifting-offset", OFFSET)
+    cases: list[tuple[tuple[str, WildChannel], float]] = [(grid, 100.0), (grid, 800.0), (drift, 800.0)]
+    return {"walks": _columns(walk_errors(*case, step, seed, size.places, _WALK_M) for case, step in cases)}
 
 
 def zones(seed: int, size: Size) -> Made:
@@ -168,11 +140,6 @@ def distances(seed: int, size: Size) -> Made:
             for row in distance_errors(app, rule, questions, seed, size.people)
         )
     }
-
-
-def blind(city: str, visits: Visits, seed: int, size: Size) -> Made:
-    """Return the error of an attacker without a report."""
-    return {"found": _columns(errors_without_report(town_of(city, visits), seed, 5 * size.knowing))}
 
 
 def attacks(key: str, city: str, visits: Visits, seed: int, size: Size, first: bool) -> Made:
@@ -234,5 +201,4 @@ PAPER: Final = Paper(
     minutes=6,
     called="the sources",
     quick_says="This is the small case, made to be quick: few runs and few people. Its numbers are rough.",
-    narrow=narrow_figures,
 )

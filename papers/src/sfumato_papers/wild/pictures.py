@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -74,8 +74,8 @@ def border_walk(grid: FixedCells, drifting: DriftingOffset, seed: int) -> list[P
     walk = (np.arange(-_WALK_M / 2, _WALK_M / 2 + 1, _STEP_M)[:, None] * way)[None]
     rows = []
     for panel, channel, cell in (
-        ("fixed grid of 5 km", grid.moved((-300.0, -3200.0)), grid.width_m),
-        ("drifting offset under a grid of 2 km", drifting.moved((-300.0, -1100.0)), drifting.step_m),
+        ("fixed grid of 5 km", replace(grid, origin_m=(-300.0, -3200.0)), grid.width_m),
+        ("drifting offset under a grid of 2 km", replace(drifting, origin_m=(-300.0, -1100.0)), drifting.step_m),
     ):
         rows += _rows(panel, walk[0], channel.along(walk, generator)[0], channel.mean_m, cell)
     fresh = CertifiedNoise.of_mean(drifting.mean_m, renewed=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from scipy.special import gammaincinv, ndtr
+from scipy.special import gammaincinv
 
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
@@ -28,173 +28,67 @@ _ALLOWED: Final = 1e-6  # of the density at the mean distance: candidates are a 
 _STEPS: Final = 1_000  # of the lattice in a mean distance: the slack is 0.14 % of it
 
 
-class RadiusLaw(ABC):
+@dataclass(frozen=True, slots=True, repr=False)
+class RadiusLaw(CompactRepr):
     """The law of the distance that a point is moved, metres."""
 
-    __slots__ = ()
+    name: str
+    mean_m: float
+    draw: Callable[[int, np.random.Generator], Floats]  # distances, array (count,)
+    density: Callable[[Floats], Floats]  # of distances, per metre
     epsilon: float = math.inf
 
-    @property
-    @abstractmethod
-    def mean_m(self) -> float:
-        """The mean distance."""
 
-    @abstractmethod
-    def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Return distances, array (count,)."""
-
-    @abstractmethod
-    def density(self, radius_m: Floats) -> Floats:
-        """Return the density of distances, per metre."""
-
-
-def _check_ring(low: float, high: float) -> None:
-    if not 0 <= low < high < math.inf:
-        raise InputError(f"there is no ring between {low:g} m and {high:g} m.", "use 0 <= low < high.")
+def even_radius(low_m: float, high_m: float) -> RadiusLaw:
+    """Return the law of a uniform distance between two."""
+    if not 0 <= low_m < high_m < math.inf:
+        raise InputError(f"there is no ring between {low_m:g} m and {high_m:g} m.", "use 0 <= low < high.")
+    return RadiusLaw(
+        "even",
+        (low_m + high_m) / 2,
+        lambda count, generator: generator.uniform(low_m, high_m, count),
+        lambda radius: ((radius >= low_m) & (radius <= high_m)) / (high_m - low_m),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class EvenRadius(RadiusLaw):
-    """A uniform distance between two, or that of a uniform point of the ring (`areal`)."""
+def mixed_radius(usual: RadiusLaw, rare: RadiusLaw, share: float) -> RadiusLaw:
+    """Return the law that is one most of the time, and another one for a share of points."""
+    if not 0 <= share <= 1:
+        raise InputError(f"{share:g} is no share.", "use a number from 0 to 1, such as 0.01.")
 
-    low_m: float
-    high_m: float
-    areal: bool = False
+    def draw(count: int, generator: np.random.Generator) -> Floats:
+        rarely = generator.random(count) < share
+        return np.where(rarely, rare.draw(count, generator), usual.draw(count, generator))
 
-    def __post_init__(self) -> None:
-        _check_ring(self.low_m, self.high_m)
-
-    @property
-    def mean_m(self) -> float:
-        """The mean distance."""
-        low, high = self.low_m, self.high_m
-        if self.areal:
-            return 2 / 3 * (high**3 - low**3) / (high**2 - low**2)
-        return (low + high) / 2
-
-    def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Return distances, array (count,)."""
-        if self.areal:
-            return np.asarray(np.sqrt(generator.uniform(self.low_m**2, self.high_m**2, count)))
-        return generator.uniform(self.low_m, self.high_m, count)
-
-    def density(self, radius_m: Floats) -> Floats:
-        """Return the density of distances, per metre."""
-        inside = (radius_m >= self.low_m) & (radius_m <= self.high_m)
-        span = (self.high_m**2 - self.low_m**2) / 2 if self.areal else self.high_m - self.low_m
-        found: Floats = inside * (radius_m if self.areal else np.ones_like(radius_m)) / span
-        return found
+    return RadiusLaw(
+        "mixed",
+        (1 - share) * usual.mean_m + share * rare.mean_m,
+        draw,
+        lambda radius: (1 - share) * usual.density(radius) + share * rare.density(radius),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedRadius(RadiusLaw):
-    """The size of a normal number around the middle of a ring; its deviation is a fifth of the width."""
-
-    low_m: float
-    high_m: float
-
-    def __post_init__(self) -> None:
-        _check_ring(self.low_m, self.high_m)
-
-    @property
-    def _normal(self) -> tuple[float, float]:
-        return (self.low_m + self.high_m) / 2, (self.high_m - self.low_m) / 5
-
-    @property
-    def mean_m(self) -> float:
-        """The mean distance."""
-        mid, sd = self._normal
-        tail = math.sqrt(2 / math.pi) * sd * math.exp(-((mid / sd) ** 2) / 2)
-        return tail + mid * (1 - 2 * float(ndtr(-mid / sd)))
-
-    def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Return distances, array (count,)."""
-        sizes: Floats = np.abs(generator.normal(*self._normal, count))
-        return sizes
-
-    def density(self, radius_m: Floats) -> Floats:
-        """Return the density of distances, per metre."""
-        mid, sd = self._normal
-        both = np.exp(-(((radius_m - mid) / sd) ** 2) / 2) + np.exp(-(((radius_m + mid) / sd) ** 2) / 2)
-        found: Floats = both / (sd * math.sqrt(2 * math.pi))
-        return found
+def laplace_radius(epsilon: float) -> RadiusLaw:
+    """Return the law of planar Laplace noise, of density epsilon**2 r exp(-epsilon r)."""
+    check_positive(epsilon, "an epsilon")
+    return RadiusLaw(
+        "Laplace",
+        2 / epsilon,
+        lambda count, generator: gammaincinv(2.0, generator.random(count)) / epsilon,
+        lambda radius: epsilon**2 * radius * np.exp(-epsilon * radius),
+        epsilon,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class MixedRadius(RadiusLaw):
-    """One law most of the time, another one rarely."""
-
-    usual: RadiusLaw
-    rare: RadiusLaw
-    share: float
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
-            raise InputError(f"{self.share:g} is no share.", "use a number from 0 to 1, such as 0.01.")
-
-    @property
-    def mean_m(self) -> float:
-        """The mean distance."""
-        return (1 - self.share) * self.usual.mean_m + self.share * self.rare.mean_m
-
-    def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Return distances, array (count,)."""
-        rare = generator.random(count) < self.share
-        return np.where(rare, self.rare.draw(count, generator), self.usual.draw(count, generator))
-
-    def density(self, radius_m: Floats) -> Floats:
-        """Return the density of distances, per metre."""
-        return (1 - self.share) * self.usual.density(radius_m) + self.share * self.rare.density(radius_m)
-
-
-@dataclass(frozen=True, slots=True)
-class LaplaceRadius(RadiusLaw):
-    """Planar Laplace noise: distances of density epsilon**2 r exp(-epsilon r)."""
-
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        check_positive(self.epsilon, "an epsilon")
-
-    @property
-    def mean_m(self) -> float:
-        """The mean distance, 2 / epsilon."""
-        return 2 / self.epsilon
-
-    def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Return distances, array (count,)."""
-        found: Floats = gammaincinv(2.0, generator.random(count)) / self.epsilon
-        return found
-
-    def density(self, radius_m: Floats) -> Floats:
-        """Return the density of distances, per metre."""
-        found: Floats = self.epsilon**2 * radius_m * np.exp(-self.epsilon * radius_m)
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class GaussianRadius(RadiusLaw):
-    """Normal noise of one deviation in both directions."""
-
-    sigma_m: float
-
-    def __post_init__(self) -> None:
-        check_positive(self.sigma_m, "a standard deviation")
-
-    @property
-    def mean_m(self) -> float:
-        """The mean distance, sigma sqrt(pi / 2)."""
-        return self.sigma_m * math.sqrt(math.pi / 2)
-
-    def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Return distances, array (count,)."""
-        found: Floats = self.sigma_m * np.sqrt(-2 * np.log1p(-generator.random(count)))
-        return found
-
-    def density(self, radius_m: Floats) -> Floats:
-        """Return the density of distances, per metre."""
-        found: Floats = radius_m / self.sigma_m**2 * np.exp(-((radius_m / self.sigma_m) ** 2) / 2)
-        return found
+def gaussian_radius(sigma_m: float) -> RadiusLaw:
+    """Return the law of normal noise of one deviation in both directions."""
+    check_positive(sigma_m, "a standard deviation")
+    return RadiusLaw(
+        "Gaussian",
+        sigma_m * math.sqrt(math.pi / 2),
+        lambda count, generator: sigma_m * np.sqrt(-2 * np.log1p(-generator.random(count))),
+        lambda radius: radius / sigma_m**2 * np.exp(-((radius / sigma_m) ** 2) / 2),
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -209,11 +103,6 @@ class RadialNoise(CompactRepr, WildChannel):
     def mean_m(self) -> float:
         """The mean distance from a uniform point to its report."""
         return self.law.mean_m if self.cells is None else _mean_with_cells(self.law, self.cells)
-
-    @property
-    def independent(self) -> bool:
-        """Whether each report is drawn again."""
-        return self.renewed
 
     @property
     def finite_epsilon(self) -> float:
@@ -255,11 +144,10 @@ class RadialNoise(CompactRepr, WildChannel):
 
     def guesses(self, reports_m: Floats) -> Floats:
         """Return the best guesses under a uniform prior; of Laplace noise the most probable places."""
-        used = reports_m if self.renewed else reports_m[:, :1]
-        if used.shape[1] == 1 or isinstance(self.law, GaussianRadius):
-            means: Floats = used.mean(axis=1)
-            return means
-        return geometric_medians(used) if isinstance(self.law, LaplaceRadius) else least_error(self, used)
+        if not self.renewed or reports_m.shape[1] == 1:
+            first: Floats = reports_m[:, 0]
+            return first
+        return geometric_medians(reports_m) if self.finite_epsilon < math.inf else least_error(self, reports_m)
 
 
 def _within(cells: FixedCells) -> Floats:
@@ -291,19 +179,13 @@ class CertifiedNoise(CompactRepr, WildChannel):
     @classmethod
     def of_mean(cls, mean_m: float, *, renewed: bool) -> CertifiedNoise:
         """Return the noise that moves a point by 2 / epsilon on average, to one part in a thousand."""
-        if not 0 < mean_m < math.inf:
-            raise InputError(f"noise of {mean_m:g} m on average cannot be drawn.", "use a positive distance.")
+        check_positive(mean_m, "a mean distance")
         return cls(CoordinateNoise(2000 / mean_m, Fraction(mean_m) / _STEPS), renewed)
 
     @property
     def mean_m(self) -> float:
         """The mean distance."""
         return 2000 / self.noise.epsilon
-
-    @property
-    def independent(self) -> bool:
-        """Whether each report is drawn again."""
-        return self.renewed
 
     @property
     def finite_epsilon(self) -> float:
@@ -323,7 +205,7 @@ class CertifiedNoise(CompactRepr, WildChannel):
 
     def log_likelihood(self, reports_m: Floats, candidates_m: Floats) -> Floats:
         """Return the log-likelihoods of planar Laplace noise, which the lattice follows closely."""
-        noise = RadialNoise(LaplaceRadius(self.finite_epsilon), self.renewed)
+        noise = RadialNoise(laplace_radius(self.finite_epsilon), self.renewed)
         return noise.log_likelihood(reports_m, candidates_m)
 
     def guesses(self, reports_m: Floats) -> Floats:

@@ -13,7 +13,7 @@ from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 
-from .attack_errors import AS_DOCUMENTED, REMEMBERED, median_and_shares
+from .attack_errors import AS_DOCUMENTED, REMEMBERED, ErrorRow
 from .channels import FixedCells, check_positive, directions
 from .radial import CertifiedNoise
 
@@ -103,22 +103,7 @@ def _flip(
     return spent, (start_m + (near + far) / 2 * way, max(low, high))
 
 
-@dataclass(frozen=True, slots=True)
-class DistanceRow:
-    """Errors of an attacker who queries distances, in one run."""
-
-    app: str
-    mechanism: str
-    questions: int
-    seed: int
-    people: int
-    median_m: float
-    within_50: float
-    within_100: float
-    within_200: float
-
-
-def distance_errors(app: str, rule: RoundedDistance, questions: int, seed: int, people: int) -> list[DistanceRow]:
+def distance_errors(app: str, rule: RoundedDistance, questions: int, seed: int, people: int) -> list[ErrorRow]:
     """Return the errors of an attacker who starts up to ten steps away, without and with certified noise.
 
     The noise moves a place as far as the cells do on average. Without cells it matches the error of rounding, a
@@ -138,6 +123,6 @@ def distance_errors(app: str, rule: RoundedDistance, questions: int, seed: int, 
     noise = CertifiedNoise.of_mean(moved_m, renewed=False)
     blurred = noise.reports(places, 1, generator)[:, 0] if questions > 2 else starts  # three distances fix it
     return [
-        DistanceRow(app, mechanism, questions, seed, people, *median_and_shares(np.hypot(*(found - places).T)))
+        ErrorRow.of(app, mechanism, "", questions, seed, found - places)
         for mechanism, found in ((AS_DOCUMENTED, guesses), (REMEMBERED, blurred))
     ]

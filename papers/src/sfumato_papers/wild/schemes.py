@@ -7,8 +7,8 @@ from typing import Final
 
 from sfumato.errors import InputError
 
-from .channels import DriftingOffset, FixedCells, WildChannel, degree_m
-from .radial import EvenRadius, LaplaceRadius, MixedRadius, RadialNoise
+from .channels import DriftingOffset, FixedCells, WildChannel
+from .radial import RadialNoise, RadiusLaw, even_radius, laplace_radius, mixed_radius
 
 LATITUDE: Final = 40.0  # of the channels, degrees: cells of degrees are narrower towards the poles
 GRID_CELLS: Final = FixedCells(5000.0, 5000.0)
@@ -17,8 +17,6 @@ GUARD_RADIUS_M: Final = 500.0
 _BITS: Final = 32  # of a coordinate of a radio, in units of 1e-7 degrees
 
 _BORDER: Final = "None across a border (epsilon infinite). Points of one cell give the same report."
-_SAME: Final = "the same report, however often"
-_CIRCLE: Final = "each track adds a point of the same circle"
 _TRIPS: Final = "Trips name no riders, so one trip is one report; linking trips to a person is not covered."
 
 
@@ -44,7 +42,6 @@ class WildScheme:
     facts: tuple[WildFact, ...]
     model: str
     promise: str
-    repeats: str
     unknown: tuple[str, ...]
     channel: WildChannel | None = None
     linked: bool = True
@@ -60,9 +57,7 @@ def mesh_cells(bits: int, lat: float) -> FixedCells:
     """
     if not 1 <= bits < _BITS:
         raise InputError(f"a precision of {bits} bits has no cells.", "use 1 to 31, such as 13.")
-    step = 2.0 ** (_BITS - bits) * 1e-7
-    east, north = degree_m(lat)
-    return FixedCells(step * east, step * north)
+    return FixedCells.of_degrees(2.0 ** (_BITS - bits) * 1e-7, lat)
 
 
 def _facts(source: str, read: str, *says: str) -> tuple[WildFact, ...]:
@@ -107,13 +102,12 @@ def _generalised(digits: int) -> WildScheme:
         facts=_CHAPMAN,
         model="Every point of a cell is reported as its centre, at 40 degrees north.",
         promise=_BORDER,
-        repeats=_SAME,
         unknown=("Publishers choose categories, and some round differently.",),
         channel=FixedCells.of_degrees(step, LATITUDE),
     )
 
 
-def _survey(kind: str, law: EvenRadius | MixedRadius, distance: str) -> WildScheme:
+def _survey(kind: str, law: RadiusLaw, distance: str) -> WildScheme:
     return WildScheme(
         key=f"survey-{kind}",
         title=f"DHS survey clusters, {kind}",
@@ -122,7 +116,6 @@ def _survey(kind: str, law: EvenRadius | MixedRadius, distance: str) -> WildSche
         model=f"{kind.capitalize()}: a uniform distance up to {distance}, in a uniform direction, drawn once.",
         promise="None: a report excludes every place farther away than the largest distance, so epsilon is "
         "infinite.",
-        repeats="the same report within a release",
         unknown=(
             "The cut at borders of units is not modelled.",
             "What a report hides depends on how close other villages are; here the attacker knows the density of "
@@ -154,7 +147,6 @@ SCHEMES: Final = (
         ),
         model="Every point of a fixed square cell of 5 km is reported as its centre.",
         promise=_BORDER,
-        repeats=_SAME,
         unknown=(
             "How often WebKit renews a report, and which latitude enters the cosine, is not documented.",
             "How Apple draws its regions is not published: no number here is about Apple.",
@@ -181,7 +173,6 @@ SCHEMES: Final = (
         "Gaussian privacy with mu at most d / 500 m x sqrt(1 + (k - 1) x 0.000226) for two places d apart, in "
         "real numbers; the grid can only lower it. Each further offset adds to mu: two independent ones make it "
         "1.42 times as large.",
-        repeats="nearly the same offset; the correlation time is about 93 days",
         unknown=(
             "The density mode needs a provider whose levels are not published.",
             "Phone makers may change the settings.",
@@ -214,9 +205,8 @@ SCHEMES: Final = (
         "place are at least half an hour apart.",
         promise="Epsilon 4/km for one draw, in real numbers; k draws of one place spend k times as much: 48 times "
         "with one request per half hour for a day.",
-        repeats="a new draw after 10, 30 or 60 minutes",
         unknown=("How often sites ask is not known.", "Floating-point arithmetic is not modelled."),
-        channel=RadialNoise(LaplaceRadius(2 / GUARD_RADIUS_M), renewed=True),
+        channel=RadialNoise(laplace_radius(2 / GUARD_RADIUS_M), renewed=True),
     ),
     WildScheme(
         key="mesh-13",
@@ -237,7 +227,6 @@ SCHEMES: Final = (
         ),
         model="Every point of a cell of 2^19 x 1e-7 degrees is reported as its centre, at 40 degrees north.",
         promise=_BORDER,
-        repeats=_SAME,
         unknown=("What else a radio sends, and when, is not covered.",),
         channel=mesh_cells(13, LATITUDE),
     ),
@@ -254,15 +243,14 @@ SCHEMES: Final = (
         model="A uniform point of the cell, stored, at 40 degrees north. It depends on the cell alone.",
         promise="None across a border (epsilon infinite). Points of one cell, about 22 km x 17 km here, give the "
         "same distribution of reports.",
-        repeats="the same report; another one from the same cell would reveal nothing new",
         unknown=("Other content of a record (date, text, the person's other records) is not covered.",),
         channel=FixedCells.of_degrees(0.2, LATITUDE, spread=True),
     ),
     *(_generalised(digits) for digits in (1, 2, 3)),
-    _survey("urban", EvenRadius(0.0, 2000.0), "2 km"),
+    _survey("urban", even_radius(0.0, 2000.0), "2 km"),
     _survey(
         "rural",
-        MixedRadius(EvenRadius(0.0, 5000.0), EvenRadius(0.0, 10_000.0), 0.01),
+        mixed_radius(even_radius(0.0, 5000.0), even_radius(0.0, 10_000.0), 0.01),
         "5 km, or 10 km for one in a hundred",
     ),
     WildScheme(
@@ -282,12 +270,11 @@ SCHEMES: Final = (
         "release of the same data is masked again.",
         promise="None: a report excludes every point nearer than 400 m or farther than 1200 m, so epsilon is "
         "infinite.",
-        repeats="a new draw for each release that is masked again; the same report within one",
         unknown=(
             "Uniform directions simplify the code's formula.",
             "How many maskings of the same data are published depends on the publisher.",
         ),
-        channel=RadialNoise(EvenRadius(400.0, 1200.0), renewed=True),
+        channel=RadialNoise(even_radius(400.0, 1200.0), renewed=True),
     ),
     WildScheme(
         key="trips-louisville",
@@ -297,7 +284,6 @@ SCHEMES: Final = (
         model="Common pairs: every point of a cell of 0.001 degrees is reported as its centre, at 40 degrees "
         "north.",
         promise="Common pairs: none across a border (epsilon infinite); points of one cell give the same report.",
-        repeats="not linked",
         linked=False,
         unknown=(_TRIPS,),
         channel=FixedCells.of_degrees(0.001, LATITUDE),
@@ -311,7 +297,6 @@ SCHEMES: Final = (
         "0.001 degrees.",
         promise="Rare pairs: none; a report excludes every place farther away than 440 m and half the diagonal of "
         "a cell, about 510 m, so epsilon is infinite.",
-        repeats="not linked",
         linked=False,
         unknown=(
             _TRIPS,
@@ -319,7 +304,7 @@ SCHEMES: Final = (
             "A cut coordinate is a corner of its cell; it is taken as the centre here, as an informed reader "
             "would.",
         ),
-        channel=RadialNoise(EvenRadius(0.0, 440.0), renewed=False, cells=FixedCells.of_degrees(0.001, LATITUDE)),
+        channel=RadialNoise(even_radius(0.0, 440.0), renewed=False, cells=FixedCells.of_degrees(0.001, LATITUDE)),
     ),
     WildScheme(
         key="trips-chicago",
@@ -336,7 +321,6 @@ SCHEMES: Final = (
         "tract.",
         promise="None across a border (epsilon infinite). Points of one tract give the same tract. Whether a "
         "tract is given depends on other people's trips.",
-        repeats="not linked",
         linked=False,
         unknown=(_TRIPS,),
         channel=FixedCells(870.0, 870.0),
@@ -354,7 +338,6 @@ SCHEMES: Final = (
         model="A disc of 500 m around home. Each track ends where it enters the disc, in a uniform direction, "
         "with 5 m of error.",
         promise="None: the visible ends lie on a circle around home.",
-        repeats=_CIRCLE,
         unknown=("Which services have such zones today is not known. Streets are not modelled.",),
     ),
     WildScheme(
@@ -382,7 +365,6 @@ SCHEMES: Final = (
         "directions.",
         promise="None: home is inside the disc that the visible ends show, and more ends lie on the side near "
         "home.",
-        repeats=_CIRCLE,
         unknown=(
             "Strava's rule for the shift is not published: no number here is about Strava or Komoot.",
             "Published attacks that extend tracks inwards or use total lengths need streets, and are not run here "
@@ -410,7 +392,6 @@ SCHEMES: Final = (
         "0.001 degrees or of a mile. The attacker queries one distance at a time, from any place.",
         promise="None. Where a rounded distance changes, the exact one is known, and three such places locate the "
         "point that distances are counted from: the person, or the centre of their cell.",
-        repeats="each question may be asked from another place",
         unknown=("The sources describe the versions they tested, not today's apps.",),
     ),
 )

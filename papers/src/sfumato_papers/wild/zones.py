@@ -13,7 +13,7 @@ from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 
 from .attack import weighted_median
-from .attack_errors import AS_DOCUMENTED, REMEMBERED, median_and_shares
+from .attack_errors import AS_DOCUMENTED, REMEMBERED, ErrorRow
 from .channels import directions
 from .radial import CertifiedNoise
 
@@ -118,24 +118,7 @@ def _home(radius_m: float, homes_m: Floats, ends_m: Floats) -> Floats:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class ZoneRow:
-    """Errors of an attacker who has visible ends of tracks, in one run; loss is the mean distance of the ends."""
-
-    scheme: str
-    mechanism: str
-    attack: str
-    tracks: int
-    seed: int
-    homes: int
-    median_m: float
-    within_50: float
-    within_100: float
-    within_200: float
-    loss_m: float
-
-
-def zone_errors(scheme: str, zone: PrivacyZone, tracks: int, seed: int, homes: int) -> list[ZoneRow]:
+def zone_errors(scheme: str, zone: PrivacyZone, tracks: int, seed: int, homes: int) -> list[ErrorRow]:
     """Return the errors of attacks on ends of tracks, and on one blurred home, as far off as ends on average."""
     generator = np.random.default_rng(seed)
     ends = zone.ends(zone.centres(homes, generator), tracks, generator)
@@ -145,6 +128,6 @@ def zone_errors(scheme: str, zone: PrivacyZone, tracks: int, seed: int, homes: i
     if zone.shifted:
         guesses.append((AS_DOCUMENTED, CIRCLE_AND_LAW, homes_by_law(zone, ends)))
     return [
-        ZoneRow(scheme, mechanism, attack, tracks, seed, homes, *median_and_shares(np.hypot(*found.T)), loss)
+        ErrorRow.of(scheme, mechanism, attack, tracks, seed, found)
         for mechanism, attack, found in (*guesses, (REMEMBERED, "", blurred))
     ]
