@@ -66,7 +66,6 @@ def test_the_table_of_rome_has_half_as_much_more_for_aipo_in_the_middle():
     np.testing.assert_allclose(more[[0, -1]], [0.153, 0.383], atol=1e-3)
     assert more.max() == pytest.approx(0.529, abs=1e-3)  # between 15 and 38 % at the ends only
     assert 1 - np.mean(ROME["AIPO"]) / np.mean(ROME["EM"]) == pytest.approx(0.58, abs=0.01)
-    assert 1 - np.mean(ROME["AIPO"]) / np.mean(ROME["RMP"]) == pytest.approx(0.10, abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +110,7 @@ def test_much_noise_tells_nothing():
     found = of_noise("", GAUSSIAN, 1e5, PEOPLE, TOWN_KM, samples=50, seed=1)
     assert found.loss_km == pytest.approx(centre.total.value / 1000, rel=1e-3)
     assert found.entropy_bits == pytest.approx(PEOPLE.entropy_bits, abs=1e-3)
-    assert found.gain > 0.99
+    assert found.loss_km < 0.01 * found.loss_before_km
 
 
 def test_a_mechanism_is_measured_report_by_report():
@@ -164,7 +163,7 @@ def test_mechanisms_of_a_small_town(board):
         if each.error_km is not None:
             assert each.error_km == pytest.approx(each.moved_km, rel=1e-9)
             assert each.loss_km <= each.moved_km * (1 + 1e-6)
-    assert board[0].gain < 0.01
+    assert board[0].loss_km > 0.99 * board[0].loss_before_km
 
 
 def test_means_have_intervals_where_something_was_simulated(board):

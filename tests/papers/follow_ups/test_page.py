@@ -208,5 +208,4 @@ def test_words_stand_on_what_they_say():
     isolation = judged("PRIVIC, abstract", "The mechanism of Blahut and Arimoto mitigates")
     assert (isolation.ours, isolation.verdict) == (False, Judgement.CONFIRMED)
     assert isolation.quote == "enforces an elastic metric that mitigates the problem of isolation"
-    assert judged("PRIVIC, abstract", "The visited cell with fewest visits").ours
     assert "README of AIPO's artifact" in paper_of("follow-ups").version

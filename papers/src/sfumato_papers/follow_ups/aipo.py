@@ -11,10 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.core import CoordinatePrivacy, Loss, Metric, MetricPrivacy, Prior, Space
 from sfumato.core.arrays import Floats
@@ -23,16 +22,15 @@ from sfumato.geo import Projection, Region, Visits
 from sfumato.optimal import Auto, choose_lattice, coordinate_bound, design
 from sfumato.rounding import about, at_least, at_most, percent
 
-from ..reproduction import SECONDS, Made, PaperClaim, RunTables, illustrates, interval, judged, unchecked
+from ..reproduction import Made, PaperClaim, RunTables, illustrates, interval, judged, unchecked
 from ..results import columns_of, markdown_table, where
-from .regions import around
+from .regions import around, pair_epsilons
 
 _ROME_EPSILONS: Final = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6)
 
 ROME: Final[Mapping[str, tuple[float, ...]]] = MappingProxyType(
     {
         "EM": (8.62, 8.52, 8.50, 8.55, 8.64, 8.74, 8.84, 8.93),
-        "RMP": (6.02, 5.07, 4.35, 3.88, 3.57, 3.37, 3.23, 3.14),
         "LP": (4.89, 3.18, 2.56, 2.27, 2.12, 2.03, 1.98, 1.96),
         "AIPO": (5.64, 4.56, 3.90, 3.47, 3.18, 2.96, 2.82, 2.71),
     }
@@ -40,7 +38,6 @@ ROME: Final[Mapping[str, tuple[float, ...]]] = MappingProxyType(
 """Losses in Rome that the README of AIPO's artifact prints, by epsilon as above."""
 
 ANCHORS: Final = "anchors"
-ANCHOR_TIMES: Final = f"{ANCHORS}{SECONDS}"
 AIPO: Final = "AIPO"
 AIPO_WIDE: Final = "AIPO, reports at all anchors"
 RELAXED: Final = "AIPO-R"
@@ -138,20 +135,27 @@ def anchored(anchors: Anchors, points: Floats, reports: Floats, east: float, nor
     mass = weights.sum(axis=0)
     lost = weights.T @ distances(points, reports) / np.maximum(mass, 1e-300)[:, None]
     corners = Space(range(len(mass)), anchors.points, "")
-    found = design(
-        Prior(corners, mass / mass.sum()),
-        loss=Loss(lost, "km"),
-        guarantees=MetricPrivacy(1.0, anchors.distances(east, north)),
-        observables=Space([f"report {k}" for k in range(len(reports))]),
-        solver=Auto(1),
-        gap=1e-4,
-        tie_break=False,
-        method="table",
-    ).mechanism
+    privacy = MetricPrivacy(1.0, anchors.distances(east, north))
+    matrix = _least(Prior(corners, mass / mass.sum()), lost, privacy, 1e-4)
     with np.errstate(divide="ignore"):
-        logs = np.log(found.matrix)
+        logs = np.log(matrix)
     # A report that no corner makes is made nowhere.
     return AnchorNoise(anchors, np.where(np.isfinite(logs), logs, -1e3))
+
+
+def _least(prior: Prior, lost: Floats, privacy: MetricPrivacy, gap: float) -> Floats:
+    """Return p(o|x) of the program of least loss, array (places, reports)."""
+    matrix: Floats = design(
+        prior,
+        loss=Loss(lost, "km"),
+        guarantees=privacy,
+        observables=Space([f"report {k}" for k in range(lost.shape[1])]),
+        solver=Auto(1),
+        gap=gap,
+        tie_break=False,
+        method="table",
+    ).mechanism.matrix
+    return matrix
 
 
 def distances(points: Floats, others: Floats) -> Floats:
@@ -162,12 +166,8 @@ def distances(points: Floats, others: Floats) -> Floats:
 
 def broken(beliefs: Floats, points: Floats, epsilon: float) -> tuple[float, float]:
     """Return the share of pairs of points that violate epsilon, and their largest epsilon per km."""
-    made: NDArray[np.bool_] = beliefs.max(axis=0) > 0
-    logs = np.log(np.maximum(beliefs[:, made], 1e-300))
-    first, second = np.triu_indices(len(points), k=1)
-    ratios = np.array([np.abs(logs[i] - logs[j]).max() for i, j in zip(first, second, strict=True)])
-    apart = distances(points, points)[first, second]
-    seen = ratios / apart
+    possible = beliefs[:, beliefs.max(axis=0) > 0]
+    seen = pair_epsilons(np.maximum(possible, 1e-300), distances(points, points))
     return float((seen > epsilon * (1 + 1e-9)).mean()), float(seen.max())
 
 
@@ -185,17 +185,9 @@ class AnchorRow(CompactRepr):
     epsilon_upper: float | None  # upper bound for all points of the box
 
 
-class _Points(NamedTuple):
-    """Points of a city in a box: the visits, and where they are on a plane, km."""
-
-    visits: Visits
-    region: Region
-    xy: Floats
-
-
 def interpolated(city: str, visits: Visits, epsilon: float, most: int, splits: int, seed: int) -> Made:
     """Measure AIPO, AIPO-R, a program on cells and the exponential mechanism, with 20 random reports."""
-    points = _points(visits, most).xy
+    _, _, points = _points(visits, most)
     reports = points[np.random.default_rng(seed).choice(len(points), size=_REPORTS, replace=False)]
     anchors = _anchors()
     best = _best(anchors, points, reports, epsilon, splits)
@@ -216,32 +208,31 @@ def certified(
     city: str, visits: Visits, epsilon: float, most: int, splits: int, vertices: int, heads: int
 ) -> Made:
     """Design certified noise for the same points, bound all mechanisms, and let AIPO report all anchors."""
-    found = _points(visits, most)
+    inside, region, points = _points(visits, most)
     promise = CoordinatePrivacy(f"{epsilon}/km")
-    lattice = choose_lattice(found.region, promise, most=vertices).lattice
-    prior = Prior.from_visits(lattice, found.visits)
-    made = design(prior, loss=lattice.loss(found.visits), guarantees=promise, solver=Auto(1), gap=_GAP)
+    lattice = choose_lattice(region, promise, most=vertices).lattice
+    prior = Prior.from_visits(lattice, inside)
+    made = design(prior, loss=lattice.loss(inside), guarantees=promise, solver=Auto(1), gap=_GAP)
     lost, upper = made.value, made.certificate.epsilon_upper if made.has_program else epsilon
-    least = coordinate_bound(found.visits, f"{epsilon}/km", points=heads, gap=_BOUND_GAP, time_limit=_BOUND_S)
+    least = coordinate_bound(inside, f"{epsilon}/km", points=heads, gap=_BOUND_GAP, time_limit=_BOUND_S)
     anchors = _anchors()
-    wide, far = _best(anchors, found.xy, anchors.points, epsilon, splits), distances(found.xy, anchors.points)
+    wide, far = _best(anchors, points, anchors.points, epsilon, splits), distances(points, anchors.points)
     rows = [
         AnchorRow(city, epsilon, CERTIFIED, None, lost, None, None, upper),
         AnchorRow(city, epsilon, BOUND, None, least.lower, None, None, None),
-        _row(city, epsilon, AIPO_WIDE, None, found.xy, far, wide.at(found.xy), wide.epsilon),
+        _row(city, epsilon, AIPO_WIDE, None, points, far, wide.at(points), wide.epsilon),
     ]
-    times = {"city": city, "epsilon": epsilon, "certified": made.seconds, "bound": least.seconds}
-    return {ANCHORS: [columns_of(row) for row in rows], ANCHOR_TIMES: [times]}
+    return {ANCHORS: [columns_of(row) for row in rows]}
 
 
-def _points(visits: Visits, most: int) -> _Points:
-    """Return at most so many visits of a box around the middle of the city."""
+def _points(visits: Visits, most: int) -> tuple[Visits, Region, Floats]:
+    """Return at most so many visits of a box around the middle of the city, the box, and their places in km."""
     region = around(visits, *_BOX_KM)
     inside = visits.inside(region)
     if len(inside) > most:
         inside = inside.select(np.sort(np.random.default_rng(1).choice(len(inside), most, replace=False)))
     plane = Projection(*region.centre)
-    return _Points(inside, region, plane.forward(inside.lat, inside.lon) / 1000)
+    return inside, region, plane.forward(inside.lat, inside.lon) / 1000
 
 
 def _anchors() -> Anchors:
@@ -291,17 +282,9 @@ def _on_cells(points: Floats, reports: Floats, epsilon: float) -> Floats:
     lost = np.zeros((len(index), len(reports)))
     np.add.at(lost, cell, distances(points, reports))
     space = Space(index, centres, "km")
-    found = design(
-        Prior(space, mass / mass.sum()),
-        loss=Loss(lost / np.maximum(mass, 1.0)[:, None], "km"),
-        guarantees=MetricPrivacy(epsilon, space.metric("euclidean")),
-        observables=Space([f"report {k}" for k in range(len(reports))]),
-        solver=Auto(1),
-        gap=_GAP,
-        tie_break=False,
-        method="table",
-    )
-    beliefs: Floats = found.mechanism.matrix[cell]
+    privacy = MetricPrivacy(epsilon, space.metric("euclidean"))
+    means = lost / np.maximum(mass, 1.0)[:, None]
+    beliefs: Floats = _least(Prior(space, mass / mass.sum()), means, privacy, _GAP)[cell]
     return beliefs
 
 

@@ -6,7 +6,7 @@ privacy-preserving mechanisms", CCS 2017.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, pi, sqrt
 from types import MappingProxyType
@@ -113,11 +113,6 @@ class Measure(CompactRepr):
     moved_km: float | None = None  # loss after every report moved to the best spot; None for simulations
     error_km: float | None = None  # error of the best attacker against those; None for simulations
 
-    @property
-    def gain(self) -> float:
-        """The part of the loss that the remap takes away."""
-        return 1 - self.loss_km / self.loss_before_km
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CityRow(CompactRepr):
@@ -178,6 +173,9 @@ def of_noise(
     city: str, name: str, level_km: float, prior: Prior, metric: Metric, *, samples: int, seed: int
 ) -> Measure:
     """Return the measures of noise in the plane: exact posteriors of simulated reports."""
+    if name not in _NOISES:
+        raise InputError(f"the noise {name!r} is unknown.", f"use {LAPLACE}, {GAUSSIAN} or {CIRCLE}.")
+    noise, log_density = _NOISES[name]
     coordinates = prior.space.coordinates
     if coordinates is None or prior.space.unit != "m":
         raise InputError(f"{prior.space!r} has no coordinates in metres.", "use places on a plane.")
@@ -186,12 +184,12 @@ def of_noise(
     points, weights = coordinates[support] / 1000, prior.probabilities[support]
     between = metric.array[np.ix_(support, support)]
     true = points[rng.choice(len(support), size=samples, p=weights / weights.sum())]
-    reports = true + _noise(name, level_km, samples, rng)
+    reports = true + noise(level_km, samples, rng)
     losses, entropies = np.empty(samples), np.empty(samples)
     for start in range(0, samples, _BLOCK):
         block = reports[start : start + _BLOCK]
         squares = ((block[:, None, :] - points) ** 2).sum(axis=2)
-        logs = _log_density(name, level_km, squares) + np.log(weights)
+        logs = log_density(level_km, squares) + np.log(weights)
         posterior = np.exp(logs - logs.max(axis=1, keepdims=True))
         posterior /= posterior.sum(axis=1, keepdims=True)
         nearest = np.argmin(posterior @ between, axis=1)
@@ -220,27 +218,28 @@ def bits_below(found: Iterable[tuple[str, float, float]]) -> dict[int, float]:
     }
 
 
-def _noise(name: str, level_km: float, samples: int, rng: np.random.Generator) -> Floats:
-    """Return noise in kilometres, array (samples, 2)."""
-    if name == LAPLACE:
-        return PlanarLaplace(2 / level_km, "km").simulate(np.zeros((samples, 2)), rng)
-    if name == GAUSSIAN:
-        return rng.normal(0, level_km / sqrt(pi / 2), (samples, 2))
-    if name == CIRCLE:
-        radius, angle = 1.5 * level_km * np.sqrt(rng.random(samples)), rng.uniform(0, 2 * pi, samples)
-        return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
-    raise InputError(f"the noise {name!r} is unknown.", f"use {LAPLACE}, {GAUSSIAN} or {CIRCLE}.")
+def _disc(radius_km: float, samples: int, rng: np.random.Generator) -> Floats:
+    radius, angle = radius_km * np.sqrt(rng.random(samples)), rng.uniform(0, 2 * pi, samples)
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
 
 
-def _log_density(name: str, level_km: float, squares: Floats) -> Floats:
-    """Return the logarithm of the density up to a constant, for squared lengths in square kilometres."""
-    if name == LAPLACE:
-        logs: Floats = -2 / level_km * np.sqrt(squares)
-    elif name == GAUSSIAN:
-        logs = -squares / (2 * (level_km / sqrt(pi / 2)) ** 2)
-    else:  # a report on the rim is within it despite rounding
-        logs = np.where(squares <= (1.5 * level_km) ** 2 * (1 + 1e-9), 0.0, -inf)
-    return logs
+# Of a mean length, a number of samples and a generator the noise in km, array (samples, 2), and of a mean length
+# and squared lengths the logarithm of its density up to a constant.
+_NOISES: Final[Mapping[str, tuple[Callable[..., Floats], Callable[[float, Floats], Floats]]]] = {
+    LAPLACE: (
+        lambda km, samples, rng: PlanarLaplace(2 / km, "km").simulate(np.zeros((samples, 2)), rng),
+        lambda km, squares: -2 / km * np.sqrt(squares),
+    ),
+    GAUSSIAN: (
+        lambda km, samples, rng: rng.normal(0, km / sqrt(pi / 2), (samples, 2)),
+        lambda km, squares: -squares / (2 * (km / sqrt(pi / 2)) ** 2),
+    ),
+    CIRCLE: (
+        lambda km, samples, rng: _disc(1.5 * km, samples, rng),
+        # A report on the rim is within it despite rounding.
+        lambda km, squares: np.where(squares <= (1.5 * km) ** 2 * (1 + 1e-9), 0.0, -inf),
+    ),
+}
 
 
 def described(ground: VisitedPlaces, box: str = "") -> Made:
@@ -354,17 +353,16 @@ def means(rows: Sequence[Measure]) -> list[Mean]:
         values = [getattr(row, field) for row in seeds]
         return Bracket.exact(values[0]) if seeds[0].seed is None else interval(values)
 
-    return [
-        Mean(
-            first.city,
-            first.mechanism,
-            first.level_km,
-            first.loss_before_km,
-            mean((first, *others), "loss_km"),
-            mean((first, *others), "entropy_bits"),
-        )
-        for first, *others in groups.values()
-    ]
+    found = []
+    for own in groups.values():
+        one, (lost, bits) = own[0], (mean(own, field) for field in ("loss_km", "entropy_bits"))
+        found.append(Mean(one.city, one.mechanism, one.level_km, one.loss_before_km, lost, bits))
+    return found
+
+
+def published_gains(name: str) -> list[float]:
+    """Return the published part of the loss that the remap takes away, by level."""
+    return [1 - lost / level for level, (lost, _) in zip(LEVELS_KM, PUBLISHED[name], strict=True)]
 
 
 def board_claims(tables: RunTables) -> list[PaperClaim]:
@@ -449,7 +447,7 @@ def _remap(found: Sequence[Mean]) -> PaperClaim:
     laplace = where(found, mechanism=LAPLACE)
     near = where(laplace, level_km=1.0)
     low, high = (pick(laplace, key=lambda each: each.gain) for pick in (min, max))
-    published = [1 - lost / level for level, (lost, _) in zip(LEVELS_KM, PUBLISHED[LAPLACE], strict=True)]
+    published = published_gains(LAPLACE)
     return ours(
         f"{_WHO}, results of the code",
         "The part of the loss of Laplace noise that the remap takes depends on the length of the noise.",

@@ -34,9 +34,10 @@ from .drawing_board import (
     Measure,
     TownRow,
     means,
+    published_gains,
 )
 from .privic import BLAHUT, BUSIEST, ISOLATED, NOISE, PLACES, ROUNDS, CellNoiseRow, RoundRow
-from .spanners import EXACT, REALISED, SPANNER_TIMES, SPANNERS, STRUCTURED, SpannerRow, SpannerTime
+from .spanners import EXACT, REALISED, SPANNERS, SpannerRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 CAPTIONS: Final = {
     SPANNERS: "Spanners. Left: proved loss above the least one, by the realised dilation. Right: "
     "rows of the program, for the smallest dilation (lines), the largest (dots) and all pairs (dashed).",
-    SPANNER_TIMES: "Seconds of one program on the grid, by the number of places: the structured method and HiGHS.",
     BOARD: "How much less entropy than ExPost mechanisms have at equal loss, after the best remap, here and as "
     "published for San Francisco. ExPost's entropy is interpolated between its points.",
     "board-remap": "Share of the loss of noise that the remap removes, by the mean length of the noise. Dots: "
@@ -86,7 +86,6 @@ def figures(tables: RunTables) -> Mapping[str, Figure]:
     found, cities = means(tables.rows(BOARD, Measure)), tables.rows(CITIES, CityRow)
     return {
         SPANNERS: spanners_figure(tables.rows(SPANNERS, SpannerRow)),
-        SPANNER_TIMES: times_figure(tables.rows(SPANNER_TIMES, SpannerTime)),
         BOARD: board_figure(found, cities),
         "board-remap": remap_figure(found, cities),
         TOWN: town_figure(tables.rows(TOWN, TownRow)),
@@ -94,6 +93,16 @@ def figures(tables: RunTables) -> Mapping[str, Figure]:
         PLACES: places_figure(tables.rows(PLACES, CellNoiseRow)),
         ANCHORS: anchors_figure(tables.rows(ANCHORS, AnchorRow)),
     }
+
+
+def _panels(cities: Sequence[str], height: float, sharey: bool = True, **axes: Any) -> tuple[Figure, list[Any]]:
+    """Return a figure with a panel for each city, which has a grid."""
+    figure = blank(7.4, height)
+    panels = list(figure.subplots(1, len(cities), sharey=sharey, squeeze=False)[0])
+    for ax, city in zip(panels, cities, strict=True):
+        ax.set(title=city, **axes)
+        ax.grid(alpha=0.3)
+    return figure, panels
 
 
 def _with_legend(figure: Figure, panel: Axes, side: str, columns: int) -> Figure:
@@ -110,9 +119,8 @@ def _plot(ax: Axes, points: Iterable[tuple[float, float]], **look: Any) -> None:
 
 def anchors_figure(rows: Sequence[AnchorRow]) -> Figure:
     """Return the loss of each mechanism against epsilon, in each city; means over draws of the reports."""
-    cities = distinct(rows, "city")
-    figure = blank(7.4, 4.2)
-    panels = np.atleast_1d(figure.subplots(1, len(cities), sharey=True))
+    cities, most = distinct(rows, "city"), max(row.epsilon for row in rows)
+    figure, panels = _panels(cities, 4.2, xlabel="epsilon (per km)", xlim=(0, 1.1 * most))
     for ax, city in zip(panels, cities, strict=True):
         for name, look in _LOOKS.items():
             draws = where(rows, city=city, mechanism=name)
@@ -120,11 +128,7 @@ def anchors_figure(rows: Sequence[AnchorRow]) -> Figure:
             losses = [interval([row.loss for row in where(draws, epsilon=epsilon)]).value for epsilon in epsilons]
             if draws:
                 ax.plot(epsilons, losses, markersize=5, linewidth=1.3, **look)
-        most = max(row.epsilon for row in rows)
-        ax.set(xlabel="epsilon (per km)", title=city, xlim=(0, 1.1 * most))
-        ax.grid(alpha=0.3)
-    panels[0].set_ylim(bottom=0)
-    panels[0].set_ylabel("mean distance from the true point (km)")
+    panels[0].set(ylim=(0, None), ylabel="mean distance from the true point (km)")
     return _with_legend(figure, panels[0], "lower", 3)
 
 
@@ -167,25 +171,19 @@ def board_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
 
 def remap_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
     """Return what the remap takes of the loss of noise in the plane, by city and as published."""
-    figure = blank(7.4, 3.6)
-    panels = np.atleast_1d(figure.subplots(1, len(cities), sharey=True))
+    figure, panels = _panels([each.city for each in cities], 3.6, xscale="log")
     for ax, city in zip(panels, cities, strict=True):
         for name in (LAPLACE, GAUSSIAN, CIRCLE):
-            mine = [
-                (each.level_km or 0.0, 100 * each.gain) for each in where(found, city=city.city, mechanism=name)
-            ]
-            theirs = [
-                100 * (1 - lost / level) for level, (lost, _) in zip(LEVELS_KM, PUBLISHED[name], strict=True)
-            ]
+            rows = where(found, city=city.city, mechanism=name)
+            here = [(row.level_km or 0.0, 100 * row.gain) for row in rows]
+            published = [100 * gain for gain in published_gains(name)]
             colour, marker = _STYLES[name]
-            _plot(ax, mine, color=colour, marker=marker, markersize=5, label=f"{name}, here")
-            ax.plot(LEVELS_KM, theirs, color=colour, marker=marker, markersize=4, fillstyle="none", linestyle=":")
+            _plot(ax, here, color=colour, marker=marker, markersize=5, label=f"{name}, here")
+            hollow: dict[str, Any] = {"markersize": 4, "fillstyle": "none", "linestyle": ":"}
+            ax.plot(LEVELS_KM, published, color=colour, marker=marker, **hollow)
         ax.plot([], [], color=LIGHT.muted, linestyle=":", label="San Francisco, published")
-        ax.set(xscale="log", title=city.city)
         ax.xaxis.set_major_formatter("{x:g}")
-        ax.grid(alpha=0.3)
-    panels[0].set_ylim(bottom=0)
-    panels[0].set_ylabel("loss that the remap removes (%)")
+    panels[0].set(ylim=(0, None), ylabel="loss that the remap removes (%)")
     figure.supxlabel("mean length of the noise, 2 / epsilon (km)", fontsize=10)
     return _with_legend(figure, panels[0], "upper", 4)
 
@@ -212,8 +210,7 @@ def town_figure(rows: Sequence[TownRow]) -> Figure:
 def rounds_figure(rows: Sequence[RoundRow]) -> Figure:
     """Return how far the estimate is from the truth after odd and after even rounds, with intervals over seeds."""
     cities = distinct(rows, "city")
-    figure = blank(7.4, 3.2)
-    panels = figure.subplots(1, len(cities), sharey=True, squeeze=False)[0]
+    figure, panels = _panels(cities, 3.2, xlabel="round")
     for ax, city in zip(panels, cities, strict=True):
         own = where(rows, city=city, slope=rows[0].slope, steps=rows[0].steps)
         for turn, name, colour in ((1, "odd rounds", LIGHT.series[0]), (0, "even rounds", LIGHT.series[1])):
@@ -224,28 +221,22 @@ def rounds_figure(rows: Sequence[RoundRow]) -> Figure:
             ax.plot(numbers, means, "o-" if turn else "^-", color=colour, markersize=4, linewidth=1.2)
             if ax is panels[-1]:
                 label_curve(ax, (numbers[-1], means[-1]), name, colour, (3, -13 if turn else 14), "right")
-        ax.set(xlabel="round", title=city)
         ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.grid(alpha=0.3)
     panels[0].set(ylabel="distance of the estimate\nfrom the truth (km)", ylim=(0, None))
     return figure
 
 
 def places_figure(rows: Sequence[CellNoiseRow]) -> Figure:
     """Return the mean distance of reports from an isolated and from the busiest cell, at equal tight epsilon."""
-    cities = distinct(rows, "city")
-    figure = blank(7.4, 3.6)
-    panels = np.atleast_1d(figure.subplots(1, len(cities)))
+    cities, most = distinct(rows, "city"), max(row.slope for row in rows)
+    figure, panels = _panels(cities, 3.6, sharey=False, xlabel="slope b (per cell)", xlim=(0, 1.1 * most))
     for ax, city in zip(panels, cities, strict=True):
-        for place, line in ((ISOLATED, "-"), (BUSIEST, "--")):
+        for place, line, fill in ((ISOLATED, "-", "full"), (BUSIEST, "--", "none")):
             for k, name in enumerate((BLAHUT, NOISE)):
                 own = [(row.slope, row.distance) for row in where(rows, city=city, place=place, mechanism=name)]
-                look = {"color": LIGHT.series[k], "marker": "o^"[k], "markersize": 5, "linestyle": line}
-                look["fillstyle"] = "full" if place == ISOLATED else "none"
-                _plot(ax, own, label=f"{name}, {place} cell", **look)
-        most = max(row.slope for row in rows)
-        ax.set(xlabel="slope b (per cell)", title=city, xlim=(0, 1.1 * most), ylim=(0, None))
-        ax.grid(alpha=0.3)
+                look = {"color": LIGHT.series[k], "marker": "o^"[k], "linestyle": line, "fillstyle": fill}
+                _plot(ax, own, label=f"{name}, {place} cell", markersize=5, **look)
+        ax.set_ylim(bottom=0)
     panels[0].set_ylabel("mean distance of the report (cells)")
     return _with_legend(figure, panels[0], "lower", 2)
 
@@ -284,32 +275,4 @@ def spanners_figure(rows: Sequence[SpannerRow]) -> Figure:
     for ax in (cost, count):
         ax.grid(alpha=0.3)
         ax.legend(fontsize=8)
-    return figure
-
-
-def times_figure(rows: Sequence[SpannerTime]) -> Figure:
-    """Return how long programs took by the number of places, on the ground where all methods were timed."""
-    figure = blank(7.5, 4.8)
-    ax = figure.subplots()
-    ground = next((row.ground for row in rows if row.method != STRUCTURED), rows[0].ground)
-    here = where(rows, ground=ground)
-    every = distinct(here, "dilation_asked")
-    for method, asked in dict.fromkeys((row.method, row.dilation_asked) for row in here):
-        k = every.index(asked)
-        name = f"{method}, {'all pairs' if asked is None else f'dilation {asked:g}'}"
-        _plot(
-            ax,
-            [(row.places, row.seconds) for row in where(here, method=method, dilation_asked=asked)],
-            color=LIGHT.series[k % len(LIGHT.series)],
-            marker=_MARKERS[k % len(_MARKERS)],
-            markersize=5,
-            linestyle="-" if method == STRUCTURED else "--",
-            label=name,
-        )
-    ax.set(xlabel="places", ylabel="seconds", yscale="log", title=f"Time of one program ({ground})")
-    ax.set_xticks(sorted({row.places for row in here}))
-    ax.minorticks_off()
-    ax.yaxis.set_major_formatter("{x:g}")
-    ax.grid(alpha=0.3)
-    ax.legend(fontsize=8, handlelength=3)
     return figure

@@ -15,7 +15,7 @@ from .aipo import ANCHORS, anchor_claims, certified, interpolated
 from .drawing_board import BOARD, LIMITED, TOWN, board_claims, described, finer, limited, measured, town
 from .figures import CAPTIONS, figures
 from .privic import ESTIMATES, PLACES, ROUNDS, SLOPES, collected, compared, rounds_claims, sloped
-from .regions import GRID, VisitedPlaces, around, box_name, grid_ground, spots, spots_ground
+from .regions import VisitedPlaces, around, box_name, grid_ground, spots, spots_ground
 from .spanners import SPANNERS, spanned, spanner_claims
 
 _SEED: Final = 1  # of the visits to grids
@@ -30,7 +30,6 @@ class _Size:
     sides: tuple[int, ...] = (5, 7, 10)  # cells along the sides of grids
     places: tuple[int, ...] = (25, 50, 100)
     dilations: tuple[float, ...] = (1.05, 1.1, 1.2, 1.5, 2.0)
-    general: int = 50  # most places for which a general back-end is timed
     spots: int = 400
     levels: tuple[float, ...] = (0.05, 0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
     limited: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0)
@@ -56,7 +55,6 @@ _QUICK: Final = _Size(
     sides=(3, 4),
     places=(16, 25),
     dilations=(1.05, 1.5),
-    general=16,
     spots=60,
     levels=(0.1, 0.5, 1.0, 2.0),
     limited=(1.0,),
@@ -86,9 +84,8 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
         grounds += [spots_ground(city, visits, count) for count in size.places]
     parts = []
     for ground in grounds:
-        timed = (None, 1.05, 1.1) if ground.name == GRID and len(ground.prior) <= size.general else ()
         name = f"spanners, {ground.name}, {len(ground.prior)} places"
-        parts.append(StudyPart(name, spanned, (ground, size.dilations, timed)))
+        parts.append(StudyPart(name, spanned, (ground, size.dilations)))
     parts.append(StudyPart("drawing board, town", town, (size.town,)))
     for city, visits in setting.data.items():
         parts += [*_board(city, visits, size), *_privic(city, visits, size), *_anchors(city, visits, size)]
@@ -131,6 +128,27 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
     return [*spanner_claims(tables), *board_claims(tables), *rounds_claims(tables), *anchor_claims(tables)]
 
 
+_EQUATIONS: Final = (
+    ("Bordenabe, OptQL", "the program of all pairs", "sf.optimal.design", SPANNERS),
+    ("Bordenabe, spanners", "the greedy spanner", "sf.core.greedy_spanner", SPANNERS),
+    ("Bordenabe, spanners", "its program: pairs=", "sf.optimal.design", SPANNERS),
+    ("Oya, average error", "the best attacker", "sf.attacks.optimal", BOARD),
+    ("Oya, conditional entropy", "bits that are left", "sf.leakage.conditional_entropy_bits", BOARD),
+    ("Oya, optimal remap", "in the plane", "sf.mechanisms.remapped_in_plane", BOARD),
+    ("Oya, ExPost", "least information", "sf.mechanisms.rate_distortion", BOARD),
+    ("Oya, ExPost", "worst loss: largest_loss=", "sf.mechanisms.rate_distortion", LIMITED),
+    ("Oya, coin", "the coin", "sf.mechanisms.coin_of_distortion", BOARD),
+    ("Oya, 5 x 5 cells", "optima of one program", "sf.optimal.maximise_distortion", TOWN),
+    ("PRIVIC, Blahut-Arimoto", "least information", "sf.mechanisms.rate_distortion", SLOPES),
+    ("PRIVIC, rounds", "rounds", "sfumato.estimation.incremental", ROUNDS),
+    ("PRIVIC, IBU", "updates", "sfumato.estimation.bayesian_updates", ESTIMATES),
+    ("PRIVIC, distance", "earth mover's distance", "sf.transport.wasserstein", ROUNDS),
+    ("PRIVIC, elastic", "noise by place", "sf.mechanisms.rate_distortion", PLACES),
+    ("AIPO, steps 1 to 3", "anchors and interpolated logarithms", "sfumato_papers.follow_ups.anchored", ANCHORS),
+    ("AIPO, lower bound", "of all mechanisms", "sf.optimal.coordinate_bound", ANCHORS),
+    ("Compared with AIPO", "a certified guarantee between points", "sf.optimal.design", ANCHORS),
+)
+
 PAPER: Final = Paper(
     name="follow-ups",
     title="Follow-ups: spanners, the drawing board, PRIVIC and AIPO",
@@ -157,34 +175,6 @@ PAPER: Final = Paper(
     claims=_claims,
     figures=figures,
     captions=CAPTIONS,
-    equations=(
-        Equation("Bordenabe, OptQL", "the program of all pairs", "sf.optimal.design", f"{SPANNERS}.csv"),
-        Equation("Bordenabe, spanners", "the greedy spanner", "sf.core.greedy_spanner", f"{SPANNERS}.csv"),
-        Equation("Bordenabe, spanners", "its program: pairs=", "sf.optimal.design", f"{SPANNERS}.csv"),
-        Equation("Oya, average error", "the best attacker", "sf.attacks.optimal", f"{BOARD}.csv"),
-        Equation(
-            "Oya, conditional entropy", "bits that are left", "sf.leakage.conditional_entropy_bits", f"{BOARD}.csv"
-        ),
-        Equation("Oya, optimal remap", "in the plane", "sf.mechanisms.remapped_in_plane", f"{BOARD}.csv"),
-        Equation("Oya, ExPost", "least information", "sf.mechanisms.rate_distortion", f"{BOARD}.csv"),
-        Equation("Oya, ExPost", "worst loss: largest_loss=", "sf.mechanisms.rate_distortion", f"{LIMITED}.csv"),
-        Equation("Oya, coin", "the coin", "sf.mechanisms.coin_of_distortion", f"{BOARD}.csv"),
-        Equation("Oya, 5 x 5 cells", "optima of one program", "sf.optimal.maximise_distortion", f"{TOWN}.csv"),
-        Equation("PRIVIC, Blahut-Arimoto", "least information", "sf.mechanisms.rate_distortion", f"{SLOPES}.csv"),
-        Equation("PRIVIC, rounds", "rounds", "sfumato.estimation.incremental", f"{ROUNDS}.csv"),
-        Equation("PRIVIC, IBU", "updates", "sfumato.estimation.bayesian_updates", f"{ESTIMATES}.csv"),
-        Equation("PRIVIC, distance", "earth mover's distance", "sf.transport.wasserstein", f"{ROUNDS}.csv"),
-        Equation("PRIVIC, elastic", "noise by place", "sf.mechanisms.rate_distortion", f"{PLACES}.csv"),
-        Equation(
-            "AIPO, steps 1 to 3",
-            "anchors and interpolated logarithms",
-            "sfumato_papers.follow_ups.anchored",
-            f"{ANCHORS}.csv",
-        ),
-        Equation("AIPO, lower bound", "of all mechanisms", "sf.optimal.coordinate_bound", f"{ANCHORS}.csv"),
-        Equation(
-            "Compared with AIPO", "a certified guarantee between points", "sf.optimal.design", f"{ANCHORS}.csv"
-        ),
-    ),
+    equations=tuple(Equation(number, what, call, f"{table}.csv") for number, what, call, table in _EQUATIONS),
     minutes=25,
 )

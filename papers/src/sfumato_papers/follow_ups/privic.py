@@ -30,7 +30,7 @@ from sfumato.transport import wasserstein
 
 from ..reproduction import Made, PaperClaim, RunTables, follows, illustrates, interval, judged, ours, unchecked
 from ..results import columns_of, distinct, where
-from .regions import BOXES, SAN_FRANCISCO, CityCells, PublishedBox, cell_distances
+from .regions import BOXES, SAN_FRANCISCO, CityCells, PublishedBox, cell_distances, pair_epsilons
 
 SLOPES: Final = "privic-slopes"
 ROUNDS: Final = "privic-rounds"
@@ -135,15 +135,6 @@ def stepped(prior: Floats, distance: Metric, slope: float, steps: int) -> Floats
     return found
 
 
-def tight(matrix: Floats, distance: Metric) -> float:
-    """Return the largest epsilon between two secrets, in floating point; impossible reports do not count."""
-    logs = np.log(matrix[:, matrix.min(axis=0) > 0])
-    return max(
-        float((np.abs(logs[s] - logs[s + 1 :]).max(axis=1) / distance.array[s, s + 1 :]).max())
-        for s in range(len(logs) - 1)
-    )
-
-
 def sloped(city: str, visits: Visits, slope: float, steps: tuple[int, ...]) -> Made:
     """Make the mechanism of one slope for the true population, and prove its tight epsilon."""
     cells = CityCells.of(visits)
@@ -153,7 +144,9 @@ def sloped(city: str, visits: Visits, slope: float, steps: tuple[int, ...]) -> M
         mechanism = _mechanism(cells, cells.prior, slope, each)
         exact = stepped(cells.prior.probabilities, cells.distance, slope, each) if each else mechanism.matrix
         proof = prove_metric_privacy(mechanism, asked)
-        epsilons = (tight(exact, cells.distance), proof.upper, proof.holds)
+        possible = exact[:, exact.min(axis=0) > 0]  # impossible reports do not count
+        tight = float(pair_epsilons(possible, cells.distance.array).max())
+        epsilons = (tight, proof.upper, proof.holds)
         lost = mechanism.expected_loss(cells.prior, cells.distance)
         rows.append(RateRow(city, cells.box, slope, str(each or CONVERGED), *epsilons, lost))
     return {SLOPES: [columns_of(row) for row in rows]}
@@ -259,7 +252,7 @@ def rounds_claims(tables: RunTables) -> list[PaperClaim]:
     return [
         _promise(slopes),
         *(_tight(where(slopes, box=box.city), box) for box in BOXES),
-        *_elastic(tables.rows(PLACES, CellNoiseRow)),
+        _elastic(tables.rows(PLACES, CellNoiseRow)),
         _rounds(tables.rows(ROUNDS, RoundRow)),
         *(_estimates([row for row in estimates if boxes[row.city] == box.city], box) for box in BOXES),
         _estimates_at_best(estimates),
@@ -315,7 +308,7 @@ def _tight(rows: Sequence[RateRow], box: PublishedBox) -> PaperClaim:
     )
 
 
-def _elastic(rows: Sequence[CellNoiseRow]) -> list[PaperClaim]:
+def _elastic(rows: Sequence[CellNoiseRow]) -> PaperClaim:
     by = {(row.city, row.slope, row.place, row.mechanism): row.distance for row in rows}
     cases = list(dict.fromkeys((row.city, row.slope) for row in rows))
     more = sum(by[*case, ISOLATED, BLAHUT] > by[*case, ISOLATED, NOISE] for case in cases)
@@ -323,24 +316,15 @@ def _elastic(rows: Sequence[CellNoiseRow]) -> list[PaperClaim]:
     alone, noise, busy = (
         about(by[city, slope, *key], 3) for key in ((ISOLATED, BLAHUT), (ISOLATED, NOISE), (BUSIEST, BLAHUT))
     )
-    return [
-        illustrates(
-            _ABSTRACT,
-            "The mechanism of Blahut and Arimoto mitigates the problem of isolation.",
-            more == len(cases),
-            "The visited cell with fewest visits within two cells gets more noise than from Laplace noise of "
-            f"equal tight epsilon in {more} of {len(cases)} cases.",
-            quote="enforces an elastic metric that mitigates the problem of isolation",
-        ),
-        ours(
-            _ABSTRACT,
-            "The visited cell with fewest visits within two cells gets more noise than from Laplace noise of "
-            "equal tight epsilon.",
-            more == len(cases),
-            f"So in {more} of {len(cases)} cases. In {city} (b {slope:g}) this cell gets {alone} cells of noise "
-            f"on average, Laplace noise {noise}; the most visited cell gets {busy}.",
-        ),
-    ]
+    return illustrates(
+        _ABSTRACT,
+        "The mechanism of Blahut and Arimoto mitigates the problem of isolation.",
+        more == len(cases),
+        "The visited cell with fewest visits within two cells gets more noise than from Laplace noise of equal "
+        f"tight epsilon in {more} of {len(cases)} cases. In {city} (b {slope:g}) this cell gets {alone} cells of "
+        f"noise on average, Laplace noise {noise}; the most visited cell gets {busy}.",
+        quote="enforces an elastic metric that mitigates the problem of isolation",
+    )
 
 
 def _mean(rows: Iterable[RoundRow | EstimateRow]) -> Bracket:

@@ -140,3 +140,11 @@ def _positions(shape: tuple[int, int], margin: int) -> Floats:
     """Return column and row of each cell, array (cells, 2)."""
     x, y = (np.arange(-margin, count + margin) for count in shape)
     return np.column_stack([np.tile(x, len(y)), np.repeat(y, len(x))]).astype(np.float64)
+
+
+def pair_epsilons(matrix: Floats, apart: Floats) -> Floats:
+    """Return the epsilon of p(o|s) > 0 between each two secrets, in floating point, array (pairs,)."""
+    logs, (first, second) = np.log(matrix), np.triu_indices(len(matrix), k=1)
+    ratios = [np.abs(logs[s] - logs[s + 1 :]).max(axis=1) for s in range(len(logs) - 1)]
+    epsilons: Floats = np.concatenate(ratios) / apart[first, second]
+    return epsilons
