@@ -10,7 +10,7 @@ from sfumato.tables import write_rows
 from sfumato_papers.repeated_releases import BOTH, FRESH, MEMO, repeated_figure, repetition
 from sfumato_papers.repeated_releases.paper import PAPER
 from sfumato_papers.reproduction import Judgement, RunTables, Setting, counts
-from sfumato_papers.results import columns_of
+from sfumato_papers.results import columns_of, where
 
 GRID = sf.Grid.covering("2 km x 1 km around 48.85,2.35", cell="500 m")
 BELIEF = sf.Prior(GRID, np.array([4, 0, 1, 2, 3, 1, 0, 5]) / 16)  # two places are never visited
@@ -22,49 +22,50 @@ def found():
     return repetition(sf.mechanisms.planar_geometric(GRID, "2/km"), BELIEF, (1, 2, 4, 30), trials=400, seed=3)
 
 
+def column(rows, scheme, name):
+    return np.array([getattr(row, name) for row in where(rows, scheme=scheme)])
+
+
 def test_one_report_is_the_mechanism_itself(found):
     mechanism = sf.mechanisms.planar_geometric(GRID, "2/km")
     once = optimal(mechanism, BELIEF, METRES).error
     twice = optimal(mechanism.then(mechanism), BELIEF, METRES).error
-    assert found.optimal[FRESH].error[0] == pytest.approx(once)
-    assert found.optimal[MEMO].error[0] == pytest.approx(once)
-    assert found.optimal[BOTH].error[0] == pytest.approx(twice)
-    assert found.blind_error_m == pytest.approx(blind(BELIEF, METRES).error)
+    for name, error in ((FRESH, once), (MEMO, once), (BOTH, twice)):
+        assert column(found, name, "error_m")[0] == pytest.approx(error)
+    assert found[0].blind_error_m == pytest.approx(blind(BELIEF, METRES).error)
 
 
 def test_fresh_noise_wears_off_and_a_memo_does_not(found):
-    fresh, memo, both = (found.optimal[name] for name in (FRESH, MEMO, BOTH))
-    assert np.ptp(memo.error) == pytest.approx(0, abs=1e-9)
-    assert fresh.exact[:2] == (True, True)
-    assert fresh.error[1] < fresh.error[0]
-    assert fresh.lower[-1] < 0.2 * fresh.error[0]
+    fresh, memo, both = (column(found, name, "error_m") for name in (FRESH, MEMO, BOTH))
+    assert np.ptp(memo) == pytest.approx(0, abs=1e-9)
+    assert column(found, FRESH, "exact")[:2].all()
+    assert fresh[1] < fresh[0]
+    assert column(found, FRESH, "lower_m")[-1] < 0.2 * fresh[0]
     # Noise on a memo tells less than the memo, and in the end as much.
-    assert (both.upper >= memo.error - 1e-9).all()
-    assert both.error[0] > memo.error[0] + 1
-    assert found.averaging[FRESH].error[-1] < found.averaging[MEMO].lower[-1]
-    for name in (FRESH, MEMO, BOTH):
-        assert (found.averaging[name].upper >= found.optimal[name].lower).all()
+    assert (column(found, BOTH, "upper_m") >= memo - 1e-9).all()
+    assert both[0] > memo[0] + 1
+    assert column(found, FRESH, "averaging_error_m")[-1] < column(found, MEMO, "averaging_lower_m")[-1]
+    assert all(row.averaging_upper_m >= row.lower_m for row in found)
 
 
 def test_what_is_spent(found):
-    once = found.epsilons[MEMO][0]
-    assert found.epsilons[MEMO] == (once,) * 4
-    assert found.epsilons[BOTH] == (once,) * 4
-    np.testing.assert_allclose(found.epsilons[FRESH], once * np.array([1, 2, 4, 30]), rtol=1e-9)
-    assert 1.99 < once <= 2
+    fresh, memo, both = (column(found, name, "epsilon_upper_per_km") for name in (FRESH, MEMO, BOTH))
+    assert (memo == memo[0]).all()
+    assert (both == memo).all()
+    np.testing.assert_allclose(fresh, memo[0] * np.array([1, 2, 4, 30]), rtol=1e-9)
+    assert 1.99 < memo[0] <= 2
 
 
 def test_figure(found):
-    upper, lower = repeated_figure(found.rows).axes
+    upper, lower = repeated_figure(found).axes
     assert "km" in upper.get_ylabel()
-    np.testing.assert_allclose(
-        np.asarray(upper.lines[0].get_ydata(), dtype=float), found.optimal[FRESH].error / 1000
-    )
+    drawn = np.asarray(upper.lines[0].get_ydata(), dtype=float)
+    np.testing.assert_allclose(drawn, column(found, FRESH, "error_m") / 1000)
     assert lower.get_yscale() == "log"
 
 
 def test_thresholds_of_ours_judge_no_claim(found, tmp_path):
-    rows = [columns_of(row) for row in found.rows]
+    rows = [columns_of(row) for row in found]
     write_rows(list(rows[0]), (row.values() for row in rows), tmp_path / "repeated-releases.csv")
     claims = PAPER.claims(RunTables(tmp_path))
     # 400 trials do not settle the mean of the reports.

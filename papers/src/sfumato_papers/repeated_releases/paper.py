@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from sfumato.core import Prior
 from sfumato.errors import DataError
-from sfumato.geo import Visits
+from sfumato.geo import Grid, Region, Visits
+from sfumato.mechanisms import planar_geometric
 from sfumato.rounding import about, amount, at_most
 
 from ..reproduction import Equation, Made, Paper, PaperClaim, RunTables, Setting, StudyPart, follows, ours
 from ..results import columns_of
-from .study import BOTH, FRESH, MEMO, REPORTS, RepeatedRow, repeated_figure, study
+from .study import BOTH, FRESH, MEMO, REPORTS, RepeatedRow, repeated_figure, repetition
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,8 +45,10 @@ def _busiest(name: str, visits: Visits) -> tuple[Visits, str]:
 
 
 def _repeated(own: Visits, region: str, cell: str, reports: tuple[int, ...], trials: int) -> Made:
-    found = study(own, region, cell=cell, epsilon=_EPSILON, reports=reports, trials=trials)
-    return {_TABLE: [columns_of(row) for row in found.rows]}
+    grid = Grid.covering(region, cell=cell)
+    prior = Prior.from_visits(grid, own.inside(Region.parse(region)))
+    rows = repetition(planar_geometric(grid, _EPSILON), prior, reports, trials=trials)
+    return {_TABLE: [columns_of(row) for row in rows]}
 
 
 def _claims(tables: RunTables) -> Sequence[PaperClaim]:

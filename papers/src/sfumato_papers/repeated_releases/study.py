@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from sfumato.attacks import blind
 from sfumato.core import Mechanism, Prior
-from sfumato.errors import DataError, argument
-from sfumato.geo import Grid, Region, Visits
-from sfumato.ledgers import ErrorCurve, Scheme, averaging_errors, errors_after
-from sfumato.mechanisms import planar_geometric
+from sfumato.ledgers import Scheme, averaging_errors, errors_after
 from sfumato.reports.theme import LIGHT, blank
 from sfumato.rounding import amount
 
@@ -44,66 +41,36 @@ class RepeatedRow:
     blind_error_m: float
 
 
-class RepeatedReleasesResults(NamedTuple):
-    """The errors of the optimal attack and of averaging, and the epsilon spent per km, by how reports repeat."""
-
-    optimal: dict[str, ErrorCurve]
-    averaging: dict[str, ErrorCurve]
-    epsilons: dict[str, tuple[float, ...]]
-    blind_error_m: float
-
-    @property
-    def rows(self) -> list[RepeatedRow]:
-        """A row for each scheme and number of reports."""
-        return [
-            RepeatedRow(
-                name,
-                t,
-                float(curve.error[place]),
-                float(curve.lower[place]),
-                float(curve.upper[place]),
-                curve.exact[place],
-                float(self.averaging[name].error[place]),
-                self.epsilons[name][place],
-                float(self.averaging[name].lower[place]),
-                float(self.averaging[name].upper[place]),
-                self.blind_error_m,
-            )
-            for name, curve in self.optimal.items()
-            for place, t in enumerate(curve.reports)
-        ]
-
-
 def repetition(
     mechanism: Mechanism, prior: Prior, reports: Sequence[int] = REPORTS, *, trials: int = 2_000, seed: int = 1
-) -> RepeatedReleasesResults:
-    """Return what t reports of one place reveal, for three ways to repeat them."""
-    metric = mechanism.secrets.metric("euclidean", unit="m")
-    per_km = mechanism.secrets.metric("euclidean", unit="km")
-    schemes = {
-        FRESH: Scheme.fresh(mechanism),
-        MEMO: Scheme.memo(mechanism),
-        BOTH: Scheme(mechanism, mechanism),
-    }
-    optimal, averaging, epsilons = {}, {}, {}
-    for name, scheme in schemes.items():
-        optimal[name] = errors_after(scheme, prior, metric, reports, trials=trials, seed=seed)
-        averaging[name] = averaging_errors(scheme, prior, reports, trials=trials, seed=seed)
-        epsilons[name] = tuple(scheme.epsilon_upper(per_km, t) for t in reports)
-    return RepeatedReleasesResults(optimal, averaging, epsilons, blind(prior, metric).error)
-
-
-def study(
-    visits: Visits, region: str, *, cell: str, epsilon: str, reports: Sequence[int], trials: int
-) -> RepeatedReleasesResults:
-    """Return what t reports reveal about one place of the person with most visits in a region."""
-    inside = visits.inside(Region.parse(region))
-    person = next(iter(inside.users()), None) if inside.user is not None else None
-    if person is None:
-        raise DataError("no user has a visit in the region.", f"choose another {argument('region')} or file.")
-    grid = Grid.covering(region, cell=cell)
-    prior = Prior.from_visits(grid, inside.of_user(person))
-    return repetition(planar_geometric(grid, epsilon), prior, sorted(reports), trials=trials)
+) -> list[RepeatedRow]:
+    """Return what t reports of one place reveal to the best attack and to averaging, for three ways to repeat."""
+    metric, per_km = (mechanism.secrets.metric("euclidean", unit=unit) for unit in ("m", "km"))
+    unseen = blind(prior, metric).error
+    rows = []
+    for name, scheme in (
+        (FRESH, Scheme.fresh(mechanism)),
+        (MEMO, Scheme.memo(mechanism)),
+        (BOTH, Scheme(mechanism, mechanism)),
+    ):
+        best = errors_after(scheme, prior, metric, reports, trials=trials, seed=seed)
+        mean = averaging_errors(scheme, prior, reports, trials=trials, seed=seed)
+        for place, t in enumerate(best.reports):
+            row = RepeatedRow(
+                scheme=name,
+                reports=t,
+                error_m=float(best.error[place]),
+                lower_m=float(best.lower[place]),
+                upper_m=float(best.upper[place]),
+                exact=best.exact[place],
+                averaging_error_m=float(mean.error[place]),
+                epsilon_upper_per_km=scheme.epsilon_upper(per_km, t),
+                averaging_lower_m=float(mean.lower[place]),
+                averaging_upper_m=float(mean.upper[place]),
+                blind_error_m=unseen,
+            )
+            rows.append(row)
+    return rows
 
 
 def repeated_figure(rows: Sequence[RepeatedRow]) -> Figure:
