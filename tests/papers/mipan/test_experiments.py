@@ -21,7 +21,6 @@ from sfumato_papers.mipan import (
     TableDraws,
     generator_errors,
     learn_square,
-    loss_of_cells,
     square_cells,
     square_data,
     square_generator,
@@ -42,19 +41,6 @@ def test_the_square_has_the_paper_s_shape():
     assert (apart**2).mean() == pytest.approx(45.8**2 / 2, rel=0.04)
     with pytest.raises(InputError):
         square_data(0)
-
-
-def test_the_loss_of_cells_is_the_mean_over_their_records():
-    train, _ = square_data(100, seed=1)
-    cells = square_cells(50.0)
-    loss = loss_of_cells(train, cells, cells)
-    joint = train.joint(cells)
-    report = cells.position((0, 0))
-    exact = np.linalg.norm(train.points, axis=1).mean()
-    assert joint.sum(axis=0) @ loss[:, report] == pytest.approx(exact)
-    empty = cells.position((0, 0))
-    assert joint[:, empty].sum() == 0
-    assert loss[empty, cells.position((1, 0))] == pytest.approx(50.0)
 
 
 def test_the_published_grids_of_planar_laplace():

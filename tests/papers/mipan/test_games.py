@@ -9,7 +9,7 @@ from sfumato_papers.mipan import GuessedLabel, alternate, payoffs, play_swapping
 
 def test_saddle_points_of_figure_1_by_brute_force():
     """Over success, four pairs of pure choices are in equilibrium, and none of them is among truth and swap."""
-    success = payoffs().success
+    success = np.reshape([row.success for row in payoffs()], (4, 4))
     found = {
         (g, c)
         for g in range(4)

@@ -1,5 +1,7 @@
 """Example 1: its payoffs by another route, and the game played with two targets."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -9,24 +11,21 @@ from sfumato_papers.mipan import CLASSIFIERS, GENERATORS, payoffs, play_swapping
 
 
 def test_payoffs_are_those_of_example_1():
-    found = payoffs()
-    half = [0.5] * 4
-    assert found.success.tolist() == [[1, 0, 0.5, 0.5], [0, 1, 0.5, 0.5], half, half]
-    assert found.information_bits.tolist() == [[1, 1, 0, 0], [1, 1, 0, 0], [0] * 4, [0] * 4]
-    assert found.vulnerability.tolist() == [[1, 1, 0.5, 0.5], [1, 1, 0.5, 0.5], half, half]
-    assert found.success.shape == (len(GENERATORS), len(CLASSIFIERS))
+    found, half = payoffs(), [0.5] * 4
+    assert [row.success for row in found] == [1, 0, 0.5, 0.5, 0, 1, 0.5, 0.5, *half, *half]
+    assert [row.information_bits for row in found] == [1, 1, 0, 0, 1, 1, 0, 0, *[0] * 8]
+    assert [row.vulnerability for row in found] == [1, 1, 0.5, 0.5, 1, 1, 0.5, 0.5, *half, *half]
+    assert [(row.generator, row.classifier) for row in found] == list(product(GENERATORS, CLASSIFIERS))
 
 
 def test_payoffs_are_the_targets_of_deterministic_channels(torch):
     # Another route to the tables: the joint distribution of person and guess.
     reports = [np.eye(2), np.eye(2)[::-1], np.array([[1.0, 0], [1, 0]]), np.array([[0, 1.0], [0, 1]])]
-    found = payoffs()
-    for g, report in enumerate(reports):
-        for c, guess in enumerate(reports):
-            joint = torch.as_tensor(0.5 * report @ guess)
-            assert float(MutualInformation().of_reports(joint)) == pytest.approx(found.information_bits[g, c])
-            assert float(BayesVulnerability().of_reports(joint)) == pytest.approx(found.vulnerability[g, c])
-            assert float(torch.trace(joint)) == pytest.approx(found.success[g, c])
+    for row, (report, guess) in zip(payoffs(), product(reports, reports), strict=True):
+        joint = torch.as_tensor(0.5 * report @ guess)
+        assert float(MutualInformation().of_reports(joint)) == pytest.approx(row.information_bits)
+        assert float(BayesVulnerability().of_reports(joint)) == pytest.approx(row.vulnerability)
+        assert float(torch.trace(joint)) == pytest.approx(row.success)
 
 
 def test_cross_entropy_swaps_and_information_settles(torch):

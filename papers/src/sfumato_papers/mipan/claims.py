@@ -74,22 +74,12 @@ def _span(shares: Sequence[float]) -> str:
 def claims(tables: RunTables) -> Sequence[PaperClaim]:
     """Return the claims of the paper, judged from the tables of a run."""
     rows, designs = tables.rows("square", GridRow), tables.rows("square-designs", SquareDesign)
-    most = where(rows, hits=max(row.hits for row in rows))
     return [
         *_payoffs(tables.rows("payoffs", PayoffRow)),
         _played(Swapping.of_rounds(tables.rows("swapping", SwappingRound))),
         *_rounds(tables.rows("alternation", AlternationRow)),
         *_theorems(tables.rows("theorems", GuessTheoremRow), designs),
-        _distances(most),
-        _one_cell(most),
-        _falls(most),
-        _all_hidden(most),
-        _stable(most),
-        *(_beats(most, each) for each in EXPERIMENTS),
-        *(_limit(most, name) for name in _learned(most)),
-        *(_optimal(designs, most, each) for each in EXPERIMENTS),
-        _target(designs),
-        _bias(rows),
+        *_square(rows, designs),
         *_people(tables.rows("people", ContestRow)),
         unchecked(
             "Tables of Experiments 1 and 2 and of Gowalla",
@@ -115,10 +105,22 @@ def _people(rows: Sequence[ContestRow]) -> list[PaperClaim]:
     shares = [by[*case, TABLE].error / by[*case, TABLE].largest_error for case in cases]
     robust = [case for case in cases if by[*case, TABLE].held_out_error > by[*case, OPTIMUM].held_out_error]
     pairs = [(by[*case, TABLE], by[*case, NOISE]) for case in cases]
+    limit = max(row.max_loss_m for row in rows)
+    users = [row for row in where(rows, mechanism=TABLE, max_loss_m=limit) if row.hidden.endswith(" users")]
+    hidden = [row for row in users if row.error >= row.blind_error - _HIDDEN]
+    far = min(users, key=lambda row: row.error - row.blind_error)
     return [
         _beats_noise(rows, pairs, "on the visits that it was learned from", "error"),
         _beats_noise(rows, pairs, "on held-out visits", "held_out_error"),
-        _largest_limit(rows),
+        ours(
+            "Users of a city, larger limit",
+            f"Within {limit:,g} m users are hidden: the best guess has an error within {_HIDDEN:g} of a blind "
+            "one.",
+            len(hidden) == len(users),
+            f"So in {len(hidden)} of {len(users)} cases. The farthest below is {far.hidden} of {far.source} (seed "
+            f"{far.seed}): {about(far.error, 3)}, a blind guess {about(far.blind_error, 3)}, and no table of "
+            f"these cells exceeds {at_most(far.largest_error, 4)}.",
+        ),
         ours(
             "Title, users of a city",
             f"The learned table is within {100 * _NEAR_LARGEST:g} % of the largest error of tables of its cells.",
@@ -147,21 +149,6 @@ def _beats_noise(
         words,
         quote=_FAVOURABLE,
         on_other_data=True,
-    )
-
-
-def _largest_limit(rows: Sequence[ContestRow]) -> PaperClaim:
-    limit = max(row.max_loss_m for row in rows)
-    cases = [row for row in where(rows, mechanism=TABLE, max_loss_m=limit) if row.hidden.endswith(" users")]
-    hidden = [row for row in cases if row.error >= row.blind_error - _HIDDEN]
-    far = min(cases, key=lambda row: row.error - row.blind_error)
-    return ours(
-        "Users of a city, larger limit",
-        f"Within {limit:,g} m users are hidden: the best guess has an error within {_HIDDEN:g} of a blind one.",
-        len(hidden) == len(cases),
-        f"So in {len(hidden)} of {len(cases)} cases. The farthest below is {far.hidden} of {far.source} (seed "
-        f"{far.seed}): {about(far.error, 3)}, a blind guess {about(far.blind_error, 3)}, and no table of these "
-        f"cells exceeds {at_most(far.largest_error, 4)}.",
     )
 
 
@@ -313,85 +300,84 @@ def _mean(rows: Sequence[GridRow], experiment: Experiment, name: str, part: str,
     return over_field(where(rows, experiment=experiment.name, generator=name, part=part, cell_m=cell_m), "error")
 
 
-def _distances(rows: Sequence[GridRow]) -> PaperClaim:
-    words, holds = [], True
-    for each in EXPERIMENTS:
-        noise = where(rows, experiment=each.name, generator=LAPLACE, part=TRAIN, cell_m=rows[0].cell_m)
-        closed = 2 / each.epsilon_per_m
-        holds = holds and all(abs(row.loss_m - closed) <= _ERRORS * row.loss_standard_error_m for row in noise)
-        mean = sum(row.loss_m for row in noise) / len(noise)
-        words.append(f"{about(mean, 4)} m in {each.name} (2/epsilon is {about(closed, 6)} m)")
-    return follows(
-        "(24)",
-        "The mean distance of planar Laplace noise is 2/epsilon.",
-        holds,
-        f"The mean over the reports of all seeds is {' and '.join(words)}; each seed is within {_ERRORS:g} "
-        "standard errors.",
-    )
-
-
-def _one_cell(rows: Sequence[GridRow]) -> PaperClaim:
-    truth = where(rows, generator=NO_NOISE)
-    coarse, *fine = sorted(distinct(truth, "cell_m"), reverse=True)
-    large = {row.error for row in where(truth, cell_m=coarse)}
-    small = max(row.error for row in truth if row.cell_m in fine)
-    return judged(
-        "Experiments 1 and 2, no noise",
-        "On the coarsest grid even true places have the largest Bayes error: all vertices are in one cell.",
-        large == {_BLIND} and small == 0.0,
-        f"The error without noise is {about(max(large), 4)} on cells of {coarse:g} m, and at most "
-        f"{about(small, 4)} on finer ones. So only errors on equal grids compare.",
-    )
-
-
-def _falls(rows: Sequence[GridRow]) -> PaperClaim:
+def _square(all_hits: Sequence[GridRow], designs: Sequence[SquareDesign]) -> list[PaperClaim]:
+    """Return the claims on Experiments 1 and 2."""
+    rows = where(all_hits, hits=max(row.hits for row in all_hits))
     cells = sorted(distinct(rows, "cell_m"), reverse=True)
-    holds, words = True, []
+    closed = {each.name: 2 / each.epsilon_per_m for each in EXPERIMENTS}
+    noise = where(rows, generator=LAPLACE, part=TRAIN, cell_m=rows[0].cell_m)
+    lengths = []
     for each in EXPERIMENTS:
-        coarse, *fine = (_mean(rows, each, LAPLACE, TEST, cell).value for cell in cells)
-        holds = holds and coarse > max(fine) and coarse - max(fine) > max(fine) - min(fine)
-        words.append(f"{'/'.join(about(value, 3) for value in (coarse, *fine))} in {each.name}")
-    return judged(
-        "Experiments 1 and 2, planar Laplace",
-        "The Bayes error falls from the coarsest grid to the next, and changes less among the finer ones.",
-        holds,
-        f"On cells of {'/'.join(f'{cell:g}' for cell in cells)} m it is {' and '.join(words)} (test).",
-    )
-
-
-def _all_hidden(rows: Sequence[GridRow]) -> PaperClaim:
-    words, holds = [], True
+        losses = [row.loss_m for row in where(noise, experiment=each.name)]
+        mean, length = about(sum(losses) / len(losses), 4), about(closed[each.name], 6)
+        lengths.append(f"{mean} m in {each.name} (2/epsilon is {length} m)")
+    truth = where(rows, generator=NO_NOISE)
+    large = {row.error for row in where(truth, cell_m=cells[0])}
+    small = max(row.error for row in truth if row.cell_m != cells[0])
+    falls = {each.name: [_mean(rows, each, LAPLACE, TEST, cell).value for cell in cells] for each in EXPERIMENTS}
+    lowest = {}
     for name in _learned(rows):
-        grids = {}
+        grids = []
         for part, cell in product((TRAIN, TEST), distinct(rows, "cell_m")):
             some = where(rows, experiment=EXPERIMENT_1.name, generator=name, part=part, cell_m=cell)
-            grids[part, cell] = (over_field(some, "error_corrected"), over_field(some, "error"))
-        (part, cell), (corrected, counted) = min(grids.items(), key=lambda item: item[1][0].value)
-        holds = holds and corrected.value >= _BLIND - _NEAR
-        words.append(
-            f"The {name} is lowest on cells of {cell:g} m ({part}): {_said(corrected)} corrected for bias, "
-            f"{_said(counted)} counted."
-        )
-    return ours(
-        "Experiment 1",
-        f"The learned mechanisms are within {_NEAR:g} of the largest Bayes error, {_BLIND:g}, on every grid.",
-        holds,
-        " ".join(words),
-    )
-
-
-def _stable(rows: Sequence[GridRow]) -> PaperClaim:
+            grids.append((over_field(some, "error_corrected"), over_field(some, "error"), part, cell))
+        lowest[name] = min(grids, key=lambda grid: grid[0].value)
     changes = {}
-    for name in (*_learned(rows), LAPLACE):
-        errors = [_mean(rows, EXPERIMENT_1, name, TRAIN, cell).value for cell in distinct(rows, "cell_m")]
+    for name in (*lowest, LAPLACE):
+        errors = [_mean(rows, EXPERIMENT_1, name, TRAIN, cell).value for cell in cells]
         changes[name] = max(errors) - min(errors)
-    return judged(
-        "Experiment 1",
-        "The Bayes error of the learned mechanism changes less between grids than with planar Laplace noise.",
-        all(changes[name] < changes[LAPLACE] for name in _learned(rows)),
-        f"It changes by {', '.join(f'{about(change, 2)} ({name})' for name, change in changes.items())} on train "
-        "records, counted. The paper calls it stable, without a number that is known here.",
-    )
+    return [
+        follows(
+            "(24)",
+            "The mean distance of planar Laplace noise is 2/epsilon.",
+            all(abs(row.loss_m - closed[row.experiment]) <= _ERRORS * row.loss_standard_error_m for row in noise),
+            f"The mean over the reports of all seeds is {' and '.join(lengths)}; each seed is within {_ERRORS:g} "
+            "standard errors.",
+        ),
+        judged(
+            "Experiments 1 and 2, no noise",
+            "On the coarsest grid even true places have the largest Bayes error: all vertices are in one cell.",
+            large == {_BLIND} and small == 0.0,
+            f"The error without noise is {about(max(large), 4)} on cells of {cells[0]:g} m, and at most "
+            f"{about(small, 4)} on finer ones. So only errors on equal grids compare.",
+        ),
+        judged(
+            "Experiments 1 and 2, planar Laplace",
+            "The Bayes error falls from the coarsest grid to the next, and changes less among the finer ones.",
+            all(
+                coarse > max(fine) and coarse - max(fine) > max(fine) - min(fine)
+                for coarse, *fine in falls.values()
+            ),
+            f"On cells of {'/'.join(f'{cell:g}' for cell in cells)} m it is "
+            f"{' and '.join(f'{_listed(errors)} in {name}' for name, errors in falls.items())} (test).",
+        ),
+        ours(
+            "Experiment 1",
+            f"The learned mechanisms are within {_NEAR:g} of the largest Bayes error, {_BLIND:g}, on every grid.",
+            all(corrected.value >= _BLIND - _NEAR for corrected, *_ in lowest.values()),
+            " ".join(
+                f"The {name} is lowest on cells of {cell:g} m ({part}): {_said(corrected)} corrected for bias, "
+                f"{_said(counted)} counted."
+                for name, (corrected, counted, part, cell) in lowest.items()
+            ),
+        ),
+        judged(
+            "Experiment 1",
+            "The Bayes error of the learned mechanism changes less between grids than with planar Laplace noise.",
+            all(changes[name] < changes[LAPLACE] for name in lowest),
+            f"It changes by {', '.join(f'{about(change, 2)} ({name})' for name, change in changes.items())} on "
+            "train records, counted. The paper calls it stable, without a number that is known here.",
+        ),
+        *(_beats(rows, each) for each in EXPERIMENTS),
+        *(_limit(rows, name) for name in lowest),
+        *(_optimal(designs, rows, each) for each in EXPERIMENTS),
+        _target(designs),
+        _bias(all_hits),
+    ]
+
+
+def _listed(errors: Sequence[float]) -> str:
+    return "/".join(about(error, 3) for error in errors)
 
 
 def _beats(rows: Sequence[GridRow], experiment: Experiment) -> PaperClaim:

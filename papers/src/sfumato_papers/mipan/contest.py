@@ -50,19 +50,6 @@ _DEGREES: Final = 0.01  # the squares of which the busiest one lies in the regio
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CloudCell(CompactRepr):
-    """Share of the reports of a user in a cell, whose centre is in metres from the middle of the region."""
-
-    source: str
-    max_loss_m: float
-    mechanism: str
-    user: int
-    x_m: float
-    y_m: float
-    share: float
-
-
-@dataclass(frozen=True, slots=True, repr=False)
 class ContestRow(CompactRepr):
     """A mechanism that hides a label, within a largest expected loss."""
 
@@ -81,16 +68,6 @@ class ContestRow(CompactRepr):
     blind_error: float  # of the best guess without a report, training visits
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Contest(CompactRepr):
-    """Mechanisms of at most one loss that hide a label."""
-
-    learning: Pairs  # training visits
-    judging: Pairs  # held-out visits
-    mechanisms: Mapping[str, Mechanism]  # by name, without tuples
-    rows: tuple[ContestRow, ...]  # with tuples
-
-
 def contest(
     source: str,
     hidden: str,
@@ -101,7 +78,7 @@ def contest(
     with_tupling: bool = False,
     rounds: int = 120,
     seed: int = 1,
-) -> Contest:
+) -> list[ContestRow]:
     """Return what each mechanism of at most this loss hides, on four fifths of the visits and on the rest."""
     learning, judging = data.split(0.8, seed=seed)
     joint, fresh = learning.joint(cells), judging.joint(cells)
@@ -134,8 +111,7 @@ def contest(
         (source, hidden, len(data.space), seed, max_loss_m),
         (1 - best.lower_bound, learning.blind_error),
     )
-    rows = tuple(ContestRow(*head, name, *measured, *bounds) for name, measured in measures.items())
-    return Contest(learning, judging, mechanisms, rows)
+    return [ContestRow(*head, name, *measured, *bounds) for name, measured in measures.items()]
 
 
 def measure(mechanism: Mechanism, joint: Floats, fresh: Floats, loss: AnyLoss) -> Measures:

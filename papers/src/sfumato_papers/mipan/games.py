@@ -119,42 +119,24 @@ def play_swapping(target: Target, *, rounds: int = 24, steps: int = _STEPS, seed
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PayoffRow(CompactRepr):
-    """One of the 16 cases of Figure 1: see `Payoffs`."""
+    """The classifier's gains in one of the 16 cases of Figure 1."""
 
     generator: str
     classifier: str
-    success: float
-    information_bits: float
-    vulnerability: float
+    success: float  # probability of a right guess: best replies alternate between truth and swap without end
+    information_bits: float  # mutual information of person and guess: swapping gains nothing
+    vulnerability: float  # probability of the best guess of the person from the guess
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Payoffs(CompactRepr):
-    """Gains of the classifier in each of the 16 cases, arrays (generators, classifiers)."""
-
-    success: Floats  # probability of a right guess: best replies alternate between truth and swap without end
-    information_bits: Floats  # mutual information of person and guess: swapping gains nothing
-    vulnerability: Floats  # probability of the best guess of the person from the guess
-
-    @property
-    def rows(self) -> list[PayoffRow]:
-        """The cases, as rows of a table."""
-        tables = (self.success, self.information_bits, self.vulnerability)
-        return [
-            PayoffRow(generator, classifier, *(float(table[g, c]) for table in tables))
-            for g, generator in enumerate(GENERATORS)
-            for c, classifier in enumerate(CLASSIFIERS)
-        ]
-
-
-def payoffs() -> Payoffs:
-    """Return the payoff tables of Example 1: two users, equally frequent, at places a and b."""
-    tables = np.empty((3, len(_CHOICES), len(_CHOICES)))
-    for g, reports in enumerate(_CHOICES):
-        for c, guesses in enumerate(_CHOICES):
+def payoffs() -> list[PayoffRow]:
+    """Return the payoffs of Example 1: two users, equally frequent, at places a and b."""
+    rows = []
+    for generator, reports in zip(GENERATORS, _CHOICES, strict=True):
+        for classifier, guesses in zip(CLASSIFIERS, _CHOICES, strict=True):
             confusion = Confusion.of(np.arange(2), np.array(guesses)[list(reports)], 2)
-            tables[:, g, c] = confusion.accuracy, confusion.information_bits, 1 - confusion.bayes_error
-    return Payoffs(*(readonly(table) for table in tables))
+            gains = confusion.accuracy, confusion.information_bits, 1 - confusion.bayes_error
+            rows.append(PayoffRow(generator, classifier, *gains))
+    return rows
 
 
 @dataclass(frozen=True, slots=True, repr=False)

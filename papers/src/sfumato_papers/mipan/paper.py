@@ -6,44 +6,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sfumato.core.arrays import Floats
 from sfumato.errors import MissingExtraError
-from sfumato.learning import CrossEntropy, Draws, MutualInformation, Target
-from sfumato.mechanisms import PlanarLaplace
+from sfumato.learning import CrossEntropy, MutualInformation, Target
 
 from ..reproduction import Equation, Made, Paper, Setting, StudyPart
 from ..results import columns_of
 from .claims import claims
-from .contest import MAX_LOSSES_M, CloudCell, Contest, Hidden, contest, hidden_in
+from .contest import MAX_LOSSES_M, Hidden, contest, hidden_in
 from .figures import CAPTIONS, figures
 from .games import alternate, payoffs, play_swapping, theorem_row
-from .generators import (
-    HITS,
-    LAPLACE,
-    NETWORK,
-    NO_NOISE,
-    OPTIMUM,
-    SQUARE_GENERATORS,
-    TABLE,
-    TEST,
-    TRAIN,
-    LaplaceDraws,
-    NoNoise,
-    TableDraws,
-    generator_errors,
-)
-from .square import EXPERIMENTS, CloudPoint, Experiment, square_data, square_generator
-
-_ROOM: Final = "sfumato_papers.mipan"
-
-_SHOWN: Final = 1  # the seed whose reports are drawn in figures
-_PEOPLE_HITS: Final = (10, 100)  # reports of each visit of a user
-_LEAST_SHARE: Final = 1e-3  # of a user's reports in a cell, to be drawn
+from .generators import HITS, NETWORK, SQUARE_GENERATORS, TEST, TRAIN, generator_errors
+from .square import EXPERIMENTS, Experiment, square_data, square_generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +82,7 @@ def parts_of(setting: Setting) -> list[StudyPart]:
 
 def payoff_tables() -> Made:
     """Compute Figure 1."""
-    return {"payoffs": [columns_of(row) for row in payoffs().rows]}
+    return {"payoffs": [columns_of(row) for row in payoffs()]}
 
 
 def games(target: Target, seed: int) -> Made:
@@ -117,9 +94,8 @@ def games(target: Target, seed: int) -> Made:
 def alternations(seed: int) -> Made:
     """Run Algorithm 1 on Example 1, with and without new classifiers."""
     with one_thread():
-        return {
-            "alternation": [columns_of(row) for reset in (True, False) for row in alternate(seed, reset=reset)]
-        }
+        rows = [row for reset in (True, False) for row in alternate(seed, reset=reset)]
+    return {"alternation": [columns_of(row) for row in rows]}
 
 
 def theorems(seed: int, channels: int) -> Made:
@@ -136,66 +112,18 @@ def square(name: str, experiment: Experiment, seed: int, size: _Size) -> Made:
         rows = generator_errors(
             {name: draws}, {TRAIN: train, TEST: test}, experiment=experiment.name, hits=size.hits, seed=seed
         )
-        reports: Floats = draws.draw(test.points, seed=seed)
-    shown = zip([test.space.labels[k] for k in test.classes], reports.tolist(), strict=True)
     return {
         "square": [columns_of(row) for row in rows],
         "square-designs": [] if design is None else [columns_of(design)],
-        "clouds": [
-            columns_of(CloudPoint(experiment.name, name, str(person), *report))
-            for person, report in shown
-            if seed == _SHOWN
-        ],
     }
 
 
 def people(hidden: Hidden, max_loss_m: float, seed: int, size: _Size) -> Made:
-    """Let mechanisms hide users, or where people live; users also by drawn reports on the paper's grids."""
+    """Let mechanisms hide users, or where people live."""
+    case = (hidden.source, hidden.name, hidden.data, hidden.cells, max_loss_m)
     with one_thread():
-        case = (hidden.source, hidden.name, hidden.data, hidden.cells, max_loss_m)
-        found = contest(*case, with_tupling=hidden.homes, rounds=size.table_rounds, seed=seed)
-        made: dict[str, Any] = {"people": [columns_of(row) for row in found.rows]}
-        first = not hidden.homes and len(hidden.data.space) <= min(size.users)
-        if first and max_loss_m == min(size.max_losses_m):
-            made["people-grids"] = _people_grids(hidden, found, max_loss_m, seed)
-        if first and seed == _SHOWN:
-            made["people-clouds"] = [
-                columns_of(row) for name in found.mechanisms for row in _cloud(hidden, found, name, max_loss_m)
-            ]
-    return made
-
-
-def _people_grids(hidden: Hidden, found: Contest, max_loss_m: float, seed: int) -> list[dict[str, object]]:
-    generators: dict[str, Draws] = {
-        NO_NOISE: NoNoise(),
-        LAPLACE: LaplaceDraws(PlanarLaplace(2 / max_loss_m)),
-        TABLE: TableDraws(found.mechanisms[TABLE]),
-        OPTIMUM: TableDraws(found.mechanisms[OPTIMUM]),
-    }
-    visits = {TRAIN: found.learning, TEST: found.judging}
-    about = f"{hidden.source}, {hidden.name}, {max_loss_m:g} m"
-    rows = generator_errors(generators, visits, experiment=about, hits=_PEOPLE_HITS, seed=seed)
-    return [columns_of(row) for row in rows]
-
-
-def _cloud(hidden: Hidden, found: Contest, name: str, max_loss_m: float) -> list[CloudCell]:
-    joint = found.learning.joint(hidden.cells)
-    reports = joint @ found.mechanisms[name].matrix
-    reports /= reports.sum(axis=1, keepdims=True)
-    centres = np.asarray(hidden.cells.coordinates)
-    places = centres - (centres.min(axis=0) + centres.max(axis=0)) / 2
-    return [
-        CloudCell(
-            hidden.source,
-            max_loss_m,
-            name,
-            int(hidden.data.space.labels[user]),
-            float(places[cell, 0]),
-            float(places[cell, 1]),
-            float(reports[user, cell]),
-        )
-        for user, cell in zip(*np.nonzero(reports > _LEAST_SHARE), strict=True)
-    ]
+        rows = contest(*case, with_tupling=hidden.homes, rounds=size.table_rounds, seed=seed)
+    return {"people": [columns_of(row) for row in rows]}
 
 
 @contextmanager
@@ -213,6 +141,29 @@ def one_thread() -> Iterator[None]:
     finally:
         torch.set_num_threads(usual)
 
+
+_EQUATIONS: Final = (
+    ("(2) to (5)", "labels, places and reports together", "sf.learning.Pairs", ""),
+    ("(6) to (8)", "expected loss within a limit", "sf.learning.hiding", "people"),
+    ("(9) to (11)", "mutual information", "sf.leakage.joint_information_bits", "square-designs"),
+    ("(12)", "the game of generator and classifier", "sf.learning.learn_generator", "square"),
+    ("(13), Propositions 2 to 4", "convexity, bits and errors", "sfumato_papers.mipan.theorem_row", "theorems"),
+    ("(14)", "least information of report and label", "sfumato_papers.mipan.least_information", "square-designs"),
+    ("(15) to (17)", "loss of the generator, with softplus", "sf.learning.Softplus", ""),
+    ("(18) to (22)", "accuracy, precision, recall, F1", "sfumato.attacks.learned.Confusion", ""),
+    ("(23), (24)", "planar Laplace noise and its mean distance", "sfumato_papers.mipan.LaplaceDraws", "square"),
+    ("(25) to (27)", "Bayes error on a grid, and its bias", "sf.learning.grid_error", "square"),
+    ("(28) to (30)", "limit and noise of Experiment 1", "sfumato_papers.mipan.EXPERIMENT_1", "square"),
+    ("Experiment 2", "its limit and noise", "sfumato_papers.mipan.EXPERIMENT_2", "square"),
+    ("Santhi and Vardy", "error and entropy", "sfumato_papers.mipan.GuessedLabel", "theorems"),
+    ("Figure 1", "payoffs of Example 1", "sfumato_papers.mipan.payoffs", "payoffs"),
+    ("Example 1", "the game round by round", "sfumato_papers.mipan.play_swapping", "swapping"),
+    ("Algorithm 1", "new classifiers, or one that goes on", "sfumato_papers.mipan.alternate", "alternation"),
+    ("Experiments 1 and 2", "errors by grid and hits", "sfumato_papers.mipan.generator_errors", "square"),
+    ("Gowalla", "users of a city hidden", "sfumato_papers.mipan.contest", "people"),
+    ("Ours", "the certified optimum", "sf.optimal.least_vulnerability", "square-designs"),
+    ("Ours", "a table annealed to the optimum", "sfumato_papers.mipan.learn_square", "square-designs"),
+)
 
 PAPER: Final = Paper(
     name="mipan",
@@ -244,36 +195,8 @@ PAPER: Final = Paper(
     claims=claims,
     figures=figures,
     captions=CAPTIONS,
-    equations=(
-        Equation("(2) to (5)", "labels, places and reports together", "sf.learning.Pairs"),
-        Equation("(6) to (8)", "expected loss within a limit", "sf.learning.hiding", "people.csv"),
-        Equation("(9) to (11)", "mutual information", "sf.leakage.joint_information_bits", "square-designs.csv"),
-        Equation("(12)", "the game of generator and classifier", "sf.learning.learn_generator", "square.csv"),
-        Equation(
-            "(13), Propositions 2 to 4", "convexity, bits and errors", f"{_ROOM}.theorem_row", "theorems.csv"
-        ),
-        Equation(
-            "(14)", "least information of report and label", f"{_ROOM}.least_information", "square-designs.csv"
-        ),
-        Equation("(15) to (17)", "loss of the generator, with softplus", "sf.learning.Softplus"),
-        Equation("(18) to (22)", "accuracy, precision, recall, F1", "sfumato.attacks.learned.Confusion"),
-        Equation(
-            "(23), (24)", "planar Laplace noise and its mean distance", f"{_ROOM}.LaplaceDraws", "square.csv"
-        ),
-        Equation("(25) to (27)", "Bayes error on a grid, and its bias", "sf.learning.grid_error", "square.csv"),
-        Equation("(28) to (30)", "limit and noise of Experiment 1", f"{_ROOM}.EXPERIMENT_1", "square.csv"),
-        Equation("Experiment 2", "its limit and noise", f"{_ROOM}.EXPERIMENT_2", "square.csv"),
-        Equation("Santhi and Vardy", "error and entropy", f"{_ROOM}.GuessedLabel", "theorems.csv"),
-        Equation("Figure 1", "payoffs of Example 1", f"{_ROOM}.payoffs", "payoffs.csv"),
-        Equation("Example 1", "the game round by round", f"{_ROOM}.play_swapping", "swapping.csv"),
-        Equation("Algorithm 1", "new classifiers, or one that goes on", f"{_ROOM}.alternate", "alternation.csv"),
-        Equation("Experiments 1 and 2", "clouds of reports", f"{_ROOM}.square_generator", "clouds.csv"),
-        Equation("Experiments 1 and 2", "errors by grid and hits", f"{_ROOM}.generator_errors", "square.csv"),
-        Equation("Gowalla", "reports of users of a city", f"{_ROOM}.contest", "people-clouds.csv"),
-        Equation("Gowalla", "users of a city hidden", f"{_ROOM}.contest", "people.csv"),
-        Equation("Gowalla", "errors by grid and hits", f"{_ROOM}.generator_errors", "people-grids.csv"),
-        Equation("Ours", "the certified optimum", "sf.optimal.least_vulnerability", "square-designs.csv"),
-        Equation("Ours", "a table annealed to the optimum", f"{_ROOM}.learn_square", "square-designs.csv"),
+    equations=tuple(
+        Equation(number, what, call, f"{table}.csv" if table else "") for number, what, call, table in _EQUATIONS
     ),
     minutes=15,
     extras=("learn",),

@@ -79,17 +79,6 @@ _NETWORK_MARGIN: Final = {EXPERIMENT_1: 0.2, EXPERIMENT_2: 0.005}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CloudPoint(CompactRepr):
-    """A report of one person of the square, in metres east and north of the centre."""
-
-    experiment: str
-    generator: str
-    person: str
-    x_m: float
-    y_m: float
-
-
-@dataclass(frozen=True, slots=True, repr=False)
 class SquareDesign(CompactRepr):
     """A matrix on cells of the square, measured exactly on its training records."""
 
@@ -142,29 +131,12 @@ def square_cells(cell_m: float) -> Space:
     return Space(labels, np.array(labels) * cell_m, "m")
 
 
-def loss_of_cells(data: Pairs, useful: Space, reports: Space) -> Floats:
-    """Return the mean distance from the records of each useful cell to each report, array (useful, reports).
-
-    A cell without records takes the distance of its centre.
-    """
-    cell_of = nearest(data.points, useful)
-    targets, centres = reports.coordinates, useful.coordinates
-    if targets is None or centres is None:
-        raise InputError("the reports have no coordinates.", "pass cells of a grid.")
-    sums = np.zeros((len(useful), len(reports)))
-    np.add.at(sums, cell_of, np.linalg.norm(data.points[:, None] - targets, axis=2))
-    counts = np.bincount(cell_of, minlength=len(useful))[:, None]
-    apart = np.linalg.norm(centres[:, None] - targets, axis=2)
-    means: Floats = np.where(counts > 0, sums / np.maximum(counts, 1), apart)
-    return means
-
-
-def _cells(data: Pairs) -> tuple[Space, Space]:
-    """Return the cells that have records, and all that can be reported."""
+def _cells(data: Pairs) -> tuple[Space, Space, Floats]:
+    """Return the cells that have records, all that can be reported, and the mean loss, array (useful, reports)."""
     cells = square_cells(_CELL_M)
     seen = np.unique(nearest(data.points, cells))
     centres: Any = cells.coordinates
-    return Space([cells.labels[i] for i in seen], centres[seen], "m"), cells
+    return Space([cells.labels[i] for i in seen], centres[seen], "m"), cells, data.loss(cells).array[seen]
 
 
 def learn_square(
@@ -175,8 +147,8 @@ def learn_square(
     With ``anneal`` the target has rising order and the whole limit is used, to come near the optimum of exactly
     these records; without it, other records are protected too.
     """
-    useful, cells = _cells(data)
-    joint, costs = data.joint(useful), loss_of_cells(data, useful, cells)
+    useful, cells, costs = _cells(data)
+    joint = data.joint(useful)
 
     def learn(records: int | None, order: float = _ORDERS[0], start: Floats | None = None) -> LearnedTable:
         return learn_table(
@@ -209,11 +181,11 @@ def learn_square(
 
 def least_information(experiment: Experiment, data: Pairs, *, rounds: int = 240) -> LearnedTable:
     """Learn the table of least mutual information of person and report: the target of the paper (equation 14)."""
-    useful, cells = _cells(data)
+    useful, cells, costs = _cells(data)
     return learn_table(
         data.joint(useful),
         useful,
-        loss_of_cells(data, useful, cells),
+        costs,
         experiment.max_loss_m,
         reports=cells,
         target=MutualInformation(),
@@ -257,14 +229,9 @@ def square_generator(
     elif name == LEAST_INFORMATION:
         mechanism = least_information(experiment, data, rounds=information_rounds).mechanism
     elif name == OPTIMUM:
-        useful, cells = _cells(data)
+        useful, cells, costs = _cells(data)
         best = least_vulnerability(
-            data.joint(useful),
-            useful,
-            loss_of_cells(data, useful, cells),
-            experiment.max_loss_m,
-            observables=cells,
-            gap=GAP,
+            data.joint(useful), useful, costs, experiment.max_loss_m, observables=cells, gap=GAP
         )
         mechanism, largest = best.mechanism, 1 - best.lower_bound
     else:
@@ -275,10 +242,9 @@ def square_generator(
 def _design(
     name: str, experiment: Experiment, data: Pairs, mechanism: Mechanism, largest: float | None, seed: int
 ) -> SquareDesign:
-    useful: Space = mechanism.secrets
-    joint: Floats = data.joint(useful)
-    measures = hiding(mechanism, joint, loss_of_cells(data, useful, mechanism.observables))
-    guess = GuessedLabel.of(joint @ mechanism.matrix)
+    useful, _, costs = _cells(data)
+    joint = data.joint(useful)
+    measures, guess = hiding(mechanism, joint, costs), GuessedLabel.of(joint @ mechanism.matrix)
     return SquareDesign(
         experiment.name,
         name,
