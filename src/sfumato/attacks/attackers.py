@@ -149,6 +149,9 @@ def attack(
 ) -> AttackResult:
     """Return what every attacker of ``sfumato attack`` finds from one report.
 
+    Raises `InputError` if there is no prior, a share is not between 0 and 1, or sizes do not fit. Raises
+    `DataError` if no visit is inside. Raises `SolverError` if the attack without a prior is not solved.
+
     Args:
         mechanism: A mechanism, a design, or the content of a mechanism file. Noise for coordinates is seen on
             cells: those of the prior, else about 100 over the places of its table or over the visits.
@@ -162,11 +165,6 @@ def attack(
         sharper: Attack also as if this share of all visits moved to the two most probable secrets: with and
             without the attacker knowing it.
         learned: Whether to try also attackers who learn from simulated reports (extra ``learn``).
-
-    Raises:
-        InputError: If there is no prior, a share is not between 0 and 1, or sizes do not fit.
-        DataError: If no visit is inside.
-        SolverError: If the attack without a prior is not solved.
 
     Example:
         >>> import sfumato as sf

@@ -27,8 +27,7 @@ _LARGEST: Final = 1e300  # floats do not distinguish larger orders from the max 
 def distributions(value: Rows, what: str) -> Floats:
     """Return a read-only float array (..., m) of distributions along the last axis, such as a mechanism's rows.
 
-    Raises:
-        InputError: If an entry is negative, NaN or infinite, or a sum is not one within 1e-9.
+    Raises `InputError` if an entry is negative, NaN or infinite, or a sum is not one within 1e-9.
     """
     if isinstance(value, Prior):
         return value.probabilities
@@ -135,8 +134,7 @@ class Divergence(ABC):
     def __call__(self, p: Rows, q: Rows) -> float:
         """Return D(p || q) of two distributions, arrays (m,) or priors.
 
-        Raises:
-            InputError: If either is not a distribution, or their lengths differ.
+        Raises `InputError` if either is not a distribution, or their lengths differ.
         """
         return float(self._between(*single(p, q)))
 
@@ -144,8 +142,7 @@ class Divergence(ABC):
     def rows(self, p: Rows, q: Rows) -> Floats:
         """Return D of many pairs of distributions, arrays (..., m) whose leading axes broadcast; array (...).
 
-        Raises:
-            InputError: If an array holds no distributions, or they do not go together.
+        Raises `InputError` if an array holds no distributions, or they do not go together.
         """
         return np.asarray(self._between(*pair(p, q)))
 
@@ -153,8 +150,7 @@ class Divergence(ABC):
     def pairwise(self, rows: Rows) -> Floats:
         """Return D(rows[s] || rows[t]) for all s and t, array (n, n), of a mechanism or an array (n, m).
 
-        Raises:
-            InputError: If the array has another shape, or holds no distributions.
+        Raises `InputError` if the array has another shape, or holds no distributions.
         """
         array = distributions(rows, "the rows")
         if array.ndim != 2:
@@ -169,7 +165,8 @@ class FDivergence(Divergence, CompactRepr):
 
     D_f(p || q) = sum over y with q(y) > 0 of q(y) f(p(y) / q(y)) + slope * p[q = 0]
 
-    All f-divergences are jointly convex and never grow by post-processing.
+    All f-divergences are jointly convex and never grow by post-processing. Raises `InputError` if f(1) is not 0,
+    or f with these limits is not convex at the tested powers of two.
 
     Attributes:
         title: Its name in texts.
@@ -177,9 +174,6 @@ class FDivergence(Divergence, CompactRepr):
         at_zero: f(0), the limit at 0; may be ``inf``.
         slope: The limit of f(t)/t at infinity; may be ``inf``. The two limits replace f where a quotient, or f
             at it, leaves the range of floats.
-
-    Raises:
-        InputError: If f(1) is not 0, or f with these limits is not convex at the tested powers of two.
 
     Example:
         >>> import numpy as np
@@ -308,8 +302,7 @@ NAMED: Final[dict[str, Divergence]] = {
 def named(text: str) -> Divergence:
     """Return the f-divergence of a key or name, such as ``"chi-square"`` or ``"squared Hellinger distance"``.
 
-    Raises:
-        InputError: If there is none.
+    Raises `InputError` if there is none.
     """
     plain = text.strip().lower().replace("_", "-").replace(" ", "-")
     for key, divergence in NAMED.items():
@@ -324,13 +317,10 @@ class Renyi(Divergence):
     """The Rényi divergence of order a, in nats: D_a(p || q) = 1/(a - 1) ln sum of p**a q**(1-a).
 
     At order 1 it is the Kullback-Leibler divergence and at ``inf`` the max divergence; it never falls as the order
-    grows.
+    grows. Raises `InputError` if the order is not positive.
 
     Attributes:
         order: A positive number, or ``inf``.
-
-    Raises:
-        InputError: If the order is not positive.
 
     Example:
         >>> round(Renyi(2.0)([0.75, 0.25], [0.25, 0.75]), 6)

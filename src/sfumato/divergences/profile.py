@@ -55,7 +55,8 @@ class Profile:
     delta(epsilon) = sum of max(0, p - e**epsilon q)
 
     is convex, falling and piecewise linear in e**epsilon, and bends only at the logarithms of the likelihood
-    ratios. Values between vertices and the inverse are therefore exact, up to rounding.
+    ratios. Values between vertices and the inverse are therefore exact, up to rounding. Raises `InputError` if
+    either argument is not a distribution, or their lengths differ.
 
     Attributes:
         epsilons: Array (k,), the distinct finite logarithms of p/q, rising.
@@ -63,9 +64,6 @@ class Profile:
         slopes: Array (k,), the growth of delta per unit of e**(epsilon - vertex) to the left of each vertex.
         limit: The value at epsilon = inf: the mass of p where q is zero.
         total: The value at epsilon = -inf: the mass of p, which is one.
-
-    Raises:
-        InputError: If either argument is not a distribution, or their lengths differ.
 
     Example:
         >>> coin = Profile([0.75, 0.25], [0.25, 0.75])
@@ -99,8 +97,7 @@ class Profile:
     def delta(self, epsilon: ArrayLike) -> Floats:
         """Return the least delta for each epsilon (numbers or infinities), array of the same shape.
 
-        Raises:
-            InputError: If an epsilon is NaN.
+        Raises `InputError` if an epsilon is NaN.
         """
         at = numbers(epsilon, "epsilon")
         if np.isnan(at).any():
@@ -118,10 +115,7 @@ class Profile:
         """Return the least epsilon for each delta, array of the same shape.
 
         It may be negative, is ``-inf`` where delta is at least the total, and ``inf`` where delta is below the
-        limit.
-
-        Raises:
-            InputError: If a delta is negative or NaN.
+        limit. Raises `InputError` if a delta is negative or NaN.
         """
         at = numbers(delta, "delta")
         if not (at >= 0).all():
@@ -156,13 +150,10 @@ class HockeyStick(Divergence):
     hs(p, q) = sum of max(0, p - e**epsilon q) = max over sets R of p[R] - e**epsilon q[R]
 
     It is the smallest delta with p[R] <= e**epsilon q[R] + delta for every set R, and at epsilon 0 the total
-    variation.
+    variation. Raises `InputError` if epsilon is NaN.
 
     Attributes:
         epsilon: Any number, or an infinity.
-
-    Raises:
-        InputError: If epsilon is NaN.
 
     Source:
         Barthe and Olmedo, ICALP 2013; Balle, Barthe and Gaboardi, NeurIPS 2018.
@@ -186,6 +177,8 @@ class HockeyStick(Divergence):
 def hockey_stick(p: Rows, q: Rows, epsilons: ArrayLike) -> Floats:
     """Return the hockey-stick divergence for one or many epsilons.
 
+    Raises `InputError` if an argument holds no distributions, or an epsilon is NaN.
+
     Args:
         p: Distributions along the last axis, array (..., m).
         q: Distributions on the same observables; the leading axes broadcast.
@@ -193,9 +186,6 @@ def hockey_stick(p: Rows, q: Rows, epsilons: ArrayLike) -> Floats:
 
     Returns:
         Array of the shape of ``epsilons`` followed by the leading axes of the pairs.
-
-    Raises:
-        InputError: If an argument holds no distributions, or an epsilon is NaN.
     """
     first, second = pair(p, q)
     values = numbers(epsilons, "the epsilons")
@@ -220,13 +210,10 @@ class MaxDivergence(Divergence):
     D(p || q) = max over sets R with p[R] >= delta of ln((p[R] - delta) / q[R])
 
     It is the inverse of the privacy profile, computed from its vertices. It may be negative where delta is large;
-    the epsilon of differential privacy is then 0.
+    the epsilon of differential privacy is then 0. Raises `InputError` if delta is not between 0 and 1.
 
     Attributes:
         delta: From 0 to 1.
-
-    Raises:
-        InputError: If delta is not between 0 and 1.
 
     Source:
         Kawamoto and Murakami, definition 1; Dwork and Roth, definition 3.6.
@@ -261,8 +248,7 @@ class MaxDivergenceWitness(CompactRepr):
 def max_divergence(p: Rows, q: Rows, delta: float = 0.0) -> MaxDivergenceWitness:
     """Return the (approximate) max divergence of two distributions (m,), with the set that attains it.
 
-    Raises:
-        InputError: If an argument is not a distribution, or delta is not between 0 and 1.
+    Raises `InputError` if an argument is not a distribution, or delta is not between 0 and 1.
 
     Example:
         >>> max_divergence([0.98, 0.02, 0.0], [0.98, 0.0, 0.02]).outputs

@@ -56,17 +56,14 @@ def additive_capacity(
     Each class holds the next, so the capacities fall in this order. Over all priors the first is the sum over all
     secrets; the last is the radius min over q of max over s of TV(p(.|s), q), a linear program, whose bounds are
     proved over the integers. For the one between, no formula and no convex program is known to us: it lies between
-    the two.
+    the two. Raises `InputError` if the prior does not fit the mechanism, or is missing where guesses are bounded,
+    or ``bounded`` is none of these. Raises `SolverError` if the program for gains in [0, 1] under any prior was
+    not solved.
 
     Args:
         mechanism: The mechanism.
         prior: The adversary's belief and the truth; any prior if it is left out.
         bounded: The bounded quantity.
-
-    Raises:
-        InputError: If the prior does not fit the mechanism, or is missing where guesses are bounded, or
-            ``bounded`` is none of these.
-        SolverError: If the program for gains in [0, 1] under any prior was not solved.
 
     Source:
         Alvim, Chatzikokolakis, McIver, Morgan, Palamidessi and Smith, "Additive and multiplicative notions of
@@ -180,7 +177,8 @@ def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: fl
     lower. With the identity as gain, twenty secrets and reports took about fifteen seconds.
 
     Under the identity some prior that is even on a set of secrets attains it. With gain = -d the prior makes the
-    report worth most in distance.
+    report worth most in distance. Raises `InputError` if the gain does not fit, the time limit is not positive, or
+    the program is too large.
 
     Args:
         mechanism: The mechanism.
@@ -189,9 +187,6 @@ def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: fl
 
     Returns:
         The capacity in the unit of the gain, with the best prior found.
-
-    Raises:
-        InputError: If the gain does not fit, the time limit is not positive, or the program is too large.
 
     Source:
         Alvim, Chatzikokolakis, McIver, Morgan, Palamidessi and Smith, CSF 2014; "The Science of Quantitative

@@ -118,16 +118,13 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
     the most that the mechanism can leak more. It is 0 exactly where the mechanism refines the other one. Both
     sides are computed again over the integers, so the bounds are proved even if the solver was wrong. A mechanism
     is rounded to its integers, so one that was multiplied out in floats is made within about 1e-15, and not
-    exactly.
+    exactly. Raises `InputError` if the secrets differ in number or order, the prior does not fit, or the program
+    is too large. Raises `SolverError` if the program was not solved.
 
     Args:
         mechanism: The mechanism, on n secrets.
         other: Another mechanism on as many secrets.
         prior: Weights of the secrets; the worst secret counts if it is left out.
-
-    Raises:
-        InputError: If the secrets differ in number or order, the prior does not fit, or the program is too large.
-        SolverError: If the program was not solved.
 
     Source:
         Le Cam, "Sufficiency and approximate sufficiency", Ann. Math. Stat. 35(4), 1964; Torgersen, "Comparison of
@@ -252,11 +249,8 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
     min over X of  max over s of  TV(mechanism(.|s), (X other)(.|s))
 
     The rows of the mechanism are then mixtures of the other's rows. `factorise` processes the report; this
-    processes the secret, before the other mechanism sees it.
-
-    Raises:
-        InputError: If the numbers of observables differ, or the program is too large.
-        SolverError: If a program was not solved.
+    processes the secret, before the other mechanism sees it. Raises `InputError` if the numbers of observables
+    differ, or the program is too large. Raises `SolverError` if a program was not solved.
 
     Source:
         Chatzikokolakis, Fernandes and Palamidessi, "Comparing systems: max-case refinement orders and application
@@ -352,11 +346,8 @@ def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
         max over |G| <= 1 of  <G, mechanism> - sum over y of max over z of sum over s of other(y|s) G(s, z)
 
     is the dual of the least error of a processing, so one linear program gives both. The gain is then checked over
-    the integers of both mechanisms, so that a False is proved.
-
-    Raises:
-        InputError: If the secrets differ in number or order, or the program is too large.
-        SolverError: If the program was not solved.
+    the integers of both mechanisms, so that a False is proved. Raises `InputError` if the secrets differ in number
+    or order, or the program is too large. Raises `SolverError` if the program was not solved.
 
     Source:
         McIver, Morgan, Smith, Espinoza and Meinicke, "Abstract channels and their robust information-leakage
@@ -429,16 +420,14 @@ def refinement_metric(mechanism: Mechanism, other: Mechanism, prior: Prior) -> R
 
     over R >= 0 whose rows sum to at most one and with other R <= mechanism where the prior is positive: the mass
     that no processing of the other mechanism can cover. It is 0 where the mechanism refines the other one, and the
-    additive capacity where the other one says nothing. `factorise` gives the same for gains in [0, 1].
+    additive capacity where the other one says nothing. `factorise` gives the same for gains in [0, 1]. Raises
+    `InputError` if the secrets differ in number or order, the prior does not fit, or the program is too large.
+    Raises `SolverError` if the program was not solved.
 
     Args:
         mechanism: The mechanism, on n secrets.
         other: Another mechanism on as many secrets.
         prior: The adversary's belief and the truth.
-
-    Raises:
-        InputError: If the secrets differ in number or order, the prior does not fit, or the program is too large.
-        SolverError: If the program was not solved.
 
     Source:
         Chatzikokolakis and Smith, "Refinement metrics for quantitative information flow", 2019. The dual:

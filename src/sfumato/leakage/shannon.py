@@ -22,10 +22,8 @@ def mutual_information_bits(mechanism: Mechanism, prior: Prior) -> float:
 
     I(S; O) = sum over s, o of prior(s) p(o|s) log2(p(o|s) / p(o))
 
-    All terms of the sum are non-negative, so weak leakage keeps its digits.
-
-    Raises:
-        InputError: If the prior does not fit the mechanism.
+    All terms of the sum are non-negative, so weak leakage keeps its digits. Raises `InputError` if the prior does
+    not fit the mechanism.
 
     Source:
         Cover and Thomas, "Elements of Information Theory", section 2.3.
@@ -40,8 +38,7 @@ def conditional_entropy_bits(mechanism: Mechanism, prior: Prior) -> float:
 
     H(S|O) = - sum over s, o of prior(s) p(o|s) log2 p(s|o)
 
-    Raises:
-        InputError: If the prior does not fit the mechanism.
+    Raises `InputError` if the prior does not fit the mechanism.
 
     Source:
         Cover and Thomas, section 2.2; a measure of location privacy in Oya, Troncoso and Perez-Gonzalez, CCS 2017.
@@ -137,16 +134,14 @@ def shannon_capacity(
 
     C = max over priors of I(S; O), with I(S; O) <= C <= max over s of D(p(.|s) || p(.))
 
-    Each step multiplies the prior of s by 2**D(p(.|s) || p(.)), from the uniform prior.
+    Each step multiplies the prior of s by 2**D(p(.|s) || p(.)), from the uniform prior. Raises `InputError` if the
+    tolerance is not positive or there is no step to take.
 
     Args:
         mechanism: The mechanism.
         tolerance_bits: The width of the bracket at which to stop.
         max_iterations: The limit of steps. The answer then says that it has not converged, and its bracket still
             holds.
-
-    Raises:
-        InputError: If the tolerance is not positive or there is no step to take.
 
     Source:
         Blahut, IEEE Trans. Inf. Theory 18(4), 1972; Arimoto, ibid. 18(1), 1972.

@@ -227,11 +227,9 @@ class Notion(ABC):
     def measure(self, mechanism: Randomizer | ArrayLike) -> Finding:
         """Return the least value of the parameter that a mechanism or array (secrets, observables) satisfies.
 
-        Equal rows have the value 0 exactly. For a tupling or a family the `channel` is measured.
-
-        Raises:
-            InputError: If the matrix cannot be listed, the array is not a mechanism, sizes do not fit those of the
-                notion, or a prior has the mechanism's secrets in another order.
+        Equal rows have the value 0 exactly. For a tupling or a family the `channel` is measured. Raises
+        `InputError` if the matrix cannot be listed, the array is not a mechanism, sizes do not fit those of the
+        notion, or a prior has the mechanism's secrets in another order.
         """
         matrix = listed(mechanism)
         if isinstance(matrix, Mechanism):

@@ -20,12 +20,11 @@ from .rows import AnyMechanism, Mask, channel, check_size
 class Relation:
     """A relation Phi on secrets: the ordered pairs (s, s') that a notion compares.
 
+    Raises `InputError` if the array is not square and boolean.
+
     Args:
         array: Boolean array (n, n); the diagonal is ignored, and empty in the attribute.
         name: The name of the related secrets in texts, such as ``"neighbours"``.
-
-    Raises:
-        InputError: If the array is not square and boolean.
 
     Source:
         Kawamoto and Murakami, section II (adjacency); Desfontaines, 2.2.6 (neighbours).

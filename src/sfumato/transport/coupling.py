@@ -87,13 +87,12 @@ def check_tolerance(tolerance: float) -> None:
 class Coupling:
     """A joint distribution whose marginals are two given distributions.
 
+    Raises `InputError` if an entry is negative or NaN, or a marginal is another one.
+
     Attributes:
         joint: Array (n, m), non-negative; rows sum to ``first``, columns to ``second`` (within 1e-9).
         first: Array (n,), the row marginal.
         second: Array (m,), the column marginal.
-
-    Raises:
-        InputError: If an entry is negative or NaN, or a marginal is another one.
 
     Example:
         >>> Coupling([[0.5, 0.0], [0.25, 0.25]], [0.5, 0.5], [0.75, 0.25])
@@ -147,10 +146,8 @@ class Coupling:
     def expected(self, distances: Distances, p: float = 1.0) -> float:
         """Return the p-th root of the expected p-th power of the distance; for ``inf`` the largest distance.
 
-        The distances are an array (n, m) or a metric, and p is at least 1.
-
-        Raises:
-            InputError: If the distances do not fit, or p is below 1.
+        The distances are an array (n, m) or a metric, and p is at least 1. Raises `InputError` if the distances do
+        not fit, or p is below 1.
         """
         d = distances_between(distances, self.joint.shape, p)[self.support]
         top = float(d.max())
@@ -182,15 +179,13 @@ def north_west_corner(first: Distribution, second: Distribution, distances: Dist
 
     and for p = inf the same with max in place of the sums. Distances ``|x - x'|`` on the line are, for every p, in
     the order of x; distances in the plane are not. The masses are the exact proportions of the given floats.
+    Raises `InputError` if an argument does not fit, or the cost is not Monge.
 
     Args:
         first: Array (n,), or a prior.
         second: Array (m,), or a prior.
         distances: Array (n, m) of finite numbers, or a metric.
         p: At least 1, or ``inf``.
-
-    Raises:
-        InputError: If an argument does not fit, or the cost is not Monge.
 
     Example:
         >>> import numpy as np

@@ -62,7 +62,8 @@ def wasserstein(
     W_inf = min over couplings of the largest d(x, x') that carries mass
 
     The masses are the exact proportions of the given floats. Pivots on integers find a vertex, so rounding adds no
-    entries to its support. Costs are floats.
+    entries to its support. Costs are floats. Raises `InputError` if an argument is not a distribution, does not
+    fit, or p is below 1.
 
     Args:
         first: Array (n,), or a prior.
@@ -70,9 +71,6 @@ def wasserstein(
         distances: Array (n, m), or a metric if both live on its values; ``inf`` is allowed.
         p: At least 1, or ``inf``; p = 1 is the earth mover's distance.
         tolerance: Mass that may be left out as the rounding of the distributions; 0 leaves out nothing.
-
-    Raises:
-        InputError: If an argument is not a distribution, does not fit, or p is below 1.
 
     Example:
         >>> import numpy as np
@@ -230,7 +228,8 @@ def lifting(
     Phi# = {(mu, mu') : a coupling of mu and mu' has its support in Phi}
 
     If an algorithm is (epsilon, delta)-private for the pairs of Phi, its lifting is (epsilon, delta +
-    outside)-private for this pair, in this order.
+    outside)-private for this pair, in this order. Raises `InputError` if an argument is not a distribution or
+    relation, or does not fit.
 
     Args:
         relation: Array (n, m) of truths, True at the pairs of Phi.
@@ -238,9 +237,6 @@ def lifting(
         second: Array (m,), or a prior.
         tolerance: Mass outside the relation that counts as rounding of the distributions; 0 decides for exactly
             the given floats.
-
-    Raises:
-        InputError: If an argument is not a distribution or relation, or does not fit.
 
     Example:
         >>> import numpy as np
@@ -272,7 +268,8 @@ def optimal_lifting(
     """Return whether an optimal coupling for a Wasserstein distance has its support in a relation.
 
     For finite p the least cost within the relation is compared with the least cost; for p = inf the relation is
-    cut to the pairs within the distance.
+    cut to the pairs within the distance. Raises `InputError` if an argument does not fit, or the distributions are
+    infinitely far apart.
 
     Args:
         relation: Array (n, m) of truths, True at the pairs of Phi.
@@ -281,9 +278,6 @@ def optimal_lifting(
         distances: Array (n, m), or a metric.
         p: At least 1, or ``inf``.
         tolerance: Mass, and share of the largest p-th power of a distance, that counts as rounding.
-
-    Raises:
-        InputError: If an argument does not fit, or the distributions are infinitely far apart.
 
     Source:
         Kawamoto and Murakami, definition 10.

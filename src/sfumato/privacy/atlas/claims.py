@@ -141,7 +141,8 @@ class Claim:
     """The statement that a mechanism satisfies a notion of privacy at given values.
 
     A part of the context that is left out has the default of the notions: every pair of secrets, every prior, and
-    the single secrets as facts.
+    the single secrets as facts. Raises `InputError` if the notion is unknown, or a parameter is unknown, missing
+    or out of range.
 
     Args:
         notion: The notion's key, such as ``"differential-privacy"``.
@@ -150,9 +151,6 @@ class Claim:
     Attributes:
         numbers: The values, by name; each is a bound that holds.
         context: Other parts, by name; those left out are None.
-
-    Raises:
-        InputError: If the notion is unknown, or a parameter is unknown, missing or out of range.
 
     Example:
         >>> from sfumato.privacy.atlas import Claim
@@ -191,8 +189,7 @@ class Claim:
     def of(cls, given: Claim | MetricPrivacy | DistortionPrivacy | Finding) -> Claim:
         """Return the claim of a guarantee or a finding; a finding claims its upper value.
 
-        Raises:
-            InputError: If the finding is infinite, or distortion privacy comes without a prior.
+        Raises `InputError` if the finding is infinite, or distortion privacy comes without a prior.
         """
         if isinstance(given, Claim):
             return given

@@ -65,8 +65,7 @@ SEPARATIONS: Final[dict[tuple[str, str], str]] = {
 def implications(*, start: str | None = None, end: str | None = None) -> tuple[Edge, ...]:
     """Return the implications from a notion, to a notion, or between two, by their keys.
 
-    Raises:
-        InputError: If a key is unknown.
+    Raises `InputError` if a key is unknown.
 
     Example:
         >>> from sfumato.privacy.atlas import implications
@@ -143,16 +142,13 @@ def convert(given: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str,
 
     Numbers are upper limits: ``delta=1e-6`` asks for the least epsilon at that delta, ``epsilon=1`` for the least
     delta. Where several numbers stay open, the least delta comes first. All values are rounded up (a distortion
-    down).
+    down). Raises `InputError` if no chain of implications is known; the message names missing conditions, or a
+    known counterexample.
 
     Args:
         given: A claim, a guarantee, or a finding, which counts with its proved value.
         to: The key of the notion, such as ``"kl-privacy"``.
         **wanted: Numbers and context of the claim, such as ``relation=``, ``metric=``, ``priors=`` or ``order=``.
-
-    Raises:
-        InputError: If no chain of implications is known; the message names missing conditions, or a known
-            counterexample.
 
     Example:
         >>> from sfumato.privacy.atlas import Claim, convert

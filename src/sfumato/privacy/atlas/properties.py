@@ -203,8 +203,7 @@ class PropertyAnswer:
     def counterexample(self) -> Counterexample:
         """Return the mechanisms that show that the property fails.
 
-        Raises:
-            InputError: If the property holds.
+        Raises `InputError` if the property holds.
         """
         if self.make is None:
             raise InputError("the property holds, so it has no counterexample.", "check `holds` first.")
@@ -348,8 +347,7 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
 def answer(notion: str, asked: Property) -> PropertyAnswer:
     """Return whether a notion has a property, with the reason and, if not, a counterexample.
 
-    Raises:
-        InputError: If the notion is unknown, or is not in the table.
+    Raises `InputError` if the notion is unknown, or is not in the table.
 
     Example:
         >>> from sfumato.privacy.atlas import Property, answer
@@ -367,11 +365,8 @@ def compose(claims: Sequence[Claim]) -> Claim:
 
     The claims, one per mechanism, are of one notion and about the same secrets. No mechanism reads the report of
     another one. For bounded range that matters: a mechanism chosen by the first report can have up to eta_1 + 2
-    eta_2.
-
-    Raises:
-        InputError: If the notion does not compose (the message names a counterexample), the claims differ in what
-            they are about, or no rule in numbers is known here.
+    eta_2. Raises `InputError` if the notion does not compose (the message names a counterexample), the claims
+    differ in what they are about, or no rule in numbers is known here.
 
     Example:
         >>> from sfumato.privacy.atlas import Claim, compose

@@ -88,14 +88,13 @@ class Priors:
 class Events:
     """Facts T about the secret: sets of secrets that may contain the true one.
 
+    Raises `InputError` if the array is not boolean, a fact is true of no secret or of all, or an attribute does
+    not have exactly one value per secret.
+
     Attributes:
         masks: Boolean array (k, n): entry [j, s] says whether fact j is true of secret s.
         attribute: Whether the facts are the values of one attribute, exactly one per secret. Notions that compare
             two facts then compare any two values; otherwise each fact with its opposite.
-
-    Raises:
-        InputError: If the array is not boolean, a fact is true of no secret or of all, or an attribute does not
-            have exactly one value per secret.
 
     Source:
         Desfontaines, 2.2.6 ("t in D" is an event; a record's value is an attribute).

@@ -176,8 +176,7 @@ class AdversarialPrivacy(AgainstPriors):
     Single reports suffice. Against all priors, with rho the largest P[o|T] / P[o|not T], epsilon = 2 ln(sqrt(rho)
     - sqrt(delta (rho - 1))) while that is positive.
 
-    Raises:
-        InputError: If delta is not between 0 and 1.
+    Raises `InputError` if delta is not between 0 and 1.
     """
 
     description = Description(
@@ -238,10 +237,7 @@ class DeltaOfAdversarialPrivacy(AgainstPriors):
     delta = max over priors, facts T and reports o of P[T | o] - e**epsilon P[T], at least 0
 
     Against all priors it is (sqrt(rho) - sqrt(e**epsilon))**2 / (rho - 1) where rho, the largest P[o|T] / P[o|not
-    T], exceeds e**epsilon.
-
-    Raises:
-        InputError: If epsilon is out of range.
+    T], exceeds e**epsilon. Raises `InputError` if epsilon is out of range.
     """
 
     description = AdversarialPrivacy.description

@@ -426,16 +426,14 @@ def band(key: str, epsilon: float, *, delta: float = 0.0) -> Band:
     """Return the band of posteriors that a notion guarantees at an epsilon.
 
     Notions that bound likelihood ratios (differential privacy between the fact and its opposite, noiseless privacy
-    and similar ones) give the narrowest band at the same epsilon.
+    and similar ones) give the narrowest band at the same epsilon. Raises `InputError` if the notion bounds no
+    posterior by the prior, or a parameter is out of range.
 
     Args:
         key: The notion's key: those of likelihood ratios, ``"positive-membership"``, ``"negative-membership"``,
             ``"membership"``, ``"aposteriori-noiseless"``, ``"information"`` or ``"adversarial"``.
         epsilon: From 0 to 700.
         delta: The delta of adversarial privacy; 0 for all others.
-
-    Raises:
-        InputError: If the notion bounds no posterior by the prior, or a parameter is out of range.
 
     Example:
         >>> from math import log

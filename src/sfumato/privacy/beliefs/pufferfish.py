@@ -28,12 +28,11 @@ from .posterior import compare_rivals, scenarios, terms
 class Rivals(CompactRepr):
     """Facts about the secret and which pairs of them must look alike.
 
+    Raises `InputError` if the arrays do not go together, or two rivals share a secret.
+
     Attributes:
         facts: Boolean array (k, n): whether each fact is true of each secret.
         pairs: Boolean array (k, k), symmetric: which facts are compared.
-
-    Raises:
-        InputError: If the arrays do not go together, or two rivals share a secret.
     """
 
     facts: Bools
@@ -83,16 +82,13 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
     Noiseless privacy conditions on the record's value, and so includes its correlations with other records; here
     the record is changed after the data were generated, and correlations do not count. Against all priors it is
     differential privacy of the pairs of secrets that the interventions make; where the secret is the record
-    itself, this holds for every prior.
+    itself, this holds for every prior. Raises `InputError` if an intervention is not an array of positions of one
+    number of secrets, or the priors are an interval.
 
     Attributes:
         priors: Given priors, or all.
         interventions: For each record, array (values, n) of positions: entry [t, s] is the secret that s becomes
             when the record is set to value t.
-
-    Raises:
-        InputError: If an intervention is not an array of positions of one number of secrets, or the priors are an
-            interval.
 
     Source:
         Desfontaines, definition 34; Tschantz, Sen and Datta, S&P 2020.
@@ -137,10 +133,8 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
     def of_records(cls, space: Space, priors: Priors) -> CausalPrivacy:
         """Return the notion for secrets that are tuples of records: each may be set to any of its values.
 
-        The space holds all combinations of the records' values, as tuples of one length.
-
-        Raises:
-            InputError: If tuples differ in length, or a combination is missing.
+        The space holds all combinations of the records' values, as tuples of one length. Raises `InputError` if
+        tuples differ in length, or a combination is missing.
         """
         labels = [label if isinstance(label, tuple) else (label,) for label in space.labels]
         if len({len(label) for label in labels}) != 1:

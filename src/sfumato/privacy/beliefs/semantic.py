@@ -38,15 +38,13 @@ class SemanticPrivacy(Notion, CompactRepr):
     default says nothing, so the second belief is the prior. By default every secret in turn is the default: the
     worst one makes epsilon the tanh of a quarter of the epsilon of differential privacy of all pairs. One default
     (`replacing`) is measured exactly too, at any number of observables. For other maps all sets of up to 20 used
-    observables are tried; for more, use `bound`, or the weaker notion of single reports.
+    observables are tried; for more, use `bound`, or the weaker notion of single reports. Raises `InputError` if
+    the maps are not positions of secrets.
 
     Attributes:
         maps: Array (k, n) of positions: maps[i, s] is N_i(s), or -1 if no prior may hold s possible. None stands
             for the n maps to one default each.
         sets: Whether S ranges over sets of reports; else over single ones.
-
-    Raises:
-        InputError: If the maps are not positions of secrets.
 
     Example:
         >>> SemanticPrivacy().measure([[0.75, 0.25], [0.25, 0.75]])

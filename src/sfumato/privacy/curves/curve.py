@@ -45,8 +45,7 @@ class Curve(ABC):
     def __call__(self, alpha: ArrayLike) -> Floats:
         """Return the least type II error at each type I error, array of the same shape.
 
-        Raises:
-            InputError: If a type I error is not between 0 and 1.
+        Raises `InputError` if a type I error is not between 0 and 1.
         """
         at = numbers(alpha, "alpha")
         if not ((at >= 0) & (at <= 1)).all():
@@ -73,14 +72,12 @@ class FunctionTradeOff(Curve):
 
     A mechanism is compared with f at the vertices of the mechanism's own curve, without sampling. Convexity is
     checked at about a thousand points; in between you must know it. For a curve known at some points only, use
-    `TradeOff.through` to require it, or `TradeOff.below` to guarantee it.
+    `TradeOff.through` to require it, or `TradeOff.below` to guarantee it. Raises `InputError` if f is not a
+    trade-off function at some checked point.
 
     Attributes:
         function: f, from an array of type I errors to one of type II errors.
         precision: The largest error of a value of f.
-
-    Raises:
-        InputError: If f is not a trade-off function at some checked point.
 
     Example:
         >>> FunctionTradeOff(lambda a: (1 - a) ** 2)(0.5)
@@ -116,8 +113,7 @@ class FunctionTradeOff(Curve):
     def errors(self, alphas: Floats, _confidences: Floats) -> tuple[Floats, Floats]:
         """Return the least type II errors and their complements.
 
-        Raises:
-            InputError: If f does not give one finite number for each type I error.
+        Raises `InputError` if f does not give one finite number for each type I error.
         """
         try:
             # Sums of probabilities may exceed 1 by their rounding.
@@ -150,12 +146,10 @@ class LaplaceTradeOff(Curve):
            e**-epsilon (1 - a)         above.
 
     It is above the curve of epsilon-differential privacy, so Laplace noise guarantees more than its epsilon.
+    Raises `InputError` if epsilon is negative or NaN.
 
     Attributes:
         epsilon: The shift in scales of the noise, at least 0; ``inf`` hides nothing.
-
-    Raises:
-        InputError: If epsilon is negative or NaN.
 
     Source:
         Dong, Roth and Su, "Gaussian differential privacy", 2022, proposition A.6.
@@ -181,10 +175,8 @@ class LaplaceTradeOff(Curve):
     def delta(self, epsilon: float) -> float:
         """Return the least delta at an epsilon of at least 0, rounded up.
 
-        delta = 1 - e**((epsilon - shift) / 2) below the shift, and 0 from there on.
-
-        Raises:
-            InputError: If epsilon is negative or NaN.
+        delta = 1 - e**((epsilon - shift) / 2) below the shift, and 0 from there on. Raises `InputError` if epsilon
+        is negative or NaN.
         """
         check_epsilon(epsilon)
         if epsilon >= self.epsilon:
@@ -213,11 +205,10 @@ _LEAST = 1e-300  # below it exponentials lose their digits
 class GaussianTradeOff(Curve):
     """The trade-off function of N(0, 1) against N(mu, 1): G(a) = Phi(Phi^-1(1 - a) - mu).
 
+    Raises `InputError` if mu is negative or NaN.
+
     Attributes:
         mu: At least 0; ``inf`` hides nothing.
-
-    Raises:
-        InputError: If mu is negative or NaN.
 
     Source:
         Dong, Roth and Su, definition 2.6 and corollary 2.13.
@@ -233,10 +224,8 @@ class GaussianTradeOff(Curve):
     def of_epsilon(cls, epsilon: float) -> Self:
         """Return the least mu that every mechanism of epsilon-differential privacy satisfies.
 
-        mu = 2 Phi^-1(e**epsilon / (1 + e**epsilon)), attained by binary randomised response.
-
-        Raises:
-            InputError: If epsilon is negative or NaN.
+        mu = 2 Phi^-1(e**epsilon / (1 + e**epsilon)), attained by binary randomised response. Raises `InputError`
+        if epsilon is negative or NaN.
         """
         check_epsilon(epsilon)
         return cls(-2 * float(ndtri_exp(-float(np.logaddexp(0.0, epsilon)))))
@@ -258,8 +247,7 @@ class GaussianTradeOff(Curve):
 
         delta = Phi(-epsilon/mu + mu/2) - e**epsilon Phi(-epsilon/mu - mu/2)
 
-        Raises:
-            InputError: If epsilon is negative or NaN.
+        Raises `InputError` if epsilon is negative or NaN.
         """
         check_epsilon(epsilon)
         if self.mu == 0 or math.isinf(epsilon):
@@ -276,8 +264,7 @@ class GaussianTradeOff(Curve):
     def epsilon(self, delta: float) -> float:
         """Return the least epsilon of at least 0 at a delta, rounded up.
 
-        Raises:
-            InputError: If delta is not between 0 and 1.
+        Raises `InputError` if delta is not between 0 and 1.
         """
         check_delta(delta)
         if self.delta(0.0) <= delta:

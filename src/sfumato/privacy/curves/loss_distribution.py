@@ -33,7 +33,8 @@ class LossDistribution:
     is the privacy profile of p against q. The mass of a loss between two points of the lattice is split over them
     so that its mass under q stays the same too. A split only adds to what an observer learns, so deltas of the
     lattice are upper bounds, for compositions too. A bound of what the splits added gives lower bounds. Both count
-    the errors of floating point, the Fourier transform and the ends of the lattice.
+    the errors of floating point, the Fourier transform and the ends of the lattice. Raises `InputError` if p or q
+    is not a distribution, or the lattice would be too large.
 
     Args:
         p: The distribution that must look like the other one, array (m,).
@@ -48,9 +49,6 @@ class LossDistribution:
         splits: The number of splits of a loss.
         shift: The largest rounding of a loss, in nats.
         lost: The total mass that may be at the wrong place.
-
-    Raises:
-        InputError: If p or q is not a distribution, or the lattice would be too large.
 
     Example:
         >>> coin = LossDistribution([0.75, 0.25], [0.25, 0.75])
@@ -96,8 +94,8 @@ class LossDistribution:
     def composed(cls, parts: Iterable[tuple[LossDistribution, int]]) -> LossDistribution:
         """Return the loss of independent draws, for each distribution as many as its count.
 
-        Raises:
-            InputError: If there is none, spacings differ, a count is below 1, or the lattice would be too large.
+        Raises `InputError` if there is none, spacings differ, a count is below 1, or the lattice would be too
+        large.
         """
         factors = list(parts)
         _check(factors)
@@ -135,18 +133,15 @@ class LossDistribution:
     def epsilon_upper(self, delta: float) -> float:
         """Return a proved upper bound of the least epsilon of at least 0 at a delta.
 
-        It is ``inf`` where delta is no more than the mass of infinite losses and the lost mass.
-
-        Raises:
-            InputError: If delta is not between 0 and 1.
+        It is ``inf`` where delta is no more than the mass of infinite losses and the lost mass. Raises
+        `InputError` if delta is not between 0 and 1.
         """
         return self._least_epsilon(delta, self.delta_upper, self.shift)[1]
 
     def epsilon_lower(self, delta: float) -> float:
         """Return a proved lower bound of the least epsilon at a delta, at least 0.
 
-        Raises:
-            InputError: If delta is not between 0 and 1.
+        Raises `InputError` if delta is not between 0 and 1.
         """
         return self._least_epsilon(delta, self.delta_lower, 0.0)[0]
 

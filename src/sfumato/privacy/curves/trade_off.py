@@ -48,7 +48,8 @@ class TradeOff(Curve):
 
     where a test may be randomised. T is convex and falling, T(a) <= 1 - a, and bends only at the likelihood-ratio
     tests. The pair is hidden where T is near 1 - a. Every trade-off function with finitely many vertices is that
-    of a pair (``null``, ``alternative``), with one output per bend.
+    of a pair (``null``, ``alternative``), with one output per bend. Raises `InputError` if an argument is not a
+    distribution, or their lengths differ.
 
     Args:
         p: The null hypothesis, a distribution, array (m,).
@@ -63,9 +64,6 @@ class TradeOff(Curve):
         powers: Array (v,), 1 - beta, summed from the other end.
         promise: The (epsilon, delta) of a curve made by `of_epsilon`; else None.
         corners: Returns the exact corners of the curve in fractions; None where they are too many.
-
-    Raises:
-        InputError: If an argument is not a distribution, or their lengths differ.
 
     Example:
         >>> coin = TradeOff([0.75, 0.25], [0.25, 0.75])
@@ -100,10 +98,8 @@ class TradeOff(Curve):
     def of(cls, mechanism: AnyMechanism, relation: Relation | None = None) -> Self:
         """Return the largest trade-off function f for which a mechanism is f-DP.
 
-        It is the lower convex envelope of the trade-off functions of all related pairs, by default all.
-
-        Raises:
-            InputError: If an array (secrets, observables) is not a mechanism, or the relation has another size.
+        It is the lower convex envelope of the trade-off functions of all related pairs, by default all. Raises
+        `InputError` if an array (secrets, observables) is not a mechanism, or the relation has another size.
 
         Source:
             Dong, Roth and Su, definition 2.3 and proposition 2.4.
@@ -118,8 +114,7 @@ class TradeOff(Curve):
     def lowest(cls, curves: Iterable[Self]) -> Self:
         """Return the largest trade-off function below all of the curves.
 
-        Raises:
-            InputError: If there is none.
+        Raises `InputError` if there is none.
         """
         listed = list(curves)
         if not listed:
@@ -134,10 +129,8 @@ class TradeOff(Curve):
         """Return the polygon through points of a trade-off function: it lies nowhere below it.
 
         Use it to require a curve that is known at some points: a mechanism that satisfies the polygon satisfies
-        the curve. Both arrays are (k,), and the alphas rise.
-
-        Raises:
-            InputError: If the points do not lie on one trade-off function.
+        the curve. Both arrays are (k,), and the alphas rise. Raises `InputError` if the points do not lie on one
+        trade-off function.
         """
         polygon = cls(*_pair(through(alphas, betas)))
         return polygon._with(partial(of_points, numbers(alphas, "alphas"), numbers(betas, "betas")))
@@ -147,10 +140,7 @@ class TradeOff(Curve):
         """Return the trade-off function with these vertices.
 
         Both arrays are (v,). The alphas rise from 0 to 1, the same twice where the curve falls at once; the betas
-        fall from at most 1 to 0.
-
-        Raises:
-            InputError: If they are not the vertices of a convex curve from 0 to 1.
+        fall from at most 1 to 0. Raises `InputError` if they are not the vertices of a convex curve from 0 to 1.
         """
         x, y = numbers(alphas, "alphas"), numbers(betas, "betas")
         shaped = x.ndim == 1 and x.shape == y.shape and len(x) > 1
@@ -171,10 +161,8 @@ class TradeOff(Curve):
         """Return a curve that lies nowhere above any trade-off function that reaches some points.
 
         Use it to guarantee a curve known at some points only: type II errors of at least ``betas`` there imply
-        this curve everywhere. The points need not be convex; both arrays are (k,), alphas rising.
-
-        Raises:
-            InputError: If the arrays are not the errors of tests.
+        this curve everywhere. The points need not be convex; both arrays are (k,), alphas rising. Raises
+        `InputError` if the arrays are not the errors of tests.
         """
         lines = below(alphas, betas)
         return cls(*_pair(lines))._with(partial(of_points, lines.alphas, lines.betas))
@@ -185,8 +173,7 @@ class TradeOff(Curve):
 
         f(a) = max(0, 1 - delta - e**epsilon a, e**-epsilon (1 - delta - a))
 
-        Raises:
-            InputError: If epsilon is negative or NaN, or delta not between 0 and 1.
+        Raises `InputError` if epsilon is negative or NaN, or delta not between 0 and 1.
 
         Source:
             Wasserman and Zhou, 2010, theorem 2.4; Dong, Roth and Su, proposition 2.5.
@@ -311,10 +298,7 @@ def product(curves: Iterable[TradeOff]) -> TradeOff:
 
     All products of outputs are formed, and those of equal likelihood ratio merged. If a mechanism satisfies each
     curve, their composition satisfies the product, also where later mechanisms are chosen after seeing earlier
-    outputs.
-
-    Raises:
-        InputError: If the product has more than 4 million outputs.
+    outputs. Raises `InputError` if the product has more than 4 million outputs.
 
     Source:
         Dong, Roth and Su, definition 3.1 and theorem 3.2.
@@ -325,8 +309,7 @@ def product(curves: Iterable[TradeOff]) -> TradeOff:
 def power(curve: TradeOff, count: int) -> TradeOff:
     """Return the trade-off function of ``count`` independent draws of the same pair.
 
-    Raises:
-        InputError: If count is negative, or the product has more than 4 million outputs.
+    Raises `InputError` if count is negative, or the product has more than 4 million outputs.
 
     Example:
         >>> coin = TradeOff([0.75, 0.25], [0.25, 0.75])
@@ -384,10 +367,8 @@ class TestingRegion:
         1 - a <= e**epsilon b + delta and 1 - b <= e**epsilon a + delta, and the same for (1 - a, 1 - b)
 
         A mechanism has the guarantee where its region lies ``within`` this one. It implies a + b >= 2 (1 - delta)
-        / (1 + e**epsilon), but not the reverse.
-
-        Raises:
-            InputError: If epsilon is negative or NaN, or delta not between 0 and 1.
+        / (1 + e**epsilon), but not the reverse. Raises `InputError` if epsilon is negative or NaN, or delta not
+        between 0 and 1.
         """
         return cls(TradeOff.of_epsilon(epsilon, delta))
 
@@ -395,8 +376,8 @@ class TestingRegion:
     def of(cls, mechanism: AnyMechanism, relation: Relation | None = None) -> Self:
         """Return the least region with a lower edge that holds the tests of all related pairs, by default all.
 
-        Raises:
-            InputError: If an array (secrets, observables) is not a mechanism, or the relation has another size.
+        Raises `InputError` if an array (secrets, observables) is not a mechanism, or the relation has another
+        size.
         """
         return cls(TradeOff.of(mechanism, relation))
 
@@ -420,8 +401,7 @@ class TestingRegion:
     def contains(self, false_alarm: float, missed_detection: float, tolerance: float = 0.0) -> bool:
         """Return whether some test has these errors; missed detections may be off by a tolerance.
 
-        Raises:
-            InputError: If an error is not between 0 and 1.
+        Raises `InputError` if an error is not between 0 and 1.
         """
         if not (0 <= false_alarm <= 1 and 0 <= missed_detection <= 1):
             raise InputError(f"the errors are ({false_alarm}, {missed_detection}).", "pass two probabilities.")

@@ -69,7 +69,7 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
 
     For metric distribution privacy the exponent is epsilon times the sum of the three distances. Measuring the
     believed distributions is tighter where they are known; `worst_beliefs` bounds all beliefs within a total
-    variation.
+    variation. Raises `InputError` if the promise is of another kind, or some step is not a pair of the family.
 
     Args:
         promise: Distribution privacy, or metric distribution privacy, of a family.
@@ -78,9 +78,6 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
 
     Returns:
         Distribution privacy of the first name against the last, in this order.
-
-    Raises:
-        InputError: If the promise is of another kind, or some step is not a pair of the family.
 
     Source:
         Kawamoto and Murakami, section III-F; with delta proved here.
@@ -119,7 +116,8 @@ def worst_beliefs(
     of the (approximate) max divergence of A#(b0) and A#(b1)
 
     For delta = 0 a single report decides, and for each report the two beliefs are fractional knapsacks. For delta
-    > 0 branch and bound searches the sets of reports; cut short, the answer is an interval.
+    > 0 branch and bound searches the sets of reports; cut short, the answer is an interval. Raises `InputError` if
+    the radius or delta is not between 0 and 1, or sizes do not fit.
 
     Args:
         mechanism: A mechanism, or its array (secrets, observables).
@@ -127,9 +125,6 @@ def worst_beliefs(
         radius: The total variation, from 0 to 1.
         delta: From 0 to 1.
         most_nodes: The limit of nodes in each branch and bound.
-
-    Raises:
-        InputError: If the radius or delta is not between 0 and 1, or sizes do not fit.
 
     Example:
         >>> import numpy as np

@@ -45,10 +45,7 @@ class DistributionPrivacy(OfFamily):
     A#(lam)[R] <= e**epsilon A#(mu)[R] + delta for every pair (lam, mu) and set R of reports
 
     where A#(lam) is the distribution of the report when the secret is drawn from lam. It hides the distribution of
-    the secret, such as a person's group.
-
-    Raises:
-        InputError: If delta is not between 0 and 1.
+    the secret, such as a person's group. Raises `InputError` if delta is not between 0 and 1.
 
     Example:
         >>> groups = Family({"day": [0.5, 0.5, 0.0], "night": [0.0, 0.5, 0.5]})
@@ -127,10 +124,7 @@ class ProbabilisticDistributionPrivacy(OfFamily):
     two probabilities are within a factor e**epsilon of each other.
 
     The least V for an epsilon is the set of reports with a larger log ratio, so the least epsilon is one of the
-    log ratios.
-
-    Raises:
-        InputError: If delta is not between 0 and 1.
+    log ratios. Raises `InputError` if delta is not between 0 and 1.
     """
 
     description = Description(
@@ -210,14 +204,14 @@ class MetricDistributionPrivacy(ByDistance):
 
     A#(lam)[R] <= e**(epsilon d(lam, mu)) A#(mu)[R] + delta for every pair and set R of reports
 
+    Raises `InputError` if delta is not between 0 and 1, or the distance is between another number of
+    distributions.
+
     Args:
         family: The distributions, and which pairs count.
         distance: Between the distributions: a `FamilyDistance`, such as
             ``FamilyDistance.wasserstein(family, metric)``, a metric on the k names, or an array (k, k).
         delta: From 0 to 1.
-
-    Raises:
-        InputError: If delta is not between 0 and 1, or the distance is between another number of distributions.
     """
 
     description = Description(

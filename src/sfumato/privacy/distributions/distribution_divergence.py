@@ -109,10 +109,8 @@ class DivergenceDistributionPrivacy(OfFamily):
 class DivergenceMetricDistributionPrivacy(ByDistance):
     """Distribution privacy for a divergence and a distance: D(A#(lam) || A#(mu)) <= epsilon d(lam, mu).
 
-    The distance is a `FamilyDistance`, a metric on the k names of the family, or an array (k, k).
-
-    Raises:
-        InputError: If the distance is between another number of distributions.
+    The distance is a `FamilyDistance`, a metric on the k names of the family, or an array (k, k). Raises
+    `InputError` if the distance is between another number of distributions.
     """
 
     description = Description(

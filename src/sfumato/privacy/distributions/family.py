@@ -27,6 +27,9 @@ _ANY = "any two"
 class Family:
     """Named distributions on the secrets, and which ordered pairs of them must look alike.
 
+    Raises `InputError` if there are fewer than two distributions, one is not a distribution, their lengths differ,
+    or a name of a pair is unknown.
+
     Args:
         distributions: Priors or arrays (n,), by name or in a sequence.
         pairs: Ordered pairs of names that count; by default all.
@@ -38,10 +41,6 @@ class Family:
         lifted_from: The relation Phi on secrets whose lifting chose the pairs, or None.
         outside: Array (c,), the mass that the coupling of each pair leaves outside Phi: 0 up to the rounding of
             the distributions.
-
-    Raises:
-        InputError: If there are fewer than two distributions, one is not a distribution, their lengths differ, or
-            a name of a pair is unknown.
 
     Example:
         >>> Family({"north": [0.5, 0.5, 0.0], "south": [0.0, 0.5, 0.5]})
@@ -73,10 +72,8 @@ class Family:
         """Return the family whose pairs are in the lifting of a relation Phi on the secrets, with couplings.
 
         A secret always counts as related to itself. Mass outside Phi up to the tolerance counts as rounding; it
-        stays visible in ``outside``, and guarantees add it to their delta.
-
-        Raises:
-            InputError: If no pair is in the lifting, or the relation is on other secrets.
+        stays visible in ``outside``, and guarantees add it to their delta. Raises `InputError` if no pair is in
+        the lifting, or the relation is on other secrets.
         """
         names, rows = _named(distributions)
         truths = _reflexive(relation, rows.shape[1])
@@ -99,15 +96,14 @@ class Family:
     ) -> Family:
         """Return the family whose pairs have an optimal coupling within a relation.
 
+        Raises `InputError` if no pair is in the lifting, or an argument does not fit.
+
         Args:
             distributions: The distributions.
             relation: Phi, on the secrets.
             distances: A metric on the secrets, or its array (n, n).
             p: The order of the Wasserstein distance, from 1 to ``inf``.
             tolerance: As in `lifted`.
-
-        Raises:
-            InputError: If no pair is in the lifting, or an argument does not fit.
 
         Source:
             Kawamoto and Murakami, definition 10.
@@ -183,16 +179,14 @@ class Family:
     def position(self, name: str) -> int:
         """Return the position of a distribution by its name.
 
-        Raises:
-            InputError: If there is none of that name.
+        Raises `InputError` if there is none of that name.
         """
         return _position(self.names, name)
 
     def coupling(self, pair: int) -> Coupling:
         """Return the coupling, within the relation, that puts a pair (by its position) in the lifting.
 
-        Raises:
-            InputError: If the family was not lifted from a relation.
+        Raises `InputError` if the family was not lifted from a relation.
         """
         if self.lifted_from is None:
             raise InputError(f"the {self!r} was not lifted from a relation.", "make it by Family.lifted.")
@@ -276,6 +270,8 @@ def _reflexive(relation: Relation, size: int) -> Bools:
 class FamilyDistance:
     """Distances between the distributions of a family.
 
+    Raises `InputError` if the array is not square, or a distance is negative.
+
     Args:
         array: Array (k, k) of distances; ``inf`` marks pairs that need no protection from each other.
         unit: The unit, such as ``"km"``.
@@ -287,9 +283,6 @@ class FamilyDistance:
         ignored: Array (k, k), the mass that a Wasserstein distance left out as rounding.
         ground: The metric on the secrets of a Wasserstein distance, or None.
         order: Its order p, or None.
-
-    Raises:
-        InputError: If the array is not square, or a distance is negative.
 
     Source:
         Kawamoto and Murakami, definitions 8 and 12.

@@ -53,8 +53,7 @@ class OfFamily(Notion):
     def together(self, other: Self, _first: float, _second: float) -> tuple[Self, float]:
         """Return the notion of two reports together, and its value.
 
-        Raises:
-            InputError: If the other is about other pairs, another distance or divergence, or does not compose.
+        Raises `InputError` if the other is about other pairs, another distance or divergence, or does not compose.
         """
         raise not_composing(self, other)
 
@@ -352,8 +351,7 @@ class BayesFactors:
     def posterior_odds(self, prior_odds: float) -> tuple[float, float]:
         """Return the least and the largest odds after a report, in floating point, from prior odds p(lam) / p(mu).
 
-        Raises:
-            InputError: If the odds are negative or NaN.
+        Raises `InputError` if the odds are negative or NaN.
         """
         if not prior_odds >= 0:
             raise InputError(f"the odds are {prior_odds}.", "pass a number of at least 0; 1 is even.")
@@ -367,10 +365,8 @@ class BayesFactors:
         """Return the probabilities, under either distribution, of reports whose factor is beyond e**epsilon.
 
         A factor below e**-epsilon is beyond it too. The larger probability is the least delta of probabilistic
-        distribution privacy: otherwise the odds change by a factor of at most e**epsilon.
-
-        Raises:
-            InputError: If epsilon is negative or NaN.
+        distribution privacy: otherwise the odds change by a factor of at most e**epsilon. Raises `InputError` if
+        epsilon is negative or NaN.
         """
         if not epsilon >= 0:
             raise InputError(f"epsilon is {epsilon}.", "pass a number of at least 0.")
@@ -381,13 +377,12 @@ class BayesFactors:
 def bayes_factors(mechanism: AnyMechanism, first: Prior | ArrayLike, second: Prior | ArrayLike) -> BayesFactors:
     """Return how each report of a mechanism changes the odds between two distributions.
 
+    Raises `InputError` if an argument is not a distribution, or does not fit the mechanism.
+
     Args:
         mechanism: A mechanism, or its array (secrets, observables).
         first: lam, a prior or array (secrets,).
         second: mu, likewise.
-
-    Raises:
-        InputError: If an argument is not a distribution, or does not fit the mechanism.
     """
     if isinstance(mechanism, Mechanism):
         for prior in (first, second):

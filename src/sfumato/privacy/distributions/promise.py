@@ -60,15 +60,14 @@ class Reason:
 class Promise:
     """A guarantee: a mechanism satisfies a notion at a value, for the reasons given.
 
+    Raises `InputError` if the value is negative, NaN or infinite.
+
     Attributes:
         notion: The notion, with its family, delta, distance or divergence.
         value: The value of its parameter, rounded to the safe side.
         reasons: The steps that led here, in order.
         everywhere: Whether it is known for all pairs of distributions in the lifting (or at finite distance), not
             only for those of the family.
-
-    Raises:
-        InputError: If the value is negative, NaN or infinite.
     """
 
     notion: Notion
@@ -87,8 +86,7 @@ class Promise:
     def measured(cls, finding: Finding) -> Promise:
         """Return the guarantee of a finding: its value, rounded up.
 
-        Raises:
-            InputError: If the finding is infinite.
+        Raises `InputError` if the finding is infinite.
         """
         notion, upper = finding.notion, finding.upper
         reason = Reason("measurement", f"{notion.parameter} {at_most(upper, 9)}", notion.description.source)
@@ -117,15 +115,13 @@ def lifted_differential_privacy(epsilon: float, family: Family, delta: float = 0
 
     (epsilon, delta)-DP for Phi implies (epsilon, delta)-DistP for the lifting of Phi
 
-    The published bound multiplies delta by the size of Phi; that factor is unnecessary.
+    The published bound multiplies delta by the size of Phi; that factor is unnecessary. Raises `InputError` if the
+    family was not lifted from a relation.
 
     Args:
         epsilon: At least 0, for ``family.lifted_from``.
         family: Made by `Family.lifted`, `Family.optimally_lifted` or `Family.of_points`.
         delta: From 0 to 1. The mass that couplings leave outside the relation is added to it.
-
-    Raises:
-        InputError: If the family was not lifted from a relation.
 
     Example:
         >>> near = Relation(np.abs(np.subtract.outer(range(3), range(3))) == 1, "neighbours")
@@ -150,8 +146,7 @@ def lifted_metric_privacy(guarantee: MetricPrivacy, family: Family, delta: float
 
     (epsilon, delta, d)-XDP implies (epsilon, delta, W_inf,d)-XDistP
 
-    Raises:
-        InputError: If the metric is on other secrets.
+    Raises `InputError` if the metric is on other secrets.
 
     Source:
         Kawamoto and Murakami, section V; with delta, tight form proved here.
@@ -174,17 +169,16 @@ def lifted_divergence_privacy(
     (epsilon, D)-DP for Phi implies (epsilon, D)-DistP for the lifting of Phi
     (epsilon, d, D)-XDP implies (epsilon, W_1,d, D)-XDistP
 
+    Raises `InputError` if the divergence is not known to be convex enough; if the family was not lifted from a
+    relation and no metric is given; or if couplings leave mass outside the relation and the divergence has no
+    bound.
+
     Args:
         epsilon: At least 0; per unit of the metric, if one is given.
         divergence: D. With a metric it must be jointly convex, as f-divergences are; without one quasi-convexity
             is enough, which Rényi and max divergences have.
         family: Lifted from a relation, or any family if a metric is given.
         metric: d.
-
-    Raises:
-        InputError: If the divergence is not known to be convex enough; if the family was not lifted from a
-            relation and no metric is given; or if couplings leave mass outside the relation and the divergence has
-            no bound.
 
     Source:
         Kawamoto and Murakami, section V.
@@ -216,9 +210,7 @@ def privacy_of_points(promise: Promise, relation: Relation) -> Promise:
     """Return the differential privacy, for a relation, that distribution privacy of point masses is.
 
     The promise must hold for the whole lifting of a relation, or for the point masses of every related pair.
-
-    Raises:
-        InputError: If the promise does not cover some pair.
+    Raises `InputError` if the promise does not cover some pair.
 
     Source:
         Kawamoto and Murakami, section V (converse).
@@ -286,11 +278,8 @@ def same_input(first: Promise, second: Promise) -> Promise:
 
     For an arbitrary set of pairs this is false, and refused: two reports that each hide a pair of distributions
     perfectly can reveal it together. The promise must be known for every pair in the lifting, as it is when it
-    covers the point masses.
-
-    Raises:
-        InputError: If a promise is not known for a whole lifting, the promises are not about the same relation,
-            pairs, distance and divergence, or their notion does not compose.
+    covers the point masses. Raises `InputError` if a promise is not known for a whole lifting, the promises are
+    not about the same relation, pairs, distance and divergence, or their notion does not compose.
 
     Source:
         Kawamoto and Murakami, table III, without its factor on delta.
@@ -317,9 +306,7 @@ def independent_inputs(first: Promise, second: Promise) -> Promise:
     """Return the joint guarantee of two reports about two independent secrets of the same distribution.
 
     Both secrets are drawn from lam, or both from mu. (epsilon, delta) add up for any pairs of distributions.
-
-    Raises:
-        InputError: If the promises are about different pairs, distances or divergences, or do not compose.
+    Raises `InputError` if the promises are about different pairs, distances or divergences, or do not compose.
 
     Source:
         Kawamoto and Murakami, table III.
@@ -332,9 +319,8 @@ def independent_inputs(first: Promise, second: Promise) -> Promise:
 def post_processed(promise: Promise) -> Promise:
     """Return the same guarantee after any further processing of reports that does not see the secret.
 
-    Raises:
-        InputError: If the promise is about no family, or its notion is not known to survive post-processing, as
-            probabilistic distribution privacy.
+    Raises `InputError` if the promise is about no family, or its notion is not known to survive post-processing,
+    as probabilistic distribution privacy.
 
     Source:
         Kawamoto and Murakami, table III.
@@ -391,15 +377,12 @@ def product_channel(
     p((o0, o1)|s) = p0(o0|s) p1(o1|s), or p1(o1|s, o0) where the second reads the first report
 
     It is exact where both have 62 bits: the products of the integers are the integers of the product. Otherwise
-    the products are rounded to integers as in `Mechanism`.
+    the products are rounded to integers as in `Mechanism`. Raises `InputError` if the numbers of secrets, or of
+    reports and second mechanisms, differ; or the secrets are the same in another order.
 
     Args:
         first: The first mechanism.
         second: The second one; or a sequence with one for each report of the first.
-
-    Raises:
-        InputError: If the numbers of secrets, or of reports and second mechanisms, differ; or the secrets are the
-            same in another order.
 
     Example:
         >>> import numpy as np

@@ -30,10 +30,7 @@ class DifferentialPrivacy(Notion):
 
     Each ordered pair of the relation counts. Epsilon is the largest (approximate) max divergence, or 0, by exact
     inversion of profiles. Where delta equals, up to rounding, the mass at which epsilon jumps, `Finding.upper` is
-    on the far side of the jump.
-
-    Raises:
-        InputError: If delta is not between 0 and 1.
+    on the far side of the jump. Raises `InputError` if delta is not between 0 and 1.
 
     Example:
         >>> coin = [[0.75, 0.25], [0.25, 0.75]]
@@ -103,11 +100,10 @@ class DeltaOfDifferentialPrivacy(Notion):
 
     delta = max over related (s, s') of the sum over o of max(0, p(o|s) - e**epsilon p(o|s'))
 
+    Raises `InputError` if epsilon is negative or NaN.
+
     Attributes:
         epsilon: At least 0; ``inf`` leaves the mass of reports that only one secret can make.
-
-    Raises:
-        InputError: If epsilon is negative or NaN.
 
     Source:
         Balle, Barthe and Gaboardi, NeurIPS 2018 (privacy profile).

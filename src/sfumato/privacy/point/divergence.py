@@ -111,16 +111,13 @@ class DivergencePrivacy(OfRelatedRows):
     """Privacy by a divergence: the least epsilon with D(p(.|s) || p(.|s')) <= epsilon for related (s, s').
 
     Each ordered pair of the relation counts; on a symmetric relation this is the definition, which needs both
-    orders.
+    orders. Raises `InputError` if the divergence has its own notion, or the precision is negative.
 
     Attributes:
         divergence: D; for the max divergence use `DifferentialPrivacy`, for the hockey-stick divergence
             `DeltaOfDifferentialPrivacy`.
         precision: For a custom divergence: its computed value is off by at most ``precision * (1 + value)``.
             Without it `Finding.upper` is ``inf``. The divergences of this package need none.
-
-    Raises:
-        InputError: If the divergence has its own notion, or the precision is negative.
     """
 
     description = Description(
@@ -156,10 +153,8 @@ class DivergenceMetricPrivacy(ByMetric):
     """Metric privacy by a divergence: the least epsilon with D(p(.|s) || p(.|s')) <= epsilon d(s, s').
 
     Pairs at infinite distance need no protection; distinct secrets at distance zero must be at divergence zero, or
-    no epsilon is enough. Divergence and precision are as for `DivergencePrivacy`.
-
-    Raises:
-        InputError: If the divergence has its own notion, or the precision is negative.
+    no epsilon is enough. Divergence and precision are as for `DivergencePrivacy`. Raises `InputError` if the
+    divergence has its own notion, or the precision is negative.
     """
 
     description = Description(
@@ -254,11 +249,10 @@ class KLPrivacy(OfRelatedRows):
 class RenyiPrivacy(OfRelatedRows):
     """Rényi differential privacy of one order: D_order(p(.|s) || p(.|s')) <= epsilon for related (s, s').
 
+    Raises `InputError` if the order is not positive.
+
     Attributes:
         order: Above 0; 1 is Kullback-Leibler and ``inf`` differential privacy.
-
-    Raises:
-        InputError: If the order is not positive.
     """
 
     description = Description(

@@ -64,10 +64,7 @@ class MetricDifferentialPrivacy(ByMetric):
 
     Pairs at infinite distance need no protection. Distinct secrets at distance zero must have equal rows (with a
     delta: rows whose total variation is at most delta), or no epsilon is enough. With delta 0 this is the property
-    that `MetricPrivacy` requires of a design.
-
-    Raises:
-        InputError: If delta is not between 0 and 1.
+    that `MetricPrivacy` requires of a design. Raises `InputError` if delta is not between 0 and 1.
 
     Example:
         >>> from sfumato import Metric

@@ -34,10 +34,8 @@ class ProbabilisticDifferentialPrivacy(Notion):
     p[V | s'] <= delta.
 
     V is the least set that may be left out. Both orders of a pair count, even if the relation has only one. As
-    epsilon grows V shrinks in steps: the least epsilon is one of the logarithms, or 0.
-
-    Raises:
-        InputError: If delta is not between 0 and 1.
+    epsilon grows V shrinks in steps: the least epsilon is one of the logarithms, or 0. Raises `InputError` if
+    delta is not between 0 and 1.
     """
 
     description = Description(
@@ -91,13 +89,10 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
     delta = max over related s, s' (in both orders) of p[V | s], with V where |ln(p(o|s) / p(o|s'))| > epsilon
 
     Delta falls in steps as epsilon grows. Where epsilon equals a likelihood ratio up to rounding, `Finding.upper`
-    counts the observable, and `Finding.value` may not.
+    counts the observable, and `Finding.value` may not. Raises `InputError` if epsilon is negative or NaN.
 
     Attributes:
         epsilon: At least 0; ``inf`` leaves the mass of reports that only one secret can make.
-
-    Raises:
-        InputError: If epsilon is negative or NaN.
     """
 
     description = ProbabilisticDifferentialPrivacy.description

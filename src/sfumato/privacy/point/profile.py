@@ -23,7 +23,7 @@ class PrivacyProfile:
 
     For one pair and one set R of observables p[R | s] - t p[R | s'] is a line in t = e**epsilon. The profile is
     the largest of these lines, convex and piecewise linear in t. The search evaluates it where two known lines
-    meet: either they are neighbours, or it finds a new line there.
+    meet: either they are neighbours, or it finds a new line there. Raises `InputError` if sizes do not fit.
 
     Args:
         mechanism: A mechanism, or its array (secrets, observables).
@@ -35,9 +35,6 @@ class PrivacyProfile:
         slopes: Array (k,), e**epsilon p[R | s'] there: the line is delta + slope (1 - e**(e - epsilon)) at any e.
         pairs: Array (k, 2), the secrets (s, s') of each line; -1 where no pair is related.
         rounding: A bound of the floating-point error of any delta.
-
-    Raises:
-        InputError: If sizes do not fit.
 
     Example:
         >>> coin = PrivacyProfile([[0.75, 0.25], [0.25, 0.75]])
@@ -74,8 +71,7 @@ class PrivacyProfile:
     def delta(self, epsilon: ArrayLike) -> Floats:
         """Return the least delta for each epsilon, array of the same shape.
 
-        Raises:
-            InputError: If an epsilon is negative or NaN.
+        Raises `InputError` if an epsilon is negative or NaN.
         """
         values, _ = self._at(epsilon)
         return values
@@ -83,16 +79,14 @@ class PrivacyProfile:
     def delta_upper(self, epsilon: ArrayLike) -> Floats:
         """Return deltas that the mechanism certainly satisfies at each epsilon: rounded up, at most 1.
 
-        Raises:
-            InputError: If an epsilon is negative or NaN.
+        Raises `InputError` if an epsilon is negative or NaN.
         """
         return np.minimum(1.0, np.nextafter(self.delta(epsilon) + self.rounding, np.inf))
 
     def pairs_at(self, epsilon: ArrayLike) -> Positions:
         """Return the secrets (s, s') that attain delta at each epsilon, array (..., 2).
 
-        Raises:
-            InputError: If an epsilon is negative or NaN.
+        Raises `InputError` if an epsilon is negative or NaN.
         """
         _, lines = self._at(epsilon)
         return np.asarray(self.pairs[lines])
@@ -114,10 +108,7 @@ class PrivacyProfile:
         """Return the least epsilon of at least 0 for each delta, array of the same shape.
 
         It is ``inf`` where delta is below the probability of the reports that only one of two related secrets can
-        make.
-
-        Raises:
-            InputError: If a delta is negative or NaN.
+        make. Raises `InputError` if a delta is negative or NaN.
         """
         at = numbers(delta, "delta")
         if not (at >= 0).all():
