@@ -103,14 +103,9 @@ def evaluate(
 
     error = sum over s, o, g of prior(s) p(o|s) q(g|o) d(g, s)
 
-    Raises `InputError` if shapes do not fit, or a row of the strategy is not a distribution.
-
-    Args:
-        mechanism: The mechanism that is attacked.
-        prior: The true prior, by which the error is averaged.
-        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
-        strategy: q(guess|o), array (observables, guesses); rows sum to one.
-        name: The name of the attack in texts.
+    The strategy is q(guess|o), array (observables, guesses), and the prior is the true one, by which the error is
+    averaged. Other arguments are those of `optimal`. Raises `InputError` if shapes do not fit, or a row of the
+    strategy is not a distribution.
 
     Source:
         Shokri, "Privacy Games", equations 5 to 7.
@@ -169,16 +164,14 @@ def optimal(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
 
     Each report has one guess. Guesses whose errors differ by less than rounding are tied, and the first in order
     is taken. For a report that is impossible under the prior it is the best guess without any report. With the
-    Hamming distance it is the guess of maximum a posteriori probability, and its error the Bayes error. Raises
-    `InputError` if the prior or the distance does not fit the mechanism.
+    Hamming distance it is the guess of maximum a posteriori probability, and its error the Bayes error. The error
+    is the mechanism's distortion privacy. Raises `InputError` if the prior or the distance does not fit the
+    mechanism.
 
     Args:
         mechanism: The mechanism that is attacked.
         prior: The adversary's belief, which is also the truth.
         distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`; guesses need not be secrets.
-
-    Returns:
-        The attack; its error is the mechanism's distortion privacy.
 
     Source:
         Shokri, "Privacy Games", equations 19 and 33 to 35.
@@ -385,11 +378,9 @@ def main_place_information(prior: Prior, share: float, *, places: int = 2) -> Fl
     """Return the side information of an attacker who may see whether someone is at a main place.
 
     With probability ``share`` it is whether the secret is among the ``places`` most probable ones (home and work,
-    say), but not which; otherwise it is nothing. Raises `InputError` if the share is not a probability, or there
-    are fewer secrets than that.
-
-    Returns:
-        Array (secrets, 3) with columns for "nothing", "a main place" and "another place".
+    say), but not which; otherwise it is nothing. The array (secrets, 3) has columns for "nothing", "a main place"
+    and "another place". Raises `InputError` if the share is not a probability, or there are fewer secrets than
+    that.
     """
     if not 0 <= share <= 1:
         raise InputError(f"the share {share} is not between 0 and 1.", "use 0.5 for half of the time.")

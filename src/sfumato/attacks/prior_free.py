@@ -26,13 +26,6 @@ _MORE_TIME: Final = "allow more time, or use fewer guesses; attacks.unweighted n
 _MILDER: Final = "use a distance whose values differ less in size; attacks.unweighted needs no solver."
 
 
-class GameAnswer(NamedTuple):
-    """Strategies of both sides; their values must be recomputed."""
-
-    strategy: Floats  # q(guess|o), array (observables, guesses)
-    prior: Floats  # array (secrets,)
-
-
 class _Mixed(NamedTuple):
     """A strategy: the shares of some guesses for some reports, arrays (k,)."""
 
@@ -41,8 +34,10 @@ class _Mixed(NamedTuple):
     shares: Floats
 
 
-def solve_game(matrix: Floats, distance: Floats, gap: float, time_limit: float | None = None) -> GameAnswer:
-    """Return the strategy of least largest error, and the prior that is worst for every strategy.
+def solve_game(
+    matrix: Floats, distance: Floats, gap: float, time_limit: float | None = None
+) -> tuple[Floats, Floats]:
+    """Return the strategy of least largest error, array (observables, guesses), and the prior worst for all.
 
     min over q of max over s of sum over o, g of p(o|s) q(g|o) d(g, s), with entries of d of magnitude at most one
 
@@ -87,7 +82,7 @@ def solve_game(matrix: Floats, distance: Floats, gap: float, time_limit: float |
             break  # neither side has anything better
     strategy = np.zeros((len(everyone), len(distance)))
     strategy[mixed.reports, mixed.guesses] = mixed.shares
-    return GameAnswer(strategy, prior)
+    return strategy, prior
 
 
 def _worst(errors: Floats, groups: Positions) -> Positions:
@@ -135,11 +130,7 @@ def _solve_part(
 
 
 def _solve_minimax(rows: Any, sums: csr_array, seconds: float | None, failure: str) -> tuple[Floats, Floats]:
-    """Return the x >= 0 with sums @ x = 1 that minimises v with rows @ (x, v) <= 0, and the dual weights.
-
-    ``rows`` (cases, variables + 1) has entries of magnitude at most one, the last -1; ``sums`` is (distributions,
-    variables). Without an optimum a `SolverError` begins with ``failure``.
-    """
+    """Return the x >= 0 with sums @ x = 1 that minimises v with rows @ (x, v) <= 0, and the dual weights."""
     cases, size = rows.shape[0], sums.shape[1]
     cost = np.zeros(size + 1)
     cost[-1] = 1.0
@@ -252,12 +243,8 @@ def _check_gap(game: Minimax, scale: float) -> Minimax:
 def _solve_whole(
     rows: csr_array, observables: int, guesses: int, time_limit: float | None
 ) -> tuple[Floats, Floats]:
-    """Return the strategy q, array (observables, guesses), that minimises rows @ q at most, and the dual weights.
-
-    The variable of guess g at observable o is number g * observables + o of a row. Both answers are probabilities:
-    rounding of the solver below 1e-6 is removed, so values must be recomputed from them. Raises `SolverError` if
-    there is no optimum, or it is not made of probabilities.
-    """
+    """Return the strategy, array (observables, guesses), of least largest rows @ q, and the dual weights."""
+    # The variable of guess g at observable o is number g * observables + o of a row.
     sums = csr_array(kron(np.ones((1, guesses)), eye_array(observables)))
     limit = "" if time_limit is None else f" within {time_limit:g} s"
     what = f"the prior-free attack on {observables} observables with {guesses} guesses was not solved{limit}"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.arrays import Floats, numbers, readonly
-from ..core.immutable import CompactRepr
+from ..core.immutable import CompactRepr, assign
 from ..errors import InputError
 from .divergence import Divergence, Rows, log_ratios, pair, single
 
@@ -83,13 +83,12 @@ class Profile:
 
     def __init__(self, p: Rows, q: Rows) -> None:
         first, second = single(p, q)
-        bends = [vertex for vertex in vertices(first, second) if np.isfinite(vertex.epsilon)]
-        last = _last_of_ties(bends)
-        object.__setattr__(self, "epsilons", _column(last, "epsilon"))
-        object.__setattr__(self, "deltas", _column(last, "delta"))
-        object.__setattr__(self, "slopes", _column(last, "slope"))
-        object.__setattr__(self, "limit", float(np.where(second == 0, first, 0.0).sum()))
-        object.__setattr__(self, "total", float(first.sum()))
+        # Of vertices at equal epsilons the last one counts: its slope includes them all.
+        last = {float(each.epsilon): each for each in vertices(first, second) if np.isfinite(each.epsilon)}
+        bends = np.array([last[epsilon] for epsilon in sorted(last)], dtype=np.float64).reshape(-1, 3)
+        epsilons, deltas, slopes = (readonly(column.copy()) for column in bends.T)
+        limit, total = float(np.where(second == 0, first, 0.0).sum()), float(first.sum())
+        assign(self, epsilons=epsilons, deltas=deltas, slopes=slopes, limit=limit, total=total)
 
     def __repr__(self) -> str:
         return f"Profile with {len(self.epsilons)} vertices, delta {self.delta(0.0).item():.4g} at epsilon 0"
@@ -132,16 +131,6 @@ class Profile:
         return np.where(at < self.limit, np.inf, values)
 
 
-def _last_of_ties(bends: list[Vertex]) -> list[Vertex]:
-    """Return the vertices by rising epsilon, of equal ones the last, whose slope counts them all."""
-    distinct = {float(vertex.epsilon): vertex for vertex in bends}
-    return [distinct[epsilon] for epsilon in sorted(distinct)]
-
-
-def _column(bends: list[Vertex], field: str) -> Floats:
-    return readonly(np.array([float(getattr(vertex, field)) for vertex in bends], dtype=np.float64))
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class HockeyStick(Divergence):
@@ -171,35 +160,25 @@ class HockeyStick(Divergence):
         return f"hockey-stick divergence at epsilon {self.epsilon:g}"
 
     def _between(self, p: Floats, q: Floats) -> Floats:
-        return np.asarray(np.maximum(p - _grown(q, self.epsilon), 0.0).sum(axis=-1))
+        if self.epsilon <= _PLAIN:
+            grown = math.exp(self.epsilon) * q
+        else:  # beyond the largest float any large number serves, and 0 stays 0
+            with np.errstate(divide="ignore", invalid="ignore"):
+                grown = np.exp(np.minimum(np.where(q > 0, self.epsilon + np.log(q), -np.inf), _PLAIN))
+        return np.asarray(np.maximum(p - grown, 0.0).sum(axis=-1))
 
 
 def hockey_stick(p: Rows, q: Rows, epsilons: ArrayLike) -> Floats:
     """Return the hockey-stick divergence for one or many epsilons.
 
-    Raises `InputError` if an argument holds no distributions, or an epsilon is NaN.
-
-    Args:
-        p: Distributions along the last axis, array (..., m).
-        q: Distributions on the same observables; the leading axes broadcast.
-        epsilons: A number or an array of any shape.
-
-    Returns:
-        Array of the shape of ``epsilons`` followed by the leading axes of the pairs.
+    Distributions lie along the last axis, arrays (..., m), and their leading axes broadcast. The array has the
+    shape of ``epsilons`` followed by these axes. Raises `InputError` if an argument holds no distributions, or an
+    epsilon is NaN.
     """
     first, second = pair(p, q)
     values = numbers(epsilons, "the epsilons")
     curves = [HockeyStick(float(epsilon))._between(first, second) for epsilon in values.ravel()]
     return np.array(curves, dtype=np.float64).reshape(values.shape + first.shape[:-1])
-
-
-def _grown(q: Floats, epsilon: float) -> Floats:
-    """Return e**epsilon q, with 0 unchanged; beyond the largest float any large number serves."""
-    if epsilon <= _PLAIN:
-        return np.asarray(math.exp(epsilon) * q)
-    with np.errstate(divide="ignore"):
-        logs = np.where(q > 0, epsilon + np.log(np.where(q > 0, q, 1.0)), -np.inf)
-    return np.asarray(np.exp(np.minimum(logs, _PLAIN)))
 
 
 @final
@@ -233,7 +212,14 @@ class MaxDivergence(Divergence):
     def _between(self, p: Floats, q: Floats) -> Floats:
         if self.delta == 0:
             return np.asarray(log_ratios(p, q).max(axis=-1))
-        return _inverse(p, q, self.delta)
+        answer = np.full(p.shape[:-1], np.inf)
+        for vertex in vertices(p, q):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                fall = np.where(vertex.slope > 0, (self.delta - vertex.delta) / vertex.slope, 1.0)
+                left = vertex.epsilon + np.log1p(-np.minimum(fall, 1.0))
+            # Before the first finite ratio only epsilon = inf reaches delta.
+            answer = np.where((vertex.delta <= self.delta) & ~np.isposinf(vertex.epsilon), left, answer)
+        return np.where(self.delta >= p.sum(axis=-1), -np.inf, answer)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -266,15 +252,3 @@ def max_divergence(p: Rows, q: Rows, delta: float = 0.0) -> MaxDivergenceWitness
         # ratio is named even where the value equals it up to rounding.
         chosen = logs >= min(value, float(logs[np.isfinite(logs)].max()))
     return MaxDivergenceWitness(value, delta, readonly(np.flatnonzero(chosen)))
-
-
-def _inverse(p: Floats, q: Floats, delta: float) -> Floats:
-    """Return the least epsilon at which each profile is at most delta."""
-    answer = np.full(p.shape[:-1], np.inf)
-    for vertex in vertices(p, q):
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            fall = np.where(vertex.slope > 0, (delta - vertex.delta) / vertex.slope, 1.0)
-            left = vertex.epsilon + np.log1p(-np.minimum(fall, 1.0))
-        # Before the first finite ratio only epsilon = inf reaches delta.
-        answer = np.where((vertex.delta <= delta) & ~np.isposinf(vertex.epsilon), left, answer)
-    return np.where(delta >= p.sum(axis=-1), -np.inf, answer)

@@ -56,14 +56,9 @@ def additive_capacity(
     Each class holds the next, so the capacities fall in this order. Over all priors the first is the sum over all
     secrets; the last is the radius min over q of max over s of TV(p(.|s), q), a linear program, whose bounds are
     proved over the integers. For the one between, no formula and no convex program is known to us: it lies between
-    the two. Raises `InputError` if the prior does not fit the mechanism, or is missing where guesses are bounded,
-    or ``bounded`` is none of these. Raises `SolverError` if the program for gains in [0, 1] under any prior was
-    not solved.
-
-    Args:
-        mechanism: The mechanism.
-        prior: The adversary's belief and the truth; any prior if it is left out.
-        bounded: The bounded quantity.
+    the two. The prior is the belief and the truth; without one, any prior counts. Raises `InputError` if the prior
+    does not fit the mechanism, or is missing where guesses are bounded, or ``bounded`` is none of these. Raises
+    `SolverError` if the program for gains in [0, 1] under any prior was not solved.
 
     Source:
         Alvim, Chatzikokolakis, McIver, Morgan, Palamidessi and Smith, "Additive and multiplicative notions of
@@ -124,10 +119,8 @@ def _of_guesses(mechanism: Mechanism, prior: Prior) -> AdditiveCapacity:
 
 
 def _of_gains(mechanism: Mechanism, prior: Prior) -> AdditiveCapacity:
-    """Return the capacity of gains in [0, 1]: guess o bets a share t of the prior on the best secrets for o.
-
-    At the best t the last likelihoods that are bet on, over all o, sum to one: the q of the formula.
-    """
+    """Return the capacity of gains in [0, 1]: guess o bets a share t of the prior on the best secrets for o."""
+    # At the best t the last likelihoods that are bet on, over all o, sum to one: the q of the formula.
     mechanism.joint(prior)
     possible = np.flatnonzero(prior.probabilities)
     p, rows = prior.probabilities[possible], mechanism.matrix[possible]
@@ -172,21 +165,15 @@ def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: fl
 
     This maximum is NP-hard, even for the identity as gain, the Bayes vulnerability. A mixed-integer program finds
     it: each report chooses its guess, and each choice leaves a linear program over the priors. If stopped early,
-    it still gives bounds: below by the leakage of the best prior found, computed separately; above by the solver's
-    bound, which holds to about 1e-6 of the gain's range, or by the range times the capacity under any gain, if
-    lower. With the identity as gain, twenty secrets and reports took about fifteen seconds.
+    after ``time_limit`` seconds, it still gives bounds: below by the leakage of the best prior found, computed
+    separately; above by the solver's bound, which holds to about 1e-6 of the gain's range, or by the range times
+    the capacity under any gain, if lower. With the identity as gain, twenty secrets and reports took about fifteen
+    seconds.
 
     Under the identity some prior that is even on a set of secrets attains it. With gain = -d the prior makes the
-    report worth most in distance. Raises `InputError` if the gain does not fit, the time limit is not positive, or
-    the program is too large.
-
-    Args:
-        mechanism: The mechanism.
-        gain: Array (guesses, secrets): the worth of guess g when the secret is s; any unit, any sign.
-        time_limit: Seconds after which the bounds found so far are returned.
-
-    Returns:
-        The capacity in the unit of the gain, with the best prior found.
+    report worth most in distance. The gain is an array (guesses, secrets) in any unit and of any sign, and the
+    capacity in its unit. Raises `InputError` if the gain does not fit, the time limit is not positive, or the
+    program is too large.
 
     Source:
         Alvim, Chatzikokolakis, McIver, Morgan, Palamidessi and Smith, CSF 2014; "The Science of Quantitative
@@ -229,12 +216,9 @@ def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: fl
 
 
 def _solve(matrix: Floats, gain: Floats, time_limit: float) -> tuple[Floats | None, float]:
-    """Return the best prior found, if any, and an upper bound of the capacity.
-
-    Variables are the prior pi(s), the vulnerability t before, and for each report o and guess g whether it is
-    made, b(o, g), and the pi and t where it is, q(o, g, s) and u(o, g), or else 0. This is the convex hull of the
-    choices of each report. The matrix is (n, m), the gain (k, n) with entries in [0, 1].
-    """
+    """Return the best prior found, if any, and an upper bound of the capacity, for gains (k, n) in [0, 1]."""
+    # Variables are the prior pi(s), the vulnerability t before, and for each report o and guess g whether it is
+    # made, b(o, g), and the pi and t where it is, q(o, g, s) and u(o, g), or else 0: a convex hull of choices.
     (n, m), k = matrix.shape, len(gain)
     each = m * k
     kron, eye, worths = sparse.kron, sparse.eye_array, sparse.csr_array(gain)

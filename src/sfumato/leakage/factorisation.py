@@ -22,10 +22,7 @@ _SCALE: Final = 2**60  # gains are rounded down to exact multiples of one over t
 
 Whole = NDArray[Any]  # of Python's integers, which do not overflow
 _MOST: Final = 4_000_000  # largest number of entries of a program
-_TOLERANCES: Final = {
-    "primal_feasibility_tolerance": 1e-10,
-    "dual_feasibility_tolerance": 1e-10,
-}  # HiGHS takes no less
+_TOLERANCES: Final = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
 _NOISE: Final = 1e-12  # a solver's error of a zero
 _CLOSE: Final = 1e-9  # a distance, or an error of a processing, that counts as 0 in floats
 _TINY: Final = float(np.finfo(np.float64).tiny)  # one over it is still finite
@@ -59,14 +56,9 @@ def _whole(gains: Floats) -> Whole:
 
 
 def _separation(mechanism: Mechanism, other: Mechanism, weighted: Whole) -> Fraction:
-    """Return the exact difference in worth between mechanisms p and q, for integers w (guesses, secrets).
-
-    It is the sum over o of max over z of sum over s of p(o|s) w(z, s), less the same of q; w is the prior times
-    the gain.
-    """
-    worth = int((weighted @ mechanism.weights.astype(object)).max(axis=0).sum())
-    best = int((weighted @ other.weights.astype(object)).max(axis=0).sum())
-    return Fraction(worth, 2**mechanism.bits) - Fraction(best, 2**other.bits)
+    """Return the exact difference in worth of two mechanisms; integers (guesses, secrets) are prior times gain."""
+    sums = [int((weighted @ each.weights.astype(object)).max(axis=0).sum()) for each in (mechanism, other)]
+    return Fraction(sums[0], 2**mechanism.bits) - Fraction(sums[1], 2**other.bits)
 
 
 class Nearest(CompactRepr):
@@ -110,8 +102,8 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
 
     min over X of  max over s of  TV(mechanism(.|s), (other X)(.|s))
 
-    and with a prior the mean over s in place of the maximum. This distance is the deficiency of the other
-    mechanism relative to the mechanism, and by its dual it is also
+    and with a prior, as weights of the secrets, the mean over s in place of the maximum. This distance is the
+    deficiency of the other mechanism relative to the mechanism, and by its dual it is also
 
     max over the prior and gains in [0, 1] of  V(mechanism) - V(other):
 
@@ -120,11 +112,6 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
     is rounded to its integers, so one that was multiplied out in floats is made within about 1e-15, and not
     exactly. Raises `InputError` if the secrets differ in number or order, the prior does not fit, or the program
     is too large. Raises `SolverError` if the program was not solved.
-
-    Args:
-        mechanism: The mechanism, on n secrets.
-        other: Another mechanism on as many secrets.
-        prior: Weights of the secrets; the worst secret counts if it is left out.
 
     Source:
         Le Cam, "Sufficiency and approximate sufficiency", Ann. Math. Stat. 35(4), 1964; Torgersen, "Comparison of
@@ -148,12 +135,10 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
         mechanism.joint(prior)  # refuses a prior that does not fit
     rows, prices = _solve(mechanism.matrix, other.matrix, None if prior is None else prior.probabilities)
     processing = Mechanism(rows, other.observables, mechanism.observables)
-    if prior is None:
+    believed = prior
+    if believed is None:
         weights = prices.max(axis=1)
-        weights = weights / weights.sum() if weights.any() else np.full(n, 1.0 / n)
-        believed = Prior(mechanism.secrets, weights)
-    else:
-        believed = prior
+        believed = Prior(mechanism.secrets, weights / weights.sum() if weights.any() else np.full(n, 1.0 / n))
     p = believed.probabilities[:, None]
     gain = np.where(p > 0, prices / np.maximum(p, _TINY), 0.0)
     gain = np.minimum(gain / max(1.0, float(gain.max()) if prior is None else 1.0), 1.0)
@@ -165,10 +150,8 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
 
 
 def _solve(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
-    """Return the nearest processing, array (inputs, wanted), and prices of the missing mass, (secrets, wanted).
-
-    Variables are the processing R(y, z), the missing e(s, z) >= a - b R and, without a prior, the largest sum.
-    """
+    """Return the nearest processing, array (inputs, wanted), and prices of the missing mass, (secrets, wanted)."""
+    # Variables are the processing R(y, z), the missing e(s, z) >= a - b R and, without a prior, the largest sum.
     (n, wanted), inputs = a.shape, b.shape[1]
     made = sparse.kron(sparse.csr_array(b), sparse.eye_array(wanted), format="csr")
     missing = sparse.eye_array(n * wanted, format="csr")
@@ -202,10 +185,10 @@ def _solve(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
     return processing, prices
 
 
-def _left(mechanism: Mechanism, other: Mechanism, processing: Mechanism, prior: Prior | None) -> float:
-    """Return the remaining total variation of a processing, computed exactly and rounded up."""
-    made = other.weights.astype(object) @ processing.weights.astype(object)
-    bits = other.bits + processing.bits
+def _left(mechanism: Mechanism, first: Mechanism, second: Mechanism, prior: Prior | None = None) -> float:
+    """Return the total variation that two mechanisms in sequence leave, computed exactly and rounded up."""
+    made = first.weights.astype(object) @ second.weights.astype(object)
+    bits = first.bits + second.bits
     missing = mechanism.weights.astype(object) * 2 ** (bits - mechanism.bits) - made
     each = np.maximum(missing, 0).sum(axis=1)
     if prior is None:
@@ -215,11 +198,8 @@ def _left(mechanism: Mechanism, other: Mechanism, processing: Mechanism, prior: 
 
 
 def _gain_bound(mechanism: Mechanism, other: Mechanism, weighted: Whole, prior: Prior | None) -> float:
-    """Return the least distance that gains prove, computed exactly and rounded down.
-
-    ``weighted`` are non-negative integers (guesses, secrets), the prior times the gain in units of 1 / `_SCALE`.
-    With a prior they are at most it; without one, their maximum over guesses is the prior.
-    """
+    """Return the least distance that prior times gain, integers (guesses, secrets), proves, rounded down."""
+    # With a prior they are at most it; without one, their maximum over guesses is the prior.
     total = _SCALE if prior is not None else int(weighted.max(axis=0).sum())
     return max(float_below(_separation(mechanism, other, weighted) / total), 0.0) if total else 0.0
 
@@ -269,14 +249,9 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
     _check_size(f"mixing {mixed:,} secrets for {n:,}, with {wanted:,} observables,", n * wanted * mixed)
     solved = [_nearest(row, other.matrix) for row in mechanism.matrix]
     mixing = Mechanism([mixture for mixture, _ in solved], mechanism.secrets, other.secrets)
-    bits = other.bits + mixing.bits
-    missing = mechanism.weights.astype(object) * 2 ** (bits - mechanism.bits) - (
-        mixing.weights.astype(object) @ other.weights.astype(object)
-    )
-    upper = float_above(Fraction(int(np.maximum(missing, 0).sum(axis=1).max()), 2**bits))
+    upper = _left(mechanism, mixing, other)
     proofs = [_score_bound(mechanism, s, other, score) for s, (_, score) in enumerate(solved)]
-    secret = int(np.argmax(proofs))
-    lower = proofs[secret]
+    secret, lower = int(np.argmax(proofs)), max(proofs)
     score = solved[secret][1] if lower > 0 else np.zeros(wanted)
     return LeftFactorisation(mixing, Bracket(lower, upper, upper), secret, readonly(score))
 
@@ -360,16 +335,13 @@ def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
     # Variables R(y, z) and the error t: (b R - a)(s, z) <= t and >= -t.
     made = sparse.kron(sparse.csr_array(b), sparse.eye_array(wanted), format="csr")
     slack = sparse.csr_array(np.full((n * wanted, 1), -1.0))
-    below = sparse.block_array([[made, slack], [-made, slack]], format="csr")
     ones = sparse.kron(sparse.eye_array(columns), sparse.csr_array(np.ones((1, wanted))), format="csr")
-    equal = sparse.hstack([ones, sparse.csr_array((columns, 1))], format="csr")
-    cost = np.append(np.zeros(columns * wanted), 1.0)
     solution = _solution(
         "refinement",
-        cost,
-        A_ub=below,
+        np.append(np.zeros(columns * wanted), 1.0),
+        A_ub=sparse.block_array([[made, slack], [-made, slack]], format="csr"),
         b_ub=np.concatenate([a.ravel(), -a.ravel()]),
-        A_eq=equal,
+        A_eq=sparse.hstack([ones, sparse.csr_array((columns, 1))], format="csr"),
         b_eq=np.ones(columns),
     )
     processing = np.maximum(solution.x[:-1].reshape(columns, wanted), 0.0)
@@ -378,14 +350,12 @@ def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
     prices = solution.ineqlin.marginals
     gain = (prices[: n * wanted] - prices[n * wanted :]).reshape(n, wanted).T
     found_gain = _separating(mechanism, other, gain)
-    if found_gain is None and error <= _CLOSE:
-        return Refinement(True, readonly(processing), error, None, 0.0)
-    if found_gain is None:
+    if found_gain is None and error > _CLOSE:
         # The error is too small for the first program; this one has a smaller tolerance.
         nearest = factorise(mechanism, other)
         found_gain = _separating(mechanism, other, nearest.gain * nearest.prior.probabilities)
     if found_gain is None:
-        return Refinement(None, readonly(processing), error, None, 0.0)
+        return Refinement(True if error <= _CLOSE else None, readonly(processing), error, None, 0.0)
     return Refinement(False, readonly(processing), error, *found_gain)
 
 
@@ -420,14 +390,9 @@ def refinement_metric(mechanism: Mechanism, other: Mechanism, prior: Prior) -> R
 
     over R >= 0 whose rows sum to at most one and with other R <= mechanism where the prior is positive: the mass
     that no processing of the other mechanism can cover. It is 0 where the mechanism refines the other one, and the
-    additive capacity where the other one says nothing. `factorise` gives the same for gains in [0, 1]. Raises
-    `InputError` if the secrets differ in number or order, the prior does not fit, or the program is too large.
-    Raises `SolverError` if the program was not solved.
-
-    Args:
-        mechanism: The mechanism, on n secrets.
-        other: Another mechanism on as many secrets.
-        prior: The adversary's belief and the truth.
+    additive capacity where the other one says nothing. The prior is the adversary's belief and the truth.
+    `factorise` gives the same for gains in [0, 1]. Raises `InputError` if the secrets differ in number or order,
+    the prior does not fit, or the program is too large. Raises `SolverError` if the program was not solved.
 
     Source:
         Chatzikokolakis and Smith, "Refinement metrics for quantitative information flow", 2019. The dual:
@@ -450,10 +415,7 @@ def refinement_metric(mechanism: Mechanism, other: Mechanism, prior: Prior) -> R
 
 
 def _solve_cover(joint: Floats, rival: Floats) -> tuple[Floats, Floats]:
-    """Return the R that covers most, array (columns, wanted), scaled to fit, and the prices of covering too much.
-
-    ``joint`` (n, wanted) and ``rival`` (n, columns) are the prior times the mechanism, and times the other one.
-    """
+    """Return the R that covers most, array (columns, wanted), scaled to fit, and prices of covering too much."""
     (n, wanted), columns = joint.shape, rival.shape[1]
     made = sparse.kron(sparse.csr_array(rival), sparse.eye_array(wanted), format="csr")
     ones = sparse.kron(sparse.eye_array(columns), sparse.csr_array(np.ones((1, wanted))), format="csr")

@@ -53,14 +53,9 @@ def interior_points(
 
     F(x) = sum over o of f(o) ln (x matrix)(o) + b . x
 
-    The caller stops by its own bound. The points end where the equations can no longer be solved in doubles.
-
-    Args:
-        matrix: Array (n, columns), at least 0; each column has a positive entry.
-        frequencies: f, array (columns,), positive.
-        slope: b, array (n,).
-        start: Array (n,), positive.
-        tolerance: The size of the gap at which the caller will stop.
+    The caller stops by its own bound. The points end where the equations can no longer be solved in doubles. The
+    matrix (n, columns) is at least 0, with a positive entry in each column; the frequencies f (columns,) and the
+    start (n,) are positive, and b (n,) is the slope. The tolerance is the gap at which the caller will stop.
     """
     from scipy.linalg import LinAlgError
 

@@ -134,14 +134,9 @@ def shannon_capacity(
 
     C = max over priors of I(S; O), with I(S; O) <= C <= max over s of D(p(.|s) || p(.))
 
-    Each step multiplies the prior of s by 2**D(p(.|s) || p(.)), from the uniform prior. Raises `InputError` if the
-    tolerance is not positive or there is no step to take.
-
-    Args:
-        mechanism: The mechanism.
-        tolerance_bits: The width of the bracket at which to stop.
-        max_iterations: The limit of steps. The answer then says that it has not converged, and its bracket still
-            holds.
+    Each step multiplies the prior of s by 2**D(p(.|s) || p(.)), from the uniform prior. It stops where the bracket
+    is as narrow as the tolerance. After the most iterations the answer says that it has not converged, and its
+    bracket still holds. Raises `InputError` if the tolerance is not positive or there is no step to take.
 
     Source:
         Blahut, IEEE Trans. Inf. Theory 18(4), 1972; Arimoto, ibid. 18(1), 1972.

@@ -64,12 +64,6 @@ def integer_rows(mechanism: AnyMechanism) -> IntegerRows | None:
     return IntegerRows(np.asarray(np.frompyfunc(int, 1, 1)(np.ldexp(matrix, bits))), bits)
 
 
-def masses(rows: IntegerRows, pairs: Pairs, *, alone: bool = False) -> Iterator[tuple[Pairs, NDArray[Any]]]:
-    """Yield pairs with their exact sums of max(0, p - q); with ``alone`` only over reports that q never makes."""
-    for block, p, q in rows.blocks(pairs):
-        yield block, (np.where(q == 0, p, 0) if alone else np.maximum(p - q, 0)).sum(axis=1)
-
-
 def weighted_masses(rows: IntegerRows, pairs: Pairs, over: int, under: int) -> Iterator[tuple[Pairs, list[int]]]:
     """Yield pairs with their exact sums over o of max(0, over p - under q), block after block."""
     largest = max(over, under)
@@ -127,19 +121,21 @@ FEW: Final = 2**17
 """Entries of pairs that Python integers compare in about half a second."""
 
 
-def largest_factor(mechanism: AnyMechanism, top: Top, mask: Mask) -> Fraction | None:
-    """Return the largest p(o|s) / p(o|s') of the pairs in a mask, at least 1; None also where it is infinite."""
-    return _largest(mechanism, top, mask, _ratio)
+def largest_factor(mechanism: AnyMechanism, top: Top, mask: Mask, *, both: bool = False) -> Fraction | None:
+    """Return the largest p(o|s) / p(o|s') of the pairs in a mask, at least 1; None also where it is infinite.
 
-
-def largest_range(mechanism: AnyMechanism, top: Top, mask: Mask) -> Fraction | None:
-    """Return the largest product of the `largest_factor` of a pair and that of its other order, at least 1."""
-
-    def both(p: Row, q: Row, unit: int) -> Fraction | None:
-        one, other = _ratio(p, q, unit), _ratio(q, p, unit)
-        return None if one is None or other is None else one * other
-
-    return _largest(mechanism, top, mask, both)
+    With ``both`` it is the product of that of a pair and that of its other order.
+    """
+    rows, pairs = _in_question(mechanism, top, mask)
+    if rows is None:
+        return None
+    best, whole = Fraction(1), rows_of(rows, pairs)
+    for s, t in pairs.tolist():
+        factor, other = _ratio(whole[s], whole[t]), _ratio(whole[t], whole[s]) if both else Fraction(1)
+        if factor is None or other is None:
+            return None
+        best = max(best, factor * other)
+    return best
 
 
 def largest_mass(
@@ -156,7 +152,8 @@ def largest_mass(
     if rows is None or not rows.holds(len(pairs)):
         return None
     best, attains = 0, None
-    for block, sums in masses(rows, pairs, alone=alone):
+    for block, p, q in rows.blocks(pairs):
+        sums = (np.where(q == 0, p, 0) if alone else np.maximum(p - q, 0)).sum(axis=1)
         k = int(sums.argmax())
         if sums[k] > best:
             best, attains = int(sums[k]), (int(block[k, 0]), int(block[k, 1]))
@@ -173,16 +170,12 @@ def largest_rate(
     factors: dict[float, Fraction] = {}
     whole = rows_of(rows, pairs)
     for (s, t), distance in zip(pairs.tolist(), distances(pairs[:, 0], pairs[:, 1]).tolist(), strict=True):
-        ratio = _ratio(whole[s], whole[t], rows.unit)
+        ratio = _ratio(whole[s], whole[t])
         if ratio is None:
             return None
         factors[distance] = max(factors.get(distance, Fraction(1)), ratio)
-    lower = upper = 0.0
-    for distance, factor in factors.items():
-        if factor > 1:
-            lower = max(lower, below(_rate(factor, distance)))
-            upper = max(upper, above(_rate(factor, distance)))
-    return lower, upper
+    rates = [_rate(factor, distance) for distance, factor in factors.items() if factor > 1]
+    return max([0.0, *map(below, rates)]), max([0.0, *map(above, rates)])
 
 
 def least_factor(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
@@ -255,23 +248,10 @@ def largest_of_rows(
     return largest
 
 
-def round_down(value: Fraction) -> tuple[float, float]:
-    """Return the float just below a fraction, and how far it may be off."""
-    lower = float_below(value)
-    return lower, float_above(value - Fraction(lower))
-
-
-def _largest(mechanism: AnyMechanism, top: Top, mask: Mask, of_pair: OfPair) -> Fraction | None:
-    rows, pairs = _in_question(mechanism, top, mask)
-    if rows is None:
-        return None
-    best, whole = Fraction(1), rows_of(rows, pairs)
-    for s, t in pairs.tolist():
-        factor = of_pair(whole[s], whole[t], rows.unit)
-        if factor is None:
-            return None
-        best = max(best, factor)
-    return best
+def round_down(least: Fraction, most: Fraction) -> tuple[float, float]:
+    """Return the float just below the lesser of two fractions, and how far the larger one may be above it."""
+    lower = float_below(least)
+    return lower, float_above(most - Fraction(lower))
 
 
 def _in_question(mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[IntegerRows | None, Pairs]:
@@ -284,7 +264,7 @@ def _in_question(mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[Integer
     return rows, top.close
 
 
-def _ratio(p: Row, q: Row, _unit: int) -> Fraction | None:
+def _ratio(p: Row, q: Row) -> Fraction | None:
     """Return the largest ratio of two rows, None if it is infinite."""
     top, under = 0, 1
     for a, b in zip(p, q, strict=True):

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import SUM_TOLERANCE, Metric, Prior
 from ..core.arrays import Floats, any_array, floats, readonly
+from ..core.immutable import assign
 from ..errors import InputError
 from ..rounding import UNIT
 
@@ -124,9 +125,7 @@ class Coupling:
                     f"{wanted[k]:.12g}.",
                     "a coupling has exactly the two distributions as its marginals.",
                 )
-        object.__setattr__(self, "joint", array)
-        object.__setattr__(self, "first", rows)
-        object.__setattr__(self, "second", columns)
+        assign(self, joint=array, first=rows, second=columns)
 
     @classmethod
     def independent(cls, first: Distribution, second: Distribution) -> Coupling:
@@ -179,13 +178,8 @@ def north_west_corner(first: Distribution, second: Distribution, distances: Dist
 
     and for p = inf the same with max in place of the sums. Distances ``|x - x'|`` on the line are, for every p, in
     the order of x; distances in the plane are not. The masses are the exact proportions of the given floats.
-    Raises `InputError` if an argument does not fit, or the cost is not Monge.
-
-    Args:
-        first: Array (n,), or a prior.
-        second: Array (m,), or a prior.
-        distances: Array (n, m) of finite numbers, or a metric.
-        p: At least 1, or ``inf``.
+    Distances are finite, an array (n, m) or a metric, and p is at least 1 or ``inf``. Raises `InputError` if an
+    argument does not fit, or the cost is not Monge.
 
     Example:
         >>> import numpy as np
@@ -201,37 +195,27 @@ def north_west_corner(first: Distribution, second: Distribution, distances: Dist
     d = distances_between(distances, (len(rows), len(columns)), p)
     if np.isinf(d).any():
         raise InputError("a distance is infinite.", "use wasserstein(), which allows it.")
-    _check_monge(d, p)
-    return Coupling(_staircase(rows, columns), rows, columns)
-
-
-def _staircase(first: Floats, second: Floats) -> Floats:
-    joint = np.zeros((len(first), len(second)))
-    rows, columns = exact_masses(first, second)
-    total, i, j = sum(rows), 0, 0
-    while i < len(rows) and j < len(columns):
-        moved = min(rows[i], columns[j])
+    violation = _not_bottleneck_monge(d) if np.isinf(p) else _not_monge(d, p)
+    if violation is not None:
+        i, i2, j, j2 = violation
+        sign, what = ("max", "bottleneck Monge") if np.isinf(p) else ("sum", "Monge")
+        raise InputError(
+            f"the distances at p = {p:g} are not {what} in this order: the {sign} over ({i}, {j}) and ({i2}, {j2})"
+            f" exceeds that over ({i}, {j2}) and ({i2}, {j}), so the north-west corner rule need not be optimal.",
+            "order the values along a line, or use wasserstein(), which needs no order.",
+        )
+    joint, (left, right), i, j = np.zeros(d.shape), exact_masses(rows, columns), 0, 0
+    total = sum(left)
+    while i < len(left) and j < len(right):
+        moved = min(left[i], right[j])
         joint[i, j] = moved / total
-        rows[i] -= moved
-        columns[j] -= moved
-        if rows[i] == 0:
+        left[i] -= moved
+        right[j] -= moved
+        if left[i] == 0:
             i += 1
         else:
             j += 1
-    return joint
-
-
-def _check_monge(d: Floats, p: float) -> None:
-    violation = _not_bottleneck_monge(d) if np.isinf(p) else _not_monge(d, p)
-    if violation is None:
-        return
-    i, i2, j, j2 = violation
-    sign, what = ("max", "bottleneck Monge") if np.isinf(p) else ("sum", "Monge")
-    raise InputError(
-        f"the distances at p = {p:g} are not {what} in this order: the {sign} over ({i}, {j}) and ({i2}, {j2}) "
-        f"exceeds that over ({i}, {j2}) and ({i2}, {j}), so that the north-west corner rule need not be optimal.",
-        "order the values along a line, or use wasserstein(), which needs no order.",
-    )
+    return Coupling(joint, rows, columns)
 
 
 def _not_monge(d: Floats, p: float) -> tuple[int, int, int, int] | None:
@@ -246,11 +230,8 @@ def _not_monge(d: Floats, p: float) -> tuple[int, int, int, int] | None:
 
 
 def _not_bottleneck_monge(d: Floats) -> tuple[int, int, int, int] | None:
-    """Return rows i < i' and columns j < j' with max(a_j, b_j') > max(a_j', b_j), a and b the two rows.
-
-    Neighbours do not decide here. Either a_j exceeds b_j and some later a, or b_j' exceeds a_j' and some earlier
-    b; running minima find both.
-    """
+    """Return rows i < i' and columns j < j' with max(a_j, b_j') > max(a_j', b_j), a and b the two rows."""
+    # Either a_j exceeds b_j and some later a, or b_j' exceeds a_j' and some earlier b; running minima find both.
     n, m = d.shape
     if m < 2:
         return None

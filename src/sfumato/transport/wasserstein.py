@@ -130,11 +130,9 @@ def _root_error(value: float, p: float) -> float:
 def _dual(
     problem: TransportProblem, cost: Floats, beyond: Bools, layers: list[Layer], ignored: float, error: float
 ) -> float:
-    """Return a proved lower bound, at least 0, of the expected cost over the pairs that are not beyond.
-
-    Potentials that are feasible for these pairs and at most ``height`` on those beyond cost at most the pairs plus
-    the height of the ignored mass.
-    """
+    """Return a proved lower bound, at least 0, of the expected cost over the pairs that are not beyond."""
+    # Potentials feasible for these pairs, and at most ``height`` on those beyond, cost at most what the pairs do
+    # plus the height of the ignored mass.
     last = layers[-1]
     u, height = last.u, 0.0
     if len(layers) > 1:
@@ -252,8 +250,7 @@ def lifting(
     check_tolerance(tolerance)
     problem = TransportProblem(first, second)
     inside = problem.cut(relation_between(relation, problem.shape))
-    layer = problem.solve([(~inside).astype(np.float64)])[0]
-    return _answer(problem, inside, layer, tolerance)
+    return _answer(problem, inside, problem.solve([(~inside).astype(np.float64)])[0], tolerance)
 
 
 def optimal_lifting(
@@ -268,16 +265,9 @@ def optimal_lifting(
     """Return whether an optimal coupling for a Wasserstein distance has its support in a relation.
 
     For finite p the least cost within the relation is compared with the least cost; for p = inf the relation is
-    cut to the pairs within the distance. Raises `InputError` if an argument does not fit, or the distributions are
-    infinitely far apart.
-
-    Args:
-        relation: Array (n, m) of truths, True at the pairs of Phi.
-        first: Array (n,), or a prior.
-        second: Array (m,), or a prior.
-        distances: Array (n, m), or a metric.
-        p: At least 1, or ``inf``.
-        tolerance: Mass, and share of the largest p-th power of a distance, that counts as rounding.
+    cut to the pairs within the distance. Arguments are those of `lifting` and `wasserstein`; the tolerance is also
+    the share of the largest p-th power of a distance that counts as rounding. Raises `InputError` if an argument
+    does not fit, or the distributions are infinitely far apart.
 
     Source:
         Kawamoto and Murakami, definition 10.

@@ -46,11 +46,6 @@ def every_secret(claim: Claim) -> bool:
     return events is None or covers("events", events, Events.singletons(events.size))
 
 
-def holds_each(priors: Priors) -> bool:
-    """Return whether every listed prior holds every secret possible."""
-    return all(bool((prior.probabilities > 0).all()) for prior in priors.listed)
-
-
 def holds_all(priors: Priors) -> bool:
     """Return whether some listed prior holds every secret possible."""
     return any(bool((prior.probabilities > 0).all()) for prior in priors.listed)
@@ -185,8 +180,9 @@ def _wanted_priors(claim: Claim, goal: Goal) -> Priors | None:
     if not claimed_priors.listed:
         return priors
     inside = priors.listed and {id(p) for p in priors.listed} <= {id(p) for p in claimed_priors.listed}
-    impossible = claimed_priors.interval is None and priors.interval is not None and not holds_each(priors)
-    return priors if inside and not impossible else None
+    impossible = not all((prior.probabilities > 0).all() for prior in priors.listed)
+    filled = claimed_priors.interval is None and priors.interval is not None
+    return priors if inside and not (filled and impossible) else None
 
 
 def ratio_to_membership(*sides: str) -> Map:
@@ -251,13 +247,9 @@ def noiseless_to_ratio(claim: Claim, _goal: Goal) -> Changes:
     return {"rise": claim["epsilon"], "fall": claim["epsilon"], "priors": any_mass(priors_of(claim.context))}
 
 
-def _full_prior(claim: Claim) -> bool:
-    priors = priors_of(claim.context)
-    return every_secret(claim) and (holds_all(priors) or not priors.listed)
-
-
 full_prior: Final = needing(
-    "a prior that holds every secret possible is needed, and the secret itself as the attribute", _full_prior
+    "a prior that holds every secret possible is needed, and the secret itself as the attribute",
+    lambda claim: every_secret(claim) and (holds_all(it := priors_of(claim.context)) or not it.listed),
 )
 secret_itself: Final = needing("the secret itself as the attribute is needed", every_secret)
 stated_priors: Final = needing(

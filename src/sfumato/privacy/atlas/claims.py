@@ -203,7 +203,17 @@ class Claim:
                 "distortion privacy was given without the prior that it holds for.",
                 "use Claim('distortion', error=, distance=, priors=).",
             )
-        return _of_finding(given)
+        notion, upper = given.notion, given.upper
+        word = described(notion.key)
+        if notion.unclaimed:
+            raise InputError(f"the finding {notion.unclaimed}.", "measure with sets=True for a claim.")
+        if notion.parameter not in word.numbers:
+            raise InputError(
+                f"{given!r} is not about {', '.join(word.numbers) or 'a number'}.", "state the claim."
+            )
+        if math.isinf(upper):
+            raise InputError(f"the finding {given!r} guarantees nothing.", "infinity implies no other claim.")
+        return cls(notion.key, **{**notion.stated, notion.parameter: upper})
 
     @staticmethod
     def names(notion: str) -> tuple[str, ...]:
@@ -297,18 +307,6 @@ class Claim:
         if name in _LARGER_HIDES_MORE:
             return self.numbers[name] >= wanted
         return self.numbers[name] <= wanted
-
-
-def _of_finding(finding: Finding) -> Claim:
-    word = described(finding.notion.key)
-    if finding.notion.unclaimed:
-        raise InputError(f"the finding {finding.notion.unclaimed}.", "measure with sets=True for a claim.")
-    if finding.notion.parameter not in word.numbers:
-        raise InputError(f"{finding!r} is not about {', '.join(word.numbers) or 'a number'}.", "state the claim.")
-    parameters = {**finding.notion.stated, finding.notion.parameter: finding.upper}
-    if math.isinf(finding.upper):
-        raise InputError(f"the finding {finding!r} guarantees nothing.", "infinity implies no other claim.")
-    return Claim(finding.notion.key, **parameters)
 
 
 def _unit(context: Mapping[str, object]) -> str | None:
@@ -476,12 +474,10 @@ def needing(reason: str, holds: Callable[[Claim], bool]) -> Check:
     return lambda claim: "" if holds(claim) else reason
 
 
-def _both_orders(claim: Claim) -> bool:
-    relation = claim.context.get("relation")
-    return not isinstance(relation, Relation) or relation.symmetric
-
-
-symmetric: Final = needing("a relation of pairs in both orders is needed", _both_orders)
+symmetric: Final = needing(
+    "a relation of pairs in both orders is needed",
+    lambda claim: bool(getattr(claim.context.get("relation"), "symmetric", True)),
+)
 everywhere: Final = needing(
     "a claim about all pairs of secrets is needed",
     lambda claim: covers("relation", claim.context["relation"], None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Final
 
@@ -20,7 +21,7 @@ from ..distributions.distribution_divergence import jointly_convex, quasi_convex
 from ..distributions.family import Family
 from ..relation import Relation, largest_over, largest_ratio, reach
 from ..vocabulary import VOCABULARY
-from .claims import Changes, Check, Claim, Goal, Map, Refusal, covers, divergence_name, needing
+from .claims import Changes, Check, Claim, Goal, Map, Refusal, covers, divergence_name, needing, symmetric
 
 _CONVEX: Final = frozenset({*NAMED, *(each.name for each in NAMED.values())})
 _SUMS: Final = ("hockey-stick divergence",)  # beginnings of names with an order or an epsilon
@@ -152,23 +153,31 @@ def to_lifting(claim: Claim, goal: Goal) -> Changes:
     return {"delta": min(delta, 1.0), **about}
 
 
-def larger_order(claim: Claim, goal: Goal) -> Changes:
-    """Return the goal's order of the Wasserstein distance, where it is larger."""
-    order = goal.number("order")
-    if order is None or order <= claim["order"]:
-        return Refusal("a larger order must be given: order=")
-    return {"order": order}
+def _other_order(what: str, moves: Callable[[float, float], bool]) -> Map:
+    """Return the map to the goal's order, where it is smaller or larger."""
+
+    def apply(claim: Claim, goal: Goal) -> Changes:
+        order = goal.number("order")
+        if order is None or not moves(order, claim["order"]):
+            return Refusal(f"a {what} order must be given: order=")
+        return {"order": order}
+
+    return apply
+
+
+larger_order: Final = _other_order("larger", operator.gt)
+smaller_order: Final = _other_order("smaller", operator.lt)
 
 
 def family_to_probabilistic(claim: Claim, goal: Goal) -> Changes:
     """Return what `to_probabilistic` gives where every pair counts in both orders."""
-    relation, family = claim.context["relation"], claim.context["family"]
+    family = claim.context["family"]
     if isinstance(family, Family):
-        pairs = {(int(i), int(j)) for i, j in family.pairs}
-        both = all((j, i) in pairs for i, j in pairs)
+        pairs = set(map(tuple, family.pairs.tolist()))
+        missing = not all((j, i) in pairs for i, j in pairs)
     else:
-        both = not isinstance(relation, Relation) or relation.symmetric
-    return to_probabilistic(claim, goal) if both else Refusal("pairs in both orders are needed")
+        missing = bool(symmetric(claim))
+    return Refusal("pairs in both orders are needed") if missing else to_probabilistic(claim, goal)
 
 
 def _divergence_needed(convexity: str, check: Callable[[Divergence], bool], names: tuple[str, ...]) -> Check:
@@ -221,26 +230,22 @@ def to_divergence(claim: Claim, goal: Goal) -> Changes:
     return {"epsilon": value, "divergence": divergence}
 
 
-def _variation_above(divergence: str, value: float) -> float | None:
-    """Return an upper bound of the total variation from that of a divergence; None if none is known."""
-    x = exact(value)
-    match divergence:
-        case "KL divergence" | "reverse KL divergence":
-            return min(above(lambda: (x / 2).sqrt()), above(lambda: (1 - (-x).exp()).sqrt()))
-        case "total variation":
-            return value
-        case "chi-square divergence":
-            return above(lambda: x.sqrt() / 2 if x <= 1 else x / (1 + x))
-        case "squared Hellinger distance":
-            return above(lambda: (x * (2 - x)).sqrt()) if value <= 1 else 1.0
-    return None
-
-
 def to_variation(claim: Claim, _goal: Goal) -> Changes:
     """Return the delta at epsilon 0, a bound of the total variation."""
-    name = divergence_name(claim.context.get("divergence", "KL divergence"))
-    delta = _variation_above(name, claim["epsilon"])
-    return Refusal(_NAMES) if delta is None else {"epsilon": 0.0, "delta": min(delta, 1.0)}
+    value, delta = claim["epsilon"], 1.0
+    x = exact(value)
+    match divergence_name(claim.context.get("divergence", "KL divergence")):
+        case "KL divergence" | "reverse KL divergence":
+            delta = min(above(lambda: (x / 2).sqrt()), above(lambda: (1 - (-x).exp()).sqrt()))
+        case "total variation":
+            delta = value
+        case "chi-square divergence":
+            delta = above(lambda: x.sqrt() / 2 if x <= 1 else x / (1 + x))
+        case "squared Hellinger distance":
+            delta = above(lambda: (x * (2 - x)).sqrt()) if value <= 1 else 1.0
+        case _:
+            return Refusal(_NAMES)
+    return {"epsilon": 0.0, "delta": min(delta, 1.0)}
 
 
 def as_divergence(name: str, value: str) -> Map:
@@ -270,14 +275,6 @@ def to_renyi(claim: Claim, goal: Goal) -> Changes:
     if math.isinf(order):
         return {"order": order}
     return {"epsilon": largest_kl(claim) if order == 1 else above(value), "order": order}
-
-
-def smaller_order(claim: Claim, goal: Goal) -> Changes:
-    """Return the goal's order of the Rényi divergence, where it is smaller."""
-    order = goal.number("order")
-    if order is None or order >= claim["order"]:
-        return Refusal("a smaller order must be given: order=")
-    return {"order": order}
 
 
 def _from_orders(goal: Goal, loss: Callable[[Interval], Interval], order: float) -> Changes:

@@ -14,7 +14,7 @@ import numpy as np
 from ...core import Prior, Space
 from ...core.arrays import Floats
 from ...errors import InputError
-from ...intervals import above, exact
+from ...intervals import Interval, above, exact
 from ..beliefs.attackers import Events, Priors
 from ..beliefs.membership import NoiselessPrivacy
 from ..beliefs.semantic import SemanticPrivacy
@@ -137,10 +137,7 @@ def shifted_ranges() -> Counterexample:
 
 
 _LEFT: Final = np.array([4.0, 1.0, 1.0, 0.25])  # of x, N(x), x', N(x')
-
-
-def _semantic() -> SemanticPrivacy:
-    return SemanticPrivacy(np.array([[1, -1, 3, -1]]))
+_SEMANTIC: Final = SemanticPrivacy(np.array([[1, -1, 3, -1]]))
 
 
 def merged_by_chance() -> Counterexample:
@@ -150,7 +147,7 @@ def merged_by_chance() -> Counterexample:
     blur = np.array([[1.0, 0.0], [0.1, 0.9], [0.0, 1.0]])
     return Counterexample(
         "a set of reports holds a report or not; a randomised rewriting may hold a tenth of it, which is worse",
-        _semantic(),
+        _SEMANTIC,
         (rows,),
         rows @ blur,
     )
@@ -163,7 +160,7 @@ def mixed_semantics() -> Counterexample:
     return Counterexample(
         "both records multiply the probability of a report by 4 in one mechanism and by 1 in the other, but by "
         "different factors in their mixture",
-        _semantic(),
+        _SEMANTIC,
         (rows[0], rows[1]),
         (rows[0] + rows[1]) / 2,
     )
@@ -233,17 +230,14 @@ def _add(claims: Sequence[Claim]) -> Claim:
     return claims[0].with_values(**totals)
 
 
-def _add_squares(claims: Sequence[Claim]) -> Claim:
-    mu = above(lambda: sum((exact(each["mu"]) ** 2 for each in claims), exact(0.0)).sqrt())
-    return claims[0].with_values(mu=mu)
-
-
-def _add_artanh(claims: Sequence[Claim]) -> Claim:
-    epsilon = above(lambda: sum((exact(each["epsilon"]).atanh() for each in claims), exact(0.0)).tanh())
-    return claims[0].with_values(epsilon=epsilon)
-
-
 _Combine = Callable[[Sequence[Claim]], Claim]
+
+
+def _add_as(name: str, to: Callable[[Interval], Interval], back: Callable[[Interval], Interval]) -> _Combine:
+    """Return the composition that adds a number on another scale."""
+    return lambda claims: claims[0].with_values(
+        **{name: above(lambda: back(sum((to(exact(each[name])) for each in claims), exact(0.0))))}
+    )
 
 
 def _yes(why: str, source: str = _TABLE, combine: _Combine | None = None) -> PropertyAnswer:
@@ -286,7 +280,7 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
     "gaussian": _row(
         _yes(_SAME),
         _yes("as for any trade-off curve", _OPEN),
-        _yes("mu = sqrt(mu_1^2 + mu_2^2)", combine=_add_squares),
+        _yes("mu = sqrt(mu_1^2 + mu_2^2)", combine=_add_as("mu", lambda mu: mu**2, lambda total: total.sqrt())),
     ),
     "bounded-range": _row(
         _yes("likelihood ratios after the processing are averages of those before it", _OPEN),
@@ -320,7 +314,7 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
             f"artanh(epsilon) adds {_DEFAULTS}",
             _OPEN,
             fed_by_impossible,
-            _add_artanh,
+            _add_as("epsilon", lambda epsilon: epsilon.atanh(), lambda total: total.tanh()),
         ),
     ),
     "information": _row(

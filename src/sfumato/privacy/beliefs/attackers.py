@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...core import Prior, Space
 from ...core.arrays import Bools, any_array, readonly
+from ...core.immutable import assign
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ..notion import Notion
@@ -44,8 +45,7 @@ class Priors:
             raise InputError("no prior was given.", "pass at least one prior, or use Priors.all().")
         if interval is not None and not 0 <= interval[0] <= interval[1] <= 1:
             raise InputError(f"{interval[0]} to {interval[1]} is not an interval.", "pass 0 <= low <= high <= 1.")
-        object.__setattr__(self, "listed", listed)
-        object.__setattr__(self, "interval", interval)
+        assign(self, listed=listed, interval=interval)
 
     @classmethod
     def of(cls, *priors: Prior) -> Priors:
@@ -123,8 +123,7 @@ class Events:
                 f"secret {s} has {int(array[:, s].sum())} values of the attribute.",
                 "give every secret exactly one, or pass the facts as separate sets.",
             )
-        object.__setattr__(self, "masks", readonly(array))
-        object.__setattr__(self, "attribute", attribute)
+        assign(self, masks=readonly(array), attribute=attribute)
 
     @classmethod
     def singletons(cls, size: int) -> Events:

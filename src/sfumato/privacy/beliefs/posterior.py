@@ -22,6 +22,7 @@ from .attackers import AgainstPriors, Events, Priors, events_on
 _LEAST = 1e-250  # products below it could lose digits, or vanish, in doubles
 _BLOCK = 2**22  # numbers per block
 _LARGEST_EXPONENT = 700.0
+_SHOWN: Final = 6  # positions in a note
 _RATIO: Final = frozenset(
     {"differential-privacy", "indistinguishable", "noiseless", "inferential", "identity", "pufferfish"}
 )
@@ -129,16 +130,21 @@ def compare_rivals(notion: AgainstPriors, mechanism: AnyMechanism, facts: Bools,
             others = np.flatnonzero(rivals[first] & chances.possible)
             if not len(others):
                 continue
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratios = chances.high[first] / chances.low[others]
-                ratios[np.isnan(ratios)] = 0.0
-                at, output = np.unravel_index(int(ratios.argmax()), ratios.shape)
-                log = float(np.log(ratios[at, output]))
+            log, at, output = largest_log(chances.high[first], chances.low[others])
             upper = max(upper, log + log_error(log, terms(prior)))
             if log > value:
                 value = log
-                witness = _between(matrix, prior, facts[first], facts[others[at]], int(output))
+                witness = _between(matrix, prior, facts[first], facts[others[at]], output)
     return Finding(notion, value, upper - value if np.isfinite(value) else 0.0, witness)
+
+
+def largest_log(row: Floats, rows: Floats) -> tuple[float, int, int]:
+    """Return the largest ln of a row (m,) over rows (k, m), and the row and the column with it."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = row / rows
+        ratios[np.isnan(ratios)] = 0.0
+        at, output = np.unravel_index(int(ratios.argmax()), ratios.shape)
+        return float(np.log(ratios[at, output])), int(at), int(output)
 
 
 def _between(matrix: Floats, prior: Prior | None, fact: Bools, rival: Bools, output: int) -> Witness:
@@ -151,13 +157,10 @@ def _between(matrix: Floats, prior: Prior | None, fact: Bools, rival: Bools, out
         belief = prior.probabilities
         s, t = event[0], other[0]
     point = prior is None or (len(event) == 1 and len(other) == 1)
-    pair, note = (int(s), int(t)), "" if point else f"compared with the secrets at positions {_listed(other)}"
+    shown = ", ".join(map(str, other[:_SHOWN].tolist()))
+    rest = f", ... ({len(other)} in all)" if len(other) > _SHOWN else ""
+    pair, note = (int(s), int(t)), "" if point else f"compared with the secrets at positions {shown}{rest}"
     return Witness(pair if point else None, readonly(np.array([output])), readonly(belief), readonly(event), note)
-
-
-def _listed(positions: Positions, most: int = 6) -> str:
-    text = ", ".join(map(str, positions[:most].tolist()))
-    return f"{text}, ... ({len(positions)} in all)" if len(positions) > most else text
 
 
 class Chance(NamedTuple):
@@ -209,8 +212,7 @@ def odds(matrix: Floats, priors: Priors, masks: Bools) -> Iterator[Odds]:
         high, low, high_at, low_at, p, q = (np.concatenate(column) for column in zip(*parts, strict=True))
         least = most = Chance(p, q)
         if priors.interval is not None:
-            a, b = priors.interval
-            least, most = (Chance(np.full(len(p), end), np.full(len(p), 1 - end)) for end in (a, b))
+            least, most = (Chance(np.full(len(p), end), np.full(len(p), 1 - end)) for end in priors.interval)
         yield Odds(high, low, high_at, low_at, least, most, terms(prior), prior)
 
 
@@ -461,13 +463,9 @@ def band(key: str, epsilon: float, *, delta: float = 0.0) -> Band:
 def attained_band(mechanism: AnyMechanism, priors: Priors, events: Events | None = None) -> Band:
     """Return the band of posteriors under a mechanism, for its most exposed facts of any prior probability.
 
-    It has the extreme likelihood ratios, widened by the possible rounding.
-
-    Args:
-        mechanism: A mechanism, or its array (secrets, observables).
-        priors: The distributions of the secrets where a fact is true and where it is false. Facts that a given
-            prior holds impossible are left out; otherwise their probabilities do not count.
-        events: The facts; every single secret if None.
+    It has the extreme likelihood ratios, widened by the possible rounding. Priors give the distributions of the
+    secrets where a fact is true and where it is false; facts that a given prior holds impossible are left out, and
+    otherwise their probabilities do not count. Without facts every single secret is one.
     """
     matrix, secrets, _ = channel(mechanism)
     for prior in priors.listed:

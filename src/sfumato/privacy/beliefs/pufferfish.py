@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core import Space
-from ...core.arrays import Bools, Floats, Positions, any_array, readonly
-from ...core.immutable import CompactRepr
+from ...core.arrays import Bools, Positions, any_array, readonly
+from ...core.immutable import CompactRepr, assign
 from ...errors import InputError
 from ...rounding import log_error
 from ..notion import Description, Finding, Witness
@@ -20,7 +20,7 @@ from ..point.differential import DifferentialPrivacy
 from ..relation import Relation
 from ..rows import AnyMechanism, channel, check_size
 from .attackers import AgainstPriors, Events, Priors, events_on
-from .posterior import compare_rivals, scenarios, terms
+from .posterior import compare_rivals, largest_log, scenarios, terms
 
 
 @final
@@ -55,8 +55,7 @@ class Rivals(CompactRepr):
                 f"the rival facts {i} and {j} are true of the same secret.",
                 "rivals exclude each other: take the shared secrets out of one of them.",
             )
-        object.__setattr__(self, "facts", readonly(masks))
-        object.__setattr__(self, "pairs", readonly(related))
+        assign(self, facts=readonly(masks), pairs=readonly(related))
 
     @classmethod
     def of_pairs(cls, space: Space, pairs: Iterable[tuple[Iterable[Hashable], Iterable[Hashable]]]) -> Rivals:
@@ -126,8 +125,7 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
                     f"an intervention was given as an array of {array.dtype} of shape {array.shape}.",
                     f"pass positions of the {size} secrets, array (values, secrets).",
                 )
-        object.__setattr__(self, "priors", priors)
-        object.__setattr__(self, "interventions", tuple(readonly(array.astype(np.intp)) for array in arrays))
+        assign(self, priors=priors, interventions=tuple(readonly(array.astype(np.intp)) for array in arrays))
 
     @classmethod
     def of_records(cls, space: Space, priors: Priors) -> CausalPrivacy:
@@ -159,7 +157,7 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
                 moved = [np.bincount(each, prior.probabilities, minlength=len(matrix)) for each in intervention]
                 rows = np.stack(moved) @ matrix
                 for first, row in enumerate(rows):
-                    log, second, output = _largest_log(row, rows)
+                    log, second, output = largest_log(row, rows)
                     upper = max(upper, log + log_error(log, terms(prior)))
                     if log > value:
                         note = f"record {record} set to its values {first} and {second}"
@@ -228,14 +226,6 @@ def intervention_pairs(interventions: Sequence[Positions]) -> Relation:
         for images in intervention:
             array[np.broadcast_to(images, intervention.shape), intervention] = True
     return Relation(array, "secrets that differ in one record")
-
-
-def _largest_log(row: Floats, rows: Floats) -> tuple[float, int, int]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = row / rows
-        ratios[np.isnan(ratios)] = 0.0
-        second, output = np.unravel_index(int(ratios.argmax()), ratios.shape)
-        return float(np.log(ratios[second, output])), int(second), int(output)
 
 
 def _position(space: Space, label: tuple[object, ...], record: int, value: object) -> int:

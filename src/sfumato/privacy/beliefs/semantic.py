@@ -97,19 +97,16 @@ class SemanticPrivacy(Notion, CompactRepr):
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         matrix, used = self._used(mechanism)
-        best = _Best(0.0, None, used[:0])
         if self.maps is None:
             best = _any_default(matrix, used)
         else:
-            for mapping in self.maps:
-                candidate = self._of_map(matrix, used, mapping)
-                best = candidate if candidate.log_spread > best.log_spread else best
+            candidates = (self._of_map(matrix, used, mapping) for mapping in self.maps)
+            best = max([_Best(0.0, None, used[:0]), *candidates], key=lambda each: each.log_spread)
         value = math.tanh(best.log_spread / 4)
         rounding = (2 * log_error(best.log_spread, len(used)) + log_error(0.0, len(used))) / 4
         if best.mapping is None:
             return Finding(self, value, rounding, Witness())
-        witness = _attained(matrix, best.mapping, best.outputs)
-        return Finding(self, value, rounding, witness)
+        return Finding(self, value, rounding, _attained(matrix, best.mapping, best.outputs))
 
     def _of_map(self, matrix: Floats, used: Positions, mapping: Positions) -> _Best:
         """Return the largest ln R over the sets of reports, or single ones, for one map."""
@@ -144,8 +141,10 @@ class SemanticPrivacy(Notion, CompactRepr):
             return min(1.0, self.measure(mechanism).upper)
         largest = 0.0
         for mapping in self.maps:
-            logs = _ratio_logs(matrix[:, used].T, mapping)
-            logs = logs[~np.isnan(logs)]
+            secrets = np.flatnonzero(mapping >= 0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logs = np.log(matrix[np.ix_(secrets, used)]) - np.log(matrix[np.ix_(mapping[secrets], used)])
+            logs = logs[~np.isnan(logs)]  # both probabilities are 0
             if len(logs):
                 largest = max(largest, float(logs.max() - logs.min()))
         rounding = 2 * log_error(largest)
@@ -188,14 +187,6 @@ def _any_default(matrix: Floats, used: Positions) -> _Best:
     column = int(ratios.argmax())
     default = int(columns[:, column].argmax())
     return _Best(float(np.log(ratios[column])), np.full(len(matrix), default), used[[column]])
-
-
-def _ratio_logs(sums: Floats, mapping: Positions) -> Floats:
-    """Return ln r(s) of each set, array (sets, secrets in the map); NaN where both probabilities are 0."""
-    secrets = np.flatnonzero(mapping >= 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs: Floats = np.log(sums[:, secrets]) - np.log(sums[:, mapping[secrets]])
-    return logs
 
 
 def _largest_spread(sums: Floats, mapping: Positions) -> tuple[float, int]:

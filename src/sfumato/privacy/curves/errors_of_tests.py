@@ -49,20 +49,13 @@ def in_order(null: Floats, alternative: Floats) -> Errors:
     return Errors(_front(null), _rest(null), _rest(alternative), _front(alternative))
 
 
-def rejection_set(p: Floats, q: Floats, count: int) -> Positions:
-    """Return the positions of the first ``count`` outputs in the order of ``errors``, rising."""
-    order = np.argsort(_keys(p, q), axis=-1)[:count]
-    return np.sort(order[(p[order] > 0) | (q[order] > 0)])
-
-
 def witness_of_test(rows: Floats, pair: Positions, rates: Errors, vertex: int) -> Witness:
     """Return the witness of the test at one vertex of the error rates, arrays (m + 1,), of two rows."""
-    first, second = (int(position) for position in pair)
-    return Witness(
-        (first, second),
-        rejection_set(rows[first], rows[second], vertex),
-        note=f"a test with errors {rates.alphas[vertex]:.4g} and {rates.betas[vertex]:.4g}",
-    )
+    p, q = rows[pair]
+    order = np.argsort(_keys(p, q))[:vertex]
+    rejected = np.sort(order[(p[order] > 0) | (q[order] > 0)])
+    note = f"a test with errors {rates.alphas[vertex]:.4g} and {rates.betas[vertex]:.4g}"
+    return Witness((int(pair[0]), int(pair[1])), rejected, note=note)
 
 
 def _keys(p: Floats, q: Floats) -> Floats:
@@ -95,7 +88,10 @@ def envelope(points: Errors) -> Errors:
     for here in zip(*(values[order].tolist() for values in points), strict=True):
         while hull and _risen(hull[-1], here) <= 0 < _fallen(hull[-1], here):
             hull.pop()
-        while len(hull) > 1 and not _turns_up(hull[-2], hull[-1], here):
+        while len(hull) > 1:
+            first, middle = hull[-2:]
+            if _fallen(first, middle) * _risen(middle, here) > _fallen(middle, here) * _risen(first, middle):
+                break  # the middle point is strictly below the line through the others
             hull.pop()
         # A point above the last one at the same alpha is no vertex.
         if not hull or _risen(hull[-1], here) > 0:
@@ -121,11 +117,6 @@ def _risen(first: _Point, second: _Point) -> float:
 
 def _fallen(first: _Point, second: _Point) -> float:
     return second[3] - first[3] if second[3] <= first[2] else first[2] - second[2]
-
-
-def _turns_up(first: _Point, middle: _Point, last: _Point) -> bool:
-    """Return whether the middle point lies strictly below the line through the others."""
-    return _fallen(first, middle) * _risen(middle, last) > _fallen(middle, last) * _risen(first, middle)
 
 
 _SAME: Final = 2.0**-40  # differences of type II errors that count as rounding
@@ -204,7 +195,6 @@ MakeCorners = Callable[[], Enclosure | None]
 """A function that returns the corners; None where they are too many."""
 
 _MOST: Final = 1 << 14  # tests that are compared in fractions: a tenth of a second
-_END: Final = (Fraction(1), Fraction(0))
 
 
 def of_points(alphas: Sequence[float] | Floats, betas: Sequence[float] | Floats) -> Enclosure | None:
@@ -231,7 +221,9 @@ def of_promise(epsilon: float, delta: float) -> Enclosure:
     if math.isinf(epsilon):
         hull = _hull([(Fraction(0), Fraction(0))])
         return hull, hull
-    bounds = [_exponential(epsilon, upper=upper) for upper in (True, False)]
+    # 1 over a lower bound of e**-epsilon is an upper bound of e**epsilon.
+    (over, over_bits), (under, under_bits) = (exp_below_exact(each, 1.0) for each in (-epsilon, epsilon))
+    bounds = (Fraction(1 << over_bits, over), Fraction(under, 1 << under_bits)) if epsilon else (1, 1)
     below, above = (
         _hull([(Fraction(0), left), (left / (1 + t), left / (1 + t)), (left, Fraction(0))]) for t in bounds
     )
@@ -280,23 +272,13 @@ def _tests(p: list[Fraction], q: list[Fraction]) -> Iterable[Corner]:
 def _hull(points: Iterable[Corner]) -> Corners:
     """Return the lower convex hull of points, (0, 1) and (1, 0), by rising type I error."""
     hull: Corners = []
-    for here in sorted({*points, (Fraction(0), Fraction(1)), _END}):
+    for here in sorted({*points, (Fraction(0), Fraction(1)), (Fraction(1), Fraction(0))}):
         if hull and here[0] == hull[-1][0]:
             continue  # above the last one at the same alpha
-        while len(hull) > 1 and _cross(hull[-2], hull[-1], here) <= 0:
+        while len(hull) > 1:
+            (x, y), (middle, low) = hull[-2:]
+            if (middle - x) * (here[1] - y) > (here[0] - x) * (low - y):
+                break  # the middle point is strictly below the line through the others
             hull.pop()
         hull.append(here)
     return hull
-
-
-def _cross(first: Corner, middle: Corner, last: Corner) -> Fraction:
-    """Return a number above 0 where the middle point lies strictly below the line through the others."""
-    return (middle[0] - first[0]) * (last[1] - first[1]) - (last[0] - first[0]) * (middle[1] - first[1])
-
-
-def _exponential(epsilon: float, *, upper: bool) -> Fraction:
-    if epsilon == 0:
-        return Fraction(1)
-    top, bits = exp_below_exact(-epsilon if upper else epsilon, 1.0)
-    bound = Fraction(top, 1 << bits)
-    return 1 / bound if upper else bound

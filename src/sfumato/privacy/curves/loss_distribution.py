@@ -33,14 +33,10 @@ class LossDistribution:
     is the privacy profile of p against q. The mass of a loss between two points of the lattice is split over them
     so that its mass under q stays the same too. A split only adds to what an observer learns, so deltas of the
     lattice are upper bounds, for compositions too. A bound of what the splits added gives lower bounds. Both count
-    the errors of floating point, the Fourier transform and the ends of the lattice. Raises `InputError` if p or q
-    is not a distribution, or the lattice would be too large.
-
-    Args:
-        p: The distribution that must look like the other one, array (m,).
-        q: The other one.
-        spacing: The distance of the points of the lattice, in nats. The gap between the bounds falls with its
-            square and grows with the number of compositions.
+    the errors of floating point, the Fourier transform and the ends of the lattice. The first distribution must
+    look like the other one, arrays (m,). The spacing is the distance of the points, in nats: the gap between the
+    bounds falls with its square and grows with the number of compositions. Raises `InputError` if p or q is not a
+    distribution, or the lattice would be too large.
 
     Attributes:
         masses: Array (k,), the masses at the losses ``spacing * (first + i)``.
@@ -98,9 +94,17 @@ class LossDistribution:
         large.
         """
         factors = list(parts)
-        _check(factors)
+        if not factors:
+            raise InputError("nothing was given to compose.", "pass at least one distribution with its count.")
+        if any(count < 1 for _, count in factors):
+            raise InputError("a count is below 1.", "leave out what is not used.")
+        spacings = sorted({part.spacing for part, _ in factors})
+        if len(spacings) > 1:
+            raise InputError(
+                f"the lattices have different spacings: {', '.join(f'{each:g}' for each in spacings)}.",
+                "make all loss distributions with one spacing.",
+            )
         first, size = _window(factors)
-        spacing = factors[0][0].spacing
         masses, error = convolve([Factor(part.masses, part.first, count) for part, count in factors], first, size)
         result = object.__new__(cls)
         # ``lost`` includes the 2**-53 that avoids the logarithm of 0.
@@ -108,7 +112,7 @@ class LossDistribution:
         splits = sum(part.splits * count for part, count in factors)
         shift = sum(part.shift * count for part, count in factors)
         lost = error + 2 * _TAIL + sum((part.lost + 128 * UNIT) * count for part, count in factors)
-        assign(result, spacing=spacing, masses=readonly(masses), first=first)
+        assign(result, spacing=spacings[0], masses=readonly(masses), first=first)
         assign(result, infinite=-math.expm1(log_finite), splits=splits, shift=shift, lost=lost)
         return result
 
@@ -161,19 +165,6 @@ class LossDistribution:
         above = int(np.searchsorted(losses, epsilon, side="right"))
         terms = self.masses[above:] * -np.expm1(epsilon - losses[above:])
         return self.infinite + float(np.sum(terms))
-
-
-def _check(parts: list[tuple[LossDistribution, int]]) -> None:
-    if not parts:
-        raise InputError("nothing was given to compose.", "pass at least one distribution with its count.")
-    if any(count < 1 for _, count in parts):
-        raise InputError("a count is below 1.", "leave out what is not used.")
-    spacings = {part.spacing for part, _ in parts}
-    if len(spacings) > 1:
-        raise InputError(
-            f"the lattices have different spacings: {', '.join(f'{spacing:g}' for spacing in sorted(spacings))}.",
-            "make all loss distributions with one spacing.",
-        )
 
 
 def _window(parts: list[tuple[LossDistribution, int]]) -> tuple[int, int]:
@@ -272,7 +263,9 @@ def convolve(factors: list[Factor], first: int, size: int) -> tuple[Floats, floa
     product = np.ones(length // 2 + 1, dtype=np.complex128)
     norms, copies, within, by_norm, by_size = [], 0, 0, 0.0, 0.0
     for masses, start, count in factors:
-        folded = _folded(masses, length)
+        padded = np.zeros(-(-len(masses) // length) * length)
+        padded[: len(masses)] = masses
+        folded = padded.reshape(-1, length).sum(axis=0)
         transform = fft.rfft(folded)
         product *= power(transform, count)
         norm = float(np.linalg.norm(folded))
@@ -287,13 +280,6 @@ def convolve(factors: list[Factor], first: int, size: int) -> tuple[Floats, floa
     # Masses that rounding made negative are 0.
     window = np.maximum(sums[(first - within + np.arange(size)) % length], 0.0)
     return window, 1.1 * min(math.sqrt(size) * by_norm, size * by_size)
-
-
-def _folded(masses: Floats, length: int) -> Floats:
-    """Return the masses modulo the length."""
-    padded = np.zeros(-(-len(masses) // length) * length)
-    padded[: len(masses)] = masses
-    return np.asarray(padded.reshape(-1, length).sum(axis=0))
 
 
 def _mean(half: Floats, length: int) -> float:

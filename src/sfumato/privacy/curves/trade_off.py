@@ -48,12 +48,8 @@ class TradeOff(Curve):
 
     where a test may be randomised. T is convex and falling, T(a) <= 1 - a, and bends only at the likelihood-ratio
     tests. The pair is hidden where T is near 1 - a. Every trade-off function with finitely many vertices is that
-    of a pair (``null``, ``alternative``), with one output per bend. Raises `InputError` if an argument is not a
-    distribution, or their lengths differ.
-
-    Args:
-        p: The null hypothesis, a distribution, array (m,).
-        q: The alternative, a distribution on the same observables.
+    of a pair (``null``, ``alternative``), with one output per bend. The null hypothesis p and the alternative q
+    are on the same observables. Raises `InputError` if an argument is not a distribution, or their lengths differ.
 
     Attributes:
         null: Array (k,), the masses of p where the ratio q/p is the same, by falling ratio.
@@ -119,9 +115,7 @@ class TradeOff(Curve):
         listed = list(curves)
         if not listed:
             raise InputError("no trade-off function was given.", "pass at least one.")
-        best = listed[0]._vertices
-        for curve in listed[1:]:
-            best = _lowered(best, curve._vertices)
+        best = reduce(_lowered, (curve._vertices for curve in listed))
         return cls(*_pair(best))._with(partial(of_curves, [curve.corners for curve in listed]))
 
     @classmethod

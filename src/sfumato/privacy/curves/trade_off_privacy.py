@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -12,8 +12,8 @@ from typing import Final, NamedTuple, final
 import numpy as np
 
 from ...core.arrays import Bools, Floats, Positions
-from ...rounding import UNIT, float_above, float_below
-from ..exact import IntegerRows, Pair, Pairs, integer_rows, weighted_masses
+from ...rounding import UNIT
+from ..exact import Pair, Pairs, integer_rows, round_down, weighted_masses
 from ..notion import Description, Finding, Notion, Witness
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation, related_rows, relation_on
@@ -70,8 +70,10 @@ class GaussianPrivacy(Notion):
         if alone is not None:
             return Finding(self, math.inf, 0.0, alone)
         best = _Largest(rows)
-        net = net_of(rows, best.of_pairs)
-        for pairs in farthest_first(unordered, net, lambda: best.value):
+        net, used = net_of(rows, best.of_pairs), np.flatnonzero(unordered.any(axis=1))
+        far = np.where(np.isfinite(net.between), net.between, 0.0).max(axis=1)
+        used = used[np.argsort(-(far[net.centre[used]] + net.radius[used]), kind="stable")]
+        for pairs in falling(unordered, used, net.limits, lambda: best.value, _AT_ONCE):
             best.raise_to(pairs)
         value, witness = best.value, best.witness
         # A relative error r of a probability of at most 1/2 changes its quantile by at most 1.26 r.
@@ -171,14 +173,6 @@ def net_of(rows: Floats, shifts: Callable[[Positions], Floats]) -> Net:
     return Net(centre, radius, between + between.T)
 
 
-def farthest_first(mask: Mask, net: Net, known: Callable[[], float]) -> Iterator[Positions]:
-    """Yield the pairs of a mask that may need more than is known, mostly the largest first, arrays (k, 2)."""
-    rows = np.flatnonzero(mask.any(axis=1))
-    far = np.where(np.isfinite(net.between), net.between, 0.0).max(axis=1)
-    rows = rows[np.argsort(-(far[net.centre[rows]] + net.radius[rows]), kind="stable")]
-    yield from falling(mask, rows, net.limits, known, _AT_ONCE)
-
-
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class TradeOffPrivacy(Notion):
@@ -252,11 +246,11 @@ class TradeOffPrivacy(Notion):
             return None
         if above[0] == 0:
             return satisfied
-        value = float_below(below[0])
+        value, rounding = round_down(below[0], above[0])
         pair = np.array(above[1])
         tests = errors(*matrix[pair])
         witness = witness_of_test(matrix, pair, tests, int(self.curve.gaps(tests).argmax()))
-        return Finding(self, value, float_above(above[0] - Fraction(value)), witness)
+        return Finding(self, value, rounding, witness)
 
 
 def largest_shortfall(mechanism: AnyMechanism, pairs: Pairs, corners: Corners) -> tuple[Fraction, Pair] | None:
@@ -278,20 +272,13 @@ def largest_shortfall(mechanism: AnyMechanism, pairs: Pairs, corners: Corners) -
         for (a, b), (c, d) in pairwise(corners):
             if b > d:
                 slope = (b - d) / (c - a)
-                excess = _beyond(rows, group, slope, (p, q))
-                best = max(best, (excess[0] + b + slope * a - 1, excess[1]), key=lambda each: each[0])
+                over, under = slope.denominator * p, slope.numerator * q
+                for block, totals in weighted_masses(rows, group[:, ::-1], over, under):
+                    k = max(range(len(totals)), key=totals.__getitem__)
+                    gap = Fraction(totals[k], over * q) + b + slope * a - 1
+                    if gap > best[0]:
+                        best = gap, (int(block[k, 1]), int(block[k, 0]))
     return best
-
-
-def _beyond(rows: IntegerRows, pairs: Pairs, slope: Fraction, sums: tuple[int, int]) -> tuple[Fraction, Pair]:
-    """Return the largest sum over o of max(0, q(o) - slope p(o)), and its pair, of rows with these sums."""
-    over, under = slope.denominator * sums[0], slope.numerator * sums[1]
-    best, pair = -1, None
-    for block, sums_ in weighted_masses(rows, pairs[:, ::-1], over, under):
-        k = max(range(len(sums_)), key=sums_.__getitem__)
-        if sums_[k] > best:
-            best, pair = sums_[k], (int(block[k, 1]), int(block[k, 0]))
-    return Fraction(best, over * sums[1]), pair
 
 
 def _alike(sums: list[int], pairs: Pairs) -> list[Pairs]:

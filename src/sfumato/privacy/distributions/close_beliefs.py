@@ -69,15 +69,9 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
 
     For metric distribution privacy the exponent is epsilon times the sum of the three distances. Measuring the
     believed distributions is tighter where they are known; `worst_beliefs` bounds all beliefs within a total
-    variation. Raises `InputError` if the promise is of another kind, or some step is not a pair of the family.
-
-    Args:
-        promise: Distribution privacy, or metric distribution privacy, of a family.
-        beliefs: Names of the family along which to step, such as
-            ``["believed 0", "true 0", "true 1", "believed 1"]``.
-
-    Returns:
-        Distribution privacy of the first name against the last, in this order.
+    variation. The beliefs are names of the family along which to step, each a pair with the next; the answer
+    compares the first with the last, in this order. Raises `InputError` if the promise is of another kind, or some
+    step is not a pair of the family.
 
     Source:
         Kawamoto and Murakami, section III-F; with delta proved here.
@@ -116,15 +110,9 @@ def worst_beliefs(
     of the (approximate) max divergence of A#(b0) and A#(b1)
 
     For delta = 0 a single report decides, and for each report the two beliefs are fractional knapsacks. For delta
-    > 0 branch and bound searches the sets of reports; cut short, the answer is an interval. Raises `InputError` if
-    the radius or delta is not between 0 and 1, or sizes do not fit.
-
-    Args:
-        mechanism: A mechanism, or its array (secrets, observables).
-        family: The true distributions, and which ordered pairs count.
-        radius: The total variation, from 0 to 1.
-        delta: From 0 to 1.
-        most_nodes: The limit of nodes in each branch and bound.
+    > 0 branch and bound searches the sets of reports; cut short, the answer is an interval. The radius is a total
+    variation, and ``most_nodes`` limits the nodes of each branch and bound. Raises `InputError` if the radius or
+    delta is not between 0 and 1, or sizes do not fit.
 
     Example:
         >>> import numpy as np
@@ -175,7 +163,7 @@ def _by_single_reports(matrix: Floats, first: Ball, second: Ball) -> tuple[tuple
         bottom = low * (1 - relative) - error * float(column.max())
         if top > 0:
             upper = max(upper, _ratio_above(top, bottom))
-        value = _log(high) - _log(low) if high > 0 else -math.inf
+        value = -math.inf if high <= 0 else math.inf if low <= 0 else math.log(high) - math.log(low)
         if value > best:
             best, beliefs = value, (one, two)
     return beliefs, upper
@@ -217,10 +205,6 @@ def _ratio_above(top: float, bottom: float) -> float:
 
 def _product(a: float, b: float) -> float:
     return above(lambda: exact(a) * exact(b)) if math.isfinite(b) else math.inf
-
-
-def _log(value: float) -> float:
-    return math.log(value) if value > 0 else -math.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -74,9 +74,6 @@ class DistributionPrivacy(OfFamily):
     def __post_init__(self) -> None:
         check_delta(self.delta)
 
-    def __repr__(self) -> str:
-        return f"DistributionPrivacy({self.family!r}, delta={self.delta:g})"
-
     def of_lifting(self) -> Self | None:
         """Return the notion for the whole lifting, with the mass that couplings leave out."""
         if not self.has_points:
@@ -147,9 +144,6 @@ class ProbabilisticDistributionPrivacy(OfFamily):
 
     def __post_init__(self) -> None:
         check_delta(self.delta)
-
-    def __repr__(self) -> str:
-        return f"ProbabilisticDistributionPrivacy({self.family!r}, delta={self.delta:g})"
 
     @property
     def ground(self) -> None:
@@ -248,9 +242,6 @@ class MetricDistributionPrivacy(ByDistance):
     def maker(cls) -> Callable[..., Self]:
         """Return the constructor from a metric on the secrets."""
         return cls.wasserstein
-
-    def __repr__(self) -> str:
-        return f"MetricDistributionPrivacy({self.family!r}, {self.distance.name}, delta={self.delta:g})"
 
     def of_lifting(self) -> Self | None:
         """Return the notion for all pairs at finite distance, with the mass that couplings leave out."""

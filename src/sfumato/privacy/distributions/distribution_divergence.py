@@ -69,9 +69,6 @@ class DivergenceDistributionPrivacy(OfFamily):
     family: Family
     divergence: Divergence
 
-    def __repr__(self) -> str:
-        return f"DivergenceDistributionPrivacy({self.family!r}, {self.divergence.name})"
-
     def of_lifting(self) -> Self | None:
         """Return the notion itself, for a divergence that is jointly quasi-convex."""
         known = self.has_points and not self.family.outside.any() and quasi_convex(self.divergence)
@@ -147,9 +144,6 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
     def maker(cls) -> Callable[..., Self]:
         """Return the constructor from a metric on the secrets."""
         return cls.wasserstein
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.family!r}, {self.divergence.name}, {self.distance.name})"
 
     def of_lifting(self) -> Self | None:
         """Return the notion itself, for a jointly convex divergence and a distance of order 1."""

@@ -96,14 +96,9 @@ class Family:
     ) -> Family:
         """Return the family whose pairs have an optimal coupling within a relation.
 
-        Raises `InputError` if no pair is in the lifting, or an argument does not fit.
-
-        Args:
-            distributions: The distributions.
-            relation: Phi, on the secrets.
-            distances: A metric on the secrets, or its array (n, n).
-            p: The order of the Wasserstein distance, from 1 to ``inf``.
-            tolerance: As in `lifted`.
+        The distances are a metric on the secrets or an array (n, n), and p, from 1 to ``inf``, is the order of the
+        Wasserstein distance. The relation and the tolerance are as in `lifted`. Raises `InputError` if no pair is
+        in the lifting, or an argument does not fit.
 
         Source:
             Kawamoto and Murakami, definition 10.
@@ -183,15 +178,22 @@ class Family:
         """
         return _position(self.names, name)
 
+    def require_relation(self) -> Relation:
+        """Return the relation that it was lifted from; raise InputError if there is none."""
+        if self.lifted_from is None:
+            raise InputError(
+                f"the {self!r} was not lifted from a relation.",
+                "make it by Family.lifted(distributions, relation), which checks each pair by its coupling.",
+            )
+        return self.lifted_from
+
     def coupling(self, pair: int) -> Coupling:
         """Return the coupling, within the relation, that puts a pair (by its position) in the lifting.
 
         Raises `InputError` if the family was not lifted from a relation.
         """
-        if self.lifted_from is None:
-            raise InputError(f"the {self!r} was not lifted from a relation.", "make it by Family.lifted.")
         first, second = self.distributions[self.pairs[pair]]
-        truths = _reflexive(self.lifted_from, self.size)
+        truths = _reflexive(self.require_relation(), self.size)
         if self._optimal is None:
             return lifting(truths, first, second).coupling
         return optimal_lifting(truths, first, second, *self._optimal).coupling
@@ -206,10 +208,6 @@ class Family:
                 compared[secrets[i], secrets[j]] = True
         left = np.argwhere(relation.array & ~compared)
         return (int(left[0][0]), int(left[0][1])) if len(left) else None
-
-    def same_pairs_as(self, other: Family) -> bool:
-        """Return whether the other family compares the same distributions in the same pairs."""
-        return np.array_equal(self.distributions, other.distributions) and np.array_equal(self.pairs, other.pairs)
 
 
 def _named(distributions: Distributions) -> tuple[tuple[str, ...], Floats]:
@@ -313,12 +311,9 @@ class FamilyDistance:
     ) -> FamilyDistance:
         """Return the Wasserstein distances of the family's pairs; pairs that do not count are at distance ``inf``.
 
-        Args:
-            family: The distributions and pairs.
-            ground: The metric on the secrets.
-            p: The order; 1 is the earth mover's distance, ``inf`` the largest step.
-            tolerance: Mass that may be left out as rounding of the distributions, shown in ``ignored``; 0 measures
-                exactly the given floats.
+        The order p is 1 for the earth mover's distance and ``inf`` for the largest step. Mass up to the tolerance
+        may be left out as rounding of the distributions, shown in ``ignored``; 0 measures exactly the given
+        floats.
         """
         size = len(family)
         values, lower, ignored = (np.full((size, size), start) for start in (np.inf, np.inf, 0.0))

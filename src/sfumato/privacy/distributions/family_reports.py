@@ -41,6 +41,12 @@ class OfFamily(Notion):
 
     family: Family
 
+    @final
+    def __repr__(self) -> str:
+        names = [getattr(self, part).name for part in ("divergence", "distance") if hasattr(self, part)]
+        names += [f"delta={self.delta:g}"] if hasattr(self, "delta") else []
+        return f"{type(self).__name__}({', '.join([repr(self.family), *names])})"
+
     @property
     def ground(self) -> NDArray[Any] | None:
         """The relation or distances of the secrets from which the pairs are lifted, or None."""
@@ -60,9 +66,10 @@ class OfFamily(Notion):
     @final
     def check_pairs(self, other: OfFamily) -> None:
         """Raise InputError for a notion about other pairs."""
-        if not self.family.same_pairs_as(other.family):
+        a, b = self.family, other.family
+        if not (np.array_equal(a.distributions, b.distributions) and np.array_equal(a.pairs, b.pairs)):
             raise InputError(
-                f"the guarantees are about different families: {self.family!r} and {other.family!r}.",
+                f"the guarantees are about different families: {a!r} and {b!r}.",
                 "measure both on the same family.",
             )
 
@@ -377,12 +384,8 @@ class BayesFactors:
 def bayes_factors(mechanism: AnyMechanism, first: Prior | ArrayLike, second: Prior | ArrayLike) -> BayesFactors:
     """Return how each report of a mechanism changes the odds between two distributions.
 
-    Raises `InputError` if an argument is not a distribution, or does not fit the mechanism.
-
-    Args:
-        mechanism: A mechanism, or its array (secrets, observables).
-        first: lam, a prior or array (secrets,).
-        second: mu, likewise.
+    The distributions lam and mu are priors or arrays (secrets,). Raises `InputError` if an argument is not a
+    distribution, or does not fit the mechanism.
     """
     if isinstance(mechanism, Mechanism):
         for prior in (first, second):

@@ -49,14 +49,9 @@ def stability(source: Family, transform: AnyMechanism, target: Family, *, everyw
 
     A step leads from lam to mu where (lam, mu) is a pair of the target. With ``everywhere`` a step is any pair in
     the lifting of the target's relation, and the least number of steps is the W_inf distance for hops in that
-    relation. Raises `InputError` if sizes do not fit; if everywhere is True and the target was not lifted; or if
-    it is False and an image is not a member of the target.
-
-    Args:
-        source: Pairs of distributions of the transformation's input.
-        transform: The transformation, array (inputs, secrets) or a mechanism.
-        target: The family whose pairs are steps.
-        everywhere: Whether all pairs in the target's lifting are steps.
+    relation. The source has pairs of distributions of the transformation's input; the transformation is a
+    mechanism or an array (inputs, secrets). Raises `InputError` if sizes do not fit; if everywhere is True and the
+    target was not lifted; or if it is False and an image is not a member of the target.
 
     Example:
         >>> near = Relation(np.abs(np.subtract.outer(range(3), range(3))) == 1, "neighbours")
@@ -72,9 +67,7 @@ def stability(source: Family, transform: AnyMechanism, target: Family, *, everyw
     images = images_of(source, transform, target.size)
     slack = 2 * log_error(0.0, source.size)
     if everywhere:
-        if target.lifted_from is None:
-            raise InputError(f"the {target!r} was not lifted from a relation.", "make it by Family.lifted.")
-        jumps = target.lifted_from.hops
+        jumps = target.require_relation().hops
         answers = [wasserstein(images[i], images[j], jumps, np.inf) for i, j in source.pairs]
         steps = np.array([answer.distance.value for answer in answers])
         missed = max(answer.ignored for answer in answers)
@@ -130,15 +123,10 @@ def pre_processed(
     (epsilon, delta)-DistP and a c-stable T give (c epsilon, delta (1 + e**epsilon + ... + e**((c-1) epsilon)))
     (epsilon, delta, d)-XDistP and a (c, d)-stable T give (c epsilon, delta, d)-XDistP
 
-    The stability c is computed for the pairs of the source. The rounding of the images is added to epsilon. Raises
-    `InputError` if the promise is of another kind, sizes do not fit, an image is not covered by the promise, or no
-    number of steps joins the images of a pair.
-
-    Args:
-        promise: Distribution privacy, or metric distribution privacy, of the mechanism.
-        source: The pairs of distributions of the transformation's input.
-        transform: The transformation, array (inputs, secrets) or a mechanism.
-        distance: For metric distribution privacy: between the distributions of the source.
+    The stability c is computed for the pairs of the source. The rounding of the images is added to epsilon. The
+    source and the transformation are as for `stability`; metric distribution privacy needs a distance between the
+    distributions of the source. Raises `InputError` if the promise is of another kind, sizes do not fit, an image
+    is not covered by the promise, or no number of steps joins the images of a pair.
 
     Source:
         Kawamoto and Murakami, table III; the delta is smaller than the published one.

@@ -115,13 +115,8 @@ def lifted_differential_privacy(epsilon: float, family: Family, delta: float = 0
 
     (epsilon, delta)-DP for Phi implies (epsilon, delta)-DistP for the lifting of Phi
 
-    The published bound multiplies delta by the size of Phi; that factor is unnecessary. Raises `InputError` if the
-    family was not lifted from a relation.
-
-    Args:
-        epsilon: At least 0, for ``family.lifted_from``.
-        family: Made by `Family.lifted`, `Family.optimally_lifted` or `Family.of_points`.
-        delta: From 0 to 1. The mass that couplings leave outside the relation is added to it.
+    The published bound multiplies delta by the size of Phi; that factor is unnecessary. The mass that couplings
+    leave outside the relation is added to delta. Raises `InputError` if the family was not lifted from a relation.
 
     Example:
         >>> near = Relation(np.abs(np.subtract.outer(range(3), range(3))) == 1, "neighbours")
@@ -133,7 +128,7 @@ def lifted_differential_privacy(epsilon: float, family: Family, delta: float = 0
         Kawamoto and Murakami, section V (with the factor); tight form proved here.
     """
     check_delta(delta)
-    _lifted_from(family)
+    family.require_relation()
     total = with_mass(delta, float(family.outside.max()))
     numbers = f"({at_most(epsilon, 9)}, {at_most(total, 9)})"
     form = f"(epsilon, delta) for the relation gives (epsilon, delta) for its lifting: {numbers}"
@@ -169,16 +164,11 @@ def lifted_divergence_privacy(
     (epsilon, D)-DP for Phi implies (epsilon, D)-DistP for the lifting of Phi
     (epsilon, d, D)-XDP implies (epsilon, W_1,d, D)-XDistP
 
+    With a metric d, epsilon counts per unit of it, and D must be jointly convex, as f-divergences are. Without one
+    the family is lifted from a relation, and quasi-convexity is enough, which Rényi and max divergences have.
     Raises `InputError` if the divergence is not known to be convex enough; if the family was not lifted from a
     relation and no metric is given; or if couplings leave mass outside the relation and the divergence has no
     bound.
-
-    Args:
-        epsilon: At least 0; per unit of the metric, if one is given.
-        divergence: D. With a metric it must be jointly convex, as f-divergences are; without one quasi-convexity
-            is enough, which Rényi and max divergences have.
-        family: Lifted from a relation, or any family if a metric is given.
-        metric: d.
 
     Source:
         Kawamoto and Murakami, section V.
@@ -197,7 +187,7 @@ def lifted_divergence_privacy(
         return Promise(notion, epsilon, (reason,), everywhere=True)
     hint = "measure the family's own divergence instead."
     _needs(quasi_convex(divergence), divergence, "jointly quasi-convex", hint)
-    _lifted_from(family)
+    family.require_relation()
     value, outside = epsilon, float(family.outside.max())
     if outside > 0:
         value = above(lambda: exact(epsilon) + exact(outside) * exact(_largest(divergence, outside)))
@@ -233,15 +223,6 @@ def privacy_of_points(promise: Promise, relation: Relation) -> Promise:
         )
     reason = proved("point masses", "a point mass is a distribution: the same epsilon and delta", "points")
     return Promise(DifferentialPrivacy(relation, notion.delta), promise.value, (*promise.reasons, reason))
-
-
-def _lifted_from(family: Family) -> Relation:
-    if family.lifted_from is None:
-        raise InputError(
-            f"the {family!r} was not lifted from a relation.",
-            "make it by Family.lifted(distributions, relation), which checks each pair by its coupling.",
-        )
-    return family.lifted_from
 
 
 def _needs(holds: bool, divergence: Divergence, what: str, hint: str) -> None:
@@ -296,7 +277,13 @@ def same_input(first: Promise, second: Promise) -> Promise:
                 "do compose.",
             )
         known.append(whole)
-    _same_ground(known[0].notion, known[1].notion)
+    grounds = [each.notion.ground if isinstance(each.notion, OfFamily) else None for each in known]
+    if grounds[0] is None or grounds[1] is None or not np.array_equal(grounds[0], grounds[1]):
+        raise InputError(
+            "the guarantees are known for liftings of different relations or metrics on the secrets, so both "
+            "reports together may distinguish secrets that one guarantee does not cover.",
+            f"use the same relation or metric for both; or {RECOMPUTE}",
+        )
     notion, value = _combined(*known)
     reason = proved("two reports about one secret", _added(notion, value), "same-input", _TABLE)
     return Promise(notion, value, (*known[0].reasons, *known[1].reasons, reason), everywhere=True)
@@ -353,17 +340,6 @@ def _combined(first: Promise, second: Promise) -> tuple[Notion, float]:
     raise not_composing(a, b)
 
 
-def _same_ground(a: Notion, b: Notion) -> None:
-    """Raise InputError for liftings of different relations or metrics, whose pairs have different couplings."""
-    grounds = [each.ground if isinstance(each, OfFamily) else None for each in (a, b)]
-    if grounds[0] is None or grounds[1] is None or not np.array_equal(grounds[0], grounds[1]):
-        raise InputError(
-            "the guarantees are known for liftings of different relations or metrics on the secrets, so both "
-            "reports together may distinguish secrets that one guarantee does not cover.",
-            f"use the same relation or metric for both; or {RECOMPUTE}",
-        )
-
-
 def _added(notion: Notion, value: float) -> str:
     delta = getattr(notion, "delta", 0.0)
     return f"together {notion.parameter} {at_most(value, 9)}" + (f", delta {at_most(delta, 9)}" if delta else "")
@@ -377,12 +353,9 @@ def product_channel(
     p((o0, o1)|s) = p0(o0|s) p1(o1|s), or p1(o1|s, o0) where the second reads the first report
 
     It is exact where both have 62 bits: the products of the integers are the integers of the product. Otherwise
-    the products are rounded to integers as in `Mechanism`. Raises `InputError` if the numbers of secrets, or of
-    reports and second mechanisms, differ; or the secrets are the same in another order.
-
-    Args:
-        first: The first mechanism.
-        second: The second one; or a sequence with one for each report of the first.
+    the products are rounded to integers as in `Mechanism`. The second mechanism may be a sequence with one for
+    each report of the first. Raises `InputError` if the numbers of secrets, or of reports and second mechanisms,
+    differ; or the secrets are the same in another order.
 
     Example:
         >>> import numpy as np

@@ -12,7 +12,7 @@ import numpy as np
 from ...core.arrays import Bools, Floats, Positions
 from ...divergences import KL, MaxDivergence, max_divergence
 from ...rounding import divergence_errors, log_error, log_errors
-from ..exact import largest_range
+from ..exact import largest_factor
 from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related_rows
 from ..rows import AnyMechanism, Mask, span
@@ -143,7 +143,7 @@ class BoundedRange(Notion):
         ends = [int(max_divergence(p, q).outputs[0]), int(max_divergence(q, p).outputs[0])]
         witness = Witness(pair, np.array(ends, dtype=np.intp))
         if math.isfinite(value):
-            factor = largest_range(mechanism, top, mask)
+            factor = largest_factor(mechanism, top, mask, both=True)
             if factor is not None:
                 return Finding.of_factor(self, factor, witness)
         return Finding(self, max(0.0, value), 3 * log_error(value), witness)

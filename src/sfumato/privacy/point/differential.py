@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import final
 
 import numpy as np
@@ -13,11 +12,11 @@ from ...core import Metric, Space, hamming
 from ...core.arrays import Floats
 from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most, log_error, log_errors, mass_error
-from ..exact import Pair, largest_factor, largest_mass, round_down
+from ..exact import largest_factor, largest_mass, round_down
 from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, related_rows
-from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, scale_by_exp, unequal_pair
-from ..search import Top, ratio_limits, search
+from ..rows import AnyMechanism, check_delta, check_epsilon, scale_by_exp, unequal_pair
+from ..search import ratio_limits, search
 from .least_epsilon import Scales, largest_excess, least_epsilon
 
 
@@ -121,21 +120,17 @@ class DeltaOfDifferentialPrivacy(Notion):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         matrix, mask = related_rows(mechanism, self.relation)
         top = largest_excess(matrix, mask, float(self.epsilon))
-        value, rounding, exact_pair = self._in_integers(mechanism, top, mask)
-        pair = top.pair
-        pair, outputs = exact_pair or pair, np.empty(0, dtype=np.intp)
-        if pair is not None:
-            outputs = np.flatnonzero(matrix[pair[0]] > scale_by_exp(matrix[pair[1]], float(self.epsilon)))
-        return Finding(self, value, rounding, Witness(pair, outputs))
-
-    def _in_integers(self, mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[float, float, Pair]:
-        """Return the largest mass, its error and its pair; the pair is None where floats give all three."""
-        error, exact = mass_error(top.value, channel(mechanism).matrix.shape[1]), None
+        value, rounding, pair = top.value, mass_error(top.value, matrix.shape[1]), top.pair
         if self.epsilon == 0 or math.isinf(self.epsilon):
             exact = largest_mass(mechanism, top, mask, alone=self.epsilon > 0)
+            if exact is not None:
+                (value, rounding), pair = round_down(exact[0], exact[0]), exact[1] or pair
         elif unequal_pair(mechanism, mask) is None:
-            exact = Fraction(0), None
-        return (top.value, error, None) if exact is None else (*round_down(exact[0]), exact[1])
+            value, rounding = 0.0, 0.0
+        if pair is None:
+            return Finding(self, value, rounding, Witness())
+        outputs = np.flatnonzero(matrix[pair[0]] > scale_by_exp(matrix[pair[1]], float(self.epsilon)))
+        return Finding(self, value, rounding, Witness(pair, outputs))
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""

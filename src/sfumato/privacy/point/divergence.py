@@ -91,8 +91,7 @@ class OfRelatedRows(Notion):
         elif divergence == TOTAL_VARIATION:
             exact = _variation(mechanism, top, mask)
             if exact is not None:
-                value, rounding = round_down(exact[0])
-                pair = exact[1] or pair
+                (value, rounding), pair = round_down(exact[0], exact[0]), exact[1] or pair
         most = 1.0 if divergence in (TOTAL_VARIATION, HELLINGER) else math.inf
         return Finding(self, min(value, most), rounding, Witness(pair), most=most)
 

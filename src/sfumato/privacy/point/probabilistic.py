@@ -7,14 +7,15 @@ import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core import Bracket
 from ...core.arrays import Floats, Positions
-from ...rounding import at_least, at_most, factor_at_most, float_above, float_below, log_errors, mass_error
-from ..exact import FEW, IntegerRows, Pair, integer_rows, largest_of_pairs, least_step
+from ...rounding import at_least, at_most, factor_at_most, log_errors, mass_error
+from ..exact import FEW, IntegerRows, Pair, integer_rows, largest_of_pairs, least_step, round_down
 from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, related_rows, relation_on
 from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest, span
@@ -110,9 +111,7 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
         error, epsilon = log_error(matrix), min(self.epsilon, _LARGEST)
         exact = _exact_masses(mechanism, array, epsilon, error)
         if exact is not None:
-            least, most, pair = exact
-            value = float_below(least)
-            rounding = float_above(most - Fraction(value))
+            (value, rounding), pair = round_down(*exact[:2]), exact[2]
         else:
             masses = [_masses_beyond(matrix, array, epsilon + shift) for shift in (0.0, -error, error)]
             (value, pair), (above, _), (below, _) = (largest(mass, np.triu(array | array.T)) for mass in masses)
@@ -192,11 +191,8 @@ def _masses_beyond(matrix: Floats, array: Mask, epsilon: float) -> Floats:
 def _exact_masses(
     mechanism: AnyMechanism, array: Mask, epsilon: float, error: float
 ) -> tuple[Fraction, Fraction, Pair] | None:
-    """Return bounds of the largest max(p[V], q[V]) of the related pairs, and the first pair that attains it.
-
-    V are the reports with |ln(p/q)| above epsilon, where logarithms may be off by ``error``; at epsilon 0 those
-    with p != q.
-    """
+    """Return bounds of the largest max(p[V], q[V]) of the related pairs, and the first pair that attains it."""
+    # Logarithms may be off by the error; at epsilon 0 the set V is where p and q differ.
     rows, matrix, pairs = integer_rows(mechanism), channel(mechanism).matrix, np.argwhere(np.triu(array | array.T))
     if rows is None or not rows.holds(2 * len(pairs)):
         return None
@@ -260,10 +256,7 @@ class _Step(NamedTuple):
 
 
 def _in_integers(mechanism: AnyMechanism, array: Mask, delta: float) -> tuple[float, float, Pair] | None:
-    """Return bounds of the least epsilon of the related pairs and the pair that needs it, from exact masses.
-
-    Only pairs matter whose reports beyond the largest epsilon so far have more than delta.
-    """
+    """Return bounds of the least epsilon of the related pairs and the pair that needs it, from exact masses."""
     rows, matrix = integer_rows(mechanism), channel(mechanism).matrix
     unordered = np.triu(array | array.T)
     if rows is None or not rows.holds(int(unordered.sum())):
@@ -302,27 +295,26 @@ def _in_integers(mechanism: AnyMechanism, array: Mask, delta: float) -> tuple[fl
 def _needed(
     rows: IntegerRows, matrix: Floats, s: int, targets: Positions, floor: float, most: int
 ) -> tuple[Positions, Floats]:
-    """Return the targets t that with s need an epsilon above a floor, and which epsilon, two arrays (k,).
-
-    In falling order of |ln(p/q)|, epsilon must cover the first observable that brings either mass above delta.
-    """
+    """Return the targets t that with s need an epsilon above a floor, and which epsilon, two arrays (k,)."""
     p, q = rows.array[s], rows.array[targets]
     sizes = log_sizes(matrix[s], matrix[targets])
     sizes[(sizes == 0) & (p != q)] = _SMALL
     beyond = sizes > floor
     masses = np.maximum(np.where(beyond, p, 0).sum(axis=1), np.where(beyond, q, 0).sum(axis=1))
     over = masses > most
-    q, sizes = q[over], sizes[over]
+    sizes, masses = _falling(sizes[over], p, q[over])
+    return targets[over], sizes[np.arange(len(sizes)), (masses > most).argmax(axis=1)]
+
+
+def _falling(sizes: Floats, p: NDArray[Any], q: NDArray[Any]) -> tuple[Floats, NDArray[Any]]:
+    """Return sizes in falling order, array (k, m), and the larger mass of p (m,) and of q (k, m) up to each."""
     order = np.argsort(-sizes, axis=1)
-    first = np.cumsum(p[order], axis=1)
-    second = np.cumsum(np.take_along_axis(q, order, axis=1), axis=1)
-    at = (np.maximum(first, second) > most).argmax(axis=1)
-    needed = np.take_along_axis(sizes, np.take_along_axis(order, at[:, None], axis=1), axis=1)[:, 0]
-    return targets[over], needed
+    first, second = np.cumsum(p[order], axis=1), np.cumsum(np.take_along_axis(q, order, axis=1), axis=1)
+    return np.take_along_axis(sizes, order, axis=1), np.maximum(first, second)
 
 
 def _last_steps(matrix: Floats, array: Mask, deltas: tuple[float, ...]) -> list[_Step]:
-    """Return the least epsilon of the related pairs for each delta, as in `_needed`."""
+    """Return the least epsilon of the related pairs for each delta."""
     unordered = np.triu(array | array.T)
     best = [_Step(0.0, None) for _ in deltas]
     one, other = ratio_limits(matrix).of_rows, ratio_limits(matrix, turned=True).of_rows
@@ -333,12 +325,7 @@ def _last_steps(matrix: Floats, array: Mask, deltas: tuple[float, ...]) -> list[
         targets = np.flatnonzero(unordered[s])
         if not len(targets):
             continue
-        sizes = log_sizes(matrix[s], matrix[targets])
-        order = np.argsort(-sizes, axis=1)
-        sizes = np.take_along_axis(sizes, order, axis=1)
-        first = np.cumsum(matrix[s][order], axis=1)
-        second = np.cumsum(np.take_along_axis(matrix[targets], order, axis=1), axis=1)
-        masses = np.maximum(first, second)
+        sizes, masses = _falling(log_sizes(matrix[s], matrix[targets]), matrix[s], matrix[targets])
         for k, delta in enumerate(deltas):
             exceeds = masses > delta
             needed = np.where(exceeds.any(axis=1), sizes[np.arange(len(targets)), exceeds.argmax(axis=1)], 0.0)

@@ -23,11 +23,8 @@ class PrivacyProfile:
 
     For one pair and one set R of observables p[R | s] - t p[R | s'] is a line in t = e**epsilon. The profile is
     the largest of these lines, convex and piecewise linear in t. The search evaluates it where two known lines
-    meet: either they are neighbours, or it finds a new line there. Raises `InputError` if sizes do not fit.
-
-    Args:
-        mechanism: A mechanism, or its array (secrets, observables).
-        relation: The pairs that must look alike; all pairs if None.
+    meet: either they are neighbours, or it finds a new line there. The relation has the pairs that must look
+    alike, all if None. Raises `InputError` if sizes do not fit.
 
     Attributes:
         epsilons: Array (k,), where each line was found to be the largest, rising.
