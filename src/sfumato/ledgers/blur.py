@@ -29,6 +29,7 @@ from ..escaping import plain
 from ..geo import Places
 from ..proofs import VertexPrivacy, error_radius
 from ..sampling import Sampler, SystemWords, simulator
+from ..sampling.sampler import points_of
 from .accounts import BudgetError, Report
 from .charges import Charge, Draw, charge_sentence, listed, place_of, proved_charge
 from .fingerprints import fingerprint
@@ -150,11 +151,7 @@ class Blur(NotebookRepr):
 
     @property
     def uncertainty_m(self) -> float:
-        """The `error_radius` of a fresh report for a point served, metres.
-
-        It does not cover a report that is repeated: the visit may be elsewhere than the one that it was drawn for.
-        Raises `InputError` if there is no such radius.
-        """
+        """The `error_radius` of a fresh report for a point served, metres; it does not cover repeated reports."""
         return error_radius(self.mechanism)
 
     @checked
@@ -419,48 +416,27 @@ def _stated_promise(mechanism: Randomizer) -> MetricPrivacy | CoordinatePrivacy:
 class PointReports:
     """Drawing of reports of points on the ground in the form of a ledger, and their degrees."""
 
-    __slots__ = ("_latlon", "_mechanism", "_places", "_sampler", "_single", "_words")
+    __slots__ = ("_latlon", "_mechanism", "_sampler", "_words")
 
     def __init__(self, sampler: Sampler) -> None:
         self._sampler, self._words = sampler, SystemWords()
         drawable = sampler.drawable
         self._mechanism: Mechanism | None = None if drawable.supports(Capability.POINTS) else drawable.channel()
-        secrets = None if self._mechanism is None else self._mechanism.secrets
-        self._places = secrets if isinstance(secrets, Places) else None
         self._latlon: Floats | None = None  # of all observables, once one was asked for
-        self._single = None if self._places is None else self._places.singly()
 
     def draw(self, lat: Floats, lon: Floats, outside: Outside) -> list[Report]:
         """Return fresh reports of points, arrays (n,) of degrees, or refuse them; see `Sampler.blur`."""
+        single = lat.size == 1  # prepared for single points, which is ten times as fast
         if self._mechanism is None:
-            if lat.size == 1:  # prepared for single points, which is ten times as fast
+            if single:
                 north, east = self._sampler.blur(lat.item(), lon.item(), outside=outside).tolist()
                 return [(north, east)]
             return [(y, x) for y, x in self._sampler.blur(lat, lon, outside=outside).tolist()]
-        if self._single is not None and lat.size == 1:
-            nearest = outside == "nearest"
-            secret = self._single.drawn(lat.item(), lon.item(), self._words.draw, nearest=nearest)
-            if secret is not None:
-                return [int(self._sampler.draw(np.array([secret]))[0])]
-        return [int(report) for report in self._sampler.draw(self._secrets(lat, lon, outside))]
-
-    def _secrets(self, lat: Floats, lon: Floats, outside: Outside) -> NDArray[np.intp]:
-        secrets = self._places
-        if secrets is None:
-            raise InputError(
-                f"points cannot be blurred by {self._mechanism!r}: its secrets are not places on the ground.",
-                "use draw() with the position of a secret.",
-            )
-        north, east = secrets.nearest(lat, lon) if outside == "nearest" else (lat, lon)
-        drawn = secrets.drawn(north, east, self._words.draw)
-        if (drawn < 0).any():
-            move = f"pass {argument('outside', 'nearest')} to move them to the nearest place"
-            raise InputError(
-                f"{int((drawn < 0).sum()):,} of {drawn.size:,} points are not served by {secrets!r}.",
-                "" if outside == "nearest" else move,
-                "leave them out, or design for a wider region.",
-            )
-        return drawn
+        points: Any = points_of(self._sampler)  # MechanismPoints
+        nearest = outside == "nearest"
+        if single:
+            return [points.report(lat.item(), lon.item(), self._words, nearest=nearest)]
+        return [int(report) for report in points.reports(lat, lon, self._words, nearest=nearest)]
 
     def far(self, lat: float, lon: float, report: Report, outside: Outside) -> bool:
         """Return whether less than 1 in 100 fresh reports of a point, simulated for noise, are as far from it."""
@@ -469,12 +445,13 @@ class PointReports:
             return False
         point, here = (np.array([lat]), np.array([lon])), np.array([[lat, lon]])
         if self._mechanism is not None:
-            if self._places is None or self._latlon is None:
+            places = self._mechanism.secrets
+            if not isinstance(places, Places) or self._latlon is None:
                 return False
-            served = np.column_stack(self._places.nearest(*point))
+            served = np.column_stack(places.nearest(*point))
             if outside == "error" and great_circle_m(here, served)[0, 0] > _ON_M:
                 return True
-            secret = int(great_circle_m(here, self._places.latlon).argmin())
+            secret = int(great_circle_m(here, places.latlon).argmin())
             away = great_circle_m(here, self._latlon)[0]
             return float(self._mechanism.matrix[secret, away >= great_circle_m(here, at)[0, 0]].sum()) < _RARE
         noise: Any = self._sampler.drawable  # a CoordinateNoise: no other kind serves points

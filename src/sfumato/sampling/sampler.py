@@ -22,9 +22,73 @@ Outside = Literal["error", "nearest"]
 _OUTSIDE = ("error", "nearest")
 
 
+class _Reports:
+    """Reports for secrets and for points, drawn by a recipe from words."""
+
+    __slots__ = ()
+
+    drawable: Randomizer
+    _recipe: Recipe | PointRecipe
+    _words: Words
+    _points: PointRecipe | None
+
+    def draw(self, indices: ArrayLike) -> Integers:
+        """Return one report per secret, independent of the others.
+
+        ``indices`` are positions of secrets, integers of any shape; for noise the answers themselves, of magnitude
+        below 2**62. The result has the same shape, followed by the shape of one report. A report of a mechanism is
+        the position of an observable; of noise, the noisy answer; of a tupling, k + 1 positions; of a unary
+        encoding, one bit per category; of local hashing, (a, b, bucket); of subset selection, positions in rising
+        order.
+
+        Raises:
+            InputError: If the indices are not integers, or not positions of secrets.
+        """
+        recipe = self._recipe
+        if isinstance(recipe, PointRecipe):
+            raise InputError(
+                f"{recipe!r} has no numbered secrets to draw for.", "use blur() with latitudes and longitudes."
+            )
+        rows = _positions(indices, recipe.secrets) if recipe.secrets is not None else _answers(indices)
+        flat, step = rows.reshape(-1), max(1, _BLOCK // math.prod(recipe.shape))
+        starts = range(0, max(1, flat.size), step)
+        blocks = [recipe.draw(flat[start : start + step], self._words) for start in starts]
+        return np.concatenate(blocks).reshape((*rows.shape, *recipe.shape))
+
+    def blur(self, lat: ArrayLike, lon: ArrayLike, *, outside: Outside = "error") -> Floats:
+        """Return reports for points on the ground, independent of each other, as latitudes and longitudes.
+
+        Each point is mapped to a secret (its cell, or a vertex of the lattice drawn at random), and then a report
+        is drawn. One point, given as two floats, takes some microseconds.
+
+        Points are degrees, numbers or arrays (...) of one shape; reports are an array (..., 2). Points outside are
+        refused (``error``), or moved to the nearest place first. On a lattice that needs a convex region, such as
+        a rectangle, and the guarantee then holds for any two points on Earth; cells guarantee nothing for points
+        outside.
+
+        Raises:
+            InputError: If secrets or reports are not places, a point is outside, or points cannot be moved.
+        """
+        recipe = points_of(self)
+        if outside not in _OUTSIDE:
+            raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(_OUTSIDE)}.")
+        nearest = outside == "nearest"
+        one = _number(lat), _number(lon)
+        if one[0] is not None and one[1] is not None:
+            return np.array(recipe.blurred_one(one[0], one[1], self._words, nearest=nearest))
+        north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
+        if north.shape != east.shape:
+            raise InputError(
+                f"latitudes of shape {north.shape} and longitudes of shape {east.shape} were given.",
+                "pass as many latitudes as longitudes.",
+            )
+        reports = recipe.blurred(north.ravel(), east.ravel(), self._words, nearest=nearest)
+        return reports.reshape(*north.shape, 2)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sampler(Immutable):
-    """Draws reports with the operating system's randomness, exactly.
+class Sampler(_Reports, Immutable):
+    """Draws reports with the operating system's randomness, exactly, each of them fresh.
 
     Every report has the probability that the integers of the mechanism or recipe say: no float lies between the
     kernel's words and the report. It takes no seed, and no two samplers repeat each other.
@@ -44,42 +108,12 @@ class Sampler(Immutable):
     def __init__(self, drawable: Randomizer) -> None:
         assign(self, drawable=drawable, _recipe=_recipe(drawable), _words=SystemWords(), _points=None)
 
-    def draw(self, indices: ArrayLike) -> Integers:
-        """Return one report per secret, fresh and independent.
-
-        ``indices`` are positions of secrets, integers of any shape; for noise the answers themselves, of magnitude
-        below 2**62. The result has the same shape, followed by the shape of one report. A report of a mechanism is
-        the position of an observable; of noise, the noisy answer; of a tupling, k + 1 positions; of a unary
-        encoding, one bit per category; of local hashing, (a, b, bucket); of subset selection, positions in rising
-        order.
-
-        Raises:
-            InputError: If the indices are not integers, or not positions of secrets.
-        """
-        return _draw(self._recipe, self._words, indices)
-
-    def blur(self, lat: ArrayLike, lon: ArrayLike, *, outside: Outside = "error") -> Floats:
-        """Return reports for points on the ground, fresh and independent, as latitudes and longitudes.
-
-        Each point is mapped to a secret (its cell, or a vertex of the lattice drawn at random), and then a report
-        is drawn. One point, given as two floats, takes some microseconds.
-
-        Points are degrees, numbers or arrays (...) of one shape; reports are an array (..., 2). Points outside are
-        refused (``error``), or moved to the nearest place first. On a lattice that needs a convex region, such as
-        a rectangle, and the guarantee then holds for any two points on Earth; cells guarantee nothing for points
-        outside.
-
-        Raises:
-            InputError: If secrets or reports are not places, a point is outside, or points cannot be moved.
-        """
-        return _blur(_points_of(self), self._words, lat, lon, outside)
-
     def __repr__(self) -> str:
         return f"Sampler of a {self.drawable!r}: exact, cryptographic"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Simulator:
+class Simulator(_Reports):
     """Draws reproducible reports, for tests and studies; never for release.
 
     The same seed gives the same noise, so anyone with the seed can undo it.
@@ -97,14 +131,6 @@ class Simulator:
     def __init__(self, drawable: Randomizer, seed: int) -> None:
         words = SeededWords(seed)
         assign(self, drawable=drawable, seed=words.seed, _recipe=_recipe(drawable), _words=words, _points=None)
-
-    def draw(self, indices: ArrayLike) -> Integers:
-        """Return one simulated report per secret; see `Sampler.draw`."""
-        return _draw(self._recipe, self._words, indices)
-
-    def blur(self, lat: ArrayLike, lon: ArrayLike, *, outside: Outside = "error") -> Floats:
-        """Return simulated reports for points on the ground; see `Sampler.blur`."""
-        return _blur(_points_of(self), self._words, lat, lon, outside)
 
     def __repr__(self) -> str:
         return f"Simulator(seed={self.seed}) of a {self.drawable!r}: for studies, never for release"
@@ -141,7 +167,7 @@ def _recipe(drawable: object) -> Recipe | PointRecipe:
     )
 
 
-def _points_of(sampler: Sampler | Simulator) -> PointRecipe:
+def points_of(sampler: _Reports) -> PointRecipe:
     """Return the recipe of a sampler for points, and store it: tables are made only where points are reported."""
     points, recipe = sampler._points, sampler._recipe
     if points is None:
@@ -153,17 +179,6 @@ def _points_of(sampler: Sampler | Simulator) -> PointRecipe:
             raise _no_points(sampler.drawable)
         assign(sampler, _points=points)
     return points
-
-
-def _draw(recipe: Recipe | PointRecipe, words: Words, indices: ArrayLike) -> Integers:
-    if isinstance(recipe, PointRecipe):
-        raise InputError(
-            f"{recipe!r} has no numbered secrets to draw for.", "use blur() with latitudes and longitudes."
-        )
-    rows = _positions(indices, recipe.secrets) if recipe.secrets is not None else _answers(indices)
-    flat, step = rows.reshape(-1), max(1, _BLOCK // math.prod(recipe.shape))
-    blocks = [recipe.draw(flat[start : start + step], words) for start in range(0, max(1, flat.size), step)]
-    return np.concatenate(blocks).reshape((*rows.shape, *recipe.shape))
 
 
 def _positions(indices: ArrayLike, secrets: int) -> Integers:
@@ -233,8 +248,8 @@ class MechanismPoints(PointRecipe):
         single, places = mechanism.secrets.singly(), round_degrees(mechanism.observables.latlon)
         assign(self, _ground=mechanism.secrets, _single=single, _places=places)
 
-    def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
-        """Return reports for points, array (n, 2), degrees; see `PointRecipe`."""
+    def reports(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Integers:
+        """Return the positions of reports for points, array (n,)."""
         if nearest:
             lat, lon = self._ground.nearest(lat, lon)
         secrets = self._ground.drawn(lat, lon, words.draw)
@@ -256,18 +271,24 @@ class MechanismPoints(PointRecipe):
                 "" if nearest else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
                 "leave them out, or design for a wider region.",
             )
-        reports: Floats = self._places[self.row.draw(secrets, words)]
-        return reports
+        return self.row.draw(secrets, words)
+
+    def report(self, lat: float, lon: float, words: Words, *, nearest: bool) -> int:
+        """Return the position of the report for one point."""
+        secret = self._single.drawn(lat, lon, words.draw, nearest=nearest)
+        if secret is None:
+            return int(self.reports(np.array([lat]), np.array([lon]), words, nearest=nearest)[0])
+        return self.row.draw_one(secret, words)
+
+    def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
+        """Return reports for points, array (n, 2), degrees; see `PointRecipe`."""
+        places: Floats = self._places[self.reports(lat, lon, words, nearest=nearest)]
+        return places
 
     def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool) -> tuple[float, float]:
         """Return the report for one point, degrees; see `PointRecipe`."""
-        secret = self._single.drawn(lat, lon, words.draw, nearest=nearest)
-        if secret is None:
-            north, east = self.blurred(np.array([lat]), np.array([lon]), words, nearest=nearest)[0].tolist()
-        else:
-            report = self.row.draw_one(secret, words)
-            north, east = self._places.item(report, 0), self._places.item(report, 1)
-        return north, east
+        report = self.report(lat, lon, words, nearest=nearest)
+        return self._places.item(report, 0), self._places.item(report, 1)
 
 
 def _no_points(drawable: object) -> InputError:
@@ -276,23 +297,6 @@ def _no_points(drawable: object) -> InputError:
         "design a mechanism on a Lattice, a Grid or Hexagons",
         "use draw() with positions of secrets.",
     )
-
-
-def _blur(recipe: PointRecipe, words: Words, lat: ArrayLike, lon: ArrayLike, outside: Outside) -> Floats:
-    """Return reports for points of any shape, degrees, array (..., 2); see `Sampler.blur`."""
-    if outside not in _OUTSIDE:
-        raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(_OUTSIDE)}.")
-    nearest = outside == "nearest"
-    one = _number(lat), _number(lon)
-    if one[0] is not None and one[1] is not None:
-        return np.array(recipe.blurred_one(one[0], one[1], words, nearest=nearest))
-    north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
-    if north.shape != east.shape:
-        raise InputError(
-            f"latitudes of shape {north.shape} and longitudes of shape {east.shape} were given.",
-            "pass as many latitudes as longitudes.",
-        )
-    return recipe.blurred(north.ravel(), east.ravel(), words, nearest=nearest).reshape(*north.shape, 2)
 
 
 def _number(value: object) -> float | None:
