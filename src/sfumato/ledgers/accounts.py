@@ -50,7 +50,7 @@ VERSION: Final = 4  # the first was a JSON file, the second had other accounts, 
 SUM: Final = "sum"
 KEY_BYTES: Final = 32
 _BETWEEN: Final = "\x1f"  # no field has a control character, so that fields cannot run together
-_HEX: Final = re.compile(r"[0-9a-f]{64}")
+_HEAD: Final = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 Report = int | tuple[float, float]
 """The position of an observable, or the latitude and longitude of noise for coordinates."""
 
@@ -148,13 +148,7 @@ class BudgetError(InfeasibleError):
 
 @dataclass(frozen=True, slots=True)
 class WindowBalance:
-    """The balance of one limit.
-
-    Attributes:
-        window: ``day``, ``week`` or ``ever``.
-        spent: The amount spent in the window.
-        limit: The most that may be spent in it.
-    """
+    """The amount spent in a window (``day``, ``week`` or ``ever``), and its limit."""
 
     window: str
     spent: Fraction
@@ -334,9 +328,6 @@ def amount_text(value: Fraction, unit: str) -> str:
     return shown(_EXACT.divide(Decimal(value.numerator), Decimal(value.denominator)), unit)
 
 
-"""The position of an observable, or the latitude and longitude of noise for coordinates."""
-
-
 def new_ledger_key() -> bytes:
     """Return a fresh key for a ledger, 32 bytes of the operating system's randomness."""
     return os.urandom(KEY_BYTES)
@@ -421,12 +412,14 @@ class Head(NamedTuple):
         return f"{self.number}:{self.hash}"
 
     @classmethod
-    def read(cls, text: str) -> Head | None:
-        """Return the head that is written in a text, or None."""
-        number, _, digest = text.strip().partition(":")
-        if not number.isascii() or not number.isdigit() or len(number) > 18 or not _HEX.fullmatch(digest):
-            return None
-        return cls(int(number), digest)
+    def read(cls, text: str) -> Head:
+        """Return the head that is written in a text, or raise an `InputError`."""
+        head = _HEAD.fullmatch(text.strip())
+        if head is None:
+            raise InputError(
+                f"{text!r} is not the head of a record.", "it is a number, a colon and 64 digits 0 to f."
+            )
+        return cls(int(head[1]), head[2])
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -193,10 +193,9 @@ class Books:
         batch: int = 0,
         contents: str = "",
     ) -> None:
-        """Charge users if their limits allow it; otherwise raise a `BudgetError`.
+        """Charge users, or raise a `BudgetError`; ``contents`` is a hash of the batch.
 
-        ``kept`` has reports of places by user and key, ``last`` the report of a user that may have to be repeated,
-        and ``contents`` is a hash of the batch.
+        ``kept`` has reports of places by user and key, ``last`` the report of a user that may have to be repeated.
         """
         self.check(charges)
         first = self._number + 1
@@ -255,12 +254,6 @@ def head_row(connection: Connection) -> Any:
 def count_refusal(connection: Connection, now: int) -> None:
     """Count a refused request on the day of a time."""
     connection.execute(_COUNT_REFUSAL[connection.dialect.name], {"day": now // DAY_S})
-
-
-def refusals_since(connection: Connection, day: int) -> Iterator[tuple[int, int]]:
-    """Yield each day since 1970, from one on, with its number of refused requests."""
-    for row in connection.execute(select(REFUSALS).where(REFUSALS.c.day >= day)):
-        yield row.day, row.requests
 
 
 def count_users(connection: Connection) -> int:
@@ -338,10 +331,7 @@ def make_ledger(
     salt: str | None = None,
     fill: Callable[[Books], None] | None = None,
 ) -> None:
-    """Make a new ledger, with the first charges that ``fill`` makes, or nothing; nothing may exist at the address.
-
-    The salt, 32 hexadecimal digits, is given where places keep the hashes of an older ledger.
-    """
+    """Make a new ledger at a free address, with the salt of an older one and the charges of ``fill``, if any."""
     if key is not None and len(key) != KEY_BYTES:
         raise InputError(
             f"the key has {len(key)} bytes, not {KEY_BYTES}.", python("make it with new_ledger_key().")

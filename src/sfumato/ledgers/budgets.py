@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,8 +22,8 @@ _CLASSES: Final = (
     ("up to half of the limit", Fraction(1, 2)),
     ("half to 90 % of the limit", _NEAR),
     ("near the limit, 90 % or more", Fraction(1)),
+    ("nothing left", math.inf),
 )
-_NOTHING_LEFT: Final = "nothing left"
 _LISTED: Final = 100
 
 
@@ -66,7 +67,6 @@ class LedgerBudgets(CompactRepr):
 
     Attributes:
         address: The ledger, without a password.
-        unit: The unit of the amounts.
         limits: The limits of each user, as text.
         days: The days with charges or refused requests, the last first.
         classes: Users by the share of their limit that is spent.
@@ -94,7 +94,7 @@ def read_budgets(
     """Return the facts of the last days; without ``identities`` users have pseudonyms, which the ledger salts."""
     from sqlalchemy import select  # of an extra
 
-    from .books import ACCOUNTS, CHARGES, account_of, head_row, refusals_since
+    from .books import ACCOUNTS, CHARGES, REFUSALS, account_of, head_row
 
     now = max(now, head_row(connection).time)
     since = (now // DAY_S - days + 1) * DAY_S
@@ -109,7 +109,8 @@ def read_budgets(
         spent[day], reports[day] = added(spent[day], amount), reports[day] + row.reports
         names[day].add(row.name)
         last[row.name] = Fraction(amount) / max(1, row.reports)
-    refused = dict(refusals_since(connection, since // DAY_S))
+    counts = connection.execute(select(REFUSALS).where(REFUSALS.c.day >= since // DAY_S))
+    refused = {row.day: row.requests for row in counts}
     windows = {limit.window for limit in terms.limits}
     users: defaultdict[str, int] = defaultdict(int)
     sums: defaultdict[str, Fraction] = defaultdict(Fraction)
@@ -118,7 +119,7 @@ def read_budgets(
         balance = account_of(row).balance(terms.limits, now)
         tightest = max(balance.windows, key=lambda each: each.spent / each.limit)
         share = tightest.spent / tightest.limit
-        name = next((title for title, most in _CLASSES if share < most), _NOTHING_LEFT)
+        name = next(title for title, most in _CLASSES if share < most)
         users[name] += 1
         sums[name] += balance.spent
         exhausted += balance.left < last.get(row.name, balance.spent / max(1, balance.reports))
@@ -126,23 +127,22 @@ def read_budgets(
             who = row.name if identities else pseudonym(terms, row.name)
             near.append(NearUser(who, tightest.spent, max(balance.left, Fraction(0)), float(share)))
     near.sort(key=lambda each: (-each.share, each.user))
-    titles = (*(title for title, _ in _CLASSES), _NOTHING_LEFT)
     return LedgerBudgets(
         address,
         terms.unit,
         tuple(limit.shown(terms.unit) for limit in terms.limits),
         tuple(
             BudgetDay(
-                _date(day),
+                datetime.fromtimestamp(day * DAY_S, UTC).date().isoformat(),
                 Fraction(spent[day]),
                 reports[day],
                 len(names[day]),
                 refused.get(day, 0),
-                _renews(day, windows),
+                DAY in windows or (WEEK in windows and weeks_since(day * DAY_S) != weeks_since(day * DAY_S - 1)),
             )
             for day in sorted({*spent, *refused}, reverse=True)
         ),
-        tuple(BudgetClass(title, users[title], sums[title]) for title in titles),
+        tuple(BudgetClass(title, users[title], sums[title]) for title, _ in _CLASSES),
         tuple(near[:_LISTED]),
         int(exhausted),
     )
@@ -152,13 +152,3 @@ def pseudonym(terms: Terms, name: str) -> str:
     """Return a short name for a user that needs the ledger to be traced back."""
     text = f"{terms.salt}\x1f{name}".encode("utf-8", "surrogatepass")
     return f"user {hashlib.blake2b(text, key=terms.key, digest_size=4).hexdigest()}"
-
-
-def _date(day: int) -> str:
-    return datetime.fromtimestamp(day * DAY_S, UTC).date().isoformat()
-
-
-def _renews(day: int, windows: set[str]) -> bool:
-    """Return whether a limit is renewed at the start of a day."""
-    monday = weeks_since(day * DAY_S) != weeks_since(day * DAY_S - 1)
-    return DAY in windows or (WEEK in windows and monday)

@@ -86,9 +86,8 @@ def contents_of(terms: Terms, charges: Iterable[ExactCharge]) -> str:
 def proved_charge(mechanism: Randomizer, promise: ReportPrivacy) -> Decimal:
     """Return the charge for one report, after a proof of its guarantee on the integers or the noise's recipe.
 
-    The charge is the decimal that epsilon prints as, although the float 0.1 is a little more than 0.1: the
-    guarantee is proved for that decimal. Where only the float can be proved, the charge is the next decimal of 17
-    digits above.
+    It is the decimal that epsilon prints as, for which the guarantee is proved; where only the float can be, the
+    next decimal of 17 digits above.
     """
     charge = Decimal(repr(promise.epsilon))
     if _proved_epsilon(mechanism, promise) <= charge:
@@ -142,9 +141,6 @@ def charge_sentence(promise: ReportPrivacy, charge: Decimal) -> str:
         f"{sentence}, and its slack of {slack} counts each time: k reports of one point are together "
         f"at most e^(k x {epsilon} x (distance + {slack})) times as likely from there as from another point"
     )
-
-
-"""From the numbers of visits to a fresh report of each."""
 
 
 class PlaceKeys:
@@ -205,11 +201,9 @@ class NamedVisits(CompactRepr):
         repeatable: bool,
         move: bool,
     ) -> list[Report]:
-        """Return one report for each visit, and enter charges and new reports in the open books.
+        """Return one report for each visit, and enter charges and reports in open books; see `Ledger.reports`.
 
-        ``epsilon`` is charged per report that ``draw`` makes; ``turn`` is the run, the number of the batch and the
-        hash of its contents. ``repeatable`` stores the last report of each user. ``move`` draws and charges places
-        once more.
+        ``turn`` is the run, the number of the batch and the hash of its contents.
         """
         run, batch, contents = turn
         paid = books.already(run, batch, contents)
@@ -259,10 +253,7 @@ def _drawn_reports(values: Any, visits: int) -> list[Report]:
 
 
 def accepted(name: object, what: str) -> str:
-    """Return a name in Unicode's normal form C; refuse what is empty, over 256 characters or partly invisible.
-
-    ``Ada`` and ``ada`` are two names. ``1.0`` is the name ``1``, as in tables.
-    """
+    """Return a name in normal form C, ``1`` for ``1.0``; refuse it empty, over 256 characters or partly unseen."""
     if not isinstance(name, str):
         kind = type(name).__name__
         raise InputError(f"the name of {what} is of type {kind}, but a text is needed.", "convert it with str().")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -94,9 +95,7 @@ def compose(mechanisms: Sequence[Mechanism], metric: Metric) -> Composition:
                 f"a mechanism has {mechanism.shape[0]} secrets, but the metric is on {n} values.",
                 "all reports are about one secret of the metric's space.",
             )
-    times: dict[Mechanism, int] = {}
-    for mechanism in mechanisms:
-        times[mechanism] = times.get(mechanism, 0) + 1
+    times = Counter(mechanisms)
     total, summed = np.zeros((n, n)), 0.0
     for mechanism, count in times.items():
         logs = count * _logs_above(mechanism)

@@ -137,9 +137,8 @@ _WRITING: Final = "sfumato_writing"
 class Sqlite(Database):
     """A SQLite file, under its real path, with a write-ahead log that is synced at every commit.
 
-    Symbolic links are followed once. A file with a hard link is refused: SQLite writes its log next to each name,
-    so two processes would miss each other's charges. So is a file that was removed or replaced since it was
-    opened.
+    A file with a hard link is refused: SQLite writes its log next to each name, so two processes would miss each
+    other's charges. So is a file that was removed or replaced since it was opened.
     """
 
     def __init__(self, path: str) -> None:
@@ -153,10 +152,7 @@ class Sqlite(Database):
         super().__init__(path)
 
     def new_engine(self) -> Engine:
-        """Return an engine whose writing transactions take the file's lock when they begin.
-
-        Opening never creates the file.
-        """
+        """Return an engine that never creates the file, and takes its lock when a writing transaction begins."""
         address = f"file:{quote(Path(self._path).as_posix())}?mode=rw"
 
         def connect() -> Any:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _SHOWN: Final = 60  # characters of an address
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _FRACTION: Final = re.compile(r"[0-9]{1,200}(?:/[0-9]{1,200})?")
-_MOST: Final = 1 << 53  # reports of one user, more than anybody makes and less than databases count
+_MOST: Final = 1 << 53  # reports of one user, more than a person makes and less than databases count
 _SALT: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -312,9 +312,6 @@ class Ledger(NotebookRepr):
         from .verification import verify
 
         known = None if head is None else Head.read(head)
-        if head is not None and known is None:
-            form = "it is a number, a colon and 64 digits 0 to f."
-            raise InputError(f"{head!r} is not the head of a record.", form)
         with self._database.reading() as connection:
             faults = self._database.faults(connection)
             return verify(connection, self._terms, self._database.now(connection), known, faults)

@@ -28,10 +28,7 @@ class _Problems(list[str]):
 
 
 def verify(connection: Connection, terms: Terms, now: int, known: Head | None, faults: list[str]) -> LedgerCheck:
-    """Return the result of a check of a whole ledger, in a transaction that sees one state.
-
-    The record must contain the head ``known``, if there is one; ``faults`` are problems of the database itself.
-    """
+    """Return the result of a check of a whole ledger, whose record must contain the head ``known``, if any."""
     problems = _Problems(faults[:_MOST])
     contents = {(row.run, row.batch): row.contents for row in connection.execute(_CONTENTS)}
     walk = _Walk(terms, known, contents, problems)
@@ -71,10 +68,7 @@ def verify(connection: Connection, terms: Terms, now: int, known: Head | None, f
 
 
 def check_ends(connection: Connection, terms: Terms) -> None:
-    """Refuse a ledger whose terms do not lead to its first charge, or whose last charge is not its head.
-
-    The time does not grow with the record; `verify` checks all of it.
-    """
+    """Refuse a ledger whose terms do not lead to its first charge, or whose last charge is not its head."""
     head = connection.execute(select(LEDGER.c.number, LEDGER.c.hash)).one()
     ends = [1, head.number - 1, head.number] if head.number > 1 else [1]
     rows = {row.number: row for row in connection.execute(select(CHARGES).where(CHARGES.c.number.in_(ends)))}
@@ -233,10 +227,7 @@ def _check_batches(
 
 
 def read_terms(connection: Connection, name: str, key: bytes) -> Terms:
-    """Return the terms of the ledger in a database; an empty key means none.
-
-    It raises a `FileError` for a ledger that is missing or damaged, and an `InputError` for a wrong key.
-    """
+    """Return the terms of a ledger; `FileError` if it is missing or damaged, `InputError` for a wrong key."""
     row = connection.execute(select(LEDGER)).one_or_none()
     if row is None:
         raise FileError(f"there is no ledger in {name!r}.", "create it with 'sfumato ledger create'.")
