@@ -74,9 +74,14 @@ class BatchWriter:
         finally:
             self._stream.close()
 
-    def abandon(self) -> None:
-        """Close an incomplete file."""
-        try:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self.close()
+            return
+        try:  # to let go of an incomplete file
             with suppress(Exception):
                 self._writer.close()
             if hasattr(self._writer, "is_open"):
@@ -84,15 +89,6 @@ class BatchWriter:
         finally:
             with suppress(OSError):
                 self._stream.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abandon()
 
 
 def _dense(table: Any) -> Any:

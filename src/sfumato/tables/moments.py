@@ -221,10 +221,6 @@ def _since_1970(values: Floats) -> Times | None:
     return None
 
 
-"""Days that programs write in front of times that have none."""
-"""Days this near a day zero may contradict it: 2000-01-01 13:05 next to 1999-12-31 is no time of day alone."""
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Clocks(CompactRepr):
     """Times of day, ``zones`` and program's day zero, ``days``, as Arrow columns of texts, "" for none."""

@@ -26,7 +26,7 @@ from .arrow import (
     without_views,
 )
 from .batch_writer import SUFFIXES
-from .delimited import Layout, TextTable, misfit, parsed
+from .delimited import Layout, TextTable, parsed
 from .source import OpenTable, Source, as_path, cause, check_distinct, is_pipe, no_column, others_note, readable
 
 BATCH_ROWS: Final = 1 << 20
@@ -95,9 +95,9 @@ def stream_of(source: Source) -> TableStream | None:
 def text_stream(source: Source) -> TableStream:
     """Return the stream of a text file with a row per line; all its columns are texts."""
     table = TextTable.of(source)
-    check_distinct([name if table.headless else from_csv_cell(name) for name in table.columns], str(source))
-    named = {name if table.headless else from_csv_cell(name): name for name in table.columns}
-
+    names = table.columns if table.headless else [from_csv_cell(name) for name in table.columns]
+    check_distinct(names, str(source))
+    named = dict(zip(names, table.columns, strict=True))
     plain = table.layout == Layout(table.layout.delimiter)  # then Arrow reads and unpacks the file itself
 
     def read(columns: Sequence[str]) -> Iterator[Any]:
@@ -421,19 +421,15 @@ def _folder(path: Path, columns: Sequence[str], option: Mapping[str, str]) -> An
 def _text(source: Source, as_text: Sequence[str]) -> Any:
     """Return a CSV file as it stands: an empty value is a text, and one that does not fit its column an error."""
     layout = Layout.of(source)
-    fields = layout.fields(source)
+    text = TextTable(source, layout, layout.fields(source), headless=False)
     types = dict.fromkeys([*as_text, *map(csv_cell, as_text)], pa.string())
     try:
-        layout.check_quotes(source)
+        text.check_quotes()
         with layout.open(source) as stream:
-            # In a table of one column a blank line is an empty value.
-            single = len(fields) == 1 and bool(source.head.splitlines()[layout.before].strip())
-            table = parsed(stream, delimiter=layout.delimiter, types=types, blank_lines=single)
+            table = parsed(stream, delimiter=layout.delimiter, types=types, blank_lines=text.blank_lines)
         return table.rename_columns([from_csv_cell(name) for name in table.column_names])
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        where = None
-        if isinstance(error, pa.ArrowInvalid):
-            where = misfit(layout.open(source), layout.delimiter, len(fields), layout.before)
+        where = text.misfit() if isinstance(error, pa.ArrowInvalid) else None
         raise DataError(
             f"{os.fspath(source.path)!r} cannot be read as a table ({where or cause(error)}).",
             "check that it is what its suffix says.",

@@ -255,10 +255,7 @@ def counts_of_names(column: Any) -> tuple[Any, Any]:
     values, counts = pc.value_counts(_stored(column)).flatten()
     if pa.types.is_string_view(values.type):
         values = values.cast(pa.string())
-    kind = values.type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        return values, counts
-    if _seen_ascii(values):
+    if not is_text(values) or _seen_ascii(values):
         return values, counts
     plain = pc.and_(
         pc.match_substring_regex(values, _AS_IT_IS), pc.invert(pc.match_substring_regex(values, _FRACTION))
@@ -266,7 +263,7 @@ def counts_of_names(column: Any) -> tuple[Any, Any]:
     other = pc.invert(pc.fill_null(plain, fill_value=False))
     if pc.any(other).as_py():
         names = [spelled(each) for each in values.filter(other).to_pylist()]
-        values = pc.replace_with_mask(values, other, pa.array(names, kind))
+        values = pc.replace_with_mask(values, other, pa.array(names, values.type))
     return values, counts
 
 
