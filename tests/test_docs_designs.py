@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.files.many.job import stem_of
+from sfumato.files.many.folder import stem_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "designs-for-many.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import FileError, InputError, SolverError
 from sfumato.files.many import DesignNews, design_many, read_designs
-from sfumato.files.many.job import name_of, stem_of
+from sfumato.files.many.folder import name_of, stem_of
 
 SPACE = sf.Space([f"p{k}" for k in range(6)], [(k % 3, k // 3) for k in range(6)], "km")
 METRIC = SPACE.metric()

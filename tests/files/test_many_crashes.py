@@ -74,7 +74,7 @@ def _interruptible() -> None:
 
 def whole(folder: Path) -> set[str]:
     """Return the names in the index, after a look at the file of each."""
-    found = sf.files.many.job.rows_of(folder)
+    found = sf.files.many.folder.rows_of(folder)
     for row in found.values():
         sf.load(folder / row.file)
     return set(found)

@@ -365,11 +365,8 @@ def load(
 ) -> Randomizer:
     """Return the mechanism of a mechanism file: a `Mechanism`, a `Tupling` or a `CoordinateNoise`.
 
-    `read_mechanism_file` returns the whole content of the file. Unless ``trust_distances``, a guarantee by
-    distances that the secrets do not confirm, such as travel times, is refused where reports are drawn or charged.
-    ``signed_by`` is the file of the public key by which the file has to be signed (`sfumato.files.verify`).
-
-    Raises:
-        FileError: As `read_mechanism_file`.
+    Unless ``trust_distances``, a guarantee by distances that the secrets do not confirm, such as travel times, is
+    refused where reports are drawn or charged. ``signed_by`` is the file of the public key by which the file has
+    to be signed. `read_mechanism_file` returns the whole content, and lists the errors.
     """
     return read_mechanism_file(path, trust_distances=trust_distances, signed_by=signed_by).mechanism

@@ -62,11 +62,13 @@ def export_table(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
 
     n, m = mechanism.shape
     secret, observable = np.divmod(np.arange(n * m), m)
+    high, low = as_words(mechanism.weights.astype(object).reshape(-1))
+    words = np.ascontiguousarray(np.column_stack([low, high]).astype("<u8", copy=False))  # of 128-bit decimals
     table = pa.table(
         {
             "secret": label_column(mechanism.secrets).take(pa.array(secret)),
             "observable": label_column(mechanism.observables).take(pa.array(observable)),
-            "weight": _decimals(mechanism),
+            "weight": pa.Array.from_buffers(pa.decimal128(38, 0), n * m, [None, pa.py_buffer(words)]),
             "probability": mechanism.matrix.reshape(-1),
         }
     )
@@ -195,16 +197,6 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def _decimals(mechanism: Mechanism) -> Any:
-    """Return the weights as 128-bit decimals, whose memory is their two words, low before high."""
-    import pyarrow as pa
-
-    high, low = as_words(mechanism.weights.astype(object).reshape(-1))
-    words = np.column_stack([low, high]).astype("<u8", copy=False)
-    kind = pa.decimal128(38, 0)
-    return pa.Array.from_buffers(kind, len(words), [None, pa.py_buffer(np.ascontiguousarray(words))])
 
 
 def read_npy(path: str | os.PathLike[str]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.files.many.job import rows_of
+from sfumato.files.many.folder import rows_of
 from sfumato.ledgers.fingerprints import fingerprint
 
 from ..conftest import runner

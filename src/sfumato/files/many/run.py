@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
 from ...core import AnyLoss, CoordinatePrivacy, Guarantees, Prior, as_guarantees, as_loss, units
@@ -16,7 +20,33 @@ from ...errors import DataError, InputError, argument
 from ...geo import DISTANCES, KINDS, Region, Visits
 from ...optimal import place_problem
 from ...rounding import counted
-from .job import DesignFolder, DesignJob, DesignWorkers, OnNews, Stop, check_names, filled, fingerprint_of
+from .folder import DesignFolder, DesignRow, add, check_names, opened
+from .job import DesignJob, DesignWorkers, Job, Stop, fingerprint_of
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DesignNews(CompactRepr):
+    """The result of one design for a person (without one, the ``reason``), and the progress of the run."""
+
+    name: str
+    row: DesignRow | None
+    reason: str
+    done: int
+    total: int
+    seconds: float
+
+    @property
+    def per_minute(self) -> float:
+        """Designs tried per minute."""
+        return 60 * self.done / max(self.seconds, 1e-9)
+
+    @property
+    def seconds_left(self) -> float:
+        """The time for the rest at this rate."""
+        return (self.total - self.done) * self.seconds / self.done
+
+
+OnNews = Callable[[DesignNews], None]
 
 
 @checked
@@ -86,7 +116,7 @@ def design_many(
         cost = as_loss(loss[name] if isinstance(loss, Mapping) else loss, len(prior), len(prior))
         visits = None if medians is None else medians[name]
         jobs.append(DesignJob(name, prior, cost, every, visits, dict(options), workers.threads))
-    return filled(folder, jobs, workers, progress)
+    return _filled(folder, jobs, workers, progress)
 
 
 @checked
@@ -171,7 +201,7 @@ def design_each_user(
             f"lower {argument('least_visits', least_visits)}.",
         )
     check_names([job.name for job in jobs])
-    return filled(folder, jobs, workers, progress, few)
+    return _filled(folder, jobs, workers, progress, few)
 
 
 def _check_problem(
@@ -238,3 +268,42 @@ def visits_by_user(visits: Visits) -> Iterator[tuple[str, Visits]]:
         raise DataError(f"two users are written {twice!r}.", "give each user one name of one type.")
     for user, theirs in rows.items():
         yield names[user], Visits(visits.lat[theirs], visits.lon[theirs], polar=True)
+
+
+def _filled(
+    folder: str | PathLike[str], jobs: Sequence[Job], workers: DesignWorkers, progress: OnNews | None, few: int = 0
+) -> DesignFolder:
+    """Make the missing designs of a folder, each written when it is ready; ``few`` counts the people left out."""
+    begun, where = time.monotonic(), Path(folder)
+    failed: dict[str, str] = {}
+    with opened(where) as designs:
+        missing = [job for job in jobs if not _there(where, job, designs.get(job.name))]
+        for job in missing:
+            designs.pop(job.name, None)
+        tried = 0
+        for name, made in workers.results(missing):
+            tried += 1
+            if made.row is None:
+                failed[name] = made.reason
+            else:
+                add(where, made.row, made.content)
+                designs[name] = made.row
+            if progress is not None:
+                seconds = time.monotonic() - begun
+                progress(DesignNews(name, made.row, made.reason, tried, len(missing), seconds))
+    rows = {job.name: designs[job.name] for job in jobs if job.name in designs}
+    return DesignFolder(where, rows, tried - len(failed), failed, len(missing) - tried, few)
+
+
+def _there(folder: Path, job: Job, row: DesignRow | None) -> bool:
+    """Return whether the folder has the whole design; one for other arguments is refused, not replaced."""
+    if row is None:
+        return False
+    if row.request != job.request:
+        raise InputError(
+            f"{str(folder)!r} holds a design for {job.name!r} from other data or options.",
+            "choose another folder, or give the same data and options.",
+        )
+    with suppress(OSError):
+        return hashlib.sha256((folder / row.file).read_bytes()).hexdigest() == row.sha256
+    return False
