@@ -21,7 +21,7 @@ from sfumato.ledgers import Blur, BudgetError, Ledger
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
 from sfumato.releases import prepare, prepare_frame, release
-from sfumato.releases.draws import apart_m
+from sfumato.releases.memoization import apart_m
 
 LATTICE = Lattice.covering("6 km x 6 km around 48.85,2.35", "500 m")
 UNIFORM = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)

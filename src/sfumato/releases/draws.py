@@ -1,41 +1,25 @@
-"""Draws of batches: fresh, charged to a ledger, or one for each place of a user, and errors of stopped draws."""
+"""Draws of batches, fresh or charged to a ledger, counts of their rows, and errors of stopped draws."""
 
 from __future__ import annotations
 
-import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .._system import pa
-from ..core import CoordinatePrivacy
-from ..core.arrays import Floats
 from ..errors import DataError, FileError, InputError, SfumatoError, argument
-from ..geo import Cells
 from ..ledgers import Blur, BudgetError, Charge
-from ..rounding import amount_at_most, counted, percent_at_least
+from ..rounding import percent_at_least
 from ..sampling import SystemWords
-from ..tables import TableStream, rows_of_names, spelled
-from .kept_columns.private_schema import copy_rows
+from ..tables import TableStream, rows_of_names
 from .kernel import Kernel, Located, PrivateBatch
-from .options import Mechanisms
-from .promises import People
-from .reporters import MatrixReporter, NoiseReporter, Reporter, arc_m
 from .sources import unreadable
-from .work_folder import Anchor, DamagedRunError, DrawnPart, PlaceMemo, WorkFolder
+from .work_folder import DamagedRunError, PlaceMemo, WorkFolder
 
 _CHARGED: Final = "Users were charged for these unseen reports: the charges stand."
 _PERHAPS: Final = "Users may have been charged for these unseen reports: such charges stand."
-Positions = NDArray[np.intp]
-_SAME_M: Final = 1e-6  # metres: nearer points are one, because degrees are floats
-_CURVED_M: Final = 6_399_594.0  # the largest radius of curvature of the Earth's ellipsoid: a^2 / b
-_LOOKED_AT: Final = 1_000  # places of a batch whose visits are compared with the report of a ledger
-_MOST: Final = 1 << 19  # places of users that are distinguished in memory
 
 
 class FreshDraw:
@@ -57,10 +41,9 @@ class FreshDraw:
         return (*self.kernel.needs, *(name for name in further if name is not None))
 
     def draw(self, batch: Any, start: int, run: str, memo: PlaceMemo) -> PrivateBatch:  # noqa: ARG002
-        """Return the private rows of a batch, of which ``start`` rows of the source come before.
+        """Return the private rows of a batch, after ``start`` rows of the source; a `BudgetError` charges no one.
 
-        Drawn again after a crash, a batch of the same ``run`` keeps its charges and its reports of places. A
-        `BudgetError` means that no user of this batch was charged.
+        Drawn again after a crash, a batch of the same ``run`` keeps its charges and its reports of places.
         """
         return self.kernel.release(batch, start=start)
 
@@ -88,21 +71,20 @@ class ChargedDraw(FreshDraw):
 
     def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
         """See `FreshDraw.afford`."""
-        needed: dict[str, int] = {}
+        needed: Counter[str] = Counter()
         for located, start in batches:
-            for user, reports in self._users(located, start):
-                needed[user] = needed.get(user, 0) + reports
-        self.blur.ledger.afford(self._charges(sorted(needed.items())))
+            needed.update(self._users(located, start))
+        self.blur.ledger.afford(charges_of(self.blur, needed))
 
     def draw(self, batch: Any, start: int, run: str, memo: PlaceMemo) -> PrivateBatch:  # noqa: ARG002
         """Return the private rows of a batch, after charging for them; see `FreshDraw.draw`."""
         located = self.kernel.locate_or_refuse(batch, self._words, start=start)
-        charges = self._charges(self._users(located, start))
+        charges = charges_of(self.blur, self._users(located, start))
         self.paid |= self.blur.ledger.charge_many(charges, run=run, batch=start) and bool(charges)
         return self.kernel.assemble(located, self.kernel.draw(located, self._words))
 
-    def _users(self, located: Located, start: int) -> list[tuple[str, int]]:
-        """Return each user of a batch in the order of names, and their number of reports."""
+    def _users(self, located: Located, start: int) -> dict[str, int]:
+        """Return each user of a batch, and their number of reports."""
         names = rows_of_names(located.batch.column(self.kernel.user).take(located.rows))
         users: dict[str, int] = {}
         for name, rows in names.items():
@@ -112,32 +94,32 @@ class ChargedDraw(FreshDraw):
                     f"name the column of users with {argument('release.user', 'column')}.",
                 )
             users[name] = rows * self.kernel.places
-        return sorted(users.items())
+        return users
 
-    def _charges(self, users: Iterable[tuple[str, int]]) -> list[Charge]:
-        return [self.blur.charge_for(user, reports) for user, reports in users]
+
+def charges_of(blur: Blur, users: Mapping[str, int]) -> list[Charge]:
+    """Return the charges for the reports of users, those that have any, in the order of names."""
+    return [blur.charge_for(user, reports) for user, reports in sorted(users.items()) if reports]
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of the rows of a release while it runs; ``source`` counts its rows, ``rows`` those released."""
+    """Counts of the rows of a release while it runs; ``source`` counts those of its source."""
 
     source: int = 0
-    rows: int = 0
     dropped: int = 0
     moved: int = 0
     farthest_m: float = 0.0
     without_position: int = 0
     resumed: int = 0
 
-    def add(self, part: DrawnPart, private: PrivateBatch) -> None:
-        """Count a part."""
-        self.source += part.stop - part.start
-        self.rows += private.batch.num_rows
-        self.dropped += private.dropped
-        self.moved += private.moved
-        self.without_position += private.without_position
-        self.farthest_m = max(self.farthest_m, private.farthest_m)
+    def add(self, rows: int, part: Located | PrivateBatch) -> None:
+        """Count a part of so many rows of the source."""
+        self.source += rows
+        self.dropped += part.dropped
+        self.moved += part.moved
+        self.without_position += part.without_position
+        self.farthest_m = max(self.farthest_m, part.farthest_m)
 
     def check(self, allowed: float, total: int) -> None:
         """Refuse a release if all ``total`` rows are dropped, or more than the share ``allowed`` is outside."""
@@ -172,9 +154,7 @@ def check_affordable(draw: FreshDraw, stream: TableStream, size: int, allowed: f
         for batch in stream.batches(draw.columns, size):
             rows = draw.kernel.locate_or_refuse(batch, words, start=tally.source)
             yield rows, tally.source
-            tally.source += batch.num_rows
-            tally.dropped += rows.dropped
-            tally.moved += rows.moved
+            tally.add(batch.num_rows, rows)
         tally.check(allowed, tally.source)
 
     try:
@@ -188,9 +168,8 @@ def stop_run(
 ) -> SfumatoError:
     """Return the error of a release that stopped, with what to do next; keep or remove what was drawn.
 
-    Parts are kept after an error of the disk, and if a user was charged, so that going on charges no user twice;
-    not where the source (without ``lasting``) is not of files. ``paid`` is None if users may have been charged
-    before this run.
+    Parts of a ``lasting`` source are kept after an error of the disk, and if a user was charged. ``paid`` is None
+    if users may have been charged before this run.
     """
     may = paid is not False
     charges = _PERHAPS if paid is None else _CHARGED
@@ -219,319 +198,3 @@ def _with(error: SfumatoError, problem: str, *hints: str) -> SfumatoError:
         return BudgetError(problem, *hints, user=error.user, asked=error.asked, left=error.left)
     kind = next((each for each in (DataError, InputError) if isinstance(error, each)), FileError)
     return kind(problem, *hints)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Revisits:
-    """Visits of a batch that need a report, ``rows`` (k,), and which of these each visit takes, ``taken`` (n,)."""
-
-    rows: Positions
-    users: tuple[str, ...]
-    places: tuple[str | None, ...]
-    taken: Positions
-    named: int
-
-    @classmethod
-    def of(cls, users: Any, places: Any, numbers: Positions) -> Revisits:
-        """Return the users and places of visits, whose row numbers in the source are ``numbers``, array (n,)."""
-        names, of_user = _names(users)
-        lacking = np.flatnonzero(of_user < 0)
-        if lacking.size:
-            raise DataError(
-                f"row {numbers[lacking[0]] + 1:,} names no user, but places and budgets belong to users.",
-                f"name the column of users with {argument('release.user', 'column')}.",
-            )
-        called, of_place = _names(places)
-        alone = of_place < 0
-        pairs = of_user * (len(called) + 1) + of_place
-        pairs[alone] = -1 - np.flatnonzero(alone)  # each is a pair of its own
-        _, first, where = np.unique(pairs, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty(len(order), dtype=np.intp)
-        rank[order] = np.arange(len(order))
-        rows = first[order].astype(np.intp)
-        return cls(
-            rows,
-            tuple(names[user] for user in of_user[rows].tolist()),
-            tuple(None if place < 0 else called[place] for place in of_place[rows].tolist()),
-            rank[where.reshape(-1)],
-            int(np.count_nonzero(~alone)),
-        )
-
-
-def apart_m(lat: Floats, lon: Floats, there_lat: Floats, there_lon: Floats) -> Floats:
-    """Return upper bounds on ground distances, metres: the angle of the normals times the largest radius."""
-    return arc_m(lat, lon, there_lat, there_lon, _CURVED_M)
-
-
-def _names(column: Any) -> tuple[list[str], Positions]:
-    """Return the names in an Arrow column, and which one each row has, array (n,); -1 where it has none."""
-    plain = copy_rows(column, "of names")
-    if pa.types.is_nested(plain.type):
-        plain = pa.array([None if value is None else str(value) for value in plain.to_pylist()], pa.string())
-    kind = column.type
-    encoded = plain.dictionary_encode()
-    values = encoded.dictionary
-    if isinstance(kind, pa.BaseExtensionType) and values.type == kind.storage_type:
-        values = pa.ExtensionArray.from_storage(kind, values)  # a UUID is written as one
-    numbers: dict[str, int] = {}
-    of_value = np.array(
-        [
-            -1 if name is None else numbers.setdefault(name, len(numbers))
-            for name in map(spelled, values.to_pylist())
-        ]
-        + [-1],
-        dtype=np.intp,
-    )
-    indices = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-    return list(numbers), of_value[indices]
-
-
-class MemoizedDraw(FreshDraw):
-    """Draws, and with a ledger charges, one report for each place of a user, kept in the memo or ledger."""
-
-    in_turn = True
-    memoizes = True
-    place_column: str
-
-    def __init__(self, kernel: Kernel, single: Reporter, place_column: str, blur: Blur | None) -> None:
-        super().__init__(kernel)
-        self.place_column, self.blur = place_column, blur
-        self._single, self._words = single, SystemWords()
-
-    def draw(self, batch: Any, start: int, run: str, memo: PlaceMemo) -> PrivateBatch:
-        """Return the private rows of a batch, after charging for the places that are new; see `FreshDraw.draw`."""
-        located = self.kernel.locate_or_refuse(batch, self._words, start=start)
-        shared = self._shared(batch, located, start)
-        if self.blur is None:
-            reports = self._drawn(located, shared, start, memo)
-        else:
-            reports = self._charged(self.blur, located, shared, start, memo, run)
-        rows = np.arange(len(located.rows))
-        return self.kernel.assemble(located, [(self._single, rows, reports[None, shared.taken])])
-
-    def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
-        """See `FreshDraw.afford`."""
-        if self.blur is None:
-            return
-        needed: dict[str, int] = {}
-        with PlaceMemo(name=secrets.token_hex(16), spill=True) as seen:
-            for located, start in batches:
-                shared = self._shared(located.batch, located, start)
-                keys = _keys(seen, shared)
-                known = seen.known(list(filter(None, keys)))
-                fresh = [number for number, key in enumerate(keys) if key is None or key not in known]
-                seen.keep(start, {key: Anchor(None, 0, 0) for key in map(keys.__getitem__, fresh) if key}, 0, None)
-                users = [shared.users[number] for number in fresh]
-                remembered = self.blur.remembers(users, [shared.places[number] for number in fresh])
-                for user, paid in zip(users, remembered, strict=True):
-                    needed[user] = needed.get(user, 0) + (not paid)
-        charges = [self.blur.charge_for(user, reports) for user, reports in sorted(needed.items()) if reports]
-        self.blur.ledger.afford(charges)
-
-    def cost(self, memo: PlaceMemo) -> str:
-        """Return sentences on what charges and memoization cost; see `FreshDraw.cost`."""
-        said = [] if self.blur is None else [self.blur.sentence]
-        named, places, spread_m = memo.counts
-        if places:
-            said.append(self._memoization_cost(named, places, spread_m if self.blur is None else None))
-        return ". ".join([*said, *filter(None, [self.moved(memo)])])
-
-    def _memoization_cost(self, named: int, places: int, spread_m: float | None) -> str:
-        """Return a sentence on ``named`` visits to ``places`` places, at most ``spread_m`` from their anchors."""
-        single = self._single
-        guarantee: object = None if self.blur is None else self.blur.promise
-        if self.blur is None and isinstance(single, NoiseReporter):
-            guarantee = single.noise.promise
-        slack_m = guarantee.slack_m if isinstance(guarantee, CoordinatePrivacy) else 0.0
-        slack = f" + {amount_at_most(slack_m, 'm')} of slack" if slack_m else ""
-        r = "r" if spread_m is None else amount_at_most(spread_m, "m")
-        where = f"all within {r} of theirs" if spread_m is None else f"which are at most {r} from theirs"
-        visited = "; every visit to a place is at its anchor, so this holds for visited points, too"
-        if spread_m is None or spread_m > _SAME_M:
-            visited = (
-                f"; between visited points, {where}, it is epsilon x (distance + 2 x {r}{slack}), counted likewise"
-            )
-        if isinstance(single, MatrixReporter) and isinstance(single.single.secrets, Cells):
-            visited = ""  # the guarantee is for centres of cells
-        anchors = "the distance of two possible anchors"
-        return (
-            f"{counted(named, 'row')} {'names' if named == 1 else 'name'} {counted(places, 'place')}"
-            f"{', each' if places > 1 else ','} reported once, for the first visit to it (its anchor), and "
-            "repeated. Given which rows share a place, each place costs epsilon x "
-            f"{f'({anchors}{slack})' if slack else anchors}, as the guarantee of one report counts it, "
-            f"once{visited}. "
-            "Anyone can see that rows of one place share their report"
-        )
-
-    def moved(self, memo: PlaceMemo) -> str:
-        """Return a sentence on how many places may have moved, and how far; see `FreshDraw.moved`."""
-        places, far_m, rows = memo.far
-        if not places:
-            return ""
-        far = amount_at_most(far_m, "m")
-        noun, more = ("row" if places == 1 else "rows"), (", ..." if places > len(rows) else "")
-        moved = f"{counted(places, 'place')} may have moved ({noun} {', '.join(f'{row:,}' for row in rows)}{more})"
-        if self.blur is not None:
-            return (
-                f"At least {moved}: a visit is up to {far} from the repeated report, and fewer than one in 100 "
-                "fresh reports would be so far. Blur.report with move=True draws and charges a place once more"
-            )
-        loss = amount_at_most(self._single.loss_m, "m")
-        return (
-            f"{moved}: a visit is more than {loss}, the mean loss of a report, "
-            f"from the first one, and up to {far}. The repeated report is of the first visit: give a place "
-            "elsewhere a name of its own"
-        )
-
-    def _shared(self, batch: Any, located: Located, start: int) -> Revisits:
-        users, places = (batch.column(name).take(located.rows) for name in (self.kernel.user, self.place_column))
-        return Revisits.of(users, places, located.rows + start)
-
-    def _drawn(self, located: Located, shared: Revisits, start: int, memo: PlaceMemo) -> NDArray[Any]:
-        """Return the reports of a batch's places and of its visits without one, drawn where there is none yet."""
-        keys = _keys(memo, shared)
-        known = memo.known([key for key in keys if key])
-        fresh = np.array([number for number, key in enumerate(keys) if key not in known], dtype=np.intp)
-        drawn = self._fresh(located, shared.rows[fresh])
-        drawn = drawn.astype(np.float64 if drawn.dtype.kind == "f" else np.int64)
-        reports = np.empty((len(keys), *drawn.shape[1:]), dtype=drawn.dtype)
-        reports[fresh] = drawn
-        lat, lon = (degrees[located.rows] for degrees in self.kernel.degrees(located.batch))
-        anchors = {
-            key: Anchor(reports[number].tobytes(), float(lat[row]), float(lon[row]))
-            for number, row in zip(fresh.tolist(), shared.rows[fresh].tolist(), strict=True)
-            if (key := keys[number])
-        }
-        at = np.stack([lat[shared.rows], lon[shared.rows]])
-        named = np.array([key is not None for key in keys], dtype=np.bool_)
-        for number, key in enumerate(keys):
-            if key in known:
-                anchor = known[key]
-                reports[number] = anchor.read(drawn.dtype, drawn.shape[1:])
-                at[:, number] = anchor.lat, anchor.lon
-        away_m = apart_m(lat, lon, *at[:, shared.taken])
-        far = np.flatnonzero(named[shared.taken] & (away_m > self._single.loss_m))
-        away: dict[bytes, tuple[float, int]] = {}
-        for row in far.tolist():
-            key = keys[shared.taken[row]]
-            if key is not None:
-                each, first = away.get(key, (0.0, int(located.rows[row]) + start + 1))
-                away[key] = max(each, float(away_m[row])), first
-        memo.keep(start, anchors, shared.named, float(away_m.max(initial=0.0)), away)
-        return reports
-
-    def _charged(
-        self, blur: Blur, located: Located, shared: Revisits, start: int, memo: PlaceMemo, run: str
-    ) -> NDArray[Any]:
-        """Return the reports of a batch's places from the ledger, which charges for those that are new."""
-        drawn: list[int] = []
-
-        def draw(rows: list[int]) -> list[Any]:
-            drawn.extend(rows)
-            return [_plain(each) for each in self._fresh(located, shared.rows[rows]).tolist()]
-
-        reports = blur.reports(shared.users, shared.places, draw, run=run, batch=start)
-        self.paid |= bool(drawn)  # each was charged
-        every = _keys(memo, shared)
-        keys = [key for key in every if key]
-        known = memo.known(keys)
-        anchors = {key: Anchor(None, np.nan, np.nan) for key in keys if key not in known}
-        away = {
-            key: (far_m, int(located.rows[row]) + start + 1)
-            for number, far_m, row in self._far(blur, located, shared, reports, drawn)
-            if (key := every[number])
-        }
-        memo.keep(start, anchors, shared.named, None, away)
-        return reports
-
-    def _far(
-        self, blur: Blur, located: Located, shared: Revisits, reports: NDArray[Any], drawn: list[int]
-    ) -> list[tuple[int, float, int]]:
-        """Return which places are visited far from their report (as in `Blur.report`), metres, and the row."""
-        lat, lon = (degrees[located.rows] for degrees in self.kernel.degrees(located.batch))
-        plain = [_plain(each) for each in reports.tolist()]
-        there = blur.degrees(plain)
-        away_m = apart_m(lat, lon, *there[shared.taken].T)
-        first = shared.rows[shared.taken]
-        repeated = apart_m(lat, lon, lat[first], lon[first]) > self._single.loss_m
-        repeated |= ~np.isin(shared.taken, drawn)
-        away_m[~repeated | np.array([place is None for place in shared.places])[shared.taken]] = 0.0
-        order = np.lexsort([away_m, shared.taken])
-        last = order[np.flatnonzero(np.diff(shared.taken[order], append=-1))]  # the farthest visit to each place
-        some = last[away_m[last] > self._single.loss_m][:_LOOKED_AT]
-        numbers = shared.taken[some].tolist()
-        far = blur.far(lat[some], lon[some], [plain[number] for number in numbers], "nearest")
-        visits = zip(numbers, some.tolist(), far, strict=True)
-        return [(number, float(away_m[row]), row) for number, row, one in visits if one]
-
-    def _fresh(self, located: Located, rows: NDArray[np.intp]) -> NDArray[Any]:
-        reports: NDArray[Any] = self.kernel.draw(located, self._words, rows)[0][2][0]
-        return reports
-
-
-def _keys(memo: PlaceMemo, shared: Revisits) -> list[bytes | None]:
-    return [
-        None if place is None else memo.key(user, place)
-        for user, place in zip(shared.users, shared.places, strict=True)
-    ]
-
-
-def _plain(report: Any) -> Any:
-    return tuple(report) if isinstance(report, list) else report
-
-
-def choose_draw(
-    mechanism: Mechanisms, kernel: Kernel, place_column: str | None, columns: Sequence[str]
-) -> FreshDraw:
-    """Return the draw of a release: fresh, memoized (with ``place_column``), or charged (with a `Blur`)."""
-    blur = mechanism if isinstance(mechanism, Blur) else None
-    if place_column is not None and place_column not in columns:
-        raise DataError(
-            f"no column of places is called {place_column!r}.", f"the source has {', '.join(columns)}."
-        )
-    if blur is None and place_column is None:
-        return FreshDraw(kernel)
-    if kernel.user is None or kernel.people == "one":
-        raise DataError(
-            "no column names the users, but places and budgets belong to users.",
-            f"name it with {argument('release.user', 'column')}",
-            f"for a format without columns state who is a person with {argument('people', 'file')}.",
-        )
-    if kernel.single is None:
-        raise InputError("places and budgets are for one mechanism.", "release each mechanism's rows by itself.")
-    if place_column is not None:
-        return MemoizedDraw(kernel, kernel.single, place_column, blur)
-    return FreshDraw(kernel) if blur is None else ChargedDraw(kernel, blur)
-
-
-def count_places(people: People, draw: FreshDraw, stream: TableStream, size: int, *, drops: bool) -> People:
-    """Return the people of a source with one report for each place, and one for each row without a place.
-
-    It is an upper bound with a ledger, with dropped rows, above half a million places, and where a row names no
-    user.
-    """
-    if not isinstance(draw, MemoizedDraw) or draw.kernel.user is None or people.most is None:
-        return replace(people, exact=people.exact and not drops)
-    seen: set[tuple[str, str]] = set()
-    reports: dict[str, int] = {}
-    for batch in stream.batches(list(dict.fromkeys([draw.kernel.user, draw.place_column])), size):
-        users, places = (batch.column(name) for name in (draw.kernel.user, draw.place_column))
-        try:
-            revisits = Revisits.of(users, places, np.arange(batch.num_rows))
-        except DataError:  # the release says which row it is, unless it drops it
-            return replace(people, exact=False)
-        for user, place in zip(revisits.users, revisits.places, strict=True):
-            if place is not None:
-                if (user, place) in seen:
-                    continue
-                seen.add((user, place))
-            reports[user] = reports.get(user, 0) + 1
-        if len(seen) > _MOST:
-            return replace(people, exact=False)
-    return replace(
-        people,
-        most=max(reports.values(), default=0),
-        exact=people.exact and draw.blur is None and not drops,
-        counts=tuple(sorted(Counter(reports.values()).items())),
-    )

@@ -14,7 +14,7 @@ from ..ledgers import Blur
 from ..tables import label_column
 from .kept_columns.private_schema import plain_type
 from .kernel import Kernel
-from .options import WITHIN, AnyMechanism, Outside, ReleaseOptions, check_uncertainty, drawable_of
+from .options import OUTSIDE, WITHIN, AnyMechanism, Outside, ReleaseOptions, check_uncertainty, drawable_of
 from .promises import People, report_bounds, sentences
 from .reporters import reporter
 
@@ -66,7 +66,7 @@ def create_duckdb_function(
         )
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r} is not the name of a function.", "use letters, digits and underscores.")
-    if outside not in ("error", "nearest", "drop"):
+    if outside not in OUTSIDE:
         raise InputError(f"{argument('outside', outside)} is unknown.", "use error, nearest or drop.")
     drawable = drawable_of(mechanism)
     places = reporter(drawable).input_kind == "places"

@@ -11,7 +11,6 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -19,17 +18,18 @@ import numpy as np
 from .._system import pa
 from ..core.arguments import checked
 from ..core.immutable import CompactRepr
-from ..errors import DataError, PlaceWarning
-from ..geo import check_skip
+from ..errors import DataError, InputError, PlaceWarning, argument
+from ..ledgers import Blur
 from ..proofs import ReportBound
-from ..tables import ArrowBatch, ArrowStream, BatchWriter, LazyTable, TableStream, frame_stream
-from .draws import FreshDraw, Tally, check_affordable, choose_draw, count_places, name_charges
+from ..tables import ArrowBatch, ArrowStream, LazyTable, TableStream
+from .draws import ChargedDraw, FreshDraw, Tally, check_affordable, name_charges
 from .frame_kinds import FrameKind, kind_of
 from .kernel import Kernel, PrivateBatch
+from .memoization import MemoizedDraw, count_places
 from .options import ALLOWED, Mechanisms, Outside, ReleaseOptions, check_options, drawable_of
 from .promises import People, PersonLimits, bounds_of_report, count_people, report_bounds, sentences
 from .provenance import KEY, Mark, Release
-from .sources import check_table, unreadable
+from .sources import open_source, unreadable
 from .work_folder import DrawnPart, PlaceMemo, WorkFolder
 
 _AHEAD: Final = 1  # batches that are drawn beyond one for each core
@@ -99,7 +99,7 @@ def outcome_of(
 ) -> Release:
     """Return the outcome of a run, in which ``places`` places of users were reported once and repeated."""
     return Release(
-        tally.rows,
+        tally.source - tally.dropped,
         tally.dropped,
         tally.moved,
         tuple(kernel.schema.names),
@@ -123,12 +123,32 @@ def make_draw(
     place_column: str | None,
     kind: FrameKind | None,
 ) -> FreshDraw:
-    """Return the draw of a source, whose columns the kind of the table, if any, must be able to read."""
+    """Return the draw of a source: fresh, memoized (with ``place_column``), or charged (with a `Blur`).
+
+    The kind of the table, if any, must be able to read its columns.
+    """
     kernel = Kernel(drawable_of(mechanism), stream.schema, options, name=stream.name, comma=stream.comma)
     kernel.notes += stream.notes
     if kind is not None:
         kind.check_columns({*kernel.needs, kernel.user, place_column}, kernel.kept_columns.kept.values())
-    return choose_draw(mechanism, kernel, place_column, stream.schema.names)
+    blur = mechanism if isinstance(mechanism, Blur) else None
+    if place_column is not None and place_column not in stream.schema.names:
+        raise DataError(
+            f"no column of places is called {place_column!r}.", f"the source has {', '.join(stream.schema.names)}."
+        )
+    if blur is None and place_column is None:
+        return FreshDraw(kernel)
+    if kernel.user is None or kernel.people == "one":
+        raise DataError(
+            "no column names the users, but places and budgets belong to users.",
+            f"name it with {argument('release.user', 'column')}",
+            f"for a format without columns state who is a person with {argument('people', 'file')}.",
+        )
+    if kernel.single is None:
+        raise InputError("places and budgets are for one mechanism.", "release each mechanism's rows by itself.")
+    if place_column is not None:
+        return MemoizedDraw(kernel, kernel.single, place_column, blur)
+    return FreshDraw(kernel) if blur is None else ChargedDraw(kernel, blur)
 
 
 def plan_release(
@@ -143,8 +163,7 @@ def plan_release(
     """Prove the guarantees and count the people of a source; return the plan."""
     kernel = draw.kernel
     proved = {name: report_bounds(each) for name, each in kernel.drawables.items()}
-    people = count_people(stream, kernel)
-    people = count_places(people, draw, stream, size, drops=kernel.options.outside == "drop")
+    people = count_places(count_people(stream, kernel), draw, stream, size)
     return ReleasePlan(
         draw,
         stream,
@@ -157,12 +176,19 @@ def plan_release(
     )
 
 
-def _draw_parts(
-    plan: ReleasePlan, size: int, run: str, memo: PlaceMemo, place: WorkFolder | None = None
-) -> Generator[tuple[DrawnPart, PrivateBatch, bool], None, None]:
-    """Yield the parts of a source in order, drawn on every core, and whether each is new; ``place`` keeps them."""
+def draw_parts(
+    plan: ReleasePlan,
+    tally: Tally,
+    size: int,
+    run: str,
+    memo: PlaceMemo,
+    place: WorkFolder | None,
+    progress: Progress | None,
+) -> Generator[tuple[DrawnPart, PrivateBatch], None, None]:
+    """Yield the parts of a source in order, drawn on every core and counted; ``place`` keeps them."""
+    begun, total = time.monotonic(), plan.people.rows
     workers = 1 if plan.draw.in_turn else cores()
-    waiting: deque[tuple[DrawnPart, Future[PrivateBatch], bool]] = deque()
+    waiting: deque[tuple[DrawnPart, Future[PrivateBatch]]] = deque()
     start, parts = 0, set() if place is None else set(place.parts)
 
     def draw(part: DrawnPart, batch: Any) -> PrivateBatch:
@@ -173,53 +199,31 @@ def _draw_parts(
             place.keep(part, private)
         return private
 
+    def first() -> tuple[DrawnPart, PrivateBatch]:
+        part, future = waiting.popleft()
+        private, rows = future.result(), part.stop - part.start
+        tally.add(rows, private)
+        tally.resumed += rows if part in parts else 0
+        if total:
+            tally.check(plan.allow, total)
+        if progress is not None:
+            drawn = tally.source - tally.resumed
+            progress(RowsDone(tally.source, total, time.monotonic() - begun, drawn))
+        return part, private
+
     with ThreadPoolExecutor(workers) as pool:
         try:
             for batch in plan.stream.batches(plan.draw.columns, size):
                 part = DrawnPart(start, start + batch.num_rows)
                 start = part.stop
-                waiting.append((part, pool.submit(draw, part, batch), part not in parts))
+                waiting.append((part, pool.submit(draw, part, batch)))
                 if len(waiting) > workers + _AHEAD:
-                    part, future, new = waiting.popleft()
-                    yield part, future.result(), new
+                    yield first()
             while waiting:
-                part, future, new = waiting.popleft()
-                yield part, future.result(), new
+                yield first()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-
-
-def draw_table(
-    plan: ReleasePlan,
-    place: WorkFolder,
-    memo: PlaceMemo,
-    table: Path,
-    schema: Any,
-    *,
-    suffix: str,
-    size: int,
-    progress: Progress | None,
-) -> Tally:
-    """Draw all rows without a part in the work folder, write the table, and return the counts of rows."""
-    begun, tally, total = time.monotonic(), Tally(), plan.people.rows
-    with (
-        BatchWriter(table, schema, suffix) as writer,
-        closing(_draw_parts(plan, size, place.run, memo, place)) as parts,
-    ):
-        for part, private, new in parts:
-            writer.write(private.batch.replace_schema_metadata(schema.metadata))
-            tally.add(part, private)
-            tally.resumed += 0 if new else part.stop - part.start
-            if total:
-                tally.check(plan.allow, total)
-            if progress is not None:
-                drawn = tally.source - tally.resumed
-                progress(RowsDone(tally.source, total, time.monotonic() - begun, drawn))
-        tally.check(plan.allow, tally.source)
-        if not tally.rows:
-            raise DataError(f"{plan.stream.name} holds no rows.", "check that it is the right file.")
-    return tally
 
 
 def cores() -> int:
@@ -239,12 +243,7 @@ class ReleasedFrame(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PreparedFrame(CompactRepr):
-    """A release of a table in memory before its draw: read `promises`, then `run`.
-
-    Attributes:
-        promises: Sentences on the guarantee of one report, the total of one person, and the columns left out.
-        people: Number of rows, and of rows per person.
-    """
+    """A release of a table in memory before its draw: read `promises`, as of a `PreparedRelease`, then `run`."""
 
     promises: tuple[str, ...]
     people: People
@@ -252,28 +251,20 @@ class PreparedFrame(CompactRepr):
     _plan: ReleasePlan
 
     def run(self, progress: Progress | None = None) -> ReleasedFrame:
-        """Draw the reports, and return them as a table of the source's library.
+        """Draw new reports, and return them as a table of the source's library; reports of all calls add up.
 
-        Each call draws new reports, and the reports of all calls add up. ``progress`` is called with a `RowsDone`.
-
-        Raises:
-            DataError: If rows are outside and this is refused.
-            BudgetError: If a user has too little left; then no user is charged.
+        ``progress`` is called with a `RowsDone`. After a `BudgetError` no user is charged.
         """
         begun, plan = time.monotonic(), self._plan
-        kernel, draw, total = plan.kernel, plan.draw, self.people.rows
+        kernel, draw = plan.kernel, plan.draw
         tally, batches, rows = Tally(), [], [np.zeros(0, dtype=np.intp)]
         try:
             size, run = (_WHOLE if draw.in_turn else _ROWS), "" if draw.memoizes else secrets.token_hex(16)
-            with PlaceMemo() as memo, closing(_draw_parts(plan, size, run, memo)) as parts:
-                for part, private, _ in parts:
-                    tally.add(part, private)
-                    tally.check(plan.allow, total)
+            with PlaceMemo() as memo, closing(draw_parts(plan, tally, size, run, memo, None, progress)) as parts:
+                for part, private in parts:
                     batches.append(private.batch)
                     if private.rows is not None:
                         rows.append(private.rows + part.start)
-                    if progress is not None:
-                        progress(RowsDone(tally.source, total, time.monotonic() - begun, tally.source))
                 places, cost, moved = memo.counts[1], draw.cost(memo), draw.moved(memo)
             if moved:
                 warnings.warn(f"{moved}.", PlaceWarning, stacklevel=3)
@@ -301,19 +292,13 @@ def prepare_frame(
 ) -> PreparedFrame:
     """Return the release of a table in memory, proved and counted, before anything is drawn.
 
-    The arguments are those of `sfumato.release`. A lazy table is collected here, once.
-
-    Raises:
-        InputError: If the options do not fit the mechanism, its guarantee does not hold, or the table has an index
-            that is neither kept nor a plain numbering of its rows.
-        DataError: If the table cannot be read, or a person exceeds a limit.
+    Arguments and errors are those of `sfumato.release`; an index that is neither kept nor a plain numbering of the
+    rows is refused (`InputError`). A lazy table is collected here, once.
     """
     limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)
     request = check_options(mechanism, place_column, outside, allow, options, lists=True)
     kind = kind_of(frame)
-    stream = frame_stream(kind.arrow())
-    check_table(request.people, stream.name)
-    check_skip(stream.name, skip_damaged=request.skip_damaged)
+    stream, _ = open_source(kind.arrow(), request)
     draw = make_draw(mechanism, stream, request, place_column, kind)
     kind.check_rest(draw.kernel)
     plan = plan_release(draw, stream, limits, allow, size=_ROWS, also_said=kind.sentences)

@@ -26,17 +26,17 @@ _UNKNOWN: Final = ("Object", "Int128", "UInt128")  # to Arrow: older versions of
 
 
 class FrameKind(ABC):
-    """A table in memory, and the conversion of private rows back to its library.
-
-    ``unreadable`` maps columns that Arrow cannot read to their types; in the Arrow table they are empty.
-    """
+    """A table in memory; ``unreadable`` maps columns that Arrow cannot read to their types."""
 
     shapes: frozenset[str] = frozenset()
     unreadable: Mapping[str, str] = {}
 
-    @abstractmethod
-    def arrow(self) -> ArrowStream:
-        """Return what its columns are read from."""
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def arrow(self) -> Any:
+        """Return what its columns are read from, an `ArrowStream`; with empty columns in place of `unreadable`."""
+        return self._frame
 
     def check_columns(self, used: Collection[str | None], kept: Collection[str]) -> None:
         """Refuse used or kept columns that cannot be read, and kept geometries."""
@@ -76,20 +76,18 @@ class PandasFrame(FrameKind):
                 f"a {type(frame).__name__} has no columns.",
                 python("pass a data frame, such as that of its to_frame()."),
             )
-        self._frame = pandas.DataFrame(frame)  # shares the values, but neither attributes nor later columns
+        super().__init__(pandas.DataFrame(frame))  # shares the values, but neither attributes nor later columns
         self._frame.columns = [str(name) for name in frame.columns]
-        names = list(self._frame.columns)
-        twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
-        if twice:
+        twice = self._frame.columns[self._frame.columns.duplicated()]
+        if len(twice):
             raise DataError(
                 f"the table has more than one column {twice[0]!r}.", "give its columns distinct names."
             )
         self._index_names = tuple(str(name) for name in frame.index.names if name is not None)
 
-    def arrow(self) -> ArrowStream:
-        """Return an Arrow table, with empty columns in place of those that are unreadable."""
-        table: ArrowStream = self._table([])
-        return table
+    def arrow(self) -> Any:
+        """Return an Arrow table; see `FrameKind.arrow`."""
+        return self._table([])
 
     def check_rest(self, kernel: Kernel) -> None:
         """Refuse an index that is not named, unless it only numbers the rows; see `FrameKind.check_rest`."""
@@ -257,7 +255,7 @@ class GeoFrame(PandasFrame):
         self.shapes = frozenset(str(name) for name, kind in frame.dtypes.items() if str(kind) == "geometry")
         self._crs = None if self._geometry is None else frame.crs
 
-    def arrow(self) -> ArrowStream:
+    def arrow(self) -> Any:
         """Return an Arrow table with the points as in a GeoParquet file."""
         import shapely
 
@@ -269,8 +267,7 @@ class GeoFrame(PandasFrame):
         if self._geometry is not None:
             column = {"encoding": "WKB", "crs": None if self._crs is None else self._crs.to_json_dict()}
             geo = {b"geo": json.dumps({"primary_column": self._geometry, "columns": {self._geometry: column}})}
-        stream: ArrowStream = table.replace_schema_metadata(geo)
-        return stream
+        return table.replace_schema_metadata(geo)
 
     def check_columns(self, used: Collection[str | None], kept: Collection[str]) -> None:
         """Refuse points whose CRS is not known, too; see `FrameKind.check_columns`."""
@@ -320,13 +317,6 @@ class GeoFrame(PandasFrame):
 class ArrowKind(FrameKind):
     """A table of pyarrow, a record batch, a reader of them, or a table of a kind that is not known here."""
 
-    def __init__(self, frame: ArrowStream) -> None:
-        self._frame = frame
-
-    def arrow(self) -> ArrowStream:
-        """Return the table itself."""
-        return self._frame
-
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
         """Return a table, a batch or a reader; see `FrameKind.back`."""
         if isinstance(self._frame, pa.RecordBatch):
@@ -341,13 +331,13 @@ class PolarsKind(FrameKind):
 
     def __init__(self, frame: Any) -> None:
         self._lazy = isinstance(frame, LazyTable)
-        self._frame = frame.collect() if self._lazy else frame
+        super().__init__(frame.collect() if self._lazy else frame)
 
-    def arrow(self) -> ArrowStream:
-        """Return the collected frame, with empty columns in place of those that are unreadable."""
+    def arrow(self) -> Any:
+        """Return the collected frame; see `FrameKind.arrow`."""
         import polars
 
-        frame: Any = self._frame
+        frame = self._frame
         if isinstance(frame, polars.DataFrame):
             self.unreadable = {
                 name: str(kind)
@@ -355,8 +345,7 @@ class PolarsKind(FrameKind):
                 if not _is_readable(frame.select(name).head(0), kind)
             }
             frame = frame.with_columns(polars.lit(None).alias(name) for name in self.unreadable)
-        stream: ArrowStream = frame
-        return stream
+        return frame
 
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
         """Return an eager or a lazy frame; see `FrameKind.back`."""
@@ -370,10 +359,7 @@ class PolarsKind(FrameKind):
 class DuckRelation(FrameKind):
     """A relation of DuckDB; what comes back lives on the same connection."""
 
-    def __init__(self, relation: Any) -> None:
-        self._relation = relation
-
-    def arrow(self) -> ArrowStream:
+    def arrow(self) -> Any:
         """Return the relation, run once; `DataError` if its connection could not take the private rows."""
         import duckdb
 
@@ -384,8 +370,7 @@ class DuckRelation(FrameKind):
                 f"the relation's connection takes no tables from Python: {str(error).splitlines()[0]}.",
                 "pass relation.to_arrow_table(), and register what comes back.",
             ) from None
-        relation: ArrowStream = self._relation.project("*")  # older versions read the result of one only once
-        return relation
+        return self._frame.project("*")  # older versions read the result of one only once
 
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
         """Return a relation over the private rows in memory; see `FrameKind.back`."""
@@ -395,24 +380,27 @@ class DuckRelation(FrameKind):
         # A view of the true rows: a relation runs a query only next to one.
         view = f"sfumato_{secrets.token_hex(8)}"
         try:
-            return self._relation.query(view, "SELECT * FROM sfumato_private_rows")
+            return self._frame.query(view, "SELECT * FROM sfumato_private_rows")
         finally:
             del sfumato_private_rows
-            self._relation.query(view, f"DROP VIEW {view}")
+            self._frame.query(view, f"DROP VIEW {view}")
+
+
+_OF_LIBRARY: Final[Mapping[str, type[FrameKind]]] = {
+    "geopandas": GeoFrame,
+    "pandas": PandasFrame,
+    "polars": PolarsKind,
+    "duckdb": DuckRelation,
+    "_duckdb": DuckRelation,
+}
 
 
 def kind_of(frame: ArrowStream | ArrowBatch | LazyTable) -> FrameKind:
-    """Return the kind of a table of pandas, geopandas, Polars, pyarrow, DuckDB or any Arrow PyCapsule library.
-
-    Raises:
-        DataError: If the table is lazy and of an unknown library.
-    """
+    """Return the kind of a table; `DataError` if it is lazy and of an unknown library."""
     roots = {each.__module__.partition(".")[0] for each in type(frame).__mro__}
-    for root, kind in (("geopandas", GeoFrame), ("pandas", PandasFrame), ("polars", PolarsKind)):
+    for root, kind in _OF_LIBRARY.items():
         if root in roots:
             return kind(frame)
-    if roots & {"duckdb", "_duckdb"}:
-        return DuckRelation(frame)
     if isinstance(frame, ArrowBatch) and not isinstance(frame, ArrowStream):
         return ArrowKind(FrameTable(frame).batch())
     if not is_frame(frame):

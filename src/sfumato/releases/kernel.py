@@ -32,11 +32,10 @@ _FAR: Final = 20.0  # times as far as is allowed
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Located(CompactRepr):
-    """A batch with the secrets of its rows, before a report is drawn.
+    """A batch before a report is drawn; other fields are those of `PrivateBatch`.
 
     ``rows`` (k,) are positions of rows that have a report; ``values`` (places, k, ...) are their secrets;
-    ``chosen`` (k,) is the number of each row's mechanism. ``farthest_m`` metres is the farthest that a row was
-    moved.
+    ``chosen`` (k,) is the number of each row's mechanism.
     """
 
     batch: Any
@@ -82,13 +81,12 @@ class Kernel:
 
     Attributes:
         drawables: The mechanisms, by name; a single one has the name ``""``.
-        schema: The Arrow schema of the private rows, without metadata.
+        schema: The Arrow schema of the private rows.
         needs: Columns of the source that are read.
         drawn_from: Columns that a row's report depends on.
         rowwise: Whether reports for many rows take the same words as those for each row alone.
         columnwise: Whether each column has its own mechanism, and every row a report of each.
         places: Number of places of a row that have a report: one, and one for each pair in ``options.also``.
-        user: The column of users, or None.
         kept_columns: Columns that are carried over, and those that are left out.
         secret: Columns that hold the secret, or the time.
         drop_hint: How to leave out rows outside, for messages, where no argument of the release does it.
@@ -115,7 +113,7 @@ class Kernel:
         if self.columnwise:
             self._reporters = [ColumnwiseReporter(dict(zip(self.drawables, self._reporters, strict=True)))]
         self._numbers = {name: number for number, name in enumerate(self.drawables)}
-        self.options, self._name, self.drop_hint = options, name, ""
+        self.options, self.drop_hint = options, ""
         self._within_m = units.length_m(options.within, "the distance")
         if not self._within_m >= 0:
             raise InputError(f"a distance of {options.within} is negative.", "use a length such as '1 km'.")
@@ -327,10 +325,7 @@ class Kernel:
         )
 
     def _misspelt(self, batch: Any, inside: NDArray[np.bool_]) -> str:
-        """Return a hint if a value differs from a label only in capitals, blanks or the form of accents.
-
-        It does not show the value, which may be confidential.
-        """
+        """Return a hint, without the value, if one differs from a label only in capitals, blanks or accents."""
         if len(self.options.named) != 1 or not isinstance(self.single, MatrixReporter):
             return ""
         values = batch.column(self.options.named[0]).filter(~inside).to_pylist()
@@ -364,17 +359,12 @@ class Kernel:
 
     def assemble(self, located: Located, drawn: Sequence[tuple[Reporter, NDArray[np.intp], Any]]) -> PrivateBatch:
         """Return the private rows, made of the reports that `draw` returned."""
-        columns: dict[str, Any] = {}
         groups = [self._columns(each, reports) for each, _, reports in drawn]
-        if len(groups) == 1:
-            columns = groups[0]
-        elif groups:
-            order = np.empty(len(located.rows), dtype=np.int64)
-            order[np.concatenate([members for _, members, _ in drawn])] = np.arange(len(located.rows))
+        columns = groups[0] if groups else {each.name: pa.array([], each.type) for each in self.schema}
+        if len(groups) > 1:
+            order = pa.array(np.argsort(np.concatenate([members for _, members, _ in drawn])))
             for name in (each for each in self.schema.names if each not in self.kept_columns.kept):
-                columns[name] = pa.concat_arrays([group[name] for group in groups]).take(pa.array(order))
-        else:
-            columns = {name: pa.array([], self.schema.field(name).type) for name in self.schema.names}
+                columns[name] = pa.concat_arrays([group[name] for group in groups]).take(order)
         for name, column in self.kept_columns.kept.items():
             columns[name] = copy_rows(located.batch.column(column), name, located.rows)
         arrays = [columns[name] for name in self.schema.names]
@@ -436,11 +426,10 @@ def secrets_at(
     reporters: Sequence[Reporter], lat: Floats, lon: Floats, chosen: Chosen, words: Words, *, nearest: bool
 ) -> Secrets:
     """Return the secrets of points (degrees, NaN for none), rounded to vertices with ``words``."""
-    if chosen is None:
-        return _at(reporters[0], lat, lon, words, nearest)
-    groups = grouped(chosen) or [(0, np.arange(0))]
-    parts = [_at(reporters[number], lat[members], lon[members], words, nearest) for number, members in groups]
-    return _join(parts, [members for _, members in groups], len(lat))
+    where = (grouped(chosen) if chosen is not None else None) or [(0, np.arange(len(lat)))]
+    blocks = [(k, rows[at : at + BLOCK]) for k, rows in where for at in range(0, max(1, len(rows)), BLOCK)]
+    parts = [reporters[k].at(lat[rows], lon[rows], words, nearest=nearest) for k, rows in blocks]
+    return _join(parts, [rows for _, rows in blocks], len(lat))
 
 
 def grouped(numbers: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp]]]:
@@ -448,12 +437,6 @@ def grouped(numbers: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp]]]:
     order = np.argsort(numbers, kind="stable")
     distinct, starts = np.unique(numbers[order], return_index=True)
     return list(zip(distinct.tolist(), np.split(order, starts[1:]), strict=True)) if len(numbers) else []
-
-
-def _at(each: Reporter, lat: Floats, lon: Floats, words: Words, nearest: bool) -> Secrets:
-    blocks = [slice(at, at + BLOCK) for at in range(0, max(1, len(lat)), BLOCK)]
-    parts = [each.at(lat[block], lon[block], words, nearest=nearest) for block in blocks]
-    return _join(parts, blocks, len(lat))
 
 
 def _join(parts: Sequence[Secrets], where: Sequence[Any], size: int) -> Secrets:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Any, Final, Literal
 
@@ -35,22 +34,23 @@ AnyMechanism = Randomizer | Blur
 Mechanisms = AnyMechanism | Mapping[str, AnyMechanism]
 
 
+@checked
 @dataclass(frozen=True, slots=True, repr=False)
 class ReleaseOptions(CompactRepr):
     """Options of a release, as in `sfumato.release`; with ``lists`` a report of several numbers is a list."""
 
-    column: str | tuple[str, ...] | None = None
+    column: str | Sequence[str] | None = None
     lat: str | None = None
     lon: str | None = None
     user: str | None = None
     time: str | None = None
-    keep: tuple[str, ...] = ()
+    keep: Sequence[str] = ()
     by: str | None = None
     outside: Outside = "error"
     within: float | str = WITHIN
     lists: bool = True
     people: People | None = None
-    also: tuple[tuple[str, str], ...] = ()
+    also: Sequence[Sequence[str]] = ()
     skip_damaged: bool = False
     uncertainty: bool = False
     prior: tuple[str, Prior] | None = None
@@ -59,7 +59,12 @@ class ReleaseOptions(CompactRepr):
     @property
     def named(self) -> tuple[str, ...]:
         """The columns of labels or numbers, in order; none where secrets are places."""
-        return () if self.column is None else (self.column,) if isinstance(self.column, str) else self.column
+        column = self.column
+        return () if column is None else (column,) if isinstance(column, str) else tuple(column)
+
+
+OPTIONS: Final = tuple(each.name for each in fields(ReleaseOptions) if each.name not in ("outside", "lists"))
+"""The arguments of a release that have no parameter in `check_options`."""
 
 
 def name_mechanisms(mechanisms: Any, options: ReleaseOptions) -> dict[str, Any]:
@@ -113,14 +118,10 @@ def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> Inp
                 if not each.moves:  # it says why
                     each.at(np.zeros(0), np.zeros(0), SystemWords(), nearest=True)
         return "places"
-    named = {"lat": options.lat, "lon": options.lon, "time": options.time}
-    for role, column in named.items():
-        if column is not None:
-            raise InputError(
-                f"with {argument('column')} no places are read.", f"leave out {argument(f'release.{role}')}."
-            )
-    if options.also:
-        raise InputError(f"with {argument('column')} no places are read.", f"leave out {argument('also')}.")
+    named = {"release.lat": options.lat, "release.lon": options.lon, "release.time": options.time}
+    for role, value in {**named, "also": options.also or None}.items():
+        if value is not None:
+            raise InputError(f"with {argument('column')} no places are read.", f"leave out {argument(role)}.")
     if options.outside == "nearest":
         raise InputError(
             "a label that is not among the secrets has no nearest label.",
@@ -163,7 +164,7 @@ def first_place(schema: Any, options: ReleaseOptions, name: str, *, comma: bool 
     return PlaceColumns.of(rest, name, named, comma=comma)
 
 
-def _first_again(pair: tuple[str, str], usual: Sequence[str], rest: Any, name: str) -> InputError:
+def _first_again(pair: Sequence[str], usual: Sequence[str], rest: Any, name: str) -> InputError:
     """Return the error for a ``pair`` of ``also`` that is already the first place, with likely corrections."""
     try:
         roles = PlaceColumns.of(rest, name, {}).roles
@@ -206,7 +207,7 @@ def columns_of(mechanism: Any, column: str | Sequence[str] | None) -> str | tupl
     if isinstance(column, str):
         return column
     named = tuple(column)
-    if not named or not all(isinstance(name, str) for name in named) or len(set(named)) < len(named):
+    if not named or len(set(named)) < len(named):
         raise InputError(f"{argument('column')} {list(named)!r} does not name columns.", "name each column once.")
     return named
 
@@ -223,31 +224,20 @@ def check_options(
     """Return the options of a release, checked; ``options`` holds the arguments that have no parameter here."""
     if outside is not None and outside not in OUTSIDE:
         raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(OUTSIDE)}.")
-    unknown = sorted(set(options) - set(inspect.signature(_options).parameters))
-    if unknown:
+    if unknown := sorted(set(options) - set(OPTIONS)):
         raise InputError(
             f"a release has no argument {unknown[0]!r}.",
             python("read help(sfumato.release) for those that it has."),
         )
-    arguments = _options(**options)
+    made = ReleaseOptions(outside=outside or "error", lists=lists, **options)
     if not 0 <= allow <= 1:
         raise InputError(
             f"{allow} is not a share of rows.", f"use a number from 0 to 1, such as {argument('allow', 0.05)}."
         )
-    _check_acts(outside or "error", arguments["within"], allow)
-    check_people(arguments["people"], arguments["user"], "release.user")
-    keep = arguments.pop("keep")
-    if isinstance(keep, str):
-        raise InputError(
-            f"{argument('keep', keep)} is not a list of column names.", f"pass {argument('keep', [keep])}."
-        )
-    for name in keep:
-        if not isinstance(name, str):
-            raise InputError(f"{name!r} is not the name of a column.", f"pass texts with {argument('keep')}.")
-    column = columns_of(mechanism, arguments.pop("column"))
-    also = _pairs(arguments.pop("also"))
-    made = ReleaseOptions(
-        column, keep=tuple(keep), outside=outside or "error", lists=lists, also=also, **arguments
+    _check_acts(made.outside, made.within, allow)
+    check_people(made.people, made.user, "release.user")
+    made = replace(
+        made, column=columns_of(mechanism, made.column), keep=tuple(made.keep), also=tuple(map(_pair, made.also))
     )
     if made.column is not None and isinstance(mechanism, Blur):
         raise InputError(
@@ -261,7 +251,7 @@ def check_options(
             f"leave out {argument('place_column')}: each row has a report of its own.",
         )
     check_uncertainty(made, place_column)
-    if also and place_column:
+    if made.also and place_column:
         raise InputError(
             f"{argument('place_column', place_column)} names one place of a row, but {argument('also')} names "
             "several.",
@@ -303,20 +293,15 @@ def check_uncertainty(options: ReleaseOptions, place_column: str | None = None) 
         )
 
 
-def _pairs(also: Any) -> tuple[tuple[str, str], ...]:
-    """Return the columns of other places of a row, as pairs of latitude and longitude."""
-    pairs = []
-    for each in [also] if isinstance(also, str) else also:
-        pair = tuple(each) if isinstance(each, Sequence) and not isinstance(each, str) else (each,)
-        if len(pair) != 2 or not all(isinstance(name, str) and name for name in pair):
-            raise InputError(
-                f"{argument('also')} names {','.join(map(str, pair))!r}, which is no pair of columns: a latitude, "
-                "a longitude.",
-                python("pass also=[('end_lat', 'end_lng')]."),
-                typed("write --also end_lat,end_lng."),
-            )
-        pairs.append(pair)
-    return tuple(pairs)
+def _pair(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of another place of a row, latitude and longitude."""
+    if len(names) != 2 or not all(names):
+        raise InputError(
+            f"{argument('also')} names {','.join(names)!r}, which is no pair of columns: a latitude, a longitude.",
+            python("pass also=[('end_lat', 'end_lng')]."),
+            typed("write --also end_lat,end_lng."),
+        )
+    return tuple(names)
 
 
 def _check_acts(outside: str, within: float | str, allow: float) -> None:
@@ -339,24 +324,3 @@ def _check_acts(outside: str, within: float | str, allow: float) -> None:
             f"drop them with {argument('outside', 'drop')}",
             f"leave out {argument('allow')}.",
         )
-
-
-@checked
-def _options(
-    *,
-    column: str | Sequence[str] | None = None,
-    lat: str | None = None,
-    lon: str | None = None,
-    user: str | None = None,
-    time: str | None = None,
-    keep: Sequence[str] = (),
-    by: str | None = None,
-    within: float | str = WITHIN,
-    people: People | None = None,
-    also: Sequence[Sequence[str]] = (),
-    skip_damaged: bool = False,
-    uncertainty: bool = False,
-    prior: tuple[str, Prior] | None = None,
-    darwin_core: bool = False,
-) -> dict[str, Any]:
-    return dict(locals())

@@ -37,13 +37,11 @@ def report_bounds(mechanism: Randomizer) -> tuple[ReportBound, ...]:
     proofs = prove(mechanism)
     for each in proofs:
         if isinstance(each, Stated):
+            why = "which cannot be proved of mechanisms of its kind"
+            if each.upper is not None:
+                why = f"but its integers give an epsilon of up to {at_most(each.upper, 9)}"
             raise InputError(
-                f"the mechanism states {each.guarantee}, "
-                + (
-                    "which cannot be proved of mechanisms of its kind: nothing was drawn."
-                    if each.upper is None
-                    else f"but its integers give an epsilon of up to {at_most(each.upper, 9)}: nothing was drawn."
-                ),
+                f"the mechanism states {each.guarantee}, {why}: nothing was drawn.",
                 "design it again, or state a guarantee that holds.",
             )
     return tuple(each.bound for each in proofs if not isinstance(each, Stated))
@@ -60,13 +58,10 @@ def sentences(promises: Promises, people: People, *, columnwise: bool = False) -
         said.append(f"Proved likewise: {len(shown) - _SHOWN:,} more guarantees of the other mechanisms.")
     bare = [name for name, bounds in promises.items() if not bounds]
     if bare:
-        whose = (
-            "The mechanism"
-            if len(promises) == 1
-            else f"The mechanism of {', '.join(repr(plain(name)) for name in bare)}"
-            if columnwise
-            else f"{len(bare):,} of the mechanisms"
-        )
+        whose = f"{len(bare):,} of the mechanisms"
+        if len(promises) == 1 or columnwise:
+            whose = "The mechanism"
+            whose += f" of {', '.join(repr(plain(name)) for name in bare)}" if len(promises) > 1 else ""
         said.append(f"{whose} states no guarantee that can be proved from integers here: its reports have none.")
     kinds = [_tightest(bounds) for bounds in promises.values()]
     if columnwise:
@@ -172,11 +167,9 @@ def _of_any(kinds: Sequence[Kinds]) -> str:
 
 def _by_kind(kinds: Sequence[Kinds], most: int) -> str:
     """Return the total of reports that all come with a guarantee of one kind, kind by kind."""
-    groups: dict[Kind, list[ReportBound]] = {}
-    for best in kinds:
-        for kind, each in best.items():
-            groups.setdefault(kind, []).append(each)
-    parts = list(dict.fromkeys(_totals(list(groups.values()), most)))
+    every = dict.fromkeys(kind for best in kinds for kind in best)
+    groups = [[best[kind] for best in kinds if kind in best] for kind in every]
+    parts = list(dict.fromkeys(_totals(groups, most)))
     begin = "By kind of guarantee" if most == 1 else "Where all have a guarantee of one kind"
     return f"{begin}: {_listed(parts)}."
 
@@ -213,10 +206,9 @@ def _listed(parts: Sequence[str]) -> str:
 class People(CompactRepr):
     """Number of reports of each person in a source.
 
-    ``rows`` bounds the rows with a report, and ``most`` the reports of one user (None without a column of users);
-    both are counted where ``exact``. ``nameless`` rows name no user. ``counts`` are pairs of a number of reports
-    and its number of users. With ``assumed`` all rows count as one person's, because no column names the users. A
-    row has ``row_reports`` reports, one for each of its places.
+    ``rows`` bounds the rows with a report, and ``most`` the reports of one user (None if unknown); both are
+    counted where ``exact``. ``nameless`` rows name no user, but count with each. ``counts`` are pairs of a number
+    of reports and its number of users. With ``assumed`` all rows count as one person's.
     """
 
     rows: int
@@ -236,11 +228,7 @@ class People(CompactRepr):
 
 
 def count_people(stream: TableStream, kernel: Kernel) -> People:
-    """Return the number of rows of a source, and the largest number of reports of one user.
-
-    Names are compared as in the ledger. Rows that name no user count with every user's. Without a column of users
-    all rows of places are one person's. Memory grows with the number of users only.
-    """
+    """Return the people of a source, with names compared as in the ledger; memory grows with the users only."""
     user = kernel.user
     if user is None or kernel.people == "one":
         rows = stream.rows
@@ -327,16 +315,12 @@ class PersonLimits(CompactRepr):
         same_mechanism: bool = True,
         releases: int = 0,
     ) -> None:
-        """Refuse a release in which a person exceeds a limit, or a total cannot be computed.
-
-        ``releases`` earlier releases reported the source ``earlier`` times, each place of a row counted.
-        """
+        """Refuse a release in which a person, with ``earlier`` reports of each row, exceeds a limit."""
         if self.reports is not None:
             counts = _counts(people, REPORTS, earlier)
             if over := _over(counts, self.reports):
-                raise _refusal(
-                    people, over, releases, argument(REPORTS, self.reports), f"number is {max(counts):,}"
-                )
+                limited = argument(REPORTS, self.reports)
+                raise _refusal(people, over, releases, limited, f"number is {max(counts):,}")
         if self.epsilon is None:
             return
         if earlier and not same_mechanism:
@@ -417,15 +401,14 @@ def _refusal(people: People, over: int, earlier: int, limit: str, largest: str) 
     about = "" if people.exact else "up to "
     counting = "" if people.exact else ", where every row that may have a report counts"
     releases = f" over {earlier + 1:,} releases of this source" if earlier else ""
-    place_once = (
-        f"if they return to the same places, report each place once, with {argument('place_column', 'column')}"
-    )
+    once = f"if they return to the same places, report each place once, with {argument('place_column', 'column')}"
+    fewer = "release fewer rows of each person"
+    if people.assumed:
+        fewer = f"name the column of users with {argument('release.user', 'column')}"
     return DataError(
         f"{about}{over:,} of {counted(total, 'person', 'people')} would exceed {limit}: the largest {largest}"
         f"{releases}{counting}. Nothing was drawn.",
-        f"name the column of users with {argument('release.user', 'column')}"
-        if people.assumed
-        else "release fewer rows of each person",
-        "" if people.row_reports > 1 else place_once,  # the reports of a row cannot be of one place
+        fewer,
+        "" if people.row_reports > 1 else once,  # the reports of a row cannot be of one place
         "allow more, if the larger total is what you want.",
     )

@@ -34,7 +34,6 @@ SUFFIX: Final = ".sfumato.json"
 INSIDE: Final = "_sfumato.json"
 """The small file that holds the mark in a folder written by Spark; readers of tables skip such names."""
 
-
 _SHOWN: Final = 8  # columns in a message
 _LARGEST: Final = 1 << 20  # bytes of a mark
 _SHOWN_COLUMNS: Final = 12  # names of columns in a sentence
@@ -82,12 +81,9 @@ class Mark(CompactRepr):
         return cls(tuple(mechanisms), tuple(columns.items()))
 
     def check(self, drawable: Any, source: str, column: str | None = None) -> None:
-        """Refuse a table, called ``source`` in messages, that was drawn from another mechanism than ``drawable``.
+        """Refuse a table (`DataError`), called ``source`` in messages, that was drawn from another mechanism.
 
         ``column`` is the column of its reports, where columns may have their own mechanisms.
-
-        Raises:
-            DataError: If it was drawn from another one.
         """
         expected = fingerprint(drawable).hex()
         actual = dict(self.columns).get(column or "")
@@ -100,14 +96,14 @@ class Mark(CompactRepr):
                 )
             return
         if expected not in self.mechanisms:
-            raise DataError(
-                f"{source} was drawn from another mechanism: its mark is "
-                f"{self.mechanisms[0][:12] or '(none)'}, that of "
-                f"the mechanism given is {expected[:12]}."
-                if self.mechanisms
-                else f"{source} bears an empty mark.",
-                "give the mechanism file that the table was released with.",
-            )
+            problem = f"{source} bears an empty mark."
+            if self.mechanisms:
+                mark = self.mechanisms[0][:12] or "(none)"
+                problem = (
+                    f"{source} was drawn from another mechanism: its mark is {mark}, that of the mechanism given "
+                    f"is {expected[:12]}."
+                )
+            raise DataError(problem, "give the mechanism file that the table was released with.")
         if len(self.mechanisms) > 1 and self.columns:
             fitting = [name for name, each in self.columns if each == expected] or [self.columns[0][0]]
             raise DataError(
@@ -123,42 +119,35 @@ class Mark(CompactRepr):
 
 
 def read_mark(path: Path) -> Mark | None:
-    """Return the mark on a CSV, Parquet or Arrow file, or a folder written by Spark; None without one.
-
-    Raises:
-        DataError: If the mark is damaged.
-    """
+    """Return the mark on a CSV, Parquet or Arrow file, or a Spark folder; None without, `DataError` if damaged."""
     name = repr(path.name)
     mark_file = path / INSIDE if path.is_dir() else mark_beside(path)
     try:
-        head = b""
-        if not path.is_dir():
-            with path.open("rb") as stream:
-                head = stream.read(6)
-        metadata: Mapping[bytes, bytes] = {}
-        if head[:4] == b"PAR1":
-            metadata = parquet.read_schema(str(path)).metadata or {}
-        elif head == b"ARROW1":
-            with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
-                metadata = reader.schema.metadata or {}
+        metadata = {} if path.is_dir() else _metadata(path)
         mark = mark_in(metadata, name)
-        if mark is not None:
-            return mark
-        if not metadata and mark_file.is_file() and mark_file.stat().st_size <= _LARGEST:
-            return Mark.from_text(mark_file.read_bytes(), name)
+        if mark is None and not metadata and mark_file.is_file() and mark_file.stat().st_size <= _LARGEST:
+            mark = Mark.from_text(mark_file.read_bytes(), name)
+        return mark
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         if isinstance(error, DataError | FileError):
             raise
         return None  # the reader of the table reports what is wrong with it
-    return None
+
+
+def _metadata(path: Path) -> Mapping[bytes, bytes]:
+    """Return the metadata of a Parquet or Arrow file; none of other files."""
+    with path.open("rb") as stream:
+        head = stream.read(6)
+    if head[:4] == b"PAR1":
+        return parquet.read_schema(str(path)).metadata or {}
+    if head != b"ARROW1":
+        return {}
+    with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
+        return reader.schema.metadata or {}
 
 
 def mark_in(metadata: Mapping[bytes, bytes], source: str) -> Mark | None:
-    """Return the mark in the metadata of an Arrow table, also as pandas writes its ``attrs``; None without one.
-
-    Raises:
-        DataError: If the mark is damaged.
-    """
+    """Return the mark in the metadata of an Arrow or pandas table; None without, `DataError` if damaged."""
     if KEY in metadata:
         return Mark.from_text(metadata[KEY], source)
     text = None
@@ -213,9 +202,9 @@ class Release(CompactRepr):
     carried_over: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        shown = (
-            self.columns if len(self.columns) <= _SHOWN_COLUMNS else (*self.columns[:3], "...", self.columns[-1])
-        )
+        shown = self.columns
+        if len(shown) > _SHOWN_COLUMNS:
+            shown = (*shown[:3], "...", shown[-1])
         rows = f" in {counted(self.rows, 'row')}" if self.row_reports > 1 else ""
         parts = [
             f"{counted(self.rows * self.row_reports, 'report')} released{rows} ({', '.join(map(plain, shown))})"
@@ -254,11 +243,7 @@ class FileMark(CompactRepr):
 
     @classmethod
     def of(cls, path: str | os.PathLike[str], files: Sequence[Path] = ()) -> Self:
-        """Return the fingerprint of a file, or of a folder with ``files`` (by default all of it).
-
-        Raises:
-            FileError: If one cannot be read.
-        """
+        """Return the mark of a file, or a folder with ``files`` (by default all); `FileError` if unreadable."""
         root = Path(path)
         try:
             if not root.is_dir():
@@ -413,11 +398,7 @@ class Receipt(CompactRepr):
         return json.dumps({"sfumato_receipt": 1, **facts}, indent=2) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the receipt as JSON, whole or not at all, readable by its owner only.
-
-        Raises:
-            FileError: If it cannot be written.
-        """
+        """Write the receipt as JSON, whole or not at all, readable by its owner only; else a `FileError`."""
         try:
             with owner_only(), atomically(path) as temporary:
                 temporary.write_text(self.json(), encoding="utf-8")
@@ -428,11 +409,9 @@ class Receipt(CompactRepr):
 
 
 def check_receipt(path: str | os.PathLike[str], *others: object) -> None:
-    """Refuse a receipt path that cannot be written, or is in or at one of ``others`` (source and target).
+    """Refuse a receipt path that does not end in ``.json``, or is at or in one of ``others`` (source and target).
 
-    Raises:
-        InputError: If it does not end in ``.json``, or is one of the others or in it.
-        FileError: If it cannot be written.
+    It is a `FileError` if it cannot be written, else an `InputError`.
     """
     if Path(path).suffix.lower() != ".json":
         raise InputError(

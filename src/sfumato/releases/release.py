@@ -6,7 +6,7 @@ import json
 import os
 import time as clock
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypedDict, TypeVar, Unpack, overload
@@ -14,13 +14,13 @@ from typing import Any, Final, TypedDict, TypeVar, Unpack, overload
 from .._system import check_writable, pa
 from ..core import Prior
 from ..core.immutable import CompactRepr
-from ..errors import FileError, InputError, SfumatoError, argument
+from ..errors import DataError, FileError, InputError, SfumatoError, argument
 from ..geo import People, Visits
 from ..ledgers import Blur
 from ..rounding import counted
-from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, LazyTable, check_streamed, is_pipe
+from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, BatchWriter, LazyTable, check_streamed, is_pipe
 from .draws import Tally, check_affordable, stop_run
-from .engine import Progress, ReleasePlan, draw_table, make_draw, outcome_of, plan_release, prepare_frame
+from .engine import Progress, ReleasePlan, draw_parts, make_draw, outcome_of, plan_release, prepare_frame
 from .frame_kinds import kind_of
 from .options import ALLOWED, WITHIN, Mechanisms, Outside, check_options
 from .promises import People as PersonCounts
@@ -245,9 +245,7 @@ class PreparedRelease(CompactRepr):
     def check_limits(self) -> None:
         """Refuse a release in which a person exceeds a limit, with earlier releases of the source counted.
 
-        Raises:
-            DataError: If a person exceeds a limit, or the reports of each person cannot be counted.
-            InputError: If the limit on epsilon cannot be checked.
+        It is a `DataError` also if people cannot be counted, and an `InputError` if epsilons cannot be compared.
         """
         earlier = (0, True, 0)
         if self._known is not None and not self._metered:
@@ -257,29 +255,22 @@ class PreparedRelease(CompactRepr):
         self._plan.limits.check(self._plan.bounds, self.people, *earlier)
 
     def receipt(self, outcome: Release, files: Sequence[str | os.PathLike[str]] = ()) -> Receipt:
-        """Return the receipt of an outcome of `run`; source and table are read again for their hashes.
+        """Return the receipt of an outcome of `run`, with the hashes of ``files`` or folders of mechanisms.
 
-        ``files`` are the files or folders of the mechanisms.
-
-        Raises:
-            FileError: If the source changed since it was counted, or a file cannot be read.
+        It is a `FileError` if the source changed since it was counted, or a file cannot be read.
         """
-        if self._source is None:
-            mark = None
-        else:
-            if state_of(self._source) != self._state:
-                raise FileError(
-                    f"the source {self._source.name!r} changed while it was released, so a receipt cannot name "
-                    f"it. The table {str(self.target)!r} is complete.",
-                    "compare the table with the source that was meant.",
-                )
-            mark = FileMark.of(self._source, self._plan.stream.files)
+        if self._source is not None and state_of(self._source) != self._state:
+            raise FileError(
+                f"the source {self._source.name!r} changed while it was released, so a receipt cannot name "
+                f"it. The table {str(self.target)!r} is complete.",
+                "compare the table with the source that was meant.",
+            )
         return Receipt.of(
             outcome,
             self.people,
             self._plan.bounds,
             self._plan.limits,
-            source=mark,
+            source=None if self._source is None else FileMark.of(self._source, self._plan.stream.files),
             target=FileMark.of(self.target),
             mechanism_files=[FileMark.of(each) for each in files],
             left_out=self._plan.kernel.kept_columns.left_out,
@@ -289,12 +280,8 @@ class PreparedRelease(CompactRepr):
     def run(self, progress: Progress | None = None) -> Release:
         """Draw the reports and write the table, whole or not at all; ``progress`` is called with a `RowsDone`.
 
-        Raises:
-            InputError: If it has run, or the source was released meanwhile.
-            DataError: If the source cannot be read, rows are outside and this is refused, or a person exceeds a
-                limit because the source was released meanwhile.
-            BudgetError: If another process has spent what a user needs.
-            FileError: If the target cannot be written.
+        Raises the errors of `release`: an `InputError` also if it has run, a `BudgetError` if another process has
+        spent what a user needs.
         """
         begun, kernel = clock.monotonic(), self._plan.kernel
         if self._ran and (self._metered or not self._again):
@@ -366,9 +353,17 @@ class PreparedRelease(CompactRepr):
         """Draw and publish; return the counts of rows and places, and their cost in words."""
         plan, suffix = self._plan, self.target.suffix.lower()
         schema = plan.kernel.schema.with_metadata({KEY: plan.mark.text.encode()})
+        table, tally = place.table, Tally()
         with PlaceMemo(place.memo if plan.draw.memoizes else None, place.run) as memo:
-            table = place.table
-            tally = draw_table(plan, place, memo, table, schema, suffix=suffix, size=self._size, progress=progress)
+            with (
+                BatchWriter(table, schema, suffix) as writer,
+                closing(draw_parts(plan, tally, self._size, place.run, memo, place, progress)) as parts,
+            ):
+                for _, private in parts:
+                    writer.write(private.batch.replace_schema_metadata(schema.metadata))
+                tally.check(plan.allow, tally.source)
+                if not tally.source:
+                    raise DataError(f"{plan.stream.name} holds no rows.", "check that it is the right file.")
             places, cost = memo.counts[1], plan.draw.cost(memo)
         if self._known is not None:  # first: a table without a record could be released again by mistake
             keep_record(self._known, self.target, plan.mark, place.run, plan.kernel.places)
@@ -395,16 +390,8 @@ def prepare(
 ) -> PreparedRelease:
     """Return a release that has been proved and counted, before anything is drawn.
 
-    The arguments are those of `release`. ``batch_rows`` rows are drawn and stored at a time; by default a million,
-    fewer with several places.
-
-    Raises:
-        InputError: If the options do not fit the mechanism, its guarantee does not hold, or the source was
-            released before.
-        DataError: If the source cannot be read, or a person exceeds a limit; with a ledger also if rows are
-            outside, and this is refused.
-        BudgetError: If a user has too little left.
-        FileError: If the target is of no known kind, or cannot be written.
+    Arguments and errors are those of `release`; with a ledger also a `BudgetError` if a user has too little left.
+    ``batch_rows`` rows are drawn and stored at a time; by default a million, fewer with several places.
     """
     limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)
     suffix = check_streamed(target)
@@ -442,6 +429,7 @@ def prepare(
     if known is not None and not (draw.blur is not None or resume or again):
         check_released(known, path)
     plan = plan_release(draw, stream, limits, allow, size=size)
+    ledger = mechanism.ledger.address if isinstance(mechanism, Blur) else ""
     facts = {
         "source": "" if known is None else known.place,
         "mechanism": plan.mark.text,
@@ -451,7 +439,7 @@ def prepare(
         ),
         "kind of table": suffix,
         "size of parts": str(size),
-        "ledger": _ledger_of(mechanism),
+        "ledger": ledger if not ledger or "://" in ledger else os.path.realpath(ledger),
     }
     prepared = PreparedRelease(
         path, plan.promises, plan.people, plan, read_from, known, facts, size, resume, again
@@ -460,11 +448,3 @@ def prepare(
     if not resume:
         check_affordable(draw, stream, size, allow)
     return prepared
-
-
-def _ledger_of(mechanism: Mechanisms) -> str:
-    """Return a text that identifies the ledger, independent of the path used to name it; empty for none."""
-    if not isinstance(mechanism, Blur):
-        return ""
-    address = mechanism.ledger.address
-    return address if "://" in address else os.path.realpath(address)

@@ -46,10 +46,9 @@ class Secrets(CompactRepr):
 
 
 class Reporter(ABC):
-    """A mechanism that reports on batches of rows.
+    """A mechanism that reports on batches of rows, with secrets in ``takes`` columns.
 
-    A secret is in ``takes`` columns. With ``moves`` rows outside can be moved to the nearest place; with
-    ``rowwise`` reports for many rows take the same words as those for each row alone.
+    With ``moves`` rows outside can be moved to the nearest place; ``rowwise`` is that of `Recipe`.
     """
 
     input_kind: InputKind
@@ -200,7 +199,7 @@ class MatrixReporter(FamilyReporter):
         columns: dict[str, Column] = {}
         if self._latlon is not None:
             for name, degrees in zip(_PLACES, self._latlon.T, strict=True):
-                columns[name] = partial(_at_positions, degrees)
+                columns[name] = partial(_labels, pa.array(degrees), None, dictionaries=False)
         for name, labels in self._labels.items():
             columns[name] = partial(_labels, *labels, dictionaries=dictionaries)
         return split_columns(columns, reports, lists=lists)
@@ -348,15 +347,9 @@ def positions_in(space: Space, *columns: Any) -> Positions:
         return space.joined([positions_in(part, each) for part, each in zip(parts, columns, strict=True)])
     column = columns[0]
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if isinstance(space, NumberBins):
-        return _binned(space, column, kind)
-    if numeric(space) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        column = _numbers(column)
-    return find(space, column)
-
-
-def _binned(space: NumberBins, column: Any, kind: Any) -> Positions:
-    """Return the bins of numbers, and of texts that are numbers or labels of bins."""
+    if not isinstance(space, NumberBins):
+        texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        return find(space, _numbers(column) if texts and numeric(space) else column)
     texts = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     try:
         floats = pc.cast(_numbers(column) if texts else column.cast(kind), pa.float64(), safe=False)
@@ -364,7 +357,7 @@ def _binned(space: NumberBins, column: Any, kind: Any) -> Positions:
         raise DataError(f"a column of {kind} does not hold numbers.", "name a column of numbers.") from None
     values = np.array(pc.fill_null(floats, np.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
     positions = space.positions_of(values)
-    return np.where(positions < 0, find(space, column), positions) if texts else positions
+    return np.where(positions < 0, find(space, column), positions) if texts else positions  # or labels of bins
 
 
 def whole_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -400,10 +393,7 @@ def _numbers(column: Any) -> Any:
 
 
 def _labels(values: Any, parts: NDArray[np.intp] | None, positions: NDArray[Any], *, dictionaries: bool) -> Any:
-    """Return the labels of observables (n,) as an Arrow array, of ``dictionaries`` where they are texts.
-
-    ``values`` are the distinct labels, and ``parts`` (m,) says which each observable has; None for its own each.
-    """
+    """Return labels: of distinct ``values`` the one that ``parts`` (m,) gives an observable, None for its own."""
     places = positions if parts is None else parts[positions]
     indices = pa.array(places.astype(np.int32))
     if dictionaries and pa.types.is_string(values.type):
@@ -432,10 +422,6 @@ def split_columns(columns: Mapping[str, Column], reports: NDArray[Any], *, lists
         for number, values in enumerate(reports.T, 1)
         for name, column in columns.items()
     }
-
-
-def _at_positions(degrees: Floats, positions: NDArray[Any]) -> Any:
-    return pa.array(degrees[positions])
 
 
 def arc_m(lat: Floats, lon: Floats, there_lat: Floats, there_lon: Floats, radius_m: float = _RADIUS_M) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -78,15 +78,13 @@ def open_source(
         path = Path("/dev/stdin")
     else:
         path = as_path(source, "a table" if options.column is not None else "visits").expanduser()
-    tables = folder_stream(path) if path.is_dir() else None
     if path.is_dir():
-        if tables is not None and (
+        tables = folder_stream(path)
+        of_tables = tables is not None and (
             options.column is not None or any(file.suffix.lower() != ".txt" for file in tables.files)
-        ):
-            return _table(tables, options)
-        rows = rows_without_columns(
-            path, options.people, skip_damaged=options.skip_damaged
-        )  # a text file may explain the tracks
+        )
+        # A text file may explain the tracks.
+        rows = None if of_tables else rows_without_columns(path, options.people, skip_damaged=options.skip_damaged)
         if rows is None and tables is not None:
             return _table(tables, options)
         if rows is None:
@@ -98,14 +96,12 @@ def open_source(
         check_skip(repr(path.name), skip_damaged=options.skip_damaged)
         file = Source.of(path)
         stream = stream_of(file)
-        if stream is not None:
-            return _table(stream, options)
-        if options.column is not None:  # labels may hold any characters
+        if stream is None and options.column is not None:  # labels may hold any characters
             check_table_of_text(file)
-            return _table(text_stream(file), options)
-        rows = rows_without_columns(path, options.people)
+            stream = text_stream(file)
+        rows = None if stream is not None else rows_without_columns(path, options.people)
         if rows is None:
-            return _table(text_stream(file), options)
+            return _table(stream or text_stream(file), options)
     problem = f"{path.name!r} is of a format whose columns are fixed."
     stated = replace(options, people=None)  # its rows have the people that were stated
     return _of_visits(rows, stated, repr(path.name), problem)
@@ -155,17 +151,14 @@ def unreadable(stream: TableStream, error: Exception) -> DataError:
 def _of_visits(
     visits: Visits | RawVisits, options: ReleaseOptions, name: str, problem: str
 ) -> tuple[TableStream, ReleaseOptions]:
-    named_roles = [role for role in _NAMES if getattr(options, role) is not None]
-    if named_roles:
-        raise InputError(problem, f"leave out {argument(f'release.{named_roles[0]}')}.")
+    for role in _NAMES:
+        if getattr(options, role) is not None:
+            raise InputError(problem, f"leave out {argument(f'release.{role}')}.")
     columns: dict[str, Any] = {"lat": visits.lat, "lon": visits.lon}
-    roles: Mapping[str, NDArray[Any] | None] = {"user": visits.user, "time": visits.time}
-    columns |= {role: _arrow(values) for role, values in roles.items() if values is not None}
-    columns |= {
-        attribute: _arrow(values) for attribute, values in visits.attributes.items() if attribute not in columns
-    }
-    user = "user" if visits.user is not None else None
-    time = "time" if visits.time is not None else None
+    for role, values in (("user", visits.user), ("time", visits.time), *visits.attributes.items()):
+        if values is not None and role not in columns:
+            columns[role] = _arrow(values)
+    user, time = (None if getattr(visits, role) is None else role for role in ("user", "time"))
     named = replace(options, column=None, lat="lat", lon="lon", user=user, time=time)
     notes = visits.notes if isinstance(visits, RawVisits) else ()  # those of visits were shown when they were read
     return replace(frame_stream(pa.table(columns, metadata=IN_DEGREES), name), notes=notes), named
@@ -182,8 +175,7 @@ def _arrow(values: NDArray[Any]) -> Any:
 class Record(CompactRepr):
     """A finished release, also of a replaced table; ``times`` counts releases of the source, by places of rows.
 
-    Records are hidden next to targets; beyond a mebibyte the oldest are dropped. Only the owner can read them,
-    because the hash of a small source can be found by trial.
+    Only the owner can read records, because the hash of a small source can be found by trial.
     """
 
     content: str
@@ -292,11 +284,15 @@ def _read(path: Path) -> tuple[str, list[Record]]:
         if path.stat().st_size > 2 * _LARGEST:
             return "", []
         data = json.loads(path.read_bytes())
-        return str(data["target"]), [_record(each) for each in data.get("releases", [data])]
+        return str(data["target"]), [
+            Record(
+                str(each["content"]),
+                int(each["times"]),
+                str(each["run"]),
+                str(each.get("mechanism", "")),
+                int(each.get("places", 1)),
+            )
+            for each in data.get("releases", [data])
+        ]
     except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return "", []  # not a record
-
-
-def _record(data: dict[str, Any]) -> Record:
-    texts = str(data["run"]), str(data.get("mechanism", ""))
-    return Record(str(data["content"]), int(data["times"]), *texts, int(data.get("places", 1)))

@@ -136,12 +136,7 @@ def _values(rows: Floats, most: int) -> Floats:
 
 def _nearest(rows: Floats, values: Floats) -> NDArray[np.intp]:
     """Return the position of the value nearest to each row, array (n,)."""
-    nearest = np.zeros(len(rows), dtype=np.intp)
-    least = np.full(len(rows), np.inf)
-    for position, value in enumerate(values):
-        away = np.square(rows - value).sum(axis=1)
-        closer = away < least
-        nearest[closer], least[closer] = position, away[closer]
+    nearest: NDArray[np.intp] = np.argmin([np.square(rows - value).sum(axis=1) for value in values], axis=0)
     return nearest
 
 
@@ -252,11 +247,7 @@ class PlaceRandomizer(_Randomizer):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return a fresh report for each row, array (n, 2) in degrees, with the columns in the order of ``X``.
-
-        Raises:
-            DataError: If rows are not served, and this is refused.
-        """
+        """Return a fresh report for each row, array (n, 2) in degrees, in the order of ``X``; see ``outside``."""
         check_is_fitted(self)
         lat, lon = self._degrees(X, reset=False)
         reports = self._prepared(lat, lon).run().frame

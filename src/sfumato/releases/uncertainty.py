@@ -32,11 +32,8 @@ _SHOWN: Final = 80  # characters of the name of a prior
 class Uncertainty(CompactRepr):
     """Error radii of a mechanism's reports, in whole metres, rounded up.
 
-    Attributes:
-        radius_m: That of every report, for any true point.
-        moved_m: By how much it covers points outside, which are moved in.
-        posterior_m: That of each report given the prior, array (m,), NaN for none; None without a prior.
-        darwin_core: Whether columns have the names of Darwin Core.
+    ``radius_m`` covers every report, of points moved in by at most ``moved_m``; ``posterior_m`` (m,) each report
+    given the prior, NaN for none.
     """
 
     radius_m: int
@@ -46,11 +43,7 @@ class Uncertainty(CompactRepr):
 
     @classmethod
     def of(cls, drawable: Any, prior: Prior | None, *, moved_m: float, darwin_core: bool) -> Self:
-        """Return the radii of a mechanism, of rows that are moved in by at most ``moved_m`` metres.
-
-        Raises:
-            InputError: If the mechanism has no error radius, or the prior is not on its secrets.
-        """
+        """Return the radii of a mechanism; `InputError` if it has none, or the prior is not on its secrets."""
         beyond_m = _GROUND * moved_m
         posterior = None if prior is None else np.ceil(posterior_radii(drawable, prior, _CONFIDENCE) + beyond_m)
         radius = math.ceil(_radius(drawable) + beyond_m)

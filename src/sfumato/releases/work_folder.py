@@ -178,11 +178,7 @@ class DrawnPart(NamedTuple):
 
 
 class WorkFolder(CompactRepr):
-    """Hidden folder next to a target in which a release is prepared.
-
-    ``before`` is how often the source had been released when the run began, and ``removed`` how many parts of an
-    earlier run were removed at the start.
-    """
+    """Hidden folder next to a target: ``before`` counts earlier releases, ``removed`` parts that were removed."""
 
     __slots__ = ("_folder", "_lock", "before", "removed", "run")
 
@@ -196,8 +192,8 @@ class WorkFolder(CompactRepr):
     ) -> Self:
         """Return the work folder of a target, locked for this process.
 
-        With ``resume`` an interrupted run goes on, if its ``facts`` (source, mechanisms, options) are the same;
-        otherwise its parts are removed. If users were charged for those parts, removing them needs ``again``.
+        With ``resume`` a run of the same ``facts`` goes on; otherwise its parts are removed, with a ledger only if
+        ``again``.
         """
         folder = work_folder(target)
         try:
@@ -299,8 +295,7 @@ class WorkFolder(CompactRepr):
     def publish(self, table: Path, target: Path, mark: Mark | None) -> None:
         """Move the finished table, which is on the disk, to the target, with the rights of a new file.
 
-        A separate mark of the old table is removed first, and the new one is added last, so after a crash a table
-        has its mark or none, and never a wrong one.
+        The old mark is removed first, and the new one added last: after a crash there is none, never a wrong one.
         """
         probe = self._folder / "rights"
         probe.unlink(missing_ok=True)
@@ -395,9 +390,9 @@ class Anchor(NamedTuple):
 class PlaceMemo:
     """Anchors of users' places in one release, in any number, and counts of its batches.
 
-    A batch is stored whole before its part of the release is, so a run that goes on finds the report of every
-    place. The file holds true positions, and only its owner can read it. Names of places are hashed with ``name``,
-    a text of the run. Without a ``path``, ``spill`` allows an unnamed temporary file.
+    A batch is stored whole before its part of the release is, so a run that goes on finds every report. The file
+    holds true positions, and only its owner can read it. Names of places are hashed with ``name``, a text of the
+    run. Without a ``path``, ``spill`` allows an unnamed temporary file.
     """
 
     __slots__ = ("_database", "_name")

@@ -6,6 +6,7 @@ import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations, permutations, product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -132,12 +133,11 @@ def _pair_near(columns: Sequence[tuple[str, Floats]], lat: Floats, lon: Floats) 
 def _packed_pairs(columns: Mapping[str, Sequence[Numbers]]) -> Iterator[list[tuple[str, Floats]]]:
     """Yield numbers that follow each other in bytes, and are of one type: others are no pair."""
     for name, parts in columns.items():
-        for one in parts:
-            for two in parts:
-                if one.packed is not None and two.packed is not None and one.name == two.name:
-                    (kind, begin), (other, after) = one.packed, two.packed
-                    if kind == other and after == begin + int(kind[-1]):
-                        yield [(name, one.values), (name, two.values)]
+        for one, two in product(parts, repeat=2):
+            if one.packed is not None and two.packed is not None and one.name == two.name:
+                (kind, begin), (other, after) = one.packed, two.packed
+                if kind == other and after == begin + int(kind[-1]):
+                    yield [(name, one.values), (name, two.values)]
 
 
 def _packed_floats(columns: Mapping[str, Sequence[Numbers]]) -> Iterator[list[tuple[str, Floats]]]:
@@ -227,14 +227,11 @@ def other_places_on_maps(columns: Sequence[tuple[str, Floats]], lat: Floats, lon
     if len(far) < 2:
         return ()
     for east, north in _on_maps(lat, lon, *(each for _, _, each in far)):
-        for one, name, each in far:
-            if not _are_near_on_map(each, east):
-                continue
-            for two, other, values in far:
-                if one != two and _are_near_on_map(values, north):
-                    both = ((columns[one][1], east), (columns[two][1], north))
-                    if _follow(both) or all(_fit(*pair) for pair in both):
-                        return name, other
+        for (one, name, each), (two, other, values) in permutations(far, 2):
+            if _are_near_on_map(each, east) and _are_near_on_map(values, north):
+                both = ((columns[one][1], east), (columns[two][1], north))
+                if _follow(both) or all(_fit(*pair) for pair in both):
+                    return name, other
     return ()
 
 
@@ -256,12 +253,10 @@ def other_places_in_metres(columns: Sequence[tuple[str, Floats]], lat: Floats, l
         if left**2 <= (1 - share) * spread**2:
             units = [each for each in _UNITS if each * _PLANE_SLOPES[0] <= size <= each * _PLANE_SLOPES[1]]
             followers += [(name, unit, slope / size, size, left) for unit in units]
-    for number, (one, unit, way, size, left) in enumerate(followers):
-        for two, other_unit, other_way, other_size, other_left in followers[number + 1 :]:
-            alike = max(size, other_size) <= _PLANE_ALIKE * min(size, other_size)
-            alike &= max(left, other_left) <= _PLANE_ALIKE * min(left, other_left)
-            if unit == other_unit and alike and abs(float(way @ other_way)) <= _ACROSS:
-                return one, two
+    for (one, unit, way, *scales), (two, other_unit, other_way, *others) in combinations(followers, 2):
+        alike = all(max(pair) <= _PLANE_ALIKE * min(pair) for pair in zip(scales, others, strict=True))
+        if unit == other_unit and alike and abs(float(way @ other_way)) <= _ACROSS:
+            return one, two
     return ()
 
 
@@ -503,11 +498,8 @@ def _angles(texts: Sequence[str]) -> Iterator[Floats]:
     """Yield the first and second angle in degrees, minutes and seconds in texts."""
     rows = [_ANGLE.findall(text)[:2] for text in texts]
     for place in range(max(map(len, rows), default=0)):
-        yield np.array([_degrees(*row[place]) if len(row) > place else np.nan for row in rows])
-
-
-def _degrees(degrees: str, minutes: str, seconds: str) -> float:
-    return float(degrees) + float(minutes) / 60 + float(seconds or 0) / 3600
+        parts = [[float(part or 0) for part in row[place]] if len(row) > place else [np.nan] * 3 for row in rows]
+        yield np.array([degrees + minutes / 60 + seconds / 3600 for degrees, minutes, seconds in parts])
 
 
 def _pairs(pairs: Sequence[tuple[float, float] | None]) -> Iterator[Floats]:

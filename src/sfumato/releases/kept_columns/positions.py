@@ -72,10 +72,10 @@ _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d|\d\d?:\d\d|\d\d?[./]\d\d?[./]\d{2}|\
 def refuse_locating_columns(
     kept: Mapping[str, Any], lat: Floats, lon: Floats, loss_m: float, *, users: str | None = None
 ) -> tuple[str, ...]:
-    """Refuse columns that locate rows as closely as the reports do (or to 100 m); return sentences on the others.
+    """Refuse columns that locate rows to ``loss_m``, the mean error of reports, or 100 m; return notes on others.
 
-    Positions are degrees, arrays (n,), NaN latitude for rows that do not count. ``loss_m`` is the mean distance
-    from a true place to its report. Of the column ``users`` only numbers are tested, and to 100 m.
+    Positions are degrees, arrays (n,), NaN latitude for rows that do not count. Of the column ``users`` only
+    numbers are tested, and to 100 m.
     """
     rows = np.flatnonzero(np.isfinite(lat) & np.isfinite(lon))
     if not rows.size or not kept:
@@ -198,10 +198,7 @@ def _error_of_copy_m(values: Floats, x: Floats, y: Floats) -> float:
 
 
 def _surface_error_m(values: Floats, x: Floats, y: Floats, limit_m: float) -> float | None:
-    """Return how well numbers (of size one) locate rows along their steepest direction; None beyond the limit.
-
-    The residual of a plane or quadric over the position, divided by its slope, is the distance that numbers hide.
-    """
+    """Return the residual of numbers (of size one) on a surface over its slope, metres; None beyond the limit."""
     many, size = len(values) >= _MANY, max(np.abs(x).max(), np.abs(y).max(), 1.0)
     x, y = x / size, y / size
     surface = np.column_stack([np.ones_like(x), x, y, *([x * x, x * y, y * y] if many else [])])
@@ -359,10 +356,7 @@ def _beginnings(texts: list[str]) -> Iterator[NDArray[np.intp]]:
 
 
 def _apart_m(groups: NDArray[np.intp], x: Floats, y: Floats) -> tuple[float, float, bool]:
-    """Return the median distance of rows from the mean of their group's others, and the same without groups.
-
-    Both are in metres, infinite where too few rows share a value, and the flag says whether along one direction.
-    """
+    """Return the median distance of a row from its group, that without groups, and whether in one direction."""
     sizes = np.bincount(groups)
     repeated = sizes[groups] > 1
     if repeated.sum() < max(_FEWEST, _REPEATED * len(groups)):

@@ -173,7 +173,7 @@ def private_schema(
     reporters: Sequence[Reporter],
     carried: KeptColumns,
     source: Any,
-    also: Sequence[tuple[str, str]] = (),
+    also: Sequence[Sequence[str]] = (),
     *,
     lists: bool,
 ) -> Any:
@@ -219,7 +219,7 @@ def private_schema(
     return pa.schema([*shared, *kept])
 
 
-def name_for_place(name: str, pair: tuple[str, str]) -> str:
+def name_for_place(name: str, pair: Sequence[str]) -> str:
     """Return the name that a column of reports has for another place of a row."""
     lat, lon = pair
     if name in (RADIUS, POSTERIOR):

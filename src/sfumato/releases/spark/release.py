@@ -45,7 +45,6 @@ _OWNER_ONLY: Final = 0o700
 _FILE: Final = "_sfumato_file"
 _ROW: Final = "_sfumato_row"
 _METADATA: Final = {_FILE: "_metadata.file_path", _ROW: "_metadata.row_index"}
-_PLACES: Final = ("lat", "lon")
 _LABEL: Final = "answer"
 
 
@@ -55,7 +54,7 @@ class SparkTarget:
     def __init__(self, spark: Any, target: str) -> None:
         hadoop = spark._jvm.org.apache.hadoop.fs
         self._name = target
-        with self._told():
+        with self._file_errors():
             path = hadoop.Path(target)
             self._files = path.getFileSystem(spark._jsc.hadoopConfiguration())
             self._target = self._files.makeQualified(path)
@@ -81,7 +80,7 @@ class SparkTarget:
 
     def begin(self) -> int:
         """Make the hidden folder, remove those of killed runs, and return how many these were."""
-        with self._told():
+        with self._file_errors():
             self._check_free()
             left = self._files.globStatus(self._left) or []
             for each in left:
@@ -93,7 +92,7 @@ class SparkTarget:
 
     def publish(self, mark: Mark) -> None:
         """Move the rows to the target, with the mark among them."""
-        with self._told():
+        with self._file_errors():
             stream = self._files.create(self._mark, False)
             stream.write(bytearray((mark.text + "\n").encode()))
             stream.close()
@@ -113,7 +112,7 @@ class SparkTarget:
             raise FileError(f"{self._name!r} exists already.", "choose another target, or remove it first.")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _file_errors(self) -> Iterator[None]:
         from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
 
@@ -273,8 +272,7 @@ class SparkPrepared(CompactRepr):
     """A release on Spark before its draw.
 
     Attributes:
-        promises: Sentences on the guarantee of one report, the total of one person, and the columns left out.
-        people: Number of rows, and of rows per person.
+        promises: As of a `PreparedRelease`, like ``people``.
         mark: Fingerprints of the mechanisms.
         frame: The private rows, a data frame that Spark draws when it needs them. Drawn again, rows have the same
             reports until the secret is destroyed. If you write it yourself, rows outside are not counted, and no
@@ -292,9 +290,8 @@ class SparkPrepared(CompactRepr):
     def run(self, target: str | os.PathLike[str], *, tell: Callable[[str], object] | None = None) -> Release:
         """Write the private rows as Parquet files, whole or not at all, and destroy the secret.
 
-        The folder ``target`` must not exist; any file system of Spark will do. Rows are written into a hidden
-        folder next to it, which is renamed at the end if their number is the counted one. The target bears the
-        mark. `tell` is called with each sentence on the guarantee, before the first draw, and on the outcome.
+        ``target`` and `tell` are as for `release_on_spark`; any file system of Spark will do. Rows are written to
+        a hidden folder next to the target, which is renamed at the end if their number is the counted one.
 
         Raises:
             DataError: If rows are outside, and this is refused, or the source changed meanwhile.
@@ -321,7 +318,7 @@ class SparkPrepared(CompactRepr):
         notes = [*self._kernel.notes]
         if left:
             notes.append(f"the files of {counted(left, 'interrupted release')} were removed unread")
-        tally = Tally(rows=self.people.rows - dropped, dropped=dropped, moved=moved, farthest_m=farthest_m)
+        tally = Tally(self.people.rows, dropped, moved, farthest_m)
         done = outcome_of(self._kernel, self.promises, self.mark, tally, clock.monotonic() - begun, notes)
         say(f"{done}. That is {at_most(done.rows / max(done.seconds, 1e-9), 3)} rows a second.")
         return done
@@ -398,15 +395,7 @@ def prepare_on_spark(
     max_epsilon_per_person: float | str | None = None,
     **options: Any,
 ) -> SparkPrepared:
-    """Return a release on Spark, proved and counted, before anything is drawn.
-
-    The arguments are those of `release_on_spark`.
-
-    Raises:
-        InputError: If the options do not fit, a guarantee does not hold, or rows have no lasting names.
-        DataError: If the source cannot be read, a key is shared, or a person exceeds a limit.
-        MissingExtraError: If pyspark is not installed.
-    """
+    """Return a release on Spark, proved and counted, before anything is drawn; see `release_on_spark`."""
     limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)
     refuse_unserved(mechanism, options)
     served: dict[str, Any] = {name: options[name] for name in SERVED if name in options}
@@ -427,7 +416,21 @@ def prepare_on_spark(
     kind = spark.createDataFrame(spark_schema(kernel.schema).empty_table()).schema
 
     def counts() -> tuple[int, int, float]:
-        return _counts(needed, task, allow) if request.outside != "error" else (0, 0, 0.0)
+        """Return how many rows will be dropped and moved, and how far, counted by a Spark job without a draw."""
+        if request.outside == "error":
+            return 0, 0, 0.0
+        sums = needed.mapInArrow(counting_task(*task), COUNTS).agg(
+            {"rows": "sum", "dropped": "sum", "moved": "sum", "farthest_m": "max"}
+        )
+        total: Mapping[str, Any] = sums.collect()[0].asDict()
+        rows, dropped, moved = (int(total[f"sum({name})"] or 0) for name in ("rows", "dropped", "moved"))
+        if dropped + moved > allow * rows:
+            raise DataError(
+                f"{dropped + moved:,} of {rows:,} rows are outside, which is more than {allow:.3%} of them.",
+                "check that mechanism and data belong together",
+                f"allow more with {argument('allow', 0.05)}.",
+            )
+        return dropped, moved, float(total["max(farthest_m)"] or 0.0)
 
     return SparkPrepared(
         (*sentences(promises, people, columnwise=kernel.columnwise), *kernel.kept_columns.sentences),
@@ -438,22 +441,6 @@ def prepare_on_spark(
         secret,
         counts,
     )
-
-
-def _counts(needed: Any, task: tuple[Any, ...], allow: float) -> tuple[int, int, float]:
-    """Return how many rows will be dropped and moved, and how far, as counted by a Spark job without a draw."""
-    sums = needed.mapInArrow(counting_task(*task), COUNTS).agg(
-        {"rows": "sum", "dropped": "sum", "moved": "sum", "farthest_m": "max"}
-    )
-    total: Mapping[str, Any] = sums.collect()[0].asDict()
-    rows, dropped, moved = (int(total[f"sum({name})"] or 0) for name in ("rows", "dropped", "moved"))
-    if dropped + moved > allow * rows:
-        raise DataError(
-            f"{dropped + moved:,} of {rows:,} rows are outside, which is more than {allow:.3%} of them.",
-            "check that mechanism and data belong together",
-            f"allow more with {argument('allow', 0.05)}.",
-        )
-    return dropped, moved, float(total["max(farthest_m)"] or 0.0)
 
 
 class PrivateColumn:
@@ -500,18 +487,14 @@ class PrivateColumn:
         self._spark = session(spark)
         self._mechanism = mechanism
         self.promises = sentences({"": report_bounds(mechanism)}, People(0))
-        if reporter(mechanism).input_kind == "places":
-            self._names: tuple[str, ...] = _PLACES
-            self._options = ReleaseOptions(lat="lat", lon="lon", outside=outside, within=within)
-        else:
-            self._options = ReleaseOptions(
-                column=columns_of(mechanism, None) or _LABEL, outside=outside, within=within
-            )
-            self._names = self._options.named
-        kind = pa.float64() if self._names == _PLACES else pa.string()
-        kernel = Kernel(
-            mechanism, pa.schema([(name, kind) for name in self._names]), self._options, name="the columns"
+        of_places = reporter(mechanism).input_kind == "places"
+        what: Any = (
+            {"lat": "lat", "lon": "lon"} if of_places else {"column": columns_of(mechanism, None) or _LABEL}
         )
+        self._options = ReleaseOptions(**what, outside=outside, within=within)
+        self._names = ("lat", "lon") if of_places else self._options.named
+        schema = pa.schema([(name, pa.float64() if of_places else pa.string()) for name in self._names])
+        kernel = Kernel(mechanism, schema, self._options, name="the columns")
         table = spark_schema(kernel.schema).empty_table()
         self._kind = self._spark.createDataFrame(table).schema
         self._secret = RunSecret(self._spark)
@@ -520,20 +503,13 @@ class PrivateColumn:
         """Return a column of reports, a struct with the columns that `sfumato.release` writes.
 
         ``key`` is the column that is different in every row, or its name; ``secret`` are the columns of latitude
-        and longitude, or those of labels or numbers.
-
-        Raises:
-            InputError: If the number of columns is wrong, or the secret has been destroyed.
+        and longitude, or those of labels or numbers. An `InputError` says that the secret has been destroyed.
         """
         check_columns(len(secret), self._names)
         return self._function()(key, *secret)
 
     def register(self, name: str) -> None:
-        """Register this as the Spark SQL function ``name`` of the session; it takes the same columns.
-
-        Raises:
-            InputError: If the secret has been destroyed.
-        """
+        """Register this as the Spark SQL function ``name`` of the session; it takes the same columns."""
         self._spark.udf.register(name, self._function())
 
     def forget(self) -> None:

@@ -17,7 +17,7 @@ from ...errors import DataError, InputError, MissingExtraError, SfumatoError, ar
 from ...ledgers import Blur
 from ...sampling import SECRET_BYTES, KeyedWords, SystemWords, UnevenWordsError
 from ..kernel import Kernel, Located, PrivateBatch
-from ..options import ReleaseOptions
+from ..options import OPTIONS, ReleaseOptions
 from ..promises import EPSILON, REPORTS
 from ..reporters import BLOCK
 
@@ -31,21 +31,6 @@ TASK_ERROR: Final = re.compile(r"sfumato error as JSON: (\[.*\])")
 Task = Callable[[Iterable[Any]], Iterator[Any]]
 _PLACE: Final = b"sfumato place"
 _REPORT: Final = b"sfumato report"
-# The arguments of `sfumato.release` that are passed on as they are.
-SERVED: Final = (
-    "column",
-    "lat",
-    "lon",
-    "user",
-    "time",
-    "by",
-    "within",
-    "people",
-    "also",
-    "uncertainty",
-    "prior",
-    "darwin_core",
-)
 _UNSERVED: Final = {
     "resume": "a stopped release on Spark leaves nothing to continue: it starts again",
     "again": "a release on Spark keeps no record of the sources that were released",
@@ -54,6 +39,9 @@ _UNSERVED: Final = {
     "receipt": "a release on Spark writes no receipt",
     "progress": "Spark shows its own progress",
 }
+
+SERVED: Final = tuple(name for name in OPTIONS if name not in ("keep", *_UNSERVED))
+"""The arguments of `sfumato.release` that are passed on as they are."""
 
 
 def with_errors(task: Task) -> Task:
@@ -157,8 +145,7 @@ def check_columns(given: int, names: tuple[str, ...]) -> None:
 class KeyedDraw:
     """Draws private batches from a secret (32 bytes, for this release alone) and the keys of rows.
 
-    A row's words depend on its key and true values only. So a row drawn again has the same report, and a key with
-    other values has an independent report, which adds up with the first.
+    Words depend on a row's key and true values alone: drawn again, a row has the same report.
     """
 
     def __init__(self, kernel: Kernel, secret: bytes, key: tuple[str, ...]) -> None:
@@ -256,27 +243,18 @@ def _encoded(column: Any) -> list[bytes]:
     return [b"-" if text is None else b"s" + len(text).to_bytes(8, "little") + text for text in texts]
 
 
-"""The arguments of `sfumato.release` that are passed on as they are."""
-
-
 class RunSecret:
     """256 bits from the operating system, as a broadcast variable of Spark.
 
     Functions refer to it by number, so plans, event logs and the driver's commands do not show the bytes.
-    Executors fetch them like any block: encrypted on network and disk if Spark is configured so.
     """
 
     def __init__(self, spark: Any) -> None:
-        self._broadcast: Any = spark.sparkContext.broadcast(os.urandom(SECRET_BYTES))
-
-    @property
-    def broadcast(self) -> Any:
-        """The variable, for functions that run in tasks; None if the secret has been destroyed."""
-        return self._broadcast
+        self.broadcast: Any = spark.sparkContext.broadcast(os.urandom(SECRET_BYTES))  # None once destroyed
 
     def check(self) -> None:
         """Refuse to go on if the secret has been destroyed."""
-        if self._broadcast is None:
+        if self.broadcast is None:
             raise InputError(
                 "the secret of this release has been destroyed, so its reports cannot be drawn again.",
                 "read what was written; another release adds up with it.",
@@ -286,13 +264,13 @@ class RunSecret:
         """Remove the secret from the driver and all executors: nothing can be drawn again."""
         from py4j.protocol import Py4JError
 
-        if self._broadcast is not None:
+        if self.broadcast is not None:
             with suppress(Py4JError):  # the session was stopped, and its executors with it
-                self._broadcast.destroy(blocking=True)
-            self._broadcast = None
+                self.broadcast.destroy(blocking=True)
+            self.broadcast = None
 
     def __repr__(self) -> str:
-        return f"RunSecret: {'destroyed' if self._broadcast is None else 'not shown'}"
+        return f"RunSecret: {'destroyed' if self.broadcast is None else 'not shown'}"
 
 
 def session(given: Any = None) -> Any:
