@@ -91,8 +91,7 @@ def _inside(polygons: tuple[tuple[Floats, ...], ...], points: Floats) -> Bools:
 def world(south: float, west: float, north: float, east: float) -> World:
     """Return the map within bounds in degrees.
 
-    Raises:
-        InputError: If the bounds are not in order, lie outside of the globe or are wider than 30 degrees.
+    Raises `InputError` if the bounds are not in order, lie outside of the globe or are wider than 30 degrees.
     """
     if not (-90 <= south < north <= 90 and -180 <= west < east <= 180):  # also false for NaN
         raise InputError(

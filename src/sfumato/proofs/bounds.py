@@ -75,15 +75,14 @@ def loss_bound(
 ) -> float:
     """Return a proved lower bound on the loss of every mechanism that satisfies the guarantees.
 
+    Raises `InputError` if a distance is negative, or a loss where its worst case is bounded.
+
     Args:
         prior: Array (n,).
         loss: Array (n, m).
         multipliers: Prices from any solver.
         distance: Array (guesses, n) of the distortion guarantee, non-negative.
         minimum: The distortion that is guaranteed.
-
-    Raises:
-        InputError: If a distance is negative, or a loss where its worst case is bounded.
     """
     weights = prior
     if multipliers.worst is not None:
@@ -118,15 +117,14 @@ def distortion_bound(
 ) -> float:
     """Return a proved upper bound on the distortion privacy under a loss bound.
 
+    Raises `InputError` if a distance is negative.
+
     Args:
         prior: Array (n,).
         loss: Array (n, m).
         distance: Array (guesses, n), non-negative.
         max_loss: The largest expected loss allowed.
         multipliers: Prices from any solver.
-
-    Raises:
-        InputError: If a distance is negative.
     """
     _check(distance, "the adversary's distance")
     without_report = _blind_error(prior, distance)
@@ -273,7 +271,8 @@ def many_loss_bound(
 ) -> float:
     """Return a proved lower bound on the largest expected loss of every mechanism that satisfies all constraints.
 
-    With masses of zero there is no loss: a positive bound then proves that no mechanism satisfies them.
+    With masses of zero there is no loss: a positive bound then proves that no mechanism satisfies them. Raises
+    `InputError` if a loss is negative and there are several masses.
 
     Args:
         masses: Array (k, n), a mass of each secret for each expected loss, at least 0.
@@ -282,9 +281,6 @@ def many_loss_bound(
         prior: Array (n,), known to the attackers.
         attackers: The distortion guarantees.
         constraints: The linear constraints.
-
-    Raises:
-        InputError: If a loss is negative and there are several masses.
     """
     count = len(masses)
     if count == 1:
@@ -358,13 +354,12 @@ class LeastCosts:
     def of(self, observable: int, rows: Positions, prices: Floats) -> Floats:
         """Return the reduced costs of an observable, array (n,), no larger than the exact ones.
 
+        Raises `InputError` if the rows are not ascending: their prices are added up.
+
         Args:
             observable: Its position.
             rows: Array (r,), the rows that have a price, ascending.
             prices: Array (r,), their prices; negative ones count as zero.
-
-        Raises:
-            InputError: If the rows are not ascending: their prices are added up.
         """
         if (np.diff(rows) <= 0).any():
             raise InputError("rows with prices are not ascending.", "sort them, and give each once.")

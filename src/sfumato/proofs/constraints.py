@@ -27,15 +27,14 @@ Integers = NDArray[Any]  # of Python's own, which do not overflow
 class LinearConstraint(Immutable):
     """A linear constraint on a mechanism: sum over s, o of A[s, o] p(o|s) <= b.
 
+    Raises `InputError` if a coefficient or b is not finite, or the unit is no short word. Raises `UnitError` if
+    the unit of b does not fit.
+
     Args:
         coefficients: A, array (n, m) of secrets and observables.
         at_most: b, in ``unit``; a number, or text such as ``"500 m"``.
         unit: The unit of the sum, one short word; empty for a pure number.
         name: The name of the sum in texts.
-
-    Raises:
-        InputError: If a coefficient or b is not finite, or the unit is no short word.
-        UnitError: If the unit of b does not fit.
 
     Example:
         The second of two secrets may report itself at most every other time.
@@ -66,16 +65,13 @@ class LinearConstraint(Immutable):
         """Return the limit of an expected loss: sum over s, o of prior(s) l(s, o) p(o|s) <= b.
 
         It limits a second loss, or the loss for a second prior, in addition to the objective. The products of
-        prior and loss are rounded up, so the limit holds for the exact ones.
+        prior and loss are rounded up, so the limit holds for the exact ones. Raises `InputError` if sizes do not
+        fit. Raises `UnitError` if the unit of the limit does not fit.
 
         Args:
             prior: The prior on the n secrets.
             loss: The loss, array (n, m), a `Loss` or a `Metric`.
             at_most: The largest expected loss, in the loss's unit or as text (``"500 m"``).
-
-        Raises:
-            InputError: If sizes do not fit.
-            UnitError: If the unit of the limit does not fit.
         """
         shape = np.shape(loss.array if isinstance(loss, Loss | Metric) else loss)
         found = as_loss(loss, len(prior), shape[-1] if shape else 0)
@@ -87,8 +83,7 @@ class LinearConstraint(Immutable):
     def check_shape(self, secrets: int, observables: int) -> None:
         """Refuse a mechanism of another size.
 
-        Raises:
-            InputError: If the coefficients are for other numbers of secrets or observables.
+        Raises `InputError` if the coefficients are for other numbers of secrets or observables.
         """
         if self.coefficients.shape != (secrets, observables):
             n, m = self.coefficients.shape
@@ -127,8 +122,7 @@ class ConstraintProof(CompactRepr):
 def prove_constraint(mechanism: Mechanism, constraint: LinearConstraint) -> ConstraintProof:
     """Prove a linear constraint over the integers of a mechanism of n secrets and m observables.
 
-    Raises:
-        InputError: If it is for other numbers of secrets or observables.
+    Raises `InputError` if it is for other numbers of secrets or observables.
     """
     constraint.check_shape(*mechanism.shape)
     upper = weighted_sum_above(mechanism, constraint.coefficients)
@@ -144,8 +138,7 @@ def _named(name: str) -> str:
 def as_constraints(given: object) -> tuple[LinearConstraint, ...]:
     """Return one linear constraint or several as a tuple.
 
-    Raises:
-        InputError: If something given is not a linear constraint.
+    Raises `InputError` if something given is not a linear constraint.
     """
     every = (given,) if isinstance(given, LinearConstraint) else given
     if not isinstance(every, Iterable):

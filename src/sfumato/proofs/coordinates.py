@@ -70,11 +70,7 @@ class VertexPrivacy(MetricPrivacy):
         return exponent
 
     def check_secrets(self, secrets: Space) -> None:
-        """Refuse secrets that are not the vertices of the lattice.
-
-        Raises:
-            InputError: If they are others.
-        """
+        """Refuse secrets that are not the vertices of the lattice; `InputError` if they are others."""
         if secrets != self.lattice:
             raise InputError(
                 f"the guarantee ({self}) is for the vertices of a lattice ({self.lattice!r}), but the secrets are "
@@ -106,8 +102,7 @@ class CoordinateProof(EpsilonProof):
 def bound_to(space: Space, guarantees: Iterable[Asked]) -> tuple[Guarantee, ...]:
     """Return guarantees, with those for points replaced by rows for the vertices of a lattice.
 
-    Raises:
-        InputError: If coordinate privacy is required of values that are not vertices of a lattice.
+    Raises `InputError` if coordinate privacy is required of values that are not vertices of a lattice.
     """
     found: list[Guarantee] = []
     for each in guarantees:
@@ -145,8 +140,7 @@ def prove_steps(mechanism: Mechanism, lattice: Lattice, epsilon: float) -> Epsil
 def prove_coordinate_privacy(mechanism: Mechanism, guarantee: VertexPrivacy) -> CoordinateProof:
     """Prove a bound on the epsilon per unit of length of a mechanism on vertices, for all points that they serve.
 
-    Raises:
-        InputError: If the mechanism's secrets are not the vertices of the guarantee.
+    Raises `InputError` if the mechanism's secrets are not the vertices of the guarantee.
     """
     promise, lattice = guarantee.promise, guarantee.lattice
     guarantee.check_secrets(mechanism.secrets)

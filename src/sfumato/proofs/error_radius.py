@@ -32,11 +32,9 @@ def error_radius(mechanism: Randomizer, confidence: float = 0.95) -> float:
     is any point of a cell, or any point that a lattice serves. It is the least such radius, rounded up by 0.1 %
     for a hundred places, 2 % for a thousand, and more for many thousands. Of noise for coordinates it is the
     quantile of the noise's length, with what snapping and rounding of degrees add. Distances are on the ground.
-    Points outside, which a release moves in, are farther by that move.
-
-    Raises:
-        InputError: If the confidence is not a probability above 0, secrets or reports are not places, a report is
-            a tuple, or the radius is not bounded.
+    Points outside, which a release moves in, are farther by that move. Raises `InputError` if the confidence is
+    not a probability above 0, secrets or reports are not places, a report is a tuple, or the radius is not
+    bounded.
 
     Source:
         docs/proofs/error-radius.md.
@@ -149,11 +147,9 @@ def posterior_radii(mechanism: Randomizer, prior: Prior, confidence: float = 0.9
 
     There is one radius for each report, NaN where the prior excludes it. The prior says how probable each cell is,
     or each vertex that points are rounded to; nothing is assumed of the place within a cell or near a vertex. A
-    radius depends on the report and the prior alone, so it reveals nothing further about x.
-
-    Raises:
-        InputError: If the confidence is not a probability above 0, the mechanism is not one on cells or a lattice,
-            or the prior is not on its secrets.
+    radius depends on the report and the prior alone, so it reveals nothing further about x. Raises `InputError` if
+    the confidence is not a probability above 0, the mechanism is not one on cells or a lattice, or the prior is
+    not on its secrets.
 
     Example:
         >>> import sfumato as sf

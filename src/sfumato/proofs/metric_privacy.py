@@ -111,14 +111,12 @@ def prove_metric_privacy(mechanism: Mechanism, guarantee: MetricPrivacy) -> Epsi
     """Prove a bound on the epsilon of a mechanism, over all pairs and observables.
 
     The likelihood ratios of the integers are compared with exponentials that interval arithmetic rounds down.
-    Where floats cannot decide the claim, exact integers do. The origin of the mechanism is not used.
+    Where floats cannot decide the claim, exact integers do. The origin of the mechanism is not used. Raises
+    `InputError` if it is for other secrets.
 
     Args:
         mechanism: A mechanism of n secrets.
         guarantee: The claim, on the same n secrets.
-
-    Raises:
-        InputError: If it is for other secrets.
     """
     guarantee.check_secrets(mechanism.secrets)
     ratios, n = _all_ratios(mechanism), mechanism.shape[0]

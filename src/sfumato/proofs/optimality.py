@@ -88,11 +88,10 @@ def check_optimality(
 ) -> None:
     """Refuse prices that prove nothing about the stated objective, for the loss of the mechanism's observables.
 
-    Raises:
-        InputError: If there is no prior or no loss; the objective is unknown or the prices
-            are those of another one; the mechanism's observables are not among the candidates, or have another
-            loss; the prices do not fit the secrets, observables and guarantees; or the mechanism loses more than
-            the bound on the loss in the dual game.
+    Raises `InputError` if there is no prior or no loss; the objective is unknown or the prices are those of
+    another one; the mechanism's observables are not among the candidates, or have another loss; the prices do not
+    fit the secrets, observables and guarantees; or the mechanism loses more than the bound on the loss in the dual
+    game.
     """
     if prior is None or loss is None:
         raise InputError(
@@ -122,11 +121,8 @@ def prove_optimality(
     """Return the bound on the objective for every mechanism with the guarantees and constraints.
 
     It is a lower bound on the loss, or an upper bound on the distortion. Where there are candidates, their loss
-    counts instead of ``loss``, that of the mechanism's observables.
-
-    Raises:
-        InputError: If prices name secrets or observables that do not exist, price
-            constraints that are not required, or are those of another objective.
+    counts instead of ``loss``, that of the mechanism's observables. Raises `InputError` if prices name secrets or
+    observables that do not exist, price constraints that are not required, or are those of another objective.
     """
     loss = _priced(loss, optimality)
     _check(loss, guarantees, optimality, constraints)

@@ -31,9 +31,10 @@ class PlaceDistortion(DistortionPrivacy):
 
     The error is the distance on the ground from the person's true point, not from a cell or a vertex, to the
     guess, which may be any point. A program knows finitely many guesses only, and an attacker with fewer guesses
-    has at least as large an error. So `design` adds the best guesses against its result until none is missing;
-    the proof covers all guesses. The average is over the visits, whose places the attacker knows, and nothing
-    more. Mechanism files store these places for later proofs.
+    has at least as large an error. So `design` adds the best guesses against its result until none is missing; the
+    proof covers all guesses. The average is over the visits, whose places the attacker knows, and nothing more.
+    Mechanism files store these places for later proofs. Raises `InputError` if the minimum is not a length, or is
+    negative. Raises `UnitError` if its unit is not one of length. Raises `DataError` if no visit is inside.
 
     Args:
         minimum: The least expected error; a number, or text such as ``"800 m"``.
@@ -48,11 +49,6 @@ class PlaceDistortion(DistortionPrivacy):
         times: The number of visits at each, array (k,).
         points: The true points on the plane.
         guesses: Metres east and north of the guesses that the program knows, array (guesses, 2).
-
-    Raises:
-        InputError: If the minimum is not a length, or is negative.
-        UnitError: If its unit is not one of length.
-        DataError: If no visit is inside.
 
     Source:
         Shokri, "Privacy Games", equations 7 and 21, for points; docs/proofs/true-place.md.
@@ -111,6 +107,8 @@ class PlaceDistortion(DistortionPrivacy):
     ) -> PlaceDistortion:
         """Return the distortion for distinct places of visits; the rest is computed from them.
 
+        Raises `InputError` if they do not fit, a place is outside, or one was visited less than once.
+
         Args:
             minimum: The least expected error.
             places: The lattice or the cells.
@@ -118,9 +116,6 @@ class PlaceDistortion(DistortionPrivacy):
             times: The number of visits at each, array (k,).
             guesses: Metres east and north of the guesses for a program, array (guesses, 2).
             unit: The unit of the minimum.
-
-        Raises:
-            InputError: If they do not fit, a place is outside, or one was visited less than once.
         """
         if len(degrees) == 0 or degrees.shape != (len(times), 2) or guesses.shape[1:] != (2,) or not len(guesses):
             raise InputError(
@@ -165,11 +160,7 @@ class PlaceDistortion(DistortionPrivacy):
         return self.of_places(self.minimum, self.places, self.degrees, self.times, kept, self.distance.unit)
 
     def check_secrets(self, secrets: Space) -> None:
-        """Refuse other places.
-
-        Raises:
-            InputError: If the secrets are not the places.
-        """
+        """Refuse other places; `InputError` if the secrets are not the places."""
         if secrets != self.places:
             raise InputError(
                 f"the distortion is for {self.places!r}, but the mechanism's secrets are {secrets!r}.",
@@ -184,12 +175,11 @@ class PlaceDistortion(DistortionPrivacy):
     def attack(self, mechanism: Mechanism, prior: Prior) -> Guesses:
         """Return the best guesses on the plane against a mechanism, with the proved bound on their error.
 
+        Raises `InputError` if the mechanism is on other places.
+
         Args:
             mechanism: A mechanism on the places.
             prior: Probabilities of the places; the distribution within a place is that of the visits.
-
-        Raises:
-            InputError: If the mechanism is on other places.
         """
         self.check_secrets(mechanism.secrets)
         return self.points.under(prior.probabilities, np.asarray(self.places.coordinates)).guesses(
@@ -208,8 +198,7 @@ class PlaceDistortion(DistortionPrivacy):
     def check_possible(self, prior: Prior) -> None:
         """Refuse an error that no mechanism can force.
 
-        Raises:
-            InfeasibleError: If it is not below the error of an attacker who sees no report.
+        Raises `InfeasibleError` if it is not below the error of an attacker who sees no report.
         """
         silent = Mechanism(np.ones((len(prior), 1)), prior.space)
         most = self.lower(self.attack(silent, prior))

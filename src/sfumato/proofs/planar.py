@@ -45,8 +45,7 @@ class NoiseProof(CompactRepr):
     def factor(self, distance_m: ArrayLike) -> Floats:
         """Return upper bounds on the likelihood ratio of a report from two points, at distances in metres.
 
-        Raises:
-            InputError: If a distance is negative or not a number.
+        Raises `InputError` if a distance is negative or not a number.
         """
         apart = numbers(distance_m, "the distance")
         if not (apart >= 0).all():
@@ -102,7 +101,8 @@ def prove_planar_noise(
     Points are snapped to the nearest lattice point, and a vector z of whole steps is added. So the exponent per
     metre of the plane is rate / step, and two points seem at most sqrt(2) steps farther apart than they are. On
     the ground it is multiplied by the largest stretch C / sin C within the reach, C the reach over WGS84's polar
-    half-axis. docs/proofs/planar-noise.md.
+    half-axis. docs/proofs/planar-noise.md. Raises `InputError` if the rate or the step is not positive, or the
+    reach not within 1,500 km.
 
     Args:
         promise: The claim.
@@ -110,9 +110,6 @@ def prove_planar_noise(
         step_m: The step of the lattice, metres.
         reach_m: The largest distance of points from the centre of an azimuthal equidistant plane, metres; infinite
             for points and distances of a plane.
-
-    Raises:
-        InputError: If the rate or the step is not positive, or the reach not within 1,500 km.
     """
     if not (rate > 0 and step_m > 0):
         raise InputError(f"noise of rate {rate} on a lattice of {step_m} m cannot be drawn.", "use positive ones.")

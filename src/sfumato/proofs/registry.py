@@ -146,15 +146,12 @@ def prove(
     """Return what is proved, and what is not, of the integers or the exact recipe that a mechanism draws from.
 
     The proof is chosen by exact types. A mechanism of a class outside this package, or with a part of one, has no
-    proof: its guarantees remain stated.
+    proof: its guarantees remain stated. Raises `InputError` if a guarantee is for other secrets, counts in
+    distances that a file states and nothing confirms, or its distances have the name of others.
 
     Args:
         randomizer: The mechanism.
         guarantee: The guarantee to prove; by default each that its maker states.
-
-    Raises:
-        InputError: If a guarantee is for other secrets, counts in distances that a file states and nothing
-            confirms, or its distances have the name of others.
 
     Example:
         >>> import sfumato as sf
@@ -348,10 +345,8 @@ def laplace_epsilon(scale: Fraction, sensitivity: int) -> Fraction:
     """Return the exact epsilon of noise k with probability proportional to exp(-|k| / scale).
 
     ``| |o - s| - |o - s'| | <= |s - s'|``, so the exponents differ by at most |s - s'| / scale, with equality for
-    a report beyond both. ``sensitivity`` is the largest difference of the two true numbers.
-
-    Raises:
-        InputError: If an argument is not positive.
+    a report beyond both. ``sensitivity`` is the largest difference of the two true numbers. Raises `InputError` if
+    an argument is not positive.
     """
     _positive(scale=scale, sensitivity=sensitivity)
     return sensitivity / scale
@@ -360,17 +355,15 @@ def laplace_epsilon(scale: Fraction, sensitivity: int) -> Fraction:
 def staircase_epsilon(epsilon: Fraction, width: int, step: int, sensitivity: int) -> Fraction:
     """Return an epsilon of noise k with probability proportional to exp(-epsilon stair(|k|)).
 
-    With |k| = q width + j, the stair is q for j < step and q + 1 beyond. It never falls, and
-    stair(m + width) = stair(m) + 1; so for true numbers at most n widths apart it differs by at most n.
+    With |k| = q width + j, the stair is q for j < step and q + 1 beyond. It never falls, and stair(m + width) =
+    stair(m) + 1; so for true numbers at most n widths apart it differs by at most n. Raises `InputError` if an
+    argument is not positive, or the step is wider than the stair.
 
     Args:
         epsilon: The fall of one stair, positive.
         width: The width of a stair.
         step: The part of the width before the fall, 1 to ``width``.
         sensitivity: The largest difference of the two true numbers.
-
-    Raises:
-        InputError: If an argument is not positive, or the step is wider than the stair.
     """
     _positive(epsilon=epsilon, width=width, step=step, sensitivity=sensitivity)
     if step > width:
@@ -382,10 +375,7 @@ def gaussian_rho(variance: Fraction, sensitivity: int) -> Fraction:
     """Return the exact rho of noise k with probability proportional to exp(-k**2 / (2 variance)).
 
     The Renyi divergence of order a of two answers is at most a rho, for every a > 1. ``sensitivity`` is the
-    largest difference of the two true numbers.
-
-    Raises:
-        InputError: If an argument is not positive.
+    largest difference of the two true numbers. Raises `InputError` if an argument is not positive.
 
     Source:
         Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", 2020, theorem 4 (rho is
@@ -410,17 +400,14 @@ def bits_epsilon(weights: NDArray[np.generic]) -> float:
 def subset_epsilon(categories: int, size: int, left_out: int, inside: int) -> float:
     """Return the epsilon, rounded up, of a set that includes the own category or not and is uniform given that.
 
-    A set that includes the own category has the probability inside / C(k - 1, d - 1), and another one
-    left_out / C(k - 1, d), up to the same factor.
+    A set that includes the own category has the probability inside / C(k - 1, d - 1), and another one left_out /
+    C(k - 1, d), up to the same factor. Raises `InputError` if there is no such report.
 
     Args:
         categories: The number k of categories, at least 2.
         size: The number d of categories in a report, 1 to k - 1.
         left_out: The integer weight of reports without the own category.
         inside: The weight of reports with it.
-
-    Raises:
-        InputError: If there is no such report.
     """
     if not 1 <= size < categories:
         raise InputError(f"subsets of {size} out of {categories} categories have no guarantee.", "use 1 to k - 1.")

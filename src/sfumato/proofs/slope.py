@@ -69,14 +69,12 @@ def steepest(mechanism: Mechanism, unit: str = "km") -> Steepest:
 
     On a triangle a likelihood is affine, and its slope is largest where it is least, at a corner. On a square it
     is a sum of products of splines: the slope is bounded by Bernstein coefficients of |grad f|**2 and f**2 on
-    smaller and smaller parts, until both ends of the bracket agree to one part in 10**9.
+    smaller and smaller parts, until both ends of the bracket agree to one part in 10**9. Raises `InputError` if
+    the secrets are not the vertices of a lattice.
 
     Args:
         mechanism: A mechanism whose secrets are the vertices of a lattice.
         unit: The unit of length.
-
-    Raises:
-        InputError: If the secrets are not the vertices of a lattice.
     """
     lattice = mechanism.secrets
     if not isinstance(lattice, Lattice):
@@ -392,14 +390,12 @@ def worst_border(mechanism: Mechanism, apart: float | str = "1 m") -> Border:
     """Return two points on the two sides of a border between cells with the largest likelihood ratio of a report.
 
     A point counts as the middle of its cell, so a guarantee for the middles says nothing about two points a step
-    apart on the two sides of a border. Cells with a common side or corner are compared.
+    apart on the two sides of a border. Cells with a common side or corner are compared. Raises `InputError` if the
+    secrets are not the cells of a grid, or the distance is not below the sides of a cell.
 
     Args:
         mechanism: A mechanism on the cells of a `Grid`.
         apart: The distance of the points across the border, below the sides of a cell.
-
-    Raises:
-        InputError: If the secrets are not the cells of a grid, or the distance is not below the sides of a cell.
     """
     from ..geo import Grid
 

@@ -64,10 +64,8 @@ def zero_leakage_test(
 
     It is 2 n ln 2 times the plug-in mutual information in bits. Under the hypothesis every order of the outputs
     has the same probability, and random tables with the same margins are random orders, so the level is exact for
-    any number of samples. ``failure`` is the probability of rejecting although nothing leaks.
-
-    Raises:
-        InputError: If so few permutations can never reject at the level.
+    any number of samples. ``failure`` is the probability of rejecting although nothing leaks. Raises `InputError`
+    if so few permutations can never reject at the level.
 
     Source:
         Chatzikokolakis, Chothia and Guha, "Statistical measurement of information leakage", TACAS 2010, test by
@@ -100,7 +98,8 @@ def dependence_test(
     If they are, then every order of the outputs of one secret has the same probability. Numbers (and each
     coordinate of points) are compared with those some calls later by the correlation of their ranks, within each
     secret; other labels by how often they are equal. The statistic is the largest deviation over all lags, in
-    standard deviations of the permuted orders; the level is exact.
+    standard deviations of the permuted orders; the level is exact. Raises `InputError` if there are too few
+    outputs for the lags.
 
     Args:
         outputs: The outputs in the order of the calls: floats, tuples of floats, or labels.
@@ -109,9 +108,6 @@ def dependence_test(
         permutations: The number of random orders.
         failure: The probability of a false alarm.
         seed: Of the orders; by default a fresh one.
-
-    Raises:
-        InputError: If there are too few outputs for the lags.
 
     Example:
         >>> from sfumato.statistics import dependence_test
@@ -231,7 +227,8 @@ def repetition(
     only, k calls at s that all give o, and k calls at s' that all give another o', happen with probability at most
     (1 + exp(-epsilon d(s, s')))^(-2(k-1)): p(o|s) and p(o'|s') are each at most 1 - exp(-epsilon d) times the
     other, so that their product is at most (1 + exp(-epsilon d))^-2. Both are multiplied by the number of secrets,
-    or of pairs, from which the most extreme one was selected.
+    or of pairs, from which the most extreme one was selected. Raises `InputError` if there are fewer than two
+    calls or no secret.
 
     Args:
         black_box: Returns one output for a secret.
@@ -240,9 +237,6 @@ def repetition(
         mechanism: The claimed mechanism, with these secrets among its own.
         epsilon: The claimed epsilon per unit of the metric, if the mechanism is not known.
         metric: The metric on the secrets called, in their order; by default 1 between distinct ones.
-
-    Raises:
-        InputError: If there are fewer than two calls or no secret.
     """
     labels = list(secrets)
     if calls < 2 or not labels:
@@ -382,7 +376,9 @@ def decide(
     Ctrl-C ends the audit with the results so far.
 
     The probability rests on independent calls. A box that repeats itself (a memo, a fixed seed) is reported by
-    `Decision.repetition`: its noise is either not fresh or not as claimed.
+    `Decision.repetition`: its noise is either not fresh or not as claimed. Raises `InputError` if an argument is
+    out of range, fewer than two secrets are given, or the outputs are continuous and no bins are given. Raises
+    `UnitError` if the unit of epsilon does not fit.
 
     Args:
         black_box: Returns one output for a secret: a label, a number or a point.
@@ -395,11 +391,6 @@ def decide(
         bins: Bins for outputs that are numbers, fixed beforehand; or the number of bins to choose from the first
             calls. By default outputs are labels.
         progress: Called with the number of calls and the lower bound so far.
-
-    Raises:
-        InputError: If an argument is out of range, fewer than two secrets are given, or the outputs are continuous
-            and no bins are given.
-        UnitError: If the unit of epsilon does not fit.
 
     Example:
         >>> from sfumato.statistics import decide

@@ -168,7 +168,8 @@ def estimate_guessing(
 
     From below: a guess learned on a random part of the samples is tested on the other part; no guess does better
     than the best one. From above: the plug-in is never below the truth on average, and one sample moves it by at
-    most 1/n, so it exceeds the truth less sqrt(ln(1/a) / 2n) with probability 1 - a (McDiarmid).
+    most 1/n, so it exceeds the truth less sqrt(ln(1/a) / 2n) with probability 1 - a (McDiarmid). Raises
+    `InputError` if a secret of positive prior was not sampled.
 
     Args:
         sample: The samples. Without a prior, the pairs of secret and output must be independent draws, and the
@@ -179,12 +180,9 @@ def estimate_guessing(
         share: The part of the samples that learns the guess.
         seed: Of the split; by default a fresh one.
 
-    Raises:
-        InputError: If a secret of positive prior was not sampled.
-
     Source:
-        McDiarmid, "On the method of bounded differences", 1989; Hoeffding, 1963;
-        Cherubin, Chatzikokolakis and Palamidessi, S&P 2019, estimate without bounds.
+        McDiarmid, "On the method of bounded differences", 1989; Hoeffding, 1963; Cherubin, Chatzikokolakis and
+        Palamidessi, S&P 2019, estimate without bounds.
 
     Example:
         >>> from sfumato.statistics import Sample, estimate_guessing
@@ -277,10 +275,7 @@ def total_variation_radius(samples: int, values: int, failure: float = 0.05) -> 
 
     and of 1, where m values are possible, seen or not. A sample is a value, or a distribution on the values, such
     as the shares of one user's visits to each cell. Samples must be independent of each other: visits of one
-    person are not, users drawn at random are.
-
-    Raises:
-        InputError: If a number is out of range.
+    person are not, users drawn at random are. Raises `InputError` if a number is out of range.
 
     Source:
         Weissman, Ordentlich, Seroussi, Verdu and Weinberger, "Inequalities for the L1 deviation of the empirical

@@ -147,7 +147,7 @@ def epsilon_lower(
 
     L and U are Clopper-Pearson bounds. The failure probability is shared (Bonferroni) among all events and pairs
     tried: single outputs, where they were fixed beforehand, and unions that one random part of the samples chooses
-    and the other part judges.
+    and the other part judges. Raises `InputError` if an argument is out of range, or the metric does not fit.
 
     Args:
         sample: The samples; those of one secret must be independent draws.
@@ -159,12 +159,8 @@ def epsilon_lower(
         share: The part of the samples that chooses.
         seed: Of the split; by default a fresh one.
 
-    Raises:
-        InputError: If an argument is out of range, or the metric does not fit.
-
     Source:
-        Clopper and Pearson, 1934; the choice by likelihood ratio follows Neyman and
-        Pearson, 1933.
+        Clopper and Pearson, 1934; the choice by likelihood ratio follows Neyman and Pearson, 1933.
 
     Example:
         >>> from sfumato.statistics import Sample, epsilon_lower
@@ -195,11 +191,9 @@ def delta_lower(
     delta >= L - exp(epsilon d(s, s')) U, for bounds L <= p(E|s) and U >= p(E|s').
 
     Epsilon is per unit of the metric: a number, or text such as ``"0.6/km"``. The answer exceeds the true delta
-    with probability at most ``failure``. All other arguments are those of `epsilon_lower`.
-
-    Raises:
-        InputError: If an argument is out of range, or the metric does not fit.
-        UnitError: If the unit of epsilon does not fit.
+    with probability at most ``failure``. All other arguments are those of `epsilon_lower`. Raises `InputError` if
+    an argument is out of range, or the metric does not fit. Raises `UnitError` if the unit of epsilon does not
+    fit.
     """
     rate = units.parse(epsilon, per=True, unit="" if metric is None else metric.unit, what="epsilon")
     if rate < 0:

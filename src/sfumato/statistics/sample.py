@@ -26,7 +26,8 @@ class Sample(NotebookRepr):
     """Counts of each output for each secret.
 
     The samples of one secret are assumed to be independent draws of its row of the channel; every probability of
-    failure that is derived from a sample rests on that.
+    failure that is derived from a sample rests on that. Raises `InputError` if fewer than two secrets were
+    sampled, or a count is negative, fractional or NaN.
 
     Args:
         counts: Array (secrets, outputs) of whole numbers.
@@ -37,9 +38,6 @@ class Sample(NotebookRepr):
     Attributes:
         secrets_named: Whether the order of the secrets was given, as a metric needs it.
         outputs_fixed: Whether the outputs were fixed beforehand.
-
-    Raises:
-        InputError: If fewer than two secrets were sampled, or a count is negative, fractional or NaN.
 
     Example:
         >>> from sfumato.statistics import Sample
@@ -84,14 +82,13 @@ class Sample(NotebookRepr):
     ) -> Sample:
         """Return the sample of pairs: the i-th output was seen for the i-th secret.
 
+        Raises `InputError` if the two differ in length, a label is NaN, or is not in its space.
+
         Args:
             secrets: The secret of each sample.
             outputs: The output of each sample; any hashable labels.
             space: All secrets, in the order of the metric; by default those that occur.
             observables: All outputs, if they are known beforehand; by default those that occur.
-
-        Raises:
-            InputError: If the two differ in length, a label is NaN, or is not in its space.
         """
         rows, columns = _labels(secrets, "secret"), _labels(outputs, "output")
         if len(rows) != len(columns):
@@ -113,6 +110,8 @@ class Sample(NotebookRepr):
     ) -> Sample:
         """Return the sample of continuous outputs, counted in bins.
 
+        Raises `InputError` if a value is NaN or infinite, or the lengths differ.
+
         Args:
             secrets: The secret of each sample.
             values: Array (n,) of numbers, or (n, k) of points.
@@ -121,9 +120,6 @@ class Sample(NotebookRepr):
             space: All secrets, in the order of the metric.
             share: The part that chooses the bins.
             seed: Of the choice of that part; by default a fresh one.
-
-        Raises:
-            InputError: If a value is NaN or infinite, or the lengths differ.
         """
         rows, points = _labels(secrets, "secret"), as_points(values)
         if len(rows) != len(points):
