@@ -21,9 +21,12 @@ from .constraints import expected_loss_above as expected_loss_above
 from .constraints import prove_constraint as prove_constraint
 from .constraints import worst_loss_above as worst_loss_above
 from .coordinates import CoordinateProof as CoordinateProof
+from .coordinates import NoiseCertificate as NoiseCertificate
+from .coordinates import NoiseProof as NoiseProof
 from .coordinates import VertexPrivacy as VertexPrivacy
 from .coordinates import bound_to as bound_to
 from .coordinates import prove_coordinate_privacy as prove_coordinate_privacy
+from .coordinates import prove_planar_noise as prove_planar_noise
 from .error_radius import error_radius as error_radius
 from .error_radius import posterior_radii as posterior_radii
 from .error_radius import radius_words as radius_words
@@ -35,9 +38,6 @@ from .optimality import Optimality as Optimality
 from .optimality import check_optimality as check_optimality
 from .optimality import prove_optimality as prove_optimality
 from .place_distortion import PlaceDistortion as PlaceDistortion
-from .planar import NoiseCertificate as NoiseCertificate
-from .planar import NoiseProof as NoiseProof
-from .planar import prove_planar_noise as prove_planar_noise
 from .registry import Proved as Proved
 from .registry import ReportBound as ReportBound
 from .registry import Stated as Stated

@@ -41,14 +41,10 @@ _OTHER_TERMS: Final = 6  # other than the prices, in the error of a reduced cost
 class Multipliers(Immutable, CompactRepr):
     """Prices of the constraints of a design problem; negative entries count as zero.
 
-    The priced rows are p(o|s) <= exp(e) p(o|s'). All arrays but ``guesses`` and ``worst`` have one entry per row.
+    The priced rows are p(o|s) <= exp(e) p(o|s'). Their s, s' and o are positions ``secrets``, ``others`` and
+    ``observables``, arrays (k,), with the prices ``local`` and the e ``exponents``.
 
     Attributes:
-        secrets: Array (k,), the s of each row.
-        others: Array (k,), its s'.
-        observables: Array (k,), its o.
-        local: Array (k,), its price.
-        exponents: Array (k,), its e.
         guesses: Array (guesses, observables), prices of the optimal-attack rows, or None.
         worst: Array (secrets,), prices of the worst-case rows, or None.
         loss: The price of the loss bound (dual game only).
@@ -75,14 +71,9 @@ def loss_bound(
 ) -> float:
     """Return a proved lower bound on the loss of every mechanism that satisfies the guarantees.
 
-    Raises `InputError` if a distance is negative, or a loss where its worst case is bounded.
-
-    Args:
-        prior: Array (n,).
-        loss: Array (n, m).
-        multipliers: Prices from any solver.
-        distance: Array (guesses, n) of the distortion guarantee, non-negative.
-        minimum: The distortion that is guaranteed.
+    The prior is (n,), the loss (n, m), and ``multipliers`` are prices from any solver. ``distance``, array
+    (guesses, n), non-negative, and ``minimum`` are those of a distortion guarantee. Raises `InputError` if a
+    distance is negative, or a loss where its worst case is bounded.
     """
     weights = prior
     if multipliers.worst is not None:
@@ -115,16 +106,9 @@ def loss_bound(
 def distortion_bound(
     prior: Floats, loss: Floats, distance: Floats, max_loss: float, multipliers: Multipliers
 ) -> float:
-    """Return a proved upper bound on the distortion privacy under a loss bound.
+    """Return a proved upper bound on the distortion privacy under a bound on the expected loss.
 
-    Raises `InputError` if a distance is negative.
-
-    Args:
-        prior: Array (n,).
-        loss: Array (n, m).
-        distance: Array (guesses, n), non-negative.
-        max_loss: The largest expected loss allowed.
-        multipliers: Prices from any solver.
+    The arguments are those of `loss_bound`. Raises `InputError` if a distance is negative.
     """
     _check(distance, "the adversary's distance")
     without_report = _blind_error(prior, distance)
@@ -166,8 +150,7 @@ def shares(prices: Floats) -> Floats:
     most = prices.max(axis=0)
     # By the largest first, because the sum of prices may overflow.
     scaled = np.divide(np.maximum(prices, 0.0), most, out=np.ones_like(prices), where=most > 0)
-    found: Floats = scaled / scaled.sum(axis=0)
-    return found
+    return np.asarray(scaled / scaled.sum(axis=0))
 
 
 def least_loss_of_truth(prior: Floats, loss: Floats, *, worst: bool) -> float:
@@ -271,16 +254,10 @@ def many_loss_bound(
 ) -> float:
     """Return a proved lower bound on the largest expected loss of every mechanism that satisfies all constraints.
 
-    With masses of zero there is no loss: a positive bound then proves that no mechanism satisfies them. Raises
-    `InputError` if a loss is negative and there are several masses.
-
-    Args:
-        masses: Array (k, n), a mass of each secret for each expected loss, at least 0.
-        loss: Array (n, m).
-        prices: Prices from any solver.
-        prior: Array (n,), known to the attackers.
-        attackers: The distortion guarantees.
-        constraints: The linear constraints.
+    ``masses``, array (k, n), at least 0, have a mass of each secret for each expected loss, and the prior (n,) is
+    that known to the attackers. With masses of zero there is no loss: a positive bound then proves that no
+    mechanism satisfies the distortion guarantees ``attackers`` and the linear constraints. Prices are from any
+    solver. Raises `InputError` if a loss is negative and there are several masses.
     """
     count = len(masses)
     if count == 1:
@@ -332,14 +309,8 @@ class LeastCosts:
         prior(s) loss(s, o) + (sum of lam of the rows (s, .)) - (sum of exp(e) lam of the rows (., s)),
 
     as in `loss_bound`, which takes the prices of all observables at once. Ten thousand secrets and observables
-    have 10**9 prices; here those of one observable are processed at a time.
-
-    Args:
-        prior: Array (n,).
-        loss: Array (n, m).
-        secrets: Array (k,), the s of each row that may have a price, for every observable.
-        others: Array (k,), its t.
-        exponents: Array (k,), its e.
+    have 10**9 prices; here those of one observable are processed at a time. The s, t and e of each row that may
+    have a price are ``secrets``, ``others`` and ``exponents``, arrays (k,), for every observable.
     """
 
     def __init__(
@@ -354,12 +325,8 @@ class LeastCosts:
     def of(self, observable: int, rows: Positions, prices: Floats) -> Floats:
         """Return the reduced costs of an observable, array (n,), no larger than the exact ones.
 
-        Raises `InputError` if the rows are not ascending: their prices are added up.
-
-        Args:
-            observable: Its position.
-            rows: Array (r,), the rows that have a price, ascending.
-            prices: Array (r,), their prices; negative ones count as zero.
+        Its prices, array (r,), are those of ``rows``, ascending; negative ones count as zero. Raises `InputError`
+        if the rows are not ascending: their prices are added up.
         """
         if (np.diff(rows) <= 0).any():
             raise InputError("rows with prices are not ascending.", "sort them, and give each once.")

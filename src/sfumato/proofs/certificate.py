@@ -40,14 +40,9 @@ from .slope import Steepest
 def relative_gap(value: float, bound: float, least: float = 0.0, *, maximise: bool = False) -> float:
     """Return an upper bound on the distance of a value from the optimum, relative to the value.
 
-    It is 0 where the value reaches the bound, and ``inf`` for a value of 0 that could be better.
-
-    Args:
-        value: The value reached.
-        bound: Proved bound on any value.
-        least: A smaller value is replaced by this one as the reference. Solvers need it, because
-            a loss of zero has no relative gap; numbers shown to people do not.
-        maximise: Whether the bound is an upper one.
+    It is 0 where the value reaches the proved bound, an upper one with ``maximise``, and ``inf`` for a value of 0
+    that could be better. A value smaller than ``least`` is replaced by it as the reference. Solvers need that,
+    because a loss of zero has no relative gap; numbers shown to people do not.
     """
     distance = bound - value if maximise else value - bound
     size = max(abs(value), least)
@@ -58,14 +53,7 @@ def relative_gap(value: float, bound: float, least: float = 0.0, *, maximise: bo
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DistortionProof(CompactRepr):
-    """A proved bound on the optimal attack's expected error.
-
-    Attributes:
-        claimed: The claimed least expected error.
-        lower: A proved lower bound on the expected error.
-        holds: Whether the claim is proved.
-        unit: The unit of both.
-    """
+    """A proof that the optimal attack's expected error is at least ``claimed``; ``lower`` is a proved bound."""
 
     claimed: float
     lower: float
@@ -80,13 +68,12 @@ class Certificate:
     Attributes:
         metric_privacy: One proof per metric guarantee.
         distortion: One proof per distortion guarantee.
-        loss: Proved upper bound on the expected loss.
+        loss: Proved upper bound on the expected loss, in ``loss_unit``.
         worst_case_loss: Proved upper bound on the worst-case loss.
-        loss_unit: Their unit.
         objective: ``expected``, ``worst-case`` or ``distortion`` (the dual game).
         value: The objective, as proved of this mechanism.
-        bound: Proved bound on the objective of every mechanism with the same guarantees: a
-            lower bound on the loss, or an upper bound on the distortion.
+        bound: Proved bound on the objective of every mechanism with the same guarantees: a lower bound on the
+            loss, or an upper bound on the distortion.
         repair_weight: Share of the constant mechanism that was mixed in to repair the solver's answer.
         constraints: One proof per linear constraint.
     """
@@ -186,18 +173,11 @@ def certify(
     repair_weight: float = 0.0,
     constraints: Sequence[LinearConstraint] = (),
 ) -> Certificate:
-    """Return the certificate of a mechanism.
+    """Return the certificate of a mechanism, of which only the integers count.
 
-    Args:
-        mechanism: The mechanism; only its integers count.
-        prior: The prior on its secrets.
-        loss: Array (secrets, observables).
-        guarantees: The guarantees to prove.
-        objective: ``expected``, ``worst-case`` or ``distortion``.
-        bound: Proved bound on the objective, from `loss_bound` or `distortion_bound`.
-        distance: The adversary's distance, for the objective ``distortion``.
-        repair_weight: Share of the constant mechanism that was mixed in.
-        constraints: Linear constraints to be proved.
+    The bound on the objective (``expected``, ``worst-case`` or ``distortion``, by the adversary's distance) is
+    proved, by `loss_bound` or `distortion_bound`. ``repair_weight`` is the share of the constant mechanism that
+    was mixed in.
     """
     found: Loss = as_loss(loss, *mechanism.shape)
     epsilons, distortions = prove_guarantees(mechanism, prior, guarantees)
@@ -208,15 +188,13 @@ def certify(
     else:
         value = worst if objective == "worst-case" else expected
     kept = tuple(prove_constraint(mechanism, constraint) for constraint in constraints)
-    return Certificate(
-        epsilons, distortions, expected, worst, found.unit, objective, value, bound, repair_weight, kept
-    )
+    losses = expected, worst, found.unit
+    return Certificate(epsilons, distortions, *losses, objective, value, bound, repair_weight, kept)
 
 
 def as_dict(certificate: Certificate) -> dict[str, Any]:
     """Return the certificate as plain values for a file or a report; None stands for infinite bounds."""
-    found: dict[str, Any] = _plain({**asdict(certificate), "gap": certificate.gap, "holds": certificate.holds})
-    return found
+    return dict(_plain({**asdict(certificate), "gap": certificate.gap, "holds": certificate.holds}))
 
 
 def _plain(value: Any) -> Any:
@@ -232,11 +210,7 @@ def epsilon_between_points(mechanism: Mechanism, steep: Steepest) -> Bracket:
 
     Where the served area is convex it is the steepest slope of the log likelihoods. Elsewhere two points may be
     nearer than any served way between them: the slope is then a lower bound, and the rows of all pairs of vertices
-    prove the upper one.
-
-    Args:
-        mechanism: A mechanism whose secrets are the vertices of a lattice.
-        steep: Its steepest slope, by `steepest`; epsilon is per its unit.
+    prove the upper one. ``steep`` is the slope by `steepest`; epsilon is per its unit.
     """
     lattice, found = mechanism.secrets, steep.epsilon
     if not isinstance(lattice, Lattice) or lattice.convex:

@@ -27,14 +27,10 @@ Integers = NDArray[Any]  # of Python's own, which do not overflow
 class LinearConstraint(Immutable):
     """A linear constraint on a mechanism: sum over s, o of A[s, o] p(o|s) <= b.
 
+    A are ``coefficients``, array (n, m) of secrets and observables, and b is ``at_most``, a number in ``unit``
+    (one short word; empty for a pure number), or text such as ``"500 m"``. ``name`` is that of the sum in texts.
     Raises `InputError` if a coefficient or b is not finite, or the unit is no short word. Raises `UnitError` if
     the unit of b does not fit.
-
-    Args:
-        coefficients: A, array (n, m) of secrets and observables.
-        at_most: b, in ``unit``; a number, or text such as ``"500 m"``.
-        unit: The unit of the sum, one short word; empty for a pure number.
-        name: The name of the sum in texts.
 
     Example:
         The second of two secrets may report itself at most every other time.
@@ -65,13 +61,9 @@ class LinearConstraint(Immutable):
         """Return the limit of an expected loss: sum over s, o of prior(s) l(s, o) p(o|s) <= b.
 
         It limits a second loss, or the loss for a second prior, in addition to the objective. The products of
-        prior and loss are rounded up, so the limit holds for the exact ones. Raises `InputError` if sizes do not
-        fit. Raises `UnitError` if the unit of the limit does not fit.
-
-        Args:
-            prior: The prior on the n secrets.
-            loss: The loss, array (n, m), a `Loss` or a `Metric`.
-            at_most: The largest expected loss, in the loss's unit or as text (``"500 m"``).
+        prior and loss, array (n, m), are rounded up, so the limit holds for the exact ones. ``at_most`` is in the
+        loss's unit, or text (``"500 m"``). Raises `InputError` if sizes do not fit. Raises `UnitError` if the unit
+        of the limit does not fit.
         """
         shape = np.shape(loss.array if isinstance(loss, Loss | Metric) else loss)
         found = as_loss(loss, len(prior), shape[-1] if shape else 0)
@@ -81,10 +73,7 @@ class LinearConstraint(Immutable):
         return cls(readonly(above), at_most, unit=found.unit, name=f"expected {found.name}")
 
     def check_shape(self, secrets: int, observables: int) -> None:
-        """Refuse a mechanism of another size.
-
-        Raises `InputError` if the coefficients are for other numbers of secrets or observables.
-        """
+        """Refuse other numbers of secrets or observables than those of the coefficients (`InputError`)."""
         if self.coefficients.shape != (secrets, observables):
             n, m = self.coefficients.shape
             raise InputError(
@@ -102,15 +91,7 @@ class LinearConstraint(Immutable):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ConstraintProof(CompactRepr):
-    """A proof of a linear constraint.
-
-    Attributes:
-        claimed: The claimed limit.
-        upper: A proved upper bound on the sum.
-        holds: Whether the claim is proved.
-        unit: The unit of both.
-        constraint: The constraint in words.
-    """
+    """A proof of a linear constraint: its limit ``claimed``, and a proved upper bound on the sum, in ``unit``."""
 
     claimed: float
     upper: float
@@ -120,10 +101,7 @@ class ConstraintProof(CompactRepr):
 
 
 def prove_constraint(mechanism: Mechanism, constraint: LinearConstraint) -> ConstraintProof:
-    """Prove a linear constraint over the integers of a mechanism of n secrets and m observables.
-
-    Raises `InputError` if it is for other numbers of secrets or observables.
-    """
+    """Prove a linear constraint over the integers of a mechanism; `InputError` if it is for another size."""
     constraint.check_shape(*mechanism.shape)
     upper = weighted_sum_above(mechanism, constraint.coefficients)
     holds = upper <= constraint.at_most
@@ -136,10 +114,7 @@ def _named(name: str) -> str:
 
 
 def as_constraints(given: object) -> tuple[LinearConstraint, ...]:
-    """Return one linear constraint or several as a tuple.
-
-    Raises `InputError` if something given is not a linear constraint.
-    """
+    """Return one linear constraint or several as a tuple; `InputError` for anything else."""
     every = (given,) if isinstance(given, LinearConstraint) else given
     if not isinstance(every, Iterable):
         raise InputError(f"{given!r} is not a linear constraint.", python("pass LinearConstraint."))

@@ -65,11 +65,7 @@ def error_radius(mechanism: Randomizer, confidence: float = 0.95) -> float:
 
 
 class _Search:
-    """Search for a radius that holds at every point of parts.
-
-    Attributes:
-        radius_m: The radius, which holds in every part that was covered.
-    """
+    """Search for a radius, ``radius_m``, that holds at every point of the parts that were covered."""
 
     def __init__(self, targets: Floats, matrix: Floats, confidence: float) -> None:
         self._targets, self._matrix = targets, matrix
@@ -117,22 +113,22 @@ class _Search:
 
     def _most_missed(self, part: ServedParts, targets: Floats, rows: Floats) -> Floats:
         """Return the largest probability of reports beyond the radius, at the points of parts of the same rows."""
-        return np.concatenate([self._missed(some, targets, rows) for some in _pieces(part, rows)])
-
-    def _missed(self, part: ServedParts, targets: Floats, rows: Floats) -> Floats:
-        far = (part.farthest(targets) > self.radius_m).astype(np.float64)
-        return np.asarray((part.mixtures @ (far @ rows.T)[:, :, None]).max(axis=(1, 2)))
+        missed = []
+        for some in _pieces(part, rows):
+            far = (some.farthest(targets) > self.radius_m).astype(np.float64)
+            missed.append((some.mixtures @ (far @ rows.T)[:, :, None]).max(axis=(1, 2)))
+        return np.concatenate(missed)
 
     def _quantile(self, part: ServedParts, targets: Floats, rows: Floats) -> float:
         """Return a radius that holds at every point of parts of the same rows; at single points the least."""
-        return max(self._quantile_at_once(some, targets, rows) for some in _pieces(part, rows))
-
-    def _quantile_at_once(self, part: ServedParts, targets: Floats, rows: Floats) -> float:
-        away = part.farthest(targets)
-        order = np.argsort(away, axis=1)
-        beyond = (part.mixtures @ _from_each(np.moveaxis(rows[:, order], 0, 1))).max(axis=1)
-        near = _last(beyond, self._allowed)
-        return float(away[np.arange(len(away)), order[np.arange(len(away)), near]].max())
+        radius = 0.0
+        for some in _pieces(part, rows):
+            away = some.farthest(targets)
+            order = np.argsort(away, axis=1)
+            beyond = (some.mixtures @ _from_each(np.moveaxis(rows[:, order], 0, 1))).max(axis=1)
+            near = _last(beyond, self._allowed)
+            radius = max(radius, float(away[np.arange(len(away)), order[np.arange(len(away)), near]].max()))
+        return radius
 
 
 def _pieces(part: ServedParts, rows: Floats) -> Iterator[ServedParts]:

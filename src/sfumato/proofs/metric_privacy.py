@@ -26,12 +26,9 @@ class EpsilonProof(CompactRepr):
 
     Attributes:
         claimed: The claimed epsilon, per unit of the metric.
-        upper: A proved upper bound on the mechanism's true epsilon; ``inf`` if a pair
-            at finite distance has an infinite likelihood ratio.
+        upper: A proved upper bound on the mechanism's true epsilon; ``inf`` if a pair at finite distance has an
+            infinite likelihood ratio. The secrets (s, s') and the observable at ``worst_...`` attain it.
         holds: Whether the claim is proved.
-        worst_pair: Positions (s, s') of the secrets that attain it.
-        worst_observable: Position of the observable that attains it.
-        unit: The unit of the metric.
         guarantee: The guarantee in words.
     """
 
@@ -112,11 +109,7 @@ def prove_metric_privacy(mechanism: Mechanism, guarantee: MetricPrivacy) -> Epsi
 
     The likelihood ratios of the integers are compared with exponentials that interval arithmetic rounds down.
     Where floats cannot decide the claim, exact integers do. The origin of the mechanism is not used. Raises
-    `InputError` if it is for other secrets.
-
-    Args:
-        mechanism: A mechanism of n secrets.
-        guarantee: The claim, on the same n secrets.
+    `InputError` if the claim is for other secrets.
     """
     guarantee.check_secrets(mechanism.secrets)
     ratios, n = _all_ratios(mechanism), mechanism.shape[0]
@@ -135,7 +128,10 @@ def prove_pairs(mechanism: Mechanism, found: PairRatios, epsilon: float, unit: s
     if found.distances[worst] == 0 and s != t:  # floats may not separate integers that differ
         observable = int(np.argmax(mechanism.weights[s] > mechanism.weights[t]))
     else:
-        observable = _attaining(mechanism, s, t)
+        weights, inverse, used = _used(mechanism)
+        with np.errstate(invalid="ignore"):
+            quotient = weights[s] * inverse[t]
+        observable = int(used[np.argmax(np.nan_to_num(quotient, nan=0.0, posinf=np.inf))])
     return EpsilonProof(epsilon, upper, holds, (s, t), observable, unit, said)
 
 
@@ -145,14 +141,6 @@ def _used(mechanism: Mechanism) -> tuple[Floats, Floats, Positions]:
     weights = mechanism.weights[:, used].astype(np.float64)
     with np.errstate(divide="ignore"):
         return weights, 1.0 / weights, used
-
-
-def _attaining(mechanism: Mechanism, s: int, t: int) -> int:
-    """Return the observable that attains the ratio of a pair."""
-    weights, inverse, used = _used(mechanism)
-    with np.errstate(invalid="ignore"):
-        quotient = weights[s] * inverse[t]
-    return int(used[np.argmax(np.nan_to_num(quotient, nan=0.0, posinf=np.inf))])
 
 
 def _upper(mechanism: Mechanism, found: PairRatios) -> tuple[float, int]:

@@ -299,5 +299,4 @@ def _allowed(guarantees: Sequence[Guarantee], s: Positions, t: Positions) -> Flo
         exponents = asked[0].epsilon * asked[0].metric.array
         for each in asked[1:]:
             exponents = np.minimum(exponents, each.epsilon * each.metric.array)
-    found: Floats = shortest_paths(exponents)[s, t]
-    return found
+    return np.asarray(shortest_paths(exponents)[s, t])

@@ -105,17 +105,10 @@ class PlaceDistortion(DistortionPrivacy):
         guesses: Floats,
         unit: str,
     ) -> PlaceDistortion:
-        """Return the distortion for distinct places of visits; the rest is computed from them.
+        """Return the distortion for distinct places of visits, from which the rest is computed.
 
-        Raises `InputError` if they do not fit, a place is outside, or one was visited less than once.
-
-        Args:
-            minimum: The least expected error.
-            places: The lattice or the cells.
-            degrees: Latitudes and longitudes, array (k, 2).
-            times: The number of visits at each, array (k,).
-            guesses: Metres east and north of the guesses for a program, array (guesses, 2).
-            unit: The unit of the minimum.
+        The arguments are those of the class and its attributes. Raises `InputError` if they do not fit, a place is
+        outside, or one was visited less than once.
         """
         if len(degrees) == 0 or degrees.shape != (len(times), 2) or guesses.shape[1:] != (2,) or not len(guesses):
             raise InputError(
@@ -175,16 +168,12 @@ class PlaceDistortion(DistortionPrivacy):
     def attack(self, mechanism: Mechanism, prior: Prior) -> Guesses:
         """Return the best guesses on the plane against a mechanism, with the proved bound on their error.
 
+        ``prior`` has the probabilities of the places; the distribution within a place is that of the visits.
         Raises `InputError` if the mechanism is on other places.
-
-        Args:
-            mechanism: A mechanism on the places.
-            prior: Probabilities of the places; the distribution within a place is that of the visits.
         """
         self.check_secrets(mechanism.secrets)
-        return self.points.under(prior.probabilities, np.asarray(self.places.coordinates)).guesses(
-            mechanism.matrix
-        )
+        points = self.points.under(prior.probabilities, np.asarray(self.places.coordinates))
+        return points.guesses(mechanism.matrix)
 
     def lower(self, found: Guesses) -> float:
         """Return an attack's proved lower bound on the error on the ground, in the unit of the distance."""
@@ -196,10 +185,7 @@ class PlaceDistortion(DistortionPrivacy):
         return up(bound * _stretch(self.places, self.points) * (1 + 1e-15))
 
     def check_possible(self, prior: Prior) -> None:
-        """Refuse an error that no mechanism can force.
-
-        Raises `InfeasibleError` if it is not below the error of an attacker who sees no report.
-        """
+        """Refuse an error not below that of an attacker who sees no report (`InfeasibleError`)."""
         silent = Mechanism(np.ones((len(prior), 1)), prior.space)
         most = self.lower(self.attack(silent, prior))
         if self.minimum > 0 == most:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import starmap
 from math import comb
 from typing import Any, Final, NoReturn, final, overload
 
@@ -45,9 +46,8 @@ from ..mechanisms import (
 )
 from ..mechanisms.planar import CoordinateNoise
 from ..rounding import Logarithm, at_most, float_above
-from .coordinates import VertexPrivacy, bound_to, prove_coordinate_privacy
+from .coordinates import VertexPrivacy, bound_to, prove_coordinate_privacy, prove_planar_noise
 from .metric_privacy import prove_metric_privacy
-from .planar import prove_planar_noise
 
 _EXACT: Final = "the exact recipe"
 _ANY_TWO: Final = "any two"
@@ -96,10 +96,7 @@ class ReportBound(CompactRepr):
 class Proved(CompactRepr):
     """A guarantee that is proved of what a mechanism draws from; only `prove` makes one.
 
-    Attributes:
-        guarantee: The guarantee.
-        upper: A proved upper bound on its epsilon, at most the stated one; rho for Gaussian noise.
-        bound: The bound for one report.
+    ``upper`` is a proved upper bound on its epsilon, at most the stated one, or on rho for Gaussian noise.
     """
 
     guarantee: AnyGuarantee
@@ -121,10 +118,8 @@ class Proved(CompactRepr):
 class Stated(CompactRepr):
     """A guarantee that a mechanism states and nothing proves.
 
-    Attributes:
-        guarantee: The guarantee.
-        upper: The least epsilon that could be proved; None if there is no proof for this kind of mechanism.
-        slack_m: The least slack that could be proved, metres.
+    ``upper`` is the least epsilon that could be proved, None if there is no proof for this kind of mechanism, and
+    ``slack_m`` the least slack, metres.
     """
 
     guarantee: AnyGuarantee
@@ -146,12 +141,9 @@ def prove(
     """Return what is proved, and what is not, of the integers or the exact recipe that a mechanism draws from.
 
     The proof is chosen by exact types. A mechanism of a class outside this package, or with a part of one, has no
-    proof: its guarantees remain stated. Raises `InputError` if a guarantee is for other secrets, counts in
-    distances that a file states and nothing confirms, or its distances have the name of others.
-
-    Args:
-        randomizer: The mechanism.
-        guarantee: The guarantee to prove; by default each that its maker states.
+    proof: its guarantees remain stated. By default each guarantee is proved that its maker states. Raises
+    `InputError` if a guarantee is for other secrets, counts in distances that a file states and nothing confirms,
+    or its distances have the name of others.
 
     Example:
         >>> import sfumato as sf
@@ -199,11 +191,6 @@ def _of_noise(noise: CoordinateNoise, guarantee: CoordinatePrivacy) -> Proved | 
     return _proved(guarantee, min(proof.upper, guarantee.epsilon), bound)
 
 
-def _of_points(mechanism: Mechanism, guarantee: CoordinatePrivacy) -> Proved | Stated:
-    (rows,) = bound_to(mechanism.secrets, (guarantee,))
-    return _prove(mechanism, rows)
-
-
 def _of_vertices(mechanism: Mechanism, guarantee: VertexPrivacy) -> Proved | Stated:
     proof, promise = prove_coordinate_privacy(mechanism, guarantee), guarantee.promise
     if not proof.holds:
@@ -241,9 +228,8 @@ def _of_any_two_rows(mechanism: Mechanism, guarantee: LocalPrivacy) -> Proved | 
 def _distance(mechanism: Mechanism, guarantee: MetricPrivacy) -> str:
     """Return a text that is equal for distances of one kind only.
 
-    Distances with a unit that follow from the coordinates of the secrets are of one kind for any secrets: those of
-    the middles of cells or bins can differ between two mechanisms, and their sum is for the largest. Other
-    distances are of one kind only if the numbers and the secrets are the same.
+    Distances with a unit that follow from the coordinates of the secrets are of one kind for any secrets. Others
+    are so only if the numbers and the secrets are the same.
     """
     metric = guarantee.distances
     hops = isinstance(guarantee, ThresholdPrivacy)
@@ -273,12 +259,6 @@ def _of_categories(upper: Callable[[Any, float], float]) -> Callable[[Any, Local
         return _proved(guarantee, found, bound)
 
     return proof
-
-
-def _hashed_epsilon(recipe: Hashed, epsilon: float) -> float:
-    """Return the epsilon of a hashed report: the seed is drawn without the secret, and each gives a bucket."""
-    response = recipe.response
-    return prove_metric_privacy(response, MetricPrivacy(epsilon, hamming(response.secrets))).upper
 
 
 def _of_numbers(upper: Callable[[Any, int], Fraction]) -> Callable[[Any, LocalPrivacy], Proved | Stated]:
@@ -324,14 +304,20 @@ _PROOFS: Final[dict[tuple[type, type], Callable[[Any, Any], Proved | Stated]]] =
     (Mechanism, MetricPrivacy): _of_rows,
     (Mechanism, ThresholdPrivacy): _of_rows,
     (Mechanism, VertexPrivacy): _of_vertices,
-    (Mechanism, CoordinatePrivacy): _of_points,
+    (Mechanism, CoordinatePrivacy): lambda mechanism, guarantee: _prove(
+        mechanism, *bound_to(mechanism.secrets, (guarantee,))
+    ),
     (Mechanism, LocalPrivacy): _of_any_two_rows,
     (CoordinateNoise, CoordinatePrivacy): _of_noise,
     (Bits, LocalPrivacy): _of_categories(lambda recipe, _: bits_epsilon(recipe.bit.weights)),
     (Subset, LocalPrivacy): _of_categories(
         lambda recipe, _: subset_epsilon(recipe.count, recipe.size, *map(int, recipe.coin.weights[0].tolist()))
     ),
-    (Hashed, LocalPrivacy): _of_categories(_hashed_epsilon),
+    (Hashed, LocalPrivacy): _of_categories(  # the seed is drawn without the secret, and each gives a bucket
+        lambda recipe, epsilon: (
+            prove_metric_privacy(recipe.response, MetricPrivacy(epsilon, hamming(recipe.response.secrets))).upper
+        )
+    ),
     (LaplaceNoise, LocalPrivacy): _of_numbers(lambda recipe, step: laplace_epsilon(recipe.scale, step)),
     (StaircaseNoise, LocalPrivacy): _of_numbers(
         lambda recipe, step: staircase_epsilon(recipe.epsilon, recipe.width, recipe.step, step)
@@ -356,14 +342,9 @@ def staircase_epsilon(epsilon: Fraction, width: int, step: int, sensitivity: int
     """Return an epsilon of noise k with probability proportional to exp(-epsilon stair(|k|)).
 
     With |k| = q width + j, the stair is q for j < step and q + 1 beyond. It never falls, and stair(m + width) =
-    stair(m) + 1; so for true numbers at most n widths apart it differs by at most n. Raises `InputError` if an
-    argument is not positive, or the step is wider than the stair.
-
-    Args:
-        epsilon: The fall of one stair, positive.
-        width: The width of a stair.
-        step: The part of the width before the fall, 1 to ``width``.
-        sensitivity: The largest difference of the two true numbers.
+    stair(m) + 1; so for true numbers at most n widths apart it differs by at most n. ``sensitivity`` is the
+    largest difference of the two true numbers. Raises `InputError` if an argument is not positive, or the step is
+    wider than the stair.
     """
     _positive(epsilon=epsilon, width=width, step=step, sensitivity=sensitivity)
     if step > width:
@@ -389,51 +370,35 @@ def bits_epsilon(weights: NDArray[np.generic]) -> float:
     """Return the epsilon of one bit for each category, all drawn independently, rounded up; may be infinite.
 
     Two categories change two bits, one from the row of 0 to that of 1 and one back. The likelihood ratio is at
-    most that of the one bit times that of the other. ``weights`` are the integers of a bit's mechanism, array
-    (2, 2): the rows of another category's bit and of the own.
+    most that of the one bit times that of the other. ``weights`` are the integers of a bit's mechanism, array (2,
+    2).
     """
-    ratios = [_ratio(own, other) for other, own in zip(*weights.tolist(), strict=True)]
-    inverse = [_ratio(other, own) for other, own in zip(*weights.tolist(), strict=True)]
-    return _logarithm_of(_most(ratios), _most(inverse))
+    others, own = weights.tolist()
+    return _logarithm_of(_most(zip(own, others, strict=True)), _most(zip(others, own, strict=True)))
 
 
 def subset_epsilon(categories: int, size: int, left_out: int, inside: int) -> float:
     """Return the epsilon, rounded up, of a set that includes the own category or not and is uniform given that.
 
-    A set that includes the own category has the probability inside / C(k - 1, d - 1), and another one left_out /
-    C(k - 1, d), up to the same factor. Raises `InputError` if there is no such report.
-
-    Args:
-        categories: The number k of categories, at least 2.
-        size: The number d of categories in a report, 1 to k - 1.
-        left_out: The integer weight of reports without the own category.
-        inside: The weight of reports with it.
+    Of sets of ``size`` = d out of k ``categories`` one with the own category has the probability ``inside`` / C(k
+    - 1, d - 1), and another one ``left_out`` / C(k - 1, d), up to the same factor: both are integer weights.
+    Raises `InputError` if there is no such report.
     """
     if not 1 <= size < categories:
         raise InputError(f"subsets of {size} out of {categories} categories have no guarantee.", "use 1 to k - 1.")
     held, missing = inside * comb(categories - 1, size), left_out * comb(categories - 1, size - 1)
-    return _logarithm_of(_most([_ratio(held, missing), _ratio(missing, held)]))
+    return _logarithm_of(_most([(held, missing), (missing, held)]))
 
 
-def _ratio(above: int, below: int) -> Fraction | None:
-    """Return the ratio of two weights; None if infinite, 1 where both are zero."""
-    if below:
-        return Fraction(above, below)
-    return None if above else Fraction(1)
-
-
-def _most(ratios: list[Fraction | None]) -> Fraction | None:
-    known = [each for each in ratios if each is not None]
-    return max(known) if len(known) == len(ratios) else None
+def _most(weights: Iterable[tuple[int, int]]) -> Fraction | None:
+    """Return the largest ratio of pairs of weights, at least 1; None if one is infinite."""
+    possible = [pair for pair in weights if pair[0]]
+    return max(Fraction(1), *starmap(Fraction, possible)) if all(below for _, below in possible) else None
 
 
 def _logarithm_of(*factors: Fraction | None) -> float:
-    product = Fraction(1)
-    for each in factors:
-        if each is None:
-            return float("inf")
-        product *= each
-    return Logarithm(max(product, Fraction(1)))
+    known = [each for each in factors if each is not None]
+    return Logarithm(math.prod(known, start=Fraction(1))) if len(known) == len(factors) else math.inf
 
 
 def _positive(**values: Fraction | int) -> None:

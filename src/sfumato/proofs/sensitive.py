@@ -70,9 +70,9 @@ def class_information_above_bits(mechanism: Mechanism, joint: Floats) -> float:
 
 
 def class_loss_above(mechanism: Mechanism, joint: Floats, loss: Floats) -> float:
-    """Return a proved upper bound on the expected loss, sum over w, z of P(w) p(z|w) l(w, z).
+    """Return a proved upper bound on the expected loss, sum over w, z of P(w) p(z|w) l(w, z); 0 if all terms are.
 
-    A loss with only zero terms is exactly zero. ``joint`` is an array (classes, n), ``loss`` (n, reports).
+    ``joint`` is an array (classes, n), ``loss`` (n, reports).
     """
     mass = joint.sum(axis=0)
     if not loss[(mass[:, None] > 0) & (mechanism.matrix > 0)].any():
@@ -90,15 +90,11 @@ def class_vulnerability_bound(
 ) -> float:
     """Return a proved lower bound on the Bayes vulnerability of every mechanism within the loss.
 
-    Args:
-        joint: Array (classes, n) of P(x, w).
-        loss: Array (n, reports).
-        max_loss: The largest expected loss, in the unit of the loss.
-        strategy: Array (classes, reports): the weight of each guess of the class after a
-            report; scaled to probabilities here, negative weights count as zero.
-        price: The price of the loss per unit; a negative one counts as zero.
-        rows: The prices of rows of metric privacy that every mechanism satisfies too; only ``local`` and the
-            positions of rows count.
+    ``joint`` is P(x, w), array (classes, n), ``loss`` an array (n, reports), ``max_loss`` the largest expected
+    loss, and the strategy, array (classes, reports), the weight of each guess of the class after a report, scaled
+    to probabilities here. The price is that of the loss per unit; ``rows`` are the prices of rows of metric
+    privacy that every mechanism satisfies too, of which only ``local`` and positions count. Negative weights and
+    prices count as zero.
     """
     guess = _strategy(np.maximum(strategy, 0.0))
     earned = joint.T @ guess
@@ -160,15 +156,14 @@ def _strategy(weights: Floats) -> Floats:
     # By the largest first, because the sum may overflow.
     shares = weights / np.where(most > 0, most, 1.0)
     total = shares.sum(axis=0)
-    scaled: Floats = shares / np.where(total > 0, total, 1.0) * (1 - 4 * (len(weights) + 4) * UNIT)
-    return scaled
+    return np.asarray(shares / np.where(total > 0, total, 1.0) * (1 - 4 * (len(weights) + 4) * UNIT))
 
 
 def _logarithm(values: Floats) -> tuple[Floats, Floats]:
     """Return natural logarithms of positive floats, and bounds on their errors.
 
-    ln(f 2**e) = e ln 2 + 2 artanh((f - 1) / (f + 1)) with f between sqrt(1/2) and sqrt(2), from additions,
-    products and quotients only: these are known to a bit, unlike a library's logarithm.
+    ln(f 2**e) = e ln 2 + 2 artanh((f - 1) / (f + 1)), 1/2 <= f**2 <= 2, from additions, products and quotients
+    only.
     """
     fraction, exponent = np.frexp(values)
     small = fraction < math.sqrt(0.5)

@@ -50,12 +50,8 @@ class Steepest:
     """The supremum of |grad log M(x, o)| over the points x that a lattice serves and the reports o.
 
     It is the smallest epsilon that holds for nearby points; where the points served form a convex region, for all.
-
-    Attributes:
-        epsilon: The supremum, per ``unit`` on the ground.
-        unit: The unit of length.
-        point: Latitude and longitude in degrees at which the lower end is attained.
-        observable: Position of the report.
+    It is per ``unit`` on the ground, and its lower end is attained at ``point`` (latitude and longitude in
+    degrees) by the report at the position ``observable``.
     """
 
     epsilon: Bracket
@@ -71,10 +67,6 @@ def steepest(mechanism: Mechanism, unit: str = "km") -> Steepest:
     is a sum of products of splines: the slope is bounded by Bernstein coefficients of |grad f|**2 and f**2 on
     smaller and smaller parts, until both ends of the bracket agree to one part in 10**9. Raises `InputError` if
     the secrets are not the vertices of a lattice.
-
-    Args:
-        mechanism: A mechanism whose secrets are the vertices of a lattice.
-        unit: The unit of length.
     """
     lattice = mechanism.secrets
     if not isinstance(lattice, Lattice):
@@ -109,7 +101,7 @@ def _search_triangles(mechanism: Mechanism, lattice: Lattice) -> tuple[float, fl
             best, where = float(steep[o]), (k, o)
     corners = pieces[where[0]]
     vertex = corners[int(np.argmin(weights[corners, where[1]]))]
-    return best, best, _centres(lattice)[vertex], where[1]
+    return best, best, np.asarray(lattice.coordinates)[vertex], where[1]
 
 
 def _search_square(mechanism: Mechanism, lattice: Lattice) -> tuple[float, float, Floats, int]:
@@ -144,7 +136,7 @@ def _search_square(mechanism: Mechanism, lattice: Lattice) -> tuple[float, float
             used, box = np.tile(used[open_], 2), _boxes(box[open_], axis)
             depth += 1
     piece, o, u, v = where
-    place = _centres(lattice)[pieces[piece][4]] + lattice.spacing_m * np.array([u - 0.5, v - 0.5])
+    place = np.asarray(lattice.coordinates)[pieces[piece][4]] + lattice.spacing_m * np.array([u - 0.5, v - 0.5])
     return math.sqrt(best), math.sqrt(best * (1 + _CLOSE)), place, o
 
 
@@ -156,21 +148,20 @@ def _boxes(box: Floats, axis: int) -> Floats:
     return np.concatenate([low, high])
 
 
-def _centres(lattice: Lattice) -> NDArray[np.float64]:
-    return np.zeros((len(lattice), 2)) if lattice.coordinates is None else lattice.coordinates
-
-
 @lru_cache(maxsize=256)
 def octile_exponent(slope: float) -> float:
     """Return an exponent L, close to the largest, with S(L) at most a slope, proved by interval arithmetic.
 
-    The slope bounds |grad log f| per step of the lattice. L is about 0.9 times the slope, or less for a steep
-    slope; 0 where none is proved, as for slopes below a billionth.
+    L is about 0.9 times the slope, or less for a steep slope; 0 where none is proved, as below a billionth.
     """
     if slope < FLATTEST:
         return 0.0
     steep = min(slope, _STEEPEST)
-    believed = bisect(lambda exponent: _believed(exponent, steep), steep, 0.0, relative=1e-12).holds
+
+    def believed_at(exponent: float) -> bool:
+        return _positive(_excess(_steepest_columns(exponent), steep), _MISTRUST)
+
+    believed = bisect(believed_at, steep, 0.0, relative=1e-12).holds
     for margin in _MARGINS:
         found = believed * (1 - margin)
         if slope_holds(found, steep):
@@ -205,8 +196,8 @@ def slope_holds(exponent: float, slope: float) -> bool:
     """Prove that S(exponent) <= slope, or return False where that is wrong or not proved.
 
     On a square, (slope f)**2 - |grad f|**2 is a polynomial for each extreme column f of the cone of columns that
-    satisfy the rows; it is at least 0 where all its Bernstein coefficients are. Then |grad f| <= slope f
-    for every column of the cone, since |grad f| - slope f is convex in f.
+    satisfy the rows; it is at least 0 where all its Bernstein coefficients are. Then |grad f| <= slope f for every
+    column of the cone, since |grad f| - slope f is convex in f.
     """
     from flint import arb, ctx
 
@@ -220,29 +211,21 @@ def slope_holds(exponent: float, slope: float) -> bool:
         return _positive(_excess(columns, arb(slope)), 0.0)
 
 
-def _believed(exponent: float, slope: float) -> bool:
-    """Return whether S(exponent) <= slope in floating point."""
-    return _positive(_excess(_steepest_columns(exponent), slope), _MISTRUST)
-
-
 def _steepest_columns(exponent: float) -> Floats:
     """Return the extreme columns at the nine vertices, array (k, 3, 3)."""
-    columns: Floats = np.exp(exponent * (_columns()[..., 0] + _ROOT * _columns()[..., 1]))
-    return columns
+    return np.asarray(np.exp(exponent * _value(_columns())))
 
 
 def _excess(columns: NDArray[Any], slope: Any) -> NDArray[Any]:
     """Return the Bernstein coefficients of (slope f)**2 - |grad f|**2 on the square, array (5, 5, k)."""
     steep, value = gradient_and_value(columns)
-    excess: NDArray[Any] = slope * slope * value - steep
-    return excess
+    return np.asarray(slope * slope * value - steep)
 
 
 def gradient_and_value(columns: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the Bernstein coefficients of |grad f|**2 and f**2 on the square, two arrays (5, 5, k).
 
-    ``columns`` (k, 3, 3) are four times f at the nine vertices, west to east and within that south to north. The
-    polynomials are the last axis, along which numpy is fast.
+    ``columns`` (k, 3, 3) are four times f at the nine vertices, west to east and within that south to north.
     """
     weights, slopes = np.array(_WEIGHTS), np.array(_SLOPES)
     east, north = _squared(slopes.T @ columns @ weights), _squared(weights.T @ columns @ slopes)
@@ -259,8 +242,7 @@ def _squared(polynomials: NDArray[Any]) -> NDArray[Any]:
     squares: NDArray[Any] = np.zeros((2 * a + 1, 2 * b + 1, 1), factors.dtype) + 0 * factors[:1, :1]
     for i, j in np.ndindex(a + 1, b + 1):
         squares[i : i + a + 1, j : j + b + 1] += factors[i, j] * factors * (often[i, j] * often)[..., None]
-    squares /= parts[..., None]
-    return squares
+    return np.asarray(squares / parts[..., None])
 
 
 def _binomials(degree: int) -> list[int]:
@@ -273,8 +255,7 @@ def _raised(polynomials: NDArray[Any], axis: int) -> NDArray[Any]:
     degree = len(row)
     k = np.arange(1, degree)[:, None, None]
     inner = (row[:-1] * k + row[1:] * (degree - k)) / degree
-    raised: NDArray[Any] = np.concatenate([row[:1], inner, row[-1:]]).swapaxes(0, axis)
-    return raised
+    return np.concatenate([row[:1], inner, row[-1:]]).swapaxes(0, axis)
 
 
 def _positive(coefficients: NDArray[Any], margin: float) -> bool:
@@ -306,10 +287,10 @@ def halved(polynomials: NDArray[Any], axis: int) -> tuple[NDArray[Any], NDArray[
 def _columns() -> Positions:
     """Return the extreme columns on nine vertices, one of each class of symmetry: array (k, 3, 3, 2).
 
-    Their logarithms are L (a + b sqrt(2)) with integers a and b: the corners of the polytope of potentials p with
-    p(v) - p(w) <= d(v, w) for neighbours and p = 0 in the middle. From one corner, every edge raises a set of
-    vertices together until another row is met, so a search along such steps finds all. Numbers a + b sqrt(2)
-    of this size lie apart by more than 1/100, so floating point separates them.
+    Their logarithms are L (a + b sqrt(2)): the corners of the polytope of potentials p with p(v) - p(w) <= d(v, w)
+    for neighbours and p = 0 in the middle. From a corner, every edge raises a set of vertices together until
+    another row is met. Numbers a + b sqrt(2) of this size lie apart by more than 1/100, so floating point
+    separates them.
     """
     distance = np.full((9, 9, 2), -1, dtype=np.intp)
     for v, (i, j) in enumerate(_SIDES):
@@ -321,7 +302,7 @@ def _columns() -> Positions:
     crossing = (subsets[:, :, None] & ~subsets[:, None, :]) & neighbours  # (sets, from, to)
     # octile distances from one corner of the block.
     start = np.array([(abs(i - j), min(i, j) - 1) for i, j in _SIDES], dtype=np.intp)
-    found = {image.tobytes(): image for image in _images(start)}
+    corners = {image.tobytes(): image for image in _images(start)}
     frontier = [start]
     while frontier:
         corner = frontier.pop()
@@ -332,17 +313,15 @@ def _columns() -> Positions:
         moved = corner + subsets[raised, :, None] * slack.reshape(-1, 2)[nearest[raised], None]
         moved -= moved[:, 4:5]
         for each in moved[_are_corners(moved, distance, neighbours)]:
-            if each.tobytes() not in found:
-                for image in _images(each):
-                    found[image.tobytes()] = image
+            if each.tobytes() not in corners:
+                corners |= {image.tobytes(): image for image in _images(each)}
                 frontier.append(each)
-    classes = {min(image.tobytes() for image in _images(corner)): corner for corner in found.values()}
+    classes = {min(image.tobytes() for image in _images(corner)): corner for corner in corners.values()}
     return np.array([corner.reshape(3, 3, 2) for _, corner in sorted(classes.items())])
 
 
 def _value(exact: Positions) -> Floats:
-    value: Floats = exact[..., 0] + _ROOT * exact[..., 1]
-    return value
+    return np.asarray(exact[..., 0] + _ROOT * exact[..., 1])
 
 
 def _are_corners(potentials: Positions, distance: Positions, neighbours: Bools) -> Bools:
@@ -353,8 +332,7 @@ def _are_corners(potentials: Positions, distance: Positions, neighbours: Bools) 
     reached = (met | met.transpose(0, 2, 1) | np.eye(9, dtype=bool)).astype(float)
     for _ in range(3):  # paths of up to eight steps
         reached = np.minimum(reached @ reached, 1.0)
-    kept: Bools = (room.min(axis=(1, 2)) >= -1e-6) & (reached[:, 4] > 0).all(axis=1)
-    return kept
+    return np.asarray((room.min(axis=(1, 2)) >= -1e-6) & (reached[:, 4] > 0).all(axis=1))
 
 
 def _images(potential: Positions) -> list[Positions]:
@@ -368,12 +346,9 @@ def _images(potential: Positions) -> list[Positions]:
 class Border:
     """Two points on the two sides of a border with the largest likelihood ratio of a report.
 
-    Attributes:
-        factor: The likelihood ratio of the report from the first point to that from the second; may be infinite.
-        points: Latitude and longitude of both, array (2, 2), degrees.
-        apart_m: Their distance in metres.
-        cells: The positions of their cells.
-        observable: The position of the report.
+    ``factor`` is the likelihood ratio of the report ``observable`` from the first point to that from the second,
+    and may be infinite. ``points`` are their latitudes and longitudes, array (2, 2), degrees, and ``cells`` their
+    positions.
     """
 
     factor: Bracket
@@ -390,12 +365,9 @@ def worst_border(mechanism: Mechanism, apart: float | str = "1 m") -> Border:
     """Return two points on the two sides of a border between cells with the largest likelihood ratio of a report.
 
     A point counts as the middle of its cell, so a guarantee for the middles says nothing about two points a step
-    apart on the two sides of a border. Cells with a common side or corner are compared. Raises `InputError` if the
-    secrets are not the cells of a grid, or the distance is not below the sides of a cell.
-
-    Args:
-        mechanism: A mechanism on the cells of a `Grid`.
-        apart: The distance of the points across the border, below the sides of a cell.
+    apart on the two sides of a border. Cells with a common side or corner are compared. ``apart`` is the distance
+    of the points across the border. Raises `InputError` if the secrets are not the cells of a `Grid`, or the
+    distance is not below the sides of a cell.
     """
     from ..geo import Grid
 
