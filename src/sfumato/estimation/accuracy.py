@@ -45,10 +45,7 @@ _NAMED: Final[dict[str, By]] = {
 
 
 def mechanism_named(name: str) -> By:
-    """Return the mechanism of answers with a name of its own or of the literature, such as OUE.
-
-    Case, blanks, hyphens, underscores, and British or American spelling do not matter.
-    """
+    """Return the mechanism of answers with a name of its own or of the literature (OUE), in any spelling."""
     plain_name = "-".join(name.casefold().replace("_", " ").replace("-", " ").split())
     plain_name = plain_name.replace("optimized", "optimised").replace("randomized", "randomised")
     if kind := _NAMED.get(plain_name.removesuffix("-encoding")):
@@ -179,10 +176,11 @@ def accuracy(
             "give the number of possible answers.",
         )
     missed = check_failure(failure)
-    if [epsilon, answers, margin].count(None) != 1:
+    given = sum(each is not None for each in (epsilon, answers, margin))
+    if given != 2:
         raise InputError(
             f"two of {argument('epsilon')}, {argument('answers')} and {argument('margin')} are needed, and the "
-            f"third is found; {3 - [epsilon, answers, margin].count(None)} were given.",
+            f"third is found; {given} were given.",
             "give two of them.",
         )
     if epsilon is not None and not _SMALLEST_EPSILON <= epsilon <= _LARGEST_EPSILON:

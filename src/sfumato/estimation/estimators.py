@@ -32,10 +32,7 @@ _TOLERANCE: Final = 1e-12  # of squared frequency; sampling noise is of the orde
 
 
 class Fits(NamedTuple):
-    """Fits of many vectors of counts: arrays (fits, secrets) and (fits,), and the number of updates.
-
-    No distribution has a larger mean log-likelihood per report by more than the gap.
-    """
+    """Fits of many vectors of counts, arrays (fits, secrets) and (fits,), with gaps of the mean log-likelihood."""
 
     probabilities: Floats
     gaps: Floats
@@ -57,10 +54,8 @@ def fit(matrix: Floats, frequencies: Floats, start: Floats, tolerances: Floats, 
     An update multiplies p(s) by g(s) = sum over o of f(o) p(o|s) / p(o), the gradient of the mean log-likelihood;
     the mean of g under p is 1, so by concavity no distribution is better by more than max g - 1 (Lindsay, "Mixture
     models", 1995). Two updates are extrapolated (SQUAREM, scheme 3: Varadhan and Roland, Scandinavian Journal of
-    Statistics 35, 2008); where this loses likelihood, the two updates stand. So it never falls.
-
-    Each column of the matrix, array (secrets, columns), has a positive entry, and so has each start, array (fits,
-    secrets).
+    Statistics 35, 2008); where this loses likelihood, the two updates stand. So it never falls. The columns of the
+    matrix, array (secrets, columns), and the starts, array (fits, secrets), have positive entries.
     """
     p, gaps = start.copy(), np.full(len(start), np.inf)
     active = np.arange(len(p))
@@ -112,21 +107,17 @@ def maximum_likelihood(reports: AnyReports, *, tolerance: float = 1e-6, max_upda
     max over p of sum over reports of ln sum over s of p(s) p(report|s)
 
     The log-likelihood is concave, and with its gradient g (the mean over reports of p(report|s) / p(report)) no
-    distribution exceeds that of p by more than reports x (max over s of g(s) - 1) nats. The search stops by this
-    bound. Accelerated Bayesian updates come first; where they are slow, Newton's method finishes (up to 3,000
-    secrets). Where the mechanism leaves combinations of secrets unidentified the maximum is not unique, and one of
+    distribution exceeds that of p by more than reports x (max over s of g(s) - 1) nats. The search stops where
+    this bound is at most the tolerance, or 1e-13 per report if this is more. Accelerated Bayesian updates come
+    first; where they are slow, Newton's method finishes (up to 3,000 secrets; with more, ``max_updates`` is the
+    limit). Where the mechanism leaves combinations of secrets unidentified the maximum is not unique, and one of
     many is returned: see `identifiability`. The ``gap`` of the estimate is the proved bound in nats, converged or
     not. Raises `InputError` if the tolerance is not positive.
 
-    Args:
-        reports: Reports through one mechanism, or batches through several.
-        tolerance: The gap in nats at which to stop, or 1e-13 per report if this is more.
-        max_updates: The most Bayesian updates, where there are too many secrets for Newton.
-
     Source:
-        Agrawal and Aggarwal, PODS 2001 (EM for reports); ElSalamouny and Palamidessi,
-        "Generalized iterative Bayesian update and applications to mechanisms for privacy
-        protection", EuroS&P 2020; Lindsay, "Mixture models", 1995 (the bound).
+        Agrawal and Aggarwal, PODS 2001 (EM for reports); ElSalamouny and Palamidessi, "Generalized iterative
+        Bayesian update and applications to mechanisms for privacy protection", EuroS&P 2020; Lindsay, "Mixture
+        models", 1995 (the bound).
 
     Example:
         >>> import sfumato as sf
@@ -199,19 +190,14 @@ def fit_pool(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: i
 
 
 def _estimate(pool: Pooled, fits: Fits, method: str, tolerance: float) -> Estimate:
-    gap = max(float(fits.gaps[0]), 0.0) * pool.total
-    return pool.estimate(
-        fits.probabilities[0].copy(),
-        method,
-        gap,
-        iterations=fits.iterations,
-        converged=gap <= max(tolerance, RESOLVED * pool.total),
-    )
+    gap, p = max(float(fits.gaps[0]), 0.0) * pool.total, fits.probabilities[0].copy()
+    converged = gap <= max(tolerance, RESOLVED * pool.total)
+    return pool.estimate(p, method, gap, iterations=fits.iterations, converged=converged)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CollectionRound:
-    """One round of an incremental collection: its reports, and the estimate after it."""
+    """One round of an incremental collection, with the estimate after it."""
 
     reports: Reports
     estimate: Estimate
@@ -231,19 +217,12 @@ def incremental(
 ) -> tuple[CollectionRound, ...]:
     """Collect reports in rounds, and design each round's mechanism for the estimate so far.
 
-    Round 1 runs a mechanism that needs no prior. After each round the population is estimated, and the next
-    round's users run ``design(estimate)``. No user may take part in two rounds: a user who reports in k rounds
-    spends k budgets. A mechanism depends on reports alone, so its own guarantee is all that its users need. Raises
-    `InputError` if there is no round, or the reports are not of the round's mechanism.
-
-    Args:
-        collect: Returns the reports of round 1, 2, ... for the mechanism that its users run.
-        first: The mechanism of round 1, such as a truncated geometric one.
-        design: Returns a mechanism for a prior, such as the rate-distortion optimum.
-        rounds: The number of rounds, at least 1.
-        iterations: The number of Bayesian updates from the uniform prior that make an estimate; by default maximum
-            likelihood.
-        pooled: Whether an estimate uses all reports so far, or those of its round only.
+    Round 1 runs a mechanism that needs no prior. ``collect`` returns the reports of round 1, 2, ... for the
+    mechanism that its users run. After each round the population is estimated, from all reports so far or, unless
+    ``pooled``, from the round's, by a number of Bayesian updates from the uniform prior, or else by maximum
+    likelihood, and the next round's users run ``design(estimate)``. No user may take part in two rounds: a user
+    who reports in k rounds spends k budgets. A mechanism depends on reports alone, so its own guarantee is all
+    that its users need. Raises `InputError` if there is no round, or the reports are not of the round's mechanism.
 
     Source:
         Biswas and Palamidessi, "PRIVIC: A privacy-preserving method for incremental collection of location data",
@@ -270,10 +249,9 @@ def incremental(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Inverse(CompactRepr):
-    """A right inverse of the pool's channel, with the estimate that it gives.
+    """A right inverse of the pool's channel, with the unbiased estimate f R that it gives.
 
     Attributes:
-        estimate: f R, the unbiased estimate.
         covariance: Array (secrets, secrets), the estimated covariance of its entries.
         channel: Array (secrets, columns), the pool's channel.
         right: Array (columns, secrets), its right inverse.
@@ -345,8 +323,9 @@ def unbiased(reports: AnyReports) -> Inverse:
     right = right_inverse(pool.matrix, known.rounding)
     estimate = pool.estimate(pool.frequencies @ right, "matrix inversion", 0.0)
     rounding = 2 * known.rounding * float(np.linalg.norm(right, 2))
-    covariance = readonly(_covariance(pool, right))
-    return Inverse(estimate, covariance, pool.matrix, readonly(right), pool.effective, rounding)
+    return Inverse(
+        estimate, readonly(_covariance(pool, right)), pool.matrix, readonly(right), pool.effective, rounding
+    )
 
 
 def _covariance(pool: Pooled, right: Floats) -> Floats:
@@ -447,15 +426,7 @@ def support_estimate(
     p, q = oracle.support
     hits, trials = counts.astype(np.int64), np.array([reports])
     tail = missed / 2
-    ends = [(bound(hits, trials, tail) - q) / (p - q) for bound in (lower, upper)]
-    return Estimate(
-        space=space,
-        probabilities=readonly((counts / reports - q) / (p - q)),
-        method=f"support counts of {oracle.name}",
-        reports=int(reports),
-        log_likelihood=float("nan"),
-        gap=0.0,
-        intervals=ConfidenceIntervals(
-            readonly(ends[0]), readonly(ends[1]), missed, "Clopper-Pearson", True, space.labels
-        ),
-    )
+    low, high = (readonly((bound(hits, trials, tail) - q) / (p - q)) for bound in (lower, upper))
+    shares, method = readonly((counts / reports - q) / (p - q)), f"support counts of {oracle.name}"
+    intervals = ConfidenceIntervals(low, high, missed, "Clopper-Pearson", True, space.labels)
+    return Estimate(space, shares, method, int(reports), math.nan, 0.0, intervals=intervals)

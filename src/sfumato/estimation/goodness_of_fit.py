@@ -36,10 +36,9 @@ _ROUNDING: Final = 1e-9
 class ReportsFit(CompactRepr):
     """The fit of reports to their stated mechanism.
 
-    Attributes:
-        nats: The relative entropy of the frequencies of the reports from the nearest distribution that any
-            population gives under the mechanism, times the number of reports; a lower bound.
-        failure: An upper bound of the probability that independent reports through this mechanism fit as badly.
+    ``nats`` is a lower bound of the relative entropy of their frequencies from the nearest distribution that any
+    population gives under the mechanism, times the number of reports. ``failure`` is an upper bound of the
+    probability that independent reports through this mechanism fit as badly.
     """
 
     nats: float
@@ -79,9 +78,7 @@ def reports_fit(reports: Reports, estimate: Estimate | None = None) -> ReportsFi
     """
     if estimate is None or not math.isfinite(estimate.gap):
         estimate = maximum_likelihood(reports)
-    mechanism = reports.mechanism
-    total = int(reports.counts.sum())
-    seen = reports.counts > 0
+    mechanism, total, seen = reports.mechanism, int(reports.counts.sum()), reports.counts > 0
     expected = np.maximum(estimate.probabilities, 0.0) @ mechanism.matrix
     counts = reports.counts[seen]
     nats = float((counts * np.log(counts / (total * expected[seen]))).sum()) - estimate.gap
@@ -115,8 +112,7 @@ class PointsFit(CompactRepr):
         impossible: The number of points that the noise never reports: off its lattice, or none of its table's
             places.
         first: The number of the first of these, from 0; -1 where there is none.
-        excess: The largest difference, over all waves, between a wave's share in the points and what the noise
-            allows.
+        excess: The largest excess, over all waves, of a wave's share in the points over what the noise allows.
         failure: An upper bound of the probability that independent reports of this noise fit as badly.
         table: Whether the noise has a table of places, for which waves are not tested.
     """

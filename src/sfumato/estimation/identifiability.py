@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -23,8 +24,8 @@ _RARE: Final = 1e-9  # no secret makes such a report even once in a billion time
 def right_inverse(matrix: Floats, rounding: float) -> Floats:
     """Return R with C R = I and R 1 = 1, of least squares: f R is nearest to f among the p C with sum one.
 
-    The channel C, array (secrets, columns), has full rank. A singular value below the share ``rounding`` of the
-    largest counts as zero.
+    The channel C, array (secrets, columns), has full rank; singular values below ``rounding`` of the largest are
+    0.
     """
     free: Floats = np.linalg.pinv(matrix, rcond=rounding).astype(np.float64, copy=False)
     weights = (free.T @ free).sum(axis=1)  # (C C')^-1 1, along which the sum is corrected
@@ -36,9 +37,8 @@ def least_reports(matrix: Floats, right: Floats, weights: Floats) -> Floats:
 
     With n reports the variance of (f R) . a is at most 1/n of the mean of (R a - c)^2 over the reports of the
     secret for which it is largest, for every c. The guess c, midway between the least and the largest value of p .
-    a, is off by at most half their distance. So the standard error is at most that from n on, where n is the
-    quotient of the two squares. It is 1 without noise, and 0 where all weights in a row of ``weights``, array (k,
-    secrets), are equal.
+    a, is off by at most half their distance. So n is the quotient of the two squares: 1 without noise, and 0 where
+    all weights in a row of ``weights``, array (k, secrets), are equal.
     """
     low, high = weights.min(axis=1), weights.max(axis=1)
     squares = matrix @ (right @ weights.T - (low + high) / 2) ** 2
@@ -54,9 +54,8 @@ class Identifiability:
     """The combinations of the population's probabilities that the reports identify.
 
     Two distributions give the same reports exactly when their difference v satisfies v C = 0, where C holds the
-    reports that occur in practice. Ranks are computed in doubles, which can move singular values by about the
-    share ``rounding`` of the largest. A full rank does not yet mean that shares can be estimated: see
-    `least_reports`.
+    reports that occur in practice. Ranks are computed in doubles. A full rank does not yet mean that shares can be
+    estimated: see `least_reports`.
 
     Attributes:
         rank: The number of independent combinations that are identified.
@@ -104,8 +103,8 @@ class Identifiability:
         """Return the positions of the estimated shares that the reports do not settle.
 
         There are none with intervals, which show the error, with early stopping, which smooths, or with inversion,
-        which refuses unidentified shares. Of places, all shares are unsettled where single ones are mostly noise;
-        see `doubt`.
+        which refuses unidentified shares. Of places, all are unsettled where single ones are mostly noise; see
+        `doubt`.
         """
         if estimate.intervals is not None or estimate.method not in _EXACT:
             return frozenset()
@@ -139,20 +138,17 @@ class Identifiability:
 
     def __str__(self) -> str:
         n = len(self.secrets)
-        rare = self.reports - self.seen
         used = (
             f"Only {self.seen} of {self.reports} different reports are made in practice (each of the others less "
             "than once in a billion). "
-            if rare
-            else ""
         )
+        used = used if self.reports > self.seen else ""
         if self.complete:
-            known = (
-                f"All {n} shares follow from the reports, if there are enough: by inversion the standard error of "
-                f"each, at most, is 50 points for about {_roughly(self.least_reports)}, and half of that for four "
-                f"times as many (condition number {about(self.condition, 3)})."
+            return (
+                f"{used}All {n} shares follow from the reports, if there are enough: by inversion the standard "
+                f"error of each, at most, is 50 points for about {_roughly(self.least_reports)}, and half of that "
+                f"for four times as many (condition number {about(self.condition, 3)})."
             )
-            return used + known
         text = (
             f"{used}However many reports there are, they do not settle {len(self.unidentified)} of the {n} shares "
             f"(such as that of {self.unidentified[0]!r}): other shares lead to the same reports."
@@ -189,13 +185,14 @@ def identifiability(channels: Channels) -> Identifiability:
     left, values, _ = np.linalg.svd(matrix, full_matrices=matrix.shape[1] < n)
     rounding = max(matrix.shape) * float(np.finfo(float).eps)
     rank = int((values > rounding * values[0]).sum())
-    least = float("inf")
+    least = condition = math.inf
     if rank == n:
         least = float(least_reports(matrix, right_inverse(matrix, rounding), np.eye(n)).max())
+        condition = float(values[0] / values[-1])
     return Identifiability(
         secrets=mechanisms[0].secrets,
         rank=rank,
-        condition=float(values[0] / values[-1]) if rank == n else float("inf"),
+        condition=condition,
         least_reports=least,
         hidden=readonly(left[:, rank:].T.copy()),
         twins=_twins(mechanisms),

@@ -39,14 +39,11 @@ def profile_intervals(
     The ends are optima of concave programs. For every price k > 0 the upper end is at most max over p of a . p +
     (log-likelihood - maximum + z^2 / 2) / k, whose maximum over p is bounded by its gradient; the least such bound
     met is returned. So an interval can only be too wide (by 1e-4 of itself or 1e-6 of the range of a), up to the
-    rounding of doubles. Where the reports do not identify a . p, the interval is as wide as they leave it. Raises
-    `InputError` if the weights do not fit, or the probability is not between 0 and 1.
-
-    Args:
-        reports: Reports through one mechanism, or batches through several.
-        functionals: Array (k, secrets) of weights a; by default each probability, which takes a few solves per
-            secret and end (each grows with the cube of the secrets).
-        failure: The probability that an interval misses, as the reports become many.
+    rounding of doubles. Where the reports do not identify a . p, the interval is as wide as they leave it. The
+    weights a, array (k, secrets), are by default those of each probability, which takes a few solves per secret
+    and end (each grows with the cube of the secrets). ``failure`` is the probability that an interval misses, as
+    the reports become many. Raises `InputError` if the weights do not fit, or the probability is not between 0 and
+    1.
 
     Source:
         Wilks, Annals of Mathematical Statistics 9, 1938; Venzon and Moolgavkar, Applied Statistics 37, 1988.

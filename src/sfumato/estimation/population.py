@@ -175,20 +175,18 @@ def estimate_margins(
     if not isinstance(space, JointSpace):
         return {}
     rows = {name: space.margin(name) for name in space.names}
-    every = None
+    every, start = None, 0
     if intervals is not None:
         every = _intervals(estimate, reports, np.vstack(list(rows.values())), intervals, failure, seed)
     margins = {}
-    start = 0
     for name, part in zip(space.names, space.parts, strict=True):
-        stop = start + len(part)
-        ends = None
+        at, ends = slice(start, start + len(part)), None
         if every is not None:
-            lower, upper = (readonly(each[start:stop].copy()) for each in (every.lower, every.upper))
+            lower, upper = (readonly(each[at].copy()) for each in (every.lower, every.upper))
             ends = replace(every, lower=lower, upper=upper, names=part.labels)
         shares = readonly(rows[name] @ estimate.probabilities)
         margins[name] = replace(estimate, space=part, probabilities=shares, intervals=ends)
-        start = stop
+        start = at.stop
     return margins
 
 
@@ -237,7 +235,6 @@ def expected_districts(mechanism: Mechanism, prior: Prior, reports: int) -> Dist
 
 
 def _smallest_districts(pool: Pooled, space: Places, failure: float) -> Districts | None:
-    """Return the smallest districts that are settled."""
     merged, coordinates = _likelihood_set(pool, failure), space.coordinates
     if merged is None or coordinates is None:
         return None
@@ -250,19 +247,11 @@ def _smallest_districts(pool: Pooled, space: Places, failure: float) -> District
         lower = _lower_ends(likely, parts, parts @ best)
         if lower is None:
             continue
-        upper = np.array([likely.highest(row) for row in parts])
+        upper = readonly(np.array([likely.highest(row) for row in parts]))
         names = tuple(f"d{i}" for i in range(1, len(parts) + 1))
-        return Districts(
-            places=space,
-            side_m=side * spacing,
-            latlon=readonly(space.projection.inverse(middles)),
-            parts=readonly(parts),
-            shares=readonly(parts @ best),
-            intervals=ConfidenceIntervals(
-                readonly(lower), readonly(upper), failure, "relative-entropy", True, names, together=True
-            ),
-            reports=pool.total,
-        )
+        ends = ConfidenceIntervals(readonly(lower), upper, failure, "relative-entropy", True, names, together=True)
+        latlon, shares = readonly(space.projection.inverse(middles)), readonly(parts @ best)
+        return Districts(space, side * spacing, latlon, readonly(parts), shares, ends, pool.total)
     return None
 
 
@@ -313,13 +302,10 @@ def _lower_ends(likely: LikelihoodSet, parts: Floats, shares: Floats) -> Floats 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PopulationEstimate(CompactRepr):
-    """Shares of a population from its private reports.
+    """Shares of a population from its private reports, also of districts where those of places are not settled.
 
-    Attributes:
-        estimate: The shares, also of districts where those of single places are not settled.
-        identifiability: The shares that the reports can settle.
-        margins: The shares of each column of a `JointSpace`, by its name.
-        notes: Sentences on the reports and on what the shares are about.
+    ``margins`` are the shares of each column of a `JointSpace`, and ``notes`` sentences on what the shares are
+    about.
     """
 
     estimate: Estimate

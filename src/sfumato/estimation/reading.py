@@ -136,10 +136,7 @@ def _from_tuples(tupling: Tupling, source: Table, column: str, unmarked: bool, c
 def _from_several(
     mechanisms: Mapping[str, Mechanism], source: Table, weights: str | None, unmarked: bool, check_fit: bool
 ) -> Received:
-    """Return the reports of columns as those of one joint mechanism, the product of the columns' channels.
-
-    A row's reports are independent given its true values, so the estimate shows the association of the columns.
-    """
+    """Return the reports of columns as those of one joint mechanism, the product of the columns' channels."""
     size = prod(each.weights.size for each in mechanisms.values())
     if size > _LARGEST:
         raise InputError(
@@ -304,10 +301,7 @@ def _received(reports: Reports, *, check: bool, weighted: bool = False) -> Recei
 
 
 def _opened(source: Table, mechanisms: Mapping[Any, Randomizer], *, unmarked: bool) -> tuple[Any, Mark | None]:
-    """Return an object to read columns from, and its mark, which is checked for the mechanism of each column.
-
-    A table in memory, perhaps a stream, is read once.
-    """
+    """Return an object to read columns from, and its mark, which is checked; a table in memory is read once."""
     table: Any = source
     metadata: Mapping[bytes, bytes] = {}
     if not isinstance(source, str | os.PathLike):

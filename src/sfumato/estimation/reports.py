@@ -25,13 +25,10 @@ class Reports:
     """Counts of the observables received from users who all ran one mechanism.
 
     Each report is taken to be of another user, whose secret is drawn independently from the population's
-    distribution: the stated errors of estimates depend on that. Counts are whole numbers, array (observables,).
-    Raises `InputError` if a count is negative or not a whole number, there is no report, or an observable was
-    received that no secret produces.
-
-    Attributes:
-        sums: Array (observables,), the sums of the reports' weights; the counts where all weights are equal.
-        squares: Array (observables,), the sums of the squares of the weights; likewise.
+    distribution: the stated errors of estimates depend on that. Counts are whole numbers, array (observables,);
+    ``sums`` are those of the reports' weights and ``squares`` those of their squares, the counts where all weights
+    are equal. Raises `InputError` if a count is negative or not a whole number, there is no report, or an
+    observable was received that no secret produces.
 
     Example:
         >>> import sfumato as sf
@@ -77,15 +74,11 @@ class Reports:
 
     @classmethod
     def at(cls, mechanism: Randomizer, positions: NDArray[np.intp], weights: ArrayLike | None = None) -> Reports:
-        """Return the reports in an array of observables' positions, as samplers draw them.
+        """Return the reports in an array of observables' positions (reports,), as samplers draw them.
 
-        Raises `InputError` if a position is out of range, or a weight is negative or not finite, or all are zero.
-
-        Args:
-            mechanism: The mechanism.
-            positions: Array (reports,).
-            weights: Array (reports,), the survey weights: the number of people of the population that each person
-                stands for. Only their ratios matter.
+        ``weights`` are survey weights (reports,): the number of people of the population that each person stands
+        for. Only their ratios matter. Raises `InputError` if a position is out of range, or a weight is negative
+        or not finite, or all are zero.
         """
         mechanism = _matrix_of(mechanism)
         at = any_array(positions, "positions=").reshape(-1)
@@ -98,9 +91,7 @@ class Reports:
         scaled = None if weights is None else _scaled_weights(weights, len(at))
         if scaled is not None and (scaled != scaled[0]).any():
             size = mechanism.shape[1]
-            sums, squares = (
-                readonly(np.bincount(at, weights=each, minlength=size)) for each in (scaled, scaled**2)
-            )
+            sums, squares = (readonly(np.bincount(at, each, size)) for each in (scaled, scaled**2))
             assign(reports, sums=sums, squares=squares)
         return reports
 
@@ -144,9 +135,8 @@ class Pooled:
     """Reports through one or several mechanisms as those of a single one.
 
     A report of the pool comes through mechanism r with the share of r among all reports, so the pool's channel is
-    [share_r p_r(o|s)] with one column for each r and o. The counts of weighted reports are their sums of weights,
-    scaled to sum to the number of reports; the squares are the sums of squares in the same scale, and without
-    weights the counts.
+    [share_r p_r(o|s)] with one column for each r and o. Weighted counts are sums of weights, scaled to sum to the
+    number of reports; the squares are in the same scale, and without weights the counts.
     """
 
     secrets: Space
@@ -197,17 +187,9 @@ class Pooled:
         self, probabilities: Floats, method: str, gap: float, *, iterations: int = 0, converged: bool = True
     ) -> Estimate:
         """Return the estimate of these reports by a method."""
-        return Estimate(
-            space=self.secrets,
-            probabilities=readonly(probabilities),
-            method=method,
-            reports=self.total,
-            log_likelihood=self.log_likelihood(probabilities),
-            gap=gap,
-            iterations=iterations,
-            converged=converged,
-            effective=self.effective if self.weighted else None,
-        )
+        effective, likelihood = self.effective if self.weighted else None, self.log_likelihood(probabilities)
+        of = (self.secrets, readonly(probabilities), method, self.total, likelihood, gap, iterations, converged)
+        return Estimate(*of, effective=effective)
 
 
 def pooled(reports: AnyReports) -> Pooled:
@@ -253,17 +235,15 @@ def _matrix_of(mechanism: Randomizer) -> Mechanism:
 class ConfidenceIntervals:
     """Confidence intervals for several numbers.
 
-    Each misses its own number with the stated probability, unless ``together`` is set: of 20 intervals of 95 % one
-    misses on average.
+    Each misses its own number with the probability ``failure``: of 20 intervals of 95 % one misses on average.
+    With ``together`` it is the probability that any of them misses.
 
     Attributes:
-        failure: The probability that one interval misses its number.
         method: The method in words, such as ``"profile-likelihood"``.
         exact: Whether the probability is proved for every number of reports. Otherwise it is reached as the
             reports become many, and an interval may miss more often where the true probability is zero or barely
             identified.
         names: The secrets, or one text for each functional.
-        together: Whether ``failure`` is the probability that any of them misses.
     """
 
     lower: Floats
@@ -295,15 +275,9 @@ class Districts:
 
     The middles of districts are one side apart, on a square lattice. A place at a middle counts fully for its
     district. Towards the next middle its part falls linearly along each axis, so a place on a border counts half
-    for each side. The parts of a place sum to one.
-
-    Attributes:
-        side_m: The side of a district, metres.
-        latlon: Their middles, array (districts, 2), degrees.
-        parts: Array (districts, places), the part of each place; columns sum to one.
-        shares: Array (districts,), the estimated shares; they sum to one.
-        intervals: Intervals of the shares, which hold all together, for every number of reports and every
-            choice of districts: all come from one set of distributions.
+    for each side. The ``parts`` of a place, a column of an array (districts, places), sum to one. ``latlon`` are
+    the middles, array (districts, 2), degrees. The intervals of the shares hold all together, for every number of
+    reports and every choice of districts: all come from one set of distributions.
     """
 
     places: Places
@@ -398,10 +372,7 @@ class Estimate:
         return replace(self, intervals=intervals)
 
     def distance_to(self, truth: Prior, metric: Metric) -> Wasserstein:
-        """Return the earth mover's distance to a known distribution, in the metric's unit; for studies.
-
-        Raises `InputError` if the estimate has negative probabilities, or a size does not fit.
-        """
+        """Return the earth mover's distance to a known distribution, in the metric's unit; for studies."""
         return wasserstein(self.prior, truth, metric)
 
 

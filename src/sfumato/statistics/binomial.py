@@ -19,10 +19,10 @@ _OUTWARD: Final = 1e-9  # far above the error of the beta quantiles, far below a
 
 
 def lower(hits: Counts, trials: Counts, failure: float) -> Floats:
-    """Return lower bounds of probabilities, each wrong with probability at most ``failure``.
+    """Return lower bounds of probabilities, each wrong with probability at most ``failure``; 0 without any hit.
 
-    The bound is the p at which as many hits or more have probability ``failure``; with no hit, or no trial, it is
-    0. The beta quantile is computed in doubles and rounded down (Clopper and Pearson, Biometrika 26, 1934).
+    The bound is the p at which as many hits or more have probability ``failure``, rounded down (Clopper and
+    Pearson, Biometrika 26, 1934).
     """
 
     def bound(k: Counts, n: Counts) -> Floats:
@@ -35,10 +35,9 @@ def lower(hits: Counts, trials: Counts, failure: float) -> Floats:
 
 
 def upper(hits: Counts, trials: Counts, failure: float) -> Floats:
-    """Return upper bounds of probabilities, each wrong with probability at most ``failure``.
+    """Return upper bounds of probabilities, each wrong with probability at most ``failure``; 1 if all trials hit.
 
-    The bound is the p at which as few hits or fewer have probability ``failure``; where all trials hit, or there
-    was none, it is 1. It is rounded up.
+    The bound is the p at which as few hits or fewer have probability ``failure``, rounded up.
     """
 
     def bound(k: Counts, n: Counts) -> Floats:
@@ -66,5 +65,4 @@ def _on_distinct(hits: Counts, trials: Counts, bound: Callable[[Counts, Counts],
     k, n = np.broadcast_arrays(hits, trials)
     base = int(n.max(initial=0)) + 1
     codes, back = np.unique(k * base + n, return_inverse=True)
-    bounds: Floats = bound(codes // base, codes % base)[back].reshape(k.shape)
-    return bounds
+    return np.asarray(bound(codes // base, codes % base)[back].reshape(k.shape))

@@ -32,11 +32,8 @@ _PULSE: Final = 256  # calls between two reports of progress
 class PermutationTest(CompactRepr):
     """A test that is exact for every distribution: its p-value is (1 + #) / (1 + N).
 
-    Attributes:
-        hypothesis: The tested hypothesis in words; it is never proved, only rejected.
-        statistic: The statistic of the samples as they are.
-        p_value: The share of orders, the samples' own included, whose statistic is as large.
-        failure: The probability of rejecting a true hypothesis.
+    It is the share of orders, the samples' own included, whose statistic is as large. ``failure`` is the
+    probability of rejecting a true hypothesis, which is never proved, only rejected.
     """
 
     hypothesis: str
@@ -93,21 +90,14 @@ def dependence_test(
     failure: float = 0.05,
     seed: int | None = None,
 ) -> PermutationTest:
-    """Test whether the outputs of successive calls are independent of each other.
+    """Test whether the outputs of successive calls, in their order, are independent of each other.
 
     If they are, then every order of the outputs of one secret has the same probability. Numbers (and each
     coordinate of points) are compared with those some calls later by the correlation of their ranks, within each
     secret; other labels by how often they are equal. The statistic is the largest deviation over all lags, in
-    standard deviations of the permuted orders; the level is exact. Raises `InputError` if there are too few
-    outputs for the lags.
-
-    Args:
-        outputs: The outputs in the order of the calls: floats, tuples of floats, or labels.
-        secrets: The secret of each call; by default all were the same.
-        lags: The largest distance of two calls that are compared.
-        permutations: The number of random orders.
-        failure: The probability of a false alarm.
-        seed: Of the orders; by default a fresh one.
+    standard deviations of the permuted orders; the level is exact. By default all secrets were the same, ``lags``
+    is the largest distance of two calls that are compared, and ``failure`` the probability of a false alarm.
+    Raises `InputError` if there are too few outputs for the lags.
 
     Example:
         >>> from sfumato.statistics import dependence_test
@@ -139,9 +129,8 @@ def dependence_test(
     usable = spread > 1e-12 * (1 + np.abs(agreements).max(axis=0))
     scores = np.abs(agreements - agreements.mean(axis=0))[:, usable] / spread[usable]
     largest = scores.max(axis=1, initial=0.0)
-    statistic, others = float(largest[0]), largest[1:]
-    hypothesis, p_value = "successive outputs are independent", _p_value(statistic, others)
-    return PermutationTest(hypothesis, statistic, p_value, permutations, failure)
+    statistic, p_value = float(largest[0]), _p_value(float(largest[0]), largest[1:])
+    return PermutationTest("successive outputs are independent", statistic, p_value, permutations, failure)
 
 
 def _p_value(statistic: float, permuted: Floats) -> float:
@@ -227,16 +216,9 @@ def repetition(
     only, k calls at s that all give o, and k calls at s' that all give another o', happen with probability at most
     (1 + exp(-epsilon d(s, s')))^(-2(k-1)): p(o|s) and p(o'|s') are each at most 1 - exp(-epsilon d) times the
     other, so that their product is at most (1 + exp(-epsilon d))^-2. Both are multiplied by the number of secrets,
-    or of pairs, from which the most extreme one was selected. Raises `InputError` if there are fewer than two
+    or of pairs, from which the most extreme one was selected. Epsilon is per unit of the metric on the secrets
+    called, in their order; by default 1 between distinct ones. Raises `InputError` if there are fewer than two
     calls or no secret.
-
-    Args:
-        black_box: Returns one output for a secret.
-        secrets: The secrets to call.
-        calls: The number of calls at each.
-        mechanism: The claimed mechanism, with these secrets among its own.
-        epsilon: The claimed epsilon per unit of the metric, if the mechanism is not known.
-        metric: The metric on the secrets called, in their order; by default 1 between distinct ones.
     """
     labels = list(secrets)
     if calls < 2 or not labels:
@@ -262,15 +244,11 @@ def repetition_of(
     space = Space(outputs)
     rows = zip(space.labels, outputs.values(), strict=True)
     constant = {s: row[0] for s, row in rows if all(output == row[0] for output in row)}
-    probability: float | None
-    if not constant:
-        probability, against = 1.0, ""
-    elif mechanism is not None:
+    probability, against = None if constant else 1.0, ""
+    if constant and mechanism is not None:
         probability, against = _of_mechanism(constant, outputs, mechanism), "of the claimed mechanism"
-    elif epsilon is not None:
+    elif constant and epsilon is not None:
         probability, against = _of_epsilon(constant, outputs, epsilon, metric), f"of epsilon {epsilon:g}"
-    else:
-        probability, against = None, ""
     return RepetitionEstimate(min(lengths), len(space), tuple(constant.items()), probability, against)
 
 
@@ -318,7 +296,6 @@ class Decision:
 
     Attributes:
         claim: The claimed epsilon, per unit of the metric.
-        stop: The reason why the audit ended.
         finding: The largest lower bound of epsilon of all looks; None if it was interrupted before the first.
         repetition: The test for repeated outputs on the first calls, with a probability of its own; None if it was
             interrupted before.
@@ -482,10 +459,8 @@ class _Audit:
         shown = judge(events, self._counts(tested), self.distances, self.gain, failure)
         self.looks += 1
         self.comparisons += len(events)
-        unit = "" if self.metric is None else self.metric.unit
-        best = max(shown, key=lambda one: one.value)
-        labels = tuple(self.columns)
-        finding = EpsilonFinding.of(best, self.secrets.labels, labels, self.failure, unit, delta=self.delta)
+        best, labels = max(shown, key=lambda one: one.value), (self.secrets.labels, tuple(self.columns))
+        finding = EpsilonFinding.of(best, *labels, self.failure, self.metric, delta=self.delta)
         if self.finding is not None and self.finding.value >= finding.value:
             finding = self.finding
         self.finding = replace(finding, comparisons=self.comparisons)

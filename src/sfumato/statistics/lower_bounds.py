@@ -52,7 +52,7 @@ class _ObservedBound:
         secrets: Sequence[Hashable],
         outputs: Sequence[Hashable],
         failure: float,
-        unit: str,
+        metric: Metric | None,
         **given: Any,
     ) -> Self:
         """Return the finding in the labels of secrets and outputs; a negative bound says no more than 0."""
@@ -66,7 +66,7 @@ class _ObservedBound:
             rates=shown.rates,
             failure=failure,
             comparisons=shown.comparisons,
-            unit=unit,
+            unit="" if metric is None else metric.unit,
             **given,
         )
 
@@ -83,18 +83,16 @@ class _ObservedBound:
 
     @property
     def _seen(self) -> str:
-        (s, t), (a, b), (n, m), event = self.pair, self.hits, self.trials, in_words(self.event)
+        (s, t), (a, b), (n, m) = self.pair, self.hits, self.trials
+        event = f"the output {self.event[0]!r}" if len(self.event) == 1 else f"one of {len(self.event)} outputs"
         return f"{event} was seen in {a} of {n} reports of {s!r} and in {b} of {m} reports of {t!r}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EpsilonFinding(_ObservedBound):
-    """A lower bound of epsilon from samples, per unit of the metric.
+    """A lower bound of epsilon from samples, per unit of the metric, at the ``delta`` of (epsilon, delta)-privacy.
 
     The value is ``inf`` if two secrets at distance zero are shown to differ.
-
-    Attributes:
-        delta: The delta of (epsilon, delta)-privacy.
     """
 
     delta: float
@@ -114,11 +112,7 @@ class EpsilonFinding(_ObservedBound):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DeltaFinding(_ObservedBound):
-    """A lower bound of delta at a given epsilon from samples.
-
-    Attributes:
-        epsilon: That epsilon, per unit of the metric.
-    """
+    """A lower bound of delta at a given ``epsilon``, per unit of the metric, from samples."""
 
     epsilon: float
 
@@ -145,19 +139,12 @@ def epsilon_lower(
 
         epsilon >= ln((L - delta) / U) / d(s, s').
 
-    L and U are Clopper-Pearson bounds. The failure probability is shared (Bonferroni) among all events and pairs
-    tried: single outputs, where they were fixed beforehand, and unions that one random part of the samples chooses
-    and the other part judges. Raises `InputError` if an argument is out of range, or the metric does not fit.
-
-    Args:
-        sample: The samples; those of one secret must be independent draws.
-        metric: The metric; by default every two secrets are at distance 1, and epsilon is that of local
-            differential privacy.
-        failure: The probability with which the answer may exceed the true epsilon.
-        delta: The delta of (epsilon, delta)-privacy.
-        candidates: The number of chosen events that are judged.
-        share: The part of the samples that chooses.
-        seed: Of the split; by default a fresh one.
+    L and U are Clopper-Pearson bounds. The probability that the answer exceeds the true epsilon, ``failure``, is
+    shared (Bonferroni) among all events and pairs tried: single outputs, where they were fixed beforehand, and
+    unions that one random part of the samples, ``share``, chooses and the other part judges, as many as
+    ``candidates``. The samples of one secret must be independent draws. By default every two secrets are at
+    distance 1, and epsilon is that of local differential privacy; ``delta`` is that of (epsilon, delta)-privacy.
+    Raises `InputError` if an argument is out of range, or the metric does not fit.
 
     Source:
         Clopper and Pearson, 1934; the choice by likelihood ratio follows Neyman and Pearson, 1933.
@@ -172,8 +159,7 @@ def epsilon_lower(
         raise InputError(f"a delta of {delta} is not a probability below 1.", "use a small one, such as 1e-6.")
     gain = epsilon_gain(delta)
     shown = strongest(sample, metric, gain, failure=failure, candidates=candidates, share=share, seed=seed)
-    unit = "" if metric is None else metric.unit
-    return EpsilonFinding.of(shown, sample.secrets.labels, sample.outputs.labels, failure, unit, delta=delta)
+    return EpsilonFinding.of(shown, sample.secrets.labels, sample.outputs.labels, failure, metric, delta=delta)
 
 
 def delta_lower(
@@ -205,8 +191,7 @@ def delta_lower(
         return np.where(np.isfinite(distance), value, -np.inf)
 
     shown = strongest(sample, metric, gain, failure=failure, candidates=candidates, share=share, seed=seed)
-    unit = "" if metric is None else metric.unit
-    return DeltaFinding.of(shown, sample.secrets.labels, sample.outputs.labels, failure, unit, epsilon=rate)
+    return DeltaFinding.of(shown, sample.secrets.labels, sample.outputs.labels, failure, metric, epsilon=rate)
 
 
 def epsilon_gain(delta: float) -> Gain:
@@ -223,11 +208,6 @@ def epsilon_gain(delta: float) -> Gain:
         return np.where(np.isfinite(distance), value, -np.inf)
 
     return gain
-
-
-def in_words(outputs: tuple[Hashable, ...]) -> str:
-    """Return the outputs of an event as the subject of a sentence."""
-    return f"the output {outputs[0]!r}" if len(outputs) == 1 else f"one of {len(outputs)} outputs"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -344,15 +324,11 @@ def _roughly(hits: Counts, trials: Counts, z: float) -> Floats:
     share = hits / trials
     middle = share + z * z / (2 * trials)
     width = z * np.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
-    bound: Floats = (middle + width) / (1 + z * z / trials)
-    return bound
+    return np.asarray((middle + width) / (1 + z * z / trials))
 
 
 def judge(events: list[Event], counts: Counts, distances: Floats, gain: Gain, failure: float) -> list[Shown]:
-    """Return the result of each event; all hold together with probability 1 - failure.
-
-    The events must be chosen without these counts (secrets, outputs).
-    """
+    """Return the result of each event, chosen without these counts; with probability 1 - failure all hold."""
     totals = counts.sum(axis=1)
     shown = []
     for event in events:
@@ -361,16 +337,8 @@ def judge(events: list[Event], counts: Counts, distances: Floats, gain: Gain, fa
         each = failure / (2 * len(events))
         low, high = binomial.lower(hits[:1], trials[:1], each), binomial.upper(hits[1:], trials[1:], each)
         value = float(gain(low, high, distances[pair[:1], pair[1:]])[0])
-        shown.append(
-            Shown(
-                value,
-                event,
-                (int(hits[0]), int(hits[1])),
-                (int(trials[0]), int(trials[1])),
-                (float(low[0]), float(high[0])),
-                len(events),
-            )
-        )
+        (a, b), (n, m) = hits.tolist(), trials.tolist()
+        shown.append(Shown(value, event, (a, b), (n, m), (float(low[0]), float(high[0])), len(events)))
     return shown
 
 

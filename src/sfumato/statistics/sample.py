@@ -23,21 +23,13 @@ from .binomial import Counts
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sample(NotebookRepr):
-    """Counts of each output for each secret.
+    """Counts of each output for each secret, array (secrets, outputs).
 
     The samples of one secret are assumed to be independent draws of its row of the channel; every probability of
-    failure that is derived from a sample rests on that. Raises `InputError` if fewer than two secrets were
-    sampled, or a count is negative, fractional or NaN.
-
-    Args:
-        counts: Array (secrets, outputs) of whole numbers.
-        secrets: The secrets; numbered from 0 if left out.
-        outputs: The outputs. Name them only if the list was fixed before looking at the samples: every single one
-            is then an event of its own.
-
-    Attributes:
-        secrets_named: Whether the order of the secrets was given, as a metric needs it.
-        outputs_fixed: Whether the outputs were fixed beforehand.
+    failure that is derived from a sample rests on that. Secrets and outputs are numbered from 0 if left out. Name
+    the outputs only if the list was fixed before looking at the samples (``outputs_fixed``): every single one is
+    then an event of its own. ``secrets_named`` is whether the order of the secrets was given, as a metric needs
+    it. Raises `InputError` if fewer than two secrets were sampled, or a count is negative, fractional or NaN.
 
     Example:
         >>> from sfumato.statistics import Sample
@@ -80,15 +72,11 @@ class Sample(NotebookRepr):
         space: Space | None = None,
         observables: Space | None = None,
     ) -> Sample:
-        """Return the sample of pairs: the i-th output was seen for the i-th secret.
+        """Return the sample of pairs: the i-th output, any hashable label, was seen for the i-th secret.
 
-        Raises `InputError` if the two differ in length, a label is NaN, or is not in its space.
-
-        Args:
-            secrets: The secret of each sample.
-            outputs: The output of each sample; any hashable labels.
-            space: All secrets, in the order of the metric; by default those that occur.
-            observables: All outputs, if they are known beforehand; by default those that occur.
+        ``space`` has all secrets, in the order of the metric, by default those that occur, and ``observables`` all
+        outputs, if they are known beforehand. Raises `InputError` if the two differ in length, a label is NaN, or
+        is not in its space.
         """
         rows, columns = _labels(secrets, "secret"), _labels(outputs, "output")
         if len(rows) != len(columns):
@@ -108,13 +96,13 @@ class Sample(NotebookRepr):
         share: float = 0.2,
         seed: int | None = None,
     ) -> Sample:
-        """Return the sample of continuous outputs, counted in bins.
+        """Return the sample of continuous outputs, array (n,) of numbers or (n, k) of points, counted in bins.
 
         Raises `InputError` if a value is NaN or infinite, or the lengths differ.
 
         Args:
             secrets: The secret of each sample.
-            values: Array (n,) of numbers, or (n, k) of points.
+            values: The outputs.
             bins: Bins fixed beforehand; or a number of bins, chosen as quantiles of a random part of the samples
                 that is then left out of the counts.
             space: All secrets, in the order of the metric.
@@ -266,11 +254,7 @@ class Bins(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class IntervalBins(Bins, CompactRepr):
-    """The intervals between edges of the line; the first and the last one have no end.
-
-    Args:
-        edges: Increasing numbers; k edges make k + 1 bins, each with its left edge.
-    """
+    """The intervals between increasing edges of the line, each with its left edge, and two without an end."""
 
     edges: Floats
     dimensions: int
@@ -290,12 +274,7 @@ class IntervalBins(Bins, CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RectangleBins(Bins, CompactRepr):
-    """The rectangles of a grid of the plane; those at its border have no end.
-
-    Args:
-        x_edges: Increasing numbers, in the unit of the outputs.
-        y_edges: Increasing numbers.
-    """
+    """The rectangles of a grid of the plane, by increasing edges; those at its border have no end."""
 
     x_edges: Floats
     y_edges: Floats
@@ -314,17 +293,14 @@ class RectangleBins(Bins, CompactRepr):
         """Return the bin of each output, array (n,)."""
         column = np.searchsorted(self.x_edges, values[:, 0], side="right")
         row = np.searchsorted(self.y_edges, values[:, 1], side="right")
-        positions: Positions = column * (len(self.y_edges) + 1) + row
-        return positions
+        return np.asarray(column * (len(self.y_edges) + 1) + row)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Halvings(Bins, CompactRepr):
-    """Bins that halve the given points again and again, along x, y, x, y, ... (a k-d tree).
+    """Bins that halve points (n, dimensions) again and again, along x, y, x, y, ... (a k-d tree).
 
-    Args:
-        values: The points to halve, array (n, dimensions): samples that are not counted later.
-        depth: The number of halvings; 2**depth bins.
+    The points are samples that are not counted later; ``depth`` halvings give 2**depth bins.
     """
 
     cuts: tuple[Floats, ...]
@@ -367,12 +343,8 @@ class FineBits(Bins):
     """Bins by whether each number has bits below ``step``, for numbers nearer to zero than ``limit``.
 
     Noise added in doubles is a multiple of the last bit of the secret's size. A report near zero that has finer
-    bits than a large secret can leave in it excludes that secret, for every claimed epsilon.
-
-    Args:
-        step: A power of two, such as 2**-45.
-        limit: Numbers beyond it have a bin of their own.
-        dimensions: The number of coordinates of an output.
+    bits than a large secret can leave in it excludes that secret, for every claimed epsilon. The step is a power
+    of two, such as 2**-45; numbers beyond the limit have a bin of their own.
 
     Source:
         Mironov, "On significance of the least significant bits for differential privacy", CCS 2012.
@@ -402,8 +374,7 @@ class FineBits(Bins):
         # Division by a power of two is exact, and so is the remainder.
         kinds = np.where(np.abs(values) >= self.limit, 0, np.where(values / self.step % 1 == 0, 1, 2))
         powers = 3 ** np.arange(self.dimensions - 1, -1, -1)
-        positions: Positions = (kinds @ powers).astype(np.intp)
-        return positions
+        return np.asarray(kinds @ powers, dtype=np.intp)
 
 
 def quantile_bins(values: Any, count: int) -> Bins:
