@@ -46,11 +46,6 @@ from .metric import paths_along as paths_along
 from .metric import shortest_paths as shortest_paths
 from .prior import SUM_TOLERANCE as SUM_TOLERANCE
 from .prior import Prior as Prior
-from .recipe import Integers as Integers
-from .recipe import PointRecipe as PointRecipe
-from .recipe import Recipe as Recipe
-from .recipe import Uints as Uints
-from .recipe import Words as Words
 from .space import WGS84 as WGS84
 from .space import JointSpace as JointSpace
 from .space import NumberBins as NumberBins
@@ -59,6 +54,11 @@ from .weights import FINE as FINE
 from .weights import ONE_WORD as ONE_WORD
 from .weights import TWO_WORDS as TWO_WORDS
 from .weights import AliasTables as AliasTables
+from .weights import Integers as Integers
+from .weights import PointRecipe as PointRecipe
+from .weights import Recipe as Recipe
+from .weights import Uints as Uints
+from .weights import Words as Words
 from .weights import as_words as as_words
 from .weights import check_stochastic as check_stochastic
 from .weights import from_words as from_words

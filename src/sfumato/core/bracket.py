@@ -42,9 +42,8 @@ class Side(enum.Enum):
 
     def percent(self, share: float) -> str:
         """Write a share as a percentage, rounded to this side."""
-        return {Side.AT_MOST: percent_at_most, Side.AT_LEAST: percent_at_least, Side.ESTIMATE: percent}[self](
-            share
-        )
+        write = {Side.AT_MOST: percent_at_most, Side.AT_LEAST: percent_at_least, Side.ESTIMATE: percent}[self]
+        return write(share)
 
 
 @final
@@ -117,12 +116,10 @@ def bisect(
     """Return two arguments between which a condition changes, as close together as requested.
 
     Each step tests an argument between the ends and replaces the end that has the same answer. So a condition that
-    holds at the given ``holds`` was tested true at the returned one, even if it is not monotone; likewise
-    ``fails``, which may be below or above ``holds``.
-
-    ``middle`` returns an argument between both ends, by default their mean (integers stay integers). The search
-    stops where the ends differ by at most the part ``relative`` of the larger one, where ``done`` holds for both,
-    after ``steps`` tests, or where no number lies between them.
+    holds at the given ``holds``, which may be below ``fails``, was tested true at the returned one, even if it is
+    not monotone; likewise ``fails``. ``middle`` returns an argument between both ends, by default their mean
+    (integers stay integers). The search stops where the ends differ by at most the part ``relative`` of the larger
+    one, where ``done`` holds for both, after ``steps`` tests, or where no number lies between them.
     """
     between: Callable[[Any, Any], Any] = middle or _mean
     for _ in range(steps):
@@ -139,10 +136,7 @@ def bisect(
 
 
 def double(condition: Callable[[Number], bool], fails: Number, holds: Number) -> Ends[Number]:
-    """Return two arguments between which a condition begins to hold, as `bisect` needs them.
-
-    ``holds``, not 0, is doubled until the condition holds, which must happen somewhere.
-    """
+    """Return two arguments between which a condition begins to hold, doubling ``holds``, not 0, until it does."""
     while not condition(holds):
         fails, holds = holds, 2 * holds
     return Ends(fails, holds)

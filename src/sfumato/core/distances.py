@@ -17,39 +17,27 @@ EARTH_RADIUS_M = 6_371_008.8  # mean radius of the WGS84 ellipsoid (IUGG)
 _ENTRIES = 2**20  # distances that are made together
 
 
-class Values(Protocol):
-    """A set of labelled values, with all that distances need of a `Space`."""
+class _Values(Protocol):
+    """All that distances need of a `Space`; see there."""
 
     @property
-    def labels(self) -> tuple[Hashable, ...]:
-        """The n labels."""
-
+    def labels(self) -> tuple[Hashable, ...]: ...
     @property
-    def coordinates(self) -> Floats | None:
-        """Array (n, k) in ``unit``, or None."""
-
+    def coordinates(self) -> Floats | None: ...
     @property
-    def unit(self) -> str:
-        """The unit of the coordinates."""
-
+    def unit(self) -> str: ...
     @property
-    def crs(self) -> str | None:
-        """The coordinate reference system."""
-
+    def crs(self) -> str | None: ...
     @property
-    def period(self) -> float | None:
-        """The length of the circle that numbers are on, or None."""
-
+    def period(self) -> float | None: ...
     @property
-    def latlon(self) -> Floats:
-        """Latitude and longitude in degrees, array (n, 2)."""
-
+    def latlon(self) -> Floats: ...
     def __len__(self) -> int: ...
 
 
 def between(
-    rows: Values,
-    columns: Values,
+    rows: _Values,
+    columns: _Values,
     kind: str,
     *,
     categories: Mapping[Any, Hashable] | Sequence[Hashable] | None = None,
@@ -59,11 +47,9 @@ def between(
         return _semantic(rows, columns, categories), ""
     if categories is not None:
         raise InputError(f"the {kind!r} distance uses no categories.", "use 'semantic' or leave them out.")
-    try:
-        function = _FUNCTIONS[kind]
-    except KeyError:
-        raise InputError(f"the distance {kind!r} is unknown.", f"use one of {', '.join(KINDS)}.") from None
-    return function(rows, columns)
+    if kind not in _FUNCTIONS:
+        raise InputError(f"the distance {kind!r} is unknown.", f"use one of {', '.join(KINDS)}.")
+    return _FUNCTIONS[kind](rows, columns)
 
 
 def great_circle_m(a: NDArray[Any], b: NDArray[Any]) -> Floats:
@@ -73,7 +59,7 @@ def great_circle_m(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     return np.asarray(2 * EARTH_RADIUS_M * np.arcsin(np.sqrt(np.minimum(h, 1.0))))
 
 
-def _coordinates(rows: Values, columns: Values, kind: str) -> tuple[Floats, Floats, str]:
+def _coordinates(rows: _Values, columns: _Values, kind: str) -> tuple[Floats, Floats, str]:
     a, b = rows.coordinates, columns.coordinates
     if a is None or b is None:
         raise InputError(
@@ -100,12 +86,13 @@ def _coordinates(rows: Values, columns: Values, kind: str) -> tuple[Floats, Floa
     return a, b, rows.unit
 
 
-def _on_plane(rows: Values, columns: Values, kind: str) -> tuple[Floats, str]:
+def _on_plane(rows: _Values, columns: _Values, kind: str) -> tuple[Floats, str]:
     a, b, unit = _coordinates(rows, columns, kind)
     if kind == "absolute" and a.shape[1] != 1:
         raise InputError(f"the 'absolute' difference needs one coordinate, not {a.shape[1]}.", "use 'euclidean'.")
-    if rows.period is not None:
-        return _around(a, b, rows.period), unit
+    if rows.period is not None:  # the shorter way around the circle
+        apart = np.fmod(np.abs(a - b.T), rows.period)
+        return np.minimum(apart, rows.period - apart), unit
     if kind == "absolute":
         return np.abs(a - b.T), unit
     if kind == "manhattan":
@@ -118,29 +105,18 @@ def _on_plane(rows: Values, columns: Values, kind: str) -> tuple[Floats, str]:
     return distances, unit
 
 
-def _around(a: Floats, b: Floats, period: float) -> Floats:
-    """Return the distances between numbers (n, 1) and (m, 1), the shorter way around a circle."""
-    apart = np.fmod(np.abs(a - b.T), period)
-    return np.asarray(np.minimum(apart, period - apart))
-
-
-def _great_circle(rows: Values, columns: Values) -> tuple[Floats, str]:
+def _great_circle(rows: _Values, columns: _Values) -> tuple[Floats, str]:
     array = great_circle_m(rows.latlon, columns.latlon)
-    if rows is columns:
-        array = (array + array.T) / 2  # rounding is not symmetric
-    return array, "m"
+    return (array + array.T) / 2 if rows is columns else array, "m"  # rounding is not symmetric
 
 
-def _hamming(rows: Values, columns: Values) -> tuple[Floats, str]:
+def _hamming(rows: _Values, columns: _Values) -> tuple[Floats, str]:
     columns_of = {label: j for j, label in enumerate(columns.labels)}
-    array = np.ones((len(rows), len(columns)))
-    for i, label in enumerate(rows.labels):
-        if label in columns_of:
-            array[i, columns_of[label]] = 0.0
-    return array, ""
+    at = np.array([columns_of.get(label, -1) for label in rows.labels])
+    return np.where(at[:, None] == np.arange(len(columns)), 0.0, 1.0), ""
 
 
-def _jaccard(rows: Values, columns: Values) -> tuple[Floats, str]:
+def _jaccard(rows: _Values, columns: _Values) -> tuple[Floats, str]:
     for label in (*rows.labels, *columns.labels):
         if not isinstance(label, (frozenset, tuple)):
             raise InputError(
@@ -158,7 +134,7 @@ def _jaccard(rows: Values, columns: Values) -> tuple[Floats, str]:
     return 1.0 - np.divide(common, union, out=np.ones_like(common), where=union > 0), ""
 
 
-def _indicators(space: Values, members: dict[Hashable, int]) -> Floats:
+def _indicators(space: _Values, members: dict[Hashable, int]) -> Floats:
     array = np.zeros((len(space), len(members)))
     for i, label in enumerate(space.labels):
         array[i, [members[member] for member in label]] = 1.0  # type: ignore[attr-defined]
@@ -166,7 +142,7 @@ def _indicators(space: Values, members: dict[Hashable, int]) -> Floats:
 
 
 def _semantic(
-    rows: Values, columns: Values, categories: Mapping[Any, Hashable] | Sequence[Hashable] | None
+    rows: _Values, columns: _Values, categories: Mapping[Any, Hashable] | Sequence[Hashable] | None
 ) -> Floats:
     if categories is None:
         raise InputError(
@@ -178,7 +154,7 @@ def _semantic(
     return np.array([[float(x != y) for y in b] for x in a])
 
 
-def _categories(space: Values, given: Mapping[Any, Hashable] | Sequence[Hashable]) -> list[Hashable]:
+def _categories(space: _Values, given: Mapping[Any, Hashable] | Sequence[Hashable]) -> list[Hashable]:
     if isinstance(given, Mapping):
         missing = [label for label in space.labels if label not in given]
         if missing:
@@ -193,7 +169,7 @@ def _categories(space: Values, given: Mapping[Any, Hashable] | Sequence[Hashable
     return list(given)
 
 
-_FUNCTIONS: dict[str, Callable[[Values, Values], tuple[Floats, str]]] = {
+_FUNCTIONS: dict[str, Callable[[_Values, _Values], tuple[Floats, str]]] = {
     "euclidean": partial(_on_plane, kind="euclidean"),
     "great-circle": _great_circle,
     "manhattan": partial(_on_plane, kind="manhattan"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -97,16 +97,8 @@ class MetricPrivacy(Immutable):
 class ThresholdPrivacy(MetricPrivacy):
     """Indistinguishability of near secrets: p(o|s) <= exp(epsilon) p(o|s') if d(s, s') <= within.
 
-    It is stored as metric privacy for the number of hops of at most ``within``. Secrets that no hops connect are
-    not protected from each other.
-
-    Args:
-        epsilon: The epsilon of near secrets, a pure number.
-        distance: The metric d, which says which secrets are near.
-        within: The largest distance of near secrets, such as ``"500 m"``.
-
-    Attributes:
-        metric: The hops, in whole numbers.
+    It is stored as metric privacy for the number of hops of at most ``within``, such as ``"500 m"``: epsilon is a
+    pure number, and the metric in whole numbers. Secrets that no hops connect are not protected from each other.
 
     Source:
         Shokri, "Privacy Games", equation 9.
@@ -139,15 +131,10 @@ class CoordinatePrivacy(Immutable):
 
     The distance is on the ground, between any two points served: geo-indistinguishability of true places. A
     mechanism on cells cannot satisfy it, because at a border two points a metre apart belong to two cells. A
-    mechanism on the vertices of a `Lattice` can; so can noise on a fine lattice
-    (`sfumato.mechanisms.planar.CoordinateNoise`), with a stated slack. Raises `InputError` if epsilon is not a
-    positive number, or the slack is not a length. Raises `UnitError` if a unit is not one of length.
-
-    Args:
-        epsilon: Per unit of length; a number, or text such as ``"0.6/km"``.
-        unit: The unit of length.
-        slack_m: Added to every distance, metres. Designs on a `Lattice` need none; the snapping of positions,
-            about a millimetre, is in their proof.
+    mechanism on the vertices of a `Lattice` can, without a slack; so can noise on a fine lattice
+    (`sfumato.mechanisms.planar.CoordinateNoise`), with a stated slack in metres. Epsilon is per unit of length; a
+    number, or text such as ``"0.6/km"``. Raises `InputError` if epsilon is not a positive number, or the slack is
+    not a length. Raises `UnitError` if a unit is not one of length.
 
     Source:
         Andres et al., "Geo-Indistinguishability", CCS 2013, definition 3.3.
@@ -260,22 +247,16 @@ Guarantees = Asked | Iterable[Asked]
 
 def as_guarantees(given: object) -> tuple[Asked, ...]:
     """Return one guarantee or several as a tuple; `InputError` for anything else."""
-    if isinstance(given, Asked):
-        return (given,)
-    if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
-        raise _no_guarantee(given)
-    guarantees = tuple(given)
+    one = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
+    guarantees: tuple[Any, ...] = (given,) if one else tuple(cast("Iterable[Any]", given))
     for guarantee in guarantees:
         if not isinstance(guarantee, Asked):
-            raise _no_guarantee(guarantee)
+            what = f"the class {guarantee.__name__}" if isinstance(guarantee, type) else repr(guarantee)
+            raise InputError(
+                f"{what} is not a guarantee.",
+                python("pass MetricPrivacy, ThresholdPrivacy, CoordinatePrivacy or DistortionPrivacy."),
+            )
     return guarantees
-
-
-def _no_guarantee(given: object) -> InputError:
-    return InputError(
-        f"{f'the class {given.__name__}' if isinstance(given, type) else repr(given)} is not a guarantee.",
-        python("pass MetricPrivacy, ThresholdPrivacy, CoordinatePrivacy or DistortionPrivacy."),
-    )
 
 
 def as_distance(given: AnyLoss) -> Loss:
@@ -286,7 +267,7 @@ def as_distance(given: AnyLoss) -> Loss:
 def as_errors(given: AnyLoss) -> Loss:
     """Return the distances of guesses from secrets, array (guesses, secrets), as a `Loss`.
 
-    Raises `InputError` if there is no guess, or a distance is negative: no least error could then be guaranteed.
+    Without a guess, or with a negative distance, no least error could be guaranteed (`InputError`).
     """
     distance = as_distance(given)
     if not len(distance.array):

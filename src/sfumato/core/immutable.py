@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 import numpy as np
 
@@ -79,13 +79,9 @@ def brief(value: object) -> str:
 
 
 def registered(name: str) -> Callable[..., Any]:
-    """Return the function that a higher package registers as an entry point of the group ``sfumato.methods``.
-
-    `NotImplementedError` if the installed package has none of this name.
-    """
+    """Return the function that a higher package registers as an entry point of the group ``sfumato.methods``."""
     from importlib.metadata import entry_points
 
     for method in entry_points(group="sfumato.methods", name=name):
-        function: Callable[..., Any] = method.load()
-        return function
+        return cast("Callable[..., Any]", method.load())
     raise NotImplementedError(f"no function is registered for {name}: install this version of sfumato again.")

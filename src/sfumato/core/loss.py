@@ -46,13 +46,11 @@ class LossPoints(Immutable, CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Loss(Immutable):
-    """The loss l(s, o) of reporting observable o when the secret is s.
+    """The loss l(s, o) of reporting observable o when the secret is s, array (secrets, observables), finite.
 
-    Attributes:
-        array: Array (secrets, observables), finite.
-        unit: The unit; empty for a pure number or a rate of misreports.
-        points: The true points from which it is the mean Euclidean distance, or None. Files do not store them.
-        true_point: The distance of which it is the mean from true points; empty for every other loss.
+    The unit is empty for a pure number or a rate of misreports. ``true_point`` is the distance of which it is the
+    mean from true points, empty for every other loss, and ``points`` are these for the Euclidean one, which files
+    do not store.
     """
 
     array: Floats
@@ -103,19 +101,13 @@ def loss(
     *,
     categories: Mapping[Any, Hashable] | Sequence[Hashable] | None = None,
 ) -> Loss:
-    """Return a loss between secrets and observables, which may differ.
+    """Return a loss between n secrets and m observables, which may differ.
 
-    A generalised observable (a frozenset of secrets) costs nothing under ``hamming`` only if it equals the label,
+    The kind is a distance of `Space.metric`, ``member``, or a function of two labels, which returns the unit. A
+    generalised observable (a frozenset of secrets) costs nothing under ``hamming`` only if it equals the label,
     and under ``member`` if it contains the secret; under ``euclidean`` it costs the distance to the middle of the
-    set. Raises `InputError` if the kind is unknown, or a function returns NaN or infinity. Raises `UnitError` if
-    the unit does not fit.
-
-    Args:
-        secrets: The secrets (n).
-        observables: The observables (m).
-        kind: A distance of `Space.metric`, ``member``, or a function of two labels.
-        unit: The unit of the loss; for a function, the unit that it returns.
-        categories: For ``semantic``, the category of each label of both spaces.
+    set. For ``semantic``, ``categories`` has the category of each label of both spaces. Raises `InputError` if the
+    kind is unknown, or a function returns NaN or infinity. Raises `UnitError` if the unit does not fit.
     """
     if callable(kind):
         values = [[float(kind(s, o)) for o in observables.labels] for s in secrets.labels]

@@ -20,9 +20,19 @@ from .guarantees import AnyGuarantee, CoordinatePrivacy, Guarantees, MetricPriva
 from .immutable import Immutable, assign
 from .loss import AnyLoss, as_loss
 from .prior import Prior
-from .recipe import PointRecipe, Recipe, Words
 from .space import Space
-from .weights import AliasTables, Integers, as_matrix, check_stochastic, check_weights, needed_bits, quantise
+from .weights import (
+    AliasTables,
+    Integers,
+    PointRecipe,
+    Recipe,
+    Words,
+    as_matrix,
+    check_stochastic,
+    check_weights,
+    needed_bits,
+    quantise,
+)
 
 _PLAIN: Final = {"builtins", "numpy", "fractions", "decimal", "datetime"}
 _NUMBERS_AND_TEXTS: Final = {int, float, str, bool}
@@ -72,10 +82,7 @@ class Randomizer(ABC):
         """Return whether it has a capability."""
 
     def channel(self) -> Mechanism:
-        """Return the mechanism from secrets to reports, its matrix in integers.
-
-        Raises `InputError` if there is none, or it is too large to list.
-        """
+        """Return the mechanism from secrets to reports, in integers; `InputError` if it cannot be listed."""
         raise InputError(
             f"{self!r} has no matrix of finitely many secrets and reports.",
             python("draw from it with sf.sampler, which needs none."),
@@ -86,21 +93,13 @@ class Randomizer(ABC):
 class Mechanism(Immutable, Randomizer):
     """A channel from secrets to observables, in integers.
 
-    The rows are rounded once, at construction, to integer `weights` that sum to exactly 2**`bits`; `matrix` is
-    their float view. Proofs, attacks, files and samplers use these integers. No positive probability is rounded to
-    zero. Raises `InputError` if an entry is negative, NaN or infinite, or a row does not sum to one within 1e-9.
-
-    Args:
-        matrix: Array (secrets, observables): row s is the distribution p(.|s).
-        secrets: The secrets; numbered from 0 if left out.
-        observables: The observables; by default the secrets, if the matrix is square.
-
-    Attributes:
-        weights: Array (secrets, observables) of integers.
-        bits: 62, or 126 where the smallest probability needs two words.
-        matrix: Float array (secrets, observables), weights / 2**bits.
-        guarantees: The metric privacy that its maker states, for files and audits; not proved, and not part of
-            equality.
+    The rows of the matrix, array (secrets, observables), are the distributions p(.|s). They are rounded once, at
+    construction, to integer `weights` that sum to exactly 2**`bits`, 62 or, where the smallest probability needs
+    two words, 126; `matrix` is their float view. Proofs, attacks, files and samplers use these integers. No
+    positive probability is rounded to zero. Secrets are numbered from 0 if left out, and are also the observables
+    of a square matrix. ``guarantees`` are the metric privacy that its maker states, for files and audits; not
+    proved, and not part of equality. Raises `InputError` if an entry is negative, NaN or infinite, or a row does
+    not sum to one within 1e-9.
 
     Example:
         >>> import sfumato as sf

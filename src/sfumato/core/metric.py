@@ -27,22 +27,15 @@ _TIE: Final = 1e-12  # relative: sums of distances that differ by rounding alone
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Metric(Immutable):
-    """Distances between the members of a space, with their unit.
+    """Distances between the members of a space, with their unit; the name is that in texts.
 
     Distances must be non-negative, symmetric, and zero from a value to itself. A broken triangle inequality is a
     warning: privacy for such distances holds pair by pair, but the shortest paths then imply more (see `closure`).
-    Distinct values may be at distance zero (a pseudometric), and ``inf`` marks pairs that need no protection from
-    each other. Raises `InputError` if the array is not square, or an axiom other than the triangle inequality
-    fails.
-
-    Args:
-        array: Array (n, n) of distances in ``unit``.
-        unit: The unit, such as ``"km"``; empty for a pure number.
-        name: The name of the metric in texts.
-        triangle: Whether the triangle inequality holds, where that is known; otherwise it is tested, in n**3
-            steps.
-        stated: Whether a file states the distances and its secrets do not confirm them. A guarantee by such
-            distances is refused where reports are drawn or charged.
+    It is tested, in n**3 steps, where ``triangle`` does not say whether it holds. Distinct values may be at
+    distance zero (a pseudometric), and ``inf`` marks pairs that need no protection from each other. ``stated`` is
+    whether a file states the distances and its secrets do not confirm them. A guarantee by such distances is
+    refused where reports are drawn or charged. Raises `InputError` if the array is not square, or an axiom other
+    than the triangle inequality fails.
 
     Example:
         >>> import sfumato as sf
@@ -97,10 +90,7 @@ class Metric(Immutable):
         return np.asarray(self.array[rows, columns])
 
     def scaled(self, factor: float, unit: str | None = None) -> Metric:
-        """Return the metric with all distances multiplied by a positive factor, with a new unit if one is given.
-
-        Raises `InputError` if the factor is not positive, or a distance would overflow or vanish.
-        """
+        """Return the metric times a positive factor, in a new unit if one is given; `InputError` if that fails."""
         if not (np.isfinite(factor) and factor > 0):
             raise InputError(f"a metric cannot be scaled by {factor}.", "use a positive number.")
         unit = self.unit if unit is None else unit
@@ -266,13 +256,9 @@ class Spanner:
     """A graph on the values of a metric whose shortest paths come close to the metric.
 
     Privacy on the edges at epsilon / dilation implies metric privacy at epsilon for all pairs: p(o|s) <=
-    exp(epsilon d_G(s, s') / dilation) p(o|s'), and d_G <= dilation d.
-
-    Attributes:
-        edges: The pairs (i, j) with i < j, array (k, 2).
-        lengths: Their distances, array (k,), in ``unit``.
-        dilation: The largest shortest path over distance, of all pairs at finite distance; ``inf`` if the graph
-            leaves such a pair unconnected.
+    exp(epsilon d_G(s, s') / dilation) p(o|s'), and d_G <= dilation d. Edges are pairs (i, j) with i < j, array (k,
+    2), with their lengths, array (k,), in ``unit``. The dilation is the largest shortest path over distance, of
+    all pairs at finite distance; ``inf`` if the graph leaves such a pair unconnected.
 
     Source:
         Bordenabe, Chatzikokolakis, Palamidessi, CCS 2014, section 4.

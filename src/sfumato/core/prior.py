@@ -21,15 +21,11 @@ _SMALLER = 2.0**-64  # of weights whose sum is beyond all floats
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Prior(Immutable):
-    """A probability distribution on a space.
+    """A probability distribution on a space, array (n,), non-negative, with sum one (within 1e-9).
 
     ``Prior(space, probabilities)`` is on the space; ``Prior(probabilities)`` is on the numbers 0 to n - 1, which
-    are also the secrets of ``Mechanism(matrix)``. Raises `InputError` if an entry is negative or NaN, or the sum
-    is not one.
-
-    Attributes:
-        probabilities: Array (n,), non-negative, with sum one (within 1e-9). Nothing is renormalised; use
-            `from_counts` for weights.
+    are also the secrets of ``Mechanism(matrix)``. Nothing is renormalised; use `from_counts` for weights. Raises
+    `InputError` if an entry is negative or NaN, or the sum is not one.
     """
 
     space: Space
@@ -136,13 +132,9 @@ class Prior(Immutable):
     def sharpened(self, weight: float, *, places: int = 2, at: Iterable[Hashable] | None = None) -> Prior:
         """Return the prior with a share of the probability moved to the main places, such as home and work.
 
-        It is (1 - weight) p + weight p(. | the places). As the truth it describes a person with stronger habits;
-        as a belief that is not true, an overconfident attacker.
-
-        Args:
-            weight: The share, from 0 (no change) to 1 (nowhere else).
-            places: The number of main places, which are the most probable secrets.
-            at: The labels of the main places, instead of the most probable ones.
+        It is (1 - weight) p + weight p(. | the places), which are the most probable secrets, or the labels ``at``.
+        As the truth it describes a person with stronger habits; as a belief that is not true, an overconfident
+        attacker.
 
         Source:
             Shokri, "Privacy Games", section 9.2 (adversaries with better knowledge).
@@ -150,12 +142,9 @@ class Prior(Immutable):
         if not 0 <= weight <= 1:
             raise InputError(f"the weight {weight} is not between 0 and 1.", "use 0.5 for half the belief.")
         p = self.probabilities
-        if at is not None:
-            chosen = self.space.positions(at)
-        elif 1 <= places <= len(p):
-            chosen = np.argsort(-p, kind="stable")[:places]
-        else:
+        if at is None and not 1 <= places <= len(p):
             raise InputError(f"{argument('places', places)} is not from 1 to {len(p)}.", "name fewer main places.")
+        chosen = np.argsort(-p, kind="stable")[:places] if at is None else self.space.positions(at)
         known = np.zeros_like(p)
         known[chosen] = p[chosen]
         if not known.sum() > 0:

@@ -133,8 +133,7 @@ class Space(Immutable):
         """Return whether the match with the secrets confirms the coordinates: here, where they are the labels."""
         if self.coordinates is None:
             return False
-        rows = zip(self.labels, self.coordinates.tolist(), strict=True)
-        return all(_is_at(label, row) for label, row in rows)
+        return all(map(_is_at, self.labels, self.coordinates.tolist()))
 
     def check_straight(self, what: str) -> None:
         """Refuse numbers on a circle (`InputError`), which have no mean; ``what`` needs one."""
@@ -238,12 +237,12 @@ class Space(Immutable):
         """Return a metric on the space.
 
         Raises `InputError` if the kind is unknown or the space lacks what it needs. Raises `UnitError` if the unit
-        does not fit the coordinates.
+        does not fit the coordinates, whose own is the default.
 
         Args:
             kind: ``euclidean``, ``great-circle``, ``manhattan``, ``hamming``, ``absolute`` (one coordinate),
                 ``jaccard`` (labels that are sets) or ``semantic`` (0 within a category, 1 across).
-            unit: The unit of the answer; by default that of the coordinates.
+            unit: The unit of the answer.
             categories: For ``semantic``, the category of each label.
         """
         array, natural_unit = between(self, self, kind, categories=categories)
@@ -329,14 +328,9 @@ class NumberBins(Space):
     """Bins of ``count`` times ``width`` whole numbers, side by side: first <= value < first + width, and so on.
 
     A label names the first and the last whole number in the bin, such as ``18-22``; the coordinate is the middle
-    of these two. Raises `InputError` if there are no bins, too many, or they go more than once around the circle.
-
-    Args:
-        first: The smallest whole number of the first bin.
-        width: The whole numbers in a bin.
-        count: The number of bins, at most 10,000.
-        unit: The unit of the numbers.
-        period: The length of the circle that they are on, a whole number such as 24 for hours; None for a line.
+    of these two. There are at most 10,000 bins, and the period is the length of the circle that the numbers are
+    on, such as 24 for hours; None for a line. Raises `InputError` if there are no bins, too many, or they go more
+    than once around the circle.
 
     Example:
         >>> import sfumato as sf
@@ -402,8 +396,8 @@ class NumberBins(Space):
         return hash((self.first, self.width, len(self)))
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        period = None if self.period is None else int(self.period)
-        return partial(NumberBins, period=period), (self.first, self.width, len(self), self.unit)
+        build = partial(NumberBins, period=None if self.period is None else int(self.period))
+        return build, (self.first, self.width, len(self), self.unit)
 
 
 def _plain(label: Any) -> Any:

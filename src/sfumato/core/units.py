@@ -101,10 +101,7 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
 
 
 def parse_exactly(text: str | float, *, per: bool = False, unit: str, what: str) -> Fraction:
-    """Read a quantity as `parse` does, but exactly: a float stands for the shortest decimal that it prints as.
-
-    A quantity too small for a float is 0.
-    """
+    """Read a quantity as `parse` does, but exactly: a float is the decimal that it prints as, 0 if too small."""
     value = parse(text, per=per, unit=unit, what=what)
     match = _QUANTITY.match(text) if isinstance(text, str) else None
     if match is None or not value:

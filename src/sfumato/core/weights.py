@@ -1,16 +1,16 @@
-"""Integer weights in one or two 64-bit words, and alias tables that draw with exactly these weights."""
+"""Recipes of draws, integer weights in one or two 64-bit words, and alias tables that draw with exactly these."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, python, typed
 from .arrays import Floats, any_array, is_frozen, readonly
-from .recipe import Uints, Words
 
 ONE_WORD: Final = 62
 TWO_WORDS: Final = 126
@@ -18,12 +18,11 @@ ROW_TOLERANCE: Final = 1e-9
 _DIVIDED = "m = np.array(matrix, float); m /= m.sum(axis=1, keepdims=True)"
 _ROUNDED = 0.01  # a row that is off by less was rounded, to single precision or a few decimals
 FINE: Final = 2.0**-26  # at this probability 62 bits still round with a relative error below 2**-36
-
+_LOW_BITS = 62  # of 126: the first word gives the other 64
 
 Integers = NDArray[Any]
-"""Weights: int64 for one word, Python integers (dtype object) for two."""
-
-_LOW_BITS = 62  # of 126: the first word gives the other 64
+"""Positions, and weights: int64 for one word, Python integers (dtype object) for two."""
+Uints = NDArray[np.uint64]
 
 
 def check_stochastic(matrix: Floats) -> None:
@@ -66,10 +65,7 @@ def quantise(matrix: Floats, bits: int) -> Integers:
     """
     rows = matrix / matrix.sum(axis=1, keepdims=True)
     scaled = np.ldexp(rows, bits)  # exact: a power of two
-    if bits == ONE_WORD:
-        weights: Integers = scaled.astype(np.int64)
-    else:
-        weights = np.frompyfunc(int, 1, 1)(scaled)
+    weights: Integers = scaled.astype(np.int64) if bits == ONE_WORD else np.frompyfunc(int, 1, 1)(scaled)
     weights[(weights == 0) & (matrix > 0)] = 1
     rest = (1 << bits) - weights.sum(axis=1)
     weights[np.arange(len(weights)), np.argmax(rows, axis=1)] += rest
@@ -121,26 +117,19 @@ def as_words(integers: NDArray[Any], low_bits: int = 64) -> tuple[Uints, Uints]:
 
 def from_words(high: Uints, low: Uints, low_bits: int = 64) -> NDArray[Any]:
     """Return the Python integers high * 2**low_bits + low (dtype object)."""
-    integers: NDArray[Any] = (high.astype(object) << low_bits) + low.astype(object)
-    return integers
+    return np.asarray((high.astype(object) << low_bits) + low.astype(object))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AliasTables:
     """One alias table per secret, made of the mechanism's integers alone.
 
-    The observables are padded with outcomes of weight zero to 2**k table columns of capacity 2**(bits - k). Of a
-    draw's ``bits`` random bits the first k choose the column; the others, compared with its threshold, choose
-    between the column and its alias. Both numbers are powers of two, so p(o|s) is weights[s, o] / 2**bits exactly.
-
-    With 126 bits a first word settles all but a share below 2**(k - 64) of the draws, those whose bits equal the
-    threshold's; a second word settles these.
-
-    Attributes:
-        log_columns: k, at least 1.
-        high: Thresholds, array (secrets, 2**k); with 126 bits, their upper 64 bits.
-        low: With 126 bits, the lower 62 bits of the thresholds; otherwise None.
-        alias: Positions, array (secrets, 2**k).
+    The observables are padded with outcomes of weight zero to 2**k table columns of capacity 2**(bits - k), k at
+    least 1. Of a draw's ``bits`` random bits the first k choose the column; the others, compared with its
+    threshold, choose between the column and its alias. Both numbers are powers of two, so p(o|s) is weights[s, o]
+    / 2**bits exactly. With 126 bits a first word settles all but a share below 2**(k - 64) of the draws, those
+    whose bits equal the upper 64 bits ``high`` of the threshold; a second word is compared with the lower 62,
+    ``low``.
 
     Source:
         Walker, "An efficient method for generating discrete random variables with general distributions", 1977;
@@ -197,8 +186,8 @@ class AliasTables:
 def _swept(weights: Integers, k: int, bits: int) -> tuple[Integers, NDArray[np.int32]]:
     """Return thresholds and aliases, arrays (secrets, 2**k).
 
-    Each row is swept once: columns within capacity in their order, and in parallel the columns above capacity,
-    whose excess fills the former. One step closes one column of every row.
+    Each row is swept once: columns within capacity in their order, and in parallel those above, whose excess fills
+    the former. One step closes one column of every row.
     """
     n, m = weights.shape
     size, capacity = 1 << k, 1 << (bits - k)
@@ -232,3 +221,59 @@ def _swept(weights: Integers, k: int, bits: int) -> tuple[Integers, NDArray[np.i
         thresholds[r, following] -= short
         rows = rows[giver[rows] < size]
     return thresholds, alias
+
+
+class Words(Protocol):
+    """A source of independent, uniform 64-bit words."""
+
+    def draw(self, count: int) -> Uints:
+        """Return the next ``count`` words."""
+
+
+class Recipe(ABC):
+    """The exact way in which a report is drawn: integers, uniform choices and rational coins, no float."""
+
+    __slots__ = ()
+
+    rowwise: ClassVar[bool] = False
+    """Whether rows draw the same words together as each alone (but for ties): see `KeyedWords`."""
+
+    @property
+    @abstractmethod
+    def secrets(self) -> int | None:
+        """Number of secrets, at positions 0, 1, ...; None where the secret is any integer."""
+
+    @property
+    def row(self) -> Recipe | None:
+        """The `Row` that draws the true report, where reports are positions of its mechanism's observables."""
+        return None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one report; () where it is a single number."""
+        return ()
+
+    @abstractmethod
+    def draw(self, rows: Integers, words: Words) -> Integers:
+        """Return one independent report for each secret, array (count, ...) of reports of shape `shape`.
+
+        ``rows`` has positions of secrets, or the integers themselves, array (count,); it is not checked here.
+        """
+
+
+class PointRecipe(ABC):
+    """The exact way in which a report is drawn for a point on the ground."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
+        """Return a report for each point in degrees: latitudes and longitudes, array (n, 2).
+
+        ``nearest`` moves points outside the region served to its nearest point, instead of refusing them
+        (`InputError`).
+        """
+
+    @abstractmethod
+    def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool) -> tuple[float, float]:
+        """Return a report for one point: latitude and longitude; see `blurred`."""
