@@ -72,11 +72,7 @@ def planar_geometric(
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class PlanarGeometric(MechanismFamily):
-    """The planar geometric mechanism as a family; see `planar_geometric` for the arguments.
-
-    Raises `InputError` if the cells are not on a lattice, or epsilon is not positive. Raises `UnitError` if its
-    unit does not fit.
-    """
+    """The planar geometric mechanism as a family; see `planar_geometric` for the arguments and errors."""
 
     name: ClassVar[str] = "planar geometric mechanism"
     space: Space
@@ -90,7 +86,9 @@ class PlanarGeometric(MechanismFamily):
         rate = units.parse(epsilon, per=True, unit=space.unit, what="epsilon")
         lattice = LatticeBasis.of(space) if basis is None else basis
         lattice.positions(space)  # refuses cells off the lattice
-        assign(self, space=space, norm=check_norm(norm), basis=lattice, _epsilon=positive(rate, "epsilon"))
+        if norm not in NORMS:
+            raise InputError(f"the norm {norm!r} is unknown.", f"use one of {', '.join(NORMS)}.")
+        assign(self, space=space, norm=norm, basis=lattice, _epsilon=positive(rate, "epsilon"))
 
     @property
     def secrets(self) -> Space:
@@ -120,16 +118,8 @@ class PlanarGeometric(MechanismFamily):
         radius = self._radius(self._epsilon, _LEFT**1.25)
         return self._sum(radius, 1) / self._sum(radius, 0)
 
-    @property
-    def hamming_loss(self) -> float:
-        """1 minus the mean of the matrix's diagonal."""
-        return 1.0 - float(np.diagonal(self.mechanism().matrix).mean())
-
     def pmf(self, offsets: ArrayLike) -> Floats:
-        """Return the probability of noise i a + j b, array (..., 2) of i, j, before reports move into the region.
-
-        Raises `InputError` if they are not pairs of integers.
-        """
+        """Return the probability of noise i a + j b, i and j in an array (..., 2); `InputError` if not whole."""
         steps = numbers(offsets, "the offsets")
         if steps.shape[-1:] != (2,) or (steps % 1 != 0).any():
             raise InputError("the offsets are not pairs of integers.", "pass the steps in both directions.")
@@ -137,10 +127,7 @@ class PlanarGeometric(MechanismFamily):
         return np.exp(-self._epsilon * lengths) / self.normaliser.value
 
     def mechanism(self) -> Mechanism:
-        """Return the mechanism in integers.
-
-        Raises `InputError` if the cells are too small for the noise, or two are at the same point.
-        """
+        """Return the mechanism in integers; `InputError` for two cells at one point, or too small ones."""
         region = ClampingWindow.of(self.space, self.basis, self.norm, _REACH / self._epsilon)
         points, steps = plane(self.space), region.positions
         distances = norms(points[:, None] - points[None, :], self.norm)
@@ -195,8 +182,7 @@ class PlanarGeometric(MechanismFamily):
 def _beyond(decay: float, radius: int) -> float:
     """Return a bound of the sum of exp(-decay r) over all offsets whose larger step r is above a radius.
 
-    There are 8 r offsets with larger step r, and with q = exp(-decay) the sum of r q**r beyond R is q**(R + 1) (R
-    + 1 - R q) / (1 - q)**2.
+    There are 8 r such offsets; with q = exp(-decay) the sum of r q**r is q**(R + 1) (R + 1 - R q) / (1 - q)**2.
     """
     missing = -math.expm1(-decay)
     series = math.exp(-decay * (radius + 1)) * (1 + radius * missing) / missing**2
@@ -211,13 +197,10 @@ class PlanarGaussian(MechanismFamily):
     one. Rounding and moving are post-processing, so two secrets at distance d are at least as indistinguishable as
     under normal noise: Gaussian privacy with mu = d / sigma, (epsilon, delta) with `delta`, zero-concentrated
     privacy with rho = d**2 / (2 sigma**2). No pure epsilon holds per unit of distance: the likelihood ratio grows
-    with the distance of the report. Raises `InputError` if the cells are not rectangles of one lattice, or sigma
-    is not positive. Raises `UnitError` if the unit of sigma does not fit.
-
-    Args:
-        space: The cells, which are also the reports: a `Grid` or cells of one.
-        sigma: Per axis, in the unit of the coordinates; a number or text such as ``"400 m"``.
-        basis: The basis of their lattice, along the axes; by default the one that the cells show.
+    with the distance of the report. The cells are also the reports: a `Grid` or cells of one, with the basis of
+    their lattice along the axes, by default the one that they show. Sigma is in the unit of the coordinates; a
+    number or text such as ``"400 m"``. Raises `InputError` if the cells are not rectangles of one lattice, or
+    sigma is not positive. Raises `UnitError` if the unit of sigma does not fit.
 
     Source:
         Kawamoto and Murakami, ESORICS 2019, compare with planar Gaussian noise. Privacy of normal noise: Balle and
@@ -262,11 +245,6 @@ class PlanarGaussian(MechanismFamily):
         """The mean length of the noise before it is rounded to cells, sigma sqrt(pi / 2)."""
         return self.sigma * math.sqrt(math.pi / 2)
 
-    @property
-    def hamming_loss(self) -> float:
-        """1 minus the mean of the matrix's diagonal."""
-        return 1.0 - float(np.diagonal(self.mechanism().matrix).mean())
-
     def mu(self, distance: float | str) -> float:
         """Return the mu of Gaussian privacy between two secrets, distance / sigma.
 
@@ -293,10 +271,7 @@ class PlanarGaussian(MechanismFamily):
         return min(1.0, ideal + (1 + math.exp(min(epsilon, 700.0))) * _GAUSSIAN_ROUNDING) if mu > 0 else 0.0
 
     def mechanism(self) -> Mechanism:
-        """Return the mechanism in integers.
-
-        Raises `InputError` if two cells are at the same point, or the noise reaches too far.
-        """
+        """Return the mechanism in integers; `InputError` for two cells at one point, or too wide noise."""
         region = ClampingWindow.of(self.space, self.basis, "euclidean", _GAUSSIAN_REACH * self.sigma)
         across, up = (float(side) for side in np.abs(region.basis.steps).sum(axis=1))
         x, y = _line(region.columns, across / self.sigma), _line(region.rows, up / self.sigma)
@@ -308,10 +283,7 @@ class PlanarGaussian(MechanismFamily):
 
 
 def _line(size: int, width: float) -> Floats:
-    """Return the probabilities of normal noise between the cells of a line, array (size, size).
-
-    The width of a cell is in standard deviations; the ends take the tails.
-    """
+    """Return probabilities of normal noise between a line's cells, array (size, size); the ends take the tails."""
     from scipy.special import ndtr
 
     offsets = np.arange(-(size - 1), size)
@@ -320,8 +292,7 @@ def _line(size: int, width: float) -> Floats:
     inner, tail = ndtr(-near) - ndtr(-far), ndtr(-near)
     steps = np.arange(size)[None, :] - np.arange(size)[:, None] + size - 1
     matrix: Floats = inner[steps]
-    matrix[:, 0] = tail[steps[:, 0]]
-    matrix[:, -1] = tail[steps[:, -1]]
+    matrix[:, [0, -1]] = tail[steps[:, [0, -1]]]
     return matrix if size > 1 else np.ones((1, 1))
 
 
@@ -358,10 +329,7 @@ class LatticeBasis(CompactRepr):
 
     @classmethod
     def of(cls, space: Space) -> LatticeBasis:
-        """Return the basis of a grid, or the one that the neighbours in a space of places suggest.
-
-        Raises `InputError` if the places are on a line, or have no two coordinates.
-        """
+        """Return the basis of a grid, or one that neighbours suggest; `InputError` for places on a line."""
         from scipy.spatial import cKDTree
 
         from ..geo import Grid
@@ -398,10 +366,7 @@ class LatticeBasis(CompactRepr):
         return LatticeBasis(self.steps[::-1])
 
     def positions(self, space: Space) -> Integers:
-        """Return i and j of each place, relative to the first one, array (n, 2).
-
-        Raises `InputError` if a place is not on the lattice.
-        """
+        """Return i and j of each place from the first one, array (n, 2); `InputError` if off the lattice."""
         points = plane(space)
         coordinates = np.linalg.solve(self.steps.T, (points - points[0]).T).T
         whole = np.round(coordinates)
@@ -431,16 +396,8 @@ class LatticeBasis(CompactRepr):
 def norms(vectors: Floats, norm: str) -> Floats:
     """Return the norms of vectors of the plane, array (..., 2) to (...)."""
     x, y = np.abs(vectors[..., 0]), np.abs(vectors[..., 1])
-    if norm == "manhattan":
-        return np.asarray(x + y)
-    return np.asarray(np.maximum(x, y)) if norm == "maximum" else np.sqrt(x**2 + y**2)
-
-
-def check_norm(norm: str) -> str:
-    """Return the name of a norm; `InputError` if it is unknown."""
-    if norm not in NORMS:
-        raise InputError(f"the norm {norm!r} is unknown.", f"use one of {', '.join(NORMS)}.")
-    return norm
+    lengths = {"manhattan": np.add, "maximum": np.maximum}
+    return np.asarray(lengths[norm](x, y) if norm in lengths else np.sqrt(x**2 + y**2))
 
 
 def plane(space: Space) -> Floats:
@@ -455,15 +412,12 @@ def plane(space: Space) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClampingWindow:
-    """The cells of a space on a lattice, with a window around them.
+    """The cells of a space on a lattice, with a window around them, which is the region if that is a rectangle.
 
     A report in the window moves to the nearest cell of the region; one beyond it first moves along the steps of
-    the lattice to the window's border. Moving reports is post-processing, so the guarantee of the noise holds.
-    Where the region fills a rectangle of a rectangular lattice, the window is the region.
-
-    The steps of the basis are in such an order that the window has no more columns than rows. ``positions`` are
-    the column and row of each of the n cells, array (n, 2), and ``nearest`` is the cell that each of the window's
-    moves to, array (rows * columns,).
+    the lattice to the window's border. This is post-processing. The window has no more columns than rows.
+    ``positions`` are the column and row of each of the n cells, and ``nearest`` the cell that each of the window's
+    moves to.
     """
 
     basis: LatticeBasis
@@ -507,8 +461,7 @@ class ClampingWindow:
         """Return the window's probabilities for noise of a kernel, times the kernel's sum, and that sum.
 
         All terms are positive, so every entry has a relative error of at most about 4 ``radius`` roundings and
-        what lies beyond the radius. The kernel takes offsets (..., 2) in steps to weights of at least 0; those
-        beyond the radius in either direction are left out.
+        what lies beyond the radius. The kernel takes offsets (..., 2) in steps to weights of at least 0.
         """
         span = np.arange(-radius, radius + 1)
         tall = max(1, _CHUNK // len(span))
@@ -524,12 +477,8 @@ class ClampingWindow:
         total = float(table[kinds_j[:, None], (j + self.rows - 1)[:, None], kinds_i, i + self.columns - 1].sum())
 
         def row(column: int, line: int) -> Floats:
-            return table[
-                kinds_j[:, None],
-                (j - line + self.rows - 1)[:, None],
-                kinds_i[None, :],
-                (i - column + self.columns - 1)[None, :],
-            ]
+            across, up = i - column + self.columns - 1, j - line + self.rows - 1
+            return table[kinds_j[:, None], up[:, None], kinds_i[None, :], across[None, :]]
 
         return row, total
 

@@ -34,12 +34,9 @@ class DiscreteLaplace(Noise):
 
     The untruncated geometric mechanism: epsilon-private for integer answers that differ by at most the
     sensitivity, which every report but those between two answers attains. Clamped to a range it is `geometric`.
-    Raises `InputError` if an argument is not positive, or the noise's scale is above 2**40.
-
-    Args:
-        epsilon: A positive rational: an integer, a `Fraction`, text such as ``"1/10"``, or a float, which stands
-            for the binary fraction it is.
-        sensitivity: A positive integer.
+    Epsilon is a positive rational: an integer, a `Fraction`, text such as ``"1/10"``, or a float, which stands for
+    the binary fraction it is; the sensitivity is a positive integer. Raises `InputError` if an argument is not
+    positive, or the noise's scale is above 2**40.
 
     Source:
         Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, 2020.
@@ -117,14 +114,8 @@ class Staircase(Noise):
 
     With |k| = q sensitivity + j, the stair is q for j < step and q + 1 for the others. A shift by at most the
     sensitivity climbs at most one stair, so it is epsilon-private, and attains it. For sensitivity 1 it is
-    `DiscreteLaplace`.
-
-    Raises `InputError` if an argument is out of range.
-
-    Args:
-        epsilon: A positive rational; see `DiscreteLaplace`.
-        sensitivity: A positive integer.
-        step: 1 to ``sensitivity``; by default the one of least expected absolute noise.
+    `DiscreteLaplace`; see there for the arguments. The step, 1 to ``sensitivity``, is by default the one of least
+    expected absolute noise. Raises `InputError` if an argument is out of range.
 
     Source:
         Geng and Viswanath, "The optimal noise-adding mechanism in differential privacy", 2016, section V
@@ -213,10 +204,7 @@ class Staircase(Noise):
 
 @dataclass(frozen=True, slots=True)
 class StaircaseNoise(NoiseRecipe):
-    """Add an integer k with probability proportional to exp(-epsilon stair(|k|)).
-
-    With |k| = q width + j, 0 <= j < width, the stair is q for j < step and q + 1 beyond.
-    """
+    """Add an integer k with probability proportional to exp(-epsilon stair(|k|)), stairs as in `Staircase`."""
 
     epsilon: Fraction
     width: int
@@ -258,16 +246,11 @@ def _power_sum(count: int, power: int) -> float:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DiscreteGaussian(Noise):
-    """Noise k with probability proportional to exp(-k**2 / (2 v)), for integer answers.
+    """Noise k with probability proportional to exp(-k**2 / (2 v)), v the squared sigma, for integer answers.
 
     It has no pure epsilon, but (epsilon, delta) for every epsilon (`delta`), and `rho` of zero-concentrated
-    privacy. The variance of the noise is at most v, and nearly v from v = 1 on. Raises `InputError` if an argument
-    is not positive, or v is above 2**40.
-
-    Args:
-        squared_sigma: v, a positive rational: an integer, a `Fraction`, text such as ``"7/2"``, or a float, which
-            stands for the binary fraction it is.
-        sensitivity: A positive integer.
+    privacy. The variance of the noise is at most v, and nearly v from v = 1 on. See `DiscreteLaplace` for the
+    arguments. Raises `InputError` if one is not positive, or v is above 2**40.
 
     Source:
         Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", 2020, theorems 4 and 7.
@@ -382,10 +365,9 @@ class DiscreteGaussian(Noise):
 
 @dataclass(frozen=True, slots=True)
 class GaussianNoise(NoiseRecipe):
-    """Add an integer k with probability proportional to exp(-k**2 / (2 variance)).
+    """Add an integer k with probability proportional to exp(-k**2 / (2 variance)), for a fraction above 0.
 
-    The variance is a positive fraction. k is drawn from `proposal` and accepted with probability
-    exp(-`rejection`).
+    k is drawn from `proposal` and accepted with probability exp(-`rejection`).
 
     Source:
         Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", 2020, algorithm 3.

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+import numpy as np
+
 from ..core import (
     AnyGuarantee,
     AnyLoss,
@@ -35,9 +37,8 @@ _STEPS: Final = 100  # halvings after which floats are exhausted
 class MechanismFamily(Randomizer):
     """A mechanism by name and parameters, even if its matrix is too large to write out.
 
-    Attributes:
-        study_only: Whether it is in real numbers, which no computer draws exactly: releases must refuse it.
-        instead: What may be released instead, where it is for studies only.
+    ``study_only`` is whether it is in real numbers, which no computer draws exactly: releases must refuse it, and
+    ``instead`` is what may be released then.
     """
 
     __slots__ = ()
@@ -51,9 +52,9 @@ class MechanismFamily(Randomizer):
         """The least epsilon guaranteed, in closed form; ``inf`` where there is none."""
 
     @property
-    @abstractmethod
     def hamming_loss(self) -> float:
-        """The probability that the decoded report is not the secret, for uniform secrets."""
+        """The probability that the decoded report is not the secret, for uniform secrets; by default undecoded."""
+        return 1.0 - float(np.diagonal(self.mechanism().matrix).mean())
 
     @abstractmethod
     def mechanism(self) -> Mechanism:
@@ -133,18 +134,12 @@ def matched(
 ) -> Matched:
     """Return the mechanism of a family whose expected loss is just below a target, to compare at equal loss.
 
-    The parameter is found by bisection of its logarithm; the loss must grow or fall with it. Raises `InputError`
-    if a parameter is not positive, or the tolerance is not. Raises `InfeasibleError` if the losses at both ends
-    are on one side of the target, or the loss jumps over it. Raises `UnitError` if the unit of the target does not
-    fit.
-
-    Args:
-        build: From a parameter to a mechanism, such as ``lambda e: planar_geometric(city, e)``.
-        prior: The prior on the n secrets.
-        loss: The loss l(s, o), array (n, m).
-        target: In the loss's unit; a number or text such as ``"500 m"``.
-        between: Two positive parameters, one with too little loss and one with too much.
-        tolerance: The most by which the loss may be below the target, as a part of the target.
+    ``build`` takes a parameter to a mechanism, and the parameter is found by bisection of its logarithm between
+    two positive ones, one with too little loss and one with too much; the loss must grow or fall with it. The
+    target is in the loss's unit, a number or text such as ``"500 m"``, and the tolerance the most by which the
+    loss may be below it, as a part of it. Raises `InputError` if a parameter or the tolerance is not positive.
+    Raises `InfeasibleError` if the losses at both ends are on one side of the target, or the loss jumps over it.
+    Raises `UnitError` if the unit of the target does not fit.
 
     Example:
         >>> import sfumato as sf

@@ -26,7 +26,7 @@ from ..core.arrays import Floats, floats
 from ..errors import InfeasibleError, InputError
 from ..rounding import UNIT, amount, amount_at_least, amount_at_most
 from .family import positive
-from .strict_privacy import equal_rows, exponents_of, strictly_private
+from .strict_privacy import equal_rows, strictly_private
 
 _SUM_TOLERANCE = 1e-9
 _ROUNDING: Final = 1e-12  # by how much steps are shortened, so that no rounding breaks the requirement
@@ -34,7 +34,7 @@ _EQUAL: Final = 1e-9  # of the diameter: distances so near to each other are one
 
 
 def geometric(space: Space, epsilon: float | str) -> Mechanism:
-    """Return the truncated geometric mechanism on a line of numbers.
+    """Return the truncated geometric mechanism on a line of numbers, in any order and spacing.
 
     ``p(o|s) = w(o) exp(-epsilon |s - o|)``. With gaps g(1), ..., g(n-1) between neighbours and t(k) = tanh(epsilon
     g(k) / 2),
@@ -43,12 +43,9 @@ def geometric(space: Space, epsilon: float | str) -> Mechanism:
 
     On equally spaced numbers it is geometric noise whose reports beyond either end move to that end. Every pair of
     neighbours is as distinguishable as epsilon allows. Followed by the optimal remap (`remapped`) it has the least
-    loss for every prior and every loss that grows with the distance. Raises `InputError` if the space has not
+    loss for every prior and every loss that grows with the distance. Epsilon is per unit of the coordinates, for
+    the metric ``absolute``; a number or text such as ``"0.1/year"``. Raises `InputError` if the space has not
     exactly one coordinate, or epsilon is not positive. Raises `UnitError` if the unit of epsilon does not fit.
-
-    Args:
-        space: Numbers (one coordinate each), in any order and spacing.
-        epsilon: Per unit of the coordinates, for the metric ``absolute``; a number or text such as ``"0.1/year"``.
 
     Source:
         Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009,
@@ -61,8 +58,7 @@ def geometric(space: Space, epsilon: float | str) -> Mechanism:
         >>> geometric(ages, "1/year").matrix[0].round(3)
         array([0.731, 0.17 , 0.099])
     """
-    guarantee = MetricPrivacy(epsilon, space.metric("absolute"))
-    return strictly_private(_on_a_line, exponents_of(space, guarantee), space).promising(guarantee)
+    return strictly_private(_on_a_line, space, MetricPrivacy(epsilon, space.metric("absolute")))
 
 
 def _on_a_line(exponents: Floats) -> Floats:
@@ -75,26 +71,20 @@ def _on_a_line(exponents: Floats) -> Floats:
 
 
 def tight_constraints(space: Space, metric: Metric, epsilon: float | str) -> Mechanism:
-    """Return the mechanism p(o|s) = w(o) exp(-epsilon d(s, o)), where there is one.
+    """Return the mechanism p(o|s) = w(o) exp(-epsilon d(s, o)), where there is one; secrets are observables.
 
     The weights solve Phi w = 1 with Phi(s, o) = exp(-epsilon d(s, o)). No w(o) may be negative: this holds on
-    every line, for the discrete metric, and elsewhere from some epsilon on. Each observable then attains
-    epsilon for its own secret against all others.
-
-    Raises `InfeasibleError` if a weight is negative, or two secrets are at distance 0. Raises `InputError` if the
-    equations are too near to singular for floats. Raises `UnitError` if the unit of epsilon does not fit.
-
-    Args:
-        space: The n secrets, which are also the observables.
-        metric: The metric on them; where the triangle inequality fails, its closure.
-        epsilon: Per unit of the metric; a number or text such as ``"0.6/km"``.
+    every line, for the discrete metric, and elsewhere from some epsilon on. Each observable then attains epsilon
+    for its own secret against all others. Where the triangle inequality fails, the metric's closure counts.
+    Epsilon is per unit of the metric; a number or text such as ``"0.6/km"``. Raises `InfeasibleError` if a weight
+    is negative, or two secrets are at distance 0. Raises `InputError` if the equations are too near to singular
+    for floats. Raises `UnitError` if the unit of epsilon does not fit.
 
     Source:
         Shokri's constraints (Privacy Games, equation 10) as equations; the mechanism is known as "tight
         constraints" from Chatzikokolakis's libqif.
     """
-    guarantee = MetricPrivacy(epsilon, metric)
-    return strictly_private(_tight, exponents_of(space, guarantee), space).promising(guarantee)
+    return strictly_private(_tight, space, MetricPrivacy(epsilon, metric))
 
 
 def _tight(exponents: Floats) -> Floats:
@@ -192,17 +182,13 @@ def coin(space: Space, truth: float, centre: Hashable) -> Mechanism:
 
 
 def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str) -> Mechanism:
-    """Return the coin under which the optimal attack's average error is ``distortion``.
+    """Return the coin under which the optimal attack's average error is ``distortion``, such as ``"800 m"``.
 
     Its centre is the best guess without a report, of expected distance D. It reports the truth with probability 1
     - distortion / D, slightly less to cover rounding. Where the loss is this distance, no mechanism of that
-    distortion has a lower loss. Raises `InputError` if the distance is not such an array or the distortion is
-    negative. Raises `InfeasibleError` if the distortion is above D. Raises `UnitError` if its unit does not fit.
-
-    Args:
-        prior: The prior on the n secrets.
-        distance: d(guess, s), array (n, n) with zeros on its diagonal.
-        distortion: In the distance's unit; a number or text such as ``"800 m"``.
+    distortion has a lower loss. The distance d(guess, s) is an array (n, n) with zeros on its diagonal. Raises
+    `InputError` if it is not, or the distortion is negative. Raises `InfeasibleError` if the distortion is above
+    D. Raises `UnitError` if its unit does not fit.
 
     Source:
         Oya, Troncoso and Pérez-González, CCS 2017; docs/proofs/closed-forms.md.
@@ -245,28 +231,23 @@ def constant(space: Space, distribution: Prior | ArrayLike, observables: Space |
 
 
 def exponential(space: Space, metric: Metric, epsilon: float | str) -> Mechanism:
-    """Return the exponential mechanism, p(o|s) proportional to exp(-epsilon d(s, o) / 2).
+    """Return the exponential mechanism, p(o|s) proportional to exp(-epsilon d(s, o) / 2); secrets are observables.
 
     The half pays for the normalisation: the numerators of two secrets differ by at most exp(epsilon d / 2), and so
     do their sums. The true epsilon is usually smaller than the stated one (`sfumato.proofs.prove_metric_privacy`
-    finds it). Raises `InputError` if the metric is not on the space, or epsilon is not positive. Raises
-    `UnitError` if the unit of epsilon does not fit.
-
-    Args:
-        space: The n secrets, which are also the observables.
-        metric: The metric on them; where the triangle inequality fails, its closure.
-        epsilon: Stated per unit of the metric; a number or text such as ``"0.6/km"``.
+    finds it). Where the triangle inequality fails, the metric's closure counts. Epsilon is per unit of the metric;
+    a number or text such as ``"0.6/km"``. Raises `InputError` if the metric is not on the space, or epsilon is not
+    positive. Raises `UnitError` if the unit of epsilon does not fit.
 
     Source:
         McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007, with the utility -d(s, o).
     """
-    guarantee = MetricPrivacy(epsilon, metric)
 
     def build(exponents: Floats) -> Floats:
         matrix = np.exp(-exponents / 2)
         return equal_rows(matrix / matrix.sum(axis=1, keepdims=True), exponents)
 
-    return strictly_private(build, exponents_of(space, guarantee), space).promising(guarantee)
+    return strictly_private(build, space, MetricPrivacy(epsilon, metric))
 
 
 def elastic_metric(distance: Metric, mass: ArrayLike, *, required: float, radius: float = math.log(2)) -> Metric:
@@ -280,14 +261,9 @@ def elastic_metric(distance: Metric, mass: ArrayLike, *, required: float, radius
     included) than the other is, for the smaller of both directions; the metric is the shortest path of such steps.
     The requirement then holds for every r up to the one at which all the mass is required: docs/proofs/places.md.
     Steps between neighbours weigh most: on a square lattice of even mass m it is, away from its border, radius
-    sqrt(m / required) times the number of steps along the axes. The metric has no unit. Raises `InputError` if
-    sizes differ, or a mass, the requirement or the radius is not positive.
-
-    Args:
-        distance: The distance on the ground, on n places.
-        mass: The mass of each place, array (n,), positive: for example its share of the people and of the area.
-        required: The mass that must be within ``radius`` of every place, positive.
-        radius: A size in the new metric, positive; by default ln 2: a factor 2.
+    sqrt(m / required) times the number of steps along the axes. The metric has no unit. The distance is that on
+    the ground, on n places, and the mass of each, array (n,), positive: for example its share of the people and of
+    the area. Raises `InputError` if sizes differ, or a mass, the requirement or the radius is not positive.
 
     Source:
         Chatzikokolakis, Palamidessi and Stronati, "Constructing elastic distinguishability metrics for location

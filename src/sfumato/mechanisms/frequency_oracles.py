@@ -29,7 +29,7 @@ from ..core.immutable import assign
 from ..errors import InputError
 from ..sampling.coins import below
 from .family import MechanismFamily, check_listable, pure_epsilon
-from .strict_privacy import exponents_of, lower_exponents, strictly_private
+from .strict_privacy import lower_exponents, strictly_private
 
 Kind = Literal["symmetric", "optimised"]
 _BIT: Final = Space((0, 1))
@@ -216,8 +216,7 @@ class Bits(Recipe):
 
 
 def _products(bit: Floats, patterns: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> Floats:
-    other = bit[0][patterns]
-    same = bit[1][patterns]
+    other, same = bit[0][patterns], bit[1][patterns]
     rows = [np.vstack([other[:s], same[s : s + 1], other[s + 1 :]]).prod(axis=0) for s in range(len(patterns))]
     return np.array(rows)
 
@@ -297,8 +296,7 @@ class SubsetSelection(FrequencyOracle):
 class Subset(Recipe):
     """Draw a coin; then a uniform subset of the other categories fills the report of ``size`` of ``count``.
 
-    The coin has one secret and the observables 0 (the secret's category is left out, and d others are drawn) and 1
-    (it is in, with d - 1 others).
+    The coin has one secret and reports 1 where the secret's category is in it, with size - 1 others, else 0.
     """
 
     count: int
@@ -367,21 +365,17 @@ def randomised_response(space: Space, epsilon: float | str) -> Mechanism:
         Warner, "Randomized response", 1965; for k values: Kairouz, Oh and Viswanath, "Extremal mechanisms for
         local differential privacy", 2014.
     """
-    guarantee = MetricPrivacy(epsilon, hamming(space))
 
     def build(exponents: Floats) -> Floats:
         matrix = np.exp(-exponents)
         return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
 
-    return strictly_private(build, exponents_of(space, guarantee), space).promising(guarantee)
+    return strictly_private(build, space, MetricPrivacy(epsilon, hamming(space)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomisedResponse(FrequencyOracle):
-    """k-ary randomised response of at least 2 categories as a family; see `randomised_response`.
-
-    Raises `InputError` if epsilon is not positive, or there is one category only.
-    """
+    """k-ary `randomised_response` as a family; `InputError` for epsilon not above 0, or one category only."""
 
     name: ClassVar[str] = "randomised response"
     space: Space
@@ -425,8 +419,8 @@ def reports_of(given: ArrayLike, shape: tuple[int, ...], most: int, what: str) -
             f"an array of shape {array.shape} and type {array.dtype} was given as reports.",
             f"pass {what}, as a sampler draws them: integers of shape (reports, {', '.join(map(str, shape))}).",
         )
-    if int(array.min()) < 0 or int(array.max()) > most:
-        wrong = int(array.min()) if int(array.min()) < 0 else int(array.max())
+    wrong = int(array.min()) if int(array.min()) < 0 else int(array.max())
+    if not 0 <= wrong <= most:
         raise InputError(f"a report holds the number {wrong}.", f"pass {what}: integers from 0 to {most}.")
     return array.astype(np.int64, copy=False)
 

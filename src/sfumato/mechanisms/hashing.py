@@ -134,8 +134,8 @@ class LocalHashing(FrequencyOracle):
     def _empty(self) -> Fraction:
         """Return the mean number of buckets without a category.
 
-        Divided by a, the categories take k consecutive places mod p, and a bucket is empty if they all lie between
-        two neighbours among its residues.
+        Divided by a, the categories are k consecutive places mod p; an empty bucket has them between two of its
+        residues.
         """
         k, p, g = len(self.space), self.prime, self.buckets
         if p - k < p // g:

@@ -23,11 +23,7 @@ _LARGEST: Final = 1 << 40  # noise of 2**23 times this scale does not fit a sign
 
 
 class AdditiveNoise(MechanismFamily):
-    """Noise added to a query's answer.
-
-    Attributes:
-        sensitivity: The largest difference of two answers that are protected from each other.
-    """
+    """Noise on a query's answer; ``sensitivity`` is the largest difference of two answers that are protected."""
 
     __slots__ = ()
     sensitivity: float
@@ -99,10 +95,7 @@ class Noise(AdditiveNoise):
         )
 
     def clamped(self, low: int, high: int) -> Clamped:
-        """Return the family on the secrets low, ..., high that moves reports into this range.
-
-        Raises `InputError` if the range is empty or too large to list.
-        """
+        """Return the family on low, ..., high that moves reports there; `InputError` if empty or too large."""
         return Clamped(self, low, high)
 
 

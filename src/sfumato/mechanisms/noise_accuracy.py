@@ -28,10 +28,8 @@ _OUTWARD: Final = 1 + 1e-10  # more than the rounding of a tail that is summed i
 class NoiseAccuracy(CompactRepr):
     """Noise on whole numbers, with the error of its reports.
 
-    Attributes:
-        off_by: The least k for which a report's error is proved to be at most k with probability at least 1 -
-            failure.
-        failure: The probability of a larger error, at most.
+    ``off_by`` is the least k for which a report's error is proved to be at most k with probability at least 1 -
+    ``failure``.
     """
 
     noise: Noise
@@ -74,21 +72,16 @@ def noise_accuracy(
     """Return the largest likely error of noise on whole numbers, or the epsilon for such an error.
 
     One of ``noise``, ``epsilon`` and ``off_by`` is given. For noise, or discrete Laplace noise of epsilon, the
-    least k is found such that |noise| > k has a probability of at most ``failure``. For ``off_by`` = k the least
-    epsilon among floats is found with which discrete Laplace noise achieves this. For discrete Laplace and
-    staircase noise both are exact, by interval arithmetic with as many bits as the comparison needs. A tail of
-    Gaussian noise is summed in floating point and rounded up by a part in 10**10: its k suffices, too.
+    least k is found such that |noise| > k has a probability of at most ``failure``, the decimal number that it
+    prints as. For ``off_by`` = k the least epsilon among floats is found with which discrete Laplace noise
+    achieves this. For discrete Laplace and staircase noise both are exact, by interval arithmetic with as many
+    bits as the comparison needs. A tail of Gaussian noise is summed in floating point and rounded up by a part in
+    10**10: its k suffices, too. Without noise the sensitivity is the largest difference of two true numbers that
+    are protected from each other.
 
     For discrete Laplace noise with r = epsilon / sensitivity, P(|noise| > k) = 2 exp(-r (k + 1)) / (1 + exp(-r)).
 
     Raises `InputError` if not one of the three is given, or an argument is out of range.
-
-    Args:
-        noise: Such as `DiscreteLaplace`, `DiscreteGaussian` or `Staircase`.
-        epsilon: Of discrete Laplace noise; see there.
-        off_by: The largest error k of a report, a whole number.
-        sensitivity: Without noise: the largest difference of two true numbers that are protected from each other.
-        failure: The probability of a larger error, taken as the decimal number that it prints as.
 
     Source:
         OpenDP's ``accuracy_to_discrete_laplacian_scale``, whose accuracy is the real number a such that noise is a
@@ -101,11 +94,11 @@ def noise_accuracy(
         >>> sf.noise_accuracy(off_by=6).epsilon
         0.4569...
     """
-    options = [noise, epsilon, off_by]
-    if options.count(None) != 2:
+    given = sum(each is not None for each in (noise, epsilon, off_by))
+    if given != 1:
         raise InputError(
-            f"one of {argument('noise')}, {argument('epsilon')} and {argument('off_by')} is needed, but "
-            f"{3 - options.count(None)} were given.",
+            f"one of {argument('noise')}, {argument('epsilon')} and {argument('off_by')} is needed, but {given} "
+            "were given.",
             "give one of them.",
         )
     if not 0 < failure < 1:

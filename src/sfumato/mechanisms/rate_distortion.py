@@ -265,7 +265,7 @@ class Marginal(NamedTuple):
     """A distribution q of reports, array (m,), near the least of F(q) = -sum of prior(s) ln (A q)(s).
 
     F(q) exceeds its least value by at most ``excess`` nats: ln of the largest sum over s of prior(s) A(s, o) / (A
-    q)(s), for any o. ``steps`` counts Newton steps.
+    q)(s).
     """
 
     shares: Floats
@@ -274,10 +274,9 @@ class Marginal(NamedTuple):
 
 
 def best_marginal(prior: Floats, decay: Floats, tolerance: float) -> Marginal:
-    """Return the q of least F(q) = -sum of prior(s) ln (A q)(s), to an excess of the tolerance (nats).
+    """Return the q of least F(q) = -sum of prior(s) ln (A q)(s), A = ``decay`` (k, m), within a tolerance (nats).
 
-    -F is a likelihood on the simplex, of prior (k,) as frequencies and A = ``decay`` (k, m). Shares below their
-    prices, which would vanish, are dropped where the bound allows it.
+    Shares below their prices, which would vanish, are dropped where the bound allows it.
     """
     m = decay.shape[1]
     best = _step(prior, decay, np.full(m, 1.0 / m), 0)

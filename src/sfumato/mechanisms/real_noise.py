@@ -305,8 +305,7 @@ def rounded_epsilon(epsilon: float, step: float, widest: float, precision: float
         >>> round(rounded_epsilon(0.006931471806, 0.001, 1e5), 5)  # a grid of millimetres
         0.00702
     """
-    numbers_by_name = {"epsilon": epsilon, "the step": step, "the radius": widest, "precision": precision}
-    for what, value in numbers_by_name.items():
+    for what, value in ("epsilon", epsilon), ("the step", step), ("the radius", widest), ("precision", precision):
         positive(value, what)
     fineness = step / (widest * precision)
     growth = 2 * math.exp(min(epsilon * step, 700.0))
@@ -319,10 +318,7 @@ def rounded_epsilon(epsilon: float, step: float, widest: float, precision: float
 
 
 def epsilon_before_rounding(target: float, step: float, widest: float, precision: float = 2.0**-52) -> float:
-    """Return the largest epsilon of the noise whose `rounded_epsilon` is at most a target; arguments as there.
-
-    Raises `InputError` if an argument is not positive. Raises `InfeasibleError` if no epsilon reaches the target.
-    """
+    """Return the largest epsilon of noise whose `rounded_epsilon` is at most a target; errors as there."""
     most = positive(target, "epsilon")
 
     def reaches(epsilon: float) -> bool:
@@ -388,12 +384,12 @@ class ContinuousStaircase(RealNoise):
         return top * np.exp(-self._epsilon * (stairs + (within >= self.share)))
 
     def _noise(self, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
-        b, size = math.exp(-self._epsilon), shape
-        stairs = generator.geometric(1 - b, size=size) - 1
-        early = generator.random(size) < self.share / (self.share + b * (1 - self.share))
-        u = generator.random(size)
+        b = math.exp(-self._epsilon)
+        stairs = generator.geometric(1 - b, size=shape) - 1
+        early = generator.random(shape) < self.share / (self.share + b * (1 - self.share))
+        u = generator.random(shape)
         within = np.where(early, self.share * u, self.share + (1 - self.share) * u)
-        return generator.choice([-1.0, 1.0], size=size) * self.sensitivity * (stairs + within)
+        return generator.choice([-1.0, 1.0], size=shape) * self.sensitivity * (stairs + within)
 
     def _moment(self, power: int) -> float:
         """Return E |noise|**power for power 1 or 2, from the moments of the stair and of the place in it."""

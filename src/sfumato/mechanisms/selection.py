@@ -28,12 +28,9 @@ class UtilityTable:
 
     ``values`` are u(s, y), array (secrets, answers), more is better. Secrets (or data sets) and answers are
     numbered from 0 if left out. ``neighbours`` are the pairs that are protected, a symmetric boolean array (n, n);
-    by default all (local privacy). Raises `InputError` if sizes differ, the neighbours are not symmetric, or no
-    answer's utility differs between neighbours.
-
-    Attributes:
-        sensitivity: Delta, the largest |u(s, y) - u(s', y)| of neighbours s and s'.
-        witness: Positions (s, s', y) that attain it.
+    by default all (local privacy). The sensitivity Delta is the largest |u(s, y) - u(s', y)| of neighbours, and
+    the witness has positions (s, s', y) that attain it. Raises `InputError` if sizes differ, the neighbours are
+    not symmetric, or no answer's utility differs between neighbours.
 
     Source:
         Kawamoto and Murakami, definitions 4 and 5 (utility distance and sensitivity).
@@ -226,12 +223,9 @@ class ExponentialMechanism(_Selection):
     neighbours. In "introductory" the rate is epsilon / Delta, and the guarantee 2 epsilon between neighbours.
     Texts that use the second and call it epsilon-private are wrong by a factor of two. The log likelihood ratios
     of two neighbours range over an interval of length `bounded_range`: at most 2 rate Delta, and at most rate
-    Delta for monotone utilities or a normaliser that is the same for all secrets. `epsilon` is that of this table.
-    The argument is the epsilon of the convention, a pure number. Raises `InputError` if it is not positive or the
-    convention is unknown.
-
-    Attributes:
-        promised: The epsilon guaranteed for every table of this sensitivity.
+    Delta for monotone utilities or a normaliser that is the same for all secrets. `epsilon` is that of this table,
+    and ``promised`` that guaranteed for every table of this sensitivity. The argument is the epsilon of the
+    convention, a pure number. Raises `InputError` if it is not positive or the convention is unknown.
 
     Source:
         McSherry and Talwar, FOCS 2007; Dong, Durfee and Rogers, "Optimal differential privacy composition for

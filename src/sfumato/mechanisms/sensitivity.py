@@ -69,12 +69,10 @@ def sensitivity(
 ) -> Sensitivity:
     """Return the exact sensitivity of a query over a finite set of data sets, with its witness.
 
-    It holds for these data sets only.
-
-    The query takes a data set (a tuple of records) to a number or a vector, and data sets that differ in the order
-    of records only are one. For ``"add-remove"`` neighbours differ by one record more, for ``"replace-one"`` by
-    one record's value. The norm, 1 or 2, is for vectors. Raises `InputError` if there is no data set, an answer is
-    not a finite number or the relation or the norm is unknown.
+    It holds for these data sets only. The query takes a data set (a tuple of records) to a number or a vector, and
+    data sets that differ in the order of records only are one. For ``"add-remove"`` neighbours differ by one
+    record more, for ``"replace-one"`` by one record's value. The norm, 1 or 2, is for vectors. Raises `InputError`
+    if there is no data set, an answer is not a finite number or the relation or the norm is unknown.
 
     Example:
         >>> from sfumato.mechanisms import datasets, sensitivity

@@ -37,20 +37,17 @@ _RATIO = 3e-14  # of a likelihood ratio, which floats cannot resolve
 SAME = 1e-10  # rows whose exponent is smaller become equal: floats cannot keep them apart and private
 
 
-def exponents_of(space: Space, guarantee: MetricPrivacy) -> Floats:
-    """Return the shortest paths of epsilon d(s, s'), array (n, n)."""
-    guarantee.check_secrets(space)
-    return np.asarray(guarantee.epsilon * guarantee.metric.closure().array)
+def strictly_private(build: Callable[[Floats], Floats], space: Space, guarantee: MetricPrivacy) -> Mechanism:
+    """Return the mechanism on a space that ``build`` gives for slightly lowered exponents, with its guarantee.
 
-
-def strictly_private(build: Callable[[Floats], Floats], exponents: Floats, space: Space) -> Mechanism:
-    """Return the mechanism on a space that ``build`` gives for slightly lowered exponents.
-
-    ``build`` takes exponents (n, n) to a stochastic matrix (n, n) with p(o|s) <= exp(exponents[s, s']) p(o|s'), up
-    to floating-point rounding. The integers satisfy the given exponents, which need the triangle inequality.
+    ``build`` takes exponents (n, n), the shortest paths of epsilon d(s, s'), to a stochastic matrix (n, n) with
+    p(o|s) <= exp(exponents[s, s']) p(o|s'), up to floating-point rounding.
     """
+    guarantee.check_secrets(space)
+    exponents = np.asarray(guarantee.epsilon * guarantee.metric.closure().array)
     reached = np.isfinite(exponents)
-    return lower_exponents(lambda scale: build(exponents * scale), exponents, space, space, reached=reached)
+    matrix = lower_exponents(lambda scale: build(exponents * scale), exponents, space, space, reached=reached)
+    return matrix.promising(guarantee)
 
 
 def lower_exponents(
@@ -132,8 +129,7 @@ def repair_to_private(
     columns[:, columns.max(axis=0) < _NEVER] = 0.0
     if not (columns.sum(axis=1) > 0).all():
         raise InputError("a row of the matrix has no positive entry.", "pass probabilities.")
-    share = 0.0
-    allowed: Floats | None = None
+    share, allowed = 0.0, None
     if exponents is not None:
         n = len(columns)
         required = floats(exponents, "the array of exponents", shape=(n, n), infinite=True)

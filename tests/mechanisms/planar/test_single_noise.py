@@ -14,9 +14,8 @@ from scipy.stats import chisquare, ks_2samp
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.geo import Projection
+from sfumato.geo import Projection, pulled_in
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.mechanisms.planar.coordinate_noise import within
 from sfumato.mechanisms.planar.lattice_noise import LatticeNoise, snap, snap_one
 from sfumato.sampling import ScalarCoins, SeededWords
 
@@ -100,7 +99,7 @@ def test_points_around_the_antipode_stay_together():
     rng = np.random.default_rng(0)
     lat, lon = np.array([-48.85, 2.35 - 180])[:, None] + rng.normal(0, 0.3, (2, 200))
     wide = np.concatenate([lat, rng.uniform(-90, 90, 200)]), np.concatenate([lon, rng.uniform(-180, 180, 200)])
-    moved = within(PLANE.forward(*wide), noise.reach_m)
+    moved = pulled_in(PLANE.forward(*wide), noise.reach_m)
     i, j = np.triu_indices(len(moved), 1)
     ground = GEOD.inv(wide[1][i], wide[0][i], wide[1][j], wide[0][j])[2]
     plane = np.hypot(*(moved[i] - moved[j]).T)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import InputError
-from sfumato.geo import Projection
+from sfumato.geo import Projection, pulled_in
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.mechanisms.planar.coordinate_noise import slack, stretch, within
+from sfumato.mechanisms.planar.coordinate_noise import slack, stretch
 from sfumato.mechanisms.planar.lattice_noise import snap
 
 STEPS = st.sampled_from([Fraction(2), Fraction(1, 3), Fraction(0.1), Fraction(7, 2), Fraction(50)])
@@ -111,7 +111,7 @@ def test_the_plane_stretches_no_more_than_divided_out(lat, reach):
     x = np.column_stack([far * np.cos(angle), far * np.sin(angle)])
     x = np.concatenate([x, reach * np.column_stack([np.cos(rim), np.sin(rim)])])
     step = rng.normal(size=x.shape) * np.repeat([reach, reach / 1000], 400)[:, None]
-    y = within(x + step, reach)
+    y = pulled_in(x + step, reach)
     ends = [plane.inverse(p) for p in (x, y)]
     ground = np.array(
         pyproj.Geod(ellps="WGS84").inv(ends[0][:, 1], ends[0][:, 0], ends[1][:, 1], ends[1][:, 0])[2]
@@ -133,7 +133,7 @@ def test_moving_places_to_the_reach_brings_none_apart():
         (la, oa), (lb, ob) = plane.inverse(a).T, plane.inverse(b).T
         return np.array(geod.inv(oa, la, ob, lb)[2])
 
-    moved = [within(p, 40e3) for p in (x, y)]
+    moved = [pulled_in(p, 40e3) for p in (x, y)]
     assert (np.hypot(*moved[0].T) <= 40e3 * (1 + 1e-12)).all()
     assert (ground(*moved) <= ground(x, y) + 1e-6).all()
     inside = np.hypot(*x.T) <= 40e3

@@ -36,14 +36,13 @@ class Coarsening(CompactRepr):
     """Noise for coordinates seen on cells: people at points of each cell, reports counted in the cells.
 
     A report outside all cells counts for the nearest. Without a table, reports are first moved to the middle of a
-    small square of lattice points, a tenth of 1 / epsilon wide.
+    small square of lattice points, a tenth of 1 / epsilon wide; ``table`` is from reports of the noise to places.
 
     Attributes:
         spread: Whether a person in a cell is equally often at each of the points halfway from its middle to its
             corners; otherwise they are at its middle.
         mechanism: The probabilities, from cells to cells, in integers.
         off: A bound of the error of each probability.
-        table: From reports of the noise to places.
     """
 
     noise: CoordinateNoise
@@ -64,10 +63,7 @@ class Coarsening(CompactRepr):
         )
 
     def positions(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.intp]:
-        """Return the position of the cell that each report, in degrees, counts for, array (n,).
-
-        Raises `InputError` if one is not on the Earth.
-        """
+        """Return the position of each report's cell, array (n,), from degrees; `InputError` for other numbers."""
         plane = _plane(self.noise)
         xy = plane.forward(lat, lon)
         if not np.isfinite(xy).all():
@@ -83,16 +79,11 @@ class Coarsening(CompactRepr):
 
 
 def coarsened(noise: CoordinateNoise, cells: Cells | None = None, *, spread: bool = False) -> Coarsening:
-    """Return noise for coordinates seen on cells.
+    """Return noise for coordinates, with a projection, seen on at most 1,000 cells.
 
-    Raises `InputError` if the noise has no projection, a cell is beyond its reach, there are too many cells, or
-    none were given and there is no table.
-
-    Args:
-        noise: The noise, with a projection.
-        cells: The cells, at most 1,000; by default about 100 over the places of the noise's table.
-        spread: Whether people in a cell are equally often at each of the points halfway from its middle to its
-            corners, instead of at its middle.
+    By default they are about 100 over the places of the noise's table. ``spread`` is as for `Coarsening`. Raises
+    `InputError` if the noise has no projection, a cell is beyond its reach, there are too many cells, or none were
+    given and there is no table.
     """
     plane = _plane(noise)
     chosen = _usual_cells(noise, plane) if cells is None else cells
@@ -146,13 +137,11 @@ def _plane(noise: CoordinateNoise) -> Projection:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TableShares(CompactRepr):
-    """The reports of noise with a table, and their probabilities for people at some points.
+    """The reports of noise with a table, and their probabilities (n, m) for people at some points.
 
-    Attributes:
-        places: The different places of the table, metres east and north, array (k, 2).
-        numbers: The report that each place is, array (k,): places that are released as the same degrees are one.
-        shares: The probability of each report for each point, array (n, m).
-        off: A bound of the sum of the errors of one point's probabilities.
+    ``places`` are the different places of the table, metres east and north, array (k, 2), and ``numbers`` the
+    report that each is, array (k,): places that are released as the same degrees are one. ``off`` is a bound of
+    the sum of the errors of one point's probabilities.
     """
 
     places: Floats

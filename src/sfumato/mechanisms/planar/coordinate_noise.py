@@ -56,13 +56,9 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         epsilon: A number per kilometre, or text such as ``"1/km"``.
         step: The step, a length such as ``"2 m"`` or a fraction in metres: a small share of 1 / epsilon.
         projection: The plane of the coordinates.
-        reach: With a projection, the largest distance from its centre, a length such as ``"30 km"``.
+        reach: With a projection, the largest distance from its centre, a length such as ``"30 km"``; else
+            infinite.
         remap: The table; `for_places` makes it.
-
-    Attributes:
-        step_m: The step of the lattice, exactly.
-        reach_m: The distance from the centre up to which the guarantee holds; infinite without a projection.
-        noise: The noise in whole steps.
 
     Source:
         Andrés, Bordenabe, Chatzikokolakis and Palamidessi, "Geo-indistinguishability", CCS 2013, with discrete
@@ -152,12 +148,9 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     def for_places(self, points_m: ArrayLike, weights: ArrayLike, fineness: float = 0.1) -> CoordinateNoise:
         """Return the same noise with the remap that is best for weighted places.
 
-        Raises `InputError` if an array is not as described, or the table would have too many cells.
-
-        Args:
-            points_m: Where people are, metres east and north, array (n, 2).
-            weights: How often, array (n,), at least 0 and not all 0.
-            fineness: The width of the table's cells in units of 1 / epsilon.
+        They are metres east and north, array (n, 2), with weights (n,) of at least 0, not all 0, and ``fineness``
+        is the width of the table's cells in units of 1 / epsilon. Raises `InputError` if an array is not as
+        described, or the table would have too many cells.
         """
         table = PlaneRemap.of(self._inside(points_m), weights, self._plane_epsilon, self.step_m, fineness)
         reach = REACH_M if self.projection is None else self.reach_m
@@ -238,17 +231,11 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         return round_point(*plane.inverse_one(x, y))
 
     def draw(self, points_m: ArrayLike) -> Floats:
-        """Return one report for each place, both in metres (n, 2), with the operating system's randomness.
-
-        Raises `InputError` if a coordinate is NaN or infinite, or too far away to be counted in steps.
-        """
+        """Return reports for places, metres (n, 2), by the system's randomness; `InputError` for no numbers."""
         return self._reports(points_m, SystemWords())
 
     def simulate(self, points_m: ArrayLike, seed: int) -> Floats:
-        """Return reproducible reports, for studies and tests, never for release; see `draw`.
-
-        Raises `InputError` if a coordinate is NaN or infinite, or the seed is not a non-negative integer.
-        """
+        """Return reproducible reports, for studies and tests, never for release; see `draw`."""
         return self._reports(points_m, SeededWords(seed))
 
     def error(self, points_m: ArrayLike, weights: ArrayLike, fineness: float = 0.1) -> PlaneError:
@@ -257,7 +244,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         With a projection distances are on the ground, which are shorter than on the plane by at most its stretch.
         The attacker knows the places and their weights. If the table in use is that of other places, the lower
         bound of their error is poor. Arguments are those of `for_places`; the fineness is that of the table where
-        none is in use. Raises `InputError` if an array is not as described.
+        none is in use.
         """
         x = self._inside(points_m)
         table = self.remap or PlaneRemap.of(x, weights, self._plane_epsilon, self.step_m, fineness)
@@ -266,10 +253,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         return PlaneError(self._on_ground(loss), self._on_ground(on_plane.attacker))
 
     def blind(self, points_m: ArrayLike, weights: ArrayLike) -> Bracket:
-        """Return the mean distance of the best guess without a report from the truth, between bounds.
-
-        Arguments are those of `for_places`. Raises `InputError` if an array is not as described.
-        """
+        """Return the mean distance of the best guess without a report, between bounds; see `for_places`."""
         from scipy.sparse import csr_array
 
         x, w = weighted(self._inside(points_m), weights)
@@ -313,12 +297,11 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     def _reports(self, points_m: ArrayLike, words: Words) -> Floats:
         x = self._inside(points_m)
         moved: NDArray[np.int64] = snap(x, self.step_m) + self.noise.noise(len(x), words)
-        if self.remap is not None:
-            return self.remap.places(moved)
-        return moved.astype(np.float64) * float(self.step_m)
+        return moved.astype(np.float64) * float(self.step_m) if self.remap is None else self.remap.places(moved)
 
     def _inside(self, points_m: ArrayLike) -> Floats:
-        return within(floats(points_m, "the places", shape=(None, 2)), self.reach_m)
+        points = floats(points_m, "the places", shape=(None, 2))
+        return points if math.isinf(self.reach_m) else pulled_in(points, self.reach_m)
 
 
 def _round(length: float) -> str:
@@ -355,8 +338,3 @@ def stretch(reach_m: float) -> float:
             "use the size of the town or country.",
         )
     return Projection(0.0, 0.0).stretch(reach_m * (1 + _MOVED))
-
-
-def within(points_m: Floats, reach_m: float) -> Floats:
-    """Return places, those beyond a reach moved straight to it, on the far side of the Earth to the centre."""
-    return points_m if math.isinf(reach_m) else pulled_in(points_m, reach_m)

@@ -79,7 +79,8 @@ class LatticeNoise(Immutable):
     def __post_init__(self) -> None:
         if not self.rate > 0:
             raise InputError(f"the rate {self.rate} is not positive.", "use a number above 0.")
-        scale = _scale(self.rate)
+        s, p, q = max(1, math.ceil(self.rate * _FINE)), self.rate.numerator, self.rate.denominator
+        scale = Fraction(isqrt((2 * s * s * q * q - 1) // (p * p)) + 1, s)  # at least sqrt(2) / rate, and near it
         check_scale(scale)
         assign(self, exponent=RootExponent(self.rate, 1 / scale), proposal=LaplaceNoise(scale))
 
@@ -120,13 +121,6 @@ class LatticeNoise(Immutable):
         return Bracket(total.lower * most * (1 - 1e-12), total.value * most, total.upper * most * (1 + 1e-12))
 
 
-def _scale(rate: Fraction) -> Fraction:
-    """Return a rational number that is at least sqrt(2) / rate, and close to it."""
-    s = max(1, math.ceil(rate * _FINE))
-    p, q = rate.numerator, rate.denominator
-    return Fraction(isqrt((2 * s * s * q * q - 1) // (p * p)) + 1, s)
-
-
 @dataclass(frozen=True, slots=True)
 class RootExponent:
     """Exponents x(i, j) = rate sqrt(i**2 + j**2) - slope (|i| + |j|) >= 0, for slopes up to rate / sqrt(2)."""
@@ -146,23 +140,17 @@ class RootExponent:
         return (isqrt(root << 2 * count) - (less << count)) // (base * divisor)
 
     def floats(self, offsets: Integers) -> tuple[Floats, Floats]:
-        """Return x for offsets (n, 2) in floating point, and a bound of each error.
-
-        Thirteen roundings, of squares, sum, root, both products, their factors and the difference, add up to an
-        error below 2**-47 times the sum of both terms.
-        """
+        """Return x for offsets (n, 2) in floating point, and bounds of the errors by some thirteen roundings."""
         i, j = np.abs(offsets[:, 0]).astype(np.float64), np.abs(offsets[:, 1]).astype(np.float64)
         first, second = float(self.rate) * np.sqrt(i * i + j * j), float(self.slope) * (i + j)
         return np.maximum(first - second, 0.0), _RELATIVE * (first + second)
 
     def accepted(self, offsets: Integers, words: Words, doubt: float = 1.0) -> Truths:
-        """Throw one coin of probability exp(-x) for each offset, array (n,).
+        """Throw one coin of probability exp(-x) for each offset, array (n,): the product of t coins exp(-x / t).
 
-        exp(-x) is the product of t coins of probability exp(-x / t), for a whole number t above x that depends on
-        the offset alone and does not change the law.
-
-        The error allowed for floats is multiplied by ``doubt``: every factor from 1 gives the same answer for
-        given words, and for a huge one integers alone decide.
+        The whole number t above x depends on the offset alone. The error allowed for floats is multiplied by
+        ``doubt``: every factor from 1 gives the same answer for given words, and for a huge one integers alone
+        decide.
         """
         x, error = self.floats(offsets)
         times = 1 + np.floor(x + 0.25).astype(np.int64)
@@ -266,8 +254,7 @@ def _sum(a: float, power: int) -> tuple[float, int]:
 def _beyond(a: float, reach: int) -> tuple[float, float]:
     """Return bounds of the sums of exp(-a |z|) and |z| exp(-a |z|) over max(|i|, |j|) > reach.
 
-    There are 8 r points whose larger coordinate is r, of length r to sqrt(2) r, and r**2 exp(-a r / 2) is below 16
-    / (e a)**2.
+    There are 8 r points of larger coordinate r, of length up to sqrt(2) r, and r**2 exp(-a r / 2) < 16 / (e a)**2.
     """
     missing = -math.expm1(-a / 2)
     rest = math.exp(-a * (reach + 1) / 2) / missing

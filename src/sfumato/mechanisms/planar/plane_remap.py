@@ -112,16 +112,10 @@ class PlaneRemap(Immutable):
     ) -> PlaneRemap:
         """Return the table for weighted places: the geometric median of the posterior at each cell's middle.
 
-        Raises `InputError` if an array is not as described, or the cells of a table that is not too large would be
-        wider than 1 / epsilon.
-
-        Args:
-            points_m: Metres east and north, array (n, 2).
-            weights: Of the places, array (n,), at least 0 and not all 0.
-            epsilon: Of the noise, per metre.
-            step_m: The step of the lattice.
-            fineness: The width of the finest cells in units of 1 / epsilon, wider where the table would exceed
-                `CELLS`.
+        The places are metres east and north, array (n, 2), with weights (n,) of at least 0, not all 0, and epsilon
+        is per metre. ``fineness`` is the width of the finest cells in units of 1 / epsilon, wider where the table
+        would exceed `CELLS`. Raises `InputError` if an array is not as described, or the cells of a table that is
+        not too large would be wider than 1 / epsilon.
         """
         x, w = weighted(points_m, weights)
         frames, width = _fit(x, epsilon, step_m, fineness)
@@ -130,9 +124,7 @@ class PlaneRemap(Immutable):
         near, mass = (x, w) if len(x) <= _MANY else _group(x, w, side)
         tolerance = _TOLERANCE * min(1 / epsilon, spread)
         windows: list[RemapWindow] = []
-        for corner, size, wide in frames:
-            columns, rows = (size // wide).tolist()
-            window = RemapWindow(corner, wide, np.zeros((columns, rows, 2)))
+        for window in frames:
             windows.append(_fill(window, windows[-1:], near, mass, epsilon, float(step_m), tolerance))
         return cls(tuple(windows))
 
@@ -140,10 +132,7 @@ class PlaneRemap(Immutable):
     def squares(cls, points_m: Floats, epsilon: float, step_m: Fraction, fineness: float = 0.1) -> PlaneRemap:
         """Return the table that moves each report to the middle of its cell; arguments and errors as for `of`."""
         frames, _ = _fit(points_m, epsilon, step_m, fineness)
-        empty = (
-            RemapWindow(corner, wide, np.zeros((*(size // wide).tolist(), 2))) for corner, size, wide in frames
-        )
-        return cls(tuple(RemapWindow(w.corner, w.width, w.centres * float(step_m)) for w in empty))
+        return cls(tuple(RemapWindow(w.corner, w.width, w.centres * float(step_m)) for w in frames))
 
     def places(self, reports: Integers) -> Floats:
         """Return the place in metres of each report, a lattice point in steps, array (n, 2)."""
@@ -156,9 +145,8 @@ class PlaneRemap(Immutable):
     def arrays(self) -> tuple[NDArray[np.int64], Floats]:
         """Return the table as two arrays, which `from_arrays` reads.
 
-        Returns:
-            Array (windows, 5): corner, width of a cell in steps, columns and rows of each window; and array
-            (cells, 2), the places of all cells, window after window and column after column.
+        They are an array (windows, 5): corner, width of a cell in steps, columns and rows of each window; and an
+        array (cells, 2), the places of all cells, window after window and column after column.
         """
         frames = [[*window.corner, window.width, *window.targets.shape[:2]] for window in self.windows]
         return np.array(frames, dtype=np.int64), np.concatenate([w.targets.reshape(-1, 2) for w in self.windows])
@@ -179,13 +167,8 @@ class PlaneRemap(Immutable):
                 f"the table has {len(targets):,} places for {ends[-1]:,} cells, of at most {CELLS:,}.",
                 "pass what arrays() gave.",
             )
-        parts = np.split(targets, ends[:-1])
-        return cls(
-            tuple(
-                RemapWindow(frame[:2], int(frame[2]), part.reshape(*frame[3:], 2))
-                for frame, part in zip(frames, parts, strict=True)
-            )
-        )
+        parts = zip(frames, np.split(targets, ends[:-1]), strict=True)
+        return cls(tuple(RemapWindow(f[:2], int(f[2]), part.reshape(*f[3:], 2)) for f, part in parts))
 
     def __len__(self) -> int:
         return sum(window.targets[..., 0].size for window in self.windows)
@@ -219,10 +202,8 @@ def _frames(
     return frames
 
 
-def _fit(
-    x: Floats, epsilon: float, step_m: Fraction, fineness: float
-) -> tuple[list[tuple[NDArray[np.int64], NDArray[np.int64], int]], int]:
-    """Return the frames of a table that is not too large, and the width of its finest cells in steps."""
+def _fit(x: Floats, epsilon: float, step_m: Fraction, fineness: float) -> tuple[list[RemapWindow], int]:
+    """Return the windows of a table that is not too large, all places 0, and its finest cells' width in steps."""
     if not (0 < fineness <= 1 and epsilon > 0):
         raise InputError(f"the fineness {fineness} is not above 0 and up to 1.", "use 0.1.")
     width = max(1, int(fineness / (epsilon * float(step_m))))
@@ -230,7 +211,8 @@ def _fit(
         frames = _frames(x, epsilon, step_m, width)
         cells = sum(int(np.prod(size // wide)) for _, size, wide in frames)
         if cells <= CELLS:
-            return frames, width
+            empty = ((corner, wide, np.zeros((*(size // wide).tolist(), 2))) for corner, size, wide in frames)
+            return [RemapWindow(*each) for each in empty], width
         width = width * 5 // 4 + 1
         if width * epsilon * float(step_m) > 1:
             raise InputError(

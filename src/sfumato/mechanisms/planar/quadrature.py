@@ -35,12 +35,10 @@ _SMALLEST_M: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class PlaneError:
-    """The cost of noise and remap, and the attacker's distance from the truth; in metres.
+    """The cost of noise and remap, and the attacker's distance from the truth; means in metres.
 
-    Attributes:
-        loss: The mean distance from true place to report.
-        attacker: The mean distance from true place to the best guess for each report before the remap. After the
-            remap the best attacker's error is at least as large, and at most the loss.
+    ``loss`` is the distance from true place to report, and ``attacker`` that to the best guess for each report
+    before the remap. After it the best attacker's error is at least as large, and at most the loss.
     """
 
     loss: Bracket
@@ -116,11 +114,10 @@ def share_beyond_table(spots: NDArray[np.int64], rate: Fraction, window: RemapWi
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The lattice points of one cell as offsets from its middle, in metres.
+    """The lattice points of one cell as offsets from its middle, in metres, and epsilon of the noise.
 
-    Their count, the variance of one coordinate, the mean fourth power of the length and the largest length;
-    epsilon of the noise; and exp(epsilon radius), the most by which a weight in the cell exceeds that at the
-    middle.
+    Their count, the variance of one coordinate, the mean fourth power of the length, the largest length, and
+    exp(epsilon radius), the most by which a weight in the cell exceeds that at the middle.
     """
 
     epsilon: float
@@ -171,8 +168,7 @@ class Block:
     def mean_kernel(self) -> tuple[Floats, Floats]:
         """Return the mean of exp(-epsilon |.|) over each cell's points, and a bound of its error.
 
-        By Taylor at the middle, whose terms of first and third order cancel; near the noise's peak the middle
-        itself, by the slope or the second order.
+        By Taylor at the middle, whose terms of odd order cancel; near the noise's peak by the middle itself.
         """
         cell, r, epsilon = self.cell, self.lengths, self.cell.epsilon
         if cell.count == 1:
@@ -204,7 +200,7 @@ def gains(block: Block) -> Floats:
     """Return bounds of the mean gain of a cell's reports, array (m,), for weights times exp(-epsilon length).
 
     For a report of the cell the mean distance to a guess y + h is at least F(y) - (pull - held) |h| + curvature
-    |h|**2 for |h| up to a reach, so no guess is better than y by more than (pull - held)**2 / (4 curvature).
+    |h|**2 for |h| up to a reach, so no guess gains more than (pull - held)**2 / (4 curvature).
     docs/proofs/planar-noise.md.
     """
     w, v = block.kernel * block.weights, block.misses
@@ -226,8 +222,8 @@ def _pulls(block: Block, w: Floats, held: Floats) -> tuple[Floats, Floats]:
     """Return the excess pull of the places elsewhere over the cell's own place: root mean square and maximum.
 
     For an offset d the pull is g + A d up to second order, with g = sum of w u and A = -epsilon sum of w u n', u
-    and n being the directions from the cell's place and to its middle. ``w`` (m, n) are the weights of the places
-    elsewhere, ``held`` (m,) that of the cell's place itself.
+    and n being the directions from the cell's place and to its middle; ``held`` (m,) is the weight of the place
+    itself.
     """
     cell, epsilon, x, y, r = block.cell, block.cell.epsilon, block.points, block.targets, block.lengths
     along = np.divide(w, block.misses, out=np.zeros_like(w), where=block.misses > 0)
@@ -253,11 +249,7 @@ def _pulls(block: Block, w: Floats, held: Floats) -> tuple[Floats, Floats]:
 
 
 def _curvature(block: Block, w: Floats, reach: Floats) -> Floats:
-    """Return a lower bound of the least eigenvalue of the sum of w (I - u u') / (2 (v + reach)) in each cell.
-
-    The places are at distances v in directions u. The weights w (m, n) are those at the middle, lowered to the
-    least in the cell.
-    """
+    """Return a lower bound of the least eigenvalue of the sum of w (I - u u') / (2 (v + reach)) in each cell."""
     x, y, v = block.points, block.targets, block.misses
     part = w / (2 * (v + reach[:, None]))
     mass = part.sum(axis=1)

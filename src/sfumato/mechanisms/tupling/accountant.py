@@ -1,4 +1,4 @@
-"""Accountants of pairs of distributions: delta and epsilon of a tuple, proved from both sides."""
+"""Accountants of pairs and families of distributions: delta and epsilon of a tuple, proved from both sides."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from ...core import Bracket, Prior
-from ...core.arrays import Floats, readonly
-from ...core.immutable import assign
+from ...core.arrays import Floats, any_array, floats, readonly
+from ...core.immutable import CompactRepr, assign
 from ...divergences import Rows, distributions, single
 from ...errors import InputError
 from ...rounding import UNIT
@@ -30,28 +30,21 @@ LEAST: Final = 1e-300
 
 _SAME: Final = 1e-9  # near enough, in epsilon and in the logarithm of delta
 _STEPS: Final = 60
+Pairs = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairAccountant:
-    """The privacy profile of a tuple for one pair, the first distribution against the second one.
+    """The privacy profile of a tuple for one pair, the first distribution p against the second one, q.
 
     delta(epsilon) = 1/(k+1) E[ (sum over i <= k+1 of g(R_i))_+ ],  g(y) = (p(y) - e**epsilon q(y)) / nu(y)
 
-    with R_i drawn independently from nu. The values of g are split over a lattice with the same mean, which can
-    only add to delta; the most that it adds is computed, too. Bounds also cover the lattice's ends, the Fourier
-    transform and floating point: some 1e-14, and 1e-15 more for each dummy, so that smaller deltas have no lower
-    bound. Raises `InputError` if an argument is not a distribution, or nu is 0 where p or q is not.
-
-    Args:
-        first: p, the observable's distribution under the first hypothesis, array (observables,).
-        second: q, under the second one.
-        distribution: nu, from which dummies are drawn.
-        dummies: k, at least 0.
-        rounding: A bound of the relative error of the entries of p and q.
-
-    Attributes:
-        slack: A bound of the error in delta that the arguments' own rounding causes.
+    with R_i drawn independently from nu, the distribution of k dummies; all three are arrays (observables,). The
+    values of g are split over a lattice with the same mean, which can only add to delta; the most that it adds is
+    computed, too. Bounds also cover the lattice's ends, the Fourier transform and floating point: some 1e-14, and
+    1e-15 more for each dummy, so that smaller deltas have no lower bound. ``rounding`` is a bound of the relative
+    error of the entries of p and q, and ``slack`` one of the error in delta that the arguments' rounding causes.
+    Raises `InputError` if an argument is not a distribution, or nu is 0 where p or q is not.
 
     Example:
         >>> down, up, even = [0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.25] * 4
@@ -96,10 +89,13 @@ class PairAccountant:
     @classmethod
     def of(cls, tupling: Tupling, first: ArrayLike, second: ArrayLike) -> PairAccountant:
         """Return the accountant of a mechanism for two distributions of secrets, arrays (secrets,)."""
-        inner = tupling.inner
-        rounding = (inner.shape[0] + 4) * UNIT
-        p, q = inner.lift(first), inner.lift(second)
-        return cls(p, q, tupling.distribution, tupling.dummies, rounding=rounding)
+        return cls.of_lifted(tupling, tupling.inner.lift(first), tupling.inner.lift(second))
+
+    @classmethod
+    def of_lifted(cls, tupling: Tupling, first: Floats, second: Floats) -> PairAccountant:
+        """Return the accountant of a mechanism for two distributions of its true report."""
+        rounding = (tupling.inner.shape[0] + 4) * UNIT
+        return cls(first, second, tupling.distribution, tupling.dummies, rounding=rounding)
 
     def __repr__(self) -> str:
         return f"PairAccountant of {self.dummies:,} dummies on {len(self.first)} observables"
@@ -125,10 +121,7 @@ class PairAccountant:
         return self._refined(epsilon, lambda bounds: tolerance * bounds.upper)
 
     def exceeds(self, epsilon: float, delta: float) -> bool:
-        """Return whether delta(epsilon) cannot be proved to be at most a given delta.
-
-        Raises `InputError` if epsilon is not from 0 to 700, or delta not from 0 to 1.
-        """
+        """Return whether delta(epsilon) is not proved to be at most a delta; `InputError` as for `delta`."""
         check_epsilon(epsilon)
         check_delta(delta)
         return self._against(epsilon, delta).upper > delta
@@ -158,10 +151,7 @@ class PairAccountant:
         return self._narrowed(lower, upper, delta, tolerance)
 
     def _narrowed(self, lower: float, upper: float, delta: float, tolerance: float) -> Bracket:
-        """Return bounds of epsilon halved to the tolerance, or as far as the largest lattice can decide.
-
-        They are farther apart where the guess was poor, as the logarithm of the profile is no line near it.
-        """
+        """Return bounds of epsilon halved to the tolerance, or as far as the largest lattice can decide."""
         while 1.01 * tolerance < upper - lower < math.inf:
             middle = lower + (upper - lower) / 2
             bounds = self._against(middle, delta)
@@ -176,10 +166,7 @@ class PairAccountant:
         return Bracket.between(lower, upper)
 
     def _guess(self, delta: float, end: float, tolerance: float) -> tuple[float, float]:
-        """Return about where the profile passes delta, and the distance at which proofs may succeed.
-
-        On coarse lattices first, then on one that is fine enough, or the largest one.
-        """
+        """Return about where the profile passes delta, and the distance at which proofs may succeed."""
         guess = passing(lambda e: self._coarse(e).value, delta, end)
         aside = max(0.0, guess - 1e-3)
         slope = math.log(max(self._coarse(aside).value, LEAST) / max(self._coarse(guess).value, LEAST))
@@ -284,10 +271,7 @@ def passing(curve: Callable[[float], float], delta: float, end: float) -> float:
 
 
 def proved_beyond(proved: Callable[[float], bool], guess: float, step: float, end: float) -> float:
-    """Return the first of guess + step, guess + 3 step, guess + 7 step, ... that is proved, or ``end``.
-
-    A negative step goes down; ``end`` needs no proof.
-    """
+    """Return the first of guess + step, + 3 step, + 7 step, ... that is proved, or ``end`` without proof."""
     at = guess + step
     while (at < end) if step > 0 else (at > end):
         if proved(at):
@@ -295,3 +279,159 @@ def proved_beyond(proved: Callable[[float], bool], guess: float, step: float, en
         step *= 2
         at += step
     return end
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Worst(CompactRepr):
+    """Proved bounds of the largest value over all pairs, and the pair whose upper bound is largest."""
+
+    bounds: Bracket
+    pair: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FamilyAccountant:
+    """The privacy of a tupling mechanism over ordered pairs of distributions.
+
+    Pairs that a cheap bound excludes from being the worst one are skipped. The cheap bound of delta is (sqrt(V /
+    (k+1) + c**2) + c) / 2 with c = 1 - e**epsilon and V the variance of g(y) = (p(y) - e**epsilon q(y)) / nu(y)
+    under nu. The family is an array (r, secrets), r at least 2, and pairs are positions in it, array (count, 2),
+    by default all. ``lifted`` are the distributions of the true report, array (r, observables). Raises
+    `InputError` if a row is not a distribution of secrets, or a pair is not valid.
+
+    Example:
+        >>> from sfumato.core import Mechanism
+        >>> inner = Mechanism([[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]])
+        >>> tupled = Tupling(inner, 20, [0.25] * 4)
+        >>> round(FamilyAccountant(tupled, [[1, 0], [0, 1]]).epsilon(1e-3).bounds.upper, 4)
+        0.4431
+
+    Source:
+        Distribution privacy: Kawamoto and Murakami, definition 11. Proofs: docs/proofs/tupling.md.
+    """
+
+    tupling: Tupling
+    lifted: Floats
+    pairs: Pairs
+
+    def __init__(self, tupling: Tupling, distributions: ArrayLike, pairs: ArrayLike | None = None) -> None:
+        family = floats(distributions, "the family", shape=(None, tupling.inner.shape[0]))
+        self._set(tupling, tupling.inner.lift(family), pairs)
+
+    @classmethod
+    def of_points(cls, tupling: Tupling, pairs: ArrayLike | None = None) -> Self:
+        """Return the accountant for secrets that are known exactly (point privacy), by default for all pairs."""
+        accountant = object.__new__(cls)
+        accountant._set(tupling, tupling.inner.matrix, pairs)
+        return accountant
+
+    def _set(self, tupling: Tupling, lifted: Floats, pairs: ArrayLike | None) -> None:
+        r = len(lifted)
+        if pairs is None:
+            first, second = np.nonzero(~np.eye(r, dtype=bool))
+            given: Pairs = np.column_stack([first, second])
+        else:
+            array = any_array(pairs, "pairs=")
+            fits = array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iu"
+            if not fits or (array.size and (int(array.min()) < 0 or int(array.max()) >= r)):
+                raise InputError(
+                    f"the pairs are not an array (count, 2) of positions from 0 to {r - 1}.",
+                    "pass pairs such as [(0, 1), (1, 0)], in both orders.",
+                )
+            given = array.astype(np.intp)
+        if len(given) == 0:
+            raise InputError("there is no pair to compare.", "pass at least two distributions.")
+        assign(self, tupling=tupling, lifted=lifted, pairs=readonly(given))
+
+    def __repr__(self) -> str:
+        return f"FamilyAccountant of {len(self.pairs):,} pairs for a {self.tupling!r}"
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The least epsilon at delta 0, for every number of dummies, rounded up; ``inf`` without bound."""
+        return max(self._accountant(first, second).pure_epsilon for first, second in self.pairs.tolist())
+
+    def with_dummies(self, dummies: int, distribution: Prior | None = None) -> FamilyAccountant:
+        """Return the accountant of the same pairs for other dummies, by default with the same distribution.
+
+        Raises `InputError` as for `Tupling`.
+        """
+        accountant = object.__new__(FamilyAccountant)
+        nu = self.tupling.distribution if distribution is None else distribution
+        tupling = Tupling(self.tupling.inner, dummies, nu)
+        accountant._set(tupling, self.lifted, self.pairs)
+        return accountant
+
+    def delta(self, epsilon: float, tolerance: float = 1e-4) -> Worst:
+        """Return bounds of the least delta that is enough for all pairs; see `PairAccountant.delta`."""
+        return self._worst(
+            epsilon,
+            lambda pair: pair.delta(epsilon, tolerance),
+            lambda pair, known: not pair.exceeds(epsilon, known),
+        )
+
+    def exceeds(self, epsilon: float, delta: float) -> bool:
+        """Return whether some pair's delta(epsilon) is not proved to be at most a delta; `InputError` likewise."""
+        check_epsilon(epsilon)
+        check_delta(delta)
+        bounds = self.cheap_delta(epsilon)
+        return any(
+            self._accountant(*self.pairs[i]).exceeds(epsilon, delta)
+            for i in np.argsort(-bounds, kind="stable")
+            if bounds[i] > delta
+        )
+
+    def epsilon(self, delta: float, tolerance: float = 1e-6) -> Worst:
+        """Return bounds of the least epsilon that is enough for all pairs; see `PairAccountant.epsilon`."""
+        check_delta(delta)
+        return self._worst(
+            0.0,
+            lambda pair: pair.epsilon(delta, tolerance),
+            lambda pair, known: not pair.exceeds(min(known, 700.0), delta),
+            enough=delta,
+        )
+
+    def _worst(
+        self,
+        at: float,
+        measure: Callable[[PairAccountant], Bracket],
+        harmless: Callable[[PairAccountant, float], bool],
+        enough: float | None = None,
+    ) -> Worst:
+        """Return the largest measure, leaving out pairs that are proved not to be the worst."""
+        cheap = self.cheap_delta(at)
+        lower, upper, worst = 0.0, 0.0, tuple(self.pairs[int(np.argmax(cheap))].tolist())
+        for i in np.argsort(-cheap, kind="stable"):
+            if cheap[i] <= (lower if enough is None else enough):
+                break
+            pair = self._accountant(*self.pairs[i])
+            # Compared with the upper bound, pairs that mirror the worst one are soon decided.
+            if upper > 0 and harmless(pair, upper):
+                continue
+            bounds = measure(pair)
+            lower = max(lower, bounds.lower)
+            if bounds.upper > upper:
+                upper, worst = bounds.upper, tuple(self.pairs[i].tolist())
+        return Worst(Bracket.between(lower, upper), (int(worst[0]), int(worst[1])))
+
+    def cheap_delta(self, epsilon: float) -> Floats:
+        """Return cheap upper bounds of delta(epsilon >= 0), one per pair, array (count,)."""
+        nu = self.tupling.distribution
+        seen = nu > 0
+        scaled = self.lifted[:, seen] / np.sqrt(nu[seen])
+        gram = scaled @ scaled.T
+        first, second = self.pairs.T
+        growth = math.exp(min(epsilon, 300.0))
+        squares = gram[first, first] - 2 * growth * gram[first, second] + growth**2 * gram[second, second]
+        error = 16 * (len(nu) + 16) * UNIT * (gram[first, first] + growth**2 * gram[second, second])
+        sums = self.lifted.sum(axis=1)
+        centre = sums[first] - growth * sums[second]
+        variance = np.maximum(squares + error - centre**2 * (1 - 1e-12), 0.0)
+        # sqrt(a + c^2) + c without cancellation, for c of at most 0.
+        spread = variance / self.tupling.queries
+        root = np.sqrt(spread + centre**2)
+        bounds: Floats = np.minimum(1.0, spread / np.maximum(root - centre, 1e-300) / 2 * (1 + 1e-9))
+        return bounds + 2 * self._accountant(*self.pairs[0]).slack
+
+    def _accountant(self, first: int, second: int) -> PairAccountant:
+        return PairAccountant.of_lifted(self.tupling, self.lifted[first], self.lifted[second])

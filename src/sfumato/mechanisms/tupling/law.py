@@ -34,10 +34,10 @@ _TAIL: Final = 2 * math.exp(-LOG_TAIL)
 
 
 class Atoms(NamedTuple):
-    """The values g(y) of one draw, without those that no other draws could outweigh.
+    """The values g(y) of one draw and their masses nu, arrays (a,), without those that no others could outweigh.
 
-    ``values`` are (p - e**epsilon q) / nu and ``masses`` nu, arrays (a,). ``tilt`` is the theta >= 0 where the
-    mean under masses * exp(theta * values) is near 0, and ``log_scale`` is ln of the sum of these products.
+    ``tilt`` is the theta >= 0 where the mean under masses * exp(theta * values) is near 0, and ``log_scale`` is ln
+    of the sum of these products.
     """
 
     values: Floats
@@ -175,10 +175,7 @@ def _added(values: Floats, masses: Floats, others: NDArray[np.bool_], n: int) ->
 
 
 def _saddle(values: Floats, masses: Floats) -> float:
-    """Return about the least theta >= 0 at which the tilted mean is not negative.
-
-    Any theta gives valid bounds; this one makes them tight where delta is small.
-    """
+    """Return about the least theta >= 0 with a tilted mean of at least 0; any gives bounds, this one tight."""
     top = float(values.max())
 
     def mean(theta: float) -> float:

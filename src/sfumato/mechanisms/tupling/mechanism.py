@@ -31,19 +31,12 @@ class Tupling(Immutable, Randomizer):
 
     Q(y_1, ..., y_{k+1} | lam) = prod_j nu(y_j) * 1/(k+1) * sum_i A(y_i | lam) / nu(y_i)
 
-    Only the multiset of the reports carries information. The least pure epsilon is that of the inner mechanism,
-    for every k. With a delta above 0 dummies lower epsilon; `PairAccountant` and `FamilyAccountant` compute by how
-    much. Raises `InputError` if k is not an integer of at least 0, nu is not on the observables, or nu is 0 at an
-    observable that some secret may report, which would reveal the secret.
-
-    Args:
-        inner: The mechanism A that draws the true report.
-        dummies: k, at least 0.
-        distribution: nu, from which dummies are drawn: a `Prior` on the inner mechanism's observables or an array
-            (observables,).
-
-    Attributes:
-        source: nu in integers: a mechanism of one secret, from which dummies are sampled.
+    for the inner mechanism A and the distribution nu of dummies: a `Prior` on its observables or an array
+    (observables,). Only the multiset of the reports carries information. The least pure epsilon is that of the
+    inner mechanism, for every k. With a delta above 0 dummies lower epsilon; `PairAccountant` and
+    `FamilyAccountant` compute by how much. ``source`` is nu in integers: a mechanism of one secret, from which
+    dummies are sampled. Raises `InputError` if k is not an integer of at least 0, nu is not on the observables, or
+    nu is 0 at an observable that some secret may report, which would reveal the secret.
 
     Example:
         >>> from sfumato.core import Mechanism
@@ -191,11 +184,10 @@ class Tupling(Immutable, Randomizer):
 
 @dataclass(frozen=True, slots=True)
 class AmongDummies(Recipe):
-    """Draw a dummy for every place, then put the true report at a uniformly random one.
+    """Draw a dummy for every place, then put the true report at a uniformly random one, exactly.
 
-    Report and dummies have the probabilities of their integers exactly, and the true report's place is exactly
-    uniform. Dummies are independent and identically distributed, so all orders of a tuple are equally likely. The
-    work is the same for all secrets.
+    Dummies are independent and identically distributed, so all orders of a tuple are equally likely. The work is
+    the same for all secrets.
 
     Source:
         Kawamoto and Murakami, ESORICS 2019, algorithm 1; docs/proofs/tupling.md.

@@ -16,7 +16,7 @@ from ...rounding import at_most, exactly, sum_above
 from .mechanism import Tupling, check_delta, check_dummies, check_epsilon
 
 if TYPE_CHECKING:
-    from .family import Worst
+    from .accountant import Worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class TuplePrivacy:
 
     def prove(self, tupling: Tupling) -> TupleProof:
         """Return the proof or refutation of this guarantee for a mechanism, from its integers."""
-        from .family import FamilyAccountant  # loads scipy
+        from .accountant import FamilyAccountant  # loads scipy
 
         if tupling.inner.shape[0] < 2:
             raise InputError("there is only one secret, so no pair to protect.", "use two secrets or more.")
@@ -53,11 +53,7 @@ class TuplePrivacy:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TupleProof(CompactRepr):
-    """The accountant's proof of a guarantee.
-
-    ``found`` bounds the least delta at the guaranteed epsilon, with the pair of secrets whose upper bound is
-    largest.
-    """
+    """The accountant's proof of a guarantee: bounds of the least delta at its epsilon, with the worst pair."""
 
     promise: TuplePrivacy
     found: Worst
@@ -85,23 +81,16 @@ class PublishedBound:
         epsilon = ln((k + (alpha + beta) m) / (k (1 - kappa) - alpha m))
         delta   = kappa + 2 (1 - kappa) exp(-2 alpha**2 / (k beta**2))
 
-    It holds for all distributions that make a report of probability above beta with probability at most kappa
-    (`mass_above`), and for every inner mechanism. It is often vacuous where the exact values of `FamilyAccountant`
-    are small, so use it for comparison only.
+    k is the number of dummies, m that of observables, and alpha is between 0 and k (1 - kappa) / m. It holds for
+    all distributions that make a report of probability above beta with probability at most kappa (`mass_above`),
+    and for every inner mechanism. It is often vacuous where the exact values of `FamilyAccountant` are small, so
+    use it for comparison only.
 
     The published theorem, which is quoted here from memory, has eta instead of kappa: the *share of the
     observables* whose probability is above beta, not the *probability of a report* there. In that form it is
     false: where the reports of two distributions are two different observables out of m > 2, beta may be
     arbitrarily near 0, eta is 1/m, and the theorem claims delta 1/m near epsilon 0; with one dummy it is 1 - 1/m.
     With eta = kappa = 0 both statements are the same. Raises `InputError` if a parameter is out of range.
-
-    Attributes:
-        dummies: k.
-        observables: m.
-        beta: The largest probability of a report that is not counted in kappa.
-        alpha: Between 0 and k (1 - kappa) / m.
-        kappa: The largest probability, over all distributions of the family, of a report of probability above
-            beta.
 
     Example:
         >>> bound = PublishedBound(20, 4, 0.4, 1.5)
