@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -134,14 +135,8 @@ class Grid(Cells):
 
     def describe(self) -> dict[str, Any]:
         """Return a description of the grid as JSON values."""
-        return {
-            "kind": "grid",
-            "columns": self.columns,
-            "rows": self.rows,
-            "cell_m": list(self.cell_m),
-            "origin_m": list(self.origin),
-            "crs": self.crs,
-        }
+        of_plane = {"cell_m": list(self.cell_m), "origin_m": list(self.origin), "crs": self.crs}
+        return {"kind": "grid", "columns": self.columns, "rows": self.rows, **of_plane}
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return type(self), (self.columns, self.rows, self.cell_m, self.origin, self.crs)
@@ -339,11 +334,9 @@ class Hexagons(Cells):
 
 def _h3() -> ModuleType:
     try:
-        import h3
+        return import_module("h3")
     except ImportError:
         raise MissingExtraError("a space of hexagons", "hex") from None
-    module: ModuleType = h3
-    return module
 
 
 def _mean_width_m(h3: ModuleType, resolution: int) -> float:

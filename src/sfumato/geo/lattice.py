@@ -205,14 +205,8 @@ class Lattice(Places):
                 runs[-1][2] = a
             else:
                 runs.append([b, a, a])
-        return {
-            "kind": "lattice",
-            "shape": self.kind,
-            "spacing_m": self.spacing_m,
-            "origin_m": list(self.origin),
-            "runs": runs,
-            "crs": self.crs,
-        }
+        of_plane = {"spacing_m": self.spacing_m, "origin_m": list(self.origin), "runs": runs, "crs": self.crs}
+        return {"kind": "lattice", "shape": self.kind, **of_plane}
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return type(self), (self.vertices, self.spacing_m, self.origin, self.crs, self.kind)
@@ -224,8 +218,8 @@ class Lattice(Places):
     def pieces(self) -> NDArray[np.intp]:
         """The parts of the plane that are served, by the positions of their vertices, array (pieces, k).
 
-        On a square lattice a piece is the square around a vertex, given by the nine vertices around it, south to
-        north within west to east; on a triangular one a triangle, given by its three corners.
+        On a square lattice they are the nine vertices around a square, south to north within west to east; on a
+        triangular one the three corners of a triangle.
         """
         return self._table.pieces(self.kind, self.vertices)
 
@@ -273,8 +267,8 @@ class Lattice(Places):
     def slack_m(self) -> float:
         """The largest change of the distance of two points by snapping to the fine lattice, metres.
 
-        Positions become multiples of the spacing over 2**20 before anything is drawn. The error of the projection
-        in float arithmetic, below a micrometre, is included.
+        Positions become multiples of the spacing over 2**20 before anything is drawn; errors of the projection are
+        included.
         """
         return math.sqrt(3) * self.spacing_m / 2**SNAP_BITS + 2e-6
 
@@ -289,10 +283,8 @@ class Lattice(Places):
         pieces, centres = self.pieces, self._centres()
         if self.kind == "triangular":
             return Triangles(pieces, centres[pieces], np.tile(np.eye(3), (len(pieces), 1, 1))), self.slack_m
-        low = np.full((len(pieces), 2), -0.5)
-        return Rectangles(
-            pieces, centres[pieces[:, 4]], np.full(low.shape, self.spacing_m), low, -low
-        ), self.slack_m
+        low, sides = (np.full((len(pieces), 2), each) for each in (-0.5, self.spacing_m))
+        return Rectangles(pieces, centres[pieces[:, 4]], sides, low, -low), self.slack_m
 
     def snapped(self, lat: ArrayLike, lon: ArrayLike) -> Integers:
         """Return points in degrees as integers (n, 2): lattice coordinates times 2**20."""
@@ -303,11 +295,7 @@ class Lattice(Places):
         return self._rounding(self.snapped(lat, lon))
 
     def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
-        """Return a vertex for each point, drawn as `rounding` says, array (n,); -1 for points not served.
-
-        The draw is exact: integer weights are compared with uniform integers. Arguments are those of
-        `Places.drawn`.
-        """
+        """Return a vertex for each point, drawn exactly as `rounding` says, array (n,); -1 if it is not served."""
         places = self.snapped(lat, lon)
         vertices = vertices_drawn(self.kind, places, words)
         return np.where(self._serves(places), self._table.of_vertices(vertices), -1)
@@ -349,11 +337,9 @@ class Lattice(Places):
 
     def outlines_latlon(self) -> Floats:
         """Return the outline of the points nearest to each vertex, counter-clockwise: (n, corners, 2), degrees."""
-        if self.kind == "square":
-            corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) / 2
-        else:
-            angles = np.pi / 6 + np.arange(6) * np.pi / 3
-            corners = np.column_stack([np.cos(angles), np.sin(angles)]) / math.sqrt(3)
+        angles = np.pi / 6 + np.arange(6) * np.pi / 3
+        hexagon = np.column_stack([np.cos(angles), np.sin(angles)]) / math.sqrt(3)
+        corners = HALVES if self.kind == "square" else hexagon
         outlines = self._centres()[:, None, :] + self.spacing_m * corners
         return readonly(self.projection.inverse(outlines.reshape(-1, 2)).reshape(*outlines.shape))
 
@@ -454,14 +440,13 @@ def places_from(description: Mapping[str, Any]) -> Places:
     Raises `InputError` if the description is of another kind, damaged, or contradicts itself.
     """
     kind = description.get("kind")
-    kinds: dict[str, type[Grid | Hexagons | Lattice]] = {"grid": Grid, "hexagons": Hexagons, "lattice": Lattice}
-    form = kinds.get(str(kind))
-    if form is None:
+    kinds: dict[Any, type[Grid | Hexagons | Lattice]] = {"grid": Grid, "hexagons": Hexagons, "lattice": Lattice}
+    if str(kind) not in kinds:
         raise InputError(
             f"the kind {kind!r} does not describe places.",
             "it must be of the kind 'grid', 'hexagons' or 'lattice'.",
         )
-    places = form.from_description(description)
+    places = kinds[str(kind)].from_description(description)
     built = places.describe()
     wrong = [key for key in {**description, **built} if description.get(key) != built.get(key)]
     if wrong:

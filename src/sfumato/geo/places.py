@@ -49,10 +49,9 @@ class OnePoint(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Places(Space, ABC):
-    """Places on the ground: cells, or vertices of a lattice.
+    """Places on the ground, named by their labels: cells, or vertices of a lattice.
 
-    The labels name the places. The coordinates are their centres in metres on the plane of a local projection,
-    whose PROJ string is the CRS.
+    The coordinates are their centres in metres on the plane of a local projection, whose PROJ string is the CRS.
     """
 
     def confirms_coordinates(self, _secrets: Space) -> bool:
@@ -74,10 +73,7 @@ class Places(Space, ABC):
 
     @abstractmethod
     def nearest(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]:
-        """Return points in degrees, arrays (n,), those outside moved to the nearest place.
-
-        Points that are not on Earth are unchanged.
-        """
+        """Return points in degrees, arrays (n,), those outside but on Earth moved to the nearest place."""
 
     @abstractmethod
     def singly(self) -> OnePoint:
@@ -180,10 +176,7 @@ class Places(Space, ABC):
         return TruePoints.of(self.projection.forward(*degrees.T), shares, times)
 
     def on_plane(self, reports: Space) -> Floats:
-        """Return the positions of reports on this plane, array (m, 2), metres.
-
-        Raises `InputError` if the reports are neither places on the same plane nor in degrees (WGS84).
-        """
+        """Return the positions of reports on this plane or in degrees, array (m, 2), metres; else `InputError`."""
         if reports.coordinates is not None and reports.crs == WGS84:
             return self.projection.forward(*reports.coordinates.T)
         if reports.coordinates is None or reports.crs != self.crs or reports.unit != self.unit:
@@ -270,8 +263,7 @@ class _Located:
 class ChosenPlaces(Space):
     """A subset of the places of a grid, hexagons or a lattice, as reports, with their labels and coordinates.
 
-    Positions are ascending, array (k,). Raises `InputError` if the positions are not those of places, or not
-    ascending.
+    Raises `InputError` if the positions, array (k,), are not those of places, or not ascending.
     """
 
     places: Places = field(init=False)

@@ -12,16 +12,18 @@ Source:
 from __future__ import annotations
 
 import math
+import operator
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import dropwhile
 from types import ModuleType
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.arrays import Floats, numbers, readonly
+from ..core.arrays import Floats, numbers
 from ..errors import InputError
 
 LIMIT_KM: Final = 1500
@@ -142,14 +144,11 @@ def _powers(values: Floats, nodes_u: Floats) -> Terms:
     for row in in_u:  # in 2 w - 1: expand the shift
         shifted = np.polynomial.Polynomial(_padded(chebyshev.cheb2poly(row), values.shape[1]))
         rows.append(_padded(shifted(np.polynomial.Polynomial([-1.0, 2.0])).coef, values.shape[1]))
-    coefficients = readonly(np.array(rows))
     terms = []
-    for power in coefficients.T[::-1]:
+    for power in np.array(rows).T[::-1]:
         used = np.flatnonzero(np.abs(power) > _NEGLIGIBLE_M)
         terms.append(tuple(power[: used[-1] + 1][::-1].tolist()) if used.size else ())
-    while terms and not terms[0]:
-        terms.pop(0)
-    return tuple(terms)
+    return tuple(dropwhile(operator.not_, terms))
 
 
 def _padded(values: Any, size: int) -> Floats:
@@ -232,11 +231,7 @@ class Projection:
         return from_centre(math, (self.lat, self.lon), lat, lon)
 
     def check_reach(self, xy: Floats) -> None:
-        """Refuse places so far from the centre that distances on the plane are more than 1 % off.
-
-        ``xy`` is in metres east and north of the centre, array (n, 2). Raises `InputError` if one is farther than
-        `LIMIT_KM`, or has no position on the plane.
-        """
+        """Refuse places (n, 2) in metres, from beyond which distances are more than 1 % off (`InputError`)."""
         with np.errstate(over="ignore"):  # infinitely far away is too far
             reach = float(np.hypot(*xy.T).max())
         if not reach <= 1000 * LIMIT_KM:
@@ -247,17 +242,15 @@ class Projection:
             )
 
     def stretch(self, reach_m: float) -> float:
-        """Return an upper bound on the ratio of a distance on the plane to that on the ground, rounded up.
+        """Return an upper bound on the ratio of distances on the plane and on the ground, up to a reach in metres.
 
         With s the distance from the centre, lengths around it are stretched by s over the reduced length of the
         geodesic, which is at least b sin(s / b) for the ellipsoid's smaller half-axis b: its curvature is nowhere
-        above 1 / b**2 (Sturm). Lengths towards the centre are exact. ``reach_m`` is the largest distance of the
-        points from the centre, metres.
+        above 1 / b**2 (Sturm). Lengths towards the centre are exact.
         """
         angle = reach_m / _HALF_AXIS_M
-        if reach_m == 0:
-            return 1.0
-        return (angle / math.sin(angle) if angle > 0 else 1.0) * (1 + 1e-14)  # a small angle may vanish as a float
+        ratio = angle / math.sin(angle) if angle > 0 else 1.0  # a small angle may vanish as a float
+        return ratio * (1 + 1e-14) if reach_m else 1.0
 
     def inverse(self, xy: ArrayLike) -> Floats:
         """Return latitudes and longitudes, array (n, 2), of metres east and north, array (n, 2)."""
@@ -280,7 +273,7 @@ class _Line(NamedTuple):
 def from_centre(m: ModuleType, centre: tuple[float, float], lat: Number, lon: Number) -> tuple[Number, Number]:
     """Return metres east and north of points in degrees, as polar coordinates of geodesics from a centre.
 
-    Within 1,000 km of the antipode the result is far away, but not exact. ``m`` is ``numpy`` for arrays, or
+    Within 1,000 km of the antipode the result is far away, but not exact; ``m`` is ``numpy`` for arrays, or
     ``math``.
     """
     (sin1, cos1), (sin2, cos2) = _reduced(m, centre[0]), _reduced(m, lat)

@@ -102,10 +102,7 @@ def read_visits(
 
 
 def check_skip(source: str, *, skip_damaged: bool) -> None:
-    """Refuse ``skip_damaged`` for one file or table, named ``source`` in the message.
-
-    Raises `InputError` if it is set.
-    """
+    """Refuse ``skip_damaged`` for one file or table, named ``source`` in the message (`InputError`)."""
     if skip_damaged:
         raise InputError(
             f"{argument('skip_damaged')} is for a folder of GPX, GeoLife or OziExplorer files, but {source} is no "
@@ -192,10 +189,7 @@ def _recognised(source: Source) -> Format:
 
 
 def check_table_of_text(source: Source) -> None:
-    """Refuse a file that is neither Parquet nor a table of text, such as JSON or a GeoPackage.
-
-    Raises `DataError` if it is one of these; its hint says how to convert it.
-    """
+    """Refuse a file that is neither Parquet nor a table of text, such as JSON or a GeoPackage (`DataError`)."""
     if source.start.startswith((b"{", b"[")):
         raise DataError(
             f"{source} looks like JSON that is not GeoJSON.", f"convert it to CSV or GeoParquet: {_KNOWN}"

@@ -82,10 +82,7 @@ class Region(NotebookRepr):
 
     @classmethod
     def parse(cls, text: str) -> Region:
-        """Read a region: ``"48.82,2.28,48.88,2.39"`` or ``"8 km x 6 km around 48.85,2.35"``.
-
-        Raises `InputError` if the text is neither. Raises `UnitError` if the lengths cannot be read.
-        """
+        """Read a region: ``"48.82,2.28,48.88,2.39"`` or ``"8 km x 6 km around 48.85,2.35"``; else `InputError`."""
         if match := re.fullmatch(_CORNERS, text):
             south, west, north, east = (_number(part, text) for part in match.groups())
             return cls(south, west, north, east)
@@ -216,13 +213,9 @@ class Polygon(Immutable):
     @property
     def region(self) -> Region:
         """The smallest rectangle around it, widened to hundred-thousandths of a degree."""
-        (south, west), (north, east) = self.corners.min(axis=0), self.corners.max(axis=0)
-        return Region(
-            max(-90.0, _below(float(south))),
-            max(-180.0, _below(float(west))),
-            min(90.0, -_below(-float(north))),
-            min(180.0, -_below(-float(east))),
-        )
+        (south, west), (north, east) = self.corners.min(axis=0).tolist(), self.corners.max(axis=0).tolist()
+        low, high = (max(-90.0, _below(south)), max(-180.0, _below(west))), (-_below(-north), -_below(-east))
+        return Region(*low, min(90.0, high[0]), min(180.0, high[1]))
 
     def contains(self, lat: Any, lon: Any) -> NDArray[np.bool_]:
         """Return which points, in degrees, are inside, array (n,)."""

@@ -32,10 +32,7 @@ _QUARTERS: Final = (
 
 
 class ServedParts(ABC):
-    """Parts of the served area, whose points are taken for mixtures of a few places.
-
-    Every mixture at a point of a part is a mean of its ``mixtures`` over the places ``rows`` (n, v).
-    """
+    """Parts of the served area; each point is taken for a mean of ``mixtures`` of the places ``rows`` (n, v)."""
 
     rows: NDArray[np.intp]
 

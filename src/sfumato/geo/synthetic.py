@@ -154,11 +154,7 @@ def _scattered(uniform: Floats, around: Floats) -> Floats:
 
 
 def spread_evenly(region: Region, shape: tuple[int, int] = (1, 1)) -> Visits:
-    """Return about 2,500 points, spread evenly over a region.
-
-    They are the centres of a fine grid, with the same number of points in each cell of a coarser one of ``shape``:
-    columns and rows.
-    """
+    """Return about 2,500 points, spread evenly over a region, as many in each cell of a grid of ``shape``."""
     wide, high = (
         size * max(1, round(points / size)) for size, points in zip(shape, region.shape_of(POINTS), strict=True)
     )

@@ -50,12 +50,12 @@ _FAR_STEP: Final = 50.0  # Newton's step is not trusted where it is so many time
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Guesses(CompactRepr):
-    """The best guess of the true point for each report, anywhere on the plane.
+    """The best guess of the true point for each report, anywhere on the plane; distances are metres.
 
     Attributes:
         points: Metres east and north, array (reports, 2); for an impossible report the best guess without one.
-        value: The expected distance from the true point to its guess, metres.
-        lower: A proved lower bound on the mean error of any guesses, metres.
+        value: The expected distance from the true point to its guess.
+        lower: A proved lower bound on the mean error of any guesses.
     """
 
     points: Floats
@@ -79,11 +79,10 @@ class TruePoints(Immutable, CompactRepr):
 
     @classmethod
     def of(cls, xy: Floats, shares: csr_array, times: NDArray[np.int64] | None = None) -> TruePoints:
-        """Return points, equal ones merged.
+        """Return points on the plane in metres, array (visits, 2), equal ones merged.
 
-        ``xy`` is in metres on the plane, array (visits, 2), ``shares`` are the probabilities with which each is
-        taken for a secret, sparse (visits, n), and ``times`` is how often each counts, array (visits,), by default
-        once.
+        ``shares`` are the probabilities with which each is taken for a secret, sparse (visits, n), and ``times``
+        is how often each counts, array (visits,), by default once.
         """
         from scipy.sparse import csr_array
 
@@ -123,15 +122,14 @@ class TruePoints(Immutable, CompactRepr):
         length up to 1 may replace u), z their mean and the probability of o as the weight, the mean error of any
         guess is at least (F(y) - <s, z - y>) / (1 + |s|), by duality. It is F(y) itself where y is the median.
         """
-        possible = self.masses.sum(axis=0) @ channel > 0
-        found = Guesses(np.empty((0, 2)), 0.0, 0.0)
+        possible, points = self.masses.sum(axis=0) @ channel > 0, np.empty((channel.shape[1], 2))
+        best = Guesses(np.empty((0, 2)), 0.0, 0.0)
         if possible.any():
-            found = _Search(self, np.ascontiguousarray(channel[:, possible])).run()
-        points = np.empty((channel.shape[1], 2))
-        points[possible] = found.points
+            best = _Search(self, np.ascontiguousarray(channel[:, possible])).run()
+        points[possible] = best.points
         if not possible.all():
             points[~possible] = self.guesses(np.ones((len(channel), 1))).points
-        return Guesses(points, found.value, found.lower)
+        return Guesses(points, best.value, best.lower)
 
     @property
     def reach(self) -> float:
@@ -309,8 +307,8 @@ def geometric_median(points: ArrayLike, weights: ArrayLike, tolerance: float = 1
 def median_from(x: Floats, w: Floats, start: Floats, tolerance: float) -> GeometricMedian:
     """Return the median of points (n, k) of positive weights, from a start no worse than any of them.
 
-    The sum of distances only falls, so no later point is a given one, where Weiszfeld's step is undefined.
-    A tolerance below what floats reach is a `SolverError`.
+    The sum of distances only falls, so no later point is a given one, where Weiszfeld's step is undefined. A
+    tolerance below what floats reach is a `SolverError`.
     """
     y, lower = start, 0.0
     for step in range(_MEDIAN_STEPS):
@@ -320,7 +318,11 @@ def median_from(x: Floats, w: Floats, start: Floats, tolerance: float) -> Geomet
         lower = max(lower, value - residual * float(here.max()))
         if value - lower <= tolerance * value:
             return GeometricMedian(readonly(y.copy()), Bracket(lower, value, value))
-        y = _off(w, y, here, pull, residual) if step == 0 else _next(x, w, y, here, pull)
+        if step:
+            y = _next(x, w, y, here, pull)
+        else:  # Vardi and Zhang's step off a given point that is not optimal
+            stiffness = float((w[here > 0] / here[here > 0]).sum())
+            y = y + pull / stiffness * (residual / float(np.linalg.norm(pull)))
     raise SolverError(
         f"the median is only known to within {(value - lower) / value:.2g}, but {tolerance:g} was asked for.",
         "ask for a larger tolerance.",
@@ -334,13 +336,6 @@ def _pull(x: Floats, w: Floats, y: Floats, here: Floats) -> tuple[Floats, float]
     rounding = _SUM_ROUNDING * len(w) * float(w[elsewhere].sum())
     excess = float(np.linalg.norm(pull)) - float(w[~elsewhere].sum())
     return pull, excess + rounding if excess > 0 else 0.0
-
-
-def _off(w: Floats, y: Floats, here: Floats, pull: Floats, residual: float) -> Floats:
-    """Return Vardi and Zhang's step off a given point that is not optimal."""
-    elsewhere = here > 0
-    stiffness = float((w[elsewhere] / here[elsewhere]).sum())
-    return y + pull / stiffness * (residual / float(np.linalg.norm(pull)))
 
 
 def _next(x: Floats, w: Floats, y: Floats, here: Floats, pull: Floats) -> Floats:

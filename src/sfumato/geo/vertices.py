@@ -34,7 +34,7 @@ KINDS: Final[tuple[str, ...]] = get_args(Kind)
 AROUND: Final = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
 """Steps to a vertex itself and its eight neighbours, south to north within west to east, array (9, 2)."""
 
-_SQUARE: Final = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j])
+_SQUARE: Final = np.delete(AROUND, 4, axis=0)
 SNAP_BITS: Final = 20  # positions are first rounded to multiples of the spacing over 2**20
 Number = TypeVar("Number", float, Floats)
 _ONE: Final = 2**SNAP_BITS
@@ -135,15 +135,6 @@ def strip(extent: Floats) -> tuple[Integers, Floats]:
     return np.array(vertices, dtype=np.int64), start
 
 
-def steps_between(kind: Kind, vertices: Integers) -> Floats:
-    """Return the distances of vertices in steps of the whole lattice, array (n, n); see `steps_along`."""
-    found = np.empty((len(vertices), len(vertices)))
-    for first in range(0, len(vertices), _ROWS_AT_ONCE):
-        rows = slice(first, first + _ROWS_AT_ONCE)
-        found[rows] = steps_along(kind, vertices[rows, None, :] - vertices[None, :, :])
-    return found
-
-
 def steps_along(kind: Kind, apart: Integers) -> Floats:
     """Return lengths of differences of vertices (..., 2) in steps of the lattice, rounded down, array (...)."""
     straight, diagonal = parts_along(kind, apart)
@@ -178,7 +169,11 @@ class LatticeSteps(Metric):
     @property
     def array(self) -> Floats:
         """The distances, array (n, n), computed at each call."""
-        return readonly(steps_between(self._kind, self._vertices))
+        steps = np.empty((len(self), len(self)))
+        for first in range(0, len(self), _ROWS_AT_ONCE):
+            rows = slice(first, first + _ROWS_AT_ONCE)
+            steps[rows] = steps_along(self._kind, self._vertices[rows, None, :] - self._vertices[None, :, :])
+        return readonly(steps)
 
     @property
     def finite(self) -> bool:
@@ -200,9 +195,9 @@ def implying_pairs(kind: Kind, vertices: Integers) -> tuple[NDArray[np.intp], ND
     """Return pairs (s, t) of vertices (n, 2) whose rows imply those of all pairs, arrays (k,).
 
     They are the neighbours, and every pair (s, t) where no neighbour u of s lies on a shortest way to t. For any
-    other pair there is such a u, and the row of (s, t) follows from those of (s, u) and (u, t), whose distances
-    add up; (u, t) is nearer, so this ends (docs/proofs/coordinates.md). Vertices with all their neighbours have
-    one in every direction, so only those at borders and bays are examined.
+    other pair the row of (s, t) follows from those of (s, u) and (u, t), whose distances add up; (u, t) is nearer,
+    so this ends (docs/proofs/coordinates.md). Vertices with all their neighbours have one in every direction, so
+    only those at borders and bays are examined.
     """
     around = _TRIANGULAR if kind == "triangular" else _SQUARE
     beside = VertexTable.of(vertices).of_vertices(vertices[:, None, :] + around)
@@ -246,8 +241,8 @@ class Rounding:
 def spline_weights(offsets: Integers) -> Integers:
     """Return the quadratic B-spline weights of three neighbours along an axis, as integers that sum to 2**41.
 
-    Offsets (...) are from the middle one, in units of the spacing over 2**20, from -2**19 to 2**19. The weights
-    (..., 3) are (1/2 - t)**2 / 2, 3/4 - t**2 and (1/2 + t)**2 / 2 for the offset t in steps, times 2**41; exact.
+    For offsets (...) from the middle one, of t spacings and in units of the spacing over 2**20, the weights (...,
+    3) are (1/2 - t)**2 / 2, 3/4 - t**2 and (1/2 + t)**2 / 2, times 2**41; exact.
     """
     half = 2 ** (SNAP_BITS - 1)
     return np.stack([(half - offsets) ** 2, 6 * half**2 - 2 * offsets**2, (half + offsets) ** 2], axis=-1)

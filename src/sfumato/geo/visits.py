@@ -124,10 +124,7 @@ class Visits(Immutable):
 
     @checked
     def of_user(self, user: Hashable) -> Visits:
-        """Return the visits of one user; ``"17"`` also selects the integer 17, and 17 the text ``"17"``.
-
-        Raises `DataError` if the visits have no user column, or not this user.
-        """
+        """Return the visits of one user, ``"17"`` being the integer 17, too; `DataError` if there are none."""
         from ..tables import spelled
 
         known = self.users()
@@ -144,10 +141,7 @@ class Visits(Immutable):
         return self.select(self.user == found)
 
     def inside(self, region: Region | Polygon) -> Visits:
-        """Return the visits inside a region, its borders included, or inside a polygon.
-
-        Raises `DataError` if there is none.
-        """
+        """Return the visits inside a region with its borders, or a polygon; `DataError` if there is none."""
         within = region.contains(self.lat, self.lon)
         if not within.any():
             raise DataError(

@@ -89,10 +89,7 @@ def _inside(polygons: tuple[tuple[Floats, ...], ...], points: Floats) -> Bools:
 
 
 def world(south: float, west: float, north: float, east: float) -> World:
-    """Return the map within bounds in degrees.
-
-    Raises `InputError` if the bounds are not in order, lie outside of the globe or are wider than 30 degrees.
-    """
+    """Return the map within bounds in degrees; `InputError` if these are none, or wider than 30 degrees."""
     if not (-90 <= south < north <= 90 and -180 <= west < east <= 180):  # also false for NaN
         raise InputError(
             "these are no bounds of a map.", "give south below north, and west below east, in degrees."
@@ -254,12 +251,8 @@ def whereabouts(lat: ArrayLike, lon: ArrayLike) -> str:
     box = f"{_angle(y.min(), 'NS')} to {_angle(y.max(), 'NS')}, {_angle(x.min(), 'EW')} to {_angle(x.max(), 'EW')}"
     middle = float(np.median(y)), float(np.median(x))
     if (near := nearest_town(*middle)) is not None:
-        town, away = near
-        return (
-            f"{box}, in or near {town.name}"
-            if away <= _IN_TOWN_M
-            else f"{box}, {amount(away, 'm')} from {town.name}"
-        )
+        how_far = "in or near" if near[1] <= _IN_TOWN_M else f"{amount(near[1], 'm')} from"
+        return f"{box}, {how_far} {near[0].name}"
     text = f"{box}, with no large town that we know within {amount(_FAR_M, 'm')}"
     if abs(middle[1]) <= 90 and (near := nearest_town(middle[1], middle[0])) is not None and near[1] <= _NEAR_M:
         text += (

@@ -86,12 +86,11 @@ class Roles:
 def recognised(
     columns: Sequence[str], source: str, named: Mapping[str, str | None], *, geometry: str | None = None
 ) -> Roles:
-    """Return the roles of the columns of a table.
+    """Return the roles of the columns of a table; ``source`` names it in errors.
 
-    ``source`` names the file in errors, ``named`` is the column that the caller named for each of ``lat``,
-    ``lon``, ``user`` and ``time``, or None, and ``geometry`` the column that the file itself declares to hold
-    points. Raises `DataError` if a named column is missing, no column holds places, or two columns could have the
-    same role.
+    ``named`` is the column that the caller named for each of ``lat``, ``lon``, ``user`` and ``time``, or None, and
+    ``geometry`` the column that the file itself declares to hold points. Raises `DataError` if a named column is
+    missing, no column holds places, or two columns could have the same role.
     """
     exact = {role: _exact(columns, name, role, source) for role, name in named.items() if name is not None}
     if "lat" in exact and exact["lat"] == exact.get("lon"):
@@ -194,17 +193,11 @@ def _first(columns: Sequence[str], names: Sequence[str], role: str, source: str)
         if len(alike) > 1:
             raise DataError(
                 f"{source} has {len(alike)} columns that could be {role}: {', '.join(alike)}.",
-                f"name one with {_mention(role)}.",
+                f"name one with {NAMED if role == 'geometry' else argument(f'read_visits.{role}', 'column')}.",
             )
         if alike:
             return alike[0]
     return None
-
-
-def _mention(role: str) -> str:
-    if role == "geometry":
-        return NAMED
-    return argument(f"read_visits.{role}", "column")
 
 
 def _bare(name: str) -> str:

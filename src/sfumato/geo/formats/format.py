@@ -71,10 +71,10 @@ class RawVisits(CompactRepr):
 
 
 def cleaned(rows: RawVisits, source: str, *, polar: bool) -> Visits:
-    """Return the visits among the rows, in their order.
+    """Return the visits among the rows, in their order, without useless ones, which are counted in the notes.
 
-    Rows without a position, at (0, 0), and exact repetitions of user, time and place are dropped and counted in
-    the notes; repetitions only where the time is known. A position out of range, or no row left, is a `DataError`.
+    They are rows without a position, at (0, 0), and exact repetitions of user, time and place where the time is
+    known. A position out of range, or no row left, is a `DataError`.
     """
     size = len(rows.lat)
     if size == 0:
@@ -142,10 +142,9 @@ def _repetitions(rows: RawVisits, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def check_people(people: str | None, column: str | None, role: str) -> None:
-    """Refuse an unknown statement of people, or one that a named column of users contradicts.
+    """Refuse an unknown statement of people, or one that a named column of users contradicts (`InputError`).
 
-    ``role`` is the argument that names the column, with its function in front. Raises `InputError` if it is one of
-    these.
+    ``role`` is the argument that names the column, with its function in front.
     """
     if people is not None and people not in PEOPLE:
         raise InputError(f"{argument('people', people)} is unknown.", f"use one of {', '.join(PEOPLE)}.")

@@ -36,8 +36,7 @@ def _read_geojson(source: Source, _: Wanted) -> RawVisits:
     """Read the points of a file; properties with usual names are users and times.
 
     The vertices of lines are points, with times from the property ``coordTimes`` or ``times`` (also of
-    ``coordinateProperties``) if there is one for each vertex. Other shapes, an unknown coordinate system and
-    content that is not GeoJSON are refused (`DataError`).
+    ``coordinateProperties``) if there is one for each vertex. Other content is refused (`DataError`).
 
     Source:
         RFC 7946 (GeoJSON), RFC 8142 (a sequence of features), and the member ``crs`` of GeoJSON 2008.

@@ -231,8 +231,7 @@ class UnknownSystemError(DataError):
 class ReferenceSystem(CompactRepr):
     """The coordinate system of a column of positions: a pyproj CRS, or None for WGS84.
 
-    ``explicit`` is whether the table states it, so that a row must not state another; ``notes`` are its
-    assumptions.
+    ``explicit`` is whether the table states it, so that a row must not state another; ``notes`` are assumptions.
     """
 
     crs: Any = None
@@ -337,10 +336,9 @@ def coordinates(values: ArrayLike) -> array[float]:
 
 
 def _system(statement: Statement, source: str, place: str = "") -> Any:
-    """Return a coordinate system as pyproj's; None for WGS84.
+    """Return a coordinate system as pyproj's; None for WGS84; a `DataError` if it is not understood.
 
-    ``place`` is where the table states it, in words; "" for a cell of a row. A system that is not understood is a
-    `DataError`, and one other than WGS84 without pyproj (extra ``geo``) a `MissingExtraError`.
+    ``place`` is where the table states it, "" for a cell. Others need pyproj (extra ``geo``, `MissingExtraError`).
     """
     given: Any = statement
     if isinstance(given, str):

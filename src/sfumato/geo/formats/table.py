@@ -45,6 +45,7 @@ _DAYS_ZERO: Final = 2000
 IN_DEGREES: Final = {b"sfumato.crs": b"EPSG:4326"}
 """Metadata of a table whose latitudes and longitudes are on WGS84; a column of systems is then not used."""
 
+Stated = tuple[str, Statement | None]  # where a coordinate system is stated, and the system
 _OFFSET: Final = re.compile(r"(?i)\b(?:utc|gmt)\s*[+-]\s*0*[1-9]|[+-](?!00:?00)[01]\d:?[0-5]\d\b")
 _SNAP_COLUMNS: Final = ("user", "time", "lat", "lon", "location")
 _SNAP_LINE: Final = re.compile(r"[^\t]+\t(\d{4}-\d\d-\d\dT[\d:]+Z)?\t[-+\d.]*\t[-+\d.]*\t[^\t]*")
@@ -99,9 +100,8 @@ def _without_zone(table: Any, roles: Roles) -> list[str]:
 class PlaceColumns(CompactRepr):
     """The columns of a table that hold places, users and times, and the conversion of positions to degrees.
 
-    ``source`` is the name in messages. ``comma`` is whether numbers may be written ``48,85``. ``system`` is that
-    of the geometry column. ``named`` are the caller's arguments for the columns of latitude and longitude, for
-    messages.
+    ``comma`` is whether numbers may be written ``48,85``, and ``system`` that of the geometry column. For
+    messages, ``source`` is a name, and ``named`` the caller's arguments for the columns of latitude and longitude.
     """
 
     roles: Roles
@@ -124,13 +124,14 @@ class PlaceColumns(CompactRepr):
         geometry = None if roles.geometry is None else geometries.get(roles.geometry)
         if geometry is None:
             return cls(roles, source, comma)
-        for encoding in geometry.encodings:
+        encodings, statements = geometry
+        for encoding in encodings:
             if encoding.lower() not in ("wkb", "point"):
                 raise DataError(
                     f"the geometries of {source} are encoded as {encoding}.",
                     "store points, encoded as WKB or as 'point'.",
                 )
-        system = ReferenceSystem.of(geometry.statements, source)
+        system = ReferenceSystem.of(statements, source)
         if system.explicit:  # a column of systems is about earlier coordinates
             roles = replace(roles, datum=None)
         return cls(roles, source, comma, system)
@@ -138,12 +139,8 @@ class PlaceColumns(CompactRepr):
     @property
     def notes(self) -> tuple[str, ...]:
         """The assumptions about the source, in sentences."""
-        if self.roles.datum is None:
-            return (*self.roles.notes(self.source), *self.system.notes)
-        return (
-            *self.roles.notes(self.source),
-            f"Rows without a value in {self.roles.datum!r} are taken for WGS84.",
-        )
+        of_rows = (f"Rows without a value in {self.roles.datum!r} are taken for WGS84.",)
+        return (*self.roles.notes(self.source), *(self.system.notes if self.roles.datum is None else of_rows))
 
     @property
     def position(self) -> tuple[str, ...]:
@@ -304,25 +301,18 @@ def _columns(table: OpenTable, roles: Roles, wanted: Wanted) -> Sequence[str]:
     return [name for name in table.columns if name in roles.used or name in wanted.attributes]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class GeometryColumn(CompactRepr):
-    """Metadata of a geometry column: encodings such as ``"WKB"``, and statements for `ReferenceSystem.of`."""
-
-    encodings: tuple[str, ...] = ()
-    statements: tuple[tuple[str, Statement | None], ...] = ()
-
-
-def geometry_columns(schema: Any, source: str) -> dict[str, GeometryColumn]:
+def geometry_columns(schema: Any, source: str) -> dict[str, tuple[list[str], list[Stated]]]:
     """Return the columns that an Arrow schema declares to hold geometries, by name; the primary one is first.
 
-    Damaged metadata, of the schema or its fields, are a `DataError`.
+    Each has its encodings, such as ``"WKB"``, and statements for `ReferenceSystem.of`. Damaged metadata are a
+    `DataError`.
 
     Source:
         GeoParquet 1.1, Parquet's types GEOMETRY and GEOGRAPHY, GeoArrow 0.2. Without a CRS the first two mean
         WGS84, and GeoArrow an unknown one.
     """
     metadata: Mapping[bytes, bytes] = schema.metadata or {}
-    found: dict[str, GeometryColumn] = {}
+    found: dict[str, tuple[list[str], list[Stated]]] = {}
     geo = _object(metadata.get(b"geo", b"{}"), "'geo' metadata", source)
     columns = geo.get("columns", {})
     primary = geo.get("primary_column")
@@ -331,14 +321,13 @@ def geometry_columns(schema: Any, source: str) -> dict[str, GeometryColumn]:
     ):
         raise _damaged("'geo' metadata", source)
     if primary is not None:
-        found[primary] = GeometryColumn()
+        found[primary] = [], []
     for name, each in columns.items():
-        own_crs = (("its 'geo' metadata", each["crs"]),) if "crs" in each else ()
-        found[name] = GeometryColumn((str(each.get("encoding", "WKB")),), own_crs)
+        stated: list[Stated] = [("its 'geo' metadata", each["crs"])] if "crs" in each else []
+        found[name] = [str(each.get("encoding", "WKB"))], stated
     for field in schema:
         own: Mapping[bytes, bytes] = field.metadata or {}
-        encodings: list[str] = []
-        statements: list[tuple[str, Statement | None]] = []
+        encodings, statements = found.get(field.name, ([], []))
         family, _, encoding = own.get(b"ARROW:extension:name", b"").decode(errors="replace").partition(".")
         if family in ("geoarrow", "ogc") and encoding:
             place = f"GeoArrow metadata of the column {field.name!r}"
@@ -354,8 +343,7 @@ def geometry_columns(schema: Any, source: str) -> dict[str, GeometryColumn]:
                 named = metadata.get(key.encode(), text.encode()).decode() if scheme == "projjson" else text
                 statements.append(("its Parquet type", named))
         if encodings:
-            old = found.get(field.name, GeometryColumn())
-            found[field.name] = GeometryColumn((*old.encodings, *encodings), (*old.statements, *statements))
+            found[field.name] = encodings, statements
     return found
 
 

@@ -35,8 +35,8 @@ def _points_of_plt(source: Source, user: str | None) -> RawVisits | None:
     """Return the points of one file, None if it has only a header; a note counts rows that are no place on Earth.
 
     Source:
-        The help of OziExplorer, "File formats": the date and time are the days since 1899-12-30.
-        Zheng et al., GeoLife GPS Trajectories 1.3, user guide.
+        The help of OziExplorer, "File formats": the date and time are the days since 1899-12-30. Zheng et al.,
+        GeoLife GPS Trajectories 1.3, user guide.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -99,8 +99,8 @@ def _points_of_plt(source: Source, user: str | None) -> RawVisits | None:
 def _of_days(table: Any, source: Source) -> tuple[TimeColumn, tuple[str, ...]]:
     """Return the times of OziExplorer's rows, and remarks on them.
 
-    The number of days counts. Where it is whole or has too few decimals for seconds, the clock behind it is read,
-    and there is no time where that or the date contradicts it. Where it is 0, date and clock are read.
+    The number of days counts. Where it is whole or too rough for seconds, the clock behind it is read, and there
+    is no time where that or the date contradicts it. Where it is 0, date and clock are read.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
