@@ -176,7 +176,7 @@ class Places(Space, ABC):
         return TruePoints.of(self.projection.forward(*degrees.T), shares, times)
 
     def on_plane(self, reports: Space) -> Floats:
-        """Return the positions of reports on this plane or in degrees, array (m, 2), metres; else `InputError`."""
+        """Return the places of reports, on this plane or in degrees (else `InputError`), array (m, 2), metres."""
         if reports.coordinates is not None and reports.crs == WGS84:
             return self.projection.forward(*reports.coordinates.T)
         if reports.coordinates is None or reports.crs != self.crs or reports.unit != self.unit:

@@ -246,10 +246,7 @@ class PlanarGaussian(MechanismFamily):
         return self.sigma * math.sqrt(math.pi / 2)
 
     def mu(self, distance: float | str) -> float:
-        """Return the mu of Gaussian privacy between two secrets, distance / sigma.
-
-        Raises `InputError` if the distance is negative. Raises `UnitError` if its unit does not fit.
-        """
+        """Return distance / sigma, the mu of Gaussian privacy between two secrets; errors as for `delta`."""
         d = units.parse(distance, unit=self.space.unit, what="the distance")
         if d < 0:
             raise InputError(f"the distance {distance} is negative.", "use a length of at least 0.")

@@ -132,11 +132,7 @@ class LocalHashing(FrequencyOracle):
         return same, same * math.exp(-self._epsilon)
 
     def _empty(self) -> Fraction:
-        """Return the mean number of buckets without a category.
-
-        Divided by a, the categories are k consecutive places mod p; an empty bucket has them between two of its
-        residues.
-        """
+        """Return the mean number of buckets without a category, by the gaps of their residues divided by a."""
         k, p, g = len(self.space), self.prime, self.buckets
         if p - k < p // g:
             return Fraction(0)

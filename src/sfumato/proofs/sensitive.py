@@ -160,11 +160,7 @@ def _strategy(weights: Floats) -> Floats:
 
 
 def _logarithm(values: Floats) -> tuple[Floats, Floats]:
-    """Return natural logarithms of positive floats, and bounds on their errors.
-
-    ln(f 2**e) = e ln 2 + 2 artanh((f - 1) / (f + 1)), 1/2 <= f**2 <= 2, from additions, products and quotients
-    only.
-    """
+    """Return natural logarithms of positive floats by 2 artanh((f - 1) / (f + 1)), and bounds on their errors."""
     fraction, exponent = np.frexp(values)
     small = fraction < math.sqrt(0.5)
     fraction, exponent = np.where(small, 2 * fraction, fraction), exponent - small

@@ -290,10 +290,7 @@ def check_protected(distances: Floats, counts: Counts) -> None:
 
 
 def choose(counts: Counts, distances: Floats, gain: Gain, how_many: int, failure: float) -> list[Event]:
-    """Return the events of largest estimated gain in counts (secrets, outputs), one per ordered pair of secrets.
-
-    ``failure`` is the probability that they will share.
-    """
+    """Return the events of largest gain in counts, one per ordered pair of secrets, to share ``failure``."""
     if how_many < 1:
         raise InputError(f"{how_many} events show nothing.", "use at least one.")
     z = -float(ndtri(failure / (2 * how_many)))

@@ -207,10 +207,7 @@ def _labels(labelled: Iterable[Hashable], what: str) -> list[Hashable]:
 
 
 def split(counts: Counts, share: float, rng: np.random.Generator) -> tuple[Counts, Counts]:
-    """Return the counts (rows, outputs) of a random share of each row's samples, and of the rest.
-
-    The part is drawn without replacement, so the two parts are independent when the samples are.
-    """
+    """Return the counts (rows, outputs) of a random share of each row's samples, and of the independent rest."""
     if not 0 < share < 1:
         raise InputError(f"a share of {share} leaves one part empty.", "use a share between 0 and 1, such as 0.5.")
     sizes = np.rint(share * counts.sum(axis=1)).astype(np.int64)

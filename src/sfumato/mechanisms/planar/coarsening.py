@@ -184,10 +184,7 @@ def _rows(places: Floats, xy: Floats) -> NDArray[np.intp]:
 def shares_of(
     noise: CoordinateNoise, table: PlaneRemap, points: Floats, located: _Locate, groups: int
 ) -> tuple[Floats, float]:
-    """Return each point's probabilities of groups of a table's places, array (n, groups), and their error.
-
-    The error bounds the sum of one point's errors; ``located`` gives the group of each place.
-    """
+    """Return points' probabilities of groups of a table's places, array (n, groups), and a bound of the error."""
     rate, step = noise.noise.rate, float(noise.step_m)
     spots = snap(points, noise.step_m)
     origins: Floats = spots.astype(np.float64) * step

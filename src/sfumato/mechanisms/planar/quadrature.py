@@ -166,10 +166,7 @@ class Block:
         return cls(cell, points, spots, weights, centres, targets, lengths, distances(points, targets), kernel)
 
     def mean_kernel(self) -> tuple[Floats, Floats]:
-        """Return the mean of exp(-epsilon |.|) over each cell's points, and a bound of its error.
-
-        By Taylor at the middle, whose terms of odd order cancel; near the noise's peak by the middle itself.
-        """
+        """Return the mean of exp(-epsilon |.|) over cells, by Taylor at the middle, and a bound of its error."""
         cell, r, epsilon = self.cell, self.lengths, self.cell.epsilon
         if cell.count == 1:
             return self.kernel, np.zeros_like(self.kernel)
