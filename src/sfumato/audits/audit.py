@@ -35,16 +35,7 @@ from ..rounding import amount_at_most, counted, down, exactly
 from ..statistics import Sample
 from .findings import Audit, Entry
 from .measures import COORDINATE_PRIVACY, check_measure, measures, secret_words
-from .request import (
-    DELTA_AT,
-    DELTAS,
-    DIVERGENCES,
-    ORDERS,
-    AuditInputs,
-    Request,
-    fixed_options,
-    supported_notions,
-)
+from .request import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AuditInputs, Request, fixed_options, supported_notions
 from .samples import SHOWN, audit_sample
 
 _REPLACED: Final = ("metric-privacy", COORDINATE_PRIVACY)  # which a promise covers better than any coarsening

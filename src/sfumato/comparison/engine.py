@@ -97,16 +97,10 @@ def run(
 
 def _attempt(contestant: Contestant[Row], value: float, clock: Clock) -> Iterator[Row]:
     """Yield the rows of a contestant, and after an error its missing row; errors of the caller pass through."""
-    rows = iter(contestant.rows(value, clock))
-    while True:
-        try:
-            row = next(rows)
-        except StopIteration:
-            return
-        except SfumatoError as error:
-            yield contestant.missing(value, error, clock)
-            return
-        yield row
+    try:
+        yield from contestant.rows(value, clock)
+    except SfumatoError as error:
+        yield contestant.missing(value, error, clock)
 
 
 def check_common(epsilon: object, max_loss: object) -> None:

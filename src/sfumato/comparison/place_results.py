@@ -23,24 +23,9 @@ from ..reports.sentences import (
     visits_words,
 )
 from ..reports.theme import LIGHT, blank
-from ..rounding import (
-    about,
-    amount,
-    amount_at_least,
-    amount_at_most,
-    at_most,
-    percent_at_most,
-)
+from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, percent_at_most
 from .engine import ANY, NOT_REACHED
-from .results import (
-    BROAD,
-    NARROW,
-    Comparison,
-    ComparisonRow,
-    LossLine,
-    loss_figure,
-    mark_leaving,
-)
+from .results import BROAD, NARROW, Comparison, ComparisonRow, LossLine, loss_figure, mark_leaving
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

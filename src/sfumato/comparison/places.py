@@ -150,7 +150,10 @@ def compare_places(
     inside = visits if area is None else visits.inside(area)
     if not len(inside):
         raise DataError(f"none of the {len(visits):,} visits is inside {area}.", "choose a region where they are.")
-    used = _drawn(inside, most_visits)
+    used = inside
+    if len(inside) > most_visits:
+        chosen = np.random.default_rng(_SEED).choice(len(inside), size=most_visits, replace=False)
+        used = inside.select(np.sort(chosen))
     step = None if spacing is None else units.length_m(spacing, "the spacing")
     if step is not None and not step > 0:
         raise InputError(f"a spacing of {spacing} is not positive.", "use a length such as '500 m'.")
@@ -264,11 +267,7 @@ class Candidate(NamedTuple):
 
 @dataclass(slots=True)
 class _PlaceFamilies:
-    """Families for some visits, which make their mechanisms as `design` does.
-
-    Without a spacing it is chosen for each epsilon; at equal loss it is the finest, so that losses depend on
-    epsilon alone.
-    """
+    """Families for some visits; at equal loss a chosen spacing is the finest: losses depend on epsilon alone."""
 
     visits: Visits
     region: Region
@@ -300,12 +299,14 @@ class _PlaceFamilies:
         """Yield the row at a loss; the search for a program begins at the epsilon of the noise."""
         noise = _MORE * 2 / limit
         first, slope = (noise, -1.0) if name == RAW else self.start or (noise, SLOPE)
-        match = match_loss(lambda epsilon: self._candidate(name, epsilon, clock.left()), name, limit, first, slope)
-        if name == REMAPPED and not match.row.problem:
-            self.start = (match.row.epsilon, match.slope)
-        if math.isfinite(match.row.epsilon_upper):
-            self.least = min(self.least, match.row.epsilon)
-        yield match.row
+        row, slope = match_loss(
+            lambda epsilon: self._candidate(name, epsilon, clock.left()), name, limit, first, slope
+        )
+        if name == REMAPPED and not row.problem:
+            self.start = row.epsilon, slope
+        if math.isfinite(row.epsilon_upper):
+            self.least = min(self.least, row.epsilon)
+        yield row
 
     def _bound(self, epsilon: float, clock: Clock) -> Iterator[PlaceRow]:
         yield self._bound_row(self._proved(epsilon, clock), epsilon)
@@ -351,9 +352,7 @@ class _PlaceFamilies:
     def _candidate(self, name: str, epsilon: float, seconds: float) -> Candidate:
         """Return a family's mechanism of an epsilon, the best so far of a program; SolverError without time."""
         check_time(seconds)
-        if name in _KINDS:
-            return self._program(name, epsilon, seconds)
-        return self._cells(epsilon, seconds) if name == CELLS else self._noise(name, epsilon, seconds)
+        return (self._noise if name in (RAW, REMAPPED) else self._program)(name, epsilon, seconds)
 
     def _lattice(self, kind: Kind, epsilon: float) -> Lattice:
         if self.spacing is not None:
@@ -362,33 +361,20 @@ class _PlaceFamilies:
         return choose_lattice(self.visits, promise, most=self.most, kind=kind, region=self.region).lattice
 
     def _program(self, name: str, epsilon: float, seconds: float) -> Candidate:
-        places = self._lattice(_KINDS[name], epsilon)
-        promise = CoordinatePrivacy(epsilon, UNIT)
+        """Return the program on a lattice, or on cells with sides as long as its spacing."""
+        lattice = self._lattice(_KINDS.get(name, "square"), epsilon)
+        places: Places = lattice
+        promise: CoordinatePrivacy | MetricPrivacy = CoordinatePrivacy(epsilon, UNIT)
+        if name == CELLS:
+            places = Grid.covering(self.visits, lattice.spacing_m, region=self.region)
+            promise = MetricPrivacy(epsilon, places.metric("euclidean", unit=UNIT))
         best = design_program(places, self.visits, promise, self.gap, seconds, medians=self.visits)
-        epsilon_upper, slack = best.certificate.epsilon_upper, places.slack_m
-        return self._measured(name, epsilon, best, places, epsilon_upper, slack, _metre(epsilon_upper, slack))
-
-    def _cells(self, epsilon: float, seconds: float) -> Candidate:
-        places = Grid.covering(self.visits, self._lattice("square", epsilon).spacing_m, region=self.region)
-        promise = MetricPrivacy(epsilon, places.metric("euclidean", unit=UNIT))
-        best = design_program(places, self.visits, promise, self.gap, seconds, medians=self.visits)
-        border = worst_border(best.mechanism)
-        # Two points on the two sides of a border may be as near as one likes.
-        epsilon_upper = float(np.inf if border.factor.lower > 1 else best.certificate.epsilon_upper)
-        return self._measured(CELLS, epsilon, best, places, epsilon_upper, 0.0, border.factor)
-
-    def _measured(
-        self,
-        name: str,
-        epsilon: float,
-        best: Design,
-        places: Places,
-        epsilon_upper: float,
-        slack_m: float,
-        metre: Bracket,
-    ) -> Candidate:
-        mechanism = best.mechanism
-        stopped = ""
+        mechanism, epsilon_upper, stopped = best.mechanism, best.certificate.epsilon_upper, ""
+        if name == CELLS:  # two points on the two sides of a border may be as near as one likes
+            slack_m, metre = 0.0, worst_border(mechanism).factor
+            epsilon_upper = math.inf if metre.lower > 1 else epsilon_upper
+        else:
+            slack_m, metre = lattice.slack_m, _metre(epsilon_upper, lattice.slack_m)
         if not best.finished:
             gap = gap_at_most(best.certificate.gap)
             stopped = f"stopped by the time limit, at most {gap} above the least with its reports"
@@ -409,25 +395,23 @@ class _PlaceFamilies:
             )
         best = self.noises[epsilon]
         noise, proof = best.mechanism, best.certificate.privacy
-        loss = _in_km(best.certificate.loss) if name == REMAPPED else self._raw(best)
+        loss = best.certificate.loss
+        if name == RAW:
+            points = _points_of(noise, self.visits)
+            raw = raw_error(points, np.ones(len(points)), noise.noise.rate, noise.step_m)
+            loss = Bracket(down(raw.lower / stretch(noise.reach_m)), raw.value, raw.upper)
         row = PlaceRow(
             name,
             epsilon,
             proof.upper if proof.holds else np.inf,
             proof.slack_m,
-            loss,
+            _in_km(loss),
             None,
             _metre(proof.upper, proof.slack_m),
             f"a lattice of {amount_at_most(float(noise.step_m), 'm')}",
         )
         # What is replaced by the table tells no more than the report before it.
         return Candidate(row, lambda: _in_km(best.certificate.attacker))
-
-    def _raw(self, best: Design) -> Bracket:
-        noise = best.mechanism
-        points = _points_of(noise, self.visits)
-        loss = raw_error(points, np.ones(len(points)), noise.noise.rate, noise.step_m)
-        return _in_km(Bracket(down(loss.lower / stretch(noise.reach_m)), loss.value, loss.upper))
 
 
 def design_program(
@@ -452,20 +436,13 @@ def design_program(
     )
 
 
-class PlaceMatch(NamedTuple):
-    """The row of a family at a loss, and the slope by which its epsilon was found."""
-
-    row: PlaceRow
-    slope: float
-
-
 def match_loss(
     make: Callable[[float], Candidate], name: str, limit: float, first: float, slope: float = SLOPE
-) -> PlaceMatch:
+) -> tuple[PlaceRow, float]:
     """Return the row of the least epsilon, per kilometre, whose loss is found within 1 % below a limit.
 
-    The secant method in logarithms, kept between an epsilon that loses too much and one that does not. The slope
-    is a guess for the logarithm of the loss by that of epsilon.
+    The secant method in logarithms, kept between an epsilon that loses too much and one that does not. The slope,
+    a guess first and then returned too, is of the logarithm of the loss by that of epsilon.
     """
     x = math.log(first)
     low, high = -math.inf, math.inf  # logarithms of an epsilon that loses too much, and of one that does not
@@ -495,8 +472,8 @@ def match_loss(
         if not low < x < high:
             x = (low + high) / 2
     if best is None:
-        return PlaceMatch(PlaceRow.missing(name, math.exp(x), problem), slope)
-    return PlaceMatch(best.attacked, slope)
+        return PlaceRow.missing(name, math.exp(x), problem), slope
+    return best.attacked, slope
 
 
 def _missing(name: str, value: float, error: SfumatoError, _: Clock) -> PlaceRow:
@@ -523,13 +500,6 @@ def _limit(max_loss: float | str | None, blind: Bracket) -> float:
         raise InputError(f"a loss of {max_loss} leaves no noise.", "allow a positive loss, such as '500 m'.")
     check_loss(limit, UNIT, blind)
     return limit
-
-
-def _drawn(visits: Visits, most: int) -> Visits:
-    if len(visits) <= most:
-        return visits
-    chosen = np.random.default_rng(_SEED).choice(len(visits), size=most, replace=False)
-    return visits.select(np.sort(chosen))
 
 
 def _blind(visits: Visits) -> Bracket:

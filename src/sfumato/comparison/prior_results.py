@@ -21,24 +21,9 @@ from ..reports.sentences import (
     unmade_words,
 )
 from ..reports.theme import LIGHT, blank
-from ..rounding import (
-    about,
-    amount_at_least,
-    amount_at_most,
-    at_least,
-    at_most,
-    percent_at_most,
-)
+from ..rounding import about, amount_at_least, amount_at_most, at_least, at_most, percent_at_most
 from .engine import NOT_REACHED
-from .results import (
-    BROAD,
-    NARROW,
-    TOP,
-    Comparison,
-    ComparisonRow,
-    LossLine,
-    loss_figure,
-)
+from .results import BROAD, NARROW, TOP, Comparison, ComparisonRow, LossLine, loss_figure
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -46,7 +46,6 @@ from .engine import NOT_REACHED, Clock, Contestant, check_common, check_loss, ch
 from .prior_results import DRAWS, OPTIMUM, PriorComparison, PriorRow
 
 COIN: Final = "coin"
-
 _PART_OF_OPTIMUM: Final = 3.0  # of the time; all others have a part of 1 together
 _DIGITS: Final = 1e-3  # relative, of an epsilon or a loss that is searched for
 _DESIGNS: Final = 24  # made in search of an epsilon, at most
@@ -213,7 +212,7 @@ class _Task:
         costs: AnyLoss = loss
         if mechanism.observables != mechanism.secrets:
             costs = loss_between(mechanism.secrets, mechanism.observables, loss.name, loss.unit)
-        row = measure(name, None, mechanism, self.prior, self.metric, 1.0, errors=loss, loss=costs)
+        row = measure(name, None, mechanism, self.prior, self.metric, loss, costs)
         if file.tupling is not None:
             row = replace(row_of_tuples(row, file.tupling, self.prior, loss, costs), name=name)
         yield self._labelled(row, value)
@@ -246,7 +245,7 @@ class _Task:
         return self._measure(family.name, parameter, mechanism, epsilon)
 
     def _coin(self, limit: float, _: Clock) -> _Made:
-        return self._measure(COIN, None, coin_of_distortion(self.prior, self.loss, limit), 1.0)
+        return self._measure(COIN, None, coin_of_distortion(self.prior, self.loss, limit))
 
     def _member(self, family: ParametricFamily, limit: float, _: Clock) -> _Made:
         """Return the member with a loss, searched in the widest bracket in which the family exists."""
@@ -262,8 +261,8 @@ class _Task:
         member = matched(family.build, self.prior, self.loss, limit, (bracket[0], bracket[1]), tolerance=_DIGITS)
         return self._measure(family.name, member.parameter, member.mechanism, member.parameter)
 
-    def _measure(self, name: str, parameter: float | None, mechanism: Mechanism, claimed: float) -> _Made:
-        row = measure(name, parameter, mechanism, self.prior, self.metric, claimed, errors=self.loss)
+    def _measure(self, name: str, parameter: float | None, mechanism: Mechanism, claimed: float = 1.0) -> _Made:
+        row = measure(name, parameter, mechanism, self.prior, self.metric, self.loss, self.loss, claimed)
         return _Made(row, mechanism, self.loss)
 
     def _certified(self, best: Design) -> _Made:
@@ -316,7 +315,7 @@ class _Task:
 
 def optimum_row(best: Design, prior: Prior, metric: Metric, errors: Metric) -> PriorRow:
     """Return the row of a certified design."""
-    row = measure(OPTIMUM, None, best.mechanism, prior, metric, 1.0, errors=errors, loss=best.loss)
+    row = measure(OPTIMUM, None, best.mechanism, prior, metric, errors, best.loss)
     stopped = ""
     if not best.finished:
         stopped = f"stopped by the time limit, at most {gap_at_most(best.certificate.gap)} above the least loss"
@@ -329,23 +328,18 @@ def measure(
     mechanism: Mechanism,
     prior: Prior,
     metric: Metric,
-    claimed: float,
-    *,
     errors: Metric,
-    loss: AnyLoss | None = None,
+    loss: AnyLoss,
+    claimed: float = 1.0,
 ) -> PriorRow:
-    """Return the row of a mechanism, with epsilon proved per unit of the metric.
-
-    The proof starts from the claimed epsilon; the loss of the observables is by default ``errors``.
-    """
+    """Return the row of a mechanism, with epsilon proved per unit of the metric from a claimed one."""
     proof = prove_metric_privacy(mechanism, MetricPrivacy(claimed if isfinite(claimed) else 1.0, metric))
-    costs = errors if loss is None else loss
     return PriorRow(
         name,
         parameter,
         proof.upper,
-        expected_loss_above(mechanism, prior, costs),
-        worst_loss_above(mechanism, costs),
+        expected_loss_above(mechanism, prior, loss),
+        worst_loss_above(mechanism, loss),
         optimal(mechanism, prior, errors).error,
         bayes_error(mechanism, prior),
         mutual_information_bits(mechanism, prior),
@@ -438,9 +432,8 @@ class ParametricFamily:
 def default_families(prior: Prior, metric: Metric) -> list[ParametricFamily]:
     """Return the families that fit the secrets of a prior and their metric."""
     space = prior.space
-    nearest = float(
-        metric.array[metric.array > 0].min(initial=np.inf)
-    )  # randomised response must protect the nearest pair
+    nearest = float(metric.array[metric.array > 0].min(initial=np.inf))  # a pair that a response must protect
+    mass = 0.5 * prior.probabilities + 0.5 / len(prior)
     families = [
         ParametricFamily("exponential", lambda e: exponential(space, metric, e), promises=True),
         ParametricFamily("tight constraints", lambda e: tight_constraints(space, metric, e), promises=True),
@@ -449,7 +442,11 @@ def default_families(prior: Prior, metric: Metric) -> list[ParametricFamily]:
         ParametricFamily(
             "least information", lambda e: rate_distortion(prior, metric, e / 2).mechanism, promises=True
         ),
-        ParametricFamily("elastic", lambda e: _elastic(prior, metric, e), promises=False),
+        ParametricFamily(  # short distances where few people are
+            "elastic",
+            lambda e: exponential(space, elastic_metric(metric, mass, required=_ELASTIC), e),
+            promises=False,
+        ),
         ParametricFamily(
             "restricted Laplace", lambda e: restricted_laplace(space, metric, e, REACH / e), promises=False
         ),
@@ -508,13 +505,6 @@ def _on_a_line(space: Space, metric: Metric) -> bool:
         return False
     x = space.coordinates[:, 0]
     return bool(np.array_equal(np.abs(x[:, None] - x), metric.array))
-
-
-def _elastic(prior: Prior, metric: Metric, epsilon: float) -> Mechanism:
-    """Return the exponential mechanism of a metric that is short where few people are."""
-    n = len(prior)
-    mass = 0.5 * prior.probabilities + 0.5 / n
-    return exponential(prior.space, elastic_metric(metric, mass, required=_ELASTIC), epsilon)
 
 
 def _gaussian(space: Places, metric: Metric, epsilon: float) -> Mechanism:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -29,6 +30,7 @@ _STEPS: Final = 401  # of the walk
 _WALK: Final = 1.6  # sides of a cell
 _ERROR: Final = 1e-12  # of likelihoods in floating point
 _LEAST: Final = 1e-12  # likelihoods below are left out of the ratios
+_GREY: Final = LIGHT.muted
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -41,9 +43,9 @@ class Walk(CompactRepr):
     report: int  # with the largest ratio for the first person
 
     @classmethod
-    def of(cls, mechanism: Mechanism, walk: Floats, pair: Floats) -> Walk:
+    def of(cls, mechanism: Mechanism, places: Places, walk: Floats, pair: Floats) -> Walk:
         """Return a mechanism at the points of a walk and of two people, both arrays (n, 2) of degrees."""
-        along, two = _likelihoods(mechanism, walk), _likelihoods(mechanism, pair)
+        along, two = (_likelihoods(mechanism, places, degrees) for degrees in (walk, pair))
         with np.errstate(divide="ignore", invalid="ignore"):
             factors = np.stack([two[0] / two[1], two[1] / two[0]])
         factors[np.isnan(factors)] = 1.0
@@ -119,22 +121,16 @@ def street(
         border.apart_m,
         border.points,
         readonly(metres),
-        Walk.of(on_cells, walk, border.points),
-        Walk.of(on_points, walk, border.points),
+        Walk.of(on_cells, grid, walk, border.points),
+        Walk.of(on_points, lattice, walk, border.points),
         lattice.spacing_m,
     )
 
 
-def _likelihoods(mechanism: Mechanism, degrees: Floats) -> Floats:
+def _likelihoods(mechanism: Mechanism, places: Places, degrees: Floats) -> Floats:
     """Return how likely each report is from points, array (n, reports)."""
-    places = mechanism.secrets
-    if not isinstance(places, Places):
-        raise InputError("the secrets are not places.", "use a grid or a lattice.")
     rounding = places.rounding(*degrees.T)
     return np.asarray(np.einsum("nk,nko->no", rounding.shares, mechanism.matrix[rounding.positions]))
-
-
-_GREY: Final = LIGHT.muted
 
 
 def street_figure(found: Street) -> Figure:
@@ -143,32 +139,23 @@ def street_figure(found: Street) -> Figure:
     Raises `MissingExtraError` if matplotlib is not installed.
     """
     figure = blank(9.6, 4.2)
-    walk, ratios = figure.subplots(1, 2, width_ratios=[3, 2])
-    _walk(walk, found)
-    _ratios(ratios, found)
+    along, ratios = figure.subplots(1, 2, width_ratios=[3, 2])
+    walks = (found.cells, LIGHT.series[1], "cells"), (found.points, LIGHT.series[0], "points")
+    _draw_along(along, found, walks)
+    _draw_ratios(ratios, found, walks)
     return figure
 
 
-def _walks(found: Street) -> tuple[tuple[Walk, str, str], ...]:
-    return (found.cells, LIGHT.series[1], "cells"), (found.points, LIGHT.series[0], "points")
-
-
-def _walk(ax: Axes, found: Street) -> None:
+def _draw_along(ax: Axes, found: Street, walks: Iterable[tuple[Walk, str, str]]) -> None:
     half = found.apart_m / 2
     allowed = found.epsilon * np.abs(found.metres - half) / 1000
-    ax.fill_between(
-        found.metres,
-        np.exp(-allowed),
-        np.exp(allowed),
-        color=_GREY,
-        alpha=0.18,
-        linewidth=0,
-        label="what the guarantee allows",
-    )
-    for each, colour, label in _walks(found):
+    look: Any = {"color": _GREY, "linewidth": 0}
+    band = np.exp(-allowed), np.exp(allowed)
+    ax.fill_between(found.metres, *band, alpha=0.18, label="what the guarantee allows", **look)
+    for each, colour, label in walks:
         relative = each.likelihoods[:, each.report] / each.pair[1, each.report]
         ax.plot(found.metres, relative, color=colour, linewidth=2, label=label)
-    ax.axvspan(-half, half, color=_GREY, alpha=0.5, linewidth=0)
+    ax.axvspan(-half, half, alpha=0.5, **look)
     ax.annotate(
         f"border, and two people\n{found.apart_m:g} m apart",
         (half, 0.97),
@@ -192,10 +179,12 @@ def _walk(ax: Axes, found: Street) -> None:
     ax.grid(alpha=0.25)
 
 
-def _ratios(ax: Axes, found: Street) -> None:
+def _draw_ratios(ax: Axes, found: Street, walks: Iterable[tuple[Walk, str, str]]) -> None:
     top = 1.0
-    for row, (each, colour, label) in enumerate(_walks(found)):
-        factors = _factors(each)
+    for row, (each, colour, label) in enumerate(walks):
+        one, other = each.pair
+        seen = (one > _LEAST) & (other > _LEAST)
+        factors = one[seen] / other[seen]
         top = max(top, float(factors.max()), 1 / float(factors.min()))
         spread = np.linspace(-0.22, 0.22, len(factors))
         ax.plot(factors, row + spread, linestyle="none", marker="o", markersize=4, color=colour, alpha=0.55)
@@ -220,9 +209,3 @@ def _ratios(ax: Axes, found: Street) -> None:
     ax.set_xlabel("times as probable from one as from the other")
     allowed = up(up(found.epsilon * found.apart_m) / 1000)
     ax.set_title(f"All reports; the guarantee allows {factor_at_most(allowed, 5)}", fontsize=10, loc="left")
-
-
-def _factors(walk: Walk) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    one, other = walk.pair
-    seen = (one > _LEAST) & (other > _LEAST)
-    return np.asarray(one[seen] / other[seen])
