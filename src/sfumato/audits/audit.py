@@ -268,14 +268,6 @@ class AuditPlan(CompactRepr):
         return Audit(self.listed or size, tuple(entries), tuple(notes))
 
 
-def _draws_rows(mechanism: Randomizer, matrix: Mechanism) -> bool:
-    """Return whether reports are drawn from just this matrix."""
-    if mechanism is matrix:
-        return True
-    recipe = mechanism.recipe()
-    return isinstance(recipe, Row) and recipe.mechanism == matrix
-
-
 def plan_audit(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Request]) -> AuditPlan:
     """Return the plan of an audit: of the usual notions and of further requests.
 
@@ -292,20 +284,13 @@ def plan_audit(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Reques
             check_measure(request.name, inputs.prior, inputs.metric)
         else:
             named.append(notion)
-    wanted = chain(supported_notions(inputs), named)
+    distinct: dict[tuple[object, ...], Notion] = {}
+    for each in chain(supported_notions(inputs), named):
+        distinct.setdefault((each.key, each.parameter, *sorted(fixed_options(each).items())), each)
     matrix: Mechanism = mechanism.channel()
-    listed = "" if _draws_rows(mechanism, matrix) else repr(mechanism)
-    return AuditPlan(matrix, inputs, tuple(_distinct(wanted)), listed)
-
-
-def _distinct(notions: Iterable[Notion]) -> Iterable[Notion]:
-    """Yield the notions without a second one of the same name."""
-    seen = set()
-    for notion in notions:
-        name = (notion.key, notion.parameter, *sorted(fixed_options(notion).items()))
-        if name not in seen:
-            seen.add(name)
-            yield notion
+    recipe = None if mechanism is matrix else mechanism.recipe()
+    drawn = recipe is None or (isinstance(recipe, Row) and recipe.mechanism == matrix)  # from just this matrix
+    return AuditPlan(matrix, inputs, tuple(distinct.values()), "" if drawn else repr(mechanism))
 
 
 def _entry(notion: Notion, mechanism: Mechanism) -> Entry:

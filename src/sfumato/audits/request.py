@@ -86,7 +86,12 @@ class Request(CompactRepr):
 
         It refuses missing inputs, ambiguous requests, and options that the notion does not have.
         """
-        candidates = _candidates(self)
+        if self.name in VOCABULARY:
+            candidates = [kind for kind in KINDS if kind.description.key == self.name]
+        else:
+            candidates = [kind for kind in KINDS if kind.parameter == self.name]
+            plain = [kind for kind in candidates if kind.description.key == PLAIN.get(self.name)]
+            candidates = plain or candidates
         if not candidates:
             return None
         fixed = {name: value for name, value in self.given.items() if name not in (OF, PRIOR)}
@@ -106,10 +111,7 @@ class Request(CompactRepr):
                 f"{str(self)!r} cannot be measured: {self.name} has no {without}.",
                 f"choose one of: {', '.join(_choices(candidates, inputs))}.",
             )
-        open_ = {
-            kind: [name for name in kind.needs() if name in _OPTIONS and name not in said] for kind in fitting
-        }
-        settled = [kind for kind in fitting if not open_[kind]]
+        settled = [kind for kind in fitting if said.issuperset(name for name in kind.needs() if name in _OPTIONS)]
         if len(settled) != 1:
             raise InputError(
                 f"{str(self)!r} is ambiguous.", f"choose one of: {', '.join(_choices(fitting, inputs))}."
@@ -253,15 +255,6 @@ def fixed_options(notion: Notion) -> dict[str, float | str]:
         elif isinstance(value, int | float) and value != defaults.get(name):
             options[name] = float(value)
     return options
-
-
-def _candidates(request: Request) -> list[type[Notion]]:
-    """Return the classes whose key, or whose parameter, a request names."""
-    if request.name in VOCABULARY:
-        return [kind for kind in KINDS if kind.description.key == request.name]
-    named = [kind for kind in KINDS if kind.parameter == request.name]
-    plain = [kind for kind in named if kind.description.key == PLAIN.get(request.name)]
-    return plain or named
 
 
 def _choices(kinds: Iterable[type[Notion]], inputs: AuditInputs) -> list[str]:

@@ -40,6 +40,7 @@ SHOWN: Final = (
 _LIMITED: Final = "Samples prove no guarantee: every epsilon and delta here is a lower bound of the true one."
 _SERIES: Final = 2000  # calls in a row whose dependence is tested
 _LEAST: Final = 64  # a shorter series shows nothing
+_SHOWN: Final = 6  # reports of an event
 
 
 def audit_sample(
@@ -111,6 +112,7 @@ def _epsilon_entry(bound: EpsilonFinding, metric: Metric | None) -> Entry:
 def _bound_entry(
     bound: EpsilonFinding | DeltaFinding, kind: type[Notion], unit: str = "", **given: float
 ) -> Entry:
+    events = ", ".join([*map(str, bound.event[:_SHOWN]), *(["..."] if len(bound.event) > _SHOWN else [])])
     return Entry(
         kind.description.key,
         kind.description.heading + "".join(f" ({name} {exactly(value)})" for name, value in given.items()),
@@ -121,15 +123,10 @@ def _bound_entry(
         per=bool(unit),
         given=dict(given),
         failure=bound.failure,
-        witness=f"{bound.pair[0]} against {bound.pair[1]}, {_listed(bound.event)}",
+        witness=f"{bound.pair[0]} against {bound.pair[1]}, reports {{{events}}}",
         sentence=str(bound),
         source="Clopper and Pearson, Biometrika 1934",
     )
-
-
-def _listed(event: tuple[Hashable, ...], most: int = 6) -> str:
-    names = ", ".join(map(str, event[:most]))
-    return f"reports {{{names}{', ...' if len(event) > most else ''}}}"
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+BLUE, ORANGE, GREEN, GREY = *LIGHT.series[:3], LIGHT.muted
 _BY_DISTANCE = "epsilon-by-distance"
 _POINTS = 161
 _LEAST_DELTA = 1e-9  # where the axis of delta ends
@@ -100,9 +101,10 @@ def audit_figures(
     """
     bands = [] if metric is None or relation is not None else two_secrets_bands(mechanism, metric)[:2]
     if not bands or prior is None:  # among all secrets of a map some are so far apart that it excludes nothing
-        bands.append(_titled(attained_band(mechanism, Priors.all(), events), "Any fact, every prior"))
+        bands.append(replace(attained_band(mechanism, Priors.all(), events), title="Any fact, every prior"))
     if prior is not None:
-        bands.append(_titled(attained_band(mechanism, Priors.of(prior), events), "Any fact, the given prior"))
+        band = attained_band(mechanism, Priors.of(prior), events)
+        bands.append(replace(band, title="Any fact, the given prior"))
     drawn = {
         "profile": profile_figure(mechanism, relation, metric),
         "trade-off": trade_off_figure(mechanism, relation, metric),
@@ -126,13 +128,6 @@ def _no_distances(mechanism: Mechanism, metric: Metric | None) -> str:
     return "of any two secrets some report can come from the one and never from the other"
 
 
-def _titled(band: Band, title: str) -> Band:
-    return Band(title, band.low, band.high, band.fall, band.rise, band.slope, band.delta)
-
-
-BLUE, ORANGE, GREEN, GREY = LIGHT.series[0], LIGHT.series[1], LIGHT.series[2], LIGHT.muted
-
-
 def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metric: Metric | None = None) -> Figure:
     """Return the privacy profile: the least delta at each epsilon, over all related pairs.
 
@@ -142,7 +137,9 @@ def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metri
     figure, ax = one_panel()
     shown = _by_distance(mechanism, relation, metric)
     ends = [DifferentialPrivacy(pairs).measure(mechanism).upper for _, pairs in shown]
-    seen = _seen(ends)
+    # The axis ends where the curve of all pairs would hide those of near ones.
+    cut = len(ends) > 1 and 0 < _FAR * ends[-2] < ends[-1] < math.inf
+    seen = _SEEN * ends[-2] if cut else None
     for (label, pairs), style, largest in zip(shown, _styles(len(shown)), ends, strict=True):
         finite = math.isfinite(largest) and largest > 0
         end = largest if finite else 5.0
@@ -175,13 +172,6 @@ def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metri
     ax.set_title("Privacy profile: what each epsilon leaves unprotected", fontsize=11)
     _legend_below(figure, ax, 1)
     return figure
-
-
-def _seen(ends: Sequence[float]) -> float | None:
-    """Return the end of the axis of epsilon where the curve of all pairs would hide those of near ones."""
-    if len(ends) < 2 or not _FAR * ends[-2] < ends[-1] < math.inf or ends[-2] <= 0:
-        return None
-    return _SEEN * ends[-2]
 
 
 def trade_off_figure(
@@ -288,17 +278,21 @@ def _by_distance(
         return [(relation.name, relation)]
     if metric is None:
         return [("any two secrets", None)]
-    if len(metric) != mechanism.shape[0]:
-        raise InputError(
-            f"the metric is on {len(metric)} values, but the mechanism has {mechanism.shape[0]} secrets.",
-            "use one on the secrets.",
-        )
+    _check_size(mechanism, metric)
     found: list[tuple[str, Relation | None]] = []
     for limit in _limits(metric):
         pairs = Relation.within(metric, limit)
         if 0 < len(pairs) < len(Relation.all(len(metric))):
             found.append((f"at most {amount(limit, metric.unit)} apart", pairs))
     return [*found, ("any two", None)]
+
+
+def _check_size(mechanism: Mechanism, metric: Metric) -> None:
+    n = mechanism.shape[0]
+    if len(metric) != n:
+        raise InputError(
+            f"the metric is on {len(metric)} values, but the mechanism has {n} secrets.", "use one on the secrets."
+        )
 
 
 def _limits(metric: Metric) -> list[float]:
@@ -331,11 +325,7 @@ def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
         InputError: If sizes do not fit, or no two secrets are at a finite positive distance.
         MissingExtraError: If matplotlib is not installed.
     """
-    n = mechanism.shape[0]
-    if len(metric) != n:
-        raise InputError(
-            f"the metric is on {len(metric)} values, but the mechanism has {n} secrets.", "use one on the secrets."
-        )
+    _check_size(mechanism, metric)
     logs, shown = finite_pairs(mechanism, metric)
     if not shown.any():
         raise InputError(
@@ -363,28 +353,17 @@ def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
         scale, norm = share_scale(), PowerNorm(0.5, vmin=0)
         ax.hist2d(d, values, bins=60, range=ends, cmap=scale, cmin=1, norm=norm)
         colour_bar(scale, norm, ax, "ordered pairs of secrets", counts=True)
-    ax.plot(
-        [0, reach],
-        [0, slope * reach],
-        color=LIGHT.series[1],
-        linestyle="--",
-        label=f"epsilon {briefly_at_most(slope)}{per}",
-    )
+    label = f"epsilon {briefly_at_most(slope)}{per}"
+    ax.plot([0, reach], [0, slope * reach], color=ORANGE, linestyle="--", label=label)
     ax.set_xlabel("distance" + (f" ({unit})" if unit else ""))
     ax.set_ylabel("largest ln of a likelihood ratio")
     hidden = int(np.isposinf(logs).sum())
     if hidden:
-        ax.text(
-            0.98,
-            0.03,
-            f"{hidden:,} pairs are infinite and not shown",
-            transform=ax.transAxes,
-            ha="right",
-            va="bottom",
-        )
+        text = f"{hidden:,} pairs are infinite and not shown"
+        ax.text(0.98, 0.03, text, transform=ax.transAxes, ha="right", va="bottom")
     ax.set_ylim(0, 1.05 * max(top, _LEAST))
     ax.set_xlim(0, 1.03 * reach)
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", fontsize=9, ncols=2)
+    _legend_below(figure, ax, 2)
     return figure
 
 

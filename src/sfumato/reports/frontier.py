@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from ..escaping import figure as outside
@@ -48,29 +48,23 @@ def rows(points: Sequence[Point]) -> list[tuple[object, ...]]:
     """Return one row per point, in the order of `COLUMNS` and in the units of loss and metric."""
     table: list[tuple[object, ...]] = []
     for point in points:
-        design, request = point.design, (point.who, point.epsilon, point.minimum)
-        if design is None:
-            table.append((*request, *(None,) * 8, point.reason, None, None))
-        elif not design.has_program:
-            privacy = design.certificate.privacy
-            status = "OPTIMAL" if design.finished else "STOPPED"
-            of_noise = (point.loss, None, None, privacy.upper, point.distortion, None, None, design.seconds)
-            table.append((*request, *of_noise, status, "planar noise", privacy.slack_m))
-        else:
+        design = point.design
+        results: tuple[object, ...] = (*(None,) * 8, point.reason, None, None)
+        if design is not None and design.has_program:
             c = design.certificate
             upper = c.epsilon_upper if point.epsilon is not None else None
-            of_program = (c.value, c.bound, c.gap, upper, point.distortion, point.hit_rate)
-            effort = (design.tie_gap, design.seconds, design.status.name)
-            table.append((*request, *of_program, *effort, "table", None))
+            effort = (design.tie_gap, design.seconds, design.status.name, "table", None)
+            results = (c.value, c.bound, c.gap, upper, point.distortion, point.hit_rate, *effort)
+        elif design is not None:
+            privacy, status = design.certificate.privacy, "OPTIMAL" if design.finished else "STOPPED"
+            effort = (None, design.seconds, status, "planar noise", privacy.slack_m)
+            results = (point.loss, None, None, privacy.upper, point.distortion, None, *effort)
+        table.append((point.who, point.epsilon, point.minimum, *results))
     return table
 
 
 def save_rows(points: Sequence[Point], path: str | os.PathLike[str]) -> None:
-    """Write the rows as CSV, whole or not at all.
-
-    Raises:
-        FileError: If the file cannot be written.
-    """
+    """Write the rows as CSV, whole or not at all; raise `FileError` if the file cannot be written."""
     write_rows(COLUMNS, rows(points), path)
 
 
@@ -107,12 +101,8 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             losses = [point.loss for point in curve]
             short = shorten(who, _LONGEST)
             text = short if minimum is None else f"{short}, at least {amount_at_least(minimum, unit)}"
-            style = {
-                "linestyle": styles[k % len(styles)],
-                "marker": markers[i % len(markers)],
-                "color": colours[i % len(colours)],
-                "markersize": 5,
-            }
+            line, mark, colour = styles[k % len(styles)], markers[i % len(markers)], colours[i % len(colours)]
+            style: Any = {"linestyle": line, "marker": mark, "color": colour, "markersize": 5}
             with_epsilon = [(p.epsilon, p.loss) for p in curve if p.epsilon is not None]
             if with_epsilon:
                 left.plot(*zip(*with_epsilon, strict=True), label=outside(text), **style)

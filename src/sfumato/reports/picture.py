@@ -158,10 +158,7 @@ class Scene(CompactRepr):
         if position is None and prior.even:  # all places are equally instructive: take a central one
             position = int(np.argmin(np.linalg.norm(centres - centres.mean(axis=0), axis=1)))
         true, report = _instructive(mechanism, prior, ground, estimates, nearest, position)
-        names = (
-            *(most_visited(visits) if visits is not None else ()),
-            *(outline.names if outline is not None else ()),
-        )
+        names = (*(() if visits is None else most_visited(visits)), *(() if outline is None else outline.names))
         corners, guess = _corners_km(space), int(estimates[report])
         return cls(mechanism, prior, space, corners, centres, reports, true, report, guess, outline, names)
 
@@ -230,10 +227,9 @@ def places_panel(
 
 def _ground_of(space: Places, outline: Outline | None) -> Outline | None:
     """Return what a map of places is drawn on; raise `InputError` if the outline lies elsewhere."""
-    if outline is None:
-        return world_outline(space)
-    check_there(outline, space)
-    return outline
+    if outline is not None:
+        check_there(outline, space)
+    return outline or world_outline(space)
 
 
 def _view(corners: Floats) -> tuple[Floats, Floats]:
@@ -283,9 +279,10 @@ def _instructive(
     for wanted, weight in ((moved & wrong & other, errors), (moved & wrong, errors), (moved, 1.0)):
         chosen = np.where(wanted & often, weights * weight, 0.0)
         if chosen.any():
-            s, o = np.unravel_index(int(np.argmax(chosen)), chosen.shape)
-            return int(rows[s]), int(o)
-    s, o = np.unravel_index(int(np.argmax(weights)), weights.shape)
+            break
+    else:
+        chosen = weights
+    s, o = np.unravel_index(int(np.argmax(chosen)), chosen.shape)
     return int(rows[s]), int(o)
 
 
@@ -330,10 +327,7 @@ def _frame(ax: Axes, corners: Floats, title: str) -> None:
 
 
 def _mark(ax: Axes, at: Floats, marker: str, size: int, label: str, colour: str) -> None:
-    rim: dict[str, Any] = {
-        "markeredgecolor": ON_MAP[1],
-        "markeredgewidth": 1.2,
-    }  # seen on dark and bright cells alike
+    rim: dict[str, Any] = {"markeredgecolor": ON_MAP[1], "markeredgewidth": 1.2}  # seen on all cells
     ax.plot(*at, linestyle="none", marker=marker, markersize=size, markerfacecolor=colour, label=label, **rim)
 
 
@@ -344,17 +338,11 @@ def noise_maps(held: MechanismFile, *, outline: Outline | None = None, visits: V
         InputError: If there is no prior.
         MissingExtraError: If matplotlib is not installed.
     """
-    return picture(*_on_cells(held), outline=outline, visits=visits)
+    return picture(*on_cells(held), outline=outline, visits=visits)
 
 
-def noise_panels(
-    held: MechanismFile, *, outline: Outline | None = None, visits: Visits | None = None
-) -> tuple[Figure, ...]:
-    """Return the maps of `noise_maps` as three figures, which a page may stack."""
-    return panels(*_on_cells(held), outline=outline, visits=visits)
-
-
-def _on_cells(held: MechanismFile) -> tuple[Mechanism, Prior, Metric]:
+def on_cells(held: MechanismFile) -> tuple[Mechanism, Prior, Metric]:
+    """Return noise seen on the cells of its file's prior, that prior and the distance of its cells."""
     if held.prior is None or not isinstance(held.prior.space, Cells):
         raise InputError(
             "there is no prior on cells to draw.", python("give one: Prior.from_visits(grid, visits).")

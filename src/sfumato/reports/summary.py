@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -106,41 +106,19 @@ def summarise(
     unseen: tuple[str, ...] = ()
     if held_out is not None and facts.held_out_visits:
         unseen = (held_out_words(facts.held_out, facts.held_out_visits, "the design"),)
-        costs += unseen
-    costs += spread_words(facts.radius)
+    spread = spread_words(facts.radius)
     optimum = _optimum(facts, " (proved by duality)")
     sections = [
         Section("Guarantee", guarantees),
-        Section("Cost", tuple(costs)),
+        Section("Cost", (*costs, *unseen, *spread)),
         Section("Optimality", (*status, optimum, *_remarks(design))),
         Section("Attack", _attacks(facts, of)),
         Section("How it was made", (*remarks, *_made(design, secret_nouns(subject)[1], source))),
     ]
     title = title_words(subject, design.mechanism.secrets.circle)
     short = (short_words(each, subject) for each in facts.promises)
-    brief = (
-        title,
-        *status,
-        *short,
-        *costs[:1],
-        *unseen,
-        *spread_words(facts.radius),
-        *_attacks(facts, of, brief=True),
-        optimum,
-    )
+    brief = (title, *status, *short, *costs[:1], *unseen, *spread, *_attacks(facts, of, brief=True), optimum)
     return Summary(title, tuple(section for section in sections if section.sentences), brief)
-
-
-def design_summary(design: Design, **options: Any) -> Summary:
-    """Return a design in words; options are those of `summarise` or `summarise_noise`."""
-    if design.has_program:
-        return summarise(design, **options)
-    return summarise_noise(MechanismFile.of_design(design), design.certificate, **options)
-
-
-def design_sentences(design: Design, **options: Any) -> tuple[str, ...]:
-    """Return the sentences of a design's summary; options are those of `summarise` or `summarise_noise`."""
-    return tuple(each for section in design_summary(design, **options).sections for each in section.sentences)
 
 
 def audited(held: MechanismFile) -> Summary:

@@ -45,13 +45,12 @@ def values_picture(mechanism: Mechanism, prior: Prior, *, value: Hashable | None
         InputError: If there are too many values or reports, or the prior is on others.
         MissingExtraError: If matplotlib is not installed.
     """
-    scene = _scene(mechanism, prior, value)
+    scene, same = _scene(mechanism, prior, value), mechanism.secrets == mechanism.observables
     figure = blank(12, scene.height)
-    axes = figure.subplots(1, 3, sharey=mechanism.secrets == mechanism.observables)
+    axes = figure.subplots(1, 3, sharey=same)
     for which, ax in enumerate(axes):
         scene.draw(ax, which)
-    turned = 1 if mechanism.secrets == mechanism.observables else 3  # the first turns those that share its values
-    for ax in axes[:turned]:
+    for ax in axes[: 1 if same else 3]:  # the first turns those that share its values
         ax.invert_yaxis()
     _legend(figure, columns=3)
     return figure

@@ -80,11 +80,7 @@ class Learned(CompactRepr):
 
 
 def learn_page(
-    learned: Learned,
-    *,
-    finished: bool,
-    promises: Sequence[str] = (),
-    file: FileFacts | None = None,
+    learned: Learned, *, finished: bool, promises: Sequence[str] = (), file: FileFacts | None = None
 ) -> Page:
     """Return the page of a learned mechanism."""
     loss: Loss = learned.learning.loss(learned.places)

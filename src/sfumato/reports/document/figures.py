@@ -15,7 +15,7 @@ from ...geo import Places, Visits
 from ...privacy import ATLAS, VOCABULARY, beliefs, curves, distributions, point
 from ..facts import NotionFacts, ReportFacts
 from ..maps import Outline
-from ..picture import noise_panels, panels
+from ..picture import on_cells, panels
 from ..theme import LIGHT, as_svg, blank
 from ..values import MOST_VALUES, values_panels
 from .page import PageFigure
@@ -27,6 +27,9 @@ MAP_MOST: Final = 2_000
 """The most cells that maps are drawn of: three maps of them take about a megabyte."""
 
 _PANELS: Final = ("prior", "reports", "belief")
+_WIDTH, _HEIGHT, _GAP = 216, 38, 10  # of a box, and between boxes
+_BLUE, _GRID = "var(--series-1, #0072b2)", "var(--grid, #dedede)"
+_INK, _MUTED = "var(--ink, #1a1a1a)", "var(--muted, #595959)"
 _GUTTER: Final = 96  # between columns, where the arrows run
 _TOP: Final = 40
 _SMALL: Final = 11
@@ -125,18 +128,14 @@ def _bars(held: MechanismFile) -> tuple[Figure, ...]:
 
 
 def _maps(held: MechanismFile, outline: Outline | None, visits: Visits | None) -> tuple[Figure, ...]:
+    if held.prior is None:
+        return ()
     if not held.has_matrix:
-        return () if held.prior is None else noise_panels(held, outline=outline, visits=visits)
-    places = held.report_channel.secrets
-    if not isinstance(places, Places) or held.prior is None or len(places) > MAP_MOST:
+        return panels(*on_cells(held), outline=outline, visits=visits)
+    mechanism, places = held.report_channel, held.report_channel.secrets
+    if not isinstance(places, Places) or len(places) > MAP_MOST or mechanism.observables.coordinates is None:
         return ()
-    if held.report_channel.observables.coordinates is None:
-        return ()
-    ground = places.metric("euclidean", unit="km")
-    return panels(held.report_channel, held.prior, ground, outline=outline, visits=visits)
-
-
-_WIDTH, _HEIGHT, _GAP = 216, 38, 10  # of a box, and between boxes
+    return panels(mechanism, held.prior, places.metric("euclidean", unit="km"), outline=outline, visits=visits)
 
 
 def atlas_figure(notions: Iterable[NotionFacts]) -> PageFigure:
@@ -149,19 +148,22 @@ def atlas_figure(notions: Iterable[NotionFacts]) -> PageFigure:
         f"The atlas: {len(values)} of {len(VOCABULARY)} notions of privacy have a finite value here (filled). A "
         "line joins two notions where a guarantee of one implies a guarantee of the other."
     )
-    side_by_side = _drawing(
-        values, caption, "atlas", [(at * (_WIDTH + _GUTTER), 0.0) for at in range(len(_COLUMNS))]
-    )
+    abreast = [(at * (_WIDTH + _GUTTER), 0.0) for at in range(len(_COLUMNS))]
     below, y = [], 0.0
     for _, keys in _COLUMNS:
         below.append((0.0, y))
         y += _TOP + len(dict.fromkeys(keys)) * (_HEIGHT + _GAP)
-    return PageFigure(side_by_side, caption, narrow=_drawing(values, caption, "narrow-atlas", below))
+    broad, narrow = _drawing(values, caption, "atlas", abreast), _drawing(values, caption, "narrow-atlas", below)
+    return PageFigure(broad, caption, narrow=narrow)
 
 
 def _drawing(values: Mapping[str, str], caption: str, name: str, corners: Sequence[tuple[float, float]]) -> str:
     """Return the atlas as SVG, with the upper left corners of its columns."""
-    boxes = _placed(corners)
+    boxes = {
+        key: (x + _GUTTER / 2, y + _TOP + row * (_HEIGHT + _GAP))
+        for (_, keys), (x, y) in zip(_COLUMNS, corners, strict=True)
+        for row, key in enumerate(dict.fromkeys(keys))
+    }
     height = max(y for _, y in boxes.values()) + _HEIGHT + _GAP
     width = max(x for x, _ in corners) + _WIDTH + _GUTTER
     parts = [
@@ -172,26 +174,16 @@ def _drawing(values: Mapping[str, str], caption: str, name: str, corners: Sequen
         *_lines(boxes, values),
     ]
     for (title, _), (x, y) in zip(_COLUMNS, corners, strict=True):
-        look = 'font-weight="600" font-size="14" fill="var(--ink, #1a1a1a)"'
+        look = f'font-weight="600" font-size="14" fill="{_INK}"'
         parts.append(f'<text x="{x + _GUTTER / 2:g}" y="{y + 22:g}" {look}>{escape(title)}</text>')
-    for key, (x, y) in boxes.items():
-        parts += _box(key, x, y, values.get(key))
+    parts += [_box(key, x, y, values.get(key)) for key, (x, y) in boxes.items()]
     return "".join((*parts, "</svg>"))
-
-
-def _placed(corners: Sequence[tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """Return the corner of each notion's box."""
-    return {
-        key: (x + _GUTTER / 2, y + _TOP + row * (_HEIGHT + _GAP))
-        for (_, keys), (x, y) in zip(_COLUMNS, corners, strict=True)
-        for row, key in enumerate(dict.fromkeys(keys))
-    }
 
 
 def _lines(boxes: Mapping[str, tuple[float, float]], values: Mapping[str, str]) -> list[str]:
     """Return a curve for each two notions of which one implies the other."""
     pairs = {tuple(sorted((edge.start, edge.end))) for edge in ATLAS if edge.start != edge.end}
-    found = []
+    curves = []
     for start, end in sorted(pairs):
         (x, y), (u, v) = boxes[start], boxes[end]
         a, b = y + _HEIGHT / 2, v + _HEIGHT / 2
@@ -199,34 +191,21 @@ def _lines(boxes: Mapping[str, tuple[float, float]], values: Mapping[str, str]) 
             out = min(_GUTTER / 2 - 4, 10 + 0.08 * abs(b - a)) * 4 / 3
             path = f"M{x:g} {a:g}C{x - out:g} {a:g} {x - out:g} {b:g} {x:g} {b:g}"
         else:
-            left, right = ((x, a), (u, b)) if x < u else ((u, b), (x, a))
-            from_x, to_x = left[0] + _WIDTH, right[0]  # over a column the line runs behind its boxes
-            bend = _GUTTER / 2
-            path = (
-                f"M{from_x:g} {left[1]:g}C{from_x + bend:g} {left[1]:g} {to_x - bend:g} {right[1]:g} "
-                f"{to_x:g} {right[1]:g}"
-            )
-        both = start in values and end in values
-        colour = "var(--series-1, #0072b2)" if both else "var(--grid, #dedede)"
-        found.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{1.3 if both else 1}"/>')
-    return found
+            (x, a), (u, b) = sorted(((x, a), (u, b)))
+            x, bend = x + _WIDTH, _GUTTER / 2  # over a column the line runs behind its boxes
+            path = f"M{x:g} {a:g}C{x + bend:g} {a:g} {u - bend:g} {b:g} {u:g} {b:g}"
+        colour, width = (_BLUE, 1.3) if start in values and end in values else (_GRID, 1)
+        curves.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}"/>')
+    return curves
 
 
-def _box(key: str, x: float, y: float, value: str | None) -> list[str]:
-    title = shorten(VOCABULARY[key].heading, _MOST)
-    stroke = "var(--series-1, #0072b2)" if value else "var(--grid, #dedede)"
-    ink = "var(--ink, #1a1a1a)" if value else "var(--muted, #595959)"
-    drawn = 'stroke-width="1.8"' if value else 'stroke-width="1" stroke-dasharray="4 3"'
-    found = [
+def _box(key: str, x: float, y: float, value: str | None) -> str:
+    stroke, ink, height, below = f'"{_GRID}" stroke-width="1" stroke-dasharray="4 3"', _MUTED, 23, ""
+    if value is not None:
+        stroke, ink, height, shown = f'"{_BLUE}" stroke-width="1.8"', _INK, 16, shorten(plain(value), _MOST)
+        below = f'<text x="{x + 9:g}" y="{y + 31:g}" font-size="{_SMALL}" fill="{_BLUE}">{escape(shown)}</text>'
+    title = escape(shorten(VOCABULARY[key].heading, _MOST))
+    return (
         f'<rect x="{x:g}" y="{y:g}" width="{_WIDTH}" height="{_HEIGHT}" rx="5" fill="var(--paper, #ffffff)" '
-        f'stroke="{stroke}" {drawn}/>'
-    ]
-    if value is None:
-        found.append(f'<text x="{x + 9:g}" y="{y + 23:g}" fill="{ink}">{escape(title)}</text>')
-        return found
-    found.append(f'<text x="{x + 9:g}" y="{y + 16:g}" fill="{ink}">{escape(title)}</text>')
-    shown = escape(shorten(plain(value), _MOST))
-    found.append(
-        f'<text x="{x + 9:g}" y="{y + 31:g}" font-size="{_SMALL}" fill="var(--series-1, #0072b2)">{shown}</text>'
+        f'stroke={stroke}/><text x="{x + 9:g}" y="{y + height:g}" fill="{ink}">{title}</text>{below}'
     )
-    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self, final
 
@@ -11,6 +11,7 @@ from ...core.immutable import CompactRepr
 from ...files import MechanismFile
 from .. import sentences as words
 from ..facts import (
+    AttackFacts,
     FileFacts,
     NotionFacts,
     Overview,
@@ -26,6 +27,7 @@ from .figures import atlas_figure, frontier_figures
 from .page import Page, PageFigure, PageSection, PageTable
 
 _REVIEWED: Final = "Answers to the questions of NIST SP 800-226 and of the registry of deployments."
+_LAWS: Final = "Laws of several US states treat a location that is known to within 1,750 or 1,850 ft as sensitive."
 _LITERATE: Final = (
     "This part is for readers who know the literature; nothing above needs it. The drawing shows the notions of "
     "privacy that apply to this mechanism.",
@@ -36,49 +38,66 @@ def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
     """Return the page of a report: a cover to sign, four sheets at most, and an appendix."""
     broken = any(outcome is Outcome.FAILS for _, outcome in facts.outcomes)
     required = tuple(words.requirement_words(each.text, each.outcome, each.reason) for each in facts.requirements)
-    answers = PageTable(_REVIEWED, (), tuple(words.review_words(facts).items()))
-    sections = [
-        PageSection("What is protected", words.subject_words(facts.subject), figures=tuple(maps)),
-        *_promises(facts),
-        *_tuples(facts),
-        *_constraints(facts),
-        *([PageSection("What was required", items=required)] if len(required) > words.MOST else []),
-        PageSection("What it costs", _costs(facts)),
-        _risk(facts),
-        _attacks(facts),
-        PageSection("What reviewers ask", tables=(answers,)),
-        replace(_frontier(facts), appendix=True),
-        replace(notion_sections(facts.notions, facts.notes, _LITERATE), appendix=True),
-        replace(file_section(facts.file, facts.remarks), appendix=True),
-    ]
     name = f": {facts.file.name}" if facts.file.name else ""
     return Page(
         f"Privacy report{name}",
         words.first_words(words.lead_words(facts)),
-        tuple(sections),
-        _cover(facts),
+        tuple(_sections(facts, maps, required)),
+        _cover(facts, required),
         warning=broken or not facts.holds or not (facts.promises or facts.tuples),
     )
 
 
-def _cover(facts: ReportFacts) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _sections(facts: ReportFacts, maps: Sequence[PageFigure], required: tuple[str, ...]) -> Iterator[PageSection]:
+    """Yield the sections of a report, the appendix last."""
+    subject, several, attacks, constraints = facts.subject, len(facts.promises), facts.attacks, facts.constraints
+    yield PageSection("What is protected", words.subject_words(subject), figures=tuple(maps))
+    for number, promise in enumerate(facts.promises, 1):
+        yield _promise(promise, facts, f"Guarantee {number} of {several}" if several > 1 else "The guarantee")
+    if not facts.promises and facts.tuples is None:
+        nothing = words.no_guarantee_words(constraints=bool(constraints))
+        yield PageSection("The guarantee", (nothing,), warning=True)
+    if facts.tuples is not None:
+        sentences = words.tuple_words(facts.tuples, subject)
+        yield PageSection("Reports among dummies", sentences, warning=not facts.tuples.holds)
+    if constraints:
+        items, warning = tuple(map(words.constraint_item, constraints)), not all_hold(constraints)
+        yield PageSection("Linear constraints", words.constraint_words(constraints), items=items, warning=warning)
+    if len(required) > words.MOST:
+        yield PageSection("What was required", items=required)
+    yield PageSection("What it costs", _costs(facts))
+    risks = dict.fromkeys(sentence for risk in facts.risks for sentence in words.risk_words(risk, subject))
+    yield PageSection("How near an attacker comes", (*([_LAWS] if subject.region else []), *risks))
+    rows = words.attack_rows(attacks, subject)
+    table = PageTable("Attackers side by side.", words.attack_headings(attacks, subject), rows)
+    sentences = (*_attackers(facts, attacks), words.simulation_words(facts.attacks_left_out))
+    yield PageSection("What attackers find", sentences, tables=(table,) if rows else ())
+    answers = PageTable(_REVIEWED, (), tuple(words.review_words(facts).items()))
+    yield PageSection("What reviewers ask", tables=(answers,))
+    yield replace(_frontier(facts), appendix=True)
+    yield replace(notion_sections(facts.notions, facts.notes, _LITERATE), appendix=True)
+    yield replace(file_section(facts.file, facts.remarks), appendix=True)
+
+
+def _attackers(facts: ReportFacts, attacks: Sequence[AttackFacts]) -> tuple[str, ...]:
+    sentences = words.attack_words(attacks, facts.subject, even=facts.prior.even)
+    return sentences or (words.no_attack_words(facts.subject),)
+
+
+def _cover(facts: ReportFacts, required: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return what is signed: headings and sentences."""
     subject, file = facts.subject, facts.file
-    limits = [" ".join(words.risk_words(each, subject)) for each in facts.risks if each.text]
-    limits += [words.requirement_words(each.text, each.outcome, each.reason) for each in facts.requirements]
+    limits = (*(" ".join(words.risk_words(each, subject)) for each in facts.risks if each.text), *required)
     promises = [words.odds_words(each, subject) for each in facts.promises]
     if facts.tuples is not None:
         promises += facts.tuples.proofs
     guarantees = words.first_words(promises) or (words.no_guarantee_words(constraints=bool(facts.constraints)),)
-    attackers = words.attack_words(
-        [each for each in facts.attacks if each.reports < 2], subject, even=facts.prior.even
-    )
     rows = {
         "Protected": words.protected_words(subject),
         "Stated limits": words.first_words(limits) or ("No limit was stated.",),
         "Guarantee": (*guarantees, *words.first_words(tuple(map(words.constraint_item, facts.constraints)))),
         "Cost": _accuracy(facts),
-        "Best attacker": attackers or (words.no_attack_words(subject),),
+        "Best attacker": _attackers(facts, [each for each in facts.attacks if each.reports < 2]),
         "Not protected": words.limit_words(facts),
         "Verified": (words.verified_words(facts),),
         "File": (f"{file.name}, {file.bytes:,} bytes", f"SHA-256: {file.sha256}") if file.name else (),
@@ -99,43 +118,12 @@ def notion_sections(notions: Sequence[NotionFacts], notes: Sequence[str], lead: 
     return PageSection(title, tuple(notes), figures=figures, tables=tables, formal=formal, fold=fold)
 
 
-def _promises(facts: ReportFacts) -> list[PageSection]:
-    if not facts.promises and facts.tuples is not None:
-        return []
-    if not facts.promises:
-        nothing = words.no_guarantee_words(constraints=bool(facts.constraints))
-        return [PageSection("The guarantee", (nothing,), warning=True)]
-    several = len(facts.promises) > 1
-    return [
-        _promise(each, facts, f"Guarantee {number} of {len(facts.promises)}" if several else "The guarantee")
-        for number, each in enumerate(facts.promises, 1)
-    ]
-
-
-def _tuples(facts: ReportFacts) -> list[PageSection]:
-    if facts.tuples is None:
-        return []
-    sentences = words.tuple_words(facts.tuples, facts.subject)
-    return [PageSection("Reports among dummies", sentences, warning=not facts.tuples.holds)]
-
-
-def _constraints(facts: ReportFacts) -> list[PageSection]:
-    if not facts.constraints:
-        return []
-    items, warning = tuple(map(words.constraint_item, facts.constraints)), not all_hold(facts.constraints)
-    return [
-        PageSection("Linear constraints", words.constraint_words(facts.constraints), items=items, warning=warning)
-    ]
-
-
 def _promise(promise: PromiseFacts, facts: ReportFacts, title: str) -> PageSection:
-    rows = words.belief_rows(promise)
-    _, several = words.nouns_of(facts.subject)
+    rows, several = words.belief_rows(promise), words.nouns_of(facts.subject)[1]
     reports = [each.reports for each in promise.beliefs if each.distance == promise.beliefs[0].distance]
-    headings = tuple(f"after {count} fresh reports" if count > 1 else "after one report" for count in reports)
-    table = PageTable(
-        words.belief_caption(promise, facts.subject), (f"how far apart the two {several} are", *headings), rows
-    )
+    after = (f"after {count} fresh reports" if count > 1 else "after one report" for count in reports)
+    headings = (f"how far apart the two {several} are", *after)
+    table = PageTable(words.belief_caption(promise, facts.subject), headings, rows)
     return PageSection(
         title,
         words.promise_words(promise, facts.subject),
@@ -159,29 +147,6 @@ def _costs(facts: ReportFacts) -> tuple[str, ...]:
     optimum = words.optimum_words(facts.cost, facts.subject, *counts, ", by the prior and the loss of the file")
     proof = "The file holds the numbers that prove this. They were verified when this report was written."
     return (*sentences, optimum, proof)
-
-
-def _risk(facts: ReportFacts) -> PageSection:
-    sentences = tuple(sentence for risk in facts.risks for sentence in words.risk_words(risk, facts.subject))
-    laws = (
-        ("Laws of several US states treat a location that is known to within 1,750 or 1,850 ft as sensitive.",)
-        if facts.subject.region
-        else ()
-    )
-    return PageSection("How near an attacker comes", (*laws, *dict.fromkeys(sentences)))
-
-
-def _attacks(facts: ReportFacts) -> PageSection:
-    attacks, subject = facts.attacks, facts.subject
-    sentences = (
-        words.attack_words(attacks, subject, even=facts.prior.even)
-        if attacks
-        else (words.no_attack_words(subject),)
-    )
-    rows = words.attack_rows(attacks, subject)
-    table = PageTable("Attackers side by side.", words.attack_headings(attacks, subject), rows)
-    sentences = (*sentences, words.simulation_words(facts.attacks_left_out))
-    return PageSection("What attackers find", sentences, tables=(table,) if rows else ())
 
 
 def _frontier(facts: ReportFacts) -> PageSection:
@@ -256,9 +221,8 @@ def audit_page(
         [(each.requirement.text, each.outcome) for each in verdicts],
         () if promises is None else words.state_words(*promises.facts[:3]),
     )
-    sections = []
-    if promises is not None:
-        sections += [PageSection(each.title, tuple(each.sentences)) for each in promises.summary.sections]
+    shown = () if promises is None else promises.summary.sections
+    sections = [PageSection(each.title, each.sentences) for each in shown]
     if verdicts:
         items = (words.requirement_words(each.requirement.text, each.outcome, each.reason) for each in verdicts)
         sections.append(PageSection("Requirements", items=tuple(items)))

@@ -24,7 +24,7 @@ from ...rounding import about, amount, percent
 from ..facts.requirements import notions_of
 from ..picture import prior_panel
 from ..sentences import notion_rows, settled_words, share_rows, withheld_words
-from ..summary import design_summary
+from ..summary import summarise, summarise_noise
 from ..theme import as_svg
 from ..values import MOST_VALUES, prior_bars
 from .figures import atlas_figure, map_figures
@@ -83,12 +83,15 @@ def _of_mechanism(mechanism: Mechanism) -> str:
 @notebook_html.register
 def _of_design(design: Design) -> str:
     """Return what is proved of a design, what it costs, and how near it is to the best."""
-    rows = [(each.title, " ".join(each.sentences)) for each in design_summary(design).sections]
-    if not design.has_program:
-        rows += [] if design.choice is None else [("Choice", design.choice.sentence)]
-        return _table("Design", rows)
-    file = MechanismFile(design.mechanism, design.problem.prior, guarantees=())
-    return _table("Design", [*rows, ("Status", design.status.value)], figures=_maps(file))
+    if design.has_program:
+        summary = summarise(design)
+        maps = _maps(MechanismFile(design.mechanism, design.problem.prior, guarantees=()))
+        more = [("Status", design.status.value)]
+    else:
+        summary, maps = summarise_noise(MechanismFile.of_design(design), design.certificate), ""
+        more = [] if design.choice is None else [("Choice", design.choice.sentence)]
+    rows = [(each.title, " ".join(each.sentences)) for each in summary.sections]
+    return _table("Design", [*rows, *more], figures=maps)
 
 
 @notebook_html.register
@@ -162,11 +165,7 @@ def tables_html(tables: Iterable[tuple[str, Sequence[str], Iterable[Sequence[str
 
 
 def _table(
-    title: str,
-    rows: Iterable[Sequence[str]],
-    note: str = "",
-    figures: str = "",
-    headings: Sequence[str] = (),
+    title: str, rows: Iterable[Sequence[str]], note: str = "", figures: str = "", headings: Sequence[str] = ()
 ) -> str:
     """Return a table of words, whose texts are escaped: the first cell of a row is its heading."""
     lines = []

@@ -214,25 +214,19 @@ def frontier_from(
     table = read_columns(path, ("epsilon", "loss")).slice(0, _ROWS)
     unit = "" if this is None else this.loss.unit
     rate = "" if this is None else this.epsilon.unit
-    designs = [] if this is None else [this]
+    designs, hint = [] if this is None else [this], "give the table (.csv) that sfumato sweep wrote."
     for epsilon, loss in zip(table["epsilon"].to_pylist(), table["loss"].to_pylist(), strict=True):
         at, lost = _number(epsilon), _number(loss)
-        if at is not None and lost is not None:
-            if at <= 0 or lost < 0:
-                raise DataError(
-                    f"{os.fspath(path)!r} states a loss of {lost:g} with epsilon {at:g}, which no design has.",
-                    "give the table (.csv) that sfumato sweep wrote.",
-                )
-            designs.append(
-                FrontierFacts(
-                    Quantity.exact(at, rate, Known.STATED), Quantity.exact(lost, unit, Known.STATED), False, ""
-                )
-            )
+        if at is None or lost is None:
+            continue
+        if at <= 0 or lost < 0:
+            problem = f"{os.fspath(path)!r} states a loss of {lost:g} with epsilon {at:g}, which no design has."
+            raise DataError(problem, hint)
+        stated = (Quantity.exact(each, per, Known.STATED) for each, per in ((at, rate), (lost, unit)))
+        designs.append(FrontierFacts(*stated, this=False, objective=""))
     if len(designs) < 2:
-        raise DataError(
-            f"{os.fspath(path)!r} holds no designs: its columns epsilon and loss have no numbers.",
-            "give the table (.csv) that sfumato sweep wrote.",
-        )
+        problem = f"{os.fspath(path)!r} holds no designs: its columns epsilon and loss have no numbers."
+        raise DataError(problem, hint)
     return tuple(sorted(designs, key=lambda each: each.epsilon.value))
 
 

@@ -178,12 +178,11 @@ def report(
     cost = cost_of(content, visits, proved=all_hold((*promises, *limits)))
     attacks, left_out = attacks_of(content, where, known)
     notions, notes, requirements = measured(content, required)
-    frontier, left = (
-        other_designs(content, promises, limits, cost, visits, others or OtherDesigns())
-        if sweep is None
-        else (frontier_from(sweep, promises, cost), LeftOut.NOTHING)
-    )
-    whence = "" if not frontier else "computed" if sweep is None else plain(Path(sweep).name)
+    if sweep is None:
+        frontier, left = other_designs(content, promises, limits, cost, visits, others or OtherDesigns())
+        whence = "computed" if frontier else ""
+    else:
+        frontier, left, whence = frontier_from(sweep, promises, cost), LeftOut.NOTHING, plain(Path(sweep).name)
     facts = ReportFacts(
         subject_of(content),
         promises,
@@ -268,7 +267,12 @@ def report_file(
     texts = tuple(require)
     required = read_requirements(texts)
     held = read_mechanism_file(file)
-    points = None if visits is None else visits_named(Path(visits), skip_damaged=skip_damaged)
+    points = None
+    if visits is not None and is_city(Path(visits)):
+        check_skip("the built-in city", skip_damaged=skip_damaged)
+        points = synthetic_city()
+    elif visits is not None:
+        points = read_visits(visits, skip_damaged=skip_damaged)
     if points is not None and user is not None:
         points = points.of_user(user)
     origin = Origin(
@@ -284,27 +288,16 @@ def report_file(
         frontier_time=frontier_time,
         skip_damaged=skip_damaged,
     )
-    land = None if outline is None else read_outline(outline)
-    others = None if frontier_time is None else OtherDesigns(frontier_time)
-    books = None if ledger is None else Ledger(ledger)
     return report(
         held,
         visits=points,
         require=required,
         sweep=sweep,
-        others=others,
+        others=None if frontier_time is None else OtherDesigns(frontier_time),
         origin=origin,
-        outline=land,
-        ledger=books,
+        outline=None if outline is None else read_outline(outline),
+        ledger=None if ledger is None else Ledger(ledger),
     )
-
-
-def visits_named(visits: Path, *, skip_damaged: bool = False) -> Visits:
-    """Return the visits of a file or folder, or of the built-in city."""
-    if not is_city(visits):
-        return read_visits(visits, skip_damaged=skip_damaged)
-    check_skip("the built-in city", skip_damaged=skip_damaged)
-    return synthetic_city()
 
 
 @final
@@ -331,11 +324,10 @@ def file_facts(held: MechanismFile | None, origin: Origin, when: datetime | None
     """Return the hash of a file, and the time, command and script of its report."""
     name, digest, size, mark = "", "", 0, ""
     if origin.file is not None:
-        content = Path(origin.file).read_bytes()
-        name, digest, size = plain(Path(origin.file).name), sha256(content).hexdigest(), len(content)
-        if held is not None:
-            mark = fingerprint(held.mechanism).hex()
-    stated = () if held is None else held.stated
+        content = origin.file.read_bytes()
+        name, digest, size = plain(origin.file.name), sha256(content).hexdigest(), len(content)
+        mark = "" if held is None else fingerprint(held.mechanism).hex()
+    claims = {} if held is None else held.claims
     return FileFacts(
         name,
         digest,
@@ -345,9 +337,9 @@ def file_facts(held: MechanismFile | None, origin: Origin, when: datetime | None
         (when or datetime.now(UTC)).isoformat(timespec="seconds"),
         _command(origin),
         _script(origin),
-        () if held is None else tuple(plain(name)[:60] for name in sorted(held.claims)[:20]),
-        tuple(map(plain, stated)),
-        "" if held is None else plain(held.claims.get("solver", ""))[:60],
+        tuple(plain(name)[:60] for name in sorted(claims)[:20]),
+        () if held is None else tuple(map(plain, held.stated)),
+        plain(claims.get("solver", ""))[:60],
         plain(origin.why),
     )
 

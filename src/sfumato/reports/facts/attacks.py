@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Final, NamedTuple, final
+from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -13,7 +12,6 @@ from scipy.sparse import csr_array, diags_array
 from ...attacks import PlaceAttack, chance_of_points, goals, true_place, unweighted
 from ...core import Bracket, Mechanism, Metric, Prior, Space, hamming
 from ...core.arrays import Floats, distinct_points
-from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...files import MechanismFile
 from ...geo import DISTANCES, Lattice, Places, Projection, TruePoints, Visits, medians
@@ -43,10 +41,6 @@ _PAIRS: Final = 1 << 22  # of points and reports at a time
 _SQUARES: Final = 8_000  # of guesses
 _TOLERANCE: Final = 0.01  # of the chance
 _NOISE_DRAWS: Final = 5000  # simulated cases of noise
-
-
-RADIUS: Final = "1850 ft"
-"""The radius of several laws on precise locations."""
 
 
 def silent(mechanism: Mechanism) -> Mechanism:
@@ -82,14 +76,13 @@ def attacks_of(held: MechanismFile, visits: Visits | None, known: Known) -> tupl
     if prior is None:
         return (), "prior"
     metric = _ground(mechanism)
-    found = _of_secrets(mechanism, prior, metric)
+    listed = _of_secrets(mechanism, prior, metric)
     if isinstance(places, Lattice):
-        return found, "visits"
-    many = repeated_attacks(
-        mechanism.matrix, prior.probabilities, REPORTS[1:], distance=None if metric is None else metric.array
-    )
-    what, unit = _what(mechanism), "" if metric is None else metric.unit
-    return (*found, *(_repeated(each, what, unit) for each in many)), "" if many else "size"
+        return listed, "visits"
+    distance, unit = (None, "") if metric is None else (metric.array, metric.unit)
+    what, shares = _what(mechanism), prior.probabilities
+    many = repeated_attacks(mechanism.matrix, shares, REPORTS[1:], what, unit, distance=distance)
+    return (*listed, *many), "" if many else "size"
 
 
 def single_attacks(
@@ -122,8 +115,8 @@ def tuples_of(held: MechanismFile) -> TupleFacts | None:
 def noise_attacks(attacker: Bracket, blind: Bracket) -> tuple[AttackFacts, ...]:
     """Return attacks on true points from the errors of a certificate, metres."""
     return (
-        AttackFacts("blind", 0, "point", None, Quantity.of(blind, "m"), 0),
-        AttackFacts("informed", 1, "point", None, Quantity.of(attacker, "m"), 0),
+        AttackFacts("blind", 0, "point", None, Quantity.of(blind, "m")),
+        AttackFacts("informed", 1, "point", None, Quantity.of(attacker, "m")),
     )
 
 
@@ -141,8 +134,7 @@ def _of_noise(held: MechanismFile, visits: Visits | None) -> tuple[tuple[AttackF
     attack = true_place(held.noise, visits, unit="m")
     if isinstance(seen, str):
         return point_attacks(attack), seen
-    many = (_repeated(seen.repeated(count), "point", "m") for count in REPORTS[1:])
-    return (*point_attacks(attack, seen.misinformed()), *many), ""
+    return (*point_attacks(attack, seen.misinformed()), *map(seen.repeated, REPORTS[1:])), ""
 
 
 def point_attacks(
@@ -155,7 +147,7 @@ def point_attacks(
         *(() if misinformed is None else (("misinformed", 1, Quantity.about(misinformed, "m")),)),
         ("bare", 1, Quantity.exact(0.0, "m")),
     )
-    return tuple(AttackFacts(who, reports, "point", None, error, 0) for who, reports, error in errors)
+    return tuple(AttackFacts(who, reports, "point", None, error) for who, reports, error in errors)
 
 
 def _of_secrets(mechanism: Mechanism, prior: Prior, metric: Metric | None) -> tuple[AttackFacts, ...]:
@@ -181,12 +173,12 @@ def _of_secrets(mechanism: Mechanism, prior: Prior, metric: Metric | None) -> tu
             "misinformed": Quantity.about(unweighted(mechanism, prior, metric).error, unit),
         }
     listed = (
-        AttackFacts("blind", 0, what, blind, errors["blind"], 0),
-        AttackFacts("informed", 1, what, informed, errors["informed"], 0),
-        AttackFacts("misinformed", 1, what, Quantity.about(plain.hit_rate or 0.0), errors["misinformed"], 0),
+        AttackFacts("blind", 0, what, blind, errors["blind"]),
+        AttackFacts("informed", 1, what, informed, errors["informed"]),
+        AttackFacts("misinformed", 1, what, Quantity.about(plain.hit_rate or 0.0), errors["misinformed"]),
     )
     # The exact place is never a vertex, so without the mechanism there is nothing to say of vertices.
-    bare = () if what == "vertex" else (AttackFacts("bare", 1, what, Quantity.exact(1.0), errors["bare"], 0),)
+    bare = () if what == "vertex" else (AttackFacts("bare", 1, what, Quantity.exact(1.0), errors["bare"]),)
     return (*listed, *bare)
 
 
@@ -201,17 +193,8 @@ def _of_points(
     listed = point_attacks(attack, misinformed, known)
     weights = np.asarray(points.masses.sum(axis=1)).ravel()
     channel = np.asarray(points.masses @ mechanism.matrix) / weights[:, None]
-    many = repeated_attacks(channel, weights / weights.sum(), REPORTS[1:], points=points.xy)
-    return (*listed, *(_repeated(each, "point", "m") for each in many)), "" if many else "size"
-
-
-def _repeated(attack: RepeatedAttack, what: str, unit: str) -> AttackFacts:
-    hit = error = None
-    if attack.hit is not None and what != "point":
-        hit = Quantity.of(attack.hit, "", Known.ESTIMATED, CONFIDENCE)
-    if attack.error is not None:
-        error = Quantity.of(attack.error, unit, Known.ESTIMATED, CONFIDENCE)
-    return AttackFacts("repeated", attack.reports, what, hit, error, attack.draws)
+    many = repeated_attacks(channel, weights / weights.sum(), REPORTS[1:], "point", "m", points=points.xy)
+    return (*listed, *many), "" if many else "size"
 
 
 def _what(mechanism: Mechanism) -> str:
@@ -228,23 +211,16 @@ def _ground(mechanism: Mechanism) -> Metric | None:
     return space.metric("absolute") if of_numbers(space) else None
 
 
-class RepeatedAttack(NamedTuple):
-    """Success of an attacker who sees several fresh reports of one secret, in simulated cases."""
-
-    reports: int
-    hit: Bracket | None
-    error: Bracket | None
-    draws: int
-
-
 def repeated_attacks(
     channel: Floats,
     prior: Floats,
     reports: tuple[int, ...],
+    what: str = "value",
+    unit: str = "",
     *,
     distance: Floats | None = None,
     points: Floats | None = None,
-) -> tuple[RepeatedAttack, ...]:
+) -> tuple[AttackFacts, ...]:
     """Return the success of an attacker who knows prior and mechanism, for each number of combined reports.
 
     Nothing is returned where there are too many secrets to simulate enough cases. Secrets are drawn from the
@@ -267,14 +243,14 @@ def repeated_attacks(
     for count in reports:
         seen = randomness.multinomial(count, rows[secrets])
         belief = _normalised(np.log(prior) + seen @ logs.T)
-        hit = bounded_mean(belief.max(axis=1), 1.0)
+        hit = None if what == "point" else bounded_mean(belief.max(axis=1), 1.0)
         error = None
         if distance is not None:
             d = distance[:, possible]
-            error = bounded_mean((belief @ d.T).min(axis=1), float(d.max()))
+            error = bounded_mean((belief @ d.T).min(axis=1), float(d.max()), unit)
         elif points is not None:
-            error = bounded_mean(near_best(belief, points[possible])[1], widest(points[possible]))
-        attacks.append(RepeatedAttack(count, hit, error, draws))
+            error = bounded_mean(near_best(belief, points[possible])[1], widest(points[possible]), unit)
+        attacks.append(AttackFacts("repeated", count, what, hit, error, draws))
     return tuple(attacks)
 
 
@@ -285,15 +261,13 @@ def _normalised(logs: Floats) -> Floats:
     return belief
 
 
-def bounded_mean(values: Floats, most: float) -> Bracket:
+def bounded_mean(values: Floats, most: float, unit: str = "") -> Quantity:
     """Return the mean of values in [0, most], with the bounds of Maurer and Pontil (2009, theorem 4)."""
-    n, mean = len(values), float(values.mean())
-    if most == 0:
-        return Bracket.exact(0.0)
-    log = math.log(4 / (1 - CONFIDENCE))
-    spread = float(values.std(ddof=1)) / most
-    off = most * (math.sqrt(2 * spread**2 * log / n) + 7 * log / (3 * (n - 1)))
-    return Bracket(max(0.0, mean - off), mean, min(most, mean + off))
+    n, mean, off = len(values), float(values.mean()), 0.0
+    if most > 0:
+        log, spread = math.log(4 / (1 - CONFIDENCE)), float(values.std(ddof=1)) / most
+        off = most * (math.sqrt(2 * spread**2 * log / n) + 7 * log / (3 * (n - 1)))
+    return Quantity(max(0.0, mean - off), mean, min(most, mean + off), unit, Known.ESTIMATED, CONFIDENCE)
 
 
 def near_best(belief: Floats, points: Floats) -> tuple[Floats, Floats]:
@@ -308,9 +282,7 @@ def widest(points: Floats) -> float:
     return float(np.hypot(*np.ptp(points, axis=0)))
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class NoiseSeen(CompactRepr):
+class NoiseSeen(NamedTuple):
     """Noise on the points where people were."""
 
     noise: CoordinateNoise
@@ -339,7 +311,7 @@ class NoiseSeen(CompactRepr):
         off = DISTANCES["euclidean"](self.points, guesses)
         return float(self.shares @ (off * self.table.shares).sum(axis=1))
 
-    def repeated(self, count: int) -> RepeatedAttack:
+    def repeated(self, count: int) -> AttackFacts:
         """Return the simulated error, from the true point, of an attacker who combines several reports of it.
 
         Reports are drawn by the noise itself; the attacker's belief uses the probabilities of `table`.
@@ -360,7 +332,7 @@ class NoiseSeen(CompactRepr):
         guesses, _ = near_best(belief, self.points)
         most = widest(self.points)
         errors = np.minimum(np.hypot(*(guesses - self.points[true]).T), most)
-        return RepeatedAttack(count, None, bounded_mean(errors, most), _NOISE_DRAWS)
+        return AttackFacts("repeated", count, "point", None, bounded_mean(errors, most, "m"), _NOISE_DRAWS)
 
 
 def noise_seen(noise: CoordinateNoise, visits: Visits | None) -> NoiseSeen | str:

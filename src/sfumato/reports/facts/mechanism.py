@@ -63,12 +63,10 @@ _LENGTHS_M: Final = (100.0, 500.0, 1000.0)
 _KNOWN: Final = {DistanceSource.LABELS: Known.STATED, DistanceSource.UNCONFIRMED: Known.STATED}
 _STEPS: Final = (1, 2, 5, 10, 20, 50)
 _LONGEST = 40  # characters of a label
-_UNKNOWN = CostFacts("unknown", "", None, None, None, "", None, True)
 
 
 def promises_of(
-    held: MechanismFile,
-    proofs: tuple[Sequence[EpsilonProof], Sequence[DistortionProof]] | None = None,
+    held: MechanismFile, proofs: tuple[Sequence[EpsilonProof], Sequence[DistortionProof]] | None = None
 ) -> tuple[PromiseFacts, ...]:
     """Return the guarantees of a file and their proofs, made from its integers or its recipe if None."""
     if not held.has_matrix:
@@ -87,16 +85,13 @@ def promises_of(
 
 def constraints_of(mechanism: Mechanism, constraints: Iterable[LinearConstraint]) -> tuple[ConstraintFacts, ...]:
     """Prove linear constraints on the integers of a mechanism."""
-    proofs = ((plain(each.name), prove_constraint(mechanism, each)) for each in constraints)
-    return tuple(
-        ConstraintFacts(
-            name,
-            Quantity.exact(proof.claimed, proof.unit, Known.STATED),
-            Quantity.at_most(proof.upper, proof.unit),
-            proof.holds,
-        )
-        for name, proof in proofs
-    )
+    facts = []
+    for each in constraints:
+        proof = prove_constraint(mechanism, each)
+        claimed = Quantity.exact(proof.claimed, proof.unit, Known.STATED)
+        proved = Quantity.at_most(proof.upper, proof.unit)
+        facts.append(ConstraintFacts(plain(each.name), claimed, proved, proof.holds))
+    return tuple(facts)
 
 
 def belief_above(exponent: float) -> float:
@@ -307,12 +302,12 @@ def cost_of(held: MechanismFile, visits: Visits | None, *, proved: bool) -> Cost
     """Return the cost of a file's reports, and a bound of the best where all of its claims are proved."""
     if not held.has_matrix:
         lost = None if visits is None else loss_of_noise(held.noise, visits)
-        return _UNKNOWN if lost is None else noise_cost(lost)
+        return CostFacts("unknown", "") if lost is None else noise_cost(lost)
     mechanism, prior, loss = held.report_channel, held.prior, held.loss
     places = mechanism.secrets
+    kind, name, checked = "unknown", "", True
     expected: Quantity | None = None
     worst: Quantity | None = None
-    kind, name, checked = "unknown", "", True
     if prior is not None and loss is not None:
         checked = not held.loss_is_stated
         # A table that nothing confirms is no distance, whatever its name says.
@@ -377,4 +372,4 @@ def loss_of_noise(noise: CoordinateNoise, visits: Visits) -> Bracket | None:
 
 def noise_cost(lost: Bracket) -> CostFacts:
     """Return the cost of noise with a loss in metres."""
-    return CostFacts("true point", "euclidean", Quantity.of(lost, "m"), None, None, "", None, True)
+    return CostFacts("true point", "euclidean", Quantity.of(lost, "m"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -106,17 +105,14 @@ def of_file(
     proofs = proofs or prove_guarantees(mechanism, prior or Prior.uniform(mechanism.secrets), held.guarantees)
     promises, constraints = promises_of(held, proofs), constraints_of(mechanism, held.constraints)
     metrics = [each.metric for each in held.guarantees if isinstance(each, MetricPrivacy)]
+    of_metrics = zip(metrics, proofs[0], strict=True)
     proved = all(each.proven for each in promises) and all_hold(constraints)
     cost = cost_of(held, None, proved=proved)
     return Overview(
         subject_of(held),
         promises,
         constraints,
-        tuple(
-            _witness(mechanism, proof)
-            for metric, proof in zip(metrics, proofs[0], strict=True)
-            if promised_pairs(metric)
-        ),
+        tuple(_witness(mechanism, each) for metric, each in of_metrics if promised_pairs(metric)),
         (cost,) if cost.expected is not None else (),
         attacks=() if prior is None else single_attacks(mechanism, prior, None),
         information=None if prior is None else information_of(mechanism, prior),
@@ -165,7 +161,6 @@ def _costs(
         best,
         certificate.objective,
         reached,
-        True,
     )
     if loss.true_point:
         return _on_points(design, own, visits)
@@ -176,7 +171,7 @@ def _costs(
         mean = Quantity.at_most(expected_loss_above(mechanism, problem.prior, ground), ground.unit)
         worst = Quantity.at_most(worst_loss_above(mechanism, ground), ground.unit)
         between = "centres" if isinstance(space, Places) else "distance"
-        costs.append(CostFacts(between, ground.name, mean, worst, None, "", None, True))
+        costs.append(CostFacts(between, ground.name, mean, worst))
     return (*costs, own), None
 
 
@@ -184,7 +179,7 @@ def _on_points(
     design: Design, own: CostFacts, visits: Visits | None
 ) -> tuple[tuple[CostFacts, ...], Quantity | None]:
     mechanism, loss, space = design.mechanism, design.loss, design.mechanism.secrets
-    prior, true = design.problem.prior, replace(own, kind="true point", name=loss.true_point, worst=None)
+    prior, true = design.problem.prior, own._replace(kind="true point", name=loss.true_point, worst=None)
     if visits is not None and isinstance(space, Places):
         seen = Prior.from_visits(space, visits)
     elif loss.points is not None:
@@ -194,7 +189,7 @@ def _on_points(
     if np.allclose(seen.probabilities, prior.probabilities, rtol=_SAME, atol=0):
         return (true,), None
     mean = Quantity.at_most(expected_loss_above(mechanism, seen, loss), loss.unit)
-    return (replace(true, expected=mean),), own.expected
+    return (true._replace(expected=mean),), own.expected
 
 
 def _optimum(design: Design) -> tuple[Quantity, Quantity]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
 import numpy as np
 
@@ -21,9 +21,12 @@ from ...escaping import plain
 from ...files import MechanismFile, measured_by
 from ...geo import Places, Visits
 from ...proofs import distortion_below
-from .attacks import RADIUS, always_found, noise_seen, silent
+from .attacks import always_found, noise_seen, silent
 from .mechanism import of_numbers
 from .types import Known, NotionFacts, Quantity, RequirementFacts, RiskFacts
+
+RADIUS: Final = "1850 ft"
+"""The radius of several laws on precise locations."""
 
 _MOST: Final = 260  # secrets, or reports, up to which an audit takes half a minute at most
 _NONE: Final = (
@@ -132,9 +135,7 @@ def read_requirements(texts: Iterable[str]) -> Required:
     return Required(tuple(risks), tuple(measured))
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class RiskLine(CompactRepr):
+class RiskLine(NamedTuple):
     """A requirement on how often an attacker's guess is near the secret."""
 
     text: str  # as written
@@ -143,11 +144,7 @@ class RiskLine(CompactRepr):
 
     @classmethod
     def parse(cls, text: str) -> RiskLine:
-        """Read a requirement such as ``within 1850 ft: at most 50 %``.
-
-        Raises:
-            InputError: If it has another form, or the limit is above 100 %.
-        """
+        """Read a requirement; raise `InputError` if it has another form, or the limit is above 100 %."""
         match = _FORM.match(text)
         if match is None:
             raise InputError(f"{plain(text)!r} is not a valid requirement on a risk.", _HINT)
@@ -172,7 +169,7 @@ class RiskLine(CompactRepr):
         elif chance is not None and chance.lower is not None and Fraction(chance.lower) > self.limit:
             outcome = Outcome.FAILS
         limit = Quantity.exact(float(self.limit), known=Known.STATED)
-        return replace(risk, text=self.text, limit=limit, outcome=outcome)
+        return risk._replace(text=self.text, limit=limit, outcome=outcome)
 
 
 def usual_risk(held: MechanismFile, visits: Visits | None, known: Known, why: str = "") -> RiskFacts:
@@ -185,22 +182,25 @@ def usual_risk(held: MechanismFile, visits: Visits | None, known: Known, why: st
 
 def _chance(held: MechanismFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
     if not held.has_matrix:
-        return _of_noise(held, radius, visits, known)
+        length, seen = _length(radius), noise_seen(held.noise, visits)
+        if isinstance(seen, str):
+            return _unknown(length, radius, "visits" if seen == "unsaid" else seen)
+        chance = Quantity.of(seen.near(length.value), "", known)
+        return RiskFacts("", length, radius, chance, None, None, "", "visits")
     mechanism = held.report_channel
     space = mechanism.secrets
     if isinstance(space, Places):
-        length = _length(radius)
         if visits is None:
-            return _unknown(length, radius, "visits")
+            return _unknown(_length(radius), radius, "visits")
         return risk_within(mechanism, visits, radius, known)
-    near = _radius(space, radius)
-    if held.prior is None:
+    near, prior = _radius(space, radius), held.prior
+    if prior is None:
         return _unknown(near, radius, "prior")
     windows = _windows(mechanism, near.value)
-    sure = always_found(silent(mechanism), held.prior)
-    blind = Quantity.exact(1.0) if sure else Quantity.of(_hits(silent(mechanism), held.prior, *windows))
-    sure = always_found(mechanism, held.prior)
-    chance = Quantity.exact(1.0) if sure else Quantity.of(_hits(mechanism, held.prior, *windows))
+    blind, chance = (
+        Quantity.exact(1.0) if always_found(each, prior) else Quantity.of(_hits(each, prior, *windows))
+        for each in (silent(mechanism), mechanism)
+    )
     return RiskFacts("", near, radius, chance, None, None, "", "prior", blind)
 
 
@@ -213,17 +213,8 @@ def risk_within(mechanism: Mechanism, visits: Visits, radius: str, known: Known 
 
 def risk_of(radius: str, chance: Bracket, blind: Bracket, known: Known = Known.PROVED) -> RiskFacts:
     """Return how often the best attacker is within a radius of the true point, with and without a report."""
-    of = "file" if known is Known.STATED else "visits"
-    quantities = (Quantity.of(chance, "", known), None, None, "", of, Quantity.of(blind, "", known))
-    return RiskFacts("", _length(radius), radius, *quantities)
-
-
-def _of_noise(held: MechanismFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
-    length, seen = _length(radius), noise_seen(held.noise, visits)
-    if isinstance(seen, str):
-        return _unknown(length, radius, "visits" if seen == "unsaid" else seen)
-    chance = Quantity.of(seen.near(length.value), "", known)
-    return RiskFacts("", length, radius, chance, None, None, "", "visits")
+    of, near = "file" if known is Known.STATED else "visits", Quantity.of(chance, "", known)
+    return RiskFacts("", _length(radius), radius, near, None, None, "", of, Quantity.of(blind, "", known))
 
 
 def _unknown(radius: Quantity, shown: str, why: str) -> RiskFacts:
@@ -264,18 +255,14 @@ def _windows(mechanism: Mechanism, radius: float) -> tuple[Floats, Floats]:
     apart = x[None, :] - x[:, None]
     turn = math.inf if space.period is None else space.period
     apart = apart if space.period is None else np.mod(apart, turn)
-    exact = not radius or _halves(np.append(x, [radius, space.period or 0.0]))
+    twice = 2 * np.append(x, [radius, space.period or 0.0])  # sums and differences of small integers are exact
+    exact = not radius or bool(((twice == np.round(twice)) & (np.abs(twice) < 2 * _WHOLE)).all())
     slack = 0.0 if exact else _ROUNDING * max(radius, float(np.abs(x).max()), space.period or 0.0)
     surely, perhaps = (
         (((apart >= 0) & (apart <= 2 * radius + change)) | (apart >= turn - change)).astype(np.float64)
         for change in (-slack, slack)
     )
     return np.maximum(surely, np.eye(len(x))), np.maximum(perhaps, np.eye(len(x)))
-
-
-def _halves(numbers: Floats) -> bool:
-    """Return whether these are small multiples of 1/2, whose sums and differences are exact."""
-    return bool(((2 * numbers == np.round(2 * numbers)) & (np.abs(numbers) < _WHOLE)).all())
 
 
 def _hits(mechanism: Mechanism, prior: Prior, surely: Floats, perhaps: Floats) -> Bracket:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import Any, Final, NamedTuple, Self, final
 
@@ -56,11 +56,9 @@ class Quantity(CompactRepr):
         return cls(None, value, None, unit, Known.ESTIMATED)
 
     @classmethod
-    def of(
-        cls, bracket: Bracket, unit: str = "", known: Known = Known.PROVED, confidence: float | None = None
-    ) -> Self:
+    def of(cls, bracket: Bracket, unit: str = "", known: Known = Known.PROVED) -> Self:
         """Return the number of a bracket."""
-        return cls(bracket.lower, bracket.value, bracket.upper, unit, known, confidence)
+        return cls(bracket.lower, bracket.value, bracket.upper, unit, known)
 
     @property
     def most(self) -> float:
@@ -88,9 +86,7 @@ def _json(value: float | None) -> float | str | None:
     return value if value is None or math.isfinite(value) else str(value)
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class SubjectFacts(CompactRepr):
+class SubjectFacts(NamedTuple):
     """The subject of a mechanism: how many secrets and reports there are, and where or which they are."""
 
     kind: str  # points, cells, noise, ranges, numbers or categories
@@ -107,9 +103,7 @@ class SubjectFacts(CompactRepr):
     circle: Quantity | None = None  # the length of the circle that numbers are on
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class BeliefFacts(CompactRepr):
+class BeliefFacts(NamedTuple):
     """The meaning of a guarantee for two secrets at a distance, thought equally likely, after some reports."""
 
     distance: Quantity  # 0 stands for any two
@@ -132,9 +126,7 @@ class FormalFacts(NamedTuple):
     circle: str = ""  # in words
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class PromiseFacts(CompactRepr):
+class PromiseFacts(NamedTuple):
     """A guarantee of the file, and what is proved of it."""
 
     kind: str  # points, cells, values, near, nothing or error
@@ -149,7 +141,7 @@ class PromiseFacts(CompactRepr):
     visits: int = 0  # that the attacker knows, of an error; 0 where they know the prior
     unprotected: int = 0  # ordered pairs at an infinite distance, which have no guarantee
     beliefs: tuple[BeliefFacts, ...] = ()
-    formal: FormalFacts = field(default_factory=FormalFacts)
+    formal: FormalFacts = FormalFacts()
 
     @property
     def proven(self) -> bool:
@@ -157,9 +149,7 @@ class PromiseFacts(CompactRepr):
         return self.holds or self.for_stated
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class ConstraintFacts(CompactRepr):
+class ConstraintFacts(NamedTuple):
     """A linear constraint of the file: the limit of its sum, and a proved upper bound of the sum."""
 
     name: str
@@ -168,24 +158,20 @@ class ConstraintFacts(CompactRepr):
     holds: bool
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class CostFacts(CompactRepr):
+class CostFacts(NamedTuple):
     """The cost of reports, and how near it is to the least."""
 
     kind: str  # true point, hamming, centres, loss or unknown
     name: str
-    expected: Quantity | None  # under the prior, or over visits
-    worst: Quantity | None  # at the worst secret; None for a mean over points
-    best: Quantity | None  # a bound of the covered mechanisms: lower of a loss, upper of an error
-    objective: str  # of the bound: expected, worst-case, distortion or ""
-    reached: Quantity | None  # by this mechanism
-    checked: bool  # whether the loss follows from the file's own places and labels
+    expected: Quantity | None = None  # under the prior, or over visits
+    worst: Quantity | None = None  # at the worst secret; None for a mean over points
+    best: Quantity | None = None  # a bound of the covered mechanisms: lower of a loss, upper of an error
+    objective: str = ""  # of the bound: expected, worst-case, distortion or ""
+    reached: Quantity | None = None  # by this mechanism
+    checked: bool = True  # whether the loss follows from the file's own places and labels
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class AttackFacts(CompactRepr):
+class AttackFacts(NamedTuple):
     """The success of one kind of attacker."""
 
     who: str  # blind (no report), bare (sees the secret), informed (prior), misinformed (even prior), repeated
@@ -193,7 +179,7 @@ class AttackFacts(CompactRepr):
     what: str  # the goal: point, vertex, cell or value
     hit: Quantity | None
     error: Quantity | None
-    draws: int  # simulated cases; 0 where nothing is simulated
+    draws: int = 0  # simulated cases; 0 where nothing is simulated
 
 
 class InformationFacts(NamedTuple):
@@ -235,9 +221,7 @@ class TupleFacts(NamedTuple):
     attacks: tuple[AttackFacts, ...]  # on tuples, computed and not proved; none where they are too many to list
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class RiskFacts(CompactRepr):
+class RiskFacts(NamedTuple):
     """The chance that an attacker's guess is near the secret, and the limit that it is compared with."""
 
     text: str  # the requirement as it was written; "" for the line that is always there
@@ -251,9 +235,7 @@ class RiskFacts(CompactRepr):
     blind: Quantity | None = None  # without any report
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class RequirementFacts(CompactRepr):
+class RequirementFacts(NamedTuple):
     """A requirement on what an audit measures, its outcome, and the reason in a sentence."""
 
     text: str
@@ -261,9 +243,7 @@ class RequirementFacts(CompactRepr):
     reason: str
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class NotionFacts(CompactRepr):
+class NotionFacts(NamedTuple):
     """One notion or measure, as an audit measured it."""
 
     key: str  # in the atlas
@@ -277,9 +257,7 @@ class NotionFacts(CompactRepr):
     source: str
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class FrontierFacts(CompactRepr):
+class FrontierFacts(NamedTuple):
     """A design among those with other epsilons; the lower bound of its loss is about all such designs."""
 
     epsilon: Quantity
@@ -288,9 +266,7 @@ class FrontierFacts(CompactRepr):
     objective: str  # expected, worst-case, or "" where a table does not say
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class PriorFacts(CompactRepr):
+class PriorFacts(NamedTuple):
     """The prior: where it comes from, and what else the file holds of places."""
 
     held: bool
@@ -302,9 +278,7 @@ class PriorFacts(CompactRepr):
     even: bool = False
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class FileFacts(CompactRepr):
+class FileFacts(NamedTuple):
     """The file, and how its report was made."""
 
     name: str  # "" where there is none
@@ -383,11 +357,10 @@ def as_json(facts: object) -> Any:
         return facts.as_dict()
     if isinstance(facts, enum.Enum):
         return facts.value
-    if is_dataclass(facts):
+    if isinstance(facts, ReportFacts):
         content = {each.name: as_json(getattr(facts, each.name)) for each in fields(facts)}
         return {name: each for name, each in content.items() if each is not None or name not in _OPTIONAL}
-    if isinstance(facts, TupleFacts | ErrorFacts | BudgetFacts):
-        return {name: as_json(value) for name, value in facts._asdict().items()}
     if isinstance(facts, tuple):
-        return [as_json(each) for each in facts]
+        listed, names = [as_json(each) for each in facts], getattr(facts, "_fields", None)
+        return listed if names is None else dict(zip(names, listed, strict=True))
     return facts

@@ -7,16 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from ...core.units import per_unit
-from ...rounding import (
-    about_percent,
-    amount,
-    amount_at_least,
-    amount_at_most,
-    at_least,
-    at_most,
-    counted,
-    exactly,
-)
+from ...rounding import about_percent, amount, amount_at_least, amount_at_most, at_least, at_most, counted, exactly
 
 if TYPE_CHECKING:
     from ...optimal import CoordinateBound

@@ -13,14 +13,7 @@ from ...core.units import per_unit
 from ...escaping import plain
 from ...files import DistanceSource
 from ...proofs import NoiseProof
-from ...rounding import (
-    at_most,
-    at_most_against,
-    counted,
-    exactly,
-    factor_at_most,
-    percent_at_most,
-)
+from ...rounding import at_most, at_most_against, counted, exactly, factor_at_most, percent_at_most
 from ..facts import BeliefFacts, ConstraintFacts, PromiseFacts, ReportFacts, SubjectFacts, TupleFacts
 from .scope import least_amount, nouns_of, secret_nouns
 

@@ -68,10 +68,7 @@ _NO_CHANCE: Final = {
     "prior": "Not known, because the file holds no prior",
 }
 _POINTS: Final = "where the visits were"
-_COUNTING: Final = {
-    "cells": ", counted between centres of cells",
-    "ranges": ", counted between middles of ranges",
-}
+_COUNTING: Final = {"cells": ", counted between centres of cells", "ranges": ", counted between middles of ranges"}
 _WAY: Final = ", the shorter way around the circle"
 _TINY: Final = 0.01  # relative to its upper bound: of a smaller estimate only the bound is stated
 _SAME: Final = 1e-9  # relative: bounds that differ by rounding only

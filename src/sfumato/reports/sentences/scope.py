@@ -115,8 +115,7 @@ def _datum(subject: SubjectFacts) -> str:
 def subject_words(subject: SubjectFacts) -> tuple[str, ...]:
     """Return the adversaries, the region and the secrets and reports of probability 0."""
     sentences = [
-        "It protects from everyone who sees the report: who collects it, who receives it later, and who steals "
-        "it.",
+        "It protects from everyone who sees the report: who collects it, who receives it later, and who steals it."
     ]
     if subject.region:
         sentences.append(region_words(subject))
@@ -191,10 +190,7 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
         (not rated, "Repetition: unless stated otherwise, this is about one report. Several reports reveal more."),
         (True, "The true value: the program that draws reports has it, and so has anyone who runs that program."),
         (True, "Columns that a release keeps: they are published unchanged."),
-        (
-            True,
-            "Post-processing with true values: only what is computed from reports alone stays protected.",
-        ),
+        (True, "Post-processing with true values: only what is computed from reports alone stays protected."),
         (True, "Other data: the time, name and number of reports, and other published data, can reveal more."),
         (True, "Related people and places: facts about one place or person can reveal something of another."),
         (True, "Time: how long a draw takes may depend on the true value. No guarantee covers this."),

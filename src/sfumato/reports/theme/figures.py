@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -136,23 +135,17 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
 
 def written(figure: Figure, file: IO[bytes], suffix: str, theme: Theme = LIGHT) -> None:
     """Write a figure to an open file in the format of a suffix."""
+    from matplotlib import rc_context
+
     from ._themed import exchanged
 
-    with _settings():
+    with _LOCK, rc_context(_SETTINGS), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Creating legend with loc")  # on a busy machine it takes a while
         back = exchanged(figure, theme)
         try:
             figure.savefig(file, format=suffix[1:], metadata=_NO_DATE[suffix])
         finally:
             back()
-
-
-@contextmanager
-def _settings() -> Iterator[None]:
-    from matplotlib import rc_context
-
-    with _LOCK, rc_context(_SETTINGS), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Creating legend with loc")  # on a busy machine it takes a while
-        yield
 
 
 def as_svg(figure: Figure, *, title: str, description: str) -> str:
@@ -185,12 +178,8 @@ def inline_svg(drawn: bytes, *, title: str, description: str) -> str:
             element.set(_local(key), _changed(_local(key), value, prefix, variables))
     _drop_unused_ids(root)
     size = root.get("viewBox", "")
-    root.attrib = {
-        "viewBox": size,
-        "role": "img",
-        "aria-labelledby": f"{prefix}-title {prefix}-desc",
-        "style": _ROOT_STYLE,
-    }
+    label = f"{prefix}-title {prefix}-desc"
+    root.attrib = {"viewBox": size, "role": "img", "aria-labelledby": label, "style": _ROOT_STYLE}
     for at, (tag, text) in enumerate((("title", title), ("desc", description))):
         element = Tree.Element(tag, {"id": f"{prefix}-{tag}"})
         element.text = plain(text)

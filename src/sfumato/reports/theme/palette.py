@@ -26,8 +26,7 @@ class Theme(CompactRepr):
     @property
     def named(self) -> dict[str, str]:
         """Each colour by its name in style sheets: ``ink``, ..., ``series-1``, ..., ``series-8``."""
-        names = ("ink", "paper", "muted", "grid", "land", "water")
-        plain = {name: getattr(self, name) for name in names}
+        plain = {name: getattr(self, name) for name in ("ink", "paper", "muted", "grid", "land", "water")}
         return plain | {f"series-{i}": colour for i, colour in enumerate(self.series, 1)}
 
 
