@@ -256,7 +256,11 @@ def facts_from(space: Space, path: Path) -> Facts:
     secrets, said = _positions(space, table, "secret", path), _texts(table, name)
     names = tuple(dict.fromkeys(said))
     if name == "value":
-        _once(space, secrets, path)
+        counts = np.bincount(secrets, minlength=len(space))
+        if (counts != 1).any():
+            place = int(np.argmax(counts != 1))
+            problem = f"{path.name} gives {space.labels[place]!r} {counts[place]} values."
+            raise DataError(problem, "give every secret exactly one.")
         if len(names) < 2:
             raise DataError(f"{path.name} holds one value of the attribute.", "give at least two.")
     masks = np.zeros((len(names), len(space)), dtype=np.bool_)
@@ -348,9 +352,8 @@ def interventions_from(space: Space, path: Path) -> tuple[NDArray[np.intp], ...]
     table = _read(space, path, columns, labels=columns)
     secrets, images = (_positions(space, table, name, path) for name in ("secret", "becomes"))
     rows: dict[str, dict[str, NDArray[np.intp]]] = {}
-    for record, value, secret, image in zip(
-        _texts(table, "record"), _texts(table, "value"), secrets, images, strict=True
-    ):
+    records, settings = (_texts(table, name) for name in ("record", "value"))
+    for record, value, secret, image in zip(records, settings, secrets, images, strict=True):
         row = rows.setdefault(record, {}).setdefault(value, np.full(len(space), -1, dtype=np.intp))
         row[secret] = image
     for record, values in rows.items():
@@ -368,9 +371,14 @@ def curve_from(text: str) -> TradeOff | GaussianTradeOff:
     """Return a trade-off curve: ``mu=1``, ``epsilon=1,delta=0.01``, or a file of vertices alpha and beta."""
     from ..core import units
     from ..privacy import GaussianTradeOff, TradeOff
+    from ..tables import read_columns
 
     if "=" not in text:
-        return _vertices(Path(text))
+        path = Path(text)
+        table = read_columns(path, ("alpha", "beta"))
+        vertices = [_numbers(table, name, path) for name in ("alpha", "beta")]
+        with option(path.name):
+            return TradeOff.of_vertices(*vertices)
     given = {}
     for part in text.split(","):
         name, _, value = (each.strip() for each in part.partition("="))
@@ -380,16 +388,6 @@ def curve_from(text: str) -> TradeOff | GaussianTradeOff:
     if set(given) in ({"epsilon"}, {"epsilon", "delta"}):
         return TradeOff.of_epsilon(**given)
     raise InputError(f"{text!r} is not a curve.", "write mu=1, epsilon=1, epsilon=1,delta=0.01, or name a file.")
-
-
-def _vertices(path: Path) -> TradeOff:
-    from ..privacy import TradeOff
-    from ..tables import read_columns
-
-    table = read_columns(path, ("alpha", "beta"))
-    alphas, betas = (_numbers(table, name, path) for name in ("alpha", "beta"))
-    with option(path.name):
-        return TradeOff.of_vertices(alphas, betas)
 
 
 def _read(space: Space, path: Path, columns: tuple[str, ...], *, labels: tuple[str, ...]) -> Any:
@@ -416,18 +414,6 @@ def _positions(space: Space, table: Any, column: str, path: Path) -> NDArray[np.
     if not len(positions):
         raise DataError(f"{path.name} has no rows.", "write at least one.")
     return positions
-
-
-def _once(space: Space, positions: NDArray[np.intp], path: Path) -> None:
-    """Check that every secret occurs once."""
-    import numpy as np
-
-    counts = np.bincount(positions, minlength=len(space))
-    if (counts != 1).any():
-        place = int(np.argmax(counts != 1))
-        raise DataError(
-            f"{path.name} gives {space.labels[place]!r} {counts[place]} values.", "give every secret exactly one."
-        )
 
 
 def _texts(table: Any, column: str) -> list[str]:

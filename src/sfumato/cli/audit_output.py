@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -94,35 +93,23 @@ def _write(
     write_json(content | audit.as_dict(), path)
 
 
-@dataclass(frozen=True, slots=True)
-class FigureOutput:
-    """The folder, the kind and the theme of figures: ``--figures``, ``--figures-as`` and ``--dark``."""
+def write_figures(plan: AuditPlan, folder: Path, ending: str, *, dark: bool) -> None:
+    """Write the figures of what was measured, and print which are left out, and why."""
+    from ..reports import audit_figures
 
-    folder: Path
-    kind: str
-    dark: bool
-
-    def write(self, plan: AuditPlan) -> None:
-        """Write the figures of what was measured, and print which are left out, and why."""
-        from ..reports import audit_figures
-
-        inputs = plan.inputs
-        figures = audit_figures(
-            plan.mechanism,
-            prior=inputs.prior,
-            metric=inputs.metric,
-            relation=inputs.relation,
-            events=inputs.events,
-        )
-        for path in figures.save(self.folder, ending=f".{self.kind}", theme=theme_of(dark=self.dark)):
-            say(f"Written: {path}", err=True)
-        for name, why in figures.left_out.items():
-            do = "; add --metric or --distances" if inputs.metric is None else ""
-            say(f"Left out: {name}.{self.kind}, because {why}{do}.", err=True)
+    given = plan.inputs
+    figures = audit_figures(
+        plan.mechanism, prior=given.prior, metric=given.metric, relation=given.relation, events=given.events
+    )
+    for path in figures.save(folder, ending=ending, theme=theme_of(dark=dark)):
+        say(f"Written: {path}", err=True)
+    for name, why in figures.left_out.items():
+        do = "; add --metric or --distances" if given.metric is None else ""
+        say(f"Left out: {name}{ending}, because {why}{do}.", err=True)
 
 
-def figures_asked(folder: Path | None, kind: str, *, dark: bool) -> FigureOutput | None:
-    """Return the output of figures, checked before the work; None for no figures."""
+def check_figures(folder: Path | None, kind: str, *, dark: bool) -> str:
+    """Return the ending of figures, after a check of their options before the work."""
     known = kind.lower().removeprefix(".")
     if known not in _KINDS:
         raise InputError(f"there are no figures as {kind!r}.", f"use {', '.join(_KINDS[:-1])} or {_KINDS[-1]}.")
@@ -130,7 +117,7 @@ def figures_asked(folder: Path | None, kind: str, *, dark: bool) -> FigureOutput
         if dark or known != _KINDS[0]:
             option = "--dark" if dark else "--figures-as"
             raise InputError(f"{option} was given, but no figures are drawn.", "add --figures FOLDER.")
-        return None
-    check_folder(folder)
-    check_drawable()
-    return FigureOutput(folder, known, dark)
+    else:
+        check_folder(folder)
+        check_drawable()
+    return f".{known}"

@@ -41,12 +41,6 @@ def note(error: SfumatoError, what: str) -> None:
         say(line, err=True)
 
 
-def check_failure(failure: float) -> None:
-    """Check that ``--failure`` is a probability."""
-    if not 0 < failure < 1:
-        raise InputError(f"--failure {failure:g} is not between 0 and 1.", "use 0.05 for 5 %.")
-
-
 def error_lines(
     error: SfumatoError, heading: str = "Error: ", command: Any = None, *, values: bool = False
 ) -> list[str]:
@@ -83,7 +77,6 @@ def option(name: str) -> Iterator[None]:
 
 
 def _quoted(value: str) -> str:
-    pair = re.fullmatch(r"\((\d+), (\d+)\)", value)
-    if pair:  # columns and rows
+    if pair := re.fullmatch(r"\((\d+), (\d+)\)", value):  # columns and rows
         return f"{pair[1]}x{pair[2]}"
     return shlex.quote(value) if " " in value else value

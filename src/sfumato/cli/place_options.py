@@ -51,18 +51,14 @@ def visits_from(
     from ..rounding import counted
 
     if path is None or is_city(path):
-        options = (
-            *(("--lat", lat), ("--lon", lon), ("--user-column", user_column), ("--people", people)),
-            ("--skip-damaged", skip_damaged or None),
-        )
-        for name, value in options:
-            if value is not None and path is not None:
-                raise InputError(
-                    f"{name} was given, but {str(path)!r} names the built-in city, which is no file.",
-                    f"leave out {name}.",
-                )
-            if value is not None:
-                raise InputError(f"{name} was given without a file of visits.", "name the file, or leave it out.")
+        options = {"--lat": lat, "--lon": lon, "--user-column": user_column, "--people": people}
+        options["--skip-damaged"] = "" if skip_damaged else None
+        given = next((name for name, value in options.items() if value is not None), None)
+        if given is not None and path is None:
+            raise InputError(f"{given} was given without a file of visits.", "name the file, or leave it out.")
+        if given is not None:
+            problem = f"{given} was given, but {str(path)!r} names the built-in city, which is no file."
+            raise InputError(problem, f"leave out {given}.")
         why = "no file was given, so this uses" if path is None else f"{str(path)!r} names"
         say(f"Note: {why} {BUILT_IN}.", err=True)
         return synthetic_city(), BUILT_IN
@@ -194,9 +190,9 @@ def amounts_of(text: str | None, unit: str, *, per: bool, what: str) -> list[flo
     if match is None:
         parts = [part.strip() for part in text.split(",") if part.strip()]
         if not parts:
+            of = f"{'/' if per else ' '}{unit}" if unit else ""
             raise InputError(
-                f"{text!r} holds no {what.removeprefix('the ')}.",
-                f"write one, or several: '{_several(unit, per=per)}'.",
+                f"{text!r} holds no {what.removeprefix('the ')}.", f"write one, or several: '0.5{of}, 1{of}'."
             )
         ending = _NUMBER.sub("", parts[-1], count=1)
         complete = [part + ending if _NUMBER.fullmatch(part) else part for part in parts]
@@ -212,11 +208,6 @@ def amounts_of(text: str | None, unit: str, *, per: bool, what: str) -> list[flo
     if not min(values) > 0:
         raise InputError(f"{text!r} holds {min(values):g}, and every value must be above 0.", "start above 0.")
     return values
-
-
-def _several(unit: str, *, per: bool) -> str:
-    ending = f"/{unit}" if unit and per else f" {unit}" if unit else ""
-    return f"0.5{ending}, 1{ending}"
 
 
 def max_loss_of(text: str, unit: str) -> float:
@@ -310,7 +301,7 @@ def _lattice_over(
     from ..geo import KINDS
     from ..optimal import place_lattice
 
-    area, near = region_of(options.region), options.near
+    area, near, spacing = region_of(options.region), options.near, options.spacing
     if options.lattice not in KINDS:
         raise InputError(f"--lattice {options.lattice} is unknown.", f"use {' or '.join(KINDS)}.")
     kind: Any = options.lattice
@@ -318,7 +309,6 @@ def _lattice_over(
         with option("--near"):
             if not units.parse(near, unit="m", what="the distance to visits") > 0:
                 raise InputError(f"a distance of {near} to visits is not positive.", "use a length: '300 m'.")
-    spacing = options.spacing
     with nullcontext() if spacing is None else option("--spacing"):
         return place_lattice(visits, promise, spacing=spacing, kind=kind, region=area, near=near, most=most)
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ...audits import Audit, AuditPlan, Request
     from ...files import MechanismFile, Yardstick
     from ...privacy import Family
-    from ..audit_output import FigureOutput
 
 _DELTA: Final = 1e-6
 _DUMMIES: Final = "a file with dummies"
@@ -61,7 +60,7 @@ def command(options: MechanismAuditOptions) -> None:
     1 if one fails, 3 if one is undecided. More: docs/how-to/audit.md.
     For samples and functions: 'sfumato audit-samples', 'sfumato audit-function'.
     """
-    from ..audit_output import figures_asked, finish
+    from ..audit_output import check_figures, finish, write_figures
     from ..mechanism_files import exit_code, print_promises
     from .tuple import print_family
 
@@ -72,7 +71,7 @@ def command(options: MechanismAuditOptions) -> None:
     if options.beliefs_within is not None and family is None:
         raise InputError("--beliefs-within was given without --family.", "add the distributions: --family FILE.")
     check_outputs([output], [file])
-    figure_output = figures_asked(options.figures, options.figures_as, dark=options.dark)
+    ending = check_figures(options.figures, options.figures_as, dark=options.dark)
     held = mechanism_from(file)
     if not held.has_matrix:
         _check_fit(options, _NOISE, f"but {_NOISE} is audited by its guarantee, and on cells")
@@ -96,7 +95,12 @@ def command(options: MechanismAuditOptions) -> None:
     plan, by = _plan(held, options, also)
     proved = print_promises(held)
     violated = bool(held.tuple_guarantees) and not _prove_tuples(held, ())
-    audit = _audit_matrix(plan, by, figure_output)
+    with working("Measuring every notion") as update:
+        audit = plan.measure(lambda entry: update(f"Measured: {entry.title}"))
+    if options.figures is not None:
+        write_figures(plan, options.figures, ending, dark=options.dark)
+    if by.note:
+        audit = replace(audit, notes=(*audit.notes, by.note))
     if options.beliefs_within is not None and plan.inputs.family is not None:
         beliefs = _near_beliefs(plan, plan.inputs.family, options.beliefs_within)
         audit = replace(audit, notes=(*audit.notes, *beliefs))
@@ -136,15 +140,6 @@ def _audit_noise(held: MechanismFile, knowledge: TableKnowledge, also: Iterable[
             progress=lambda entry: update(f"Measured: {entry.title}"),
             **knowledge.numbers(),
         )
-
-
-def _audit_matrix(plan: AuditPlan, by: Yardstick, figures: FigureOutput | None) -> Audit:
-    """Return the planned audit; write its figures if there are any."""
-    with working("Measuring every notion") as update:
-        audit = plan.measure(lambda entry: update(f"Measured: {entry.title}"))
-    if figures is not None:
-        figures.write(plan)
-    return replace(audit, notes=(*audit.notes, by.note)) if by.note else audit
 
 
 def _near_beliefs(plan: AuditPlan, family: Family, radius: float) -> Iterator[str]:

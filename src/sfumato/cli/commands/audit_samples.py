@@ -13,7 +13,6 @@ import typer
 
 from ...errors import DataError, InputError, row_value
 from ..audit_knowledge import AuditOptions, Knowledge
-from ..messages import check_failure
 from ..options import Failure, options_of
 from ..outputs import check_outputs
 
@@ -44,14 +43,14 @@ def command(options: SampleOptions) -> None:
     Exit code 1 if a requirement fails, 3 if one is undecided.
     """
     from ...audits import audit
+    from ...statistics.binomial import check_failure
     from ..audit_output import finish
 
     requirements, also = options.requirements(), options.requests()
     check_failure(options.failure)
     check_outputs([options.output], [options.samples])
     sample = _sample(options.samples, options.columns, options.bins)
-    prior = options.prior_on(sample.secrets)
-    metric = options.metric_on(sample.secrets)
+    prior, metric = options.prior_on(sample.secrets), options.metric_on(sample.secrets)
     result = audit(sample, metric=metric, prior=prior, **options.numbers(), also=also, failure=options.failure)
     finish(result, options.output, requirements, file=options.samples)
 
@@ -81,7 +80,6 @@ def audit_function(options: FunctionOptions) -> None:
     from ..audit_output import finish
 
     requirements = options.requirements()
-    check_failure(options.failure)
     check_outputs([options.output])
     for each in requirements:
         if each.request.name not in ("epsilon", "differential-privacy", "metric-privacy"):
@@ -135,9 +133,7 @@ def _in_order(labels: list[Any]) -> list[Any]:
             "the column of the secrets holds lists or mappings.",
             "name a column of texts or numbers with --columns.",
         ) from None
-    if all(type(label) in (int, float) for label in distinct):
-        return sorted(distinct)
-    return sorted(distinct, key=str)
+    return sorted(distinct, key=None if all(type(label) in (int, float) for label in distinct) else str)
 
 
 def _labels(text: str) -> list[str | int]:
@@ -162,7 +158,11 @@ def _function(name: str, *, numbers: bool) -> Callable[[Any], Hashable]:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    target = _attribute(_module(module), module, function)
+    target = _module(module)
+    for part in function.split("."):
+        if not hasattr(target, part):
+            raise InputError(f"the module {module!r} has no {function!r}.", "check the function's name.")
+        target = getattr(target, part)
     if not callable(target):
         raise InputError(f"{name!r} is not a function, but {_value_and_type(target)}.", _NEED)
 
@@ -188,14 +188,6 @@ def _module(name: str) -> Any:
         raise InputError(
             f"the module {name!r} cannot be imported ({_problem(error)}).", "make it importable in Python first."
         ) from error
-
-
-def _attribute(value: Any, module: str, path: str) -> Any:
-    for part in path.split("."):
-        if not hasattr(value, part):
-            raise InputError(f"the module {module!r} has no {path!r}.", "check the function's name.")
-        value = getattr(value, part)
-    return value
 
 
 def _report(report: Any, name: str, secret: Any, *, numbers: bool) -> Hashable:

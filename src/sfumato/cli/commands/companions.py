@@ -56,15 +56,7 @@ def studio(
         sys.stdout.flush()
 
     budgets = None if ledger is None else open_ledger(ledger, key_file)
-    serve(
-        folder or _own_folder(),
-        port=port,
-        show=show,
-        file=file,
-        ledger=budgets,
-        basemap=basemap,
-        ready=ready,
-    )
+    serve(folder or _own_folder(), port=port, show=show, file=file, ledger=budgets, basemap=basemap, ready=ready)
 
 
 def _own_folder() -> Path:

@@ -134,6 +134,14 @@ def _sources(paths: Sequence[Path]) -> tuple[Path | None, dict[str, MechanismFil
     return (visits[0] if visits else None), files
 
 
+def _common(options: CompareOptions, unit: str) -> tuple[list[float], float | None]:
+    """Return the epsilons per unit, or none and the loss that all mechanisms have."""
+    if options.max_loss is not None:
+        return [], max_loss_of(options.max_loss, unit)
+    with option("--epsilons"):
+        return amounts_of(options.epsilons or DEFAULT_EPSILON, unit, per=True, what="epsilon"), None
+
+
 def _compare_points(
     options: CompareOptions, visits: Visits, source: str, files: Mapping[str, MechanismFile]
 ) -> PlaceComparison:
@@ -147,14 +155,9 @@ def _compare_points(
     chosen = visits if user is None else visits.of_user(user)
     whose = source if user is None else f"{counted(len(chosen), 'visit')} of user {user} in {source}"
     area = region_of(options.region)
-    rates = []
-    if options.max_loss is None:
-        with option("--epsilons"):
-            rates = [
-                CoordinatePrivacy(each, _UNIT).epsilon
-                for each in amounts_of(options.epsilons or DEFAULT_EPSILON, _UNIT, per=True, what="epsilon")
-            ]
-    limit = None if options.max_loss is None else max_loss_of(options.max_loss, _UNIT)
+    rates, limit = _common(options, _UNIT)
+    with option("--epsilons"):
+        rates = [CoordinatePrivacy(each, _UNIT).epsilon for each in rates]
     screen, began = Screen(stderr=True), time.monotonic()
 
     def report(row: PlaceRow) -> None:
@@ -164,7 +167,7 @@ def _compare_points(
     with screen.status("Comparing") as status:
         comparison = compare_places(
             chosen,
-            epsilon=rates if limit is None else None,
+            epsilon=rates or None,
             max_loss=limit,
             region=area,
             spacing=options.spacing,
@@ -207,18 +210,14 @@ def _compare_cells(
     check_size(len(places), len(places), options.time_limit)
     prior, whose = prior_of(places, visits, options.user, options.smoothing or 0.0, source)
     distances = metric_on(places, options.metric or "euclidean", "--metric")
-    limit = None if options.max_loss is None else max_loss_of(options.max_loss, distances.unit)
-    rates = []
-    if limit is None:
-        with option("--epsilons"):
-            rates = amounts_of(options.epsilons or DEFAULT_EPSILON, distances.unit, per=True, what="epsilon")
-        rates = [promise_of(rate, distances, "--epsilons").epsilon for rate in rates]
+    rates, limit = _common(options, distances.unit)
+    rates = [promise_of(rate, distances, "--epsilons").epsilon for rate in rates]
     screen = Screen(stderr=True)
     with screen.status("Comparing") as status:
         comparison = compare(
             prior,
             distances,
-            epsilon=rates if limit is None else None,
+            epsilon=rates or None,
             max_loss=limit,
             remap=options.remap is not False,
             dummies=options.dummies or 0,
@@ -242,12 +241,7 @@ def _cell_line(row: PriorRow, unit: str, given: bool) -> str:
     return f"{row.name}{at}: {row.problem or loses_words(row.loss, unit)}"
 
 
-def _publish(
-    options: CompareOptions,
-    comparison: Comparison[Any],
-    source: str,
-    sentences: Iterable[str],
-) -> None:
+def _publish(options: CompareOptions, comparison: Comparison[Any], source: str, sentences: Iterable[str]) -> None:
     """Print the tables of a comparison and the sentences on them; write the table or page, and the figure."""
     from ...reports import save_picture
     from ..screen import Screen, print_table

@@ -129,26 +129,20 @@ def _check_limit(options: DesignOptions) -> None:
     """Refuse options that ``--max-loss`` excludes."""
     if options.max_loss is None:
         return
-    options.refuse(
-        ["distortion"], "was given with --max-loss, which finds the largest distortion.", "leave one of them out."
-    )
-    options.refuse(
-        ["objective"], "was given with --max-loss.", "leave it out: --max-loss limits the expected loss."
-    )
+    leave = "leave one of them out."
+    options.refuse(["distortion"], "was given with --max-loss, which finds the largest distortion.", leave)
+    limited = "leave it out: --max-loss limits the expected loss."
+    options.refuse(["objective"], "was given with --max-loss.", limited)
     if options.method == "noise":
-        raise InputError(
-            "--method noise was given with --max-loss, which needs a table.", "leave one of them out."
-        )
+        raise InputError("--method noise was given with --max-loss, which needs a table.", leave)
 
 
 def _outline(options: DesignOptions) -> Outline | None:
     """Return the background of the maps that ``--outline`` names; None for the map of the world."""
     from ...reports.maps import outline
 
-    if not options.picture:
-        if options.outline is not None:
-            raise InputError("--outline was given with --no-picture.", "leave one of them out.")
-        return None
+    if options.outline is not None and not options.picture:
+        raise InputError("--outline was given with --no-picture.", "leave one of them out.")
     return None if options.outline is None else outline(options.outline)
 
 
@@ -200,21 +194,18 @@ def _points(options: DesignOptions) -> PriorData:
 
 def _goal_option(options: DesignOptions) -> str | None:
     """Return the option whose goal an epsilon is searched for; None where there is none."""
-    goals = ["--loss"] if _AMOUNT.fullmatch(options.loss) else []
-    goals += ["--attacker-finds"] if options.attacker_finds is not None else []
-    if not goals:
+    loss, leave = _AMOUNT.fullmatch(options.loss), "leave one of them out."
+    if not loss and options.attacker_finds is None:
         return None
-    if len(goals) > 1:
+    if loss and options.attacker_finds is not None:
         raise InputError(
             "--loss with an amount and --attacker-finds were both given, and an epsilon is searched for one goal.",
-            "leave one of them out.",
+            leave,
         )
-    options.refuse(
-        ("epsilon", "distortion", "max_loss", "objective", "pairs"),
-        f"was given with {goals[0]}, which searches for the epsilon of the least loss.",
-        "leave one of them out.",
-    )
-    return goals[0]
+    goal = "--loss" if loss else "--attacker-finds"
+    why = f"was given with {goal}, which searches for the epsilon of the least loss."
+    options.refuse(("epsilon", "distortion", "max_loss", "objective", "pairs"), why, leave)
+    return goal
 
 
 def _goal_of(name: str, options: DesignOptions, visits: Visits, unit: str) -> DesignGoal:

@@ -63,11 +63,8 @@ def command(options: ColumnOptions) -> None:
             "use sfumato report for each file.",
         )
     _check_figure(options)
-    outputs = [
-        *(path for each in targets for path in (each, each.with_suffix(".md"))),
-        reporting.path,
-        options.figure,
-    ]
+    written = [path for each in targets for path in (each, each.with_suffix(".md"))]
+    outputs = [*written, reporting.path, options.figure]
     if folder is None:
         check_outputs(outputs, [options.table])
     unit = epsilon.partition("/")[2].strip()
@@ -107,8 +104,8 @@ def command(options: ColumnOptions) -> None:
         finished &= write_column(
             result, f"{source} ({column.labels})", target, remarks=remarks, reporting=reporting, options=options
         )
-    for sentence in _next_steps(columns, folder or targets[0], epsilon, joint=joint):
-        say(sentence)
+    if len(columns) > 1:
+        _print_next_steps(columns, folder or targets[0], epsilon, joint=joint)
     if not finished:
         raise typer.Exit(PARTIAL)
 
@@ -137,17 +134,14 @@ def _targets(output: Path | None, columns: Sequence[str], *, joint: bool) -> tup
     return [folder / file_name(each) for each in columns], folder
 
 
-def _next_steps(columns: Sequence[str], written: Path, epsilon: str, *, joint: bool) -> list[str]:
-    """Return the guarantee of several columns together, and the command that releases them."""
-    if len(columns) == 1:
-        return []
+def _print_next_steps(columns: Sequence[str], written: Path, epsilon: str, *, joint: bool) -> None:
+    """Print the guarantee of several columns together, and the command that releases them."""
+    if joint:
+        say(f"The {len(columns)} columns of a person are one secret, with one epsilon of {epsilon}.")
+    else:
+        say(f"Together the {len(columns)} columns of one person spend at most epsilon {epsilon}.")
     named = " ".join(f"--column {shlex.quote(each)}" for each in columns)
-    promise = (
-        f"The {len(columns)} columns of a person are one secret, with one epsilon of {epsilon}."
-        if joint
-        else f"Together the {len(columns)} columns of one person spend at most epsilon {epsilon}."
-    )
-    return [promise, f"Release them in one run: sfumato release {shlex.quote(str(written))} TABLE OUTPUT {named}"]
+    say(f"Release them in one run: sfumato release {shlex.quote(str(written))} TABLE OUTPUT {named}")
 
 
 def promise_for(column: Column, epsilon: str | float) -> MetricPrivacy:

@@ -13,7 +13,7 @@ import typer
 
 from ...errors import InputError
 from ..mechanism_files import matrix_of, mechanisms_in
-from ..messages import PARTIAL, check_failure, option, say
+from ..messages import PARTIAL, option, say
 from ..options import Failure, Outline, Seed, SkipDamaged
 from ..outputs import check_ending, check_outputs
 from ..progress import working
@@ -65,11 +65,7 @@ def command(
     failure: Failure = 0.05,
     seed: Seed = 1,
     unmarked: Annotated[
-        bool,
-        typer.Option(
-            "--unmarked",
-            help="Take reports without a mark, if they fit the mechanism.",
-        ),
+        bool, typer.Option("--unmarked", help="Take reports without a mark, if they fit the mechanism.")
     ] = False,
     skip_damaged: SkipDamaged = False,
     check_fit: Annotated[
@@ -91,6 +87,7 @@ def command(
     from ...files import read_mechanism_file
     from ...geo import check_skip
     from ...reports.maps import outline as read_outline
+    from ...statistics.binomial import check_failure
     from ..mechanism_files import coarse_of
     from ..screen import Screen
 
@@ -143,8 +140,7 @@ def command(
     doubt = known.doubt_of(found)
     if doubt:
         say(f"Warning: {doubt}", err=True)
-    console = Screen()
-    withheld = result.withheld
+    console, withheld = Screen(), result.withheld
     _print_settled(console, found, withheld, complete=known.complete)
     if not known.complete:
         console.print(str(known))
@@ -272,7 +268,7 @@ def _write_shares(estimate: Estimate, path: Path, withheld: Collection[int]) -> 
 
     sure, space = estimate.intervals, estimate.space
     labels = _label_columns(space)
-    names = [*labels, "probability", *(() if sure is None else ("lower", "upper"))]
+    names = [*labels, "probability", *(() if sure is None else _ENDS)]
     columns: list[Iterable[Any]] = list(zip(*product(*labels.values()), strict=True))
     columns.append([None if s in withheld else float(share) for s, share in enumerate(estimate.probabilities)])
     columns += [] if sure is None else [sure.lower, sure.upper]
@@ -346,11 +342,13 @@ def accuracy(
     With --sensitivity give --epsilon or --off-by: the error of a whole number with discrete Laplace noise,
     or the least epsilon for it. Both are exact.
     """
+    from ...estimation import accuracy as accuracy_of
+    from ...statistics.binomial import check_failure
+
     check_failure(failure)
     if (categories is None) == (sensitivity is None):
         raise InputError(
-            f"{'neither' if categories is None else 'both'} --categories {'nor' if categories is None else 'and'} "
-            f"--sensitivity {'was' if categories is None else 'were'} given.",
+            _both_or_neither("--categories", "--sensitivity", both=categories is not None),
             "use --categories 8 for shares of categories, or --sensitivity 1 for noise on whole numbers.",
         )
     if sensitivity is not None:
@@ -361,22 +359,16 @@ def accuracy(
     else:
         if off_by is not None:
             raise InputError("--off-by was given without --sensitivity.", "add --sensitivity 1.")
-        sentences = _of_shares(
-            categories or 0, epsilon, answers, margin, failure, mechanism or "randomised-response"
-        )
+        share, by = None if margin is None else _share(margin), mechanism or "randomised-response"
+        sentences = accuracy_of(
+            categories or 0, epsilon=epsilon, answers=answers, margin=share, failure=failure, by=by
+        ).sentences
     for sentence in sentences:
         say(sentence)
 
 
-def _of_shares(
-    categories: int, epsilon: float | None, answers: int | None, margin: str | None, failure: float, mechanism: str
-) -> tuple[str, ...]:
-    from ...estimation import accuracy
-
-    share = None if margin is None else _share(margin)
-    return accuracy(
-        categories, epsilon=epsilon, answers=answers, margin=share, failure=failure, by=mechanism
-    ).sentences
+def _both_or_neither(one: str, other: str, *, both: bool) -> str:
+    return f"both {one} and {other} were given." if both else f"neither {one} nor {other} was given."
 
 
 def _of_noise(epsilon: float | None, off_by: int | None, sensitivity: int, failure: float) -> tuple[str, ...]:
@@ -384,9 +376,7 @@ def _of_noise(epsilon: float | None, off_by: int | None, sensitivity: int, failu
 
     if (epsilon is None) == (off_by is None):
         raise InputError(
-            f"{'neither' if epsilon is None else 'both'} --epsilon {'nor' if epsilon is None else 'and'} --off-by "
-            f"{'was' if epsilon is None else 'were'} given.",
-            "give one; the other is computed.",
+            _both_or_neither("--epsilon", "--off-by", both=epsilon is not None), "give one; the other is computed."
         )
     written = None if epsilon is None else str(epsilon)  # the decimal number, not the nearest float
     answer = noise_accuracy(epsilon=written, off_by=off_by, sensitivity=sensitivity, failure=failure)

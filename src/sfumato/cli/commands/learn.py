@@ -10,16 +10,7 @@ import typer
 
 from ...errors import InputError
 from ..messages import PARTIAL, say
-from ..options import (
-    Cell,
-    Cells,
-    MechanismOutput,
-    Region,
-    Seed,
-    VisitsFile,
-    VisitsOptions,
-    options_of,
-)
+from ..options import Cell, Cells, MechanismOutput, Region, Seed, VisitsFile, VisitsOptions, options_of
 from ..outputs import check_ending, check_outputs
 from ..place_options import cells_over, max_loss_of, promise_of, visits_of
 from ..progress import StopOnInterrupt, working
@@ -46,8 +37,7 @@ class LearnOptions(VisitsOptions):
         typer.Option(help="What to make small: hits of the best guess, or what a report reveals."),
     ] = "vulnerability"
     neural: Annotated[
-        bool,
-        typer.Option("--neural", help="Learn a neural network on points, then count its reports on cells."),
+        bool, typer.Option("--neural", help="Learn a neural network on points, then count its reports on cells.")
     ] = False
     epsilon: Annotated[str | None, typer.Option(help="Also guarantee this metric privacy: 1/km.")] = None
     cell: Cell = None
@@ -98,10 +88,7 @@ def command(options: LearnOptions) -> None:
     certified = None
     if options.epsilon is not None:
         certified = _least_loss_design(prior, places, loss, options.epsilon, max_loss_m)
-    with (
-        StopOnInterrupt() as stop,
-        working("Learning (Ctrl-C keeps the best so far)") as update,
-    ):
+    with StopOnInterrupt() as stop, working("Learning (Ctrl-C keeps the best so far)") as update:
 
         def progress(done: TrainingRound) -> None:
             update(f"Round {done.number}: Bayes error {done.bayes_error:.4f}, loss {done.loss:.0f} m")

@@ -44,7 +44,7 @@ def create(
     """Make a new ledger."""
     from ...ledgers import Ledger
 
-    key = _new_key(key_file)
+    key = None if key_file is None else _new_key(key_file)
     try:
         ledger = Ledger.create(address, budget, key=key)
     except BaseException:
@@ -141,16 +141,13 @@ def open_ledger(address: str, key_file: Path | None) -> Ledger:
     """Return the ledger at an address."""
     from ...ledgers import Ledger
 
-    return Ledger(address, key=_read_key(key_file))
+    return Ledger(address, key=None if key_file is None else _read_key(key_file))
 
 
-def _read_key(key_file: Path | None) -> bytes | None:
-    """Return the key that is written in a file, in hexadecimal digits; None for no file."""
-    if key_file is None:
-        return None
+def _read_key(key_file: Path) -> bytes:
+    """Return the key that is written in a file, in hexadecimal digits."""
     try:
-        text = key_file.read_text(encoding="ascii").strip()
-        return bytes.fromhex(text)
+        return bytes.fromhex(key_file.read_text(encoding="ascii").strip())
     except OSError as error:
         raise FileError(f"{str(key_file)!r} cannot be read ({error.strerror}).", "check the path.") from error
     except ValueError:
@@ -159,12 +156,10 @@ def _read_key(key_file: Path | None) -> bytes | None:
         ) from None
 
 
-def _new_key(key_file: Path | None) -> bytes | None:
-    """Return a fresh key, and write it to a file that only its owner can read; None for no file."""
+def _new_key(key_file: Path) -> bytes:
+    """Return a fresh key, and write it to a file that only its owner can read."""
     from ...ledgers import new_ledger_key
 
-    if key_file is None:
-        return None
     key = new_ledger_key()
     try:
         with os.fdopen(os.open(key_file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as stream:

@@ -118,12 +118,8 @@ def _listed(options: FormulaOptions) -> tuple[Mechanism, Metric]:
     epsilon, metric = promise.epsilon, promise.metric
     needed = {"randomised-response": "hamming", "geometric": "absolute"}.get(options.formula, metric.name)
     if metric.name != needed:
-        raise InputError(
-            f"--epsilon {options.epsilon} does not fit {options.formula}.",
-            "write a pure number: --epsilon 1."
-            if needed == "hamming"
-            else "write it per unit: --epsilon 0.1/year.",
-        )
+        form = "a pure number: --epsilon 1." if needed == "hamming" else "it per unit: --epsilon 0.1/year."
+        raise InputError(f"--epsilon {options.epsilon} does not fit {options.formula}.", f"write {form}")
     with option("--epsilon"):
         match options.formula:
             case "randomised-response":

@@ -74,10 +74,6 @@ def command(options: SweepOptions) -> None:
     averaged = not isinstance(site.costs, Metric)
     errors = Screen(stderr=True)
     with StopOnInterrupt() as stop, errors.status("Sweeping (Ctrl-C stops after the running design)"):
-
-        def report(point: Point) -> None:
-            errors.print(_point_line(point), soft_wrap=True)
-
         points = sweep(
             {
                 who: Prior.from_visits(site.places, visited, smoothing=options.smoothing)
@@ -95,14 +91,12 @@ def command(options: SweepOptions) -> None:
             gap=POINTS_GAP if options.gap is None and not on_cells else options.gap,
             time_limit=options.time_limit,
             stop=stop,
-            progress=report,
+            progress=lambda point: errors.print(_point_line(point), soft_wrap=True),
         )
     screen = Screen()
-    _print_points(
-        screen, points, unit, vertices=not on_cells, ties=on_cells and site.costs.name != site.distances.name
-    )
-    meaning = _meaning(site, rates, on_cells, averaged=averaged, true_errors=options.metric == "euclidean")
-    if meaning:
+    ties = on_cells and site.costs.name != site.distances.name
+    _print_points(screen, points, unit, vertices=not on_cells, ties=ties)
+    if meaning := _meaning(site, rates, on_cells, averaged=averaged, true_errors=options.metric == "euclidean"):
         screen.print(meaning)
     save_rows(points, target)
     written = [target]
@@ -217,11 +211,10 @@ def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: 
         kind = [_KINDS[point.design.kind]] if vertices else []
         loss = percent_at_most(point.loss) if not point.loss_unit else amount_at_most(point.loss, point.loss_unit)
         error, took = amount_at_least(point.distortion, unit), f"{point.design.seconds:.1f}"
-        if not point.design.has_program:
-            rows.append((*first, *kind, loss, "-", error, "-", took))
-        else:
+        gap = hits = "-"
+        if point.design.has_program:
             gap, hits = gap_at_most(point.design.certificate.gap), percent_at_most(point.hit_rate)
-            rows.append((*first, *kind, loss, gap, error, hits, took))
+        rows.append((*first, *kind, loss, gap, error, hits, took))
     print_table(console, "Frontier", headings, rows, text=(0, 3) if vertices else (0,))
     for reason in sorted({f"{point.who}: {point.reason}" for point in points if point.design is None}):
         console.print(f"No design for {reason}")
@@ -240,17 +233,16 @@ def _noise(points: list[Point]) -> list[str]:
     """Return sentences on planar noise: where it was chosen, its slack, and where it was not considered."""
     from ...core.naming import slack_words
 
-    sentences = []
-    noises = [point.design for point in points if point.design and not point.design.has_program]
+    sentences, made = [], [point.design for point in points if point.design]
+    noises = [design for design in made if not design.has_program]
     if noises:
         sentences.append(
             f"Planar noise with a remap was taken in {len(noises)} of {len(points)} designs, where it loses less "
             f"than the program. {slack_words(max(design.slack_m for design in noises))}"
         )
-    made = sum(point.design is not None for point in points)
     for reason in dict.fromkeys(point.without_noise for point in points if point.without_noise):
         count = sum(point.without_noise == reason for point in points)
-        sentences.append(f"In {count} of {made} designs planar noise was not considered: {reason}.")
+        sentences.append(f"In {count} of {len(made)} designs planar noise was not considered: {reason}.")
     return sentences
 
 

@@ -152,7 +152,7 @@ def _planned(
     problems: list[InfeasibleError] = []
     with Screen(stderr=True).status("Counting dummies"):
         for number, held in enumerate(inner):
-            priced = held.prior is not None and held.loss is not None
+            priced = {} if held.prior is None or held.loss is None else {"prior": held.prior, "loss": held.loss}
             start = _among(held, family, "mixture" if source == "optimised" else source, 0)
             try:
                 plans[number] = plan_dummies(
@@ -189,16 +189,11 @@ def _comparable(inner: Sequence[MechanismFile]) -> bool:
     """Return whether all files hold a loss in one unit, and one prior."""
     from numpy import array_equal
 
-    first = inner[0]
-    return all(
-        held.prior is not None
-        and held.loss is not None
-        and first.prior is not None
-        and first.loss is not None
-        and held.loss.unit == first.loss.unit
-        and held.prior.space == first.prior.space
-        and array_equal(held.prior.probabilities, first.prior.probabilities)
-        for held in inner
+    priced = [(each.prior, each.loss.unit) for each in inner if each.prior is not None and each.loss is not None]
+    first, unit = priced[0] if len(priced) == len(inner) else (None, "")
+    return first is not None and all(
+        each == unit and prior.space == first.space and array_equal(prior.probabilities, first.probabilities)
+        for prior, each in priced
     )
 
 
