@@ -152,7 +152,7 @@ def test_attackers_are_stated_with_their_baseline(seed):
     above(stated("at most", by_hit)[0], hit.upper)
     assert stated(r"\(about", by_hit)[0] == pytest.approx(blind.value, rel=0.06, abs=1e-4)
     assert all(text.startswith("Best attacker, knowing ") for text in (by_error, by_hit))
-    rows = said.attack_rows(attacks, subject)
+    _, rows = said.attack_rows(attacks, subject)
     above(stated("at most", rows[1][1])[0], hit.upper)
     below(stated("at least", rows[1][2])[0], low, unit)
 

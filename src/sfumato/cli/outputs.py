@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..reports.theme import Theme
+    from .options import ColumnOptions, PlaceOptions
 
 _LONGEST: Final = 240  # bytes of a name: most systems take 255, and what is unfinished has a longer one
 
@@ -50,14 +51,13 @@ def check_drawable() -> None:
     blank(1, 1)
 
 
-def picture_of(figure: Path | None, target: Path, *, wanted: bool, dark: bool) -> Path | None:
+def picture_of(options: PlaceOptions | ColumnOptions, target: Path) -> Path | None:
     """Return the file of a picture: ``--figure``, or next to the result; None for no picture."""
-    if figure is not None and not wanted:
-        raise InputError("--figure was given with --no-picture.", "leave one of them out.")
-    if dark and not wanted:
-        raise InputError("--dark was given with --no-picture.", "leave one of them out.")
-    check_picture(figure)
-    return figure if figure is not None else target.with_suffix(".png") if wanted else None
+    if not options.picture:
+        options.refuse(("figure", "dark"), "was given with --no-picture.", "leave one of them out.")
+        return None
+    check_picture(options.figure)
+    return options.figure or target.with_suffix(".png")
 
 
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:

@@ -171,7 +171,7 @@ class Scene(CompactRepr):
         """Draw the prior (0), the reports (1) or the belief (2); a map that is alone names its source."""
         blur = _BLUR * math.sqrt(_area(self.corners[0]))
         if which == 0:
-            _panel(ax, self.corners, self.prior.probabilities, *_words_of(self.prior))
+            _panel(ax, self.corners, self.prior.probabilities, *prior_titles(self.prior))
         elif which == 1:
             _frame(ax, self.corners, "Where you appear")
             row = self.mechanism.matrix[self.true]
@@ -197,14 +197,6 @@ class Scene(CompactRepr):
         _mark(ax, self.reports[self.report], "s", 7, "report", LIGHT.series[1])
         if which == 2:
             _mark(ax, self.centres[self.guess], "X", 8, "best guess", ON_MAP[0])
-
-
-def prior_panel(prior: Prior) -> Figure:
-    """Return the map of a prior; raise `InputError` if it is not on places."""
-    space = prior.space
-    if not isinstance(space, Places):
-        raise InputError("only a prior on places has a map.", "make it on a Lattice or a Grid.")
-    return places_panel(space, prior.probabilities, *_words_of(prior))
 
 
 def places_panel(
@@ -286,7 +278,7 @@ def _instructive(
     return int(rows[s]), int(o)
 
 
-def _words_of(prior: Prior) -> tuple[str, str]:
+def prior_titles(prior: Prior) -> tuple[str, str]:
     """Return the title of a prior's map and the label of its colours."""
     if prior.even:
         return "All places are alike", "probability (%)"

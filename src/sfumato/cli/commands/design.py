@@ -61,7 +61,7 @@ def command(options: DesignOptions) -> None:
     evenly = options.visits is None and options.population is None and options.region is not None
     name = "region" if evenly else name_of(options.visits or options.population)
     target = options.output or Path(name).with_suffix(".sfm")
-    picture = picture_of(options.figure, target, wanted=options.picture, dark=options.dark)
+    picture = picture_of(options, target)
     reporting = Reporting.of(options)
     reporting.check_radii()
     files = [target.with_suffix(".sfm"), target.with_suffix(".md"), picture, reporting.path]

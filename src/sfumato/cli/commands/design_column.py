@@ -115,7 +115,7 @@ def _check_figure(options: ColumnOptions) -> None:
     if options.figure is None:
         options.refuse(("dark",), "was given, but no figure is drawn.", "add --figure bars.png.")
         return
-    picture_of(options.figure, options.figure, wanted=options.picture, dark=options.dark)
+    picture_of(options, options.figure)
     check_drawable()
 
 

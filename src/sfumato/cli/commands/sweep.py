@@ -54,7 +54,7 @@ def command(options: SweepOptions) -> None:
     on_cells = wants_cells(options, of_lattice=("spacing", "near", "lattice"), of_cells=("metric",))
     check_ending(options.output, ".csv")
     target = options.output or Path(f"{name_of(options.visits)}-sweep.csv")
-    picture = picture_of(options.figure, target, wanted=options.picture, dark=options.dark)
+    picture = picture_of(options, target)
     check_outputs([target, picture], [options.visits])
     if not on_cells:
         rates, least = _amounts(options, "km")

@@ -1,8 +1,7 @@
 """The document that a privacy officer signs: facts, words, a page that opens offline, and JSON."""
 
 from ..facts import Known, Quantity, ReportFacts, Required, as_json, notions_of, read_requirements
-from .budget_page import budget_page
-from .data_pages import Learned, learn_page, receipt_page
+from .data_pages import Learned, budget_page, learn_page, receipt_page
 from .estimate_page import estimate_page
 from .layout import ProvedPromises, audit_page, notion_sections
 from .notebook import notebook_html, tables_html

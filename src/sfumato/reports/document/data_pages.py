@@ -1,4 +1,4 @@
-"""Pages on data: the receipt of a release, and a mechanism that was learned against an attacker."""
+"""Pages on data: the receipt of a release, a learned mechanism, and the budgets of a ledger."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from typing import Final, final
 
 from ...core import Loss, Mechanism, Prior
 from ...core.immutable import CompactRepr
+from ...errors import MissingExtraError
 from ...files import MechanismFile
 from ...geo import Places
 from ...learning import Hiding, Pairs, hiding
+from ...ledgers import LedgerBudgets, amount_text
 from ...optimal import SensitiveDesign
 from ...releases import FileMark, Receipt
-from ...rounding import amount_at_most
+from ...rounding import amount_at_most, percent
 from .. import sentences as words
 from ..facts import FileFacts
+from ..theme import LIGHT, as_svg, blank
 from .figures import map_figures
 from .layout import file_section
-from .page import Page, PageSection, PageTable
+from .page import Page, PageFigure, PageSection, PageTable
 
 _STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_000_000)  # reports, ends of classes
 _ROUNDING: Final = 1e-9  # of the loss, relative
@@ -28,6 +31,9 @@ _HOW: Final = (
     "cells is better in the chosen measure. Neither of the two has seen the held-out visits.",
     "What was learned has no guarantee: results may differ for another attacker or for other visits.",
 )
+_CAPTION: Final = "Spending of all users per day (UTC)."
+_SIZE: Final = (7.2, 2.4)  # inches
+_DATES: Final = 8  # labels below the bars
 
 
 @final
@@ -174,3 +180,59 @@ def _files(receipt: Receipt) -> PageTable:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) or "none"
+
+
+def budget_page(facts: LedgerBudgets) -> Page:
+    """Return the page of a ledger's budgets: days, classes of users, and those near their limit."""
+    unit = facts.unit
+    days = tuple(
+        (
+            each.day,
+            amount_text(each.spent, unit),
+            f"{each.reports:,}",
+            f"{each.users:,}",
+            f"{each.refused:,}",
+            "renewed" if each.renewed else "",
+        )
+        for each in facts.days
+    )
+    classes = tuple(
+        (each.name, f"{each.users:,}", percent(each.users / (facts.users or 1)), amount_text(each.spent, unit))
+        for each in facts.classes
+    )
+    near = tuple(
+        (each.user, percent(each.share), amount_text(each.spent, unit), amount_text(each.left, unit))
+        for each in facts.near
+    )
+    renewed, headings = (
+        "Limits are renewed at the start of the day, in UTC.",
+        ("user", "of the limit", "spent", "left"),
+    )
+    by_day = PageTable(renewed, ("day", "spent", "reports", "users", "refused", "limits"), days)
+    by_class = PageTable("Shares of the tightest limit.", ("spent", "users", "share", "in all"), classes)
+    nearest = (PageTable("The nearest first.", headings, near),) if near else ()
+    sections = (
+        *(PageSection("Spending", figures=(each,)) for each in _figures(facts)),
+        PageSection("Days", tables=(by_day,)),
+        PageSection("Users by spending", tables=(by_class,)),
+        PageSection("Near the limit", () if near else ("No user has spent 90 % of a limit.",), tables=nearest),
+    )
+    return Page("Privacy budgets", (f"Ledger: {facts.address}", *words.spending_words(facts)), sections)
+
+
+def _figures(facts: LedgerBudgets) -> tuple[PageFigure, ...]:
+    """Return bars of the spending per day, if matplotlib is installed."""
+    days = facts.days[::-1]
+    if len(days) < 2:
+        return ()
+    try:
+        figure = blank(*_SIZE)
+        axes = figure.subplots()
+        axes.bar(range(len(days)), [float(each.spent) for each in days], color=LIGHT.series[0])
+        step = -(-len(days) // _DATES)
+        shown = range(0, len(days), step)
+        axes.set_xticks(shown, [days[each].day[5:] for each in shown])
+        axes.set_ylabel(f"spent (per {facts.unit})" if facts.unit else "spent")
+        return (PageFigure(as_svg(figure, title="Spending per day", description=_CAPTION), _CAPTION),)
+    except MissingExtraError:
+        return ()

@@ -68,10 +68,9 @@ def _sections(facts: ReportFacts, maps: Sequence[PageFigure], required: tuple[st
     yield PageSection("What it costs", _costs(facts))
     risks = dict.fromkeys(sentence for risk in facts.risks for sentence in words.risk_words(risk, subject))
     yield PageSection("How near an attacker comes", (*([_LAWS] if subject.region else []), *risks))
-    rows = words.attack_rows(attacks, subject)
-    table = PageTable("Attackers side by side.", words.attack_headings(attacks, subject), rows)
+    table = PageTable("Attackers side by side.", *words.attack_rows(attacks, subject))
     sentences = (*_attackers(facts, attacks), words.simulation_words(facts.attacks_left_out))
-    yield PageSection("What attackers find", sentences, tables=(table,) if rows else ())
+    yield PageSection("What attackers find", sentences, tables=(table,) if attacks else ())
     answers = PageTable(_REVIEWED, (), tuple(words.review_words(facts).items()))
     yield PageSection("What reviewers ask", tables=(answers,))
     yield replace(_frontier(facts), appendix=True)
@@ -153,7 +152,7 @@ def _frontier(facts: ReportFacts) -> PageSection:
     title, sentences = "What more or less privacy would cost", words.frontier_words(facts)
     if not facts.frontier:
         return PageSection(title, sentences)
-    table = PageTable(words.frontier_caption(facts), words.frontier_headings(facts), words.frontier_rows(facts))
+    table = PageTable(*words.frontier_table(facts))
     return PageSection(title, sentences, tables=(table,), figures=frontier_figures(facts))
 
 

@@ -22,7 +22,7 @@ from ...geo import Places
 from ...optimal import Design
 from ...rounding import about, amount, percent
 from ..facts.requirements import notions_of
-from ..picture import prior_panel
+from ..picture import places_panel, prior_titles
 from ..sentences import notion_rows, settled_words, share_rows, withheld_words
 from ..summary import summarise, summarise_noise
 from ..theme import as_svg
@@ -188,11 +188,14 @@ def _maps(file: MechanismFile, note: str = "") -> str:
 
 def _prior_figure(prior: Prior) -> str:
     """Return a picture of a prior; "" where it has too many values, or matplotlib is not installed."""
-    of_places = isinstance(prior.space, Places)
-    if len(prior) > (_MOST if of_places else MOST_VALUES):
-        return ""
+    space = prior.space
     try:
-        figure = prior_panel(prior) if of_places else prior_bars(prior)
+        if isinstance(space, Places) and len(prior) <= _MOST:
+            figure = places_panel(space, prior.probabilities, *prior_titles(prior))
+        elif not isinstance(space, Places) and len(prior) <= MOST_VALUES:
+            figure = prior_bars(prior)
+        else:
+            return ""
     except MissingExtraError:
         return ""
     drawn = as_svg(figure, title="Prior", description="How common each value is.")

@@ -14,7 +14,6 @@ from ...geo import DISTANCES, Lattice, Places, Visits
 from ...ledgers import Ledger, amount_text
 from ...optimal import Design
 from ...proofs import (
-    DistortionProof,
     EpsilonProof,
     NoiseCertificate,
     expected_loss_above,
@@ -97,12 +96,10 @@ def of_design(
     )
 
 
-def of_file(
-    held: MechanismFile, proofs: tuple[tuple[EpsilonProof, ...], tuple[DistortionProof, ...]] | None = None
-) -> Overview:
+def of_file(held: MechanismFile) -> Overview:
     """Return the facts of a file with a matrix, each guarantee proved on its integers."""
     mechanism, prior = held.report_channel, held.prior
-    proofs = proofs or prove_guarantees(mechanism, prior or Prior.uniform(mechanism.secrets), held.guarantees)
+    proofs = prove_guarantees(mechanism, prior or Prior.uniform(mechanism.secrets), held.guarantees)
     promises, constraints = promises_of(held, proofs), constraints_of(mechanism, held.constraints)
     metrics = [each.metric for each in held.guarantees if isinstance(each, MetricPrivacy)]
     of_metrics = zip(metrics, proofs[0], strict=True)

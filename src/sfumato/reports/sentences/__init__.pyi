@@ -56,14 +56,11 @@ from .guarantees import short_words as short_words
 from .guarantees import state_words as state_words
 from .guarantees import witness_words as witness_words
 from .results import answer_words as answer_words
-from .results import attack_headings as attack_headings
 from .results import attack_rows as attack_rows
 from .results import attack_words as attack_words
 from .results import cost_words as cost_words
 from .results import error_words as error_words
-from .results import frontier_caption as frontier_caption
-from .results import frontier_headings as frontier_headings
-from .results import frontier_rows as frontier_rows
+from .results import frontier_table as frontier_table
 from .results import frontier_words as frontier_words
 from .results import held_out_words as held_out_words
 from .results import information_words as information_words

@@ -205,11 +205,12 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
             f"Pairs of {several} that the guarantee counts as infinitely far apart have no guarantee."
         )
     if promise.proven:
+        claimed = f"{exactly(promise.claimed.value)}{per_unit(promise.unit)}"
         by = ", for the distances that the file states" if promise.distances in _BY else ""
         drawn = "the recipe of the noise" if subject.kind == "noise" else "the numbers that reports are drawn with"
         sentences += [
-            f"The strength of the guarantee is a number, epsilon: {_claimed(promise)} here. A smaller epsilon "
-            "means that a report reveals less.",
+            f"The strength of the guarantee is a number, epsilon: {claimed} here. A smaller epsilon means that a "
+            "report reveals less.",
             f"Verified when this report was written, from {drawn}{by}. It does not depend on what an attacker "
             "knew before.",
         ]
@@ -225,10 +226,6 @@ def _limit(promise: PromiseFacts, several: str) -> str:
     if promise.kind == "values" and len(distances) == 1 and not promise.unprotected:
         return f"{begin}."
     return f"{begin}: the closer they are, the less."
-
-
-def _claimed(promise: PromiseFacts) -> str:
-    return f"{exactly(promise.claimed.value)}{per_unit(promise.unit)}"
 
 
 def _odds(belief: BeliefFacts, promise: PromiseFacts, several: str) -> str:
@@ -257,16 +254,11 @@ def _apart(belief: BeliefFacts, promise: PromiseFacts) -> str:
 
 def belief_rows(promise: PromiseFacts) -> tuple[tuple[str, ...], ...]:
     """Return a row for each distance: the distance, and the largest belief after each number of reports."""
-
-    def limit(belief: BeliefFacts) -> str:
-        useless = belief.belief.most >= _USELESS
-        return "no useful limit" if useless else f"at most {percent_at_most(belief.belief.most)}"
-
-    rows = []
-    for distance in dict.fromkeys(each.distance.value for each in promise.beliefs):
-        beliefs = [each for each in promise.beliefs if each.distance.value == distance]
-        rows.append((_apart(beliefs[0], promise), *map(limit, beliefs)))
-    return tuple(rows)
+    rows: dict[float, list[str]] = {}
+    for each in promise.beliefs:
+        row, most = rows.setdefault(each.distance.value, [_apart(each, promise)]), each.belief.most
+        row.append("no useful limit" if most >= _USELESS else f"at most {percent_at_most(most)}")
+    return tuple(map(tuple, rows.values()))
 
 
 def belief_caption(promise: PromiseFacts, subject: SubjectFacts) -> str:
@@ -340,7 +332,13 @@ def witness_words(pair: tuple[str, str], report: str, *, holds: bool) -> str:
 def lead_words(facts: ReportFacts) -> tuple[str, ...]:
     """Return the state of requirements and guarantees, for the head of a report."""
     state = state_words(facts.subject, facts.promises, facts.constraints, facts.tuples)
-    return framed(facts.outcomes, (*state, *_left_out(facts)))
+    if facts.outside:
+        count, lie = f"{facts.outside:,} of {counted(facts.visits, 'visit')}", "lie" + "s" * (facts.outside == 1)
+        state = (
+            *state,
+            f"{count} {lie} outside of the region. Statements about visits are about the others alone.",
+        )
+    return framed(facts.outcomes, state)
 
 
 def state_words(
@@ -368,13 +366,6 @@ def framed(outcomes: Iterable[tuple[str, Outcome]], guaranteed: Iterable[str]) -
 def requirement_words(text: str, outcome: Outcome, reason: str) -> str:
     """Return whether a requirement holds, and why."""
     return f"The requirement '{plain(text)}' {outcome.value.upper()}: {plain(reason)}"
-
-
-def _left_out(facts: ReportFacts) -> tuple[str, ...]:
-    if not facts.outside:
-        return ()
-    count, lie = f"{facts.outside:,} of {counted(facts.visits, 'visit')}", "lies" if facts.outside == 1 else "lie"
-    return (f"{count} {lie} outside of the region. Statements about visits are about the others alone.",)
 
 
 def _guaranteed(

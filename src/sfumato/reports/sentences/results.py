@@ -27,7 +27,6 @@ from ...rounding import (
 from ..facts import (
     AttackFacts,
     CostFacts,
-    FrontierFacts,
     InformationFacts,
     Known,
     NotionFacts,
@@ -269,73 +268,55 @@ def frontier_words(facts: ReportFacts) -> tuple[str, ...]:
     limits = ["the guarantee on the attacker's error"] if errors else []
     limits += [f"the linear constraint{'s' if len(facts.constraints) > 1 else ''}"] if facts.constraints else []
     also = f", and all of them satisfy {' and '.join(limits)}" if limits else ""
-    one = secret_nouns(facts.subject)[0]
+    one, kind = secret_nouns(facts.subject)[0], "if it makes the same reports"
+    if facts.subject.kind == "points":
+        kind = "if it is of this kind (the same lattice, the same reports, the same way of proof)"
     sentences = [
         f"{begin} They were made for this report, with the prior (how common each {one} is) and the loss of the "
         f"file{also}. With a smaller epsilon a report reveals less, and the least loss is at least as high.",
         "Time was limited, so there are two numbers for each epsilon: the most that the design loses, and what no "
-        f"design with this epsilon goes below, {_of_this_kind(facts)}. The least loss is between them.",
+        f"design with this epsilon goes below, {kind}. The least loss is between them.",
     ]
     if any(each.loss.known is Known.STATED for each in facts.frontier):
         sentences.append("Losses are by the file's own table, which nothing confirms.")
     return tuple(sentences)
 
 
-def frontier_headings(facts: ReportFacts) -> tuple[str, ...]:
-    """Return the headings of the table of designs."""
-    if facts.frontier_source != "computed":
-        return ("epsilon", "loss, at most, as the table states it")
-    if facts.subject.kind == "noise":
-        return ("epsilon", "average distance from the true point, at most")
-    at_worst, share = facts.frontier[0].objective == "worst-case", facts.cost.kind == "hamming"
-    one = secret_nouns(facts.subject)[0]
-    what = f"reports that name another {_named(facts.subject)}" if share else "loss"
-    mean = f" for the worst {one}" if at_worst else "" if share else " on average"
-    return ("epsilon", f"{what}{mean}, at most", "what no such design goes below")
-
-
-def frontier_rows(facts: ReportFacts) -> tuple[tuple[str, ...], ...]:
-    """Return the design and the others, by epsilon."""
-    share = facts.cost.kind == "hamming"
+def frontier_table(facts: ReportFacts) -> tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return caption and headings, and a row for the design and each other one, by epsilon."""
+    share, caption = facts.cost.kind == "hamming", "Designs by their epsilon."
+    headings: tuple[str, ...] = ("epsilon", "average distance from the true point, at most")
     bounded = facts.frontier_source == "computed" and facts.subject.kind != "noise"
-    rows: list[tuple[str, ...]] = []
+    if facts.frontier_source != "computed":
+        caption = "Other designs as a table states them, and this one."
+        headings = ("epsilon", "loss, at most, as the table states it")
+    elif bounded:
+        what = f"reports that name another {_named(facts.subject)}" if share else "loss"
+        mean = "" if share else " on average"
+        if facts.frontier[0].objective == "worst-case":
+            mean = f" for the worst {secret_nouns(facts.subject)[0]}"
+        headings = ("epsilon", f"{what}{mean}, at most", "what no such design goes below")
+    rows = []
     for each in facts.frontier:
+        loss = each.loss
         at = f"at most {at_most(each.epsilon.value)}" if each.this else about(each.epsilon.value)
-        name = f"{at}{plain(each.epsilon.unit)}{' (this design)' if each.this else ''}"
-        most = percent_at_most(each.loss.most) if share else most_amount(each.loss.most, each.loss.unit)
-        rows.append((name, most, _least(each.loss, share=share)) if bounded else (name, most))
-    return tuple(rows)
-
-
-def frontier_caption(facts: ReportFacts) -> str:
-    """Return the caption of the table of designs."""
-    computed = facts.frontier_source == "computed"
-    return "Designs by their epsilon." if computed else "Other designs as a table states them, and this one."
-
-
-def _least(loss: Quantity, *, share: bool) -> str:
-    if loss.lower is None:
-        return "not known"
-    return percent_at_least(loss.lower) if share else least_amount(loss.lower, loss.unit)
-
-
-def _of_this_kind(facts: ReportFacts) -> str:
-    if facts.subject.kind == "points":
-        return "if it is of this kind (the same lattice, the same reports, the same way of proof)"
-    return "if it makes the same reports"
+        row = [f"{at}{plain(each.epsilon.unit)}{' (this design)' if each.this else ''}"]
+        row.append(percent_at_most(loss.most) if share else most_amount(loss.most, loss.unit))
+        if bounded and loss.lower is None:
+            row.append("not known")
+        elif bounded and loss.lower is not None:
+            row.append(percent_at_least(loss.lower) if share else least_amount(loss.lower, loss.unit))
+        rows.append(tuple(row))
+    return caption, headings, tuple(rows)
 
 
 def _too_cheap(facts: ReportFacts) -> bool:
     """Return whether a design has a loss below the proved bound, with no larger epsilon."""
-    best, this = facts.cost.best, _this(facts.frontier)
+    best, this = facts.cost.best, next((each for each in facts.frontier if each.this), None)
     if best is None or this is None or facts.cost.objective != "expected":
         return False
     least = best.value / 1000 if (best.unit, this.loss.unit) == ("m", "km") else best.value
     return any(each.epsilon.value <= this.epsilon.value and each.loss.value < least for each in facts.frontier)
-
-
-def _this(frontier: Sequence[FrontierFacts]) -> FrontierFacts | None:
-    return next((each for each in frontier if each.this), None)
 
 
 def attack_words(
@@ -420,29 +401,18 @@ def _repeated(attack: AttackFacts, subject: SubjectFacts) -> list[str]:
     return sentences
 
 
-def attack_rows(attacks: Sequence[AttackFacts], subject: SubjectFacts) -> tuple[tuple[str, ...], ...]:
-    """Return a row for each attacker: name, hit rate and average error, where there are such."""
-    hits, errors = _columns(attacks)
-    rows = []
-    for each in attacks:
-        hit = ("" if each.hit is None else _share(each.hit, Side.AT_MOST),) if hits else ()
-        error = ("" if each.error is None else _length(each.error, Side.AT_LEAST),) if errors else ()
-        rows.append((_name(each, subject), *hit, *error))
-    return tuple(rows)
-
-
-def attack_headings(attacks: Sequence[AttackFacts], subject: SubjectFacts) -> tuple[str, ...]:
-    """Return the headings of these rows."""
-    hits, errors = _columns(attacks)
-    return (
-        "attacker",
-        *((f"finds the {secret_nouns(subject)[0]}",) if hits else ()),
-        *(("average error",) if errors else ()),
-    )
-
-
-def _columns(attacks: Sequence[AttackFacts]) -> tuple[bool, bool]:
-    return any(each.hit is not None for each in attacks), any(each.error is not None for each in attacks)
+def attack_rows(
+    attacks: Sequence[AttackFacts], subject: SubjectFacts
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return headings, and a row for each attacker: name, hit rate and average error, where there are such."""
+    columns = {"attacker": [_name(each, subject) for each in attacks]}
+    if any(each.hit is not None for each in attacks):
+        hits = ["" if each.hit is None else _share(each.hit, Side.AT_MOST) for each in attacks]
+        columns[f"finds the {secret_nouns(subject)[0]}"] = hits
+    if any(each.error is not None for each in attacks):
+        errors = ["" if each.error is None else _length(each.error, Side.AT_LEAST) for each in attacks]
+        columns["average error"] = errors
+    return tuple(columns), tuple(zip(*columns.values(), strict=True))
 
 
 def _name(attack: AttackFacts, subject: SubjectFacts) -> str:

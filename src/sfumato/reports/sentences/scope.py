@@ -56,10 +56,10 @@ def secret_nouns(subject: SubjectFacts) -> tuple[str, str]:
     return ("lattice point", "lattice points") if subject.kind == "points" else nouns_of(subject)
 
 
-def first_words(sentences: Sequence[str], most: int = MOST) -> tuple[str, ...]:
+def first_words(sentences: Sequence[str]) -> tuple[str, ...]:
     """Return the first sentences, and how many more there are."""
-    more = len(sentences) - most
-    return tuple(sentences) if more < 1 else (*sentences[:most], f"{more:,} more: see the next pages.")
+    more = len(sentences) - MOST
+    return tuple(sentences) if more < 1 else (*sentences[:MOST], f"{more:,} more: see the next pages.")
 
 
 def about_amount(value: float, unit: str) -> str:
