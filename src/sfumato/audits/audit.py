@@ -73,7 +73,9 @@ def audit(
 
     For a mechanism the values bound the truth from above, rounding included; metric privacy and local differential
     privacy are proved on its integers. For samples the values bound the truth from below, with stated confidence.
-    For noise for coordinates the guarantee is proved; all else is an estimate on cells, those of the prior.
+    For noise for coordinates the guarantee is proved; all else is an estimate on cells, those of the prior. Raises
+    `InputError` if the array is not a mechanism, sizes do not fit, a number is out of range, or an input of
+    ``also`` was not given.
 
     Args:
         subject: A mechanism, where a tupling or a family is listed as a matrix; noise for coordinates; the array
@@ -95,10 +97,6 @@ def audit(
         also: Further requests, such as ``"renyi-privacy(order=8)"``.
         failure: For samples: the probability with which each bound may be wrong.
         progress: Called with each entry.
-
-    Raises:
-        InputError: If the array is not a mechanism, sizes do not fit, a number is out of
-            range, or an input of ``also`` was not given.
 
     Example:
         >>> import sfumato as sf
@@ -271,11 +269,8 @@ class AuditPlan(CompactRepr):
 def plan_audit(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Request]) -> AuditPlan:
     """Return the plan of an audit: of the usual notions and of further requests.
 
-    A tupling or a family is listed as a matrix.
-
-    Raises:
-        InputError: If the matrix is too large to list, a request names nothing that can be measured, or something
-            that it needs was not given.
+    A tupling or a family is listed as a matrix. Raises `InputError` if the matrix is too large to list, a request
+    names nothing that can be measured, or something that it needs was not given.
     """
     named = []
     for request in also:

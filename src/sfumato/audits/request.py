@@ -184,8 +184,7 @@ def _value(name: str, value: str, text: str) -> float | str:
 class AuditInputs(CompactRepr):
     """Inputs of `audit` other than the mechanism; None where nothing was given.
 
-    Raises:
-        InputError: If a delta is not between 0 and 1, or an epsilon is negative or NaN.
+    Raises `InputError` if a delta is not between 0 and 1, or an epsilon is negative or NaN.
     """
 
     prior: Prior | None = None

@@ -93,10 +93,7 @@ class Requirement(CompactRepr):
 
         A bare ``epsilon`` per unit means metric privacy (of points, on a lattice), a pure one differential
         privacy. ``stated`` distances are those of a file that nothing confirms: values that depend on them then
-        decide nothing.
-
-        Raises:
-            InputError: If the audit has no such entry, or the unit does not fit.
+        decide nothing. Raises `InputError` if the audit has no such entry, or the unit does not fit.
         """
         entry = self._entry(audit)
         bound, bracket = self._value(entry), entry.bracket

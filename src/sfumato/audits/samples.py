@@ -180,10 +180,8 @@ def audit_black_box(
     """Call a mechanism until its claim is refuted or the limit is reached; the arguments are those of `decide`.
 
     A third of the failure probability goes to each question: whether the claim holds, whether outputs repeat more
-    than fresh noise would, and whether successive calls depend on each other.
-
-    Raises:
-        InputError: If an argument is out of range, or fewer than two secrets are given.
+    than fresh noise would, and whether successive calls depend on each other. Raises `InputError` if an argument
+    is out of range, or fewer than two secrets are given.
     """
     check_failure(failure)
     labels = list(secrets)

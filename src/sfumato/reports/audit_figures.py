@@ -60,9 +60,7 @@ class AuditFigures(CompactRepr):
     def save(self, folder: str | os.PathLike[str], *, ending: str = ".png", theme: Theme = LIGHT) -> list[Path]:
         """Write each figure as a file with its name and return the paths.
 
-        Raises:
-            InputError: If there is no such ending.
-            FileError: If a file cannot be written.
+        Raises `InputError` if there is no such ending. Raises `FileError` if a file cannot be written.
         """
         target = Path(folder)
         paths = {target / f"{name}{ending}": figure for name, figure in self.drawn.items()}
@@ -89,15 +87,14 @@ def audit_figures(
 ) -> AuditFigures:
     """Return the figures of an audit.
 
+    Raises `MissingExtraError` if matplotlib is not installed.
+
     Args:
         mechanism: A mechanism.
         prior: The adversary's prior, which gets a band.
         metric: A distance on the secrets.
         relation: The pairs that must look alike; all if None.
         events: The facts that must stay hidden; every single secret if None.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
     """
     bands = [] if metric is None or relation is not None else two_secrets_bands(mechanism, metric)[:2]
     if not bands or prior is None:  # among all secrets of a map some are so far apart that it excludes nothing
@@ -131,8 +128,7 @@ def _no_distances(mechanism: Mechanism, metric: Metric | None) -> str:
 def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metric: Metric | None = None) -> Figure:
     """Return the privacy profile: the least delta at each epsilon, over all related pairs.
 
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
+    Raises `MissingExtraError` if matplotlib is not installed.
     """
     figure, ax = one_panel()
     shown = _by_distance(mechanism, relation, metric)
@@ -179,16 +175,13 @@ def trade_off_figure(
 ) -> Figure:
     """Return the trade-off function: the least missed detections of any test at each rate of false alarms.
 
-    Next to it are the line of a mechanism that reveals nothing and, for a single curve, the Gaussian
-    curve of its mu.
+    Next to it are the line of a mechanism that reveals nothing and, for a single curve, the Gaussian curve of its
+    mu. Raises `MissingExtraError` if matplotlib is not installed.
 
     Args:
         mechanism: A mechanism.
         relation: The pairs that must look alike; all if None.
         metric: A distance on the secrets, for extra curves of near pairs.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
     """
     figure, ax = one_panel()
     ax.plot([0, 1], [1, 0], color=GREY, linestyle=":", label="a report reveals nothing (1 - a)")
@@ -234,13 +227,11 @@ def two_secrets_bands(mechanism: Mechanism, metric: Metric) -> list[Band]:
 def bands_figure(bands: Sequence[Band], columns: int = 2) -> Figure:
     """Return a panel per band: the posteriors to which each prior probability can lead.
 
+    Raises `InputError` if there is no band. Raises `MissingExtraError` if matplotlib is not installed.
+
     Args:
         bands: At least one band.
         columns: How many panels stand side by side.
-
-    Raises:
-        InputError: If there is no band.
-        MissingExtraError: If matplotlib is not installed.
     """
     if not bands:
         raise InputError("no band was given.", "pass those of sfumato.privacy.band or attained_band.")
@@ -321,9 +312,8 @@ def _legend_below(figure: Figure, ax: Axes, columns: int) -> None:
 def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
     """Return the largest log-likelihood ratio of pairs against their distance, as dots or squares.
 
-    Raises:
-        InputError: If sizes do not fit, or no two secrets are at a finite positive distance.
-        MissingExtraError: If matplotlib is not installed.
+    Raises `InputError` if sizes do not fit, or no two secrets are at a finite positive distance. Raises
+    `MissingExtraError` if matplotlib is not installed.
     """
     _check_size(mechanism, metric)
     logs, shown = finite_pairs(mechanism, metric)

@@ -72,11 +72,8 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     """Return panels of loss against epsilon, and of the attacker's success against loss.
 
     Panels that would repeat the loss are left out: errors near the loss (a sentence states them), and hits where
-    the secret is reported. Hits are shown where most points have them. ``unit`` is that of the metric.
-
-    Raises:
-        InputError: If no point has a design.
-        MissingExtraError: If matplotlib is not installed.
+    the secret is reported. Hits are shown where most points have them. ``unit`` is that of the metric. Raises
+    `InputError` if no point has a design. Raises `MissingExtraError` if matplotlib is not installed.
     """
     done = [point for point in points if point.design is not None]
     if not done:

@@ -60,7 +60,8 @@ def picture(
     """Return three maps side by side: prior, reports from one place, posterior after one report.
 
     They are drawn on the map of the world. Reports and posterior are smooth contours, inside which 50 % and 90 %
-    lie.
+    lie. Raises `InputError` if the secrets are not places, or the outline lies elsewhere. Raises
+    `MissingExtraError` if matplotlib is not installed.
 
     Args:
         mechanism: A mechanism from places to places.
@@ -70,10 +71,6 @@ def picture(
             error, so that the report and the best guess are not the true place.
         outline: Land, water and names to draw on, instead of the map of the world.
         visits: Visits of the prior; the most visited places are named if their names are known.
-
-    Raises:
-        InputError: If the secrets are not places, or the outline lies elsewhere.
-        MissingExtraError: If matplotlib is not installed.
     """
     scene = Scene.of(mechanism, prior, ground, place, outline, visits)
     figure = blank(_WIDTH, scene.height * _WIDTH / 12 + 1.35)
@@ -326,9 +323,7 @@ def _mark(ax: Axes, at: Floats, marker: str, size: int, label: str, colour: str)
 def noise_maps(held: MechanismFile, *, outline: Outline | None = None, visits: Visits | None = None) -> Figure:
     """Return the maps of `picture` for noise for coordinates, on the cells of the file's prior.
 
-    Raises:
-        InputError: If there is no prior.
-        MissingExtraError: If matplotlib is not installed.
+    Raises `InputError` if there is no prior. Raises `MissingExtraError` if matplotlib is not installed.
     """
     return picture(*on_cells(held), outline=outline, visits=visits)
 

@@ -265,8 +265,7 @@ def _made(design: Design, nouns: str, source: str) -> list[str]:
 def best_section(bound: CoordinateBound, loss: float) -> Section:
     """Return the comparison of a loss with a bound for all mechanisms.
 
-    Raises:
-        InputError: If no mechanism with the guarantee can have this loss.
+    Raises `InputError` if no mechanism with the guarantee can have this loss.
     """
     stated = amount_at_most(loss, bound.loss_unit)
     return Section(

@@ -26,9 +26,8 @@ _TYPES: Final = {"object": (dict,), "array": (list,), "string": (str,), "integer
 def registry_entry(facts: ReportFacts) -> dict[str, Any]:
     """Return the entry of a deployment; what a file does not say is left to be filled in.
 
-    Raises:
-        InputError: If a guarantee is not proved, or the file guarantees no epsilon.
-        DataError: If the entry does not fit the schema of the registry.
+    Raises `InputError` if a guarantee is not proved, or the file guarantees no epsilon. Raises `DataError` if the
+    entry does not fit the schema of the registry.
     """
     rated = [each for each in facts.promises if each.kind not in ("error", "nothing")]
     if not facts.holds or not rated:

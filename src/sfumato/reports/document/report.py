@@ -106,10 +106,8 @@ class Report(CompactRepr):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report as a page (.html) or JSON, or an entry of the registry of deployments (.yaml).
 
-        Raises:
-            FileError: If it cannot be written.
-            InputError: If the name has another ending, or an entry has no proved epsilon.
-            MissingExtraError: If jinja2 is not installed.
+        Raises `FileError` if it cannot be written. Raises `InputError` if the name has another ending, or an entry
+        has no proved epsilon. Raises `MissingExtraError` if jinja2 is not installed.
         """
         suffix = Path(path).suffix.lower()
         if suffix == ".html":
@@ -141,6 +139,10 @@ def report(
 ) -> Report:
     """Return the report of a mechanism, with each of its guarantees proved again.
 
+    Raises `InputError` if a requirement has another form, its radius does not fit the secrets, the outline lies
+    elsewhere, or an entry has no proved epsilon. Raises `DataError` if the sweep is not a table of designs, or no
+    visit is in the region.
+
     Args:
         held: The content of a mechanism file, or a design.
         visits: Visits for cost, attacks and risks of true points; by default those that the file stores.
@@ -153,11 +155,6 @@ def report(
         ledger: The ledger of what reports are charged to.
         registry: A file (.yaml) for an entry of the registry of differential-privacy deployments.
         when: The time of writing; now if None.
-
-    Raises:
-        InputError: If a requirement has another form, its radius does not fit the secrets, the outline lies
-            elsewhere, or an entry has no proved epsilon.
-        DataError: If the sweep is not a table of designs, or no visit is in the region.
 
     Example:
         >>> import sfumato as sf
@@ -259,10 +256,8 @@ def report_file(
 ) -> Report:
     """Return the report of a mechanism file, with the command and the script that make it again.
 
-    Raises:
-        FileError: If the file is not one of a mechanism.
-        InputError: As `report`.
-        DataError: As `report`, or if the visits cannot be read.
+    Raises `FileError` if the file is not one of a mechanism. Raises `InputError` as `report`. Raises `DataError`
+    as `report`, or if the visits cannot be read.
     """
     texts = tuple(require)
     required = read_requirements(texts)

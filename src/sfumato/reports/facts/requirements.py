@@ -117,8 +117,7 @@ class Required(CompactRepr):
 def read_requirements(texts: Iterable[str]) -> Required:
     """Read requirements such as ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``.
 
-    Raises:
-        InputError: If one has neither form.
+    Raises `InputError` if one has neither form.
     """
     risks, measured = [], []
     for text in texts:

@@ -83,14 +83,12 @@ def outline(path: str | os.PathLike[str]) -> Outline:
     """Read an outline from a GeoJSON file: polygons, lines and named points in degrees (WGS84).
 
     Polygons are land, with their borders, unless a property such as ``natural`` or ``kind`` calls them water. A
-    property ``name`` of a polygon or a point is its name. Nothing else of the file is kept.
+    property ``name`` of a polygon or a point is its name. Nothing else of the file is kept. Raises `FileError` if
+    the file cannot be read or is too large. Raises `DataError` if it is not GeoJSON, is not in degrees, or holds
+    nothing to draw.
 
     Args:
         path: The file, of at most 20 MB.
-
-    Raises:
-        FileError: If the file cannot be read or is too large.
-        DataError: If it is not GeoJSON, is not in degrees, or holds nothing to draw.
     """
     return outline_of(_read(Path(path)), Path(path).name)
 

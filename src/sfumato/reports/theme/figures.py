@@ -148,17 +148,14 @@ def say_instead(ax: Axes, sentence: str) -> None:
 def save_picture(figure: Figure, path: str | os.PathLike[str], theme: Theme = LIGHT) -> None:
     """Write a figure as PNG, SVG or PDF, by the ending of its name; whole or not at all.
 
-    The same figure makes the same bytes with the same version of matplotlib: no file holds a date.
-    Text in SVG and PDF stays text, which can be searched and read aloud.
+    The same figure makes the same bytes with the same version of matplotlib: no file holds a date. Text in SVG and
+    PDF stays text, which can be searched and read aloud. Raises `InputError` if the name has another ending.
+    Raises `FileError` if the file cannot be written.
 
     Args:
         figure: A figure of this package.
         path: The file, which ends in .png, .svg or .pdf.
         theme: `LIGHT` or `DARK`.
-
-    Raises:
-        InputError: If the name has another ending.
-        FileError: If the file cannot be written.
     """
     suffix = check_suffix(path)
     with atomically(path) as temporary, temporary.open("wb") as file:
@@ -194,12 +191,10 @@ def written(figure: Figure, file: IO[bytes], suffix: str, theme: Theme = LIGHT) 
 def as_svg(figure: Figure, *, title: str, description: str) -> str:
     """Return a figure as SVG to be put into an HTML page.
 
-    It fills the available width. Text stays text. Its colours are variables such as ``var(--ink, #1a1a1a)``,
-    which `style_sheet` sets for light and dark pages. It has no script and no external reference. Its ids depend
-    on figure, title and description, so that different figures on a page have different ids.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
+    It fills the available width. Text stays text. Its colours are variables such as ``var(--ink, #1a1a1a)``, which
+    `style_sheet` sets for light and dark pages. It has no script and no external reference. Its ids depend on
+    figure, title and description, so that different figures on a page have different ids. Raises
+    `MissingExtraError` if matplotlib is not installed.
     """
     file = BytesIO()
     written(figure, file, ".svg")
