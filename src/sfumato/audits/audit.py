@@ -313,7 +313,6 @@ def _entry(notion: Notion, mechanism: Mechanism) -> Entry:
 
 
 def _title(notion: Notion) -> str:
-    """Return the notion's name with all that distinguishes it from others of the same key."""
     parts: list[str] = []
     for name, value in notion.stated.items():
         if isinstance(value, Divergence):

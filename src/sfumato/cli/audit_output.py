@@ -45,7 +45,6 @@ def finish(
 
 
 def _print(audit: Audit) -> None:
-    """Print the entries as a table, then in words."""
     from ..reports.facts import notions_of
     from ..reports.sentences import notion_rows, notion_words
     from .screen import Screen, print_table
@@ -61,7 +60,6 @@ def _print(audit: Audit) -> None:
 
 
 def _print_verdicts(verdicts: list[Verdict]) -> int:
-    """Print whether each requirement holds; return the exit code of the worst."""
     from ..reports.sentences import requirement_words
 
     for verdict in verdicts:
@@ -72,7 +70,6 @@ def _print_verdicts(verdicts: list[Verdict]) -> int:
 def _write(
     audit: Audit, verdicts: list[Verdict], path: Path, file: Path | None, proved: ProvedPromises | None
 ) -> None:
-    """Write the findings as JSON or as a page, whole or not at all."""
     from ..reports.document import Origin, audit_page, file_facts
 
     if path.suffix.lower() == ".html":

@@ -122,7 +122,6 @@ def _write_program(design: Design, output: DesignOutput) -> None:
 
 
 def _write_noise(design: Design, output: DesignOutput) -> None:
-    """Write and print planar noise that loses less than a program."""
     from dataclasses import replace
 
     from ..files import MechanismFile, save
@@ -215,7 +214,6 @@ def _publish_places(
 
 
 def _print_report(summary: Summary, target: Path, *, verbose: bool) -> None:
-    """Write the Markdown report, and print its most important sentences, or all of it."""
     from .._system import atomically
     from .screen import Screen, print_summary
 
@@ -299,7 +297,6 @@ def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
 
 
 def _loss_held_out(noise: CoordinateNoise, visits: Visits) -> str:
-    """Return a sentence on the loss of noise on held-out visits."""
     import numpy as np
 
     from ..geo import Projection

@@ -243,7 +243,6 @@ def _list_of(commands: Mapping[str, Any]) -> str:
 
 
 def _option_hint(error: Any, command: Any, commands: Mapping[str, Any], program: str) -> str:
-    """Return a hint on a usage error of a command, or of the group `program` itself (None)."""
     tried, wrong = getattr(error, "option_name", None) or "", getattr(error, "param", None)
     own = [] if command is None else command.params
     if wrong is not None and wrong in own:

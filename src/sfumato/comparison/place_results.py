@@ -259,7 +259,6 @@ def _proved(row: PlaceRow) -> float:
 
 
 def _bars(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Figure:
-    """Return a figure with a bar for each mechanism: its loss, or at equal loss its epsilon."""
     unit, at_loss = comparison.unit, comparison.equal == "loss"
     lengths = {row.name: row.epsilon if at_loss else _proved(row) for row in rows}
     names = sorted((name for name in _STYLES if name in lengths), key=lambda name: lengths[name])

@@ -181,7 +181,6 @@ def compare_places(
 
 
 def _check_file(name: str, file: MechanismFile, visits: Visits) -> None:
-    """Refuse a mechanism that does not serve all visits, or whose reports are tuples."""
     if file.tupling is not None:
         raise InputError(f"{name} reports tuples, which are not compared for points.", "compare it on its cells.")
     if name in NAMES:
@@ -342,7 +341,6 @@ class _PlaceFamilies:
         return bound if bound.lower > 0 else None
 
     def _bound_row(self, bound: CoordinateBound | None, epsilon: float) -> PlaceRow:
-        """Record a bound and return its row, or the row that there is none."""
         if bound is None:
             return PlaceRow.missing(ANY, epsilon, NOT_REACHED)
         self.bounds.append(bound)

@@ -268,7 +268,6 @@ def _panels(rows: list[PriorRow], comparison: PriorComparison, *, narrow: bool) 
 
 
 def _lines(rows: list[PriorRow], comparison: PriorComparison, width: float) -> Figure:
-    """Return a figure of losses against epsilon, with the bound of the optimum."""
     lines = []
     names = dict.fromkeys(row.name for row in rows)
     families = [name for name in dict.fromkeys(name.replace(_REMAP, "") for name in names) if name != OPTIMUM]

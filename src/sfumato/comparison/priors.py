@@ -147,7 +147,6 @@ def compare_priors(
 
 
 def _check_file(name: str, file: MechanismFile, prior: Prior) -> None:
-    """Refuse a mechanism that is not on the secrets of the prior."""
     if not file.has_matrix:
         raise InputError(f"{name} is noise for coordinates, which is not on cells.", "compare it for points.")
     secrets = file.report_channel.secrets

@@ -157,7 +157,6 @@ class Comparison(CompactRepr, ABC, Generic[_Row]):
 
 @notebook_html.register
 def _of_comparison(comparison: Comparison) -> str:  # type: ignore[type-arg]
-    """Return the tables of a comparison and what they mean."""
     tables = ((table.caption, table.headings, table.rows) for table in comparison.tables(""))
     return tables_html(tables, " ".join(comparison.sentences()))
 

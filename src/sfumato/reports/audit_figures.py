@@ -114,7 +114,6 @@ def audit_figures(
 
 
 def _no_distances(mechanism: Mechanism, metric: Metric | None) -> str:
-    """Return why epsilon cannot be drawn against distance, or ""."""
     if metric is None:
         return "no distance of two secrets is given"
     logs, shown = finite_pairs(mechanism, metric)

@@ -229,7 +229,6 @@ def _view(corners: Floats) -> tuple[Floats, Floats]:
 
 
 def _high(corners: Floats) -> float:
-    """Return the height of a map, inches."""
     low, high = _view(corners)
     width, height = high - low
     return float(np.clip(_PANEL * height / width, 1.5, 7))

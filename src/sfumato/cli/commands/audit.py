@@ -127,7 +127,6 @@ def _plan(held: MechanismFile, knowledge: TableKnowledge, also: Iterable[Request
 
 
 def _audit_noise(held: MechanismFile, knowledge: TableKnowledge, also: Iterable[Request]) -> Audit:
-    """Return the audit of noise for coordinates on cells."""
     from ...audits import audit
     from ..mechanism_files import coarse_of
 
@@ -164,7 +163,6 @@ def _others(options: MechanismAuditOptions, what: str) -> list[str]:
 
 
 def _check_fit(options: MechanismAuditOptions, what: str, why: str) -> None:
-    """Refuse an option that has no meaning for what is audited."""
     for option in _others(options, what):
         raise InputError(f"{option} was given, {why}.", f"leave {option} out.")
 

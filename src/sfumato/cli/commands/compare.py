@@ -145,7 +145,6 @@ def _common(options: CompareOptions, unit: str) -> tuple[list[float], float | No
 def _compare_points(
     options: CompareOptions, visits: Visits, source: str, files: Mapping[str, MechanismFile]
 ) -> PlaceComparison:
-    """Compare mechanisms for points; print and write the comparison."""
     from ...comparison import ANY, NOT_REACHED, compare_places
     from ...core import CoordinatePrivacy
     from ...rounding import about, counted
@@ -186,7 +185,6 @@ def _compare_points(
 
 
 def _outcome(row: PlaceRow, at: str) -> str:
-    """Return the loss or the problem of a finished row."""
     from ...comparison import ANY
     from ...reports.sentences import loses_words
     from ...rounding import amount_at_least
@@ -201,7 +199,6 @@ def _outcome(row: PlaceRow, at: str) -> str:
 def _compare_cells(
     options: CompareOptions, visits: Visits, source: str, files: Mapping[str, MechanismFile]
 ) -> PriorComparison:
-    """Compare mechanisms on cells; print and write the comparison."""
     from ...comparison import compare
     from ...optimal import check_size
     from ..screen import Screen
@@ -232,7 +229,6 @@ def _compare_cells(
 
 
 def _cell_line(row: PriorRow, unit: str, given: bool) -> str:
-    """Return a line about a finished row."""
     from ...core.units import per_unit
     from ...reports.sentences import loses_words
     from ...rounding import about

@@ -140,7 +140,6 @@ def _goals(options: ConvertOptions, inputs: AuditInputs) -> Iterator[tuple[str, 
 
 
 def _print(claim: Claim, chains: list[Derivation], missing: dict[str, InputError], *, steps: bool) -> None:
-    """Print the steps to each claim that follows, or all claims as a table."""
     from ...privacy import VOCABULARY
     from ...rounding import at_most
     from ..screen import Screen, print_table
@@ -169,7 +168,6 @@ def _print(claim: Claim, chains: list[Derivation], missing: dict[str, InputError
 
 
 def _as_dict(chain: Derivation) -> dict[str, Any]:
-    """Return a claim that follows, and its steps, for JSON."""
     from ...divergences import NAMED
 
     divergence = chain.claim.context.get("divergence")

@@ -126,7 +126,6 @@ def command(options: DesignOptions) -> None:
 
 
 def _check_limit(options: DesignOptions) -> None:
-    """Refuse options that ``--max-loss`` excludes."""
     if options.max_loss is None:
         return
     leave = "leave one of them out."
@@ -147,7 +146,6 @@ def _outline(options: DesignOptions) -> Outline | None:
 
 
 def _prior_data(options: DesignOptions) -> PriorData:
-    """Return the visits, some of them held out, or points instead."""
     if options.population is not None or (options.visits is None and options.region is not None):
         return _points(options)
     visits, source = visits_of(options)
@@ -223,7 +221,6 @@ def _goal_of(name: str, options: DesignOptions, visits: Visits, unit: str) -> De
 def _search_epsilon(
     options: DesignOptions, site: Site, prior: Prior, goal: DesignGoal, *, gap: float, medians: Visits | None
 ) -> FoundEpsilon:
-    """Return the epsilon that reaches a goal, with its design."""
     from ...core import CoordinatePrivacy, MetricPrivacy, ThresholdPrivacy
     from ...geo import Lattice
     from ...optimal import find_epsilon

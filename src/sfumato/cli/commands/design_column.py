@@ -111,7 +111,6 @@ def command(options: ColumnOptions) -> None:
 
 
 def _check_figure(options: ColumnOptions) -> None:
-    """Refuse ``--figure`` if it cannot be drawn; without it there is no figure."""
     if options.figure is None:
         options.refuse(("dark",), "was given, but no figure is drawn.", "add --figure bars.png.")
         return

@@ -72,7 +72,6 @@ def command(options: DistanceOptions) -> None:
 def _measures(
     p: Floats, q: Floats, options: DistanceOptions, metric: Metric | None, relation: Relation | None
 ) -> Iterator[tuple[str, float]]:
-    """Yield the distances and divergences from one distribution to another, by name."""
     import numpy as np
 
     from ...divergences import NAMED, MaxDivergence, Renyi

@@ -182,7 +182,6 @@ def command(
 
 
 def _print_settled(console: Screen, estimate: Estimate, withheld: Collection[int], *, complete: bool) -> None:
-    """Print the districts that the reports determine, and the number of withheld shares."""
     from ...estimation import MOST_PLACES
     from ...geo import Places
     from ...reports.sentences import MANY_PLACES, district_rows, settled_words, withheld_words
@@ -216,7 +215,6 @@ def _print_settled(console: Screen, estimate: Estimate, withheld: Collection[int
 def _print_largest(
     console: Screen, estimate: Estimate, heading: str, *, whole: bool, withheld: Collection[int] = ()
 ) -> None:
-    """Print the largest shares that are not withheld."""
     from ...reports.sentences import share_rows
     from ..screen import print_table
 
@@ -250,7 +248,6 @@ def _remove_stale(paths: Iterable[Path], written: Collection[Path]) -> list[Path
 
 
 def _label_columns(space: Space) -> dict[str, list[str]]:
-    """Return the labels of secrets as texts of a table, by column."""
     from ...core import JointSpace
     from ...tables import check_seen, label_texts
 
@@ -282,7 +279,6 @@ def _write_shares(estimate: Estimate, path: Path, withheld: Collection[int]) -> 
 
 
 def _write_districts(districts: Districts, path: Path) -> None:
-    """Write the share of each district, with interval, middle and side."""
     from ...tables import write_rows
 
     sure, count = districts.intervals, len(districts)
@@ -293,7 +289,6 @@ def _write_districts(districts: Districts, path: Path) -> None:
 def _print_margins(
     console: Screen, margins: Mapping[str, Estimate], withheld: Mapping[str, Collection[int]]
 ) -> None:
-    """Print the largest shares of each column, and the number of withheld ones."""
     from ...reports.sentences import withheld_words
 
     for name, margin in margins.items():
@@ -305,7 +300,6 @@ def _print_margins(
 
 
 def _write_margins(margins: Mapping[str, Estimate], path: Path, withheld: Mapping[str, Collection[int]]) -> None:
-    """Write the shares of all columns, empty where they are withheld."""
     from ...tables import label_texts, write_rows
 
     sure = next(iter(margins.values())).intervals

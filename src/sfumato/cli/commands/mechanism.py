@@ -97,7 +97,6 @@ def command(options: FormulaOptions) -> None:
 
 
 def _planar_noise(options: FormulaOptions) -> CoordinateNoise:
-    """Return noise for coordinates around the middle of the region."""
     from ...geo import Projection
     from ...mechanisms.planar import CoordinateNoise
 

@@ -108,7 +108,6 @@ def command(options: SweepOptions) -> None:
 
 
 def _amounts(options: SweepOptions, unit: str) -> tuple[list[float], list[float]]:
-    """Return the epsilons and the distortions that the options ask for."""
     with option("--epsilons"):
         rates = amounts_of(options.epsilons, unit, per=True, what="epsilon")
     with option("--distortions"):
@@ -166,7 +165,6 @@ def _meaning(site: Site, rates: list[float], on_cells: bool, *, averaged: bool, 
 
 
 def _point_line(point: Point) -> str:
-    """Return a line about a finished design."""
     from ...reports.sentences import loses_words
     from ...rounding import about
 
@@ -230,7 +228,6 @@ def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: 
 
 
 def _noise(points: list[Point]) -> list[str]:
-    """Return sentences on planar noise: where it was chosen, its slack, and where it was not considered."""
     from ...core.naming import slack_words
 
     sentences, made = [], [point.design for point in points if point.design]
@@ -247,7 +244,6 @@ def _noise(points: list[Point]) -> list[str]:
 
 
 def _ties(designs: list[Design]) -> list[str]:
-    """Return which of several mechanisms of equal loss were chosen."""
     from ...reports.sentences import tie_words
 
     broken = [design.tie_gap for design in designs if design.tie_gap is not None]

@@ -109,7 +109,6 @@ def _single(file: Path) -> MechanismFile:
 
 
 def _accountant(tupling: Tupling, path: Path | None) -> FamilyAccountant:
-    """Return the accountant of the distributions of a table, or of all secrets."""
     from ...mechanisms.tupling import FamilyAccountant
 
     if path is None:
@@ -186,7 +185,6 @@ def _planned(
 
 
 def _comparable(inner: Sequence[MechanismFile]) -> bool:
-    """Return whether all files hold a loss in one unit, and one prior."""
     from numpy import array_equal
 
     priced = [(each.prior, each.loss.unit) for each in inner if each.prior is not None and each.loss is not None]

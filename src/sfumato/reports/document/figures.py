@@ -158,7 +158,6 @@ def atlas_figure(notions: Iterable[NotionFacts]) -> PageFigure:
 
 
 def _drawing(values: Mapping[str, str], caption: str, name: str, corners: Sequence[tuple[float, float]]) -> str:
-    """Return the atlas as SVG, with the upper left corners of its columns."""
     boxes = {
         key: (x + _GUTTER / 2, y + _TOP + row * (_HEIGHT + _GAP))
         for (_, keys), (x, y) in zip(_COLUMNS, corners, strict=True)

@@ -49,7 +49,6 @@ def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
 
 
 def _sections(facts: ReportFacts, maps: Sequence[PageFigure], required: tuple[str, ...]) -> Iterator[PageSection]:
-    """Yield the sections of a report, the appendix last."""
     subject, several, attacks, constraints = facts.subject, len(facts.promises), facts.attacks, facts.constraints
     yield PageSection("What is protected", words.subject_words(subject), figures=tuple(maps))
     for number, promise in enumerate(facts.promises, 1):

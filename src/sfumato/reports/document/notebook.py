@@ -64,7 +64,6 @@ def _of_prior(prior: Prior) -> str:
 
 @notebook_html.register
 def _of_mechanism(mechanism: Mechanism) -> str:
-    """Return what a mechanism is and what its maker promises; nothing here is proved."""
     n, m = mechanism.shape
     labels = mechanism.secrets.labels
     unused = int((~(mechanism.weights != 0).any(axis=0)).sum())
@@ -82,7 +81,6 @@ def _of_mechanism(mechanism: Mechanism) -> str:
 
 @notebook_html.register
 def _of_design(design: Design) -> str:
-    """Return what is proved of a design, what it costs, and how near it is to the best."""
     if design.has_program:
         summary = summarise(design)
         maps = _maps(MechanismFile(design.mechanism, design.problem.prior, guarantees=()))
@@ -131,7 +129,6 @@ def _of_metric(metric: Metric) -> str:
 
 @notebook_html.register
 def _of_file(file: MechanismFile) -> str:
-    """Return the content of a mechanism file; nothing here is proved."""
     rows = [
         ("Mechanism", shorten(repr(file.mechanism))),
         ("Prior", "none" if file.prior is None else shorten(repr(file.prior))),
@@ -149,7 +146,6 @@ def _of_attacks(result: AttackResult) -> str:
 
 @notebook_html.register
 def _of_estimate(result: PopulationEstimate) -> str:
-    """Return the largest shares that the reports settle."""
     estimate, withheld = result.estimate, result.withheld
     order = sorted(set(range(len(estimate.space))) - withheld, key=lambda at: -float(estimate.probabilities[at]))
     headings, rows = share_rows(estimate, order[:_FEW])

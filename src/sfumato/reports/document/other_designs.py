@@ -142,7 +142,6 @@ def _known(held: MechanismFile, loss: Loss, visits: Visits | None) -> Known:
 def _designs(
     held: MechanismFile, prior: Prior, loss: Loss, options: OtherDesigns, known: Known
 ) -> Iterator[FrontierFacts]:
-    """Yield designs with other epsilons and all other guarantees of the file."""
     promise = next(each for each in held.guarantees if isinstance(each, MetricPrivacy))
     others = [each for each in held.guarantees if each is not promise]
     for times, seconds in options.each():
@@ -170,7 +169,6 @@ def _designs(
 
 
 def _scaled(promise: MetricPrivacy, times: float) -> tuple[Quantity, Asked]:
-    """Return a multiple of the epsilon of a guarantee, and the guarantee with it."""
     if isinstance(promise, VertexPrivacy):
         of_points = promise.promise
         epsilon = _rounded(times * of_points.epsilon)

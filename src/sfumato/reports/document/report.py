@@ -211,7 +211,6 @@ def report(
 
 
 def _outside(held: MechanismFile, visits: Visits) -> int:
-    """Return the number of visits that a file does not serve."""
     if not held.has_matrix:
         inside = held.noise.serves(visits.lat, visits.lon)
     elif isinstance(held.report_channel.secrets, Places):

@@ -184,7 +184,6 @@ def _promise_of_noise(held: MechanismFile) -> PromiseFacts:
 def _beliefs(
     epsilon: float, unit: str, distances: Iterable[Quantity], slack_m: float, known: Known = Known.PROVED
 ) -> list[BeliefFacts]:
-    """Return the beliefs that an epsilon allows at some distances, after one fresh report and several."""
     beliefs = []
     for distance in distances if math.isfinite(epsilon) else ():
         apart = distance.value

@@ -144,7 +144,6 @@ def _usual_risk(held: MechanismFile, visits: Visits | None) -> RiskFacts | None:
 def _costs(
     design: Design, held: MechanismFile, ground: Metric | None, visits: Visits | None
 ) -> tuple[tuple[CostFacts, ...], Quantity | None]:
-    """Return the costs of a design, from true points first, and the loss under a smoothed prior."""
     mechanism, problem, certificate, loss = design.mechanism, design.problem, design.certificate, design.loss
     space, reports = mechanism.secrets, mechanism.observables
     best, reached = _optimum(design)
@@ -190,7 +189,6 @@ def _on_points(
 
 
 def _optimum(design: Design) -> tuple[Quantity, Quantity]:
-    """Return the proved bound of a design's objective, and the design's value."""
     certificate = design.certificate
     if certificate.objective == "distortion":
         unit = design.problem.distance.unit if design.problem.distance is not None else ""

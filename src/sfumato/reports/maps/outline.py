@@ -136,8 +136,6 @@ class _DamagedError(Exception):
 
 
 class _Builder:
-    """Collects and counts shapes and names."""
-
     def __init__(self, source: str) -> None:
         self.source = source
         self.shapes: list[Shape] = []
