@@ -122,6 +122,10 @@ class VisitsOptions(CommandOptions):
     people: People = None
     skip_damaged: SkipDamaged = False
 
+    def about_visits(self) -> list[str]:
+        """Return which of these were given."""
+        return self.non_default("lat", "lon", "user_column", "people", "skip_damaged")
+
 
 @dataclass(frozen=True, kw_only=True)
 class LatticeOptions(VisitsOptions):

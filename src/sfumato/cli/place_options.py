@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..errors import InputError
 from .messages import option, say
-from .options import PlaceOptions
+from .options import PlaceOptions, VisitsOptions
 from .progress import working
 
 if TYPE_CHECKING:
@@ -37,28 +37,18 @@ _RANGE: Final = re.compile(r"\s*([0-9.eE+-]+)\s*\.\.\s*([0-9.eE+-]+)\s*(.*?)\s*:
 _NUMBER: Final = re.compile(r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
-def visits_from(
-    path: Path | None,
-    lat: str | None = None,
-    lon: str | None = None,
-    user_column: str | None = None,
-    people: str | None = None,
-    *,
-    skip_damaged: bool = False,
-) -> tuple[Visits, str]:
+def visits_of(path: Path | None, options: VisitsOptions) -> tuple[Visits, str]:
     """Return the visits of a file, or of the synthetic city, and their name in words; print where they are."""
     from ..geo import is_city, read_visits, synthetic_city, whereabouts
     from ..rounding import counted
 
     if path is None or is_city(path):
-        options = {"--lat": lat, "--lon": lon, "--user-column": user_column, "--people": people}
-        options["--skip-damaged"] = "" if skip_damaged else None
-        given = next((name for name, value in options.items() if value is not None), None)
-        if given is not None and path is None:
-            raise InputError(f"{given} was given without a file of visits.", "name the file, or leave it out.")
-        if given is not None:
-            problem = f"{given} was given, but {str(path)!r} names the built-in city, which is no file."
-            raise InputError(problem, f"leave out {given}.")
+        given = options.about_visits()
+        if given and path is None:
+            raise InputError(f"{given[0]} was given without a file of visits.", "name the file, or leave it out.")
+        if given:
+            problem = f"{given[0]} was given, but {str(path)!r} names the built-in city, which is no file."
+            raise InputError(problem, f"leave out {given[0]}.")
         why = "no file was given, so this uses" if path is None else f"{str(path)!r} names"
         say(f"Note: {why} {BUILT_IN}.", err=True)
         return synthetic_city(), BUILT_IN
@@ -67,8 +57,9 @@ def visits_from(
             f"there is no file {str(path)!r}.", "check the path; values with spaces need quotes: '500 m'."
         )
     with working("Reading the visits"):
-        stated = cast("People | None", people)
-        visits = read_visits(path, lat=lat, lon=lon, user=user_column, people=stated, skip_damaged=skip_damaged)
+        columns: Any = {"lat": options.lat, "lon": options.lon, "user": options.user_column}
+        people = cast("People | None", options.people)
+        visits = read_visits(path, **columns, people=people, skip_damaged=options.skip_damaged)
     for remark in visits.notes:
         say(f"Note: {remark}", err=True)
     if visits.user is None and path.is_dir():
@@ -77,28 +68,13 @@ def visits_from(
     return visits, f"{counted(len(visits), 'visit')} in {'standard input' if _piped(path) else path.name}"
 
 
-def optional_visits(path: Path | None, user: str | None, **options: Any) -> Visits | None:
+def optional_visits(path: Path | None, user: str | None, options: VisitsOptions) -> Visits | None:
     """Return the visits of ``--visits``, of all users; refuse options about visits without it."""
     if path is not None:
-        return visits_from(path, **options)[0]
-    for name, value in {"user": user, **options}.items():
-        if value:
-            raise InputError(
-                f"--{name.replace('_', '-')} was given without --visits.", "add the file or the folder of visits."
-            )
+        return visits_of(path, options)[0]
+    for name in (*(() if user is None else ("--user",)), *options.about_visits()):
+        raise InputError(f"{name} was given without --visits.", "add the file or the folder of visits.")
     return None
-
-
-def visits_of(options: Any) -> tuple[Visits, str]:
-    """Return the visits of the options, and their name in words."""
-    return visits_from(
-        options.visits,
-        options.lat,
-        options.lon,
-        options.user_column,
-        options.people,
-        skip_damaged=options.skip_damaged,
-    )
 
 
 def name_of(visits: Path | None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from ..messages import option as named
-from ..options import People, SfmFile, SkipDamaged, User
+from ..options import People, SfmFile, SkipDamaged, User, VisitsOptions
 from ..place_options import optional_visits
 from ..progress import working
 
@@ -77,7 +77,7 @@ def command(
             "leave it out",
             "design with --attacker-finds, which gives a mechanism for which it is proved.",
         )
-    read = optional_visits(visits, user, people=people, skip_damaged=skip_damaged)
+    read = optional_visits(visits, user, VisitsOptions(people=people, skip_damaged=skip_damaged))
     chosen: Visits | None = None
     if not held.has_matrix:
         with named(str(file)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -130,7 +130,7 @@ def _visits_by_name(options: ReproduceOptions) -> dict[str, Visits]:
     """Return the visits of each file by its name without ending, or those of the invented city of the studies."""
     from sfumato_papers.invented_city import invented_city
 
-    from ..place_options import visits_from
+    from ..place_options import visits_of
 
     files = options.files or []
     if not files:
@@ -140,9 +140,7 @@ def _visits_by_name(options: ReproduceOptions) -> dict[str, Visits]:
         if path.stem in visits:
             raise InputError(f"two files have the name {path.stem!r}.", "rename one of them.")
         skip = options.skip_damaged and (path.is_dir() or not any(each.is_dir() for each in files))
-        visits[path.stem], _ = visits_from(
-            path, options.lat, options.lon, options.user_column, options.people, skip_damaged=skip
-        )
+        visits[path.stem], _ = visits_of(path, replace(options, skip_damaged=skip))
     return visits
 
 

@@ -36,7 +36,7 @@ from ..place_options import (
     prior_of,
     promise_of,
     region_of,
-    visits_from,
+    visits_of,
 )
 
 if TYPE_CHECKING:
@@ -105,9 +105,7 @@ def command(options: CompareOptions) -> None:
         check_drawable()
     check_outputs([options.output, options.figure], options.sources or [])
     path, files = _sources(options.sources or [])
-    visits, source = visits_from(
-        path, options.lat, options.lon, options.user_column, options.people, skip_damaged=options.skip_damaged
-    )
+    visits, source = visits_of(path, options)
     compare = _compare_cells if on_cells else _compare_points
     if not compare(options, visits, source, files).complete:
         raise typer.Exit(PARTIAL)

@@ -148,7 +148,7 @@ def _outline(options: DesignOptions) -> Outline | None:
 def _prior_data(options: DesignOptions) -> PriorData:
     if options.population is not None or (options.visits is None and options.region is not None):
         return _points(options)
-    visits, source = visits_of(options)
+    visits, source = visits_of(options.visits, options)
     if options.held_out is None:
         return PriorData(visits, source)
     with option("--held-out"):

@@ -60,7 +60,7 @@ def command(options: DesignUsersOptions) -> None:
     with option("--epsilon"):
         promise = CoordinatePrivacy(options.epsilon)
     area = region_of(options.region)
-    visits, _ = visits_of(options)
+    visits, _ = visits_of(options.visits, options)
     shape: Any = options.lattice
     heading = "Designing (Ctrl-C ends after the running designs; a second one ends at once)"
     with StopOnInterrupt() as stop, working(heading) as update:

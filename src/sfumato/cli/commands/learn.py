@@ -74,7 +74,7 @@ def command(options: LearnOptions) -> None:
     check_outputs([options.output, options.page, options.checkpoints], [options.visits])
     _check_numbers(options)
     max_loss_m = max_loss_of(options.max_loss, "m")
-    visits, _ = visits_of(options)
+    visits, _ = visits_of(options.visits, options)
     places = cells_over(visits, options.region, options.cell, options.cells)
     if options.epsilon is not None:
         promise_of(options.epsilon, places.metric("euclidean", unit="km"), "--epsilon")

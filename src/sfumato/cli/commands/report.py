@@ -21,6 +21,7 @@ from ..options import (
     SkipDamaged,
     User,
     UserColumn,
+    VisitsOptions,
 )
 from ..outputs import check_outputs
 
@@ -85,9 +86,8 @@ def command(
     check_time(frontier_time)
     required = read_required(require)
     held = read_mechanism_file(file)
-    read = optional_visits(
-        visits, user, lat=lat, lon=lon, user_column=user_column, people=people, skip_damaged=skip_damaged
-    )
+    columns = VisitsOptions(lat=lat, lon=lon, user_column=user_column, people=people, skip_damaged=skip_damaged)
+    read = optional_visits(visits, user, columns)
     if read is not None and user is not None:
         read = read.of_user(user)
     books = None if ledger is None else open_ledger(ledger, key_file)

@@ -58,7 +58,7 @@ def command(options: SweepOptions) -> None:
     check_outputs([target, picture], [options.visits])
     if not on_cells:
         rates, least = _amounts(options, "km")
-    visits, _ = visits_of(options)
+    visits, _ = visits_of(options.visits, options)
     if on_cells:
         site = site_of_cells(options, visits, options.loss)
         rates, least = _amounts(options, site.distances.unit)

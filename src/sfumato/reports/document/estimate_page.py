@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import MissingExtraError
 from ...escaping import figure as outside
@@ -25,7 +24,7 @@ from .layout import file_section
 from .page import Page, PageFigure, PageSection, PageTable
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 
 _LARGEST: Final = 15  # rows in sight
@@ -157,18 +156,13 @@ def _bars(estimate: Estimate, withheld: Collection[int]) -> PageFigure:
     sure = estimate.intervals
     lines = "" if sure is None else f" Each line is a {words.confidence_words(sure)}."
     caption = f"{what}.{lines}"
-    svg = as_svg(_drawn(estimate, order), title="Bars of the estimated shares", description=caption)
-    return PageFigure(f'<div style="max-width: 30rem">{svg}</div>', caption)
-
-
-def _drawn(estimate: Estimate, order: NDArray[np.intp]) -> Figure:
     figure = blank(3.9, 0.24 * len(order) + 1.1)
     ax = figure.subplots()
     shares, at = 100 * estimate.probabilities[order], range(len(order))
     ax.barh(at, shares, height=0.7, color=(LIGHT.series[0], 0.4), edgecolor=LIGHT.series[0], linewidth=0.7)
     least, most = float(shares.min()), float(shares.max())
-    if estimate.intervals is not None:
-        lower, upper = 100 * estimate.intervals.lower[order], 100 * estimate.intervals.upper[order]
+    if sure is not None:
+        lower, upper = 100 * sure.lower[order], 100 * sure.upper[order]
         ax.hlines(at, lower, upper, color=LIGHT.ink, linewidth=1.3)
         ax.plot([*lower, *upper], [*at, *at], "|", color=LIGHT.ink, markersize=7, markeredgewidth=1.3)
         least, most = min(least, float(lower.min())), max(most, float(upper.max()))
@@ -178,4 +172,5 @@ def _drawn(estimate: Estimate, order: NDArray[np.intp]) -> Figure:
     ax.set_xlabel("share (%)")
     ax.set_ylabel(outside(estimate.space.unit or ""))
     ax.grid(axis="x", color=LIGHT.grid)
-    return figure
+    svg = as_svg(figure, title="Bars of the estimated shares", description=caption)
+    return PageFigure(f'<div style="max-width: 30rem">{svg}</div>', caption)

@@ -13,13 +13,7 @@ from ...files import MechanismFile, promised_pairs
 from ...geo import DISTANCES, Lattice, Places, Visits
 from ...ledgers import Ledger, amount_text
 from ...optimal import Design
-from ...proofs import (
-    EpsilonProof,
-    NoiseCertificate,
-    expected_loss_above,
-    prove_guarantees,
-    worst_loss_above,
-)
+from ...proofs import EpsilonProof, NoiseCertificate, expected_loss_above, prove_guarantees, worst_loss_above
 from .attacks import information_of, noise_attacks, single_attacks
 from .mechanism import constraints_of, cost_of, kind_of_loss, noise_cost, promises_of, radius_of, subject_of
 from .requirements import usual_risk
