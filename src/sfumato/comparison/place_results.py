@@ -299,9 +299,7 @@ def _bars(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Fi
         at_epsilon = f"{about(comparison.values[0], 4)}/{unit}"
         said = f"mean distance from the true point to the report ({unit}) at epsilon {at_epsilon}"
     ax.set_xlabel(fill(said, int(_PER_INCH * width)))
-    ax.set_xlim(0, _WIDE * end)
-    ax.set_ylim(-0.5, len(names) + 0.35 + 0.3 * narrow)
-    ax.set_yticks([])
+    ax.set(xlim=(0, _WIDE * end), ylim=(-0.5, len(names) + 0.35 + 0.3 * narrow), yticks=[])
     ax.grid(axis="x", alpha=0.25)
     ax.set_axisbelow(True)
     return figure

@@ -227,8 +227,7 @@ def loss_figure(
     ax.set_xticks(epsilons, [about(each, 3) for each in epsilons])
     ax.set_xticks([], minor=True)
     ax.set_xlabel(f"epsilon{f' (per {per})' if per else ''}: larger guarantees less")
-    ax.set_ylabel(fill(f"{labels[1]} ({unit})" if unit else labels[1], _PER_LINE))
-    ax.set_ylim(0, TOP * blind)
+    ax.set(ylabel=fill(f"{labels[1]} ({unit})" if unit else labels[1], _PER_LINE), ylim=(0, TOP * blind))
     ax.grid(alpha=0.25)
     ax.set_axisbelow(True)
     columns = 2 if size[0] == BROAD else 1

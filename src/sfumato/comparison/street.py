@@ -172,8 +172,7 @@ def _draw_along(ax: Axes, found: Street, walks: Iterable[tuple[Walk, str, str]])
     ax.set_yticks([], minor=True)
     ax.set_ylim(0.45, 1.15 * max(2.0, found.cells.factor.value))
     ax.set_xlim(found.metres[0], found.metres[-1])
-    ax.set_xlabel("position across the border (m)")
-    ax.set_ylabel("times as likely as from the person on the right")
+    ax.set(xlabel="position across the border (m)", ylabel="times as likely as from the person on the right")
     ax.set_title("One report, step by step across a border", fontsize=10, loc="left")
     ax.legend(fontsize=9, loc="lower left", frameon=False)
     ax.grid(alpha=0.25)
@@ -203,9 +202,8 @@ def _draw_ratios(ax: Axes, found: Street, walks: Iterable[tuple[Walk, str, str]]
     ticks = [tick for tick in (1 / 4, 1 / 3, 1 / 2, 1 / 1.5, 1, 1.5, 2, 3, 4) if 1 / wide < tick < wide]
     ax.set_xticks(ticks, [f"{tick:.3g}" if tick >= 1 else f"1/{1 / tick:.3g}" for tick in ticks])
     ax.set_xticks([], minor=True)
-    ax.set_xlim(1 / wide, wide)
-    ax.set_ylim(1.5, -0.55)
-    ax.set_yticks([])
-    ax.set_xlabel("times as probable from one as from the other")
+    ax.set(
+        xlim=(1 / wide, wide), ylim=(1.5, -0.55), yticks=[], xlabel="times as probable from one as from the other"
+    )
     allowed = up(up(found.epsilon * found.apart_m) / 1000)
     ax.set_title(f"All reports; the guarantee allows {factor_at_most(allowed, 5)}", fontsize=10, loc="left")

@@ -159,11 +159,7 @@ def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metri
         say_instead(
             ax, "A report reveals nothing that a figure shows:\ndelta is 0, or nearly so, at every epsilon."
         )
-    ax.set_xlabel("epsilon")
-    ax.set_ylabel("delta, rounded up")
-    ax.set_yscale("log")
-    ax.set_ylim(_LEAST_DELTA, 1.5)
-    ax.set_xlim(0, seen)
+    ax.set(xlabel="epsilon", ylabel="delta, rounded up", yscale="log", ylim=(_LEAST_DELTA, 1.5), xlim=(0, seen))
     ax.set_title("Privacy profile: what each epsilon leaves unprotected", fontsize=11)
     _legend_below(figure, ax, 1)
     return figure
@@ -201,10 +197,7 @@ def trade_off_figure(
             text = f"Gaussian curve, mu {at_most(mu, 3)}"
             ax.plot(alpha, GaussianTradeOff(mu)(alpha), color=ORANGE, linestyle="--", label=text)
     ax.set_xlabel("false alarms (probability)")
-    ax.set_ylabel("missed detections (probability)")
-    ax.set_xlim(0, 1)
-    ax.set_ylim(0, 1)
-    ax.set_aspect("equal")
+    ax.set(ylabel="missed detections (probability)", xlim=(0, 1), ylim=(0, 1), aspect="equal")
     ax.set_title("Trade-off: how well the best test distinguishes two secrets", fontsize=11)
     _legend_below(figure, ax, 1)
     return figure
@@ -250,10 +243,7 @@ def bands_figure(bands: Sequence[Band], columns: int = 2) -> Figure:
             say_instead(ax, "As far as a figure shows,\na report may lead to any belief.")
         ax.set_title(outside(band.title), fontsize=10)
         ax.set_xlabel("probability of the fact before the report")
-        ax.set_ylabel("probability after it")
-        ax.set_xlim(0, 1)
-        ax.set_ylim(0, 1)
-        ax.set_aspect("equal")
+        ax.set(ylabel="probability after it", xlim=(0, 1), ylim=(0, 1), aspect="equal")
         ax.grid(alpha=0.3)
     for ax in list(axes.flat)[len(bands) :]:
         ax.set_visible(False)
@@ -344,14 +334,12 @@ def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
         colour_bar(scale, norm, ax, "ordered pairs of secrets", counts=True)
     label = f"epsilon {briefly_at_most(slope)}{per}"
     ax.plot([0, reach], [0, slope * reach], color=ORANGE, linestyle="--", label=label)
-    ax.set_xlabel("distance" + (f" ({unit})" if unit else ""))
-    ax.set_ylabel("largest ln of a likelihood ratio")
+    ax.set(xlabel="distance" + (f" ({unit})" if unit else ""), ylabel="largest ln of a likelihood ratio")
     hidden = int(np.isposinf(logs).sum())
     if hidden:
         text = f"{hidden:,} pairs are infinite and not shown"
         ax.text(0.98, 0.03, text, transform=ax.transAxes, ha="right", va="bottom")
-    ax.set_ylim(0, 1.05 * max(top, _LEAST))
-    ax.set_xlim(0, 1.03 * reach)
+    ax.set(ylim=(0, 1.05 * max(top, _LEAST)), xlim=(0, 1.03 * reach))
     _legend_below(figure, ax, 2)
     return figure
 

@@ -116,8 +116,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             for whole in priors[:1]:
                 blind = 100 * prior_vulnerability(whole)
                 hits.axhline(blind, color=colours[i % len(colours)], linewidth=0.8, linestyle=(0, (1, 3)))
-    left.set_xlabel(f"epsilon (per {unit})" if unit else "epsilon")
-    left.set_ylabel(label)
+    left.set(xlabel=f"epsilon (per {unit})" if unit else "epsilon", ylabel=label)
     epsilons = [point.epsilon for point in done if point.epsilon is not None]
     if epsilons and max(epsilons) >= _WIDE * min(epsilons) > 0:
         left.set_xscale("log")

@@ -236,8 +236,7 @@ def _high(corners: Floats) -> float:
 
 def _finish(ax: Axes) -> None:
     """Replace the axes of a map by a scale bar and a north arrow."""
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(xticks=[], yticks=[])
     for spine in ax.spines.values():
         spine.set_visible(True)
     scale_bar(ax)
@@ -308,10 +307,7 @@ def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str) ->
 
 def _frame(ax: Axes, corners: Floats, title: str) -> None:
     low, high = _view(corners)
-    ax.set_aspect("equal")
-    ax.set_xlim(low[0], high[0])
-    ax.set_ylim(low[1], high[1])
-    ax.set_title(title)
+    ax.set(aspect="equal", xlim=(low[0], high[0]), ylim=(low[1], high[1]), title=title)
 
 
 def _mark(ax: Axes, at: Floats, marker: str, size: int, label: str, colour: str) -> None:

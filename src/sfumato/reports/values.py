@@ -149,9 +149,7 @@ def _bars(ax: Axes, shares: Floats, space: Space, title: str, label: str) -> Non
     step = -(-len(shares) // _NAMED)
     at = range(0, len(shares), step)
     ax.set_yticks(at, [outside(_name(space, k)) for k in at])
-    ax.set_xlim(0, 1.05 * 100 * float(shares.max()))
-    ax.set_title(title)
-    ax.set_xlabel(label)
+    ax.set(xlim=(0, 1.05 * 100 * float(shares.max())), title=title, xlabel=label)
     ax.grid(axis="x", color=LIGHT.grid)
 
 

@@ -169,8 +169,7 @@ def _bars(estimate: Estimate, withheld: Collection[int]) -> PageFigure:
     ax.set_yticks(at, [outside(shorten(words.share_label(estimate.space.labels[s]), _LONGEST)) for s in order])
     ax.set_ylim(len(order) - 0.4, -0.6)  # the first on top
     ax.set_xlim(min(0.0, 1.05 * least), 1.05 * most)
-    ax.set_xlabel("share (%)")
-    ax.set_ylabel(outside(estimate.space.unit or ""))
+    ax.set(xlabel="share (%)", ylabel=outside(estimate.space.unit or ""))
     ax.grid(axis="x", color=LIGHT.grid)
     svg = as_svg(figure, title="Bars of the estimated shares", description=caption)
     return PageFigure(f'<div style="max-width: 30rem">{svg}</div>', caption)

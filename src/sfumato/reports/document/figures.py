@@ -109,8 +109,7 @@ def frontier_figures(facts: ReportFacts) -> tuple[PageFigure, ...]:
     ax.set_xlabel(outside(f"epsilon ({rate})" if rate else "epsilon"))
     mean = "loss for the worst" if designs[0].objective == "worst-case" else "loss on average"
     ax.set_ylabel(outside(f"{mean} ({unit})" if unit else mean))
-    ax.set_ylim(0, 1.15 * max(losses) or 1.0)
-    ax.set_xlim(left=0)
+    ax.set(ylim=(0, 1.15 * max(losses) or 1.0), xlim=(0, None))
     ax.grid(alpha=0.3)
     caption = "What privacy costs: to the left epsilon is smaller, and a report reveals less."
     if known:
