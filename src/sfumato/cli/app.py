@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Final, TextIO
+from typing import Final
 
 import typer
 
@@ -83,7 +83,8 @@ def options(
 
 def main() -> None:
     """Run the command line; errors end as a message and an exit code."""
-    warnings.showwarning = _show_warning
+    # Where in the code a warning comes from means nothing to the user.
+    warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}", err=True)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter shows its number
@@ -92,15 +93,3 @@ def main() -> None:
     except KeyboardInterrupt:  # before a command has begun
         say("Interrupted.", err=True)
         sys.exit(130)
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    del category, filename, lineno, file, line  # where in the code means nothing to the user
-    say(f"Warning: {message}", err=True)

@@ -36,14 +36,6 @@ def check_ending(path: Path | None, ending: str, *, page: bool = False) -> None:
         )
 
 
-def check_picture(path: Path | None) -> None:
-    """Check that the name of a picture has the ending of one."""
-    from ..reports.theme import check_suffix
-
-    if path is not None:
-        check_suffix(path)
-
-
 def check_drawable() -> None:
     """Raise MissingExtraError before the work if figures cannot be drawn."""
     from ..reports.theme import blank
@@ -53,10 +45,13 @@ def check_drawable() -> None:
 
 def picture_of(options: PlaceOptions | ColumnOptions, target: Path) -> Path | None:
     """Return the file of a picture: ``--figure``, or next to the result; None for no picture."""
+    from ..reports.theme import check_suffix
+
     if not options.picture:
         options.refuse(("figure", "dark"), "was given with --no-picture.", "leave one of them out.")
         return None
-    check_picture(options.figure)
+    if options.figure is not None:
+        check_suffix(options.figure)
     return options.figure or target.with_suffix(".png")
 
 

@@ -98,7 +98,9 @@ def summarise(
         of: The noun for the visits.
     """
     facts = of_design(design, ground, visits, held_out)
-    subject, status = facts.subject, _status(design)
+    subject = facts.subject
+    stopped = not design.finished and design.status is not Status.RESTRICTED
+    status = (f"NOT FINISHED: {stopped_words(design)}.",) if stopped else ()
     guarantees = (*_guarantees(facts), *map(constraint_item, facts.constraints))
     costs = _costs(facts, of)
     if facts.smoothed is not None:
@@ -231,11 +233,6 @@ def _attacks(facts: Overview, of: str = "visits", *, brief: bool = False) -> tup
 def _optimum(facts: Overview, by: str, loss: str = "this loss", guesses: int = 0) -> str:
     counts = len(facts.promises), len(facts.constraints)
     return optimum_words(facts.costs[-1], facts.subject, *counts, by, loss=loss, guesses=guesses)
-
-
-def _status(design: Design) -> tuple[str, ...]:
-    stopped = not design.finished and design.status is not Status.RESTRICTED
-    return (f"NOT FINISHED: {stopped_words(design)}.",) if stopped else ()
 
 
 def _remarks(design: Design) -> list[str]:

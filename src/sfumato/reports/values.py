@@ -90,10 +90,10 @@ class _Scene(NamedTuple):
             ax.set_ylabel(outside(secrets.unit or ""))
             return
         if which == 1:
-            title = f"What is reported\nfrom {outside(_name(secrets, self.true, _SHORT))}"
+            title = f"What is reported\nfrom {outside(shorten(secrets.labels[self.true], _SHORT))}"
             _bars(ax, self.mechanism.matrix[self.true], reports, title, "share of reports (%)")
         else:
-            title = f"What they believe\nafter {outside(_name(reports, self.report, _SHORT))}"
+            title = f"What they believe\nafter {outside(shorten(reports.labels[self.report], _SHORT))}"
             belief = self.mechanism.posterior(self.prior)[self.report]
             _bars(ax, belief, secrets, title, "probability (%)")
         ax.annotate(
@@ -148,13 +148,9 @@ def _bars(ax: Axes, shares: Floats, space: Space, title: str, label: str) -> Non
     ax.set_ylim(-0.7, len(shares) - 0.3)
     step = -(-len(shares) // _NAMED)
     at = range(0, len(shares), step)
-    ax.set_yticks(at, [outside(_name(space, k)) for k in at])
+    ax.set_yticks(at, [outside(shorten(space.labels[k], _LONGEST)) for k in at])
     ax.set(xlim=(0, 1.05 * 100 * float(shares.max())), title=title, xlabel=label)
     ax.grid(axis="x", color=LIGHT.grid)
-
-
-def _name(space: Space, position: int, most: int = _LONGEST) -> str:
-    return shorten(space.labels[position], most)
 
 
 def _legend(figure: Figure, columns: int) -> None:

@@ -121,9 +121,9 @@ def test_repeated_reports_meet_the_exact_answer():
             hit += joint.max()
             error += (d @ joint).min()
         assert found.hit is not None
-        assert found.hit.lower <= hit <= found.hit.upper
+        assert found.hit.least <= hit <= found.hit.most
         assert found.error is not None
-        assert found.error.lower <= error <= found.error.upper
+        assert found.error.least <= error <= found.error.most
 
 
 def test_repeated_reports_of_points_find_the_nearer_guess():
@@ -132,8 +132,8 @@ def test_repeated_reports_of_points_find_the_nearer_guess():
     one, many = repeated_attacks(p, np.array([0.5, 0.5]), (1, 20), points=points)
     assert one.error is not None
     assert many.error is not None
-    assert one.error.lower <= 10.0 <= one.error.upper  # the error of the likelier of two points
-    assert many.error.upper < 5.0
+    assert one.error.least <= 10.0 <= one.error.most  # the error of the likelier of two points
+    assert many.error.most < 5.0
 
 
 @pytest.mark.parametrize("kind", [pytest.param("points", marks=pytest.mark.slow), "cells"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 from typer import Option
 
@@ -12,9 +12,6 @@ from ..messages import option as named
 from ..options import People, SfmFile, SkipDamaged, User, VisitsOptions
 from ..place_options import optional_visits
 from ..progress import working
-
-if TYPE_CHECKING:
-    from ...geo import Visits
 
 
 def command(
@@ -60,8 +57,7 @@ def command(
     from ...errors import InputError
     from ...files import read_mechanism_file
     from ...geo import Lattice, Places
-    from ...proofs import PlaceDistortion
-    from ...reports.facts import point_attacks, risk_of, subject_of
+    from ...reports.facts import point_attacks, risk_of, subject_of, visits_in
     from ...reports.sentences import attack_words, risk_words, table_words
     from ..mechanism_files import coarse_of
     from ..screen import Screen, print_table
@@ -78,18 +74,16 @@ def command(
             "design with --attacker-finds, which gives a mechanism for which it is proved.",
         )
     read = optional_visits(visits, user, VisitsOptions(people=people, skip_damaged=skip_damaged))
-    chosen: Visits | None = None
-    if not held.has_matrix:
-        with named(str(file)):
-            coarse = coarse_of(held, read)
-        mechanism, about_cells = coarse.mechanism, coarse.sentence
-    else:
-        mechanism, about_cells = held.report_channel, ""
-        if held.tupling is not None:
-            with named(str(file)):
-                mechanism = held.tupling.channel()
+    target: Any
+    with named(str(file)):
+        if held.has_matrix:
+            target = mechanism = (held.tupling or held.report_channel).channel()
+            about_cells = ""
+        else:
+            target = coarse_of(held, read)
+            mechanism, about_cells = target.mechanism, target.sentence
     space = mechanism.secrets
-    prior = held.prior
+    prior, chosen = held.prior, visits_in(held)  # as the file states them
     if read is not None:
         if not isinstance(space, Places):
             raise InputError(
@@ -100,16 +94,12 @@ def command(
         prior = Prior.from_visits(space, chosen)
     if prior is None:
         raise InputError(f"{file} holds no prior.", "add --visits with a file of visits.")
-    asked = next((each for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
-    if chosen is None and asked is not None:
-        chosen = asked.visits  # as the file states them
     if within is not None and chosen is None:
         raise InputError(
             "--within was given without --visits, and the file does not say where the true points are.",
             "add --visits with the file of visits.",
         )
     metric = space.metric(distance, unit="km" if isinstance(space, Places) and distance != "hamming" else None)
-    target = mechanism if held.has_matrix else coarse
     with working("Attacking"), nullcontext() if within is None else named("--within"):
         result = attack(
             target,

@@ -27,7 +27,7 @@ from ..options import (
     VisitsOptions,
     options_of,
 )
-from ..outputs import check_drawable, check_ending, check_outputs, check_picture, theme_of
+from ..outputs import check_drawable, check_ending, check_outputs, theme_of
 from ..place_options import (
     amounts_of,
     cells_over,
@@ -84,6 +84,8 @@ def command(options: CompareOptions) -> None:
     Several epsilons make a table each. A mechanism file has a row with the epsilon proved of it.
     Exit code 3 if there was not time for all, or a mechanism that may exist could not be made.
     """
+    from ...reports.theme import check_suffix
+
     if options.epsilons is not None and options.max_loss is not None:
         raise InputError(
             "both --epsilons and --max-loss were given.", "choose what the mechanisms have in common."
@@ -98,11 +100,11 @@ def command(options: CompareOptions) -> None:
             "add --cells 12x9, or leave it out.",
         )
     check_ending(options.output, ".csv", page=True)
-    check_picture(options.figure)
-    if options.dark and options.figure is None:
-        raise InputError("--dark was given, but no figure is drawn.", "add --figure compared.png.")
     if options.figure is not None:
+        check_suffix(options.figure)
         check_drawable()
+    elif options.dark:
+        raise InputError("--dark was given, but no figure is drawn.", "add --figure compared.png.")
     check_outputs([options.output, options.figure], options.sources or [])
     path, files = _sources(options.sources or [])
     visits, source = visits_of(path, options)

@@ -306,10 +306,8 @@ def _write_margins(margins: Mapping[str, Estimate], path: Path, withheld: Mappin
     rows: list[tuple[object, ...]] = []
     for name, margin in margins.items():
         shares = [None if s in withheld[name] else float(share) for s, share in enumerate(margin.probabilities)]
-        columns: list[Iterable[Any]] = [label_texts(margin.space), shares]
-        if margin.intervals is not None:
-            columns += [margin.intervals.lower, margin.intervals.upper]
-        rows += [(name, *row) for row in zip(*columns, strict=True)]
+        bounds = () if margin.intervals is None else (margin.intervals.lower, margin.intervals.upper)
+        rows += [(name, *row) for row in zip(label_texts(margin.space), shares, *bounds, strict=True)]
     write_rows([*_OF_COLUMNS, *(() if sure is None else _ENDS)], rows, path)
 
 

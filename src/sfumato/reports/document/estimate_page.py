@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 _LARGEST: Final = 15  # rows in sight
 _MOST: Final = 1_000  # rows of a page
 _TINY: Final = 1e-4  # shares that need no row each
-_NONE: Final[Mapping[str, Estimate]] = MappingProxyType({})
 _MADE: Final = (
     "Each report was changed at random by the mechanism. The estimate undoes this for the population as a whole, "
     "not for single people."
@@ -47,12 +45,12 @@ _LONGEST: Final = 24  # characters of a name
 def estimate_page(
     estimate: Estimate,
     known: Identifiability,
-    remarks: Sequence[str] = (),
+    remarks: Sequence[str],
     *,
-    margins: Mapping[str, Estimate] = _NONE,
-    outline: Outline | None = None,
-    file: FileFacts | None = None,
-    reports: FileFacts | None = None,
+    margins: Mapping[str, Estimate],
+    outline: Outline | None,
+    file: FileFacts | None,
+    reports: FileFacts | None,
 ) -> Page:
     """Return the page of an estimate; raise `InputError` if the outline lies elsewhere."""
     doubt = known.doubt_of(estimate)

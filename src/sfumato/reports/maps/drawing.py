@@ -27,6 +27,7 @@ _HALO: Final = 2.0  # points around a name
 _LINE: Final = 1.7  # height of a line of text with its halo, in font sizes
 _MOST: Final = 8  # names on one map
 _SHARE = 0.32  # largest width of a scale bar, as a share of the map
+_FIXED: Final[Any] = {"clip_on": False, "scalex": False, "scaley": False, "color": LIGHT.ink}
 _BELOW = -0.05  # its position below the map, as a share of the height
 _SLACK = 1e-12  # of a share, for sums of floats
 _LOWER: Final = 0.8  # of the height at the last point inside: contours pass around it, not through it
@@ -171,15 +172,13 @@ def scale_bar(ax: Axes) -> None:
     length, text = bar_length(1000 * (high - low))
     across = ax.get_xaxis_transform()
     ends = [low, low + length / 1000]
-    fixed: dict[str, Any] = {"clip_on": False, "scalex": False, "scaley": False, "color": LIGHT.ink}
-    ax.plot(ends, [_BELOW, _BELOW], transform=across, linewidth=1.6, marker="|", markersize=7, **fixed)
+    ax.plot(ends, [_BELOW, _BELOW], transform=across, linewidth=1.6, marker="|", markersize=7, **_FIXED)
     _note(ax, text, (ends[1], _BELOW), across, (6, 0), va="center")
 
 
 def north_arrow(ax: Axes) -> None:
     """Draw an arrow to the north below the right corner of a map whose up is north."""
-    fixed: dict[str, Any] = {"clip_on": False, "scalex": False, "scaley": False, "color": LIGHT.ink}
-    ax.plot([0.985], [_BELOW], transform=ax.transAxes, marker="^", markersize=6, linestyle="none", **fixed)
+    ax.plot([0.985], [_BELOW], transform=ax.transAxes, marker="^", markersize=6, linestyle="none", **_FIXED)
     _note(ax, "N", (0.985, _BELOW), ax.transAxes, (-6, 0), ha="right", va="center")
 
 

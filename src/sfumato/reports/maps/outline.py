@@ -32,6 +32,7 @@ _NAMES: Final = ("name", "Name", "NAME", "label", "title")
 _DEGREES: Final = ("OGC:1.3:CRS84", "OGC::CRS84", "EPSG::4326", "EPSG:4326")
 _EXPORT: Final = "export the outline of the region as GeoJSON in WGS84 degrees, longitude first."
 _COLUMNS: Final = ("name", "place", "place_name", "venue", "venue_name", "poi")
+_MOST_NAMES: Final = 30
 _LEAST: Final = 2  # visits to a place whose name is shown
 _LONGEST: Final = 28  # characters
 _SPREAD_M: Final = 300.0  # 90 % of the visits to one place are within this distance of its middle
@@ -72,10 +73,11 @@ class Outline(CompactRepr):
             parts = [ring[:, ::-1].tolist() for ring in shape.rings]
             line = shape.kind == "line"
             geometry = {"type": "LineString" if line else "Polygon", "coordinates": parts[0] if line else parts}
-            features.append(_feature(geometry, {"kind": shape.kind}))
+            features.append({"type": "Feature", "properties": {"kind": shape.kind}, "geometry": geometry})
         for name in self.names:
             point = {"type": "Point", "coordinates": [name.lon, name.lat]}
-            features.append(_feature(point, {"kind": "name", "name": name.text}))
+            properties = {"kind": "name", "name": name.text}
+            features.append({"type": "Feature", "properties": properties, "geometry": point})
         return {"type": "FeatureCollection", "features": features}
 
 
@@ -97,8 +99,7 @@ def outline_of(content: bytes | str, source: str) -> Outline:
     """Return the outline of the content of a GeoJSON file, whose name is used in messages; see `outline`."""
     shown = repr(plain(source))
     try:
-        text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
-        held = json.loads(text)
+        held = json.loads(content.decode("utf-8-sig") if isinstance(content, bytes) else content)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{shown} is not GeoJSON: it cannot be read as JSON.", _EXPORT) from error
     if not isinstance(held, dict) or not isinstance(held.get("type"), str):
@@ -106,7 +107,7 @@ def outline_of(content: bytes | str, source: str) -> Outline:
     named = held.get("crs")
     if named is not None and not any(each in json.dumps(named) for each in _DEGREES):
         raise DataError(f"the coordinates in {shown} are not in degrees (WGS84).", _EXPORT)
-    builder = _Builder(shown)
+    builder = _Builder()
     try:
         for geometry, properties in _geometries(held, 0):
             builder.add(geometry, properties)
@@ -136,8 +137,7 @@ class _DamagedError(Exception):
 
 
 class _Builder:
-    def __init__(self, source: str) -> None:
-        self.source = source
+    def __init__(self) -> None:
         self.shapes: list[Shape] = []
         self.names: list[Name] = []
         self._points = 0
@@ -248,10 +248,6 @@ def _read(path: Path) -> bytes:
     return content
 
 
-def _feature(geometry: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "Feature", "properties": properties, "geometry": geometry}
-
-
 @dataclass(frozen=True, slots=True)
 class Name:
     """A name at a place, latitude and longitude in degrees."""
@@ -262,7 +258,7 @@ class Name:
     visits: int  # to the place; 0 for names of an outline
 
 
-def most_visited(visits: Visits, most: int = 30) -> list[Name]:
+def most_visited(visits: Visits) -> list[Name]:
     """Return the names of the most visited places, the most visited first.
 
     Names are those of a column ``name``, ``place``, ``venue`` or the like; without one there are none. A
@@ -277,8 +273,8 @@ def most_visited(visits: Visits, most: int = 30) -> list[Name]:
     names: list[Name] = []
     array = np.array(texts, dtype=object)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    for text, number in ranked[: 2 * most]:
-        if number >= _LEAST and len(names) < most:
+    for text, number in ranked[: 2 * _MOST_NAMES]:
+        if number >= _LEAST and len(names) < _MOST_NAMES:
             named = array == text
             lat, lon = visits.lat[named], visits.lon[named]
             at = float(np.median(lat)), float(np.median(lon))

@@ -112,8 +112,8 @@ def _worst(cost: CostFacts, subject: SubjectFacts) -> str:
 
 def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts, of: str) -> str:
     name, worst, most = cost.name, _worst(cost, subject), most_amount(expected.most, expected.unit)
+    distance = "" if name == "euclidean" else f" ({name_phrase(name, 'distance')})"
     if cost.kind == "true point":
-        distance = "" if name == "euclidean" else f" ({name_phrase(name, 'distance')})"
         between = f"at most {most}"
         if expected.lower is not None and least_amount(expected.lower, expected.unit) != most:
             between = f"between {least_amount(expected.lower, expected.unit)} and {most}"
@@ -124,16 +124,14 @@ def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts, of: st
             "true one."
         )
     if cost.kind == "centres":
-        distance = "" if name == "euclidean" else f" ({name_phrase(name, 'distance')})"
         return (
             f"Average distance from the centre of the true cell to the reported place: at most {most}{worst}"
             f"{distance}. The position within the cell is not counted."
         )
-    if _by_numbers(cost, subject):
-        way = _WAY if subject.circle is not None else ""
+    way = _WAY if subject.circle is not None and name == "absolute" else ""
+    if name == "absolute" and cost.kind in ("loss", "distance") and subject.kind in ("numbers", "ranges"):
         return f"Average difference between the report and the true number: at most {most}{worst}{way}."
     if cost.kind == "distance":
-        way = _WAY if subject.circle is not None and name == "absolute" else ""
         return (
             f"Average distance between the report and the true {nouns_of(subject)[0]}: at most {most}{worst}{way}."
         )
@@ -142,16 +140,6 @@ def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts, of: st
 
 def _named(subject: SubjectFacts) -> str:
     return {"cells": "place", "points": "lattice point"}.get(subject.kind, nouns_of(subject)[0])
-
-
-def _by_numbers(cost: CostFacts, subject: SubjectFacts) -> bool:
-    """Return whether the loss is the difference of the reported and the true number."""
-    return (
-        cost.kind in ("loss", "distance")
-        and cost.checked
-        and cost.name == "absolute"
-        and subject.kind in ("numbers", "ranges")
-    )
 
 
 def loses_words(loss: float, unit: str) -> str:
