@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import typer
 
+from .._system import atomically, owner_only
 from ..errors import InputError
 from .messages import PARTIAL, say
 from .outputs import draw
@@ -71,8 +73,6 @@ def check_bound_time(seconds: float, *, promised: bool) -> None:
 
 def write_places(design: Design, output: DesignOutput) -> None:
     """Write and print a design for places; exit with code 3 if its optimum was not reached."""
-    from .._system import owner_only
-
     with owner_only(len(output.data.visits.users()) <= 1):  # a prior of one person is that person's habits
         if design.has_program:
             _write_program(design, output)
@@ -122,7 +122,6 @@ def _write_program(design: Design, output: DesignOutput) -> None:
 
 
 def _write_noise(design: Design, output: DesignOutput) -> None:
-    from dataclasses import replace
 
     from ..files import MechanismFile, save
     from ..reports import Section, noise_maps, summarise_noise
@@ -175,8 +174,6 @@ def write_column(
     options: ColumnOptions,
 ) -> bool:
     """Write and print a design for categories or numbers; return whether its optimum was reached."""
-    from dataclasses import replace
-
     from ..files import MechanismFile, save
     from ..reports import summarise, values_picture
 
@@ -201,8 +198,6 @@ def _publish_places(
     remarks: Sequence[str],
 ) -> int:
     """Write and print the report, the maps and the report to sign of a file; return the exit code."""
-    from dataclasses import replace
-
     data, target = output.data, output.target
     found = output.site.search  # the epsilon that an outcome needs
     _print_report(replace(summary, brief=(*summary.brief, *found)), target, verbose=output.options.verbose)
@@ -214,7 +209,6 @@ def _publish_places(
 
 
 def _print_report(summary: Summary, target: Path, *, verbose: bool) -> None:
-    from .._system import atomically
     from .screen import Screen, print_summary
 
     with atomically(target.with_suffix(".md")) as temporary:
@@ -239,8 +233,6 @@ def _print_files(target: Path, figures: Sequence[Path], reporting: Reporting) ->
 
 def _with_bound(summary: Summary, design: Design, output: DesignOutput) -> Summary:
     """Return a summary with the bound for all mechanisms with the guarantee, if ``--bound-time`` asks for it."""
-    from dataclasses import replace
-
     from ..core import Prior, units
     from ..optimal import coordinate_bound
     from ..proofs import expected_loss_above
@@ -278,8 +270,6 @@ def _promise_of_points(design: Design) -> CoordinatePrivacy | None:
 
 def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
     """Return the shares that cannot be estimated from reports, and the districts whose shares can."""
-    from math import prod
-
     from ..estimation import MOST_PLACES, expected_districts, identifiability
     from ..reports.sentences import MANY_PLACES, expected_words, survey_words
 
@@ -311,8 +301,6 @@ def _loss_held_out(noise: CoordinateNoise, visits: Visits) -> str:
 
 def _advice(result: Design, solver: str) -> str:
     """Return a hint for a gap that a solver did not reach."""
-    from math import prod
-
     from ..optimal import SMALL_PROBLEM
     from ..rounding import at_most
 

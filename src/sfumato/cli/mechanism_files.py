@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import InputError
+from ..errors import InputError, argument
 from .messages import PARTIAL, option, say
 from .progress import StopOnInterrupt, working
 
@@ -100,7 +100,6 @@ def exit_code(outcome: Outcome | None) -> int:
 def charged_blur(held: MechanismFile, ledger: Ledger) -> Blur:
     """Return a blur that draws a file's reports and charges a ledger for them by the file's guarantee."""
     from ..core import MetricPrivacy
-    from ..errors import argument
     from ..ledgers import Blur
 
     if not held.has_matrix:

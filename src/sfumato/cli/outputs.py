@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from .._system import atomically, check_writable
 from ..errors import FileError, InputError, MissingExtraError
 from .messages import note
 from .progress import working
@@ -83,8 +84,6 @@ def check_folder(folder: Path) -> None:
 
 def write_json(content: object, path: Path) -> None:
     """Write JSON, whole or not at all."""
-    from .._system import atomically
-
     with atomically(path) as temporary:
         temporary.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
@@ -117,8 +116,6 @@ def theme_of(*, dark: bool) -> Theme:
 
 
 def _check_path(path: Path) -> None:
-    from .._system import check_writable
-
     folder = path.parent
     if len(os.fsencode(path.name)) > _LONGEST:
         raise FileError(f"the name {str(path)!r} is too long for a file.", "choose a shorter one.")

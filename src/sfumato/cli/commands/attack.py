@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
+from ...errors import InputError
 from ..messages import option as named
 from ..options import People, SfmFile, SkipDamaged, User, VisitsOptions
 from ..place_options import optional_visits
@@ -54,7 +55,6 @@ def command(
     """Attack a mechanism, and measure its leakage."""
     from ...attacks import attack
     from ...core import Prior
-    from ...errors import InputError
     from ...files import read_mechanism_file
     from ...geo import Lattice, Places
     from ...reports.facts import point_attacks, risk_of, subject_of, visits_in

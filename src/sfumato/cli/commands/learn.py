@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ...errors import InputError
+from ...errors import InfeasibleError, InputError, argument
 from ..messages import PARTIAL, say
 from ..options import Cell, Cells, MechanismOutput, Region, Seed, VisitsFile, VisitsOptions, options_of
 from ..outputs import check_ending, check_outputs
@@ -141,7 +141,6 @@ def _check_numbers(options: LearnOptions) -> None:
 def _least_loss_design(prior: Prior, places: Places, loss: Loss, epsilon: str, max_loss_m: float) -> Design:
     """Return the mechanism of least loss with metric privacy, if that is within the limit of the loss."""
     from ...core import MetricPrivacy
-    from ...errors import InfeasibleError, argument
     from ...optimal import design
     from ...rounding import amount, amount_at_least, amount_at_most
 

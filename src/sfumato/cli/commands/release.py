@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from ..._system import owner_only
+from ...errors import InputError, argument
 from ..mechanism_files import charged_blur, mechanisms_in
 from ..messages import say
 from ..options import KeyFile, Latitude, Longitude, People, SkipDamaged, UserColumn
@@ -102,7 +104,6 @@ def command(
     k reports of one person add up to k times epsilon. Other columns are left out, except those of --keep.
     The randomness is the operating system's; there is no seed. More: docs/how-to/pipeline.md.
     """
-    from ...errors import InputError
     from ...releases import check_receipt, prepare
     from ..progress import rows_line, working
 
@@ -174,7 +175,6 @@ def command(
 
 def _prior(text: str, held: MechanismFile | dict[str, Any], file: Path) -> tuple[str, Prior]:
     """Return the name and the prior of ``--prior``: uniform, that of the mechanism file, or a table."""
-    from ...errors import InputError
     from ..audit_knowledge import prior_from
 
     if isinstance(held, dict) or not held.has_matrix:
@@ -189,8 +189,6 @@ def _prior(text: str, held: MechanismFile | dict[str, Any], file: Path) -> tuple
 
 
 def _write_receipts(receipt: Receipt, paths: Sequence[Path]) -> None:
-    from ..._system import owner_only
-
     for path in paths:
         if path.suffix.lower() == ".html":
             from ...reports.document import receipt_page
@@ -203,7 +201,6 @@ def _write_receipts(receipt: Receipt, paths: Sequence[Path]) -> None:
 
 
 def _read(file: Path, by: str | None, columns: Sequence[str], **trust: Any) -> MechanismFile | dict[str, Any]:
-    from ...errors import InputError, argument
     from ...files import read_mechanism_file
 
     if by is None:
@@ -225,7 +222,6 @@ def _read(file: Path, by: str | None, columns: Sequence[str], **trust: Any) -> M
 
 def _check_columns(files: Mapping[str, MechanismFile], folder: Path) -> None:
     """Refuse a folder of mechanisms for places, whose names are not columns."""
-    from ...errors import InputError
     from ...geo import Places
 
     for name, each in files.items():

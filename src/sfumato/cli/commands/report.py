@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..._system import owner_only_like
 from ...errors import InputError
 from ..mechanism_files import among_others, check_report, check_time, exit_code, read_required, typed
 from ..messages import say
@@ -69,7 +70,6 @@ def command(
     Every guarantee of the file is proved again; claims of its writer are not used. Exit code 0 if all guarantees,
     linear constraints and requirements hold, 1 if one fails, 3 if one is not decided.
     """
-    from ..._system import owner_only_like
     from ...files import read_mechanism_file
     from ...reports.document import SECONDS, Origin, report
     from ...reports.maps import outline as read_outline

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from typer import Argument, Option
 
+from ..._system import owner_only_like
+from ...errors import InfeasibleError, InputError
 from ..audit_knowledge import family_from, mechanism_from
 from ..mechanism_files import prove_tuples
 from ..messages import option, say
@@ -52,8 +54,6 @@ def command(
     for every two secrets, or with --family (distribution privacy) for every two distributions.
     The file does not hold the family; audit it with the same table.
     """
-    from ..._system import owner_only_like
-    from ...errors import InputError
     from ...files import MechanismFile, save
     from ...mechanisms.tupling import TuplePrivacy
     from ...rounding import at_most, counted, exactly
@@ -142,7 +142,6 @@ def _planned(
     most: int,
 ) -> tuple[int, DummyPlan]:
     """Return the place and the plan of the mechanism with the least loss, or else with the fewest dummies."""
-    from ...errors import InfeasibleError
     from ...mechanisms.tupling import plan_dummies
     from ...rounding import counted
     from ..screen import Screen
