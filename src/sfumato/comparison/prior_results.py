@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from math import inf, isfinite
 from textwrap import fill
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..core.units import per_unit
 from ..escaping import figure as outside
@@ -307,21 +307,11 @@ def _panel(ax: Axes, rows: list[PriorRow], families: list[str], values: list[flo
         if not isfinite(value):
             ax.text(0.02, height, "none", transform=ax.get_yaxis_transform(), va="center", fontsize=8, color=_GREY)
             continue
-        colour = _BLACK if row.name == OPTIMUM else _ORANGE if remapped else _BLUE
-        marker = "*" if row.name == OPTIMUM else "s" if remapped else "o"
-        size = 11 if row.name == OPTIMUM else 6
-        hollow = "white" if remapped else colour
-        ax.plot(
-            [value],
-            [height],
-            linestyle="none",
-            marker=marker,
-            markersize=size,
-            color=colour,
-            markerfacecolor=hollow,
-            zorder=3,
-            clip_on=False,
-        )
+        marker, size, colour = ("s", 6, _ORANGE) if remapped else ("o", 6, _BLUE)
+        if row.name == OPTIMUM:
+            marker, size, colour = "*", 11, _BLACK
+        look: Any = {"linestyle": "none", "marker": marker, "markersize": size, "color": colour, "zorder": 3}
+        ax.plot([value], [height], markerfacecolor="white" if remapped else colour, clip_on=False, **look)
     ax.set_xlim(0, 1.08 * max([reach, _NOTHING, *filter(isfinite, values)]))
     ax.grid(axis="x", alpha=0.3)
     for k in range(len(families)):

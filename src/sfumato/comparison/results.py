@@ -193,17 +193,9 @@ def loss_figure(
     ax = figure.subplots()
     for each in lines:
         epsilons = sorted(each.losses)
-        ax.plot(
-            epsilons,
-            [each.losses[epsilon] for epsilon in epsilons],
-            color=each.colour,
-            marker=each.mark,
-            markerfacecolor=LIGHT.paper if each.hollow else each.colour,
-            linestyle=each.line,
-            markersize=6,
-            linewidth=1.6,
-            label=each.label,
-        )
+        losses, face = [each.losses[epsilon] for epsilon in epsilons], LIGHT.paper if each.hollow else each.colour
+        style: Any = {"color": each.colour, "marker": each.mark, "linestyle": each.line, "label": each.label}
+        ax.plot(epsilons, losses, markerfacecolor=face, markersize=6, linewidth=1.6, **style)
     if bounds:
         x = sorted(bounds)
         y = [bounds[epsilon] for epsilon in x]

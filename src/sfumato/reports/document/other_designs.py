@@ -220,7 +220,7 @@ def frontier_from(
         if at <= 0 or lost < 0:
             problem = f"{os.fspath(path)!r} states a loss of {lost:g} with epsilon {at:g}, which no design has."
             raise DataError(problem, hint)
-        stated = (Quantity.exact(each, per, Known.STATED) for each, per in ((at, rate), (lost, unit)))
+        stated = Quantity.exact(at, rate, Known.STATED), Quantity.exact(lost, unit, Known.STATED)
         designs.append(FrontierFacts(*stated, this=False, objective=""))
     if len(designs) < 2:
         problem = f"{os.fspath(path)!r} holds no designs: its columns epsilon and loss have no numbers."
