@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import InputError, argument
 from .messages import PARTIAL, option, say
+from .outputs import check_ending
 from .progress import StopOnInterrupt, working
 
 if TYPE_CHECKING:
@@ -211,9 +212,7 @@ def check_report(path: Path | None) -> None:
             *(words if path.suffix.lower() == ".md" else []),
         )
     if path.suffix.lower() == ".html":
-        from ..reports.document import check_pages
-
-        check_pages()
+        check_ending(path, ".html", page=True)
 
 
 def check_time(seconds: float) -> None:

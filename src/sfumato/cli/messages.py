@@ -35,12 +35,6 @@ def say(line: str, *, err: bool = False) -> None:
     typer.echo(plain(line), err=err)
 
 
-def note(error: SfumatoError, what: str) -> None:
-    """Print what was not done, with the problem and hint of an error."""
-    for line in error_lines(error, f"Note: {what} "):
-        say(line, err=True)
-
-
 def error_lines(
     error: SfumatoError, heading: str = "Error: ", command: Any = None, *, values: bool = False
 ) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._system import atomically, check_writable
 from ..errors import FileError, InputError, MissingExtraError
-from .messages import note
+from .messages import error_lines, say
 from .progress import working
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ def draw(figure: Callable[[], Figure], path: Path | None, what: str, *, dark: bo
         with working("Drawing"):
             save_picture(figure(), path, theme_of(dark=dark))
     except MissingExtraError as error:
-        note(error, f"no {what} drawn.")
+        for line in error_lines(error, f"Note: no {what} drawn. "):
+            say(line, err=True)
         return []
     return [path]
 

@@ -162,7 +162,11 @@ def compare_places(
         rates = (CoordinatePrivacy(each, UNIT).epsilon for each in epsilons_of(epsilon))
         equal, values = "epsilon", tuple(dict.fromkeys(rates))
     else:
-        equal, values = "loss", (_limit(max_loss, blind),)
+        limit = units.parse(max_loss if max_loss is not None else 0.0, unit=UNIT, what="the loss")
+        if not limit > 0:
+            raise InputError(f"a loss of {max_loss} leaves no noise.", "allow a positive loss, such as '500 m'.")
+        check_loss(limit, UNIT, blind)
+        equal, values = "loss", (limit,)
     for name, file in (files or {}).items():
         _check_file(name, file, used)
     most = MOST_VERTICES if equal == "epsilon" else SEARCHED
@@ -490,14 +494,6 @@ def _in_km(metres: Bracket) -> Bracket:
     return Bracket(
         metres.lower / 1000 * (1 - _ROUNDING), metres.value / 1000, metres.upper / 1000 * (1 + _ROUNDING)
     )
-
-
-def _limit(max_loss: float | str | None, blind: Bracket) -> float:
-    limit = units.parse(max_loss if max_loss is not None else 0.0, unit=UNIT, what="the loss")
-    if not limit > 0:
-        raise InputError(f"a loss of {max_loss} leaves no noise.", "allow a positive loss, such as '500 m'.")
-    check_loss(limit, UNIT, blind)
-    return limit
 
 
 def _blind(visits: Visits) -> Bracket:

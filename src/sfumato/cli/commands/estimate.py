@@ -137,8 +137,7 @@ def command(
     with working("Estimating shares, and the districts that the reports settle"):
         result = estimate_received(received, method, None if intervals == "none" else intervals, failure, seed)
     found, known, margins, note = result.estimate, result.identifiability, result.margins, " ".join(result.notes)
-    doubt = known.doubt_of(found)
-    if doubt:
+    if doubt := known.doubt_of(found):
         say(f"Warning: {doubt}", err=True)
     console, withheld = Screen(), result.withheld
     _print_settled(console, found, withheld, complete=known.complete)

@@ -154,11 +154,12 @@ def _spread(receipt: Receipt) -> tuple[PageTable, ...]:
 
 def _columns(receipt: Receipt) -> PageTable:
     rows = (
-        ("In the released table", _listed(receipt.columns)),
-        ("Carried over unchanged, not covered by the bounds", _listed(receipt.columns_carried_over)),
-        ("Left out", _listed(receipt.columns_left_out)),
+        ("In the released table", receipt.columns),
+        ("Carried over unchanged, not covered by the bounds", receipt.columns_carried_over),
+        ("Left out", receipt.columns_left_out),
     )
-    return PageTable("Columns of the source and of the released table.", (), rows)
+    listed = tuple((title, ", ".join(names) or "none") for title, names in rows)
+    return PageTable("Columns of the source and of the released table.", (), listed)
 
 
 def _files(receipt: Receipt) -> PageTable:
@@ -176,10 +177,6 @@ def _files(receipt: Receipt) -> PageTable:
     return PageTable(
         "Fingerprints. A small source can be guessed from its fingerprint: do not publish it.", (), tuple(rows)
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) or "none"
 
 
 def budget_page(facts: LedgerBudgets) -> Page:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,13 +90,7 @@ def registry_entry(facts: ReportFacts) -> dict[str, Any]:
 
 def registry_faults(entry: object) -> Iterator[str]:
     """Yield where an entry does not fit the schema of the registry."""
-    return _faults(entry, _schema(), "the entry")
-
-
-@cache
-def _schema() -> dict[str, Any]:
-    schema: dict[str, Any] = json.loads(_SCHEMA.read_text(encoding="utf-8"))
-    return schema
+    return _faults(entry, json.loads(_SCHEMA.read_text(encoding="utf-8")), "the entry")
 
 
 def _faults(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
