@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -47,8 +47,7 @@ class PriorData(NamedTuple):
     remark: str = ""  # on the data that the design depends on
 
 
-@dataclass(frozen=True, slots=True)
-class DesignOutput:
+class DesignOutput(NamedTuple):
     """The files of a design for places, and the data that its report is about."""
 
     options: DesignOptions

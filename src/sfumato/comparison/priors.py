@@ -456,7 +456,11 @@ def default_families(prior: Prior, metric: Metric) -> list[ParametricFamily]:
             0,
             ParametricFamily("planar geometric", lambda e: planar_geometric(space, f"{e!r}{unit}"), promises=True),
         )
-        families.append(ParametricFamily("planar Gaussian", lambda e: _gaussian(space, metric, e), promises=False))
+
+        def gaussian(epsilon: float) -> Mechanism:  # its mean size is about that of planar Laplace, 2 / epsilon
+            return PlanarGaussian(space, f"{2 / epsilon / math.sqrt(math.pi / 2)!r} {metric.unit}").mechanism()
+
+        families.append(ParametricFamily("planar Gaussian", gaussian, promises=False))
     elif _on_a_line(space, metric):
         families.insert(0, ParametricFamily("geometric", lambda e: geometric(space, e), promises=True))
     return families
@@ -504,8 +508,3 @@ def _on_a_line(space: Space, metric: Metric) -> bool:
         return False
     x = space.coordinates[:, 0]
     return bool(np.array_equal(np.abs(x[:, None] - x), metric.array))
-
-
-def _gaussian(space: Places, metric: Metric, epsilon: float) -> Mechanism:
-    """Return planar Gaussian noise whose mean size is about that of planar Laplace, 2 / epsilon."""
-    return PlanarGaussian(space, f"{2 / epsilon / math.sqrt(math.pi / 2)!r} {metric.unit}").mechanism()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from scipy.spatial import cKDTree
 from ..attacks import optimal
 from ..core import Mechanism, Metric, Prior
 from ..core.arrays import Floats
-from ..core.immutable import CompactRepr
 from ..errors import InputError, python
 from ..files import MechanismFile
 from ..geo import Cells, Places, Visits
@@ -114,9 +112,7 @@ def _legend(figure: Figure, ax: Axes, columns: int) -> None:
     )
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class Scene(CompactRepr):
+class Scene(NamedTuple):
     """A true place, a report from it and the best guess, with the geometry of the maps."""
 
     mechanism: Mechanism
