@@ -2,7 +2,6 @@
 
 from ..proofs import LinearConstraint
 from .closed_forms import ClosedForm, closed_form
-from .column_generation.solver import Generating
 from .coordinates import CoordinateBound, coordinate_bound
 from .coordinates.spacing import (
     MOST_VERTICES,
@@ -26,7 +25,7 @@ from .result import Choice, Design, SolvedProgram
 from .row_generation import LinearProgram, LinearSolver, Solution
 from .solver import Answer, Control, Progress, Solver, Status
 from .solver_registry import SMALL_PROBLEM, SOLVERS, Auto, Clarabel, Highs, resumable
-from .structured import Structured
+from .structured import Generating, Structured
 from .sweep import Point, sweep
 
 __all__ = [

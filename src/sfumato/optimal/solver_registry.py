@@ -17,7 +17,6 @@ from scipy.optimize import linprog
 from ..core.naming import DISTORTION
 from ..errors import InfeasibleError, InputError, MissingExtraError, SolverError, argument
 from .closed_forms import closed_form, fallback
-from .column_generation.solver import Generating
 from .effort import (
     NO_EDGES,
     NOT_QUICKER,
@@ -31,7 +30,7 @@ from .effort import (
 from .problem import Problem
 from .row_generation import LinearProgram, LinearSolver, Solution
 from .solver import Answer, Control, Solver, Status, Stop, gap_of, objective_of
-from .structured import Structured
+from .structured import Generating, Structured
 
 SMALL_PROBLEM = 2_500  # probabilities that a general back-end takes in seconds
 _MORE = 600  # secrets up to which the structured method is tried where generation stops short
@@ -241,14 +240,13 @@ class Auto(Solver):
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""
         simple = None if control.pairs == "spanner" else closed_form(problem, control.gap)
-        if simple is not None:
-            matrix = simple.mechanism.matrix
-            name = f"closed form: {simple.name} ({simple.reason})"
-            value = objective_of(problem, matrix)
-            return Answer(
-                matrix, 0.0, value, simple.bound, Status.OPTIMAL, (), name, simple.prices, None, simple.mechanism
-            )
-        return self._opinions(problem, control, start)
+        if simple is None:
+            return self._opinions(problem, control, start)
+        name, made = f"closed form: {simple.name} ({simple.reason})", simple.mechanism
+        value = objective_of(problem, made.matrix)
+        return Answer(
+            made.matrix, 0.0, value, simple.bound, Status.OPTIMAL, (), name, simple.prices, mechanism=made
+        )
 
     def _opinions(self, problem: Problem, control: Control, start: Answer | None) -> Answer:
         """Run the structured method and, on small problems, other solvers until one reaches the gap."""
@@ -290,9 +288,8 @@ class Auto(Solver):
         self, problem: Problem, control: Control, start: Answer | None, chosen: MethodChoice
     ) -> Answer | None:
         """Return the answer with generated observables; None where the problem needs the structured method."""
-        allocated = float(problem.loss.array.nbytes)
-        allocated += 0 if problem.exponents is None else problem.exponents.nbytes
-        check_generated(*problem.shape, allocated, control.gap)
+        arrays = [problem.loss.array, *([] if problem.exponents is None else [problem.exponents])]
+        check_generated(*problem.shape, float(sum(array.nbytes for array in arrays)), control.gap)
         of_pairs = chosen.of_pairs is not None
         answer = Generating(self.threads, folder=self.folder).own(problem, control, start, of_pairs=of_pairs)
         if answer is None:
@@ -310,13 +307,11 @@ def general_solvers() -> tuple[LinearSolver, ...]:
 def _better(problem: Problem, control: Control, best: Answer | None, other: Answer) -> Answer:
     """Return the better mechanism of two answers with the better bound: each is proved by itself."""
     sign = -1.0 if problem.objective == DISTORTION else 1.0
-    if best is None:
-        better, name = other, other.solver
-        bounded = other
-    else:
-        better = other if sign * other.value < sign * best.value else best
-        bounded = other if sign * other.bound > sign * best.bound else best
-        name = better.solver
+    better = other if best is None or sign * other.value < sign * best.value else best
+    bounded = other if best is None or sign * other.bound > sign * best.bound else best
+    name, log, state = better.solver, other.log, other.state
+    if best is not None:
+        log, state = best.log + other.log, best.state
         if better is other:
             name += f" (the {best.solver} stopped short)"
         elif bounded is other:
@@ -326,11 +321,8 @@ def _better(problem: Problem, control: Control, best: Answer | None, other: Answ
         status = Status.OPTIMAL
     elif status is Status.OPTIMAL:
         status = Status.INACCURATE
-    log = better.log if best is None else best.log + other.log
-    state = better.state if best is None else best.state
-    return replace(
-        better, bound=bounded.bound, prices=bounded.prices, solver=name, status=status, log=log, state=state
-    )
+    bound, prices = bounded.bound, bounded.prices
+    return replace(better, bound=bound, prices=prices, solver=name, status=status, log=log, state=state)
 
 
 SOLVERS: Final[Mapping[str, Callable[[], Solver]]] = {
@@ -344,10 +336,7 @@ SOLVERS: Final[Mapping[str, Callable[[], Solver]]] = {
 
 
 def resumable(name: str, folder: str | os.PathLike[str]) -> Solver:
-    """Return a solver that stores its state in a folder, created where missing, and resumes from it.
-
-    Its name is ``auto``, ``structured`` or ``generating``; other names raise an `InputError`.
-    """
+    """Return a solver that resumes from a folder: ``auto``, ``structured`` or ``generating``."""
     solver = solver_of(name)
     if not isinstance(solver, Auto | Structured | Generating):
         raise InputError(

@@ -1,26 +1,35 @@
-"""The structured interior-point method as a solver of design problems."""
+"""Solvers by the structured interior-point method: all observables at once, or generated ones."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from typing import Final
 
-from ..core.naming import DISTORTION
+import numpy as np
+
+from ..core.arrays import Floats
+from ..core.naming import DISTORTION, EXPECTED
 from ..errors import SolverError
 from ..mechanisms import merge_close_secrets
-from .effort import STRUCTURED, check_memory, cores
+from ..proofs import LeastCosts, Multipliers
+from .column_generation.price import Seen
+from .column_generation.program import Ints, Program, graph_of, program
+from .column_generation.rounds import ProvedRound, beside, generate
+from .effort import GENERATED, MOST_PRICES, OF_PAIRS, STRUCTURED, check_memory, cores, shortage_of_generated
 from .interior.checkpoints import state_folder
-from .interior.lapack import StoppedError
+from .interior.lapack import StoppedError, Workers
 from .interior.loop import Result, solve
 from .problem import Problem
-from .reduction import reduce
+from .reduction import Reduced, reduce
 from .row_generation import spanner_pairs
 from .solver import Answer, Control, Solver, Status, gap_of, objective_of, proved_bound, repair_answer
 
-ALMOST = 0.8
+_ALMOST = 0.8
 _LEAST = 1e-7  # exponent whose row has an inside in floats; secrets that are nearer to each other become one
-REPAIR_LIMIT = 20_000_000  # likelihood ratios that are quickly looked through
+_REPAIR_LIMIT = 20_000_000  # likelihood ratios that are quickly looked through
 _SHRINK = 2e-9  # of every exponent, and of a bounded loss, left for rounding to integers
+_SMALL: Final = 600  # secrets up to which threads cost more than they save
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +59,7 @@ class Structured(Solver):
         try:
             result = solve(
                 reduced,
-                replace(control, gap=ALMOST * control.gap),  # the bound for the whole problem is a little lower
+                replace(control, gap=_ALMOST * control.gap),  # the bound for the whole problem is a little lower
                 iteration_limit=self.iteration_limit,
                 warm=start.state if start is not None and isinstance(start.state, Result) else None,
                 threads=self.threads,
@@ -66,7 +75,7 @@ class Structured(Solver):
         bound = proved_bound(problem, prices)
         matrix, share = reduced.lift(result.matrix), 0.0
         # Iterates are strictly private by themselves, and repairing a large one takes as long as an iteration.
-        if problem.shape[0] ** 2 * problem.shape[1] <= REPAIR_LIMIT:
+        if problem.shape[0] ** 2 * problem.shape[1] <= _REPAIR_LIMIT:
             matrix, share = repair_answer(problem, matrix)
         value = objective_of(problem, matrix)
         status = result.status
@@ -86,3 +95,136 @@ def narrow_problem(problem: Problem, control: Control) -> Problem:
     if problem.objective == DISTORTION:
         limit -= _SHRINK * abs(limit)
     return replace(problem, exponents=exponents, max_loss=limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Generating(Solver):
+    """Observables generated coarse to fine, for an expected loss where each secret has few neighbours.
+
+    A program with few observables and all secrets is solved by the structured method's interior point. A small
+    program for every other observable proves that it is harmless, or adds it. Where the rows of neighbours imply
+    all others, as on a lattice with a guarantee per metre, they are the only ones; else rows of other pairs join
+    where they matter. It can be stopped at any time. Other problems are passed to the structured method.
+
+    Args:
+        threads: Worker threads, each with one thread of BLAS; by default one per core. Up to 600 secrets take one.
+        iteration_limit: The most iterations of each program.
+        folder: Where iterates are stored, every few seconds and at a stop, so that the same design with the same
+            folder resumes; by default nowhere. Remove it when the design is done.
+    """
+
+    name = GENERATED
+    threads: int = field(default_factory=cores)
+    iteration_limit: int = 500
+    folder: str | os.PathLike[str] | None = None
+
+    def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
+        """Solve a problem; see `Solver.answer`."""
+        rest = Structured(self.threads, iteration_limit=self.iteration_limit, folder=self.folder)
+        return self.own(problem, control, start) or rest.answer(problem, control, start)
+
+    def own(
+        self, problem: Problem, control: Control, start: Answer | None = None, *, of_pairs: bool = True
+    ) -> Answer | None:
+        """Solve a problem as `Solver.answer` does, or return None where it needs the structured method.
+
+        ``of_pairs`` says whether problems whose edges do not imply all rows are solved too, where memory suffices.
+        """
+        reduction = _program(problem, control)
+        if reduction is None:
+            return None
+        reduced, master, whole = reduction
+        missing = None if whole else shortage_of_generated(*problem.shape, gap=control.gap, of_pairs=True)
+        if not (whole or of_pairs) or missing is not None:
+            return None
+        folder = None if self.folder is None else state_folder(self.folder)
+        chosen = None
+        if start is not None and start.used is not None and int(start.used[-1]) < len(reduced.merged):
+            chosen = beside(master, np.unique(reduced.merged[start.used]))
+        helpers = self.threads if problem.shape[0] > _SMALL else 1
+        with Workers(helpers, lambda: control.stopped is not None) as workers:
+            if not whole:
+                try:
+                    master = master.strict(workers)
+                except StoppedError:
+                    return None
+            look = _look(problem, reduced, master)
+            aim, most = replace(control, gap=_ALMOST * control.gap), self.iteration_limit
+            seen = None if look is None else look[1]
+            ended = generate(master, aim, workers, most=most, chosen=chosen, seen=seen, folder=folder)
+        prices: Multipliers | None = None
+        if look is not None and ended.proved.least is not None:
+            bound = look[0].bound(ended.proved.least)
+        else:
+            prices = reduced.lift_prices(_prices(master, ended.proved))
+            bound = proved_bound(problem, prices)
+        rows = np.empty((master.shape[0], len(ended.chosen)))
+        rows[master.order] = ended.x.T
+        used = reduced.kept[ended.chosen]
+        order = np.argsort(used)
+        matrix, used, share = rows[reduced.members][:, order], used[order], 0.0
+        if problem.shape[0] ** 2 * problem.shape[1] <= _REPAIR_LIMIT:
+            matrix, share = repair_answer(problem, matrix)
+        value = objective_of(problem, matrix, used)
+        status = ended.status
+        if status in (Status.OPTIMAL, Status.INACCURATE):
+            near = gap_of(problem, value, bound) <= control.gap
+            status = Status.OPTIMAL if near else Status.INACCURATE
+        name, proved = self.name if whole else OF_PAIRS, prices is None
+        return Answer(matrix, share, value, bound, status, ended.log, name, prices, used=used, proved=proved)
+
+
+def _program(problem: Problem, control: Control) -> tuple[Reduced, Program, bool] | None:
+    """Return the reduced problem, its program with edges only, and whether these imply all rows.
+
+    None where there are many, or where it is more than an expected loss under rows of pairs.
+    """
+    plain = problem.objective == EXPECTED and problem.distance is None and problem.exponents is not None
+    if not plain or control.pairs != "generated":
+        return None
+    reduced = reduce(problem, narrow_problem(problem, control))
+    losses = problem.loss.array
+    if (len(reduced.kept), reduced.shape[0]) != losses.shape[::-1]:
+        losses = losses[np.ix_(reduced.heads, reduced.kept)]
+    graph = graph_of(reduced.exponents)
+    if graph is None:
+        return None
+    pairs, whole = graph
+    master = program(reduced.prior, reduced.costs, reduced.exponents, losses.argmin(axis=0), pairs)
+    return reduced.bare(), master, whole
+
+
+def _look(problem: Problem, reduced: Reduced, master: Program) -> tuple[LeastCosts, Seen] | None:
+    """Return the reduced costs of the whole problem where there are too many multipliers to store; else None."""
+    n, m = problem.shape
+    edges, exponents = master.edges, problem.exponents
+    few = master.threshold is not None or len(edges.upper) * m <= MOST_PRICES
+    if few or master.shape[0] != n or exponents is None:
+        return None
+    secrets = reduced.heads[master.order]
+    s, t = secrets[edges.upper], secrets[edges.lower]
+    allowed = exponents[s, t]
+    costs = LeastCosts(problem.prior.probabilities, problem.loss.array, s, t, allowed)
+    shares = np.exp(np.log(edges.root) - allowed)  # by which a multiplier of the program becomes a price
+
+    def seen(o: int, rows: Ints, lam: Floats) -> Floats:
+        prices = lam * shares[rows]
+        merged = np.flatnonzero(reduced.merged == o).tolist()
+        return np.asarray(np.min([costs.of(each, rows, prices) for each in merged], axis=0))
+
+    return costs, seen
+
+
+def _prices(master: Program, proved: ProvedRound) -> Multipliers:
+    """Return the multipliers behind a bound as prices of the reduced problem."""
+    block, upper, lower = proved.course.rows.pairs.triples()
+    parts = [(upper, lower, proved.chosen[block], proved.course.proof.pairs)]
+    for o, each in proved.absent.items():
+        s, t = each.edges.upper[each.rows], each.edges.lower[each.rows]
+        parts.append((s, t, np.full(len(s), o), each.lam))
+    upper, lower, block, lam = (np.concatenate(column) for column in zip(*parts, strict=True))
+    used = lam > 0
+    upper, lower, block, lam = upper[used], lower[used], block[used], lam[used]
+    exponents = master.exponents[upper, lower]
+    # The row is scaled by e^{-E/2}; its plain form e^E x_t - x_s has the multiplier divided by e^{E/2}.
+    return Multipliers(master.order[upper], master.order[lower], block, lam * np.exp(-exponents / 2), exponents)

@@ -5,7 +5,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.metric import paths_along
-from sfumato.optimal.column_generation.program import Edges, edges_of, graph_of, ordered
+from sfumato.optimal.column_generation.program import Edges, edges_of, graph_of
+from sfumato.optimal.interior.blocks import cuthill_mckee
 
 
 def exponents_of(lattice, epsilon=0.3):
@@ -74,7 +75,7 @@ def test_rows_and_parts_of_them():
 def test_neighbours_are_near_each_other_in_the_order():
     lattice = sf.geo.Lattice.covering("8 km x 8 km around 48.85,2.35", "500 m", kind="triangular")
     pairs = known(exponents_of(lattice))
-    order = ordered(pairs, len(lattice))
+    order = cuthill_mckee(pairs[:, 0], pairs[:, 1], len(lattice))
     assert np.array_equal(np.sort(order), np.arange(len(lattice)))
     place = np.argsort(order)
     assert np.abs(place[pairs[:, 0]] - place[pairs[:, 1]]).max() < 3 * np.sqrt(len(lattice))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.optimal import Generating, Status
-from sfumato.optimal.column_generation import rounds, solver
+from sfumato.optimal import Generating, Status, structured
+from sfumato.optimal.column_generation import rounds
 from sfumato.proofs.optimality import prove_optimality
 from sfumato.reports import summarise
 
@@ -80,7 +80,7 @@ def test_a_time_limit_leaves_a_proved_mechanism():
 @pytest.mark.slow
 def test_the_bound_is_the_same_where_prices_are_not_kept(monkeypatch):
     one = design(town(3), solver="generating", gap=1e-2)
-    monkeypatch.setattr(solver, "MOST_PRICES", 0)
+    monkeypatch.setattr(structured, "MOST_PRICES", 0)
     other = design(town(3), solver="generating", gap=1e-2)
     assert one.optimality is not None
     assert other.optimality is None
@@ -108,14 +108,14 @@ def test_merged_observables_count_where_prices_are_not_kept(monkeypatch):
         )
 
     one = made()
-    monkeypatch.setattr(solver, "MOST_PRICES", 0)
+    monkeypatch.setattr(structured, "MOST_PRICES", 0)
     other = made()
     assert other.optimality is None
     assert other.certificate.bound == pytest.approx(one.certificate.bound, rel=1e-12)
 
 
 def test_a_report_says_that_the_file_will_not_prove_the_bound(monkeypatch):
-    monkeypatch.setattr(solver, "MOST_PRICES", 0)
+    monkeypatch.setattr(structured, "MOST_PRICES", 0)
     found = design(town(3), solver="generating", gap=1e-2)
     assert "The file cannot prove it again" in " ".join(summarise(found, LATTICE.metric()).markdown().split())
 

@@ -58,11 +58,6 @@ class Price(CompactRepr):
     rows: Ints  # array (r,), positions of the edges with a multiplier, ascending
     lam: Floats  # array (r,), their multipliers, positive
 
-    def bare(self, *, multipliers: bool) -> Price:
-        """Return the same without ``short``, and without multipliers unless ``multipliers`` is set."""
-        rows, lam = (self.rows, self.lam) if multipliers else (self.rows[:0], self.lam[:0])
-        return replace(self, short=self.short[:0], rows=rows, lam=lam)
-
     def brief(self) -> Price:
         """Return the same with only those rows that have a multiplier."""
         some, edges = self.rows, self.edges
@@ -76,8 +71,7 @@ def price(
     """Return whether an observable is harmless, and how near it is to helping.
 
     ``w`` (n,) are reduced costs, ``exponents`` (n,) those to the anchor. Mu may be lowered by ``allowed``; a value
-    below ``-budget`` certainly helps. The search ends once <w, x> is known to be above ``near``, with <q, x> = 1,
-    or a column shows that it is not.
+    below ``-budget`` certainly helps. The search ends once <w, x> is known to be above ``near`` or not.
     """
     negative = w < 0
     if float(-w[negative].sum()) <= allowed:
@@ -248,15 +242,11 @@ class Prices:
     short: Floats  # array (n,), by how much mu must be lowered for all of them
     least: Floats  # array (n,), the least of their reduced costs, where these are looked at; else infinite
 
-    @classmethod
-    def nothing(cls, size: int) -> Prices:
-        """Return the prices of no observables."""
-        return cls({}, np.zeros(size), np.full(size, np.inf))
-
     def add(self, o: int, price: Price, seen: Seen | None) -> None:
         """Add an observable; its multipliers are stored unless ``seen`` uses them now."""
         np.maximum(self.short, price.short, out=self.short)
-        self.prices[o] = price.bare(multipliers=seen is None)
+        stored = len(price.rows) if seen is None else 0
+        self.prices[o] = replace(price, short=price.short[:0], rows=price.rows[:stored], lam=price.lam[:stored])
         if seen is not None:
             np.minimum(self.least, seen(o, price.rows, price.lam), out=self.least)
 
@@ -280,23 +270,24 @@ def price_absent(
 ) -> Prices:
     """Return the prices of the absent observables ``rest`` (r,) at the prices ``mu`` (n,) of the secrets.
 
-    Mu may be lowered by ``budget`` for all of them; ``limit`` is the ``near`` of `price`. Once ``control`` stops,
-    mu is lowered by all negative costs. ``seen`` uses multipliers that are not stored. ``more`` gives further rows
-    of an observable that is not harmless by the rows of the edges.
+    Mu may be lowered by ``budget`` for all of them; ``limit`` is the ``near`` of `price`. ``more`` gives further
+    rows of an observable that is not harmless by the rows of the edges.
     """
 
     def one(o: int) -> Price:
-        w, exponents = master.costs[o] - mu, master.exponents[master.anchors[o]]
+        w, options = master.costs[o] - mu, (budget / len(rest), budget, limit)
         if control.stopped is not None:
             return unpriced(master.edges, w)
-        first = price(master.edges, w, exponents, budget / len(rest), budget, limit)
+        exponents = master.exponents[master.anchors[o]]
+        first = price(master.edges, w, exponents, *options)
         if more is None or (first.closed and first.weighed > limit):
             return first
-        again = price(more(o), w, exponents, budget / len(rest), budget, limit).brief()
+        again = price(more(o), w, exponents, *options).brief()
         return again if again.closed or not first.closed else first
 
     def several(share: range) -> Prices:
-        prices = Prices.nothing(master.shape[0])
+        n = master.shape[0]
+        prices = Prices({}, np.zeros(n), np.full(n, np.inf))
         for o in rest[share.start : share.stop].tolist():
             prices.add(o, one(o), seen)
         return prices

@@ -26,24 +26,21 @@ DETOUR: Final = 0.25
 """By which a first step towards a pair's other end may be a way around, where edges only show who is near whom."""
 
 _LITTLE: Final = 0.06  # times the square root of the gap: a probability that nothing depends on
-_VANISHING: Final = (
-    0.7,
-    0.05,
-)  # most share of its size before, and most probability, of one that leaves
+_VANISHING: Final = (0.7, 0.05)  # most share of its size before, and most probability, of one that leaves
 _PACE: Final = 0.1  # quantile of the remaining shares of observables: the pace at which they vanish
 _NEIGHBOURS: Final = 3  # present observables whose rows are looked at for one that is absent
 _WORTHWHILE: Final = 0.9  # of the observables: where more would stay, all do
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Positions = NDArray[np.intp]
 
 
 def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
     """Return few pairs (s, t) whose rows imply all others, both ways, array (k, 2); None where there are not.
 
-    The pairs are the nearest ones, and every pair without a near secret u of s such that E(s, u) + E(u, t) <= (1 +
-    detour) E(s, t). All others are implied by the step to u, which is nearer to t. With a detour above rounding,
-    rows are implied nearly. E must be symmetric, with zeros on the diagonal only.
+    They are the nearest ones, and every pair without a near secret u of s such that E(s, u) + E(u, t) <= (1 +
+    detour) E(s, t). With a detour above rounding, rows are implied nearly.
     """
     n = len(exponents)
     bare = exponents.copy()
@@ -70,10 +67,7 @@ def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
 
 
 def graph_of(exponents: Floats) -> tuple[Ints, bool] | None:
-    """Return few pairs (k, 2), both ways, and whether their rows imply all others; None without any.
-
-    If not, the shortest way along them is at most half longer than any pair. See `edges_of`.
-    """
+    """Return the pairs of `edges_of` and whether they imply all others, or else nearly; None without any."""
     pairs = edges_of(exponents)
     if pairs is not None:
         return pairs, True
@@ -123,14 +117,6 @@ class Edges(CompactRepr):
         return part, rows
 
 
-def ordered(pairs: Ints, size: int) -> Ints:
-    """Return an order of the secrets in which the ends of pairs are close."""
-    return cuthill_mckee(pairs[:, 0], pairs[:, 1], size)
-
-
-Positions = NDArray[np.intp]
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program(CompactRepr):
     """Costs, exponents and edges, with secrets ordered so that the ends of an edge are close."""
@@ -142,8 +128,7 @@ class Program(CompactRepr):
     edges: Edges  # the rows of one observable
     anchors: Positions  # array (m,), the secret that each observable costs least
     order: Positions  # array (n,), which secret each one is
-    # array (n, n), see `interior.loop.limits`, where the rows of all pairs count; None where those of the edges do
-    threshold: Floats | None = None
+    threshold: Floats | None = None  # array (n, n), see `loop.limits`; None where only the rows of edges count
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -175,29 +160,22 @@ class Program(CompactRepr):
 def program(prior: Floats, costs: Floats, exponents: Floats, anchors: Positions, pairs: Ints) -> Program:
     """Return a problem in the order of its edges (k, 2), with their rows alone, of prior-weighted costs (n, m)."""
     n = len(prior)
-    order = ordered(pairs, n)
+    order = cuthill_mckee(pairs[:, 0], pairs[:, 1], n)
     place = np.empty(n, dtype=np.intp)
     place[order] = np.arange(n)
     moved = np.ascontiguousarray(exponents[np.ix_(order, order)])
     there = place[pairs]
-    return Program(
-        prior[order],
-        np.ascontiguousarray(costs[order].T),
-        moved,
-        there,
-        Edges.of(there, moved),
-        place[anchors],
-        order,
-    )
+    ordered, edges = np.ascontiguousarray(costs[order].T), Edges.of(there, moved)
+    return Program(prior[order], ordered, moved, there, edges, place[anchors], order)
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """A restricted program and a point of it."""
+    """An iterate of the program with k observables."""
 
-    chosen: Positions  # array (k,), the observables that are present
+    chosen: Positions  # array (k,)
     rows: Rows
-    point: Iterate  # an iterate
+    point: Iterate
 
 
 def first_iterate(master: Program, chosen: Positions) -> Present:
@@ -219,8 +197,7 @@ def rows_of(master: Program, chosen: Positions, keys: Ints | None = None) -> Row
 def staying_mask(before: Floats, after: Floats, gap: float, care: float = 1.0) -> Bools:
     """Return which observables stay, array (k,), by their probabilities (k, n) before and after a stage.
 
-    Near the optimum unused observables vanish at one pace, and the rest stay. No secret may lose much of its
-    probability at once: the loss is divided by the square root of ``care``.
+    Near the optimum unused observables vanish at one pace. No secret may lose much of its probability at once.
     """
     here, (most, large) = after.max(axis=1), _VANISHING
     ratio = here / before.max(axis=1)

@@ -80,8 +80,7 @@ class ProvedRound(CompactRepr):
     chosen: Positions  # array (k,), the observables that were present
     course: Course  # the end of the interior-point method
     absent: dict[int, Price]  # the others' prices, by observable; without multipliers where these are not stored
-    # array (n,), the least reduced costs of all observables, as `Seen` found them; None without it
-    least: Floats | None
+    least: Floats | None  # array (n,), the least reduced costs of all observables by `Seen`; None without it
     x: Floats  # array (k, n), a mechanism strictly inside all rows
     value: float  # the loss of the mechanism
     bound: float  # the bound proved for all observables, up to float rounding
@@ -121,11 +120,9 @@ def generate(
     seen: Seen | None = None,
     folder: Path | None = None,
 ) -> RoundsResult:
-    """Solve a problem by rounds.
+    """Solve a problem by rounds, from the observables ``chosen`` or those of a coarser problem's optimum.
 
-    ``most`` limits the iterations of each restricted program. The first observables are ``chosen``, or those near
-    the observables of a coarser problem's optimum. ``seen`` uses multipliers where there are too many to store.
-    Iterates are stored in ``folder``; after a resume, prices are computed again.
+    ``most`` limits the iterations of each program; ``seen`` uses multipliers where there are too many to store.
     """
     rounds = _Rounds(master, control, workers, most, seen, folder)
     return rounds.run(rounds.first() if chosen is None else chosen)
@@ -302,10 +299,9 @@ class _Rounds:
     def _course(self, now: Present, gap: float) -> Course:
         before = len(self._log)
 
-        def tell(line: Progress) -> None:
-            self._tell(self._line(line, before + line.step))
-
-        control = replace(self._control, gap=gap, progress=tell)
+        control = replace(
+            self._control, gap=gap, progress=lambda line: self._tell(self._line(line, before + line.step))
+        )
         file = None if self._folder is None else StateFile(self._folder, now.rows.form, gap, None)
         course = loop.follow(
             now.rows,
@@ -318,7 +314,7 @@ class _Rounds:
             file=file,
             all_bounds=False,
         )
-        # Also the lines that a state on disk holds: they were reported before, and steps are counted on from them.
+        # Also the lines of a state on disk, which were reported before.
         self._log += [self._line(line, before + line.step) for line in course.log]
         return course
 
@@ -341,7 +337,6 @@ class _Rounds:
         value = course.rows.form.value(x)
         rest = np.setdiff1d(np.arange(master.shape[1]), chosen) if some is None else some
         budget, limit = (1 - self._share) * gap * abs(value), near * gap * abs(value)
-
         now = Present(chosen, course.rows, course.point)
         more = None if master.threshold is None else partial(near_rows, master, now)
         seen = price_absent(master, mu, rest, budget, limit, self._control, self._workers, self._seen, more)
@@ -350,16 +345,9 @@ class _Rounds:
             for o, lam in zip(chosen, course.proof.pairs.reshape(len(chosen), -1), strict=True):
                 np.minimum(seen.least, self._seen(int(o), edges, lam), out=seen.least)
         hoped = course.proof.bound - float(seen.short.sum())
-        proved = ProvedRound(
-            chosen,
-            course,
-            seen.prices,
-            None if self._seen is None or some is not None else seen.least,
-            x,
-            value,
-            hoped if some is None else -np.inf,
-            hoped,
-        )
+        least = None if self._seen is None or some is not None else seen.least
+        bound = hoped if some is None else -np.inf
+        proved = ProvedRound(chosen, course, seen.prices, least, x, value, bound, hoped)
         self._value, self._bound = min(self._value, proved.value), max(self._bound, proved.bound)
         self._log.append(self._line(course.log[-1], len(self._log)))
         self._tell(self._log[-1])
@@ -367,10 +355,9 @@ class _Rounds:
 
 
 def coarser(master: Program) -> tuple[Program, Positions, Positions] | None:
-    """Return the problem of a net of secrets, the net, and its observables; None where there is none.
+    """Return the problem of a net of secrets, each with the costs of those near it, the net, and its observables.
 
-    Every secret is near one of the net, which gets its cost. Observables are those whose anchor is in the net.
-    This problem bounds nothing.
+    None where there is no such net. The problem bounds nothing.
     """
     n, _ = master.shape
     if n <= _ENOUGH_SECRETS:
