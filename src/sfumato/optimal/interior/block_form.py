@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -67,63 +66,52 @@ class GuessRows:
         out[self._grid] += self._rows.T @ (weight[:, None] * self._rows)
 
 
-class LossRows(Protocol):
-    """Interface of the coupling rows D_o."""
-
-    count: int
-
-    def apply(self, point: Floats) -> Floats:
-        """Return sum_o D_o x_o, array (count,), for a point (m, size)."""
-
-    def adjoint(self, weights: Floats) -> Floats:
-        """Return D_o' v for every o, array (m, size), for weights (count,)."""
-
-    def schur(self, o: int, inverse: Floats) -> tuple[Floats, Floats]:
-        """Return K D_o' and D_o K D_o' for a full symmetric K, array (size, size)."""
-
-
 class ExpectedLoss:
-    """One row: the expected loss; ``loss`` (m, size) is prior-weighted, and zero for a distortion variable."""
+    """One coupling row: the prior-weighted ``loss`` (m, size), zero for a distortion variable."""
+
+    count = 1
 
     def __init__(self, loss: Floats) -> None:
         self._loss = loss
-        self.count = 1
 
     def apply(self, point: Floats) -> Floats:
-        """Return the expected loss, array (1,)."""
+        """Return sum_o D_o x_o, array (1,)."""
         return np.array([float((self._loss * point).sum())])
 
     def adjoint(self, weights: Floats) -> Floats:
-        """Return the loss times one weight, array (m, size)."""
+        """Return D_o' v for every o, array (m, size)."""
         return np.asarray(self._loss * weights[0])
 
     def schur(self, o: int, inverse: Floats) -> tuple[Floats, Floats]:
-        """Return the row's image under K, (size, 1), and its energy, (1, 1)."""
+        """Return K D_o' and D_o K D_o' for a full symmetric K, array (size, size)."""
         image = inverse @ self._loss[o]
         return image[:, None], np.array([[float(self._loss[o] @ image)]])
 
 
 class SecretLoss:
-    """One row per secret: its own expected loss, of l(s, o) (m, rows) and its positions within a block (rows,)."""
+    """One coupling row per secret: l(s, o), array (m, rows), at its position within a block, array (rows,)."""
 
     def __init__(self, loss: Floats, where: Ints, size: int) -> None:
         self._loss, self._where, self._size = loss, where, size
         self.count = len(where)
 
     def apply(self, point: Floats) -> Floats:
-        """Return each secret's own loss, array (rows,)."""
+        """Return sum_o D_o x_o, array (rows,)."""
         return np.asarray(np.einsum("or,or->r", self._loss, point[:, self._where]))
 
     def adjoint(self, weights: Floats) -> Floats:
-        """Return the weighted losses at their secrets' positions, array (m, size)."""
+        """Return D_o' v for every o, array (m, size)."""
         out = np.zeros((self._loss.shape[0], self._size))
         np.add.at(out.T, self._where, (self._loss * weights).T)
         return out
 
     def schur(self, o: int, inverse: Floats) -> tuple[Floats, Floats]:
-        """Return the rows' images under K, (size, rows), and their energies, (rows, rows)."""
+        """Return K D_o' and D_o K D_o' for a full symmetric K, array (size, size)."""
         image = inverse[:, self._where] * self._loss[o]
         return image, self._loss[o][:, None] * image[self._where]
+
+
+LossRows = ExpectedLoss | SecretLoss
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,28 +171,23 @@ def build_form(columns: Columns, symmetry: Symmetry) -> Form:
     """Return the block-angular form of a problem."""
     blocks = symmetry.representatives
     n, m = len(columns.prior), len(blocks)
-    with_distortion = columns.weighted is not None
-    size = n + 1 if with_distortion else n
-    objective = np.zeros((m, size))
-    target = np.ones(size)
     guesses = GuessRows(columns.weighted, m) if columns.weighted is not None else None
+    size = n if guesses is None else n + 1
+    objective = np.zeros((m, size))
     losses: LossRows | None = None
     free: Floats | None = None
     free_cost = 0.0
     if columns.secret_loss is not None:
         losses = SecretLoss(columns.secret_loss, columns.members, size)
     elif columns.game:
-        padded = np.zeros((m, size))
-        padded[:, :n] = columns.expected
-        losses = ExpectedLoss(padded)
+        losses = ExpectedLoss(np.pad(columns.expected, ((0, 0), (0, size - n))))
     else:
         objective[:, :n] = columns.expected[blocks]
     rows = 0 if losses is None else losses.count
-    target = np.concatenate([target, np.zeros(rows)])
-    if with_distortion:
-        target[n] = 0.0 if columns.minimum is None else columns.minimum
+    target = np.concatenate([np.ones(size), np.full(rows, columns.max_loss or 0.0)])
+    if guesses is not None:
+        target[n] = columns.minimum or 0.0
     if columns.game:
-        target[size:] = 0.0 if columns.max_loss is None else columns.max_loss
         free, free_cost = np.zeros(size + rows), -1.0
         free[n] = -1.0
     elif columns.secret_loss is not None:
@@ -285,15 +268,10 @@ class Rows:
 
 
 def exponential(columns: Columns, share: float = 0.5) -> Floats:
-    """Return an exponential mechanism inside every pair row, array (m, n).
-
-    p(o|s) is proportional to exp(-share * ratio[s, a(o)]), a(o) the secret with the lowest loss at o; the
-    normaliser adds at most as much again.
-    """
+    """Return the exponential mechanism (m, n) around the secret of least loss at o, inside every pair row."""
     loss = np.where(columns.prior[None, :] > 0, columns.expected / np.maximum(columns.prior, 1e-300), np.inf)
     anchor = np.asarray(loss.argmin(axis=1))
-    # Truncating a metric leaves a metric: still private, and no entry is so small that the
-    # first iterations are spent on it.
+    # A truncated metric is a metric, so it stays private; tiny entries would cost the first iterations.
     span = np.minimum(columns.ratio[anchor], columns.ratio[:, anchor].T)
     weight: Floats = np.exp(-share * np.minimum(span, LONGEST))
     weight /= weight.sum(axis=0)
@@ -316,10 +294,7 @@ def _worst(point: Floats, columns: Columns) -> float:
 
 
 def first_mechanism(columns: Columns) -> Floats:
-    """Return a mechanism (m, n) strictly inside the pair rows and above the least distortion, if one is set.
-
-    Raises `InfeasibleError` if that distortion is not below the distortion of random reports.
-    """
+    """Return a mechanism (m, n) strictly inside the pair rows, and above the least distortion if one is set."""
     point = exponential(columns)
     if columns.minimum is None or columns.weighted is None:
         return point
@@ -346,11 +321,10 @@ def complete_iterate(form: Form, pairs: PairRows, x: Floats) -> tuple[Rows, Iter
     v = 0.0
     if columns.weighted is not None:
         attained = (x @ columns.weighted.T).min(axis=1)
-        if columns.minimum is None:
+        demanded = columns.minimum
+        if demanded is None:
             # Below the attained distortion, also where a prior on one secret attains none.
             demanded = 0.5 * float(attained.sum()) - 1e-3 * (float(columns.weighted.max()) or 1.0)
-        else:
-            demanded = columns.minimum
         u[:, n] = attained - (float(attained.sum()) - demanded) / len(attained)
         v = float(u[:, n].sum()) if columns.game else 0.0
     w = np.zeros(0)
@@ -369,34 +343,21 @@ def complete_iterate(form: Form, pairs: PairRows, x: Floats) -> tuple[Rows, Iter
     reduced = form.objective - rows.adjoint(lam)
     if form.losses is not None:
         reduced = reduced - form.losses.adjoint(mu[form.size :])
-    mu[: form.size] = (
-        form.symmetry.average_vector(reduced.min(axis=0)) if form.symmetry.order > 1 else reduced.min(axis=0)
-    )
+    mu[: form.size] = form.symmetry.average_vector(reduced.min(axis=0))
     return rows, Iterate(u, w, v, lam, mu)
 
 
 def last_mechanism(columns: Columns, x: Floats, interior: Floats) -> Floats:
     """Return x (m, n), normalised and mixed with the least share of an interior one that satisfies all rows."""
-    bound = _limits(columns)
     for mix in MIXES:
         out = (1 - mix) * x + mix * interior
         out /= out.sum(axis=0)
-        if _inside(columns, out, bound):
+        if _inside(columns, out):
             return out
     return interior
 
 
-def _limits(columns: Columns) -> Floats:
-    """Return the largest likelihood ratios, of the edges where they are known, else of all pairs."""
-    if columns.edges is not None:
-        s, t = columns.edges.T
-        return np.asarray(np.exp(columns.ratio[s, t]))
-    bound = np.exp(columns.ratio)
-    np.fill_diagonal(bound, np.inf)
-    return bound
-
-
-def _inside(columns: Columns, x: Floats, bound: Floats) -> bool:
+def _inside(columns: Columns, x: Floats) -> bool:
     if not (x > 0).all():
         return False
     if columns.minimum is not None and columns.distortion(x) < columns.minimum:
@@ -405,5 +366,8 @@ def _inside(columns: Columns, x: Floats, bound: Floats) -> bool:
         return False
     if columns.edges is not None:
         s, t = columns.edges.T
+        bound = np.exp(columns.ratio[s, t])
         return all(bool((row[s] < bound * row[t]).all()) for row in x)
+    bound = np.exp(columns.ratio)
+    np.fill_diagonal(bound, np.inf)
     return all(bool((row[:, None] < bound * row[None, :]).all()) for row in x)

@@ -51,9 +51,7 @@ WORTHWHILE = 0.8
 STALE = 1.2
 _UPPER = np.triu(np.ones((PANEL, PANEL), dtype=np.bool_))
 # Where rounding spoils a pivot, a block's diagonal is raised by the least relative shift that saves it.
-FIRST_SHIFT = 1e-15
-LAST_SHIFT = 1e-6
-
+FIRST_SHIFT, LAST_SHIFT = 1e-15, 1e-6
 
 Panels = tuple[tuple[int, int, int], ...]
 
@@ -100,10 +98,7 @@ class Blocks(ABC):
         self._anchor = np.zeros(form.blocks, dtype=np.int64)
 
     def factor(self, rows: Rows, point: Iterate, z: Floats) -> Floats:
-        """Factor every block and return sum_o k_o C_o H_o^{-1} C_o', without the loss rows' slacks.
-
-        Raises `BreakdownError` for a block that is not positive definite in floating point.
-        """
+        """Factor every block and return sum_o k_o C_o H_o^{-1} C_o', or raise `BreakdownError`."""
         form, weights = self._form, rows.weights(point, z)
         self._along, self._anchor = point.u, point.u[:, : form.secrets].argmax(axis=1)
         diagonals = rows.pairs.diagonals(weights[: rows.pairs.count])
@@ -203,10 +198,7 @@ def _factor_block(plain: Floats, out: Floats) -> None:
 
 
 class BandedBlocks(Blocks):
-    """Factors near the diagonal, for forms without distortion rows.
-
-    ``order`` is one order of all blocks, where all have the same rows; without it, each has its own.
-    """
+    """Factors near the diagonal, without distortion rows; ``order`` is that of all blocks with the same rows."""
 
     def __init__(self, form: Form, workers: Workers, order: Order | None = None) -> None:
         super().__init__(form, workers)
@@ -253,8 +245,6 @@ class BandedBlocks(Blocks):
         for o in share:
             self._workers.check()
             order = self._arrange(o, weighted.rows)
-            if order.secrets is not None:
-                self._secrets[o] = order.secrets
             self._factor_one(o, order, weighted, scratch)
             placed = self._border[o].copy()
             self._sweep(o, placed, True)
@@ -306,10 +296,7 @@ class BandedBlocks(Blocks):
         return known
 
     def _factor_one(self, o: int, order: Order, weighted: Weighted, scratch: Floats) -> None:
-        """Store B_o's factor, border and pivot, and leave the factor in ``scratch``, unpacked.
-
-        Where rounding spoils a pivot, the diagonal is raised by the least relative shift that saves it.
-        """
+        """Store B_o's factor, border and pivot, and leave the factor in ``scratch``, unpacked."""
         rows, weights, diagonals, image, energy = weighted
         weight, border = weights[rows.pairs.cut(o)], image[o].copy()
         border[order.anchor] = 0.0
@@ -374,10 +361,7 @@ def factor_band(matrix: Floats, order: Order) -> bool:
 
 
 def pack_band(factored: Floats, order: Order, out: Floats) -> None:
-    """Copy the factor's band to ``out``, array (size, width + 1), LAPACK's lower band storage.
-
-    The factor's buffer must extend by width numbers beyond it.
-    """
+    """Copy the band of a factor, whose buffer is longer by width, to ``out`` (size, width + 1), as LAPACK's."""
     size, step = len(factored), factored.strides[1]
     out[:] = np.lib.stride_tricks.as_strided(
         factored, (size, order.width + 1), ((size + 1) * step, step), writeable=False
@@ -401,8 +385,7 @@ class Order:
 
         reach[j] = max over columns i <= j of the last row that column i touches.
 
-    The anchor, an observable's most probable secret, meets most others. It is eliminated by itself; its row and
-    column become those of the identity.
+    The anchor, an observable's most probable secret, meets most others. It is eliminated by itself.
 
     Source:
         George and Liu, "Computer Solution of Large Sparse Positive Definite Systems" (1981).
@@ -443,15 +426,10 @@ class Order:
 
 
 def arrange(upper: Ints, lower: Ints, anchor: int, size: int, known: Order | None) -> Order:
-    """Return a block's order: near the diagonal where that saves work, else the natural one.
-
-    ``upper`` and ``lower`` (rows,) are the secrets of each pair row. The secrets of an earlier order ``known``
-    stay in place while few rows have joined.
-    """
+    """Return a block's order, near the diagonal where that saves work; secrets stay while few rows have joined."""
     free = (upper != anchor) & (lower != anchor)
     one, other = upper[free], lower[free]
-    keep = known is not None and known.anchor == anchor and len(upper) <= STALE * known.ordered
-    if known is not None and keep:
+    if known is not None and known.anchor == anchor and len(upper) <= STALE * known.ordered:
         secrets, ordered = known.secrets, known.ordered
     else:
         secrets, ordered = cuthill_mckee(one, other, size), len(upper)

@@ -249,33 +249,35 @@ def check_state(
 ) -> State:
     """Return a state that was read, or raise a `ValueError` where it cannot be one of this problem.
 
-    All arrays must have the right type and number of axes. It must have fewer short steps than ``patience``.
     ``signs`` are the signs of value and bound in the last line; None where it has neither.
     """
     _check_keys(state.keys, form)
     rows, point, proof = state.rows(form), state.point, state.proof
     coupled = len(form.target)
-    shapes = (
+    shapes: list[tuple[Floats, tuple[int, ...]]] = [
         (point.u, (form.blocks, form.size)),
         (point.w, (form.slack_rows,)),
         (point.lam, (rows.count,)),
         (point.mu, (coupled,)),
         (proof.pairs, (rows.pairs.count,)),
         (proof.eta, (form.slack_rows,)),
-    )
+    ]
+    _demand((form.guesses is None) == (proof.guesses is None))
+    if form.guesses is not None and proof.guesses is not None:
+        shapes.append((proof.guesses, (form.blocks, form.guesses.count // form.blocks)))
     for array, shape in shapes:
         _demand(array.shape == shape and bool(np.isfinite(array).all()))
-    guesses = form.guesses
-    _demand((guesses is None) == (proof.guesses is None))
-    if guesses is not None and proof.guesses is not None:
-        shape = (form.blocks, guesses.count // form.blocks)
-        _demand(proof.guesses.shape == shape and bool(np.isfinite(proof.guesses).all()))
-        _demand(bool((proof.guesses >= 0).all()))
     _demand(bool(np.isfinite([point.v, proof.bound, proof.theta, state.aim]).all()))
     _demand(0 < state.aim < 1 and 0 <= state.short < patience and proof.theta >= 0)
-    _demand(bool((proof.pairs >= 0).all() and (proof.eta >= 0).all()))
+    _demand(all(bool((array >= 0).all()) for array, _ in shapes[4:]))
     _check_inside(rows, point, workers)
-    again = _prove_again(rows, point, proof)
+    mu = np.zeros(coupled)
+    mu[form.size :] = -proof.eta
+    weights = [proof.pairs, np.zeros(form.slack_rows)]
+    if proof.guesses is not None:
+        mu[form.secrets] = proof.theta
+        weights.insert(1, proof.guesses.ravel())
+    again = prove(rows, Iterate(point.u, point.w, point.v, np.concatenate(weights), mu))
     value = form.value(point.u)
     near = _ROUNDING * max(abs(value), abs(proof.bound), 1e-300)
     _demand(again.bound >= proof.bound - near)
@@ -319,19 +321,6 @@ def _check_inside(rows: Rows, point: Iterate, workers: Workers) -> None:
     bound = np.exp(form.columns.ratio)
     np.fill_diagonal(bound, np.inf)
     _demand(len(search(x, bound, np.empty(0, dtype=np.int64), workers)) == 0)
-
-
-def _prove_again(rows: Rows, point: Iterate, proof: Proof) -> Proof:
-    form = rows.form
-    lam: list[Floats] = [proof.pairs]
-    if proof.guesses is not None:
-        lam.append(proof.guesses.ravel())
-    mu = np.zeros(len(form.target))
-    if proof.guesses is not None:
-        mu[form.secrets] = proof.theta
-    mu[form.size :] = -proof.eta
-    multipliers = np.concatenate([*lam, np.zeros(form.slack_rows)])
-    return prove(rows, Iterate(point.u, point.w, point.v, multipliers, mu))
 
 
 def _check_log(log: tuple[Progress, ...], rows: int) -> None:

@@ -84,10 +84,7 @@ def factor_panel(matrix: Floats, start: int, end: int, stop: int) -> bool:
 
 
 def invert_panel(factored: Floats, inverse: Floats, start: int, end: int, stop: int) -> None:
-    """Compute the rows start to end of an inverse from the later ones.
-
-    Columns from ``end`` on are written to ``inverse``, the diagonal block over that of ``factored``.
-    """
+    """Compute the rows start to end of an inverse from the later ones; the diagonal block goes to ``factored``."""
     n, info = factored.shape[0], ctypes.c_int()
     stride, columns, below, after = (ctypes.byref(ctypes.c_int(k)) for k in (n, end - start, stop - end, n - stop))
     corner, panel = (factored.ctypes.data + (start * n + j) * _BYTES for j in (start, end))

@@ -56,15 +56,11 @@ FLOOR = 1e-9
 SHORTEST_STEP = 1e-7
 PATIENCE = 5
 OVERSHOOT = 0.1
-# The aimed mean of slack times multiplier, at most, as a share of the present one: after a plain step, and
-# after one that was longer than its rows allow.
+# The aimed mean of slack times multiplier, as a share of the present one: after a plain step, and a lifted one.
 AIM, LIFTED_AIM = 0.5, 0.3
-# Primal steps shorter than this are lengthened and repaired.
-SHORT = 0.7
-# A bound lags where the gap is more than this times the product of slacks and multipliers.
-LAG = 1.2
-# A lagging bound is improved where that product is at most this times the wanted gap.
-NEARLY = 2.0
+SHORT = 0.7  # primal steps shorter than this are lengthened and repaired
+LAG = 1.2  # a bound lags where the gap is more than this times the product of slacks and multipliers
+NEARLY = 2.0  # times the wanted gap: a lagging bound is improved where that product is at most this
 ENDS, MENDED_END = (1.0, 0.0), 0.4
 NEAR = 0.8
 BACK = 0.9
@@ -72,8 +68,7 @@ _NONE: Final = np.empty(0, dtype=np.int64)
 MULTIPLIER_CAP = 0.1
 LEAST_CAP = 1e-6
 NEAR_LIMIT = 0.999
-# The loop aims a little closer, to leave room for the last normalisation and mix.
-INNER = 0.7
+INNER = 0.7  # of the gap: room for the last normalisation and mix
 ROOM = 1e-11  # of the largest loss, below its limit: less is no room in floats
 SMALL = 100  # secrets up to which threads cost more than they save
 LEAST_LOSS_GAP = 1e-10  # relative gap at which the least loss counts as found, before the game begins
@@ -130,13 +125,11 @@ def follow(
 ) -> Course:
     """Follow the central path from an iterate strictly inside all pair rows and demands.
 
-    ``threshold`` (n, n) is as in `limits`, or None where all rows that count are present. ``started`` is on the
-    clock of `time.monotonic`, ``most`` limits the iterations. The loop ends once what is minimised is below
-    ``below``, or cannot be. It resumes from a state in ``file``. Unless ``all_bounds`` is set, only the last
-    iterate's bound counts.
+    ``threshold`` (n, n) is as in `limits`, or None where all rows that count are present. ``most`` limits the
+    iterations. The loop ends once what is minimised is below ``below``, or cannot be. Unless ``all_bounds`` is
+    set, only the last iterate's bound counts.
     """
-    form = rows.form
-    n = form.secrets
+    form, n = rows.form, rows.form.secrets
     stored = None if file is None else file.read(PATIENCE, workers)
     if stored is None:
         best, short, aim = prove(rows, point), 0, AIM
@@ -204,9 +197,8 @@ def follow(
             point.lam + dual * d.lam,
             point.mu + dual * d.mu,
         )
-        if not (
-            np.isfinite(moved.mu).all() and (rows.slack(moved.u, moved.w) > 0).all() and (moved.lam > 0).all()
-        ):
+        inside = (rows.slack(moved.u, moved.w) > 0).all() and (moved.lam > 0).all()
+        if not (inside and np.isfinite(moved.mu).all()):
             return Course(rows, point, best, Status.INACCURATE, tuple(log))
         point = moved
         short = short + 1 if max(primal, dual) < SHORTEST_STEP else 0
@@ -217,17 +209,13 @@ def follow(
 
 
 def limits(ratio: Floats, wanted: Bools) -> Floats:
-    """Return the thresholds (n, n) of the search: e^E times NEAR ** min(E, 1), +inf for implied pairs.
-
-    The factor tends to one for tight pairs (small E), where x_s and x_t are always close.
-    """
+    """Return the thresholds (n, n) of the search: e^E times NEAR ** min(E, 1), +inf for implied pairs."""
     return np.where(wanted, np.exp(ratio + np.log(NEAR) * np.minimum(ratio, 1.0)), np.inf)
 
 
 def shorten(rows: Rows, here: Floats, there: Floats, new: Ints) -> float:
     """Return the share of the step between two points (blocks, n) that stays strictly inside new rows."""
-    n = rows.form.secrets
-    ratio = rows.form.columns.ratio
+    n, ratio = rows.form.secrets, rows.form.columns.ratio
     block, rest = np.divmod(new, n * n)
     s, t = np.divmod(rest, n)
     up, down = np.exp(ratio[s, t] / 2), np.exp(-ratio[s, t] / 2)
@@ -240,10 +228,7 @@ def shorten(rows: Rows, here: Floats, there: Floats, new: Ints) -> float:
 
 
 def extend(rows: Rows, point: Iterate, proof: Proof, new: Ints, residual: float) -> tuple[Rows, Iterate, Proof]:
-    """Return rows, point and proof with new rows (sorted keys) and their multipliers.
-
-    The point's are on the central path unless that would spoil the dual residual; the proof's are zero.
-    """
+    """Return rows, point and proof with new rows (sorted keys), whose multipliers do not spoil the residual."""
     form, old = rows.form, rows.pairs
     mean = float(point.lam @ rows.slack(point.u, point.w)) / rows.count
     n, ratio = form.secrets, form.columns.ratio
@@ -288,10 +273,9 @@ def solve(
 ) -> Result:
     """Solve a reduced problem: expected or worst-case loss, or the zero-sum game.
 
-    Pair rows of the earlier result ``warm`` are present from the start. Up to 100 secrets take one thread.
-    ``memory`` gets the number and size of blocks before they are allocated, and may raise. States are stored in
-    ``folder``. The mechanism is strictly inside all demands for every status. Raises `StoppedError` without time
-    for a first iterate.
+    Pair rows of the earlier result ``warm`` are present from the start. ``memory`` gets the number and size of
+    blocks before they are allocated, and may raise. The mechanism is strictly inside all demands for every
+    status. Raises `StoppedError` without time for a first iterate.
 
     Source:
         Shokri, "Privacy Games", programs 21 to 24.
@@ -299,8 +283,7 @@ def solve(
     started = time.monotonic()
     weighted, minimum = reduced.weighted, reduced.minimum
     if weighted is not None and minimum is not None and minimum >= NEAR_LIMIT * float(weighted.sum(axis=1).min()):
-        # Next to the limit the joint problem has almost no interior; often the pairs alone reach
-        # the distortion already.
+        # Next to the limit the joint problem has almost no interior; often the pairs alone reach the distortion.
         plain = solve(
             replace(reduced, weighted=None, minimum=None),
             control,
@@ -325,7 +308,22 @@ def solve(
         if memory is not None:
             memory(form.blocks, form.size)
         course = trace(form, interior[group.representatives], aim, warm=None if warm is None else warm.keys)
-    return _result(reduced, before, course, interior, control.gap)
+    rows, group = course.rows, course.rows.form.symmetry
+    x = last_mechanism(seen, group.expand(course.point.u[:, : rows.form.secrets]), interior)
+    value, bound = seen.value(x), course.proof.bound
+    gap = max(0.0, value - bound) / max(abs(value), floor(rows.form))
+    return Result(
+        matrix=np.ascontiguousarray(x[:, : len(reduced.prior)].T),
+        cost=value,
+        lower_bound=bound,
+        gap=gap,
+        status=Status.INACCURATE if course.status is Status.OPTIMAL and gap > control.gap else course.status,
+        prices=_prices(reduced, course),
+        iterations=len(course.log) - 1 + max(len(before) - 1, 0),
+        symmetry=group.order,
+        keys=rows.pairs.keys,
+        log=before + course.log,
+    )
 
 
 def _interior(
@@ -334,10 +332,8 @@ def _interior(
     """Return a strictly interior mechanism (m, n), for the game within its limit of the loss, and the progress."""
     point = first_mechanism(seen)
     limit = seen.max_loss
-    if limit is None:
-        return point, ()
-    room = ROOM * max(abs(limit), float(np.abs(seen.expected).max()))
-    if seen.loss(point) < limit - room:
+    room = ROOM * max(abs(limit or 0.0), float(np.abs(seen.expected).max()))
+    if limit is None or seen.loss(point) < limit - room:
         return point, ()
     plain = replace(seen, weighted=None, minimum=None, max_loss=None)
     form = build_form(plain, trivial_symmetry(len(plain.prior), len(plain.expected)))
@@ -383,28 +379,6 @@ def _follow_from_state(
         return first
     file.drop()
     return course()
-
-
-def _result(
-    reduced: Reduced, before: tuple[Progress, ...], course: Course, interior: Floats, wanted: float
-) -> Result:
-    rows = course.rows
-    seen, group = rows.form.columns, rows.form.symmetry
-    x = last_mechanism(seen, group.expand(course.point.u[:, : rows.form.secrets]), interior)
-    value, bound = seen.value(x), course.proof.bound
-    gap = max(0.0, value - bound) / max(abs(value), floor(rows.form))
-    return Result(
-        matrix=np.ascontiguousarray(x[:, : len(reduced.prior)].T),
-        cost=value,
-        lower_bound=bound,
-        gap=gap,
-        status=Status.INACCURATE if course.status is Status.OPTIMAL and gap > wanted else course.status,
-        prices=_prices(reduced, course),
-        iterations=len(course.log) - 1 + max(len(before) - 1, 0),
-        symmetry=group.order,
-        keys=rows.pairs.keys,
-        log=before + course.log,
-    )
 
 
 def _prices(reduced: Reduced, course: Course) -> Multipliers:

@@ -29,11 +29,8 @@ from .blocks import BandedBlocks, Blocks, DenseBlocks, natural_order
 from .lapack import Workers
 
 BANDED_FROM = 384
-CORRECTORS = 5
-GOOD_STEP = 0.95
-GAIN = 0.02
-AHEAD = 0.5
-POWER = 4
+CORRECTORS, GOOD_STEP, GAIN = 5, 0.95, 0.02
+AHEAD, POWER = 0.5, 4
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.1)
 BAND = (0.1, 10.0)
 TO_BOUNDARY = 0.995
@@ -175,11 +172,7 @@ class System:
 
 
 def factors(rows: Rows, workers: Workers) -> Blocks:
-    """Return factors near the diagonal for large blocks, dense ones else.
-
-    Distortion rows fill the blocks, and smaller blocks gain nothing (measured at 196 secrets). With known edges
-    all blocks have the same rows, in the order of the secrets.
-    """
+    """Return factors near the diagonal for large blocks without distortion rows, which fill them; else dense."""
     form = rows.form
     if form.columns.edges is not None and form.guesses is None:
         return BandedBlocks(form, workers, natural_order(*rows.pairs.ends(0), form.size))
@@ -193,9 +186,7 @@ class Step:
     """A direction with its primal and dual step lengths, short of the boundary."""
 
     direction: Direction  # where the iterate moves
-    # the direction that keeps the mean of slack times multiplier. Its dual step is seldom cut, so its end proves a
-    # bound when the direction's own end does not
-    central: Direction
+    central: Direction  # keeps the mean of slack times multiplier: its dual step is seldom cut, and proves a bound
     primal: float  # length of the primal step
     dual: float  # length of the dual step
 
@@ -222,10 +213,7 @@ def step_length(least: float) -> float:
 def best_share(
     change: Floats, extra: Floats, value: Floats, least: float, workers: Workers
 ) -> tuple[float, float]:
-    """Return the share of ``extra`` (rows,) that makes the step along the change longest, and that step.
-
-    The step must leave ``value`` positive. It is ``least`` without the extra; (0, least) where no share helps.
-    """
+    """Return the share of ``extra`` (rows,) with the longest step that stays positive, and that step."""
 
     def lows(part: slice) -> list[float]:
         plain, more = change[part] / value[part], extra[part] / value[part]

@@ -28,11 +28,7 @@ TOLERANCE = 1e-12
 
 
 def irreducible(ratio: Floats, workers: Workers) -> Bools:
-    """Return the pairs that no third secret implies, a mask (n, n) with a diagonal of False.
-
-    (s, t) is implied when E[s,u] + E[u,t] <= E[s,t] for some other u. Chaining shorter pairs then proves all
-    pairs, if log ratios are positive off the diagonal.
-    """
+    """Return the pairs without another u such that E[s,u] + E[u,t] <= E[s,t], a mask (n, n); they imply all."""
     n = ratio.shape[0]
     bare = ratio.copy()
     np.fill_diagonal(bare, np.inf)
@@ -53,10 +49,7 @@ def irreducible(ratio: Floats, workers: Workers) -> Bools:
 
 
 def nearest(ratio: Floats, candidates: Bools, count: int, cap: float) -> Bools:
-    """Return a symmetric mask of each secret's ``count`` nearest candidates below the cap, ties included.
-
-    A secret with no candidate gets its nearest other secret.
-    """
+    """Return a symmetric mask of each secret's nearest candidates below the cap, or else its nearest secret."""
     n = ratio.shape[0]
     score = np.where(candidates, ratio, np.inf)
     np.fill_diagonal(score, np.inf)
@@ -67,8 +60,7 @@ def nearest(ratio: Floats, candidates: Bools, count: int, cap: float) -> Bools:
         bare = ratio[s].copy()
         bare[s] = np.inf
         mask[s, int(np.argmin(bare))] = True
-    closed: Bools = mask | mask.T
-    return closed
+    return np.asarray(mask | mask.T)
 
 
 class PairRows:
@@ -315,10 +307,7 @@ def trivial_symmetry(n: int, m: int) -> Symmetry:
 
 
 def detect_symmetry(columns: Columns) -> Symmetry:
-    """Return the symmetries of a plain expected-loss problem, from images of at most three base secrets.
-
-    They are verified. Any other problem gets the trivial group.
-    """
+    """Return the verified symmetries of a plain expected loss; the trivial group for any other problem."""
     n, m = len(columns.prior), len(columns.expected)
     plain = columns.secret_loss is None and columns.weighted is None
     if not plain or n < 4 or not (columns.prior > 0).all():
@@ -346,10 +335,9 @@ def _candidates(columns: Columns) -> list[Ints]:
     while len(np.unique(profile, axis=0)) < n:
         if len(base) == 3:
             return []
-        groups = (
-            [len(np.unique(np.c_[profile, ratio[:, s], ratio[s]], axis=0)) for s in range(n)] if n <= 64 else None
-        )
-        pick = int(np.argmax(groups)) if groups is not None else int(order[len(base) * 7 % n])
+        pick = int(order[len(base) * 7 % n])
+        if n <= 64:
+            pick = max(range(n), key=lambda s: len(np.unique(np.c_[profile, ratio[:, s], ratio[s]], axis=0)))
         base.append(pick)
         profile = np.c_[profile, ratio[:, pick], ratio[pick]]
     source = np.lexsort(profile.T)
@@ -359,7 +347,7 @@ def _candidates(columns: Columns) -> list[Ints]:
         images = stack.pop()
         depth = len(images)
         if depth == len(base):
-            target = np.concatenate([label[:, None].astype(np.float64)], axis=1)
+            target = label[:, None].astype(np.float64)
             for k in images:
                 target = np.c_[target, ratio[:, k], ratio[k]]
             sink = np.lexsort(target.T)
@@ -375,9 +363,7 @@ def _candidates(columns: Columns) -> list[Ints]:
         for k, image in enumerate(images):
             fits &= (ratio[image] == ratio[base[k], b]) & (ratio[:, image] == ratio[b, base[k]])
         stack.extend([*images, int(s)] for s in np.flatnonzero(fits))
-    identity = np.arange(n)
-    out.sort(key=lambda g: not np.array_equal(g, identity))
-    return out
+    return sorted(out, key=lambda g: not np.array_equal(g, np.arange(n)))
 
 
 def _closed(group: list[Ints]) -> bool:
@@ -396,6 +382,4 @@ def _observables(columns: Columns, g: Ints) -> Ints | None:
     scale = float(np.abs(columns.expected).max())
     if not np.allclose(moved[here], columns.expected[there], rtol=TOLERANCE, atol=TOLERANCE * scale):
         return None
-    image = np.empty(len(moved), dtype=np.int64)
-    image[here] = there
-    return image
+    return np.asarray(there[np.argsort(here)])

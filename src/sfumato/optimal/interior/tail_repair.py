@@ -20,22 +20,15 @@ from .block_form import Iterate, Rows
 from .newton import Direction
 from .pair_rows import Ints, PairRows
 
-# The share of a secret's flow to other secrets that may be diverted at once.
-DIVERTED = 0.5
-# Rounds in which blocks that still lack something may divert what their secrets carry, and what a block may lack
-# without another round, as a share of what all lack per secret.
-ROUNDS = 6
-NEGLIGIBLE = 0.01
+DIVERTED = 0.5  # share of a secret's flow to other secrets that may be diverted at once
+ROUNDS = 6  # in which blocks that still lack something may divert what their secrets carry
+NEGLIGIBLE = 0.01  # of what all lack per secret: what a block may lack without another round
 LENGTHS = (0.9, 0.8, 0.7)
-# A lifted step leaves each row at least this share of its slack, and as much as keeps its product with the
-# multiplier above a share of the mean if it had that or comes to it, up to the tolerance. Without the second
-# rule a row that is repaired again and again ends at a slack of 1e-17.
-KEPT = 0.2
-CENTRAL = 0.1
-TOLERANCE = 1e-3
+# A lifted step leaves each row at least this share of its slack, and keeps its product with the multiplier above a
+# share of the mean, up to the tolerance: or a row that is repaired again and again ends at a slack of 1e-17.
+KEPT, CENTRAL, TOLERANCE = 0.2, 0.1, 1e-3
 PASSES = 40
-# The share of the room at a secret that may be taken to make up for raised entries.
-TAKEN = 0.3
+TAKEN = 0.3  # share of the room at a secret that may be taken to make up for raised entries
 
 
 class Tails:
@@ -46,10 +39,7 @@ class Tails:
         self._x = point.u[:, : rows.form.secrets]
 
     def carry(self, lam: Floats, reduced: Floats, mu: Floats) -> tuple[Floats, Floats]:
-        """Carry costs inward until reduced costs (blocks, n) reach the prices mu (n,), where possible.
-
-        Returns the multipliers, not negative, and their reduced costs, up to rounding.
-        """
+        """Return multipliers that carry costs inward towards the prices mu (n,), and their reduced costs."""
         lam, left = lam.copy(), reduced - mu
         Flow(self._rows.pairs, self._x, np.arange(len(left))).inward(lam, left)
         for _ in range(ROUNDS):
@@ -71,15 +61,9 @@ class Tails:
         return lam, left + mu
 
     def lift(self, direction: Direction, primal: float) -> tuple[Floats, float] | None:
-        """Return the repaired end (blocks, n) of a step longer than ``primal``, and its length; None without one.
-
-        The problem may have rows of privacy only; the end is strictly inside all rows present.
-        """
+        """Return the repaired end (blocks, n) of a step longer than ``primal``, and its length, or None."""
         for length in LENGTHS:
-            if length <= primal:
-                return None
-            end = self._lifted(direction, length)
-            if end is not None:
+            if length > primal and (end := self._lifted(direction, length)) is not None:
                 return end, length
         return None
 
@@ -168,11 +152,7 @@ class Flow:
         self._cuts = np.searchsorted(outer[self._inward], np.arange(n + 1))
 
     def inward(self, lam: Floats, left: Floats) -> None:
-        """Carry surplus inward, and carry less where cost is lacking, from the smallest entry on.
-
-        All rows by which a secret passes cost to larger entries change by the same factor. Multipliers ``lam``
-        (r,), not negative, and ``left`` (k, n), reduced costs minus prices, are overwritten.
-        """
+        """Carry surplus inward, and less where cost is lacking: overwrites multipliers and costs less prices."""
         flat, moved = left.reshape(-1), lam[self._inward]
         block, inner, root = self.block[self._inward], self._upper[self._inward], self._root[self._inward]
         for k, here in enumerate(self._visits):
@@ -191,11 +171,7 @@ class Flow:
         lam[self._inward] = np.maximum(moved, 0.0)
 
     def divert(self, lam: Floats, left: Floats) -> None:
-        """Send cost to secrets that lack it, from neighbours that carry cost to secrets that do not.
-
-        A neighbour gives in proportion to what it carries elsewhere, and less where more is lost on the way. The
-        arrays, as for `inward`, are overwritten.
-        """
+        """Send cost to secrets that lack it, from neighbours that carry cost to secrets that do not."""
         flat = left.reshape(-1)
         lacking = flat < 0
         size, root = len(flat), self._root
