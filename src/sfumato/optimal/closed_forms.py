@@ -25,11 +25,8 @@ from .solver import Answer, Status, certify_mechanism, gap_of, objective_of, pro
 _LARGEST = 500.0  # exponents whose exponentials and their products stay finite
 _MANY = 2_000  # secrets for which the inverse of a matrix takes long, and is seldom private
 _SAME = 1e-12  # relative: distances that add up along a line
-
-
-_Prices = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
-"""Secrets, others and prices of rows, arrays (k, observables)."""
 _ROOM = 1e-9  # left for rounding
+_Prices = tuple[NDArray[np.intp], NDArray[np.intp], Floats]  # secrets, others, prices of rows, (k, observables)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -122,18 +119,13 @@ def _tight(problem: Problem, exponents: Floats, gap: float) -> ClosedForm | None
     moved = mechanism.weights.shape != tight.weights.shape or bool((mechanism.weights != tight.weights).any())
     off = exponents[~np.eye(len(space), dtype=bool)]
     if off.size and (off == off[0]).all():
-        name = "randomised response"
-        reason = "all secrets are equally far apart"
+        name, reason = "randomised response", "all secrets are equally far apart"
     elif line is not None:
-        name = "truncated geometric"
-        reason = (
-            "the secrets lie on a line, where it serves every prior and every loss that grows with the distance"
-        )
+        name, where = "truncated geometric", "the secrets lie on a line"
+        reason = f"{where}, where it serves every prior and every loss that grows with the distance"
     else:
-        name = "tight constraints"
-        reason = "every observable can be as informative as epsilon allows"
-    if moved:
-        name += " with optimal remap"
+        name, reason = "tight constraints", "every observable can be as informative as epsilon allows"
+    name += " with optimal remap" if moved else ""
     return _proved(problem, mechanism, prices, gap, name, f"{reason}; the bound by duality meets its loss")
 
 
@@ -163,11 +155,7 @@ def _line(exponents: Floats) -> NDArray[np.intp] | None:
 
 
 def _line_prices(demand: Floats, exponents: Floats, line: NDArray[np.intp]) -> _Prices:
-    """Return prices of neighbours' rows that cover demand(s, o) where they can.
-
-    From both ends inwards each secret's demand is covered by the row to its inner neighbour, in the direction that
-    burdens the neighbour least. The two sides meet, per observable, where the least remains uncovered.
-    """
+    """Return prices of rows to inner neighbours that cover demand(s, o), from both ends to where least remains."""
     n = len(demand)
     ordered = demand[line]
     edges = exponents[line[:-1], line[1:]]
@@ -195,10 +183,7 @@ def _passed(owed: Floats, growth: Floats) -> Floats:
 
 
 def _star_prices(demand: Floats, exponents: Floats) -> _Prices:
-    """Return prices of rows between one central secret per observable and all others.
-
-    The centre is the secret where the least demand remains uncovered.
-    """
+    """Return prices of rows between all others and one secret per observable, where least demand remains."""
     n, m = demand.shape
     growth = np.exp(np.minimum(exponents, _LARGEST))
     uncovered = np.exp(-exponents) @ np.minimum(demand, 0.0) + growth @ np.maximum(demand, 0.0)
@@ -215,8 +200,7 @@ def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
     """Return the better of two closed forms, or None if neither is within the limit of the loss.
 
     They are the best constant report, and the exponential mechanism at half the exponents with its optimal remap
-    (without metric privacy: the cheapest report of every secret). The dual game mixes the two up to its limit of
-    the loss. ``status`` and ``why`` state how the solver ended.
+    (without metric privacy: the cheapest report of every secret), which the dual game mixes up to its limit.
     """
     constant, telling = constant_report(problem), _telling(problem)
     candidates = {"exponential mechanism" if problem.exponents is not None else "cheapest reports": telling}
@@ -242,8 +226,7 @@ def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
 
 def closed_form_answer(problem: Problem, mechanism: Mechanism) -> Answer:
     """Return a mechanism of least loss as the answer to a game whose limit leaves no room for another one."""
-    prices = plain_prices(problem)
-    matrix = mechanism.matrix
+    prices, matrix = plain_prices(problem), mechanism.matrix
     value, bound = objective_of(problem, matrix), proved_bound(problem, prices)
     name = "design of least loss (its limit leaves no room for more distortion)"
     return Answer(matrix, 0.0, value, bound, Status.INACCURATE, (), name, prices, mechanism=mechanism)

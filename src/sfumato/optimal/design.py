@@ -32,15 +32,9 @@ _SHARE: Final = 0.3  # of the time limit, for a look at noise
 _LEAST_S: Final = 5.0  # of a time limit: below, there is no look at noise
 _LONGEST_S: Final = 30.0
 
-DEFAULT_EPSILON: Final = "1/km"
-"""Of a design for visits without an epsilon."""
-
-PLACES_GAP: Final = 1e-4
-"""The relative gap of a design for visits."""
-
-GAIN: Final = 0.15
-"""A share of the loss that is more than reports at medians have been seen to save."""
-
+DEFAULT_EPSILON: Final = "1/km"  # of a design for visits without an epsilon
+PLACES_GAP: Final = 1e-4  # the relative gap of a design for visits
+GAIN: Final = 0.15  # a share of the loss that is more than reports at medians have been seen to save
 _APART_M: Final = 0.1  # reports nearer to each other are one
 _USED: Final = 0.01  # probability of a report that is worth a place of its own
 
@@ -244,10 +238,8 @@ def check_method(method: str, field: Rivalry | str = "") -> None:
 
 def choose(made: Design | None, rival: Rival, promise: CoordinatePrivacy, unit: str, seconds: float) -> Design:
     """Return the program, or the noise where it is proved to lose less or there is no program."""
-    loss: Bracket | None = None
-    if made is not None:
-        proof = made.certificate
-        loss = Bracket(min(proof.bound, proof.loss), proof.loss, proof.loss)
+    proof = None if made is None else made.certificate
+    loss = None if proof is None else Bracket(min(proof.bound, proof.loss), proof.loss, proof.loss)
     kind = NOISE if loss is None or rival.loss.upper < loss.upper else TABLE
     remapped, slack_m = rival.noise.remap is not None, rival.certificate.privacy.slack_m
     choice = Choice(kind, loss, rival.loss, remapped, unit, slack_m)

@@ -13,7 +13,7 @@ import numpy as np
 from ..attacks import chance_within
 from ..core import Bracket, Loss, Mechanism, Prior, Space, units
 from ..core.arguments import checked
-from ..core.immutable import CompactRepr
+from ..core.immutable import CompactRepr, assign
 from ..errors import InfeasibleError, InputError, argument
 from ..escaping import plain
 from ..geo import Lattice, Places, Visits
@@ -82,14 +82,17 @@ class LossGoal(CompactRepr, DesignGoal):
 
     @checked
     def __init__(self, most: float | str) -> None:
-        object.__setattr__(self, "most", most)
+        assign(self, most=most)
 
     def __repr__(self) -> str:
         return f"LossGoal({plain(str(self.most))})"
 
     def limit(self, loss: Loss) -> float:
         """Return the largest loss, in its unit."""
-        return units.parse(self.most, unit=loss.unit, what="the largest loss")
+        return self._most(loss.unit)
+
+    def _most(self, unit: str) -> float:
+        return units.parse(self.most, unit=unit, what="the largest loss")
 
     def ends(self, prior: Prior, loss: Loss, *, bounded: bool = True) -> tuple[float, float]:
         """Return the least loss of one report for all secrets, and of the best report for each."""
@@ -127,8 +130,7 @@ class LossGoal(CompactRepr, DesignGoal):
 
     def reached(self, measured: Bracket, unit: str) -> str:
         """Return what a design loses."""
-        most = units.parse(self.most, unit=unit, what="the largest loss")
-        lost = amount_at_most(measured.upper, unit)
+        most, lost = self._most(unit), amount_at_most(measured.upper, unit)
         return f"the loss is at most {limit_amount(most, unit)} on average (at most {lost})"
 
     def missed(self, measured: Bracket, unit: str, kind: str) -> str:
@@ -136,7 +138,7 @@ class LossGoal(CompactRepr, DesignGoal):
         if kind == NOISE:
             low, high = (amount_at_least(measured.lower, unit), amount_at_most(measured.upper, unit))
             return f"planar noise loses {low} to {high}"
-        if measured.lower > units.parse(self.most, unit=unit, what="the largest loss"):
+        if measured.lower > self._most(unit):
             return (
                 "no mechanism on the same secrets, with the same reports and the rows that prove this epsilon, "
                 f"loses less than {amount_at_least(measured.lower, unit)}"
@@ -180,10 +182,7 @@ class AttackerGoal(CompactRepr, DesignGoal):
             raise InputError(f"a share of {share:g} is not between 0 and 1.", "use 0.2 for 20 %.")
         if not units.length_m(within, "the radius") > 0:
             raise InputError(f"a radius of {within} is not positive.", "use a length such as '500 m'.")
-        object.__setattr__(self, "share", float(share))
-        object.__setattr__(self, "within", within)
-        object.__setattr__(self, "visits", visits)
-        object.__setattr__(self, "user", user)
+        assign(self, share=float(share), within=within, visits=visits, user=user)
 
     @classmethod
     def parse(cls, text: str, visits: Visits, user: Hashable | None = None) -> Self:

@@ -63,11 +63,6 @@ def log_odds(value: float, blind: float, clear: float) -> float:
     return max(-_MOST_ODDS, min(_MOST_ODDS, math.log(share) - math.log1p(-share)))
 
 
-def slope_at(odds: float) -> float:
-    """Return about the slope of the line, up to some log-odds from even ones."""
-    return _SLOPES[odds > 0]
-
-
 @dataclass(slots=True)
 class Steps:
     """Choice of the next epsilon to try."""
@@ -122,9 +117,8 @@ class Steps:
 
     def _beyond(self, end: float, sign: int) -> float:
         """Return the next log epsilon above (sign 1) or below (sign -1) the only known end."""
-        at = math.log(end)
-        odds = self.seen[end]
-        slope: float = slope_at(self.target)
+        at, odds = math.log(end), self.seen[end]
+        slope: float = _SLOPES[self.target > 0]
         others = [epsilon for epsilon in self.seen if epsilon != end]
         if others:
             last = min(others, key=lambda epsilon: abs(math.log(epsilon) - at))
@@ -155,11 +149,11 @@ class EpsilonSearch:
     goal: DesignGoal
     limit: float  # the upper limit of the measure
     extremes: tuple[float, float]  # about the measure of blind and of fully revealing reports
-    steps: Steps  # the choice of the next epsilon
-    deadline: float  # when the time is over
+    steps: Steps
+    deadline: float
     ended: Stop  # whether to stop, or the time is over
-    progress: OnTrial | None  # called with each trial
-    trials: list[EpsilonTrial] = field(default_factory=list)  # all trials, in order
+    progress: OnTrial | None
+    trials: list[EpsilonTrial] = field(default_factory=list)
 
     def run(self, holds: float | None = None) -> None:
         """Try epsilons until two close ones differ in whether they reach the goal; ``holds`` reaches it."""
@@ -169,10 +163,8 @@ class EpsilonSearch:
     @property
     def best(self) -> float | None:
         """The least, or largest, epsilon that reaches the goal; None where none is known."""
-        reached = [trial.epsilon for trial in self.trials if trial.holds]
-        if not reached:
-            return None
-        return min(reached) if self.goal.least else max(reached)
+        reached = (trial.epsilon for trial in self.trials if trial.holds)
+        return min(reached, default=None) if self.goal.least else max(reached, default=None)
 
     def tried(self, epsilon: float, attempt: Attempt | None = None) -> bool:
         """Return whether an epsilon is proved to reach the goal, by ``attempt`` if given."""
@@ -199,9 +191,9 @@ class NoiseTrials:
     """Planar noise for each epsilon, with its best remap."""
 
     both: Rivalry  # the guarantee that noise and program can both give, for any epsilon
-    promise: Callable[[float], CoordinatePrivacy]  # from an epsilon to the promise
+    promise: OfPoints
     limit: float  # of the loss
-    rivals: dict[float, Rival] = field(default_factory=dict)  # the result for each epsilon
+    rivals: dict[float, Rival] = field(default_factory=dict)  # by epsilon
 
     def __call__(self, epsilon: float, seconds: float) -> Tried:
         """Return the loss of the noise between bounds; near the limit from a finer table."""
@@ -250,13 +242,12 @@ class ProgramTrials:
     """A program for each epsilon, started from that of the nearest epsilon before."""
 
     prior: Prior
-    promise: Promise  # from an epsilon to the promise
+    promise: Promise
     goal: DesignGoal
-    # the visits of the loss, where reports are moved to medians
-    medians: Visits | None
+    medians: Visits | None  # the visits of the loss, where reports are moved to medians
     options: dict[str, Any]  # more of the design
-    stop: Stop  # whether to stop
-    designs: dict[float, Design] = field(default_factory=dict)  # the result for each epsilon
+    stop: Stop
+    designs: dict[float, Design] = field(default_factory=dict)  # by epsilon
 
     def __call__(self, epsilon: float, seconds: float, most: float = math.inf) -> Tried | None:
         """Return the measure of the design for an epsilon; None without time or with a loss above ``most``."""
@@ -277,7 +268,7 @@ class ProgramTrials:
         if self.designs:
             near = self.designs[min(self.designs, key=lambda other: abs(math.log(other / epsilon)))]
         if near is not None and self.medians is not None:
-            return self._move_reports(near, self.medians, promise, deadline)
+            return self._move_reports(near, promise, deadline)
         room, bound = 1.0 if self.medians is None else 1 - GAIN, -math.inf
 
         def watched(step: Any) -> None:
@@ -297,23 +288,16 @@ class ProgramTrials:
         if self.medians is None or not made.finished:
             return made
         try:
-            again = self._move_reports(made, self.medians, promise, deadline)
+            again = self._move_reports(made, promise, deadline)
         except SolverError:
             return made
         return again if again.certificate.loss < made.certificate.loss else made
 
-    def _move_reports(
-        self, near: Design, visits: Visits, promise: CoordinatePrivacy | MetricPrivacy, deadline: float
-    ) -> Design:
+    def _move_reports(self, near: Design, promise: CoordinatePrivacy | MetricPrivacy, deadline: float) -> Design:
+        left, options = max(deadline - time.monotonic(), 1e-3), {k: self.options[k] for k in ("solver", "gap")}
+        visits = cast("Visits", self.medians)
         return move_to_medians(
-            near,
-            visits,
-            guarantees=promise,
-            solver=self.options["solver"],
-            gap=self.options["gap"],
-            time_limit=max(deadline - time.monotonic(), 1e-3),
-            stop=self.stop,
-            start=near,
+            near, visits, guarantees=promise, time_limit=left, stop=self.stop, start=near, **options
         )
 
 
@@ -438,8 +422,7 @@ def find_epsilon(
         raise _not_found(trials, goal, costs.unit, unit, ended=ended())
     made = None if programs is None else programs.designs.get(epsilon)
     if noise is not None:
-        seconds = time.monotonic() - started, deadline - time.monotonic()
-        made = noise.better(epsilon, made, seconds)
+        made = noise.better(epsilon, made, (time.monotonic() - started, deadline - time.monotonic()))
     made = cast("Design", made)
     last = tries if made.has_program else looks
     tried = any(trial.kind == NOISE and trial.epsilon == epsilon for trial in trials)
@@ -494,4 +477,4 @@ def _first(prior: Prior, rows: MetricPrivacy, target: float) -> float:
         distances = rows.metric.array
     known = np.isfinite(distances)
     mean = float(np.outer(prior.probabilities, prior.probabilities)[known] @ distances[known])
-    return float(f"{_HALF / mean * math.exp(target / slope_at(target)):.3g}") if mean > 0 else 1.0
+    return float(f"{_HALF / mean * math.exp(target / _SLOPES[target > 0]):.3g}") if mean > 0 else 1.0

@@ -32,10 +32,7 @@ from ..proofs import LinearConstraint, PlaceDistortion, as_constraints, bound_to
 from ..rounding import amount, amount_at_least, amount_at_most, exactly
 
 Constraints = LinearConstraint | Iterable[LinearConstraint]
-"""One linear constraint, or several."""
-
-# A distortion this close to its maximum leaves no room for rounding.
-_ROOM = 1e-6
+_ROOM = 1e-6  # a distortion this close to its maximum leaves no room for rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -147,9 +144,8 @@ def least_loss(
     attackers = attackers_of(prior, guarantees)
     for attacker in attackers:
         _check_possible(prior, attacker)
-    alone = attackers[0] if len(attackers) == 1 else None
-    distance = alone.distance if alone else None
-    minimum = alone.minimum if alone else 0.0
+    one = len(attackers) == 1
+    distance, minimum = (attackers[0].distance, attackers[0].minimum) if one else (None, 0.0)
     exponents = exponents_of(prior.space, guarantees)
     return Problem(prior, space, losses, guarantees, objective, distance, minimum, np.inf, exponents, limits)
 
@@ -162,11 +158,7 @@ def most_distortion(
     requested: Guarantees,
     observables: Space | None,
 ) -> Problem:
-    """Return the dual problem, checked: most distortion privacy under a limit on the expected loss.
-
-    Source:
-        Shokri et al., "Protecting Location Privacy: Optimal Strategy against Localization Attacks", CCS 2012.
-    """
+    """Return the dual problem (Shokri et al., CCS 2012), checked: most distortion privacy within a loss."""
     guarantees = guarantees_for(prior.space, requested)
     space = observables if observables is not None else prior.space
     losses = as_loss(loss, len(prior), len(space))

@@ -55,17 +55,17 @@ def solve_program(
     **options: Unpack[SolveOptions],
 ) -> Design:
     """Return the mechanism of least loss that a program finds; `design` also considers noise."""
-    session = SolveSession(gap, **options)
-    of_points = [each for each in as_guarantees(guarantees) if isinstance(each, PlaceDistortion)]
-    if of_points:
-        others = [each for each in as_guarantees(guarantees) if each is not of_points[0]]
-        attackers_of(prior, [*others, of_points[0]])
+    session, promises = SolveSession(gap, **options), as_guarantees(guarantees)
+    target = next((each for each in promises if isinstance(each, PlaceDistortion)), None)
+    if target is not None:
+        others = [each for each in promises if each is not target]
+        attackers_of(prior, [*others, target])
         if as_constraints(constraints):
             raise InputError(
                 "PlaceDistortion cannot be combined with linear constraints.",
                 python("use its finite part, PlaceDistortion.finite, or leave constraints= out."),
             )
-        of_points[0].check_possible(prior)
+        target.check_possible(prior)
 
         def solve(asked: PlaceDistortion, nearness: float, seconds: float) -> Design:
             return solve_program(
@@ -81,11 +81,10 @@ def solve_program(
             )
 
         enough = _ENOUGH if gap is None else session.enough
-        return design_for_points(of_points[0], solve, enough, options.get("time_limit", np.inf))
-    problem = least_loss(prior, loss, guarantees, objective, observables, constraints)
+        return design_for_points(target, solve, enough, options.get("time_limit", np.inf))
+    problem = least_loss(prior, loss, promises, objective, observables, constraints)
     answer = session.solve(problem, start.answer if start is not None else None)
-    small = problem.shape[0] * problem.shape[1] <= _TIES
-    wanted = small if tie_break is None else tie_break
+    wanted = problem.shape[0] * problem.shape[1] <= _TIES if tie_break is None else tie_break
     breaks = wanted and objective == EXPECTED and not problem.general and answer.status is Status.OPTIMAL
     return session.prove(problem, answer, break_ties(problem, answer, session) if breaks else None)
 
@@ -139,8 +138,7 @@ def maximise_distortion(
             limits = options | {"time_limit": seconds}
             return _most_private(prior, loss, asked.distance, max_loss, guarantees, observables, nearness, limits)
 
-        session = SolveSession(gap, **options)
-        enough = _ENOUGH if gap is None else session.enough
+        enough = SolveSession(_ENOUGH if gap is None else gap, **options).enough
         return maximise_point_error(distance, solve, enough, time_limit)
     return _most_private(prior, loss, distance, max_loss, guarantees, observables, gap, options)
 
@@ -187,19 +185,15 @@ def _most_private(
 
 
 def break_ties(problem: Problem, answer: Answer, session: SolveSession) -> tuple[Answer, float] | None:
-    """Return a mechanism of the answer's loss with most distortion privacy, and its gap from the most.
-
-    None where no tie is left, or no better mechanism was found in time.
-    """
+    """Return a mechanism of the answer's loss with most distortion privacy, and its gap; None without a better."""
     distance = problem.distance if problem.distance is not None else _ground(problem)
     if distance is None or np.array_equal(distance.array, problem.loss.array.T):
         return None
     if answer.used is not None:
         whole = spread(answer.matrix, answer.used, len(problem.observables))
         answer = replace(answer, matrix=whole, used=None)
-    slack = answer.value + 0.5 * max(session.control.gap - gap_of(problem, answer.value, answer.bound), 0.0) * abs(
-        answer.value
-    )
+    room = max(session.control.gap - gap_of(problem, answer.value, answer.bound), 0.0)
+    slack = answer.value + 0.5 * room * abs(answer.value)
     game = replace(problem, objective=DISTORTION, distance=distance, max_loss=slack, minimum=0.0)
     try:
         private = session.solve(game, answer, gap=max(session.control.gap, _TIE_GAP))
@@ -220,10 +214,7 @@ def break_ties(problem: Problem, answer: Answer, session: SolveSession) -> tuple
 
 
 def _ground(problem: Problem) -> Loss | None:
-    """Return the distance of the first metric guarantee, in place of the adversary's.
-
-    Steps of a lattice are skipped: they are between vertices, not between the points that are rounded to them.
-    """
+    """Return the distance of the first metric guarantee, but no steps of a lattice, which are of its vertices."""
     for guarantee in problem.guarantees:
         if isinstance(guarantee, VertexPrivacy):
             continue

@@ -60,8 +60,8 @@ class Reduced(CompactRepr):
 
     def bare(self) -> Reduced:
         """Return the same without costs and exponents, to lift an answer of a solver with arrays of its own."""
-        none: Floats = np.broadcast_to(np.float64(0), self.costs.shape)
-        return replace(self, costs=none, exponents=np.broadcast_to(np.float64(0), self.exponents.shape))
+        costs, exponents = (np.broadcast_to(0.0, each.shape) for each in (self.costs, self.exponents))
+        return replace(self, costs=costs, exponents=exponents)
 
     def same_parts(self, other: Reduced) -> bool:
         """Return whether rows of one reduced problem mean the same in the other."""
@@ -77,16 +77,15 @@ class Reduced(CompactRepr):
         """Return prices of the reduced problem as prices of the whole one.
 
         A merged observable gets the prices of the one it is merged into, since its reduced costs are no smaller.
-        Within equal secrets, prices of the equalities move every cost to the first of them. The bound is the same,
-        or lower by about the price times the difference where the whole problem's exponents are larger. The prices
-        ``worst`` are of all secrets.
+        Within equal secrets, prices of the equalities move every cost to the first of them. The prices ``worst``
+        are of all secrets.
         """
         used = np.flatnonzero(prices.local > 0)
         if len(self.kept) < len(self.merged):
             order = used[np.argsort(prices.observables[used], kind="stable")]
             counts = np.bincount(prices.observables[used], minlength=len(self.kept))
-            begins = np.concatenate([[0], np.cumsum(counts)])
-            picks = [order[begins[b] : begins[b + 1]] for b in self.merged]
+            parts = np.split(order, np.cumsum(counts)[:-1])
+            picks = [parts[b] for b in self.merged]
             used = np.concatenate(picks)
             o = np.repeat(np.arange(len(self.merged)), [len(chosen) for chosen in picks])
         else:
@@ -137,10 +136,7 @@ class Reduced(CompactRepr):
 
 
 def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
-    """Return a problem without equal secrets, dominated observables and equal guesses.
-
-    The solver's exponents and ``max_loss`` are those of ``narrowed``, the same problem with room for rounding.
-    """
+    """Return a problem reduced, with exponents and ``max_loss`` of ``narrowed``, which has room for rounding."""
     if problem.general:
         raise InputError(
             "this solver takes no linear constraints and no more than one attacker.",
@@ -158,7 +154,7 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
         distinct = np.full((n, n), np.inf)
         np.minimum.at(distinct, (members[:, None], members[None, :]), exponents)
         np.fill_diagonal(distinct, 0.0)
-    worst = problem.objective == WORST_CASE
+    worst, game = problem.objective == WORST_CASE, problem.objective == DISTORTION
     counts = np.ascontiguousarray((loss if worst or mass.all() else loss[mass > 0]).T)
     observables = _undominated(counts)
     merged = _merged_into(counts, observables)
@@ -168,7 +164,6 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
     if n < size:
         every, costs = costs, np.zeros((n, len(observables)))
         np.add.at(costs, members, every)
-    game = problem.objective == DISTORTION
     weighted: Floats | None = None
     guesses = np.empty(0, dtype=np.intp)
     if problem.distance is not None:

@@ -188,8 +188,7 @@ class Design(NotebookRepr):
 
     def sentences(self, **options: Any) -> tuple[str, ...]:
         """Return what is proved of the design, in sentences; options are those of `sfumato.reports.summarise`."""
-        sentences: tuple[str, ...] = registered("sentences")(self, **options)
-        return sentences
+        return tuple(registered("sentences")(self, **options))
 
     def report(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Return the report of the design, and write it to a path (.html or .json); see `sfumato.report`."""
@@ -256,9 +255,8 @@ class Choice(CompactRepr):
         """Whether the chosen one is proved to lose less, or the other one was not tried."""
         if self.program is None:
             return True
-        if self.kept == NOISE:
-            return self.noise.upper <= self.program.lower
-        return self.program.upper <= self.noise.lower
+        better, worse = (self.noise, self.program) if self.kept == NOISE else (self.program, self.noise)
+        return better.upper <= worse.lower
 
     @property
     def sentence(self) -> str:

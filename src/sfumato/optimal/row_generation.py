@@ -89,10 +89,7 @@ class Triples:
 def spanner_pairs(exponents: Floats, dilation: float) -> tuple[NDArray[np.intp], Floats]:
     """Return the ordered pairs of a spanner, and the exponents that their rows imply for all pairs.
 
-    With exponents divided by the realised dilation along the edges, every path is within its pair's exponent.
-
-    Source:
-        Bordenabe, Chatzikokolakis and Palamidessi, CCS 2014.
+    Every path is within its pair's exponent (Bordenabe, Chatzikokolakis and Palamidessi, CCS 2014).
     """
     spanner = greedy_spanner(_as_metric(exponents), dilation)
     edges = _both_ways(spanner.edges)
@@ -102,10 +99,7 @@ def spanner_pairs(exponents: Floats, dilation: float) -> tuple[NDArray[np.intp],
 
 
 def violated(matrix: Floats, exponents: Floats, known: Triples, most: int) -> Triples:
-    """Return the rows that a matrix breaks, at most ``most``, the worst first; ``known`` ones are skipped.
-
-    A back-end breaks these by inaccuracy, and adding them again would never end.
-    """
+    """Return the rows, at most ``most``, that a matrix breaks; ``known`` ones are broken by inaccuracy alone."""
     shrink = np.exp(-exponents)
     parts: list[NDArray[np.intp]] = []
     excesses: list[Floats] = []
@@ -289,29 +283,26 @@ class LinearSolver(Solver):
 
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""
-        narrowed = problem
-        if problem.objective == DISTORTION:
+        narrowed, maximise = problem, problem.objective == DISTORTION
+        if maximise:
             narrowed = replace(narrowed, max_loss=problem.max_loss - _ROOM_BELOW_LOSS * abs(problem.max_loss))
         if control.pairs == "spanner" and problem.exponents is not None:
             _, implied = spanner_pairs(problem.exponents, control.dilation)
             narrowed = replace(narrowed, exponents=implied)
         reduced = reduce(problem, narrowed)
-        known = start.state if start is not None and isinstance(start.state, Relaxation) else None
-        if known is not None and control.pairs != "spanner" and known.reduced.same_parts(reduced):
+        known = None if start is None or control.pairs == "spanner" else start.state
+        if isinstance(known, Relaxation) and known.reduced.same_parts(reduced):
             triples = known.triples
         else:
             triples = first_rows(reduced.exponents, reduced.shape[1], control.pairs)
         begun = time.monotonic()
-        maximise = problem.objective == DISTORTION
         best: Answer | None = None
         bound = np.inf if maximise else -np.inf
         prices: Multipliers | None = None
         log: list[Progress] = []
         status = Status.INACCURATE
-        build = partial(Relaxation, reduced)
-        for relaxation, solution in solve_rounds(
-            self, build, triples, reduced.exponents, reduced.shape[1], control
-        ):
+        build, m = partial(Relaxation, reduced), reduced.shape[1]
+        for relaxation, solution in solve_rounds(self, build, triples, reduced.exponents, m, control):
             status = solution.status
             if status is Status.INFEASIBLE:
                 raise InfeasibleError(
@@ -369,10 +360,7 @@ def solve_rounds(
     m: int,
     control: Control,
 ) -> Iterator[tuple[Any, Solution]]:
-    """Yield programs with their solutions, each with the rows that the answer before broke.
-
-    Ends after a solution without an answer, one cut short, or one that breaks no row.
-    """
+    """Yield programs with their solutions, adding broken rows, until one is cut short or breaks none."""
     while True:
         program = build(triples)
         solution = solver.solve(program.program, time_limit=control.remaining, stop=control.stop)

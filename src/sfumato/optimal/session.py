@@ -70,8 +70,7 @@ class ScaledProblem(CompactRepr):
 
     def answer(self, scaled: Answer) -> Answer:
         """Return an answer to the scaled problem as one to the original."""
-        prices = scaled.prices
-        bound = math.nan
+        prices, bound = scaled.prices, math.nan
         with np.errstate(over="ignore", invalid="ignore"):
             if prices is not None:
                 prices = self._prices(prices)
@@ -88,8 +87,8 @@ class ScaledProblem(CompactRepr):
 
     def step(self, step: Progress) -> Progress:
         """Return a line of progress in the original unit."""
-        unit = self.objective
-        return replace(step, value=float(np.ldexp(step.value, unit)), bound=float(np.ldexp(step.bound, unit)))
+        value, bound = np.ldexp([step.value, step.bound], self.objective).tolist()
+        return replace(step, value=value, bound=bound)
 
     def _prices(self, prices: Multipliers) -> Multipliers:
         guesses = prices.guesses
@@ -226,16 +225,8 @@ class SolveSession:
         if status in (Status.OPTIMAL, Status.INACCURATE):
             short = Status.RESTRICTED if self.control.pairs == "spanner" else Status.INACCURATE
             status = Status.OPTIMAL if self._reached(problem, certificate) else short
-        program = SolvedProgram(
-            problem,
-            status,
-            answer.solver,
-            tuple(self.log),
-            tie_gap,
-            self.enough,
-            _optimality(problem, answer, mechanism),
-            answer,
-        )
+        log, optimality = tuple(self.log), _optimality(problem, answer, mechanism)
+        program = SolvedProgram(problem, status, answer.solver, log, tie_gap, self.enough, optimality, answer)
         seconds = time.monotonic() - self.start
         return Design.of_program(with_promises(mechanism, problem.guarantees), certificate, program, seconds)
 

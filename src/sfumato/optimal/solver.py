@@ -120,10 +120,7 @@ class BoundedSearch:
             self.control.progress(self.log[-1])
 
     def repeat(self, step: Callable[[], Status | None], most: int, patience: int, share: float) -> Status:
-        """Repeat a step until a share of the gap is reached, ``patience`` steps gain nothing, or time is over.
-
-        A step may end the search by returning a status.
-        """
+        """Repeat a step until it returns a status, a share of the gap is reached, or ``patience`` gain nothing."""
         idle = 0
         for _ in range(most):
             before = self.value, self.bound
@@ -135,8 +132,7 @@ class BoundedSearch:
                 return Status.OPTIMAL
             if idle >= patience:
                 break
-            ended = self.control.stopped
-            if ended is not None:
+            if (ended := self.control.stopped) is not None:
                 return ended
         return Status.INACCURATE
 
@@ -297,9 +293,7 @@ def certify_mechanism(
 
 def prove_answer(problem: Problem, answer: Answer) -> tuple[Mechanism, Certificate] | None:
     """Quantise and prove an answer, with more and more room for rounding; None if no proof succeeds."""
-    matrix: Floats = answer.matrix
-    share = answer.share
-    integers = answer.mechanism
+    matrix, share, integers = answer.matrix, answer.share, answer.mechanism
     observables, loss = problem.observables, problem.loss
     if answer.used is not None:
         some = among(observables, answer.used)

@@ -103,7 +103,8 @@ class _Chain:
 
     def without_noise(self, made: Design, guarantees: list[Asked]) -> str:
         """Return why planar noise was not tried, on a lattice."""
-        if made.choice is not None or not isinstance(self.prior.space, Lattice):
+        tried = made.choice is not None or self.options["method"] != BEST
+        if tried or not isinstance(self.prior.space, Lattice):
             return ""
         field = rivalry(self.prior, self.options["loss"], tuple(guarantees), self.options["objective"], None)
         return field if isinstance(field, str) else "there is no time for it, or its table would be too large"
@@ -161,11 +162,6 @@ def sweep(
     Raises:
         InputError: If there is nothing to do, or what is needed on a lattice is missing.
     """
-    for who, prior in priors.items():
-        if not isinstance(prior, Prior):
-            raise InputError(
-                f"the prior of {who!r} is of type {type(prior).__name__}.", "pass a Prior for each name."
-            )
     _check_places(priors, metric, visits, medians)
     for value in (*epsilons, *distortions):
         if value is not None and not isinstance(value, str | int | float | np.number):
@@ -178,19 +174,13 @@ def sweep(
             "the sweep has no prior, or no epsilon and no distortion.",
             f"pass {argument('epsilons')} or {argument('distortions')}.",
         )
-    losses: dict[str, AnyLoss] = _by_name(loss, priors, "loss")
-    people: dict[str, Visits | None] = _by_name(visits, priors, "visits")
+    losses, people = _by_name(loss, priors, "loss"), _by_name(visits, priors, "visits")
     threads = cores() if processes <= 1 else 1
     size = -(-len(requests) // max(processes, 1))
     runs = [requests[k : k + size] for k in range(0, len(requests), size)]  # of neighbours
     shares = [requests] if processes <= 1 or len(priors) >= processes else runs
-    options = {
-        "objective": objective,
-        "gap": gap,
-        "tie_break": tie_break,
-        "time_limit": time_limit,
-        "method": method,
-    }
+    options = {"objective": objective, "gap": gap, "tie_break": tie_break, "time_limit": time_limit}
+    options["method"] = method
     chains = [
         _Chain(who, prior, metric, people[who], medians, tuple(share), threads, {"loss": losses[who], **options})
         for who, prior in priors.items()
@@ -198,19 +188,21 @@ def sweep(
     ]
     halt: Stop = stop or (lambda: False)
     points: list[Point] = []
+
+    def add(point: Point) -> None:
+        points.append(point)
+        if progress is not None:
+            progress(point)
+
     if processes <= 1:
         for chain in chains:
             for point in _points(chain, halt):
-                points.append(point)
-                if progress is not None:
-                    progress(point)
+                add(point)
     else:
         with worker_pool(processes) as pool:
             for future in as_completed([pool.submit(_run, chain) for chain in chains]):
                 for point in future.result():
-                    points.append(point)
-                    if progress is not None:
-                        progress(point)
+                    add(point)
                 if halt():
                     pool.shutdown(cancel_futures=True)
                     break
@@ -274,8 +266,6 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
             yield Point(chain.who, epsilon, minimum, None, nan, nan, error.problem)
             continue
         hits = bayes_vulnerability(made.mechanism, chain.prior) if made.has_program else nan
-        true = chain.visits is not None
-        left_out = chain.without_noise(made, guarantees) if chain.options["method"] == BEST else ""
         if made.has_program and made.problem.observables == chain.prior.space:
             last = made  # with other reports its rows are others
         yield Point(
@@ -285,6 +275,6 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
             made.without_answer(),
             chain.distortion(made),
             hits,
-            true_point=true,
-            without_noise=left_out,
+            true_point=chain.visits is not None,
+            without_noise=chain.without_noise(made, guarantees),
         )

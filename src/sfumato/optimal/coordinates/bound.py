@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Bracket, Loss, Mechanism, Metric, MetricPrivacy, Prior, Space, units
 from ...core.arguments import checked
 from ...core.arrays import Floats, floats, freeze
-from ...core.immutable import CompactRepr, Immutable
+from ...core.immutable import Immutable, assign
 from ...errors import InputError, SolverError, argument
 from ...geo import Projection, Visits
 from ...mechanisms import repair_to_private
@@ -37,29 +37,22 @@ _SHARE_OF_GAP: Final = 0.2
 _PATIENCE: Final = 2  # rounds without a better bound
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ground(CompactRepr):
-    """Places on a plane.
+def on_plane(places: Visits | ArrayLike) -> tuple[Floats, float]:
+    """Return places on a plane, metres (n, 2), and its stretch; raise `InputError` for none.
 
-    Distances on the ground are no longer than on the plane, and at least those divided by the stretch.
+    Within twice the places' distance from the centre, distances on the ground are no longer than on the plane, and
+    at least those divided by the stretch.
     """
-
-    places: Floats  # array (n, 2), metres
-    stretch: float  # at least 1; for all points within twice the places' distance from the centre
-
-
-def on_plane(places: Visits | ArrayLike) -> Ground:
-    """Return visits on a plane around their middle, or metres (n, 2) as given; raise `InputError` for none."""
     if not isinstance(places, Visits):
         metres = floats(places, "the places", shape=(None, 2))
         if len(metres) == 0:
             raise InputError("there are no places.", "pass at least one.")
-        return Ground(metres + 0.0, 1.0)  # no negative zeros: they are the same place
+        return metres + 0.0, 1.0  # no negative zeros: they are the same place
     projection = Projection(*places.region().centre)
     xy = projection.forward(places.lat, places.lon)
     projection.check_reach(xy)
     reach = 2 * float(np.hypot(*xy.T).max()) * (1 + 1e-9)
-    return Ground(xy, projection.stretch(reach))
+    return xy, projection.stretch(reach)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +104,7 @@ class CoordinateBound(Immutable):
     seconds: float
 
     def __post_init__(self) -> None:
-        for name in ("places", "weights", "rows"):
-            object.__setattr__(self, name, freeze(getattr(self, name)))
+        assign(self, **{name: freeze(getattr(self, name)) for name in ("places", "weights", "rows")})
 
     @property
     def loss_unit(self) -> str:
@@ -245,8 +237,7 @@ def coordinate_bound(
         raise InputError(
             f"there is no bound over all mechanisms for the loss {loss!r}.", f"use one of {', '.join(KINDS)}."
         )
-    rate = units.parse(epsilon, per=True, unit=unit, what="epsilon")
-    scale = units.factor(unit, "m")
+    rate, scale = units.parse(epsilon, per=True, unit=unit, what="epsilon"), units.factor(unit, "m")
     if not (math.isfinite(rate) and rate > 0):
         raise InputError(f"epsilon must be a positive number, but {rate:g} was given.", "use '1/km'.")
     checked_time_limit(time_limit)
@@ -259,22 +250,21 @@ def coordinate_bound(
         raise InputError(f"empty={empty} is negative.", f"use {argument('empty', 50)}, or 0 for none.")
     provable = max(10, int(math.sqrt(_PROOF * time_limit / _PER_PAIR_S)))
     most, empty = min(most, provable), min(empty, provable)
-    ground = on_plane(places)
-    distinct, rows = np.unique(ground.places, axis=0, return_inverse=True)
+    metres, stretch = on_plane(places)
+    distinct, rows = np.unique(metres, axis=0, return_inverse=True)
     rows = np.asarray(rows, dtype=np.intp).ravel()
     shares = _shares(rows, weights)
-    standing = PlaceGroups.of(distinct, shares, most)
-    added = points_inside(distinct, empty)
+    standing, added = PlaceGroups.of(distinct, shares, most), points_inside(distinct, empty)
     groups = standing.joined(added)
     square = loss == "squared"
     unit_of_loss = scale * scale if square else scale
     halt = stop or (lambda: False)
     search = _Search(groups, loss, rate / scale, gap, unit_of_loss, started, started + time_limit, halt, progress)
     search.run()
-    stretch = ground.stretch**2 if square else ground.stretch
     terms = len(rows) + 16  # roundings of the shares, of their sum and of what follows
-    lower = max(0.0, down(search.best / stretch / unit_of_loss * (1 - 2 * terms * UNIT)))
-    upper = search.attained(ground) / unit_of_loss * (1 + 2 * terms * UNIT)
+    of_loss = stretch**2 if square else stretch
+    lower = max(0.0, down(search.best / of_loss / unit_of_loss * (1 - 2 * terms * UNIT)))
+    upper = search.attained(stretch) / unit_of_loss * (1 + 2 * terms * UNIT)
     radius = up(float(groups.away.max()) / scale)
     return CoordinateBound(
         rate,
@@ -298,8 +288,7 @@ def _shares(rows: np.ndarray[tuple[int], np.dtype[np.intp]], weights: ArrayLike 
         raise InputError("a weight is negative or all are zero.", "use weights of at least 0, such as counts.")
     # By the largest first: sums of large weights may overflow.
     totals = np.bincount(rows, counts / counts.max())
-    shares: Floats = totals / totals.sum()
-    return shares
+    return np.asarray(totals / totals.sum())
 
 
 @dataclass(slots=True)
@@ -387,18 +376,15 @@ class _Search:
     def ended(self) -> bool:
         return time.monotonic() > self.deadline or self.stop()
 
-    def attained(self, ground: Ground) -> float:
-        """Return the proved loss of a mechanism that keeps the promise between the places; ``inf`` without one.
-
-        None is proved where places have no row in the program, or where the proof would take too long.
-        """
+    def attained(self, stretch: float) -> float:
+        """Return the proved loss of a mechanism that satisfies the promise between the places; ``inf`` without."""
         groups = self.groups
         if self.found is None or len(groups.heads) < len(groups.places):
             return math.inf
         if time.monotonic() + self.proof_seconds > self.deadline and self.proof_seconds > _SHORT_S:
             return math.inf
         solved, mesh = self.found
-        near = groups.distances * ((1 - 2.0**-48) / ground.stretch)
+        near = groups.distances * ((1 - 2.0**-48) / stretch)
         matrix, _ = repair_to_private(solved.matrix, self.epsilon * near)
         mechanism = Mechanism(matrix, solved.mechanism.secrets, solved.problem.observables)
         promise = MetricPrivacy(self.epsilon, Metric(near, name="distance", triangle=True))

@@ -44,10 +44,7 @@ _SLACK: Final = 2.0**-48  # rounding of a product with a unit vector, relative t
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Mesh(CompactRepr):
-    """Triangles of nearly equal sides that cover the convex hull of the places.
-
-    A corner of a small triangle may lie on the side of a larger one.
-    """
+    """Triangles that cover the convex hull of the places; small ones may have corners on sides of larger ones."""
 
     corners: Floats  # array (m, 2), the corners of all triangles, in metres
     triangles: Indices  # array (t, 3), positions in `corners`
@@ -107,8 +104,7 @@ class Mesh(CompactRepr):
         coarsest = np.full(len(self), DEEPEST, dtype=np.intp)
         np.minimum.at(coarsest, flat, depths)
         marked = corners[flat] & (depths == coarsest[flat])
-        chosen: NDArray[np.bool_] = marked.reshape(-1, 3).any(axis=1)
-        return chosen
+        return np.asarray(marked.reshape(-1, 3).any(axis=1))
 
 
 def points_inside(places: Floats, count: int) -> Floats:
@@ -191,10 +187,9 @@ class PlaceGroups(CompactRepr):
         return distances
 
     def thresholds(self, matrix: Floats, mesh: Mesh, kind: str, epsilon: float, stop: Stop) -> Floats:
-        """Return good thresholds m, array (n,), for a mechanism's rows (k, m) at the heads.
+        """Return good thresholds m, array (n,), for a mechanism's rows (k, m) at the heads; zeros after a stop.
 
-        The best one has a mass of 1 / (e^(epsilon r) + 1) of the reports below it. Zero, the value after a stop,
-        is valid too.
+        The best one has a mass of 1 / (e^(epsilon r) + 1) of the reports below it.
         """
         thresholds = np.zeros(len(self.places))
         wanted = 1 / (np.exp(np.minimum(epsilon * self.away, 700)) + 1)
@@ -215,9 +210,8 @@ class PlaceGroups(CompactRepr):
     ) -> tuple[Floats, float] | None:
         """Return costs per unit of a group's weight, array (k, m), and a constant; None after a stop.
 
-        Every mechanism with the promise has an expected loss of at least the constant plus the sum over groups of
-        share times expected cost. This holds for any thresholds (n,) and an epsilon per metre no less than the
-        exact one.
+        With the promise, the loss is at least the constant plus the sum over groups of share times expected cost,
+        for any thresholds (n,).
         """
         total = np.zeros((len(self.heads), len(mesh)))
         exponents = epsilon * self.away * (1 + _ROUNDING)
@@ -251,8 +245,7 @@ def _heads(places: Floats, weights: Floats, most: int) -> Indices:
     if len(places) > max(_LOOKED_AT, 4 * most):
         some = random.choice(len(places), size=max(_LOOKED_AT, 4 * most), replace=False, p=mass / mass.sum())
         # Their weights brought them here: they count the same now.
-        heads: Indices = np.sort(some)[_heads(places[np.sort(some)], np.ones(len(some)), most)]
-        return heads
+        return np.asarray(np.sort(some)[_heads(places[np.sort(some)], np.ones(len(some)), most)])
     chosen = [int(np.argmax(mass))]
     near = np.hypot(*(places - places[chosen[0]]).T)
     while len(chosen) < most and near.any():
@@ -280,8 +273,8 @@ def lower_costs(places: Floats, mesh: Mesh, kind: str) -> Floats:
     """Return costs of reports at the corners that no report beats on average, array (n, m), metres or m^2.
 
     A report y is rounded at random to the corners of its triangle, with its barycentric weights a(y). The costs
-    c(x, v) satisfy  sum over v of a_v(y) c(x, v) <= loss of x at y  for every y of every triangle. Each triangle
-    has a plane below the loss, and a corner the least of its triangles' planes there. Some costs may be negative.
+    c(x, v) satisfy  sum over v of a_v(y) c(x, v) <= loss of x at y  for every y. Each triangle has a plane below
+    the loss, and a corner the least of its triangles' planes there.
     """
     t = len(mesh.triangles)
     order = np.argsort(mesh.triangles.ravel(), kind="stable")
@@ -297,8 +290,7 @@ def lower_costs(places: Floats, mesh: Mesh, kind: str) -> Floats:
 def distances_above(places: Floats, others: Floats) -> Floats:
     """Return distances that are at least the exact ones, array (n, m)."""
     apart = places[:, None, :] - others[None, :, :]
-    distances: Floats = np.hypot(apart[..., 0], apart[..., 1]) * (1 + 8 * UNIT)
-    return distances
+    return np.asarray(np.hypot(apart[..., 0], apart[..., 1]) * (1 + 8 * UNIT))
 
 
 def true_costs(places: Floats, corners: Floats, kind: str) -> Floats:
@@ -322,8 +314,7 @@ def _planes(places: Floats, mesh: Mesh, kind: str) -> Floats:
         step = corners - middle[:, None, :]
         tangents = (at * at).sum(axis=2)[..., None] + 2 * (at[:, :, None, :] * step[None]).sum(axis=3)
         most = far.max(axis=2, keepdims=True)
-        lower: Floats = tangents - 64 * UNIT * (most + np.ptp(corners, axis=1).max()) ** 2
-        return lower
+        return np.asarray(tangents - 64 * UNIT * (most + np.ptp(corners, axis=1).max()) ** 2)
     towards = np.divide(away, far[..., None], out=np.zeros_like(away), where=far[..., None] > 0)
     pull = towards * np.sqrt(far)[..., None]
     u = np.zeros((*far.shape[:2], 2))
@@ -336,5 +327,4 @@ def _planes(places: Floats, mesh: Mesh, kind: str) -> Floats:
         better = lost < worst
         u[better], worst[better] = tried[better], lost[better]
     u *= 1 - 8 * UNIT
-    values: Floats = (u[:, :, None, :] * away).sum(axis=3) - 16 * UNIT * far
-    return values
+    return np.asarray((u[:, :, None, :] * away).sum(axis=3) - 16 * UNIT * far)

@@ -79,15 +79,13 @@ def rivalry(
 def noise_rival(field: Rivalry, fineness: float = ROUGH, seconds: float = _LONGEST) -> Rival:
     """Return planar noise with the best remap for the points of a loss, and its loss between bounds.
 
-    ``fineness`` is the width of the remap table's cells in units of 1 / epsilon, where its size allows. Near
-    points are grouped where they are too many, which widens the bounds. There is no table where none fits, or
-    where it is so coarse that it does harm.
+    ``fineness`` is the width of the remap table's cells in units of 1 / epsilon. Of too many points near ones are
+    grouped, which widens the bounds. A table that does not fit, or does harm, is left out.
     """
     points = field.points
     noise, per_km = _raw(field)
-    reach_m = noise.reach_m
     plain = raw_error(points.xy, points.weights, noise.noise.rate, noise.step_m)
-    plain = replace(plain, lower=down(plain.lower / stretch(reach_m)))
+    plain = replace(plain, lower=down(plain.lower / stretch(noise.reach_m)))
     made, certificate = noise, None
     if _cells(points.xy, per_km / 1000, _COARSEST) <= CELLS:
         most = max(_FEWEST, int(seconds / (_SECONDS * _cells(points.xy, per_km / 1000, fineness))))
@@ -154,11 +152,7 @@ class _Groups:
         return cls(means, mass, float(away.max()), float(weights @ away))
 
     def widened(self, certificate: NoiseCertificate, per_m: float) -> NoiseCertificate:
-        """Return what holds of the points themselves.
-
-        At a distance r from its group, the probability of a report differs by a factor of at most e^(epsilon (r +
-        slack)); losses differ by the weighted mean of the distances.
-        """
+        """Return what holds of the points, whose reports' ratio to their groups' is e^(epsilon (r + slack))."""
         if self.farthest == 0:
             return certificate
         times = math.exp(per_m * (self.farthest + certificate.privacy.slack_m)) * (1 + 1e-9)

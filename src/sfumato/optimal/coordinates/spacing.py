@@ -180,6 +180,5 @@ def _reason(spacing_m: float, wanted: float, limit: str, *, narrow: bool) -> str
 def _rounded(metres: float, *, down: bool = False) -> float:
     """Return a length with few digits."""
     unit = 10.0 ** (math.floor(math.log10(metres)) + 1 - _DIGITS)
-    steps = metres / unit
-    whole = math.floor(steps + 1e-9) if down else math.ceil(steps - 1e-9)
+    whole = math.floor(metres / unit + 1e-9) if down else math.ceil(metres / unit - 1e-9)
     return float(f"{whole * unit:.12g}")

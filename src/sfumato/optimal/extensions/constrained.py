@@ -94,12 +94,11 @@ class Demands(CompactRepr):
     def lacking(self, matrix: Floats) -> Floats:
         """Return by how much of its scale a matrix breaks each constraint; negative where there is room."""
         joint = self.prior.probabilities[:, None] * matrix
-        errors = [float((each.distance.array @ joint).min(axis=0).sum()) for each in self.attackers]
-        sums = [float((each.coefficients * matrix).sum()) for each in self.constraints]
-        wanted = [each.minimum for each in self.attackers]
-        limits = [each.at_most for each in self.constraints]
-        over = np.array([*np.subtract(wanted, errors), *np.subtract(sums, limits)])
-        return np.asarray(over / self.scales, dtype=np.float64)
+        over = [
+            *(each.minimum - float((each.distance.array @ joint).min(axis=0).sum()) for each in self.attackers),
+            *(float((each.coefficients * matrix).sum()) - each.at_most for each in self.constraints),
+        ]
+        return np.asarray(np.array(over) / self.scales, dtype=np.float64)
 
     def private(self, matrix: Floats, margin: float) -> Floats:
         """Return a row-stochastic matrix with metric privacy, near a solver's."""
@@ -142,12 +141,9 @@ class GeneralProgram:
         """The linear program."""
         d, (n, m) = self.demands, self.demands.shape
         size, attackers = n * m, len(d.attackers)
-        several = self._several or self.of_room
-        built = ProgramRows(n, m, attackers * m + several)
-        last = built.columns - 1
+        built = ProgramRows(n, m, attackers * m + (self._several or self.of_room))
         scales, kept_back = d.scales, 0.0 if self.of_room else self.kept_back
-        more = [(np.ones((1, 1)), last)] if self.of_room else []
-        less = [(-part, column) for part, column in more]
+        more, less = ([(sign * np.ones((1, 1)), built.columns - 1)] * self.of_room for sign in (1, -1))
         for j, attacker in enumerate(d.attackers):
             seen = d.prior.probabilities * attacker.distance.array / scales[j]
             here = size + j * m
@@ -196,12 +192,9 @@ class GeneralProgram:
 def with_most_room(
     demands: Demands, control: Control, back_ends: Sequence[LinearSolver], triples: Triples
 ) -> tuple[Floats | None, Triples]:
-    """Return a mechanism with room in every constraint, or None without time; and the rows that it needed.
-
-    Raises `InfeasibleError` if no mechanism is proved to satisfy the constraints, or none was found with room.
-    """
+    """Return a mechanism with room in every constraint, or None without time; and the rows that it needed."""
+    build = partial(GeneralProgram, demands, of_room=True)
     for back_end in back_ends:
-        build = partial(GeneralProgram, demands, of_room=True)
         rounds = solve_rounds(back_end, build, triples, demands.exponents, demands.shape[1], control)
         for program, solution in rounds:
             triples = program.triples
@@ -221,13 +214,6 @@ def with_most_room(
     )
 
 
-def _alone(prices: ManyMultipliers, position: int) -> ManyMultipliers:
-    """Return the prices of one constraint alone; positions count attackers, then linear constraints."""
-    attackers = [each * (k == position) for k, each in enumerate(prices.attackers)]
-    others = np.arange(len(prices.constraints)) + len(attackers) != position
-    return ManyMultipliers(prices.rows, prices.masses, tuple(attackers), np.where(others, 0.0, prices.constraints))
-
-
 def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
     """Raise `InfeasibleError`, naming the constraints with a price, where prices prove infeasibility."""
     bound = demands.without_loss().bound(prices)
@@ -239,7 +225,9 @@ def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
     names = [demands.names[k] for k in named]
     k = int(named[0])
     if len(named) == 1:
-        prices = _alone(prices, k)
+        attackers = tuple(each * (j == k) for j, each in enumerate(prices.attackers))
+        others = np.arange(len(prices.constraints)) + len(attackers) != k
+        prices = ManyMultipliers(prices.rows, prices.masses, attackers, np.where(others, 0.0, prices.constraints))
         bound = demands.without_loss().bound(prices)
         names = names if bound > 0 else demands.names
     if len(names) > 1:
@@ -272,10 +260,7 @@ class _Search(BoundedSearch):
         self.infeasible = False
 
     def run(self, back_ends: Sequence[LinearSolver]) -> Answer:
-        """Return the best mechanism of the back-ends, run in order until the gap is reached.
-
-        All but the first back-end run only where it stops short on a small problem.
-        """
+        """Return the best mechanism of the back-ends; all but the first run on small problems only."""
         n, m = self.demands.shape
         attempts = [(back_ends[0], kept_back) for kept_back in _KEPT_BACK]
         if n * m <= _SMALL:

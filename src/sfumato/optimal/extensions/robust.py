@@ -115,17 +115,8 @@ class RobustDesign:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Mixture:
-    """Equilibrium of the game whose payoffs are the losses of mechanisms for priors."""
-
-    shares: Floats  # array (j,), with which share each mechanism is used
-    priors: Floats  # array (k,), the weights of the priors that no mixture of these mechanisms loses less for
-    value: float  # the largest expected loss of the mixture
-
-
-def best_mixture(losses: Floats) -> Mixture:
-    """Return the equilibrium of the game of expected losses (mechanisms, priors), at least 0."""
+def best_mixture(losses: Floats) -> tuple[Floats, Floats]:
+    """Return the equilibrium of the game of losses (mechanisms, priors), at least 0: the shares of both sides."""
     count, priors = losses.shape
     scale = float(losses.max()) or 1.0
     rows = np.zeros((priors + 1, count + 1))
@@ -142,10 +133,8 @@ def best_mixture(losses: Floats) -> Mixture:
     if solution.x is None or solution.duals is None:
         raise SolverError("the mixture of designs for the priors was not found.", "use fewer priors.")
     shares, weights = np.maximum(solution.x[:count], 0.0), np.maximum(-solution.duals[:priors], 0.0)
-    shares /= shares.sum()
     total = float(weights.sum())
-    even: Floats = np.full(priors, 1.0 / priors)
-    return Mixture(shares, weights / total if total > 0 else even, float((shares @ losses).max()))
+    return shares / shares.sum(), weights / total if total > 0 else np.full(priors, 1.0 / priors)
 
 
 @checked
@@ -229,8 +218,8 @@ class _Game(BoundedSearch):
         self.even = self._problem(self.weights)
         _check_problem(self.even)
         super().__init__(control, self.even.negligible)
-        self.matrices: list[Floats] = []
-        self.losses: list[Floats] = []
+        self.matrices: list[Floats] = []  # of the mechanisms
+        self.losses: list[Floats] = []  # of each, by prior
         self.best: Floats = np.empty(self.even.shape)
         self.last: Answer | None = None
 
@@ -239,6 +228,7 @@ class _Game(BoundedSearch):
         return self._result(self.repeat(self._step, _ROUNDS, _PATIENCE, 1 - _SHARE))
 
     def _step(self) -> Status | None:
+        """Add a design, take the best mixture of all, and drop mechanisms that it does not need."""
         begun, limit = time.monotonic(), self.control.deadline
         try:
             self._add_design(self.next)
@@ -249,9 +239,13 @@ class _Game(BoundedSearch):
             late = isinstance(error, InputError) or time.monotonic() - begun >= _LATE * (limit - begun)
             status = Status.TIME_LIMIT if late and math.isfinite(limit) else Status.INACCURATE
             return self.control.stopped or status
-        mixture = best_mixture(np.array(self.losses))
-        self._mix(mixture)
-        self.next = mixture.priors
+        shares, self.next = best_mixture(np.array(self.losses))
+        value = float((shares @ np.array(self.losses)).max())
+        if value < self.value:
+            self.value, self.best = value, np.tensordot(shares, np.array(self.matrices), axes=1)
+        needed = [k for k, share in enumerate(shares) if share > 0 or k >= len(self.matrices) - _KEPT]
+        self.matrices, self.losses = [self.matrices[k] for k in needed], [self.losses[k] for k in needed]
+        self.report()
         return None
 
     def _problem(self, weights: Floats) -> Problem:
@@ -264,8 +258,7 @@ class _Game(BoundedSearch):
         nearness = max(_SHARE * self.control.gap, min(_FIRST, _OF_GAP * self.gap))
         left = max(self.control.remaining, 1e-3)
         session = SolveSession(nearness, solver=self.solver, time_limit=left, stop=self.control.stop)
-        answer = session.solve(problem, self.last)
-        self.last = answer
+        self.last = answer = session.solve(problem, self.last)
         matrix = answer.matrix if answer.mechanism is None else answer.mechanism.matrix
         if answer.used is not None:
             matrix = spread(matrix, answer.used, problem.shape[1])
@@ -278,21 +271,11 @@ class _Game(BoundedSearch):
         if bound > self.bound:
             self.bound, self.weights = bound, weights
 
-    def _mix(self, mixture: Mixture) -> None:
-        """Take the best mixture, drop mechanisms that it does not need, and report progress."""
-        if mixture.value < self.value:
-            self.value = mixture.value
-            self.best = np.tensordot(mixture.shares, np.array(self.matrices), axes=1)
-        needed = [k for k, share in enumerate(mixture.shares) if share > 0 or k >= len(self.matrices) - _KEPT]
-        self.matrices, self.losses = [self.matrices[k] for k in needed], [self.losses[k] for k in needed]
-        self.report()
-
     def _result(self, status: Status) -> RobustDesign:
         """Quantise the best mixture and prove it for every prior."""
         problem = self.even
         matrix, share = repair_answer(problem, self.best)
-        answer = Answer(matrix, share, self.value, self.bound, status, (), "")
-        proved = prove_answer(problem, answer)
+        proved = prove_answer(problem, Answer(matrix, share, self.value, self.bound, status, (), ""))
         if proved is None:
             raise SolverError(
                 "the mixture of designs could not be proved to satisfy the guarantees after rounding to integers.",
@@ -326,8 +309,6 @@ def _check_priors(priors: tuple[Prior, ...]) -> None:
     if not priors:
         raise InputError("there is no prior.", python("pass one or several, such as [Prior.uniform(space)]."))
     for number, prior in enumerate(priors):
-        if not isinstance(prior, Prior):
-            raise InputError(f"{prior!r} is not a prior.", python("pass Prior(space, probabilities)."))
         if prior.space != priors[0].space:
             raise InputError(
                 f"the prior at position {number} is on other secrets ({prior.space!r}) than the first one "

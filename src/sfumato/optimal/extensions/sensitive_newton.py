@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -39,8 +40,8 @@ _ABOVE = 1.05  # times the largest mass of a report: where its guess starts
 class Newton:
     """The factored system of one iterate.
 
-    ``inverse`` is D per report, array (n, m), zero where y may not be positive; ``theta_inverse`` is 1 / theta,
-    array (k, m); ``null`` is v, array (k, m); ``slack`` is the slack of the limit of the loss over its price.
+    ``inverse`` is D, array (n, m), zero where y may not be positive; ``theta_inverse`` 1 / theta and ``null`` v,
+    arrays (k, m); ``slack`` that of the limit of the loss over its price.
     """
 
     def __init__(
@@ -70,14 +71,12 @@ class Newton:
         program = self.program
         scaled = self.inverse * right
         inner = self._inner(program.onto @ scaled)
-        answer: Floats = scaled - self.inverse * (program.onto.T @ inner)
-        return answer
+        return np.asarray(scaled - self.inverse * (program.onto.T @ inner))
 
     def directions(self, right: Floats, rows: Floats, spend: float) -> tuple[Floats, Floats, float]:
-        """Return (dy, du, dt) with H dy = right + du - cost dt and the wanted sums.
+        """Return (dy, du, dt) with H dy = right + du - cost dt.
 
-        ``rows`` (n,) are the sums of the rows of dy, plus damping times du; ``spend`` is the cost of dy, less
-        slack times dt; ``right`` (n, m) is zero where y may not be positive.
+        ``rows`` (n,) are the sums of dy plus damping times du; ``spend`` is the cost of dy, less slack times dt.
         """
         dy, du, dt = self._once(right, rows, spend)
         for _ in range(_REFINEMENTS):
@@ -94,8 +93,7 @@ class Newton:
         b = self._null / self._theta_inverse
         along = (b * moved).sum(axis=0) / (b * self._null).sum(axis=0)
         inner = (moved - self._null * along) / self._theta_inverse
-        applied: Floats = over(dy, self.inverse, self.program.open) + self.program.onto.T @ inner
-        return applied
+        return np.asarray(over(dy, self.inverse, self.program.open) + self.program.onto.T @ inner)
 
     def _once(self, right: Floats, rows: Floats, spend: float) -> tuple[Floats, Floats, float]:
         """Return the directions to the accuracy of one factorisation."""
@@ -170,11 +168,9 @@ def _with_and_without(masses: Floats) -> tuple[Floats, Floats]:
 def _factored(system: Floats) -> tuple[Floats, bool]:
     """Return the Cholesky factor, with a slightly larger diagonal where rounding needs it."""
     for nudge in _NUDGES:
-        try:
+        with suppress(LinAlgError):
             factor: tuple[Floats, bool] = cho_factor(system + nudge * np.eye(len(system)), lower=True)
             return factor
-        except LinAlgError:
-            continue
     raise LinAlgError("the system is indefinite")
 
 
@@ -193,8 +189,7 @@ def single(value: float, change: float) -> float:
 
 def over(top: Any, bottom: Floats, where: NDArray[np.bool_]) -> Floats:
     """Return a quotient where ``where`` is set, and zero elsewhere."""
-    quotient: Floats = np.divide(top, bottom, out=np.zeros(bottom.shape), where=where)
-    return quotient
+    return np.asarray(np.divide(top, bottom, out=np.zeros(bottom.shape), where=where))
 
 
 Respond = Callable[[Floats], tuple[Floats, Callable[[Floats], Floats]]]
@@ -264,8 +259,7 @@ class LeakSteps(ABC):
 
     def _back(self) -> Floats:
         """Return the adversary's gain and the price of the loss, by entry of y."""
-        back: Floats = self.program.onto.T @ self._gain() + self.price * self.program.cost
-        return back
+        return np.asarray(self.program.onto.T @ self._gain() + self.price * self.program.cost)
 
     @abstractmethod
     def _begin(self, reached: Floats) -> int:
@@ -290,10 +284,9 @@ class LeakSteps(ABC):
 class InformationSteps(LeakSteps):
     """The iterate of: minimise sum over x, z of a ln(a / (P(x) P(z))), a = A y.
 
-    The derivative is A' ln(P(x|z) / P(x)); the second one, A' (diag(1 / a) - 1 1' / sum of a) A per report, has
-    the shape that `Newton` solves. The adversary's beliefs q(x|z) are variables too, equal to a / sum of a at the
-    optimum: where masses vanish, the logarithm of a posterior moves too fast for Newton's steps, and that of q
-    does not.
+    The second derivative, A' (diag(1 / a) - 1 1' / sum of a) A per report, has the shape that `Newton` solves. The
+    adversary's beliefs q(x|z) are variables too: where masses vanish, the logarithm of a posterior moves too fast
+    for Newton's steps.
     """
 
     def _begin(self, reached: Floats) -> int:

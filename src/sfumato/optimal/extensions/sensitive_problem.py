@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ...core import AnyLoss, Guarantees, Loss, Mechanism, MetricPrivacy, Space, as_loss, units
 from ...core.arrays import Floats, floats, readonly
+from ...core.immutable import assign
 from ...core.units import per_unit
 from ...errors import InfeasibleError, InputError, python
 from ...proofs import EpsilonProof, Multipliers, relative_gap
@@ -94,15 +95,18 @@ class SensitiveProblem:
             )
         space = observables if observables is not None else secrets
         costs = as_loss(loss, len(secrets), len(space))
-        object.__setattr__(self, "joint", array)
-        object.__setattr__(self, "secrets", secrets)
-        object.__setattr__(self, "observables", space)
-        object.__setattr__(self, "loss", costs)
-        object.__setattr__(self, "max_loss", units.parse(max_loss, unit=costs.unit, what="the largest loss"))
-        object.__setattr__(self, "objective", objective)
-        object.__setattr__(self, "guarantees", _metric_privacy(secrets, objective, guarantees))
-        object.__setattr__(self, "classes", readonly(array.sum(axis=1)))
-        object.__setattr__(self, "weights", readonly(array.sum(axis=0)))
+        assign(
+            self,
+            joint=array,
+            secrets=secrets,
+            observables=space,
+            loss=costs,
+            max_loss=units.parse(max_loss, unit=costs.unit, what="the largest loss"),
+            objective=objective,
+            guarantees=_metric_privacy(secrets, objective, guarantees),
+            classes=readonly(array.sum(axis=1)),
+            weights=readonly(array.sum(axis=0)),
+        )
 
     def __repr__(self) -> str:
         k, n = self.joint.shape
@@ -152,8 +156,7 @@ class LeakProgram:
 
     onto: Any  # p(x, w) of possible classes and secrets, (k, n): an array, or sparse where `kinds` is set
     kinds: NDArray[np.intp] | None  # the class of each secret where it determines its class, else None
-    # array (n, m), P(w) l(w, z) less its least entry per row, scaled to at most 1; zero where `tight`
-    cost: Floats
+    cost: Floats  # array (n, m), P(w) l(w, z) less its least entry per row, at most 1; zero where `tight`
     limit: float  # the bound on the scaled cost
     open: NDArray[np.bool_]  # array (n, m): where y may be positive
     nearest: Floats  # array (n, m): the rows of least loss, evenly over the reports that lose least
@@ -183,22 +186,17 @@ class LeakProgram:
         """Return an exponential mechanism mixed with even rows, strictly feasible, and a price that suits it."""
         even = self.open / self.open.sum(axis=1, keepdims=True)
         steps = self.cost / self.weights[:, None]
-        high = _LEAST_PRICE
-        while self._spent(even, steps, high) > _START_SHARE * self.limit:
-            high *= _PRICE_STEP
-        rows = self._exponential(even, steps, high)
-        spent = float((self.cost * rows).sum())
+        price = _LEAST_PRICE
+        while True:
+            weights = even * np.exp(-price * steps)
+            rows = weights / weights.sum(axis=1, keepdims=True)
+            spent = float((self.cost * rows).sum())
+            if spent <= _START_SHARE * self.limit:
+                break
+            price *= _PRICE_STEP
         excess = float((self.cost * even).sum()) - spent
         share = min(_EVEN, (_LATER_SHARE * self.limit - spent) / excess) if excess > 0 else _EVEN
-        return (1 - share) * rows + share * even, high
-
-    def _exponential(self, even: Floats, steps: Floats, price: float) -> Floats:
-        weights = even * np.exp(-price * steps)
-        rows: Floats = weights / weights.sum(axis=1, keepdims=True)
-        return rows
-
-    def _spent(self, even: Floats, steps: Floats, price: float) -> float:
-        return float((self.cost * self._exponential(even, steps, price)).sum())
+        return (1 - share) * rows + share * even, price
 
 
 def leak_program(problem: SensitiveProblem) -> LeakProgram:

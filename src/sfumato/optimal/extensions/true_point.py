@@ -44,9 +44,11 @@ def finer(target: PlaceDistortion, design: Design, attack: Guesses) -> PlaceDist
     used = order[: int(np.searchsorted(covered, _SHARE * covered[-1])) + 1]
     known = _used(target.guesses, design)
     side = _STEP * away[used]
-    tried = np.concatenate(
-        [attack.points[used], *(attack.points[used] + side[:, None] * each for each in _patch())]
-    )
+    # The best guesses, and the vertices around each of a triangular lattice with steps of this length.
+    steps = range(-_RINGS, _RINGS + 1)
+    near_vertices = [(a, b) for a in steps for b in steps if 0 < max(abs(a), abs(b), abs(a + b)) <= _RINGS]
+    patch = [np.array((a + b / 2, b * np.sqrt(3) / 2)) for a, b in [(0, 0), *near_vertices]]
+    tried = np.concatenate([attack.points[used] + side[:, None] * each for each in patch])
     apart = _ALIKE * np.tile(side, len(tried) // len(used))
     near = _nearest(tried, known) if len(known) else np.full(len(tried), np.inf)
     added: list[Floats] = []
@@ -68,19 +70,7 @@ def _used(guesses: Floats, design: Design) -> Floats:
 
 def _nearest(points: Floats, others: Floats) -> Floats:
     """Return how far each point is from the nearest of the others, array (len(points),), metres."""
-    away: Floats = np.hypot(*(points[:, None] - others[None]).transpose(2, 0, 1)).min(axis=1)
-    return away
-
-
-def _patch() -> list[Floats]:
-    """Return the vertices around the origin of a triangular lattice with steps of length one."""
-    steps = range(-_RINGS, _RINGS + 1)
-    return [
-        np.array((a + b / 2, b * np.sqrt(3) / 2))
-        for a in steps
-        for b in steps
-        if 0 < max(abs(a), abs(b), abs(a + b)) <= _RINGS
-    ]
+    return np.asarray(np.hypot(*(points[:, None] - others[None]).transpose(2, 0, 1)).min(axis=1))
 
 
 Solve = Callable[[PlaceDistortion, float, float], Design]
@@ -97,10 +87,8 @@ def seconds_for_points(places: int) -> float:
 def design_for_points(target: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
     """Return a design with at least the error ``target`` from the true point for guesses anywhere on the plane.
 
-    A program with finitely many guesses asks for less, so its optimum is a bound. Where the best guesses on the
-    plane have too small an error against its mechanism, they are added and it is solved again. A share of the best
-    constant report makes up for what is missing: the error is concave in the mechanism. The search ends at the gap
-    ``enough``.
+    A program with finitely many guesses asks for less, so its optimum is a bound. The best guesses on the plane
+    are added until the gap is ``enough``. A share of the best constant report makes up for what is missing.
     """
     started = time.monotonic()
     best: Mechanism | None = None
@@ -125,16 +113,14 @@ def design_for_points(target: PlaceDistortion, solve: Solve, enough: float, time
     design, known = result
     guarantees = tuple(known if isinstance(g, DistortionPrivacy) else g for g in design.problem.guarantees)
     problem = replace(design.problem, guarantees=guarantees)
-    share = max(share, design.certificate.repair_weight)
-    proof = certify_mechanism(problem, best, design.certificate.bound, share)
+    proof = certify_mechanism(problem, best, tightest, max(share, design.certificate.repair_weight))
     return _finished(design, problem, best, proof, enough, started, time_limit)
 
 
 def maximise_point_error(target: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
     """Return a design of the largest error from the true point for guesses anywhere on the plane.
 
-    With finitely many guesses the error is larger, so the program's optimum is an upper bound. The minimum of
-    ``target`` is ignored.
+    With finitely many guesses the error is larger, so the program's optimum is an upper bound.
     """
     started = time.monotonic()
     value, tightest = -np.inf, np.inf
@@ -143,8 +129,9 @@ def maximise_point_error(target: PlaceDistortion, solve: Solve, enough: float, t
 
     def take(known: PlaceDistortion, design: Design, attack: Guesses) -> float:
         nonlocal best, value, tightest, result
-        if known.lower(attack) > value or best is None:
-            best, value = design.mechanism, known.lower(attack)
+        error = known.lower(attack)
+        if error > value or best is None:
+            best, value = design.mechanism, error
         bound = known.upper(design.certificate.bound)
         if bound <= tightest or result is None:
             tightest, result = bound, design
@@ -218,9 +205,8 @@ def _keep_error(target: PlaceDistortion, design: Design, attack: Guesses) -> tup
     if error >= least:
         return design.mechanism, certificate.worst_case_loss if worst else certificate.loss, 0.0
     constant = constant_report(problem)
-    most = target.lower(
-        target.attack(Mechanism(constant, problem.prior.space, problem.observables), problem.prior)
-    )
+    silent = Mechanism(constant, problem.prior.space, problem.observables)
+    most = target.lower(target.attack(silent, problem.prior))
     if design.answer is None or not most > least:
         return None
     share = (least - error) / (most - error)
