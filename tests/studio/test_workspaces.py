@@ -227,7 +227,5 @@ def test_the_world_is_served_within_a_box(studio):
     (land,) = (each for each in features if each["properties"]["kind"] == "land")
     assert all(polygon[0][0] == polygon[0][-1] for polygon in land["geometry"]["coordinates"])
     assert "San Francisco" in {each["properties"].get("name") for each in features}
-    again = studio.client.get("/api/world", params=box, headers={"If-None-Match": answer.headers["etag"]})
-    assert again.status_code == 304
     for wrong in ({"east": -123}, {"east": -110}, {"north": 91}, {"west": "x"}):
         assert studio.client.get("/api/world", params=box | wrong).status_code == 422

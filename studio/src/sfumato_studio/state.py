@@ -176,9 +176,8 @@ class Studio:
         return self.store.design(workspace["id"], identity)
 
     def begin(self, workspace: Row) -> None:
-        """Make the level to begin with, then the others in a thread."""
+        """Make the level to begin with; the others are made once the page asks for them."""
         self.level(workspace, self.domain(workspace).start)
-        self.make_levels(workspace)
 
     def make_levels(self, workspace: Row) -> None:
         """Make the levels that are missing, one after the other, in a thread."""

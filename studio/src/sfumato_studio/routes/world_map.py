@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Annotated, Any, Final
 
 import numpy as np
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from starlette.responses import FileResponse, Response
 
-from sfumato._version import __version__
 from sfumato.core.arrays import Floats
 from sfumato.geo import World, world
 
@@ -31,19 +29,15 @@ Longitude = Annotated[float, Query(ge=-180, le=180)]
 @world_map.get(
     "/world",
     response_class=Response,
-    responses={200: {"content": _CONTENT}, 304: {"description": "The box that the ETag names is still the same."}},
+    responses={200: {"content": _CONTENT}},
 )
-def world_within(request: Request, west: Longitude, south: Latitude, east: Longitude, north: Latitude) -> Response:
+def world_within(west: Longitude, south: Latitude, east: Longitude, north: Latitude) -> Response:
     """Return land, water, shores, rivers, borders and towns within a box of at most 10 degrees, in degrees."""
     if max(east - west, north - south) > _WIDEST:
         raise RefusedError(422, f"The box is wider than {_WIDEST:g} degrees.", "send a smaller one.", "east")
-    name = hashlib.sha256(repr((__version__, west, south, east, north)).encode()).hexdigest()[:16]
-    headers = {"ETag": f'"{name}"'}
-    if request.headers.get("if-none-match") == headers["ETag"]:
-        return Response(status_code=304, headers=headers)
     features = _features(world(south, west, north, east))
     content = json.dumps({"type": "FeatureCollection", "features": features}, separators=(",", ":"))
-    return Response(content, media_type=_GEOJSON, headers=headers)
+    return Response(content, media_type=_GEOJSON)
 
 
 @world_map.get(

@@ -327,9 +327,11 @@ class Studio {
   async #arrive(workspace: Workspace, ask: Ask): Promise<void> {
     const of = { params: { path: { workspace: workspace.id } } };
     const { site } = workspace;
-    const ground = site?.kind === "places" ? await ask(client.GET("/api/workspaces/{workspace}/map", of)) : null;
-    const values = site?.kind === "values" ? (await ask(client.GET("/api/workspaces/{workspace}/values", of))).values : [];
-    const levels = site ? await ask(client.GET("/api/workspaces/{workspace}/levels", of)) : null;
+    const [ground, values, levels] = await Promise.all([
+      site?.kind === "places" ? ask(client.GET("/api/workspaces/{workspace}/map", of)) : null,
+      site?.kind === "values" ? ask(client.GET("/api/workspaces/{workspace}/values", of)).then((answer) => answer.values) : [],
+      site ? ask(client.GET("/api/workspaces/{workspace}/levels", of)) : null,
+    ]);
     this.workspace = workspace;
     this.ground = ground;
     this.values = values;
