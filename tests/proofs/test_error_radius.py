@@ -1,5 +1,6 @@
 """Error radii against brute force, exact sums and a million draws."""
 
+import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -120,6 +121,26 @@ def test_noise_is_within_its_quantile(epsilon, step):
             assert weights[near].sum() / weights.sum() >= 0.95
 
 
+@pytest.mark.parametrize(("count", "epsilon"), [(2, "1/km"), (3, "0.3/km"), (20, "5/km")])
+def test_noise_with_a_table_is_within_its_radius_near_the_table(count, epsilon):
+    """Reports are simulated as they are drawn, from the corners, sides and inside of the rectangle."""
+    rng = np.random.default_rng(count)
+    visits = sf.Visits(48.85 + 0.02 * rng.standard_normal(count), 2.35 + 0.03 * rng.standard_normal(count))
+    noise = CoordinateNoise.for_visits(visits, epsilon)
+    assert noise.remap is not None
+    places = noise.remap.arrays()[1]
+    low, high = places.min(axis=0), places.max(axis=0)
+    radius = error_radius(noise, near_table=True)
+    worst = 0.0
+    for share in itertools.product((0, 0.3, 0.7, 1), (0, 0.5, 1)):
+        x = low + (high - low) * share
+        away = np.hypot(*(noise.simulate(np.tile(x, (4000, 1)), seed=7) - x).T)
+        assert (away <= radius).mean() >= 0.935  # four standard deviations
+        worst = max(worst, np.quantile(away, 0.95))
+    assert count > 3 or radius <= 1.15 * worst  # of many places the worst point lies between these
+    assert error_radius(noise) >= noise.reach_m  # from far away reports are far
+
+
 @given(*DATA)
 @settings(max_examples=30)
 def test_the_posterior_holds_the_true_point(seed, kind, confidence):
@@ -149,7 +170,6 @@ def test_refusals():
     grid = PLACES["grid"]
     mechanism = sf.Mechanism(np.eye(len(grid)), grid)
     coin = sf.mechanisms.randomised_response(sf.Space(["yes", "no"]), 1.0)
-    visits = sf.Visits([48.84, 48.88], [2.3, 2.4])
     noise = CoordinateNoise("1/km")
     for wrong in (0.0, -1.0, 1.5, math.nan):
         with pytest.raises(InputError, match="not a probability"):
@@ -158,8 +178,8 @@ def test_refusals():
             posterior_radii(mechanism, sf.Prior.uniform(grid), wrong)
     with pytest.raises(InputError, match="needs places on the ground"):
         error_radius(coin)
-    with pytest.raises(InputError, match="by the places of a table"):
-        error_radius(CoordinateNoise.for_visits(visits, "1/km"))
+    with pytest.raises(InputError, match="no noise with a table"):
+        error_radius(noise, near_table=True)
     with pytest.raises(InputError, match="any length"):
         error_radius(noise, 1.0)
     with pytest.raises(InputError, match="needs places on the ground"):

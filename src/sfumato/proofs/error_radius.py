@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..core import Capability, Prior, Randomizer
 from ..core.arrays import Floats
-from ..errors import InputError, argument, python
+from ..errors import InputError, argument
 from ..geo import Places, ServedParts, latlon_of
-from ..mechanisms.planar import CoordinateNoise
+from ..mechanisms.planar import CoordinateNoise, PlaneRemap, table_shares
 from ..rounding import amount_at_most, percent_of_confidence, up
 
 _MASS: Final = 1e-11  # more than the rounding of a sum of 10,000 probabilities
@@ -23,18 +23,24 @@ _PASSES: Final = ((0.02, 1 << 29), (0.001, 1 << 27))
 _FINER: Final = 1 << 4  # times the work of the first search: what the second may need
 _FIRST: Final = 64  # parts that the search begins with
 _AT_ONCE: Final = 1 << 20
+_HALVINGS, _SQUARES, _DOUBT = 20, 2048, 0.05  # squares of a rectangle: the most, and the tolerance
+_POINTS, _CELLS = 64, 1 << 16  # of noise with a table, at once
 
 
-def error_radius(mechanism: Randomizer, confidence: float = 0.95) -> float:
+def error_radius(mechanism: Randomizer, confidence: float = 0.95, *, near_table: bool = False) -> float:
     """Return a radius r in metres with P(distance from x to its report <= r) >= confidence, for every x served.
 
     It needs no prior. Of a mechanism on cells or a lattice it is computed on the integers that are sampled, and x
     is any point of a cell, or any point that a lattice serves. It is the least such radius, rounded up by 0.1 %
     for a hundred places, 2 % for a thousand, and more for many thousands. Of noise for coordinates it is the
     quantile of the noise's length, with what snapping and rounding of degrees add. Distances are on the ground.
-    Points outside, which a release moves in, are farther by that move. Raises `InputError` if the confidence is
-    not a probability above 0, secrets or reports are not places, a report is a tuple, or the radius is not
-    bounded.
+    Points outside, which a release moves in, are farther by that move.
+
+    Noise with a table moves its reports to the places of the table, so the radius for all points within its reach
+    is about the reach. With ``near_table`` it is the radius for the points of the smallest rectangle, along the
+    axes of the noise's plane, that holds these places; it is found to 5 % where that is quick. Raises `InputError`
+    if the confidence is not a probability above 0, secrets or reports are not places, a report is a tuple, the
+    radius is not bounded, or ``near_table`` is set for anything but noise with a table.
 
     Source:
         docs/proofs/error-radius.md.
@@ -47,8 +53,16 @@ def error_radius(mechanism: Randomizer, confidence: float = 0.95) -> float:
         708
     """
     _check(confidence)
-    if isinstance(mechanism, CoordinateNoise):
-        return _of_noise(mechanism, confidence)
+    noise = mechanism if isinstance(mechanism, CoordinateNoise) else None
+    table = None if noise is None else noise.remap
+    if near_table and table is None:
+        raise InputError(f"{mechanism!r} is no noise with a table.", f"leave out {argument('near_table')}.")
+    if noise is not None:
+        return (
+            _of_noise(noise, confidence)
+            if table is None
+            else _of_table(noise, table, confidence, near_table=near_table)
+        )
     places, targets, matrix = _places_of(mechanism)
     parts, margin_m = places.parts()
     search = _Search(targets, matrix, confidence)
@@ -177,11 +191,14 @@ def posterior_radii(mechanism: Randomizer, prior: Prior, confidence: float = 0.9
     return radii
 
 
-def radius_words(radius_m: float, moved_m: float = 0.0, confidence: float = 0.95) -> str:
+def radius_words(
+    radius_m: float, moved_m: float = 0.0, confidence: float = 0.95, *, near_table: bool = False
+) -> str:
     """Return an error radius in a sentence, also for points that are moved in by at most ``moved_m`` metres."""
+    served = "of the rectangle around the table's places" if near_table else "served"
     beyond = f", or at most {amount_at_most(moved_m, 'm')} outside," if moved_m else ""
     return (
-        f"At least {percent_of_confidence(confidence)} of reports from any point served{beyond} are within "
+        f"At least {percent_of_confidence(confidence)} of reports from any point {served}{beyond} are within "
         f"{amount_at_most(radius_m, 'm')} of it."
     )
 
@@ -193,15 +210,53 @@ def _check(confidence: float) -> None:
         )
 
 
+def _of_table(noise: CoordinateNoise, table: PlaneRemap, confidence: float, *, near_table: bool) -> float:
+    """Return the radius of noise with a table, for all points within the reach or for those near the table."""
+    places = table.arrays()[1]
+    radius_m = noise.reach_m + float(np.hypot(*places.T).max())
+    if near_table and noise.projection is not None:
+        radius_m = min(radius_m, _searched(noise, confidence, places.min(axis=0), places.max(axis=0)))
+    return up(radius_m * (1 + _MASS) + _DEGREES_M)
+
+
+def _searched(noise: CoordinateNoise, confidence: float, low: Floats, high: Floats) -> float:
+    """Return a radius for all points of a rectangle, by squares that are split where in doubt."""
+    centres, half = (low + high)[None] / 2, float((high - low).max()) / 2
+    least_m = found_m = above_m = 0.0
+    for _ in range(_HALVINGS):
+        near = half * math.sqrt(2)
+        # To a point this near, a report is at most so many times as probable as to the centre of the square.
+        more = math.exp(min(700.0, float(noise.noise.rate) * (near / float(noise.step_m) + math.sqrt(2))))
+        parts = np.array_split(centres, range(_POINTS, len(centres), _POINTS))
+        tails = (1 - confidence, (1 - confidence) / more)
+        bounds = np.concatenate([_quantiles(noise, some, tails) for some in parts])
+        least_m, above = max(least_m, float(bounds[:, 0].max())), bounds[:, 1] + near
+        found_m, above_m = least_m * (1 + _DOUBT), float(above.max())
+        doubt = above > found_m
+        if not doubt.any() or 4 * np.count_nonzero(doubt) > _SQUARES:
+            break
+        half /= 2
+        corners = half * np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
+        centres = np.unique(np.clip((centres[doubt, None] + corners).reshape(-1, 2), low, high), axis=0)
+    return max(found_m, above_m)
+
+
+def _quantiles(noise: CoordinateNoise, points: Floats, beyond: tuple[float, ...]) -> Floats:
+    """Return the radius beyond which reports have at most each probability, from each point, array (n, k)."""
+    table = table_shares(noise, points, _CELLS * len(points))
+    if table is None:
+        return np.full((len(points), len(beyond)), np.inf)
+    places = np.zeros((table.shares.shape[1], 2))
+    places[table.numbers] = table.places
+    away = np.hypot(*np.moveaxis(places - points[:, None], 2, 0))
+    order = np.argsort(away, axis=1)
+    from_each = _from_each(np.take_along_axis(table.shares, order, axis=1))
+    rows = np.arange(len(points))
+    return np.stack([away[rows, order[rows, _last(from_each, each - table.off)]] for each in beyond], axis=1)
+
+
 def _of_noise(noise: CoordinateNoise, confidence: float) -> float:
-    """Return the radius of noise; `InputError` if its reports are moved to the places of a table."""
-    if noise.remap is not None:
-        raise InputError(
-            "the noise replaces its reports by the places of a table, so a point far from them has a report that "
-            "is far away.",
-            python("use the noise without its table: CoordinateNoise(epsilon, step, projection, reach)"),
-            "design a mechanism on a lattice: method='table'.",
-        )
+    """Return the radius of noise without a table."""
     if confidence == 1:
         raise InputError("noise can be of any length, so no radius has every report.", "use a confidence below 1.")
     steps = noise.noise.length_above((1 - confidence) * (1 - _MASS))

@@ -37,6 +37,7 @@ from .types import NotionFacts as NotionFacts
 from .types import PriorFacts as PriorFacts
 from .types import PromiseFacts as PromiseFacts
 from .types import Quantity as Quantity
+from .types import RadiusFacts as RadiusFacts
 from .types import ReportFacts as ReportFacts
 from .types import RiskFacts as RiskFacts
 from .types import SubjectFacts as SubjectFacts

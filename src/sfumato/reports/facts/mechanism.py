@@ -53,6 +53,7 @@ from .types import (
     Known,
     PromiseFacts,
     Quantity,
+    RadiusFacts,
     SubjectFacts,
 )
 
@@ -321,10 +322,12 @@ def cost_of(held: MechanismFile, visits: Visits | None, *, proved: bool) -> Cost
     return CostFacts(kind, name, expected, worst, best, objective, reached, checked)
 
 
-def radius_of(held: MechanismFile) -> Quantity | None:
+def radius_of(held: MechanismFile) -> RadiusFacts | None:
     """Return the error radius of a file's reports; None of tuples, without places, or if it is not bounded."""
+    near_table = not held.has_matrix and held.noise.remap is not None
     try:
-        return Quantity.at_most(error_radius(held.mechanism), "m")
+        length = Quantity.at_most(error_radius(held.mechanism, near_table=near_table), "m")
+        return RadiusFacts(length, near_table)
     except InputError:
         return None
 

@@ -27,6 +27,7 @@ from .types import (
     Known,
     PromiseFacts,
     Quantity,
+    RadiusFacts,
     RiskFacts,
     SubjectFacts,
     all_hold,
@@ -61,7 +62,7 @@ class Overview(NamedTuple):
     risk: RiskFacts | None = None
     information: InformationFacts | None = None
     even: bool = False
-    radius: Quantity | None = None  # the error radius
+    radius: RadiusFacts | None = None
 
 
 def of_design(

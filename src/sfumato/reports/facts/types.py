@@ -221,6 +221,13 @@ class TupleFacts(NamedTuple):
     attacks: tuple[AttackFacts, ...]  # on tuples, computed and not proved; none where they are too many to list
 
 
+class RadiusFacts(NamedTuple):
+    """The radius that holds 95 % of the reports of any true point."""
+
+    length: Quantity
+    near_table: bool  # whether it is for the points of the rectangle around the places of a noise's table only
+
+
 class RiskFacts(NamedTuple):
     """The chance that an attacker's guess is near the secret, and the limit that it is compared with."""
 
@@ -324,7 +331,7 @@ class ReportFacts(CompactRepr):
     visits: int = 0  # that were given
     outside: int = 0  # of these, not served
     tuples: TupleFacts | None = None
-    radius: Quantity | None = None  # that holds 95 % of the reports of any true point; None where none is bounded
+    radius: RadiusFacts | None = None  # None where none is bounded
     report_error: ErrorFacts | None = None
     budget: BudgetFacts | None = None
 

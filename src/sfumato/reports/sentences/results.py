@@ -31,6 +31,7 @@ from ..facts import (
     Known,
     NotionFacts,
     Quantity,
+    RadiusFacts,
     ReportFacts,
     RiskFacts,
     SubjectFacts,
@@ -87,9 +88,9 @@ def cost_words(cost: CostFacts, subject: SubjectFacts, of: str = "the visits in 
     return (_expected(cost, cost.expected, subject, of),)
 
 
-def spread_words(radius: Quantity | None) -> tuple[str, ...]:
+def spread_words(radius: RadiusFacts | None) -> tuple[str, ...]:
     """Return the error radius in a sentence; none where it is not known."""
-    return () if radius is None else (radius_words(radius.most),)
+    return () if radius is None else (radius_words(radius.length.most, near_table=radius.near_table),)
 
 
 def _stated(cost: CostFacts, expected: Quantity, subject: SubjectFacts) -> tuple[str, ...]:
