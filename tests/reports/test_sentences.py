@@ -3,6 +3,7 @@
 import ast
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.audits import Outcome
+from sfumato.core import Side
 from sfumato.files import DistanceSource
 from sfumato.reports import sentences as said
 from sfumato.reports.facts import (
@@ -333,6 +335,105 @@ def test_losses_elsewhere_are_an_estimate_or_an_upper_bound(seed):
         value,
         unit,
     )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_short_forms_are_no_stronger_than_the_sentences(seed):
+    rng, subject, unit = drawn(seed)
+    facts = promise(rng, subject, unit, holds=True)
+    (shown,) = re.findall(rf"^Epsilon ([\d.e-]+)/{unit} for any two", said.epsilon_words(facts, subject))
+    assert facts.claimed.value * (1 - ROUNDING) <= float(shown) <= facts.claimed.value * (1 + 1e-4)
+    above(stated("at most", said.belief_words(facts, subject))[0], facts.beliefs[0].belief.most)
+    above(stated("a factor of", said.factor_words(facts))[0], facts.beliefs[0].factor.most)
+    broken = promise(rng, subject, unit, holds=False)
+    assert said.belief_words(broken, subject) == said.factor_words(broken) == ""
+    hamming = bool(rng.random() < 0.5)
+    expected = Quantity.at_most(float(rng.random()) if hamming else float(rng.lognormal(0, 2)), unit)
+    cost = CostFacts("hamming" if hamming else "loss", "absolute", expected, None, None, "", None, True)
+    (shown,) = stated("at most", said.cost_text(cost))
+    above(shown, expected.value, "" if hamming else unit)
+    assert said.cost_text(cost).lower() in said.cost_words(cost, subject)[0].lower()
+    bound = between(rng, unit)
+    text = said.length_text(Quantity.at_least(bound.least, unit), Side.AT_LEAST)
+    below(stated("at least", text)[0], bound.least, unit)
+    hit = share(rng)
+    above(stated("at most", said.share_text(Quantity.at_most(hit.most), Side.AT_MOST))[0], hit.most)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+def test_an_epsilon_per_unit_of_numbers_counts_their_distance(epsilon):
+    rng, subject, _ = drawn(2)
+    facts = replace(promise(rng, subject, "", holds=True), unit="", claimed=Quantity.exact(epsilon))
+    assert said.epsilon_words(facts, subject) == f"Epsilon {epsilon:g} for any two values (proved)."
+    farther = replace(facts.beliefs[0], distance=Quantity.exact(2.0))
+    several = replace(facts, beliefs=(*facts.beliefs, farther))
+    assert said.epsilon_words(several, subject) == f"Epsilon {epsilon:g} x distance for any two values (proved)."
+
+
+def near(shown, exact, unit=""):
+    """An estimate is the exact value, rounded."""
+    assert shown == pytest.approx(base(exact, unit), rel=0.06, abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_estimates_of_single_reports_and_walks_are_the_exact_numbers(seed):
+    rng, subject, unit = drawn(seed)
+    unit = "m" if subject.region else "year"
+    subject = replace(subject, unit=unit)
+    categories = subject.kind == "categories"
+    loss, of = (float(rng.random()), "") if categories else (float(rng.lognormal(2, 2)), unit)
+    near(stated("about", said.constant_words(loss, subject))[0], loss, of)
+    near(stated("about", said.here_words(loss, subject))[0], loss, of)
+    same, reports = int(rng.integers(50)), int(rng.integers(50, 1000))
+    shared = said.drawn_reports_words(reports, same, loss, subject)
+    assert shared.startswith(f"{reports} reports, ")
+    assert f" {same} name the true" in shared
+    near(stated("about", shared)[0], loss, of)
+    for by_loss, exact in ((True, loss), (False, loss)):
+        common = said.common_words(exact, subject, "km", reports, loss=by_loss)
+        shown = stated("about", common)[0] if by_loss else float(re.findall(r"epsilon ([\d.,e-]+)/km", common)[0])
+        near(shown, exact, of if by_loss else "")
+        assert f"{reports} visits" in common
+    before, after = sorted(rng.random(2))
+    for reported in (False, True):
+        text = said.guess_words(before, after, subject, reported=reported)
+        near(stated("probability", text)[0], after)
+        near(number(*re.findall(rf"\({NUMBER} before", text)[0]), before)
+        assert ("is not the reported" in text) is not reported
+    step = said.step_words(reports, before, loss, subject)
+    near(stated("a chance of", step)[0], before)
+    assert ("best guess" in step) == bool(subject.region)
+    epsilon = float(rng.lognormal(0, 1))
+    walk = said.walk_words(reports, epsilon, "km", loss, subject)
+    (total,) = re.findall(r"epsilon at most ([\d.,e-]+)/km, (?=[\d,]+ times one report)", walk)
+    above(float(total.replace(",", "")), reports * epsilon)
+    near(stated("at most", walk)[0], loss, of)
+    assert "all reports" in said.walk_words(reports, epsilon, "km", None, subject)
+    level = said.level_words(epsilon, "km", "a loss of at most 10 m", "none")
+    assert float(re.findall(r"at most ([\d.]+)/km", level)[0]) >= epsilon * (1 - ROUNDING)
+    proved = said.proved_words(epsilon, "km", places=True)
+    assert float(re.findall(r"at most ([\d.]+)/km", proved)[0]) >= epsilon * (1 - ROUNDING)
+    assert said.proved_words(math.inf, "km", places=True).startswith("No guarantee")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_baselines_and_surveys_state_their_numbers(seed):
+    rng, subject, unit = drawn(seed)
+    hit, error = Quantity.about(float(rng.random())), Quantity.about(float(rng.lognormal(1, 1)), unit)
+    by_hit, by_error = said.baseline_words(AttackFacts("blind", 0, "value", hit, error, 0))
+    near(stated("about", by_hit)[0], hit.value)
+    near(stated("about", by_error)[0], error.value, unit)
+    assert said.baseline_words(AttackFacts("blind", 0, "value", hit, None, 0)) == (by_hit, "")
+    near(stated("about", said.useless_words(hit.value, subject))[0], hit.value)
+    people, least = int(rng.integers(1, 10_000)), float(rng.lognormal(6, 2))
+    text = said.accuracy_words(people, hit.value, least)
+    assert ("too few" in text) == (people < least)
+    if people < least:
+        assert f"{math.ceil(least):,} report" in text
+    else:
+        near(stated("±", text)[0], hit.value)
+    assert "cannot be estimated" in said.accuracy_words(people, None, least)
+    assert "no number of reports" in said.accuracy_words(people, hit.value, None)
 
 
 READERS = {"search", "match", "fullmatch", "findall", "finditer", "split", "rsplit", "partition", "rpartition"}

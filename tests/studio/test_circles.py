@@ -7,7 +7,7 @@ import sfumato as sf
 from sfumato.files import read_mechanism_file
 from sfumato_studio.domains import ValuesDomain, domain_of
 from sfumato_studio.examples import example_data
-from sfumato_studio.words import StudioWords
+from sfumato_studio.measures import level_sentences
 
 from .conftest import optimized
 
@@ -75,11 +75,12 @@ def test_losses_and_promises_go_the_shorter_way_around(hours):
         ratios = odds.max(axis=2)[apart > 0] / apart[apart > 0]
         assert ratios.max() <= point["epsilon"] * (1 + 1e-6)
         for said in (point["loss"]["sentence"], point["error"]["sentence"]):
-            assert said.endswith(f"{WAY}.")
+            assert WAY in said
         preview = hours.get("/preview", design=point["design"], at=23)
         assert preview["here"]["mean_loss"] == pytest.approx(float(matrix[23] @ apart[23, positions]), rel=1e-4)
         assert WAY in preview["here"]["sentence"]
-        assert any(f"For two numbers 1 apart{WAY}, a report" in each for each in preview["shown"]["sentences"])
+        assert "thought two values 1 apart equally likely" in preview["shown"]["headline"]
+        assert "Distances are counted on a circle of 24, the shorter way around." in preview["shown"]["sentences"]
 
 
 def test_walks_shares_and_searches_count_around_the_circle(hours):
@@ -174,8 +175,9 @@ def test_distances_are_those_of_a_circle(first, count, period):
     np.testing.assert_allclose(domain.metric.array, around(first, count, period), atol=1e-6)
     np.testing.assert_array_equal(domain.apart.array, domain.metric.array)
     line = ValuesDomain("x", counts, first, per_unit=True, source="x")
-    assert WAY in StudioWords(domain).odds(0.5)
-    assert "circle" not in StudioWords(line).odds(0.5)
+    facts = {"proved": 0.5, "finished": True, "loss": [0.0, 0.0, 0.0]}
+    assert f"on a circle of {period}, the shorter way around." in " ".join(level_sentences(domain, facts))
+    assert "circle" not in " ".join(level_sentences(line, facts))
 
 
 @pytest.mark.parametrize("circular", [None, 24])

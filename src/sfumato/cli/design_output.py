@@ -124,7 +124,7 @@ def _write_noise(design: Design, output: DesignOutput) -> None:
 
     from ..files import MechanismFile, save
     from ..reports import Section, noise_maps, summarise_noise
-    from ..reports.sentences import stopped_words
+    from ..reports.sentences import stopped_words, unfinished_words
     from .mechanism_files import coarse_of
 
     site, data, choice = output.site, output.data, design.choice
@@ -132,7 +132,7 @@ def _write_noise(design: Design, output: DesignOutput) -> None:
         file = MechanismFile.of_design(design, visits=data.visits, source=data.source)
         save(file, output.target)
         summary = summarise_noise(file, design.certificate, places=data.source)
-    doubts = [] if design.finished else [f"NOT FINISHED: {stopped_words(design)}."]
+    doubts = [] if design.finished else [unfinished_words(stopped_words(design))]
     remarks = [data.remark] if data.remark else []
     spacing = [site.said] if site.said and choice is not None and choice.program is not None else []
     reasons = [] if choice is None else [choice.sentence]

@@ -40,6 +40,7 @@ from .sentences import (
     table_words,
     tie_words,
     title_words,
+    unfinished_words,
     witness_words,
 )
 
@@ -100,7 +101,7 @@ def summarise(
     facts = of_design(design, ground, visits, held_out)
     subject = facts.subject
     stopped = not design.finished and design.status is not Status.RESTRICTED
-    status = (f"NOT FINISHED: {stopped_words(design)}.",) if stopped else ()
+    status = (unfinished_words(stopped_words(design)),) if stopped else ()
     guarantees = (*_guarantees(facts), *map(constraint_item, facts.constraints))
     costs = _costs(facts, of)
     if facts.smoothed is not None:

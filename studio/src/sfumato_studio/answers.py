@@ -124,7 +124,7 @@ class LevelAnswer(BaseModel):
     epsilon: float = Field(description="As proved of the mechanism.")
     status: LevelStatus
     name: str
-    useful: bool = Field(description="Whether it loses less than the same report for everybody, by 0.5 % or more.")
+    useful: bool = Field(description="Whether it loses less than the same report for everyone, by 0.5 % or more.")
     finished: bool
     gap: float | None
     headline: str
@@ -135,21 +135,12 @@ class LevelAnswer(BaseModel):
     shares: SharesAnswer | None = Field(description="Only for values.")
 
 
-class BaselineAnswer(BaseModel):
-    """One report for everybody: its loss, and an attacker who sees no report."""
-
-    loss: MeasuredAnswer
-    error: MeasuredAnswer | None
-    found: MeasuredAnswer
-
-
 class LevelsAnswer(BaseModel):
     """The levels that are there, the least private first."""
 
     levels: list[LevelAnswer]
     start: int = Field(description="The level to begin with.")
     total: int
-    baseline: BaselineAnswer
     progress: JobAnswer | None = Field(description="The last job that optimizes the levels.")
 
 

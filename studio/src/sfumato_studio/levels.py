@@ -13,7 +13,7 @@ from sfumato.estimation import identifiability
 from sfumato.files import MechanismFile, save
 from sfumato.optimal import Design
 
-from .domains import Domain
+from .domains import Domain, Measures
 from .domains.values import share_deviation
 from .store import Row
 
@@ -108,6 +108,11 @@ def bracket(ends: list[float | None]) -> Bracket:
     lower, value, upper = ends
     least, most = -math.inf if lower is None else lower, math.inf if upper is None else upper
     return Bracket(least, least if value is None else value, most)
+
+
+def measures_of(facts: Mapping[str, Any]) -> Measures:
+    """Return the success of the attacker of a design."""
+    return Measures(None if facts["error"] is None else bracket(facts["error"]), bracket(facts["found"]))
 
 
 def number(value: float | None) -> float | None:

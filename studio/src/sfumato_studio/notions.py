@@ -7,11 +7,11 @@ from typing import Final
 from sfumato.errors import InputError
 from sfumato.privacy import VOCABULARY, beliefs, curves, distributions, point
 from sfumato.privacy.atlas import NOTION_KEYS, Claim, convert
+from sfumato.reports.sentences import at_epsilon, short_words
 from sfumato.rounding import at_most
 
 from .answers import NotionAnswer, NotionsAnswer
 from .domains import Domain
-from .words import StudioWords
 
 MEANINGFUL: Final = 3.0
 """The largest number of a meaningful limit: a factor of about 20."""
@@ -67,9 +67,11 @@ def notions_answer(domain: Domain, epsilon: float) -> NotionsAnswer:
     claim = domain.claim(epsilon)
     notions = [_notion(claim, key) for key in NOTION_KEYS]
     if domain.places and domain.epsilon_unit:
-        words = StudioWords(domain)
-        meaningful, value = domain.exponent(epsilon) <= MEANINGFUL, words.epsilon(epsilon)
-        own = {"meaningful": meaningful, "value": value, "sentence": words.odds(epsilon)}
+        own = {
+            "meaningful": domain.exponent(epsilon) <= MEANINGFUL,
+            "value": at_epsilon(epsilon, domain.distance_unit),
+            "sentence": short_words(domain.promise(epsilon), domain.subject),
+        }
         notions = [each.model_copy(update=own) if each.key == "metric-privacy" else each for each in notions]
     count = sum(each.meaningful for each in notions)
     return NotionsAnswer(

@@ -9,11 +9,11 @@ from sfumato.rounding import amount_at_most, at_most
 from .answers import JobAnswer, LevelAnswer, LevelsAnswer, LevelStatus, SiteAnswer, WorkspaceAnswer
 from .domains import Domain
 from .jobs import seconds_left
-from .levels import OPTIMIZED, bracket, is_optimized, shown_at
+from .levels import OPTIMIZED, bracket, is_optimized, measures_of, shown_at
 from .limits import PEOPLE
+from .measures import headline, level_sentences, loss_answer, shares_answer, success_answers
 from .state import Studio
 from .store import Row
-from .words import StudioWords
 
 
 def workspace_answer(studio: Studio, row: Row) -> WorkspaceAnswer:
@@ -65,12 +65,10 @@ def levels_answer(studio: Studio, workspace: Row) -> LevelsAnswer:
     stops: list[tuple[int | None, Row]] = [(level, row) for level, row in shown if row is not None]
     stops += [(None, row) for row in rows if not row["frontier"]]
     stops.sort(key=lambda stop: -stop[1]["facts"]["proved"])
-    words = StudioWords(domain)
     return LevelsAnswer(
-        levels=[_level(words, level, row, rows, jobs) for level, row in stops],
+        levels=[_level(domain, level, row, rows, jobs) for level, row in stops],
         start=domain.start,
         total=len(domain.epsilons),
-        baseline=words.baseline(),
         progress=job_answer(jobs[-1]) if jobs else None,
     )
 
@@ -79,7 +77,7 @@ def level_answer(studio: Studio, workspace: Row, row: Row) -> LevelAnswer:
     """Return one design, as a level or on its own."""
     domain, rows = studio.domain(workspace), studio.store.designs(workspace["id"])
     jobs = studio.jobs.of(workspace["id"], "levels")
-    return _level(StudioWords(domain), level_of(domain, row), row, rows, jobs)
+    return _level(domain, level_of(domain, row), row, rows, jobs)
 
 
 def level_of(domain: Domain, row: Row) -> int | None:
@@ -87,13 +85,11 @@ def level_of(domain: Domain, row: Row) -> int | None:
     return domain.epsilons.index(row["epsilon"]) if row["frontier"] and row["epsilon"] in domain.epsilons else None
 
 
-def _level(
-    words: StudioWords, level: int | None, row: Row, rows: Sequence[Row], jobs: Sequence[Row]
-) -> LevelAnswer:
+def _level(domain: Domain, level: int | None, row: Row, rows: Sequence[Row], jobs: Sequence[Row]) -> LevelAnswer:
     facts, loss = row["facts"], bracket(row["facts"]["loss"])
-    useful = words.domain.useful(loss.value)
+    error, found = success_answers(domain, measures_of(facts))
     running = bool(jobs) and jobs[-1]["status"] in ("queued", "running")
-    waits = level is not None and running and not is_optimized(words.domain, level, rows)
+    waits = level is not None and running and not is_optimized(domain, level, rows)
     status: LevelStatus = "optimized" if facts["name"] == OPTIMIZED else "running" if waits else "closed form"
     return LevelAnswer(
         level=level,
@@ -101,13 +97,13 @@ def _level(
         epsilon=facts["proved"],
         status=status,
         name=facts["name"],
-        useful=useful,
+        useful=domain.useful(loss.value),
         finished=facts["finished"],
         gap=facts["gap"],
-        headline=words.headline(facts["proved"]),
-        sentences=words.level(row, useful=useful),
-        loss=words.loss(loss),
-        error=None if facts["error"] is None else words.error(bracket(facts["error"])),
-        found=words.found(bracket(facts["found"])),
-        shares=words.shares(row, PEOPLE),
+        headline=headline(domain, facts["proved"]),
+        sentences=level_sentences(domain, facts),
+        loss=loss_answer(domain, loss),
+        error=error,
+        found=found,
+        shares=shares_answer(domain, row, PEOPLE),
     )

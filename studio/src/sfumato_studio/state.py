@@ -25,7 +25,6 @@ from .levels import closed_form_facts, shown_at, write_design
 from .limits import LEAST_PLACES, MECHANISM_FILE, READ_SECONDS, VISITS_FILE
 from .processes import Processes, done_apart
 from .store import Row, Store
-from .words import StudioWords
 
 _DOMAINS: Final = 16  # that stay in memory
 _MECHANISMS: Final = 64
@@ -145,10 +144,6 @@ class Studio:
         key = json.dumps([workspace["id"], workspace["data"], workspace["site"]], sort_keys=True)
         folder = self.store.files(workspace["id"])
         return self._domains.get(key, lambda: domain_of(workspace["data"], workspace["site"], folder))
-
-    def words(self, workspace: Row) -> StudioWords:
-        """Return the sentences about the domain of a workspace."""
-        return StudioWords(self.domain(workspace))
 
     def row(self, workspace: Row, level: int | None, design: str | None) -> Row:
         """Return the design that a request names, or that a level shows."""

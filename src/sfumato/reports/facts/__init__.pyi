@@ -4,6 +4,7 @@ from .attacks import point_attacks as point_attacks
 from .attacks import single_attacks as single_attacks
 from .attacks import tuples_of as tuples_of
 from .attacks import visits_in as visits_in
+from .mechanism import belief_of as belief_of
 from .mechanism import constraints_of as constraints_of
 from .mechanism import cost_of as cost_of
 from .mechanism import promises_of as promises_of

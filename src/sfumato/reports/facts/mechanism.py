@@ -95,6 +95,13 @@ def constraints_of(mechanism: Mechanism, constraints: Iterable[LinearConstraint]
     return tuple(facts)
 
 
+def belief_of(distance: Quantity, exponent: float, reports: int = 1, known: Known = Known.PROVED) -> BeliefFacts:
+    """Return the meaning of reports whose probabilities differ by at most a factor e^exponent."""
+    factor = float(exp_above(np.array([exponent]))[0])
+    belief = Quantity.at_most(belief_above(exponent), known=known)
+    return BeliefFacts(distance, reports, Quantity.at_most(factor, known=known), belief)
+
+
 def belief_above(exponent: float) -> float:
     """Return a float at least e^x / (1 + e^x): the most that a belief of 50 % can become."""
     times = float(exp_above(np.array([exponent]))[0])
@@ -196,9 +203,7 @@ def _beliefs(
             exponent = epsilon * apart
             exponent = exponent if apart in (0.0, 1.0) else up(exponent)
             exponent = exponent if reports == 1 else up(reports * exponent)
-            factor = float(exp_above(np.array([exponent]))[0])
-            belief = Quantity.at_most(belief_above(exponent), known=known)
-            beliefs.append(BeliefFacts(distance, reports, Quantity.at_most(factor, known=known), belief))
+            beliefs.append(belief_of(distance, exponent, reports, known))
     return beliefs
 
 

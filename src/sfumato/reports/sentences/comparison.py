@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from ...core.units import per_unit
 from ...rounding import about_percent, amount, amount_at_least, amount_at_most, at_least, at_most, counted, exactly
+from .scope import loss_text, way_words
 
 if TYPE_CHECKING:
     from ...optimal import CoordinateBound
+    from ..facts import SubjectFacts
 
 COLUMN_WORDS: Final = (
     "The loss is the average distance from the truth to the report.",
@@ -21,6 +23,26 @@ COLUMN_WORDS: Final = (
 EXCESS_WORDS: Final = (
     "Above the bound: the share by which the loss exceeds the lower bound for every mechanism with that guarantee."
 )
+MECHANISM_WORDS: Final = {
+    "optimum": "The mechanism of least loss, by linear programming.",
+    "exponential": "The nearer a value, the more probable; half of epsilon pays for the normalization.",
+    "geometric": "Noise on whole numbers, cut off at both ends.",
+    "tight constraints": "Every pair of values uses all of epsilon.",
+    "randomised response": "The truth with a fixed chance, otherwise any other value.",
+    "least information": "The least mutual information at this loss.",
+    "coin": "The truth with a fixed chance, otherwise always the same value.",
+    "planar geometric": "Planar noise on the places.",
+    "planar Gaussian": "Planar noise of a Gaussian shape.",
+    "elastic": "More noise where few people are.",
+    "restricted Laplace": "Noise within a radius, which rules out far values.",
+    "program, spline": "Optimized for these visits on a square lattice.",
+    "program, hat": "Optimized for these visits on a triangular lattice.",
+    "planar Laplace": "Planar noise.",
+    "cells": "Optimized for cells, with no guarantee across a border.",
+    "any mechanism": "A bound for every mechanism with this guarantee.",
+}
+"""The idea of each compared mechanism, by its name."""
+REMAP_WORDS: Final = "Each report is then replaced by the best one."
 METRE_WORDS: Final = (
     "The last column is for two people a metre apart: how many times as probable a report may be from one of "
     "them as from the other."
@@ -41,6 +63,25 @@ def at_epsilon(epsilon: float, unit: str) -> str:
 def compared_words(source: str) -> str:
     """Return on what mechanisms are compared."""
     return f"Mechanisms are compared on {source}."
+
+
+def common_words(value: float, subject: SubjectFacts, unit: str, visits: int, *, loss: bool) -> str:
+    """Return the loss, or the epsilon per unit, that all mechanisms have in common, and what the others mean."""
+    on = f", measured on {counted(visits, 'visit')}" if visits else ""
+    common, better = at_epsilon(value, unit), "At the same epsilon, a smaller loss costs less."
+    if loss:
+        common = f"a loss of about {loss_text(value, subject)}{way_words(subject)}"
+        better = "At the same loss, a larger error of the attacker protects better."
+    return f"All mechanisms are compared at {common}{on}. {better}"
+
+
+def proved_words(epsilon: float, unit: str, *, places: bool) -> str:
+    """Return the proved epsilon of a compared mechanism; infinite for none."""
+    if math.isfinite(epsilon):
+        return f"Epsilon at most {at_most(epsilon)}{per_unit(unit)}."
+    if places:
+        return "No guarantee for two points near each other: they may be on two sides of a border."
+    return "No guarantee."
 
 
 def partial_words(*, timed_out: bool) -> str:

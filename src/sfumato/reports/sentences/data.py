@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Iterable
 from typing import TYPE_CHECKING, Final
 
@@ -121,6 +122,20 @@ def unsettled_words(known: Identifiability, *, withheld: bool) -> tuple[str, ...
 def survey_words(known: Identifiability) -> str:
     """Return, before a survey, what the reports of a design can settle."""
     return f"If you estimate shares: {str(known)[:1].lower()}{str(known)[1:]}"
+
+
+def accuracy_words(people: int, half_width: float | None, least_reports: float | None) -> str:
+    """Return the half-width of the widest 95 % interval of a share, None if the shares are not settled."""
+    if half_width is None:
+        return "The share of each value cannot be estimated from these reports, however many there are."
+    many = counted(people, "person", "people")
+    if people < (math.inf if least_reports is None else least_reports):
+        least = (
+            "no number of reports makes" if least_reports is None else f"{math.ceil(least_reports):,} reports make"
+        )
+        return f"{many} are too few: about {least} each share better than a guess."
+    width = f"± {percent(half_width)} (95 % interval)"
+    return f"With {many} like those in the data, each share is known to about {width}."
 
 
 def expected_words(districts: Districts | None, reports: int) -> str:

@@ -44,10 +44,15 @@ def formal_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...
     if promise.kind == "cells" and not by:
         sentences.append(BORDER)
     if promise.formal.circle:
-        sentences.append(f"Distances are counted {promise.formal.circle}, the shorter way around.")
+        sentences.append(circle_words(promise.formal.circle))
     if subject.kind == "points" and promise.kind != "points":
         sentences.append(_VERTICES)
     return (*sentences, _proof(promise, subject))
+
+
+def circle_words(circle: str) -> str:
+    """Return that distances are counted around a circle, ``on a circle of 24 h``."""
+    return f"Distances are counted {circle}, the shorter way around."
 
 
 def nothing_words(subject: SubjectFacts) -> str:
@@ -146,34 +151,57 @@ def _of_what(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 
 def short_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
+    """Return a guarantee in one line: its number, its pairs, whether it is proved, and its meaning."""
+    return f"{epsilon_words(promise, subject)} {belief_words(promise, subject)}".rstrip()
+
+
+def epsilon_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
     """Return a guarantee in one line: its number, its pairs, and whether it is proved."""
     if promise.kind == "nothing":
         return nothing_words(subject)
     if promise.kind == "error" or not promise.proven:
         return formal_words(promise, subject)[-1]
     unit, by = per_unit(promise.unit), _BY.get(promise.distances)
-    several = nouns_of(subject)[1]
-    if subject.kind == "points" and promise.kind != "points":
-        several = "lattice points"
+    several = _protected(promise, subject)
     pairs = f"any two {several}"
     if promise.kind == "near" and promise.near is not None:
         near = least_amount(promise.near.value, promise.near.unit, _DIGITS)
         pairs = f"any two {several} at most {near} apart"
     elif promise.unprotected:
         pairs = f"any two {several} at a finite distance"
-    claimed = f"epsilon {at_most(promise.claimed.value, 6)}{unit} for {pairs}"
+    by_distance = promise.kind == "values" and not unit and len({each.distance for each in promise.beliefs}) > 1
+    times = " x distance" if by_distance else ""
+    claimed = f"epsilon {at_most(promise.claimed.value, 6)}{unit}{times} for {pairs}"
     per = "" if not by else f", by {by}"
+    return f"{claimed[0].upper()}{claimed[1:]}{per} (proved)."
+
+
+def belief_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
+    """Return the meaning of a proved guarantee for a belief; empty where it has none."""
     example = _example(promise)
-    meaning = "" if example is None else f" {_odds(example, promise, several)}"
-    return f"{claimed[0].upper()}{claimed[1:]}{per} (proved).{meaning}"
+    if promise.kind in ("nothing", "error") or not promise.proven or example is None:
+        return ""
+    return _odds(example, promise, _protected(promise, subject))
+
+
+def factor_words(promise: PromiseFacts) -> str:
+    """Return the factor by which a report changes odds; empty where no useful one is proved."""
+    example = _example(promise)
+    if not promise.proven or example is None or example.belief.most >= _USELESS:
+        return ""
+    return f"The odds between the two change by at most a factor of {at_most(example.factor.most)}."
 
 
 def odds_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
     """Return a guarantee in one line, with the factor by which a report changes odds."""
-    words, example = short_words(promise, subject), _example(promise)
-    if not promise.proven or example is None or example.belief.most >= _USELESS:
-        return words
-    return f"{words} The odds between the two change by at most a factor of {at_most(example.factor.most)}."
+    return f"{short_words(promise, subject)} {factor_words(promise)}".rstrip()
+
+
+def _protected(promise: PromiseFacts, subject: SubjectFacts) -> str:
+    """Return the plural noun for the secrets that a guarantee is about."""
+    if promise.kind == "points":
+        return "points"
+    return secret_nouns(subject)[1]
 
 
 def _example(promise: PromiseFacts) -> BeliefFacts | None:
@@ -188,7 +216,7 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
     _, several = nouns_of(subject)
     if promise.kind == "nothing":
         return (nothing_words(subject),)
-    sentences = [_limit(promise, several)]
+    sentences = [reveal_words(promise, subject)]
     if not promise.proven:
         sentences = [_proof(promise, subject), formal_words(promise, subject)[0]]
     if promise.distances in _BY:
@@ -217,7 +245,9 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
     return tuple(sentences)
 
 
-def _limit(promise: PromiseFacts, several: str) -> str:
+def reveal_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
+    """Return what a report reveals of two secrets."""
+    several = _protected(promise, subject)
     begin = f"One report reveals only a limited amount about which of two {several} is the true one"
     if promise.kind == "near" and promise.near is not None:
         near = least_amount(promise.near.value, promise.near.unit, _DIGITS)

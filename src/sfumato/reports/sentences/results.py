@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
 from ...audits import Outcome
 from ...core import Side
 from ...core.naming import name_phrase, quote
+from ...core.units import per_unit
 from ...escaping import plain
 from ...optimal import Design
 from ...proofs import covered, radius_words
@@ -37,7 +39,18 @@ from ..facts import (
     SubjectFacts,
     TupleFacts,
 )
-from .scope import ALL, about_amount, least_amount, most_amount, nouns_of, often, secret_nouns
+from .scope import (
+    ALL,
+    about_amount,
+    least_amount,
+    loss_text,
+    most_amount,
+    nouns_of,
+    often,
+    report_noun,
+    secret_nouns,
+    way_words,
+)
 
 _TABLE: Final = "make a table with sfumato sweep and name it with --sweep"
 _FRONTIER_LEFT_OUT: Final = {
@@ -69,9 +82,10 @@ _NO_CHANCE: Final = {
 }
 _POINTS: Final = "where the visits were"
 _COUNTING: Final = {"cells": ", counted between centres of cells", "ranges": ", counted between middles of ranges"}
-_WAY: Final = ", the shorter way around the circle"
 _TINY: Final = 0.01  # relative to its upper bound: of a smaller estimate only the bound is stated
 _SAME: Final = 1e-9  # relative: bounds that differ by rounding only
+NEVER: Final = "This is never reported, or too rarely to be shown here: the attacker learns nothing from it."
+"""That there is no belief after a report."""
 
 
 def cost_words(cost: CostFacts, subject: SubjectFacts, of: str = "the visits in the region") -> tuple[str, ...]:
@@ -86,6 +100,26 @@ def cost_words(cost: CostFacts, subject: SubjectFacts, of: str = "the visits in 
     if not cost.checked:
         return _stated(cost, cost.expected, subject)
     return (_expected(cost, cost.expected, subject, of),)
+
+
+def cost_text(cost: CostFacts) -> str:
+    """Return the upper bound of a known average cost as a short text, ``at most 610 m``."""
+    known = cost.expected or Quantity.at_most(math.inf)
+    share = cost.kind == "hamming"
+    return f"at most {percent_at_most(min(known.most, 1.0)) if share else most_amount(known.most, known.unit)}"
+
+
+def constant_words(loss: float, subject: SubjectFacts) -> str:
+    """Return the average loss of the best report that is the same for everyone."""
+    return f"Always reporting one {report_noun(subject)}: about {loss_text(loss, subject)}."
+
+
+def useless_words(excess: float, subject: SubjectFacts) -> str:
+    """Return that one report for everyone loses more than a mechanism by at most this share."""
+    return (
+        f"Always reporting one {report_noun(subject)} loses at most about {percent(excess)} more: reports at this "
+        "epsilon are useless. Choose a larger epsilon."
+    )
 
 
 def spread_words(radius: RadiusFacts | None) -> tuple[str, ...]:
@@ -129,7 +163,7 @@ def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts, of: st
             f"Average distance from the centre of the true cell to the reported place: at most {most}{worst}"
             f"{distance}. The position within the cell is not counted."
         )
-    way = _WAY if subject.circle is not None and name == "absolute" else ""
+    way = way_words(subject) if name == "absolute" else ""
     if name == "absolute" and cost.kind in ("loss", "distance") and subject.kind in ("numbers", "ranges"):
         return f"Average difference between the report and the true number: at most {most}{worst}{way}."
     if cost.kind == "distance":
@@ -161,6 +195,11 @@ def error_words(share: float | None) -> str:
     if share is None:
         return "No loss, and no error of the best attacker."
     return f"Best attacker's average error: at least {percent_at_least(share)} of the loss."
+
+
+def unfinished_words(reason: str) -> str:
+    """Return the warning on a design that was stopped."""
+    return f"NOT FINISHED: {reason}."
 
 
 def stopped_words(design: Design) -> str:
@@ -322,10 +361,11 @@ def attack_words(
             who = f"Best attacker, if all {secret_nouns(subject)[1]} are equally likely"
         else:
             who = f"Best attacker, knowing {_knowledge(informed, subject, points)}"
-        if informed.error is not None and blind.error is not None:
-            sentences.append(f"{who}: {_error(informed.error, blind.error, what, subject)}")
-        if informed.hit is not None and blind.hit is not None:
-            sentences.append(f"{who}: {_hit(informed.hit, blind.hit, what, subject)}")
+        by_hit, by_error = baseline_words(blind)
+        if informed.error is not None and by_error:
+            sentences.append(f"{who}: {_error(informed.error, by_error, what, subject)}")
+        if informed.hit is not None and by_hit:
+            sentences.append(f"{who}: {_hit(informed.hit, by_hit, what, subject)}")
     for each in attacks:
         if each.who == "repeated":
             sentences += _repeated(each, subject)
@@ -349,26 +389,33 @@ def _knowledge(attack: AttackFacts, subject: SubjectFacts, points: str = _POINTS
     return points if attack.what == "point" else f"how common each {secret_nouns(subject)[0]} is"
 
 
-def _hit(hit: Quantity, blind: Quantity, what: str, subject: SubjectFacts) -> str:
+def _hit(hit: Quantity, baseline: str, what: str, subject: SubjectFacts) -> str:
     if what == "vertex":
         return (
-            f"finds the lattice point that a position is rounded to {often(hit)} "
-            f"({about_percent(blind.value)} without the report). A neighbouring lattice point counts as wrong."
+            f"finds the lattice point that a position is rounded to {often(hit)} ({baseline}). A neighbouring "
+            "lattice point counts as wrong."
         )
+    return f"finds the true {nouns_of(subject)[0]} {often(hit)} ({baseline})."
+
+
+def baseline_words(blind: AttackFacts) -> tuple[str, str]:
+    """Return hit rate and error of an attacker without a report, each with that without protection, as clauses."""
+    bare = "" if blind.what == "vertex" else ", 100 % without protection"
+    hit = "" if blind.hit is None else f"{about_percent(blind.hit.value)} without the report{bare}"
+    error = blind.error
     return (
-        f"finds the true {nouns_of(subject)[0]} {often(hit)} ({about_percent(blind.value)} without the "
-        "report, 100 % without protection)."
+        hit,
+        "" if error is None else f"about {about_amount(error.value, error.unit)} with no report, 0 unprotected",
     )
 
 
-def _error(error: Quantity, blind: Quantity, what: str, subject: SubjectFacts) -> str:
+def _error(error: Quantity, baseline: str, what: str, subject: SubjectFacts) -> str:
     counting = " from the true point"
     if what != "point":
-        counting = _COUNTING.get(subject.kind, _WAY if subject.circle is not None else "")
-    baseline = f"about {about_amount(blind.value, blind.unit)} with no report"
+        counting = _COUNTING.get(subject.kind, way_words(subject))
     if error.least <= 0:
         return f"no error is proved{counting} ({baseline})."
-    return f"average error {_between(error)}{counting} ({baseline}, 0 unprotected)."
+    return f"average error {_between(error)}{counting} ({baseline})."
 
 
 def _between(number: Quantity) -> str:
@@ -384,10 +431,65 @@ def _repeated(attack: AttackFacts, subject: SubjectFacts) -> list[str]:
     end = f"simulated in {counted(attack.draws, 'case')}"
     sentences = []
     if attack.hit is not None:
-        sentences.append(f"{begin} finds it {_share(attack.hit, Side.AT_MOST)} of the time ({end}).")
+        sentences.append(f"{begin} finds it {share_text(attack.hit, Side.AT_MOST)} of the time ({end}).")
     if attack.error is not None:
-        sentences.append(f"{begin} has an average error of {_length(attack.error, Side.AT_LEAST)} ({end}).")
+        sentences.append(f"{begin} has an average error of {length_text(attack.error, Side.AT_LEAST)} ({end}).")
     return sentences
+
+
+def here_words(loss: float, subject: SubjectFacts) -> str:
+    """Return the average loss at a position."""
+    return f"From here, reports {_mean(loss, subject)}."
+
+
+def drawn_reports_words(reports: int, same: int, loss: float, subject: SubjectFacts) -> str:
+    """Return the average loss of reports that were drawn, and how many of them are true."""
+    drawn = f"{counted(reports, 'report')}, drawn with the operating system's randomness"
+    true = f"{same:,} name the true {report_noun(subject)}"
+    return f"{drawn}: {true}, and all of them {_mean(loss, subject)}. Their epsilons add up."
+
+
+def _mean(loss: float, subject: SubjectFacts) -> str:
+    mean = loss_text(loss, subject)
+    if subject.kind == "categories":
+        return f"name another value about {mean} of the time"
+    return f"are about {mean} {'away' if subject.region else 'off'} on average{way_words(subject)}"
+
+
+def guess_words(before: float, after: float, subject: SubjectFacts, *, reported: bool) -> str:
+    """Return whether an attacker's best guess is what was reported, and its probability before and after."""
+    noun = report_noun(subject)
+    guess = f"the reported {noun}" if reported else f"not the reported {noun}, but another"
+    return (
+        f"After this report the attacker's best guess is {guess}, with probability {percent(after)} "
+        f"({percent(before)} before the report)."
+    )
+
+
+def step_words(number: int, chance: float, error: float, subject: SubjectFacts) -> str:
+    """Return the attacker's belief in the truth after some reports, and the error of their best guess on a map."""
+    truth = "your true place" if subject.region else "the true value"
+    begin = f"After report {number:,} the attacker gives {truth} a chance of {percent(min(chance, 1.0))}."
+    return f"{begin} Their best guess is {loss_text(error, subject)} away." if subject.region else begin
+
+
+def walk_words(reports: int, epsilon: float, unit: str, step: float | None, subject: SubjectFacts) -> str:
+    """Return what the attacker knows of several reports, and their epsilon; ``step`` is None for one stop."""
+    total = f"epsilon at most {at_most(up(reports * epsilon))}{per_unit(unit)}"
+    adds = f"{counted(reports, 'report')} together: {total}, {reports:,} times one report."
+    if step is None:
+        what = "come from one place" if subject.region else "are of one value"
+        return f"The attacker knows that all reports {what}. {adds}"
+    apart = f"at most {loss_text(step, subject)} apart{way_words(subject)}"
+    one = secret_nouns(subject)[0]
+    return f"The attacker knows that consecutive stops are {apart}, and how common each {one} is. {adds}"
+
+
+def level_words(epsilon: float | None, unit: str, outcome: str, best: str) -> str:
+    """Return the proved epsilon of the level that reaches an outcome; None for no level, with the best outcome."""
+    if epsilon is None:
+        return f"No level reaches {outcome} (best: {best})."
+    return f"The level with epsilon at most {at_most(epsilon, 3)}{per_unit(unit)} reaches {outcome}."
 
 
 def attack_rows(
@@ -396,10 +498,10 @@ def attack_rows(
     """Return headings, and a row for each attacker: name, hit rate and average error, where there are such."""
     columns = {"attacker": [_name(each, subject) for each in attacks]}
     if any(each.hit is not None for each in attacks):
-        hits = ["" if each.hit is None else _share(each.hit, Side.AT_MOST) for each in attacks]
+        hits = ["" if each.hit is None else share_text(each.hit, Side.AT_MOST) for each in attacks]
         columns[f"finds the {secret_nouns(subject)[0]}"] = hits
     if any(each.error is not None for each in attacks):
-        errors = ["" if each.error is None else _length(each.error, Side.AT_LEAST) for each in attacks]
+        errors = ["" if each.error is None else length_text(each.error, Side.AT_LEAST) for each in attacks]
         columns["average error"] = errors
     return tuple(columns), tuple(zip(*columns.values(), strict=True))
 
@@ -417,7 +519,27 @@ def _name(attack: AttackFacts, subject: SubjectFacts) -> str:
     return f"sees {'one report' if attack.reports == 1 else f'{attack.reports:,} fresh reports'}, {knows}"
 
 
-def _share(share: Quantity, side: Side) -> str:
+def suspicion_words(subject: SubjectFacts) -> tuple[str, str, str]:
+    """Return what three attackers know: the prior, a false suspicion, and a true one."""
+    return (
+        f"Knows how common each {secret_nouns(subject)[0]} is.",
+        "Believes your suspicion, but it is false.",
+        "Believes your suspicion, and it is true. The mechanism was designed for the data.",
+    )
+
+
+def target_words(subject: SubjectFacts) -> str:
+    """Return what an attacker must name, and from where the error of a guess is counted."""
+    if subject.kind == "points":
+        return (
+            "Finding you means naming the lattice point that your position is rounded to. Errors are counted from "
+            "this point, not from your position."
+        )
+    return f"Finding you means naming the true {nouns_of(subject)[0]}."
+
+
+def share_text(share: Quantity, side: Side) -> str:
+    """Return a share as a short text: its bound on a side, or an estimate."""
     if share.confidence is not None:
         low, high = percent_at_least(share.lower or 0.0), percent_at_most(share.most)
         sure = f"with {percent_of_confidence(share.confidence)} confidence"
@@ -430,7 +552,8 @@ def _share(share: Quantity, side: Side) -> str:
     return "no useful limit" if limit == ALL else f"{side.value} {limit}"
 
 
-def _length(length: Quantity, side: Side) -> str:
+def length_text(length: Quantity, side: Side) -> str:
+    """Return an error as a short text: its bound on a side, or an estimate."""
     unit = length.unit
     if length.confidence is not None:
         sure = f"with {percent_of_confidence(length.confidence)} confidence"

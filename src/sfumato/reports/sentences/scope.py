@@ -15,6 +15,7 @@ from ...rounding import (
     amount_at_most,
     counted,
     exactly,
+    percent,
     percent_at_least,
     percent_at_most,
 )
@@ -54,6 +55,21 @@ def nouns_of(subject: SubjectFacts) -> tuple[str, str]:
 def secret_nouns(subject: SubjectFacts) -> tuple[str, str]:
     """Return the noun for a secret of the channel, and its plural; on a lattice its points."""
     return ("lattice point", "lattice points") if subject.kind == "points" else nouns_of(subject)
+
+
+def report_noun(subject: SubjectFacts) -> str:
+    """Return the noun for a report."""
+    return "place" if subject.region else nouns_of(subject)[0]
+
+
+def loss_text(loss: float, subject: SubjectFacts) -> str:
+    """Return a loss or an error, rounded to nearest, as text: a share where secrets are categories."""
+    return percent(min(loss, 1.0)) if subject.kind == "categories" else about_amount(loss, subject.unit)
+
+
+def way_words(subject: SubjectFacts) -> str:
+    """Return how differences of numbers on a circle are counted, to end a clause; empty for a line."""
+    return ", the shorter way around the circle" if subject.circle is not None else ""
 
 
 def first_words(sentences: Sequence[str]) -> tuple[str, ...]:
@@ -181,10 +197,9 @@ def _degrees(value: float, positive: str, negative: str) -> str:
 def limit_words(facts: ReportFacts) -> tuple[str, ...]:
     """Return the limits of the protection that apply to this file."""
     subject, prior, kinds = facts.subject, facts.prior, {each.kind for each in facts.promises}
-    (_, several), one = nouns_of(subject), secret_nouns(subject)[0]
+    _, several = nouns_of(subject)
     rated = bool(kinds & {"points", "cells", "values", "near"})
     unproved = not all(each.proven or each.kind == "nothing" for each in facts.promises)
-    counting = f"that every {one} counts alike" if prior.even else f"how common each {one} is"
     listed = (
         (rated, "Repetition: k fresh reports of one person have k times the epsilon."),
         (not rated, "Repetition: unless stated otherwise, this is about one report. Several reports reveal more."),
@@ -226,7 +241,7 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
             "Distances that only the file states: what is proved for them does not apply to true distances.",
         ),
         (unproved or not all_hold(facts.constraints), "What was NOT PROVED above: do not rely on it."),
-        (prior.held, f"The prior: anyone with the mechanism file can read {counting}."),
+        (prior.held, f"The prior: {secrecy_words(subject, even=prior.even)}"),
         (
             bool(prior.places),
             f"The visits: the mechanism file holds the exact {counted(prior.places, 'place')} of "
@@ -235,6 +250,13 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
         (prior.table, "The places of the table: the mechanism file and the reports show them, some exactly."),
     )
     return tuple(sentence for applies, sentence in listed if applies)
+
+
+def secrecy_words(subject: SubjectFacts, *, even: bool = False) -> str:
+    """Return what anyone with the mechanism file learns of the data."""
+    one = secret_nouns(subject)[0]
+    counting = f"that every {one} counts alike" if even else f"how common each {one} is"
+    return f"anyone with the mechanism file can read {counting}."
 
 
 def table_words(source: str) -> str:

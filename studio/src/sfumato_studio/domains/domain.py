@@ -17,12 +17,22 @@ from sfumato.core import AnyLoss, Asked, Bracket, DistortionPrivacy, Mechanism, 
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.core.naming import EXPECTED
-from sfumato.files import MechanismFile
+from sfumato.files import DistanceSource, MechanismFile
 from sfumato.leakage import bayes_vulnerability
 from sfumato.optimal import DesignGoal, Point, sweep
 from sfumato.privacy.atlas import Claim
 from sfumato.proofs import as_dict, certify, distortion_below
-from sfumato.rounding import down
+from sfumato.reports.facts import (
+    AttackFacts,
+    CostFacts,
+    FormalFacts,
+    PromiseFacts,
+    Quantity,
+    SubjectFacts,
+    belief_of,
+    subject_of,
+)
+from sfumato.rounding import down, up
 
 from ..errors import RefusedError
 from ..limits import LEVELS
@@ -30,7 +40,9 @@ from ..limits import LEVELS
 Where = tuple[int | None, float | None, float | None]
 """A position: an index, or a latitude and a longitude."""
 
-_USEFUL: Final = 0.995  # of the loss of one report for everybody; the gap of the levels' designs is the rest
+_USEFUL: Final = 0.995  # of the loss of one report for everyone; the gap of the levels' designs is the rest
+EXCESS: Final = 1 / _USEFUL - 1
+"""The share by which one report for everyone loses more than the least useful mechanism that is called useful."""
 RUN: Final = "python script.py"
 """The command that runs such a script, under the name that it is downloaded by."""
 
@@ -67,9 +79,10 @@ class Domain(ABC):
     ordered: bool = False  # whether secrets are numbers, with errors in their unit
     goal: str = "answers"  # or shares: what the mechanisms are best for
     optimizable: bool = True  # whether optimized designs can replace the closed forms
-    pair: str = "any two values"  # that an epsilon of 1 is for
-    target: str = "guesses the true value"  # what the attacker tries
-    truth: str = "your true position"  # from which losses of places are counted
+    protected: str = "values"  # the kind of its guarantee: points, cells or values
+    per_unit: bool = False  # whether the epsilon of values counts per unit
+    slack_m: float = 0.0  # that snapping adds to distances
+    radius_m: float = 0.0  # how near to the true point a guess counts as found; 0: it must name the secret
 
     @property
     def space(self) -> Space:
@@ -90,8 +103,54 @@ class Domain(ABC):
         return DistortionPrivacy(least, self.metric)
 
     def exponent(self, epsilon: float) -> float:
-        """Return the logarithm of the largest ratio of a report's probabilities, for the `pair`."""
-        return epsilon
+        """Return the logarithm of the largest ratio of a report's probabilities, for two secrets 1 unit apart."""
+        return up(epsilon * up(1 + up(self.slack_m / 1000))) if self.epsilon_unit else epsilon
+
+    @property
+    def distance_unit(self) -> str:
+        """The unit of distances that epsilon counts in."""
+        return self.epsilon_unit.removeprefix("1/")
+
+    @cached_property
+    def subject(self) -> SubjectFacts:
+        """The facts of the secrets."""
+        return subject_of(MechanismFile(Mechanism(np.eye(len(self.space)), self.space, self.space)))
+
+    def promise(self, epsilon: float) -> PromiseFacts:
+        """Return the facts of a proved epsilon; the last of its beliefs is that of two secrets 1 unit apart."""
+        unit, circle = self.distance_unit, self.space.circle if self.per_unit else ""
+        beliefs = [belief_of(Quantity.exact(1.0, unit), self.exponent(epsilon))]
+        if self.per_unit:  # these are not any two
+            beliefs.insert(0, belief_of(Quantity.exact(2.0), up(2 * epsilon)))
+        return PromiseFacts(
+            self.protected,
+            True,
+            False,
+            Quantity.exact(epsilon, unit and f"/{unit}"),
+            Quantity.at_most(epsilon, unit and f"/{unit}"),
+            self.metric.name,
+            DistanceSource.CONFIRMED.value,
+            unit,
+            beliefs=tuple(beliefs),
+            formal=FormalFacts(circle=circle),
+        )
+
+    def cost(self, loss: float) -> CostFacts:
+        """Return the facts of an upper bound of the average loss."""
+        kind = "centres" if self.subject.kind == "cells" else "loss" if self.ordered or self.places else "hamming"
+        return CostFacts(
+            kind, self.metric.name, Quantity.at_most(loss, self.subject.unit), None, None, "", None, True
+        )
+
+    def attacks(self, success: Measures) -> tuple[AttackFacts, AttackFacts]:
+        """Return the facts of an attacker without a report, and of one with this success."""
+        what = {"points": "vertex", "cells": "cell"}.get(self.subject.kind, "value")
+        what, unit = "point" if self.radius_m else what, self.subject.unit
+        blind, informed = (
+            (_quantity(each.found, "", 1.0), None if each.error is None else _quantity(each.error, unit, math.inf))
+            for each in (self.blind, success)
+        )
+        return AttackFacts("blind", 0, what, *blind, 0), AttackFacts("informed", 1, what, *informed, 0)
 
     @abstractmethod
     def claim(self, epsilon: float) -> Claim:
@@ -209,12 +268,12 @@ class Domain(ABC):
 
     @property
     def loss_of_nothing(self) -> float:
-        """A lower bound of the loss of one report for everybody: that of a guess without a report."""
+        """A lower bound of the loss of one report for everyone: that of a guess without a report."""
         blind = self.blind
         return down(1 - blind.found.upper) if blind.error is None else blind.error.lower
 
     def useful(self, loss: float) -> bool:
-        """Return whether a loss is smaller by 0.5 % or more than that of one report for everybody."""
+        """Return whether a loss is smaller by 0.5 % or more than that of one report for everyone."""
         blind = self.blind
         return loss < _USEFUL * (1 - blind.found.value if blind.error is None else blind.error.value)
 
@@ -256,6 +315,12 @@ class Domain(ABC):
         hits = evaluate(mechanism, truth, hamming(self.space), right.strategy).hit_rate or 0.0
         error = Bracket.exact(near.error) if self.loss_unit else None
         return Measures(error, Bracket.exact(hits))
+
+
+def _quantity(measure: Bracket, unit: str, most: float) -> Quantity:
+    """Return a number that is at least 0, and at most something; a useless upper bound is none."""
+    upper = min(measure.upper, most)
+    return Quantity(max(measure.lower, 0.0), measure.value, upper if math.isfinite(upper) else None, unit)
 
 
 def design_lines(guarantees: str, gap: float, options: str = "") -> str:

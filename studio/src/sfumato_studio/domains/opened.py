@@ -57,8 +57,6 @@ class OpenedDomain(Domain):
         self.metric = _metric_of(self)
         self.loss = self.metric
         self.loss_unit = "m" if self.places else ""
-        self.target = "names the place that you are rounded to" if self.places else "guesses the true value"
-        self.truth = "the place that you are rounded to"
         self.notes = [
             f"The file is for {counted(len(space), 'place' if self.places else 'value')}. Its guarantee was "
             "proved when it was opened; what the file says of itself was not believed.",
@@ -66,7 +64,7 @@ class OpenedDomain(Domain):
             *(f"Of the file's own statements this one cannot be checked: {each}." for each in file.stated),
         ]
         self._unit_metric: Metric | None = None
-        self.epsilon, self.epsilon_unit, self.pair = self._proved()
+        self.epsilon, self.epsilon_unit, self.protected = self._proved()
         if not math.isfinite(self.epsilon):
             raise RefusedError(
                 422,
@@ -77,13 +75,12 @@ class OpenedDomain(Domain):
         self.ends = (self.epsilon, self.epsilon)
 
     def _proved(self) -> tuple[float, str, str]:
-        """Return the proved epsilon, its unit, and the pair of secrets that it is for."""
+        """Return the proved epsilon, its unit, and the kind of secrets that it is for."""
         if not self.file.has_matrix:
             noise = self.file.noise
             noise_proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
-            self._slack_m = noise_proof.slack_m
-            return noise_proof.upper, "1/km", "two points 1 km apart"
-        self._slack_m = 0.0
+            self.slack_m = noise_proof.slack_m
+            return noise_proof.upper, "1/km", "points"
         channel = self.file.report_channel
         for guarantee in self.file.guarantees:
             if not isinstance(guarantee, MetricPrivacy) or isinstance(guarantee, ThresholdPrivacy):
@@ -93,19 +90,18 @@ class OpenedDomain(Domain):
                 continue
             epsilon = min(proof.upper, guarantee.epsilon)
             if guarantee.for_any_two:
-                return epsilon, "", "any two places" if self.places else "any two values"
+                return epsilon, "", "values"
             if isinstance(guarantee, VertexPrivacy):
-                self._slack_m = guarantee.lattice.slack_m
-                return up(proof.upper * units.factor("km", proof.unit)), "1/km", "two points 1 km apart"
+                self.slack_m = guarantee.lattice.slack_m
+                return up(proof.upper * units.factor("km", proof.unit)), "1/km", "points"
             if guarantee.metric.name != self.metric.name or not guarantee.confirmed_by(self.space):
                 continue
             if self.places:
-                pair = "the middles of two places 1 km apart"
-                return up(epsilon * units.factor("km", proof.unit)), "1/km", pair
-            self._unit_metric = guarantee.metric
-            return epsilon, "", "two numbers 1 apart"
+                return up(epsilon * units.factor("km", proof.unit)), "1/km", "cells"
+            self._unit_metric, self.per_unit = guarantee.metric, True
+            return epsilon, "", "values"
         (proof,) = prove_guarantees(channel, self.prior, [MetricPrivacy(_LARGEST, hamming(self.space))])[0]
-        return proof.upper, "", "any two places" if self.places else "any two values"
+        return proof.upper, "", "values"
 
     @property
     def epsilons(self) -> list[float]:
@@ -116,14 +112,10 @@ class OpenedDomain(Domain):
         """Return the guarantee for the pairs that epsilon is for."""
         return MetricPrivacy(epsilon, self._unit_metric or hamming(self.space))
 
-    def exponent(self, epsilon: float) -> float:
-        """Return epsilon times a unit, with the slack of noise."""
-        return up(epsilon * up(1 + up(self._slack_m / 1000))) if self.epsilon_unit else epsilon
-
     def claim(self, epsilon: float) -> Claim:
         """Return the claim about any two secrets."""
         if self.epsilon_unit:
-            farthest_km = up((float(self.metric.array.max()) + self._slack_m) / 1000)
+            farthest_km = up((float(self.metric.array.max()) + self.slack_m) / 1000)
             return Claim("differential-privacy", epsilon=up(epsilon * farthest_km))
         return Claim.of(MetricPrivacy(epsilon, self._unit_metric or hamming(self.space)))
 

@@ -17,7 +17,8 @@ from sfumato.mechanisms import planar_geometric, remapped
 from sfumato.optimal import AttackerGoal, DesignGoal, choose_lattice
 from sfumato.privacy.atlas import Claim
 from sfumato.proofs import PlaceDistortion, VertexPrivacy
-from sfumato.rounding import amount, counted, exactly, up
+from sfumato.reports.facts import CostFacts, Quantity
+from sfumato.rounding import amount, counted, up
 
 from ..errors import RefusedError
 from .domain import Domain, Measures, Where, design_lines, script_text
@@ -53,7 +54,7 @@ class PlacesDomain(Domain):
     kind = "places"
     epsilon_unit = "1/km"
     loss_unit = UNIT
-    pair = "two points 1 km apart"
+    protected = "points"
 
     def __init__(
         self,
@@ -66,11 +67,11 @@ class PlacesDomain(Domain):
         polygon: Polygon | None = None,
     ) -> None:
         self.polygon = polygon
-        self.target = f"is within {exactly(radius_m)} m of your true position"
         self.region, self.radius_m, self.source, self.loading = region, radius_m, source, loading
         self.visits = visits.inside(region)
         chosen = choose_lattice(visits, None, most=detail, region=region)
         self.lattice: Lattice = chosen.lattice
+        self.slack_m = chosen.lattice.slack_m
         self.prior = Prior.from_visits(self.lattice, self.visits)
         self.loss = self.lattice.loss(self.visits, unit=UNIT)
         self.metric = self.lattice.metric("euclidean", UNIT)
@@ -94,9 +95,9 @@ class PlacesDomain(Domain):
         rate = rows.epsilon / self.lattice.spacing_m * (1 - _ROUNDING)
         return remapped(planar_geometric(self.lattice, rate), self.prior, self.loss), "planar noise"
 
-    def exponent(self, epsilon: float) -> float:
-        """Return epsilon times a kilometre, with what snapping adds to it."""
-        return up(epsilon * up(1 + up(self.lattice.slack_m / 1000)))
+    def cost(self, loss: float) -> CostFacts:
+        """Return the facts of an upper bound of the average distance from the true point."""
+        return CostFacts("true point", "euclidean", Quantity.at_most(loss, UNIT), None, None, "", None, True)
 
     def claim(self, epsilon: float) -> Claim:
         """Return the claim about two points as far apart as vertices can be: points served lie among these."""

@@ -55,11 +55,10 @@ class ValuesDomain(Domain):
         goal: str | None = None,
     ) -> None:
         self.ordered = first is not None
-        self.pair = "two numbers 1 apart" if per_unit and self.ordered else "any two values"
         self.goal = goal or ("answers" if self.ordered else "shares")
         self.optimizable = self.goal == "answers"
-        self.column, self.source, self.first, self.per_unit = column, source, first, per_unit
-        self.period = period
+        self.column, self.source, self.first = column, source, first
+        self.per_unit, self.period = per_unit and self.ordered, period
         self.labels, self.counts = list(counts), list(counts.values())
         space: Space = Space(self.labels) if first is None else NumberBins(first, 1, len(counts), period=period)
         self.prior = Prior.from_counts(space, np.array(self.counts, dtype=float))

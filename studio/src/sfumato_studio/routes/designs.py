@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 from starlette.responses import FileResponse, Response
 
+from .. import measures
 from ..answers import JobAnswer, TakeawayAnswer
 from ..errors import RefusedError
 from ..levels import FINE_GAP, OPTIMIZED, ROUGH_GAP
@@ -91,12 +92,11 @@ def takeaway(
     people: Annotated[People, Query(description="Who answer the survey.")] = PEOPLE,
 ) -> TakeawayAnswer:
     """Return facts to know before a mechanism is downloaded."""
-    row, domain, words = studio.row(workspace, level, design), studio.domain(workspace), studio.words(workspace)
-    shares = words.shares(row, people)
-    useful = domain.useful(row["facts"]["loss"][1])
+    row, domain = studio.row(workspace, level, design), studio.domain(workspace)
+    shares = measures.shares_answer(domain, row, people)
     return TakeawayAnswer(
-        sentences=words.takeaway(studio.error_radius(workspace, row)),
-        warnings=words.warnings(row, shares, useful=useful),
+        sentences=measures.takeaway(domain, studio.error_radius(workspace, row)),
+        warnings=measures.warnings(domain, row["facts"], shares),
         shares=shares,
     )
 

@@ -9,6 +9,8 @@ from fastapi import APIRouter, Query
 
 from sfumato.attacks import track_beliefs
 from sfumato.core.arrays import Floats
+from sfumato.reports.sentences import NEVER, guess_words, here_words, level_words, loss_text
+from sfumato.rounding import percent
 
 from ..answers import (
     BeliefAnswer,
@@ -22,12 +24,12 @@ from ..answers import (
 )
 from ..domains import Domain, Where
 from ..errors import RefusedError
-from ..levels import bracket
+from ..levels import bracket, measures_of
+from ..measures import loss_answer, shares_answer, success_answers
 from ..notions import notions_answer
 from ..requests import ChooseBody, Identity, Index, Latitude, LevelIndex, Longitude
 from ..serializers import level_answer, levels_answer
 from ..store import Row
-from ..words import StudioWords
 from . import ERRORS, AStudio, AWorkspace
 
 levels = APIRouter(prefix="/api/workspaces/{workspace}", tags=["levels"], responses=ERRORS)
@@ -59,15 +61,15 @@ def preview(
 ) -> PreviewAnswer:
     """Return a mechanism's cost and protection, where a person would appear, and what a report reveals."""
     row, domain = studio.row(workspace, level, design), studio.domain(workspace)
-    position, words = position_of(at, lat, lon, needed=False), studio.words(workspace)
+    position = position_of(at, lat, lon, needed=False)
     answer = level_answer(studio, workspace, row)
     if position is None and report is None:
         return PreviewAnswer(shown=answer, here=None, belief=None)
     matrix = studio.mechanism(workspace, row).matrix
     return PreviewAnswer(
         shown=answer,
-        here=None if position is None else _here(domain, words, matrix, position),
-        belief=None if report is None else _belief(domain, words, matrix, domain.checked_index(report)),
+        here=None if position is None else _here(domain, matrix, position),
+        belief=None if report is None else _belief(domain, matrix, domain.checked_index(report)),
     )
 
 
@@ -79,27 +81,30 @@ def choose(studio: AStudio, workspace: AWorkspace, body: ChooseBody) -> ChoiceAn
         raise RefusedError(
             422, "Name one outcome.", "send loss_at_most, found_at_most or half_width_at_most.", "loss_at_most"
         )
-    words = studio.words(workspace)
-    order = range(len(words.domain.epsilons))
-    limit = next(outcome for outcome in outcomes if outcome is not None)
-    wanted, best = words.outcome(*outcomes), "none"
+    domain, limit = studio.domain(workspace), next(outcome for outcome in outcomes if outcome is not None)
+    order, best = range(len(domain.epsilons)), "none"
+    unit, wanted = domain.distance_unit, f"at most {percent(limit)} found"
+    if body.loss_at_most is not None:
+        wanted = f"a loss of at most {loss_text(limit, domain.subject)}"
+    elif body.half_width_at_most is not None:
+        wanted = f"shares within {percent(limit)}"
     for at in order if body.found_at_most is not None else reversed(order):
         row = studio.level(workspace, at)
-        reached = _outcome(words, row, body)
+        reached = _outcome(domain, row, body)
         best = "none" if reached is None else reached.text
         if reached is not None and reached.upper is not None and reached.upper <= limit:
-            sentence = words.chosen(row["facts"]["proved"], wanted, best)
+            sentence = level_words(row["facts"]["proved"], unit, wanted, best)
             return ChoiceAnswer(possible=True, level=at, design=row["id"], sentence=sentence)
-    return ChoiceAnswer(possible=False, level=None, design=None, sentence=words.chosen(None, wanted, best))
+    return ChoiceAnswer(possible=False, level=None, design=None, sentence=level_words(None, unit, wanted, best))
 
 
-def _outcome(words: StudioWords, row: Row, body: ChooseBody) -> MeasuredAnswer | None:
+def _outcome(domain: Domain, row: Row, body: ChooseBody) -> MeasuredAnswer | None:
     """Return what a design reaches of the outcome that is wanted."""
     if body.loss_at_most is not None:
-        return words.loss(bracket(row["facts"]["loss"]))
+        return loss_answer(domain, bracket(row["facts"]["loss"]))
     if body.found_at_most is not None:
-        return words.found(bracket(row["facts"]["found"]))
-    shares = words.shares(row, body.people)
+        return success_answers(domain, measures_of(row["facts"]))[1]
+    shares = shares_answer(domain, row, body.people)
     return None if shares is None else shares.half_width
 
 
@@ -134,7 +139,7 @@ def shown(probabilities: Floats) -> list[float]:
     return [float(f"{each:.6g}") for each in probabilities.tolist()]
 
 
-def _here(domain: Domain, words: StudioWords, matrix: Floats, position: Where) -> HereAnswer:
+def _here(domain: Domain, matrix: Floats, position: Where) -> HereAnswer:
     row = reports_from(domain, matrix, position)
     mean = float(row @ domain.away(position))
     return HereAnswer(
@@ -144,7 +149,7 @@ def _here(domain: Domain, words: StudioWords, matrix: Floats, position: Where) -
         reports=shown(row),
         contours=[ContourAnswer(share=share, cells=_most_probable(row, share)) for share in _CONTOURS],
         mean_loss=mean,
-        sentence=words.here(mean),
+        sentence=here_words(mean, domain.subject),
     )
 
 
@@ -156,10 +161,11 @@ def _most_probable(row: Floats, share: float) -> list[int]:
     return at
 
 
-def _belief(domain: Domain, words: StudioWords, matrix: Floats, report: int) -> BeliefAnswer:
+def _belief(domain: Domain, matrix: Floats, report: int) -> BeliefAnswer:
     before = domain.prior.probabilities
     possible = bool(before @ matrix[:, report] > 0)
     after = track_beliefs(matrix, domain.prior, [report])[-1] if possible else before
     guess = int(np.argmax(after))
-    said = words.belief(report, guess, float(before[guess]), float(after[guess])) if possible else words.never()
+    beliefs = float(before[guess]), float(after[guess])
+    said = guess_words(*beliefs, domain.subject, reported=guess == report) if possible else NEVER
     return BeliefAnswer(report=report, before=shown(before), after=shown(after), guess=guess, sentence=said)

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Final
 
 import numpy as np
 from fastapi import APIRouter
 
 from sfumato.attacks import track_beliefs
 from sfumato.core import Mechanism, Prior
+from sfumato.reports.sentences import (
+    constant_words,
+    drawn_reports_words,
+    loss_text,
+    step_words,
+    suspicion_words,
+    target_words,
+    walk_words,
+)
 from sfumato.sampling import sampler
 
 from ..answers import (
     AttackedAnswer,
+    Attacker,
     AttackerAnswer,
     CountAnswer,
     JobAnswer,
@@ -24,12 +35,15 @@ from ..domains import Domain, Where
 from ..errors import RefusedError
 from ..levels import bracket
 from ..limits import WALK_REPORTS
+from ..measures import estimate_answer
 from ..requests import AttackBody, CompareBody, PositionBody, ShareBody, WalkBody
 from ..serializers import job_answer
 from . import ERRORS, AStudio, AWorkspace
 from .levels import position_of, reports_from, shown
 
 plays = APIRouter(prefix="/api/workspaces/{workspace}", tags=["plays"], responses=ERRORS)
+
+_ATTACKERS: Final[tuple[Attacker, ...]] = ("expected", "mistaken", "right")
 
 
 @plays.post("/share")
@@ -44,15 +58,14 @@ def share(studio: AStudio, workspace: AWorkspace, body: ShareBody) -> SharedAnsw
         reports=reports,
         counts=[CountAnswer(at=at, count=count) for at, count in Counter(reports).most_common()],
         mean_loss=mean,
-        sentence=studio.words(workspace).shared(len(reports), same, mean),
+        sentence=drawn_reports_words(len(reports), same, mean, domain.subject),
     )
 
 
 @plays.post("/walk")
 def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> WalkedAnswer:
     """Report on each stop of a walk, with the attacker's belief after every report."""
-    row, words = studio.row(workspace, body.level, body.design), studio.words(workspace)
-    domain = words.domain
+    row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
     if len(body.path) * body.repeat > WALK_REPORTS:
         raise RefusedError(
             422, f"That is more than {WALK_REPORTS:,} reports.", "take fewer stops, or repeat less.", "repeat"
@@ -87,24 +100,29 @@ def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> WalkedAnswer
                 truth=truths[stop],
                 chance=chance,
                 off=off,
-                sentence=words.step(number + 1, chance, off),
+                sentence=step_words(number + 1, chance, off, domain.subject),
             )
         )
-    epsilon = row["facts"]["proved"]
-    return WalkedAnswer(steps=answers, sentence=words.walked(len(reports), epsilon, moving=moving, near=limit))
+    epsilon, unit = row["facts"]["proved"], domain.distance_unit
+    sentence = walk_words(len(reports), epsilon, unit, limit if moving else None, domain.subject)
+    return WalkedAnswer(steps=answers, sentence=sentence)
 
 
 @plays.post("/attack")
 def attack(studio: AStudio, workspace: AWorkspace, body: AttackBody) -> AttackedAnswer:
     """Attack with a belief of one's own: mistaken, or right."""
-    row, words = studio.row(workspace, body.level, body.design), studio.words(workspace)
-    domain = words.domain
+    row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
     success = domain.attacked(studio.mechanism(workspace, row), _belief(domain, body))
-    attackers = []
-    for (name, who), measures in zip(words.attackers().items(), success, strict=True):
-        error, found = words.attacker(measures.error, measures.found)
-        attackers.append(AttackerAnswer(name=name, who=who, error=error, found=found))
-    return AttackedAnswer(attackers=attackers, sentences=words.attacked())
+    attackers = [
+        AttackerAnswer(
+            name=name,
+            who=who,
+            error=None if measures.error is None else estimate_answer(domain, measures.error),
+            found=estimate_answer(domain, measures.found, share=True),
+        )
+        for name, who, measures in zip(_ATTACKERS, suspicion_words(domain.subject), success, strict=True)
+    ]
+    return AttackedAnswer(attackers=attackers, sentences=[target_words(domain.subject)])
 
 
 @plays.post("/compare", status_code=202)
@@ -115,7 +133,9 @@ def compare(studio: AStudio, workspace: AWorkspace, body: CompareBody) -> JobAns
         raise RefusedError(409, "An opened mechanism is not compared: its data are not here.", "open the data.")
     loss, epsilon = bracket(row["facts"]["loss"]).value, row["facts"]["proved"]
     if body.equal == "loss" and loss >= domain.loss_of_nothing:
-        raise RefusedError(422, *studio.words(workspace).too_dear(loss), "equal")
+        subject, constant = domain.subject, domain.loss_of_nothing
+        message = f"A loss of {loss_text(loss, subject)} was chosen. {constant_words(constant, subject)}"
+        raise RefusedError(422, message, f"choose a loss below {loss_text(constant, subject)}.", "equal")
     request = {
         "design": row["id"],
         "level": body.level,

@@ -9,9 +9,10 @@ from sfumato.comparison import compare, compare_places
 from sfumato.core import Bracket
 from sfumato.errors import SolverError
 from sfumato.files import read_mechanism_file
+from sfumato.reports.sentences import common_words
 
 from ..domains import PlacesDomain, ValuesDomain
-from ..words import YOURS, StudioWords
+from ..measures import YOURS, contestant
 from . import Work
 
 _BOUND_S: Final = 10.0  # for the bound that mechanisms are compared with
@@ -67,17 +68,17 @@ def make_comparison(work: Work) -> dict[str, Any]:
             progress=named,
         )
         found = [(row, _near(row.loss), _near(row.attacker_error), "") for row in table.rows]
-        visits = None
+        visits = 0
     else:
         raise TypeError(f"a {type(domain).__name__} is not compared.")
-    words = StudioWords(domain)
     rows = [
-        words.contestant(row.name, row.epsilon_upper, lost, error, detail, row.problem or row.stopped)
+        contestant(domain, row.name, row.epsilon_upper, lost, error, detail, row.problem or row.stopped)
         for row, lost, error, detail in found
     ]
     rows.sort(key=lambda row: not row["yours"])
+    sentence = common_words(value, domain.subject, domain.distance_unit, visits, loss=equal == "loss")
     same = {name: request[name] for name in ("design", "level", "epsilon", "equal")}
-    return {**same, "rows": rows, "sentence": words.compared(equal=equal, value=value, visits=visits)}
+    return {**same, "rows": rows, "sentence": sentence}
 
 
 def _metres(found: Bracket | None) -> Bracket | None:

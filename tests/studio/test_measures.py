@@ -1,4 +1,4 @@
-"""Sentences read back: each number is that of its JSON, rounded to the side that promises less."""
+"""Sentences of the page: each number is that of its JSON, rounded to the side that promises less."""
 
 import math
 import re
@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core import Bracket
-from sfumato_studio.domains import ValuesDomain
-from sfumato_studio.words import StudioWords
+from sfumato_studio.domains import Measures, ValuesDomain
+from sfumato_studio.measures import (
+    contestant,
+    headline,
+    level_sentences,
+    success_answers,
+    warnings,
+)
 
 FACTORS = {"km": 1000.0, "m": 1.0, "%": 0.01, "": 1.0}
 NUMBER = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?) ?(km|m|%)?(?![\w/])")
@@ -26,10 +32,10 @@ def anyone(request):
 
 
 def measured(found, role):
-    """Check one number between two bounds against its sentence."""
-    said = numbers(found["sentence"])
-    if found["sentence"].startswith("No useful limit"):
-        assert found["upper"] >= 0.999
+    """Check one number between two bounds against its text."""
+    said = numbers(found["text"])
+    if found["text"] == "no useful limit":
+        assert found["upper"] >= 0.9999 if role == "found" else found["lower"] <= 0
         return
     assert said, found
     slack = 1 + 1e-9
@@ -49,10 +55,8 @@ def test_levels_say_what_their_numbers_say(anyone):
         for role in ("loss", "error", "found"):
             if level[role] is not None:
                 measured(level[role], role)
-                measured({**level[role], "sentence": level[role]["text"]}, role)
                 without = numbers(level[role]["baseline_sentence"])
-                assert without[-1] == pytest.approx(level[role]["baseline"], rel=0.06, abs=0.0006)
-    measured(answer["baseline"]["found"], "found")
+                assert without[0] == pytest.approx(level[role]["baseline"], rel=0.06, abs=0.0006)
 
 
 def test_a_preview_says_what_its_numbers_say(anyone):
@@ -83,14 +87,14 @@ def test_walks_and_attacks_say_what_their_numbers_say(anyone):
         if len(said) > 2:
             assert said[2] == pytest.approx(step["off"], rel=0.01)
     together = numbers(found["sentence"].replace("/km", ""))
-    assert together[-1] == 4
+    assert together[-1] == together[-3] == 4
     assert together[-2] == pytest.approx(4 * epsilon, rel=0.006)
     attacked = anyone.post("/attack", {"level": 0, "main": [{"at": 5, "weight": 0.6}]})
     for attacker in attacked["attackers"]:
         hits, error = attacker["found"], attacker["error"]
-        assert numbers(hits["sentence"])[-1] == pytest.approx(hits["value"], rel=0.06, abs=0.0006)
+        assert numbers(hits["text"])[-1] == pytest.approx(hits["value"], rel=0.06, abs=0.0006)
         if error is not None and error["value"] > 0:
-            assert numbers(error["sentence"])[-1] == pytest.approx(error["value"], rel=0.01)
+            assert numbers(error["text"])[-1] == pytest.approx(error["value"], rel=0.01)
 
 
 def test_a_choice_says_what_was_wanted(anyone):
@@ -104,45 +108,45 @@ def test_a_choice_says_what_was_wanted(anyone):
 
 @pytest.fixture(scope="module")
 def categories():
-    return StudioWords(ValuesDomain("x", {"a": 3, "b": 2, "c": 1}, None, per_unit=False, source="x"))
+    return ValuesDomain("x", {"a": 3, "b": 2, "c": 1}, None, per_unit=False, source="x")
 
 
 @pytest.fixture(scope="module")
 def years():
-    return StudioWords(ValuesDomain("x", {"18": 3, "19": 2, "20": 1}, 18, per_unit=False, source="x"))
+    return ValuesDomain("x", {"18": 3, "19": 2, "20": 1}, 18, per_unit=False, source="x")
 
 
 @given(st.floats(1e-4, 50.0))
 def test_a_guarantee_is_rounded_up(years, epsilon):
-    facts = {"proved": epsilon, "finished": True, "status": ""}
-    said = years.level({"facts": facts}, useful=True)[0]
-    assert epsilon <= numbers(said)[-1] <= epsilon * (1 + 1e-4)
-    walked = numbers(years.walked(7, epsilon, moving=False, near=0.0))
-    assert 7 * epsilon <= walked[-2] <= 7 * epsilon * 1.01
+    facts = {"proved": epsilon, "finished": True, "status": "", "loss": [0.0, 0.0, 0.0]}
+    assert epsilon <= numbers(level_sentences(years, facts)[0])[-1] <= epsilon * (1 + 1e-4)
 
 
 @given(st.floats(1e-3, 0.999))
 def test_a_bound_is_rounded_down(categories, years, bound):
-    for words, unit in ((categories, 0.1), (years, 0.01)):
-        row = words.contestant("x", 1.0, Bracket(bound, 2.0, math.inf), None, "", "")
-        assert bound * (1 - unit) <= numbers(row["loss"]["sentence"])[-1] <= bound * (1 + 1e-12)
+    for domain, unit in ((categories, 0.1), (years, 0.01)):
+        row = contestant(domain, "x", 1.0, Bracket(bound, 2.0, math.inf), None, "", "")
+        assert bound * (1 - unit) <= numbers(row["loss"]["text"])[-1] <= bound * (1 + 1e-12)
 
 
 @given(st.floats(0.0, 1.0))
 def test_a_limit_that_limits_nothing_is_not_said(categories, upper):
-    sentence = categories.found(Bracket(0.0, upper, upper)).sentence
-    if upper >= 0.999:
-        assert sentence.startswith("No useful limit")
+    _, found = success_answers(categories, Measures(None, Bracket(0.0, upper, upper)))
+    if found.text == "no useful limit":
+        assert upper >= 0.9999
+        assert "no useful limit is proved" in found.sentence
     else:
-        assert upper <= numbers(sentence)[-1] * (1 + 1e-12) < 1
+        assert upper <= numbers(found.text)[-1] * (1 + 1e-12) < 1 + 1e-12
 
 
-def test_odds_that_limit_nothing_are_not_said(categories):
-    assert "99.89 %" in categories.odds(6.8)
-    assert "100 %" not in categories.odds(40.0)
-    assert "no useful limit" in categories.odds(40.0)
+def test_a_guarantee_that_limits_nothing_is_a_warning(categories):
+    facts = {"proved": 6.8, "loss": [0.0, 0.0, 0.0]}
+    assert not warnings(categories, facts, None)
+    (warning,) = warnings(categories, {**facts, "proved": 7.0}, None)
+    assert "no useful limit is proved" in warning
 
 
 def test_a_headline_is_the_guarantee_and_no_more(categories):
-    assert categories.headline(1.0) == "For any two values, a belief of 50 % becomes at most 74 %."
-    assert categories.headline(9.0) == "For any two values there is no useful limit."
+    begin = "After one report, someone who thought two values equally likely"
+    assert headline(categories, 1.0) == f"{begin} is at most 74 % sure of either."
+    assert headline(categories, 9.0) == f"{begin} may be almost certain of one of them: no useful limit is proved."
