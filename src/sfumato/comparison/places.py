@@ -157,7 +157,9 @@ def compare_places(
     step = None if spacing is None else units.length_m(spacing, "the spacing")
     if step is not None and not step > 0:
         raise InputError(f"a spacing of {spacing} is not positive.", "use a length such as '500 m'.")
-    blind = _blind(used)
+    grid = Grid.covering(used.region(), shape=(2, 2))
+    same = Mechanism(np.ones((4, 1)), grid, Space(["the same"]))
+    blind = true_place(same, used, unit=UNIT).blind  # the mean distance to the best point of all
     if epsilon is not None:
         rates = (CoordinatePrivacy(each, UNIT).epsilon for each in epsilons_of(epsilon))
         equal, values = "epsilon", tuple(dict.fromkeys(rates))
@@ -494,10 +496,3 @@ def _in_km(metres: Bracket) -> Bracket:
     return Bracket(
         metres.lower / 1000 * (1 - _ROUNDING), metres.value / 1000, metres.upper / 1000 * (1 + _ROUNDING)
     )
-
-
-def _blind(visits: Visits) -> Bracket:
-    """Return the mean distance to the best point of all: the attacker's error without a report."""
-    grid = Grid.covering(visits.region(), shape=(2, 2))
-    same = Mechanism(np.ones((4, 1)), grid, Space(["the same"]))
-    return true_place(same, visits, unit=UNIT).blind

@@ -162,7 +162,8 @@ class Scene(NamedTuple):
 
     def draw(self, ax: Axes, which: int, *, alone: bool = False) -> None:
         """Draw the prior (0), the reports (1) or the belief (2); a map that is alone names its source."""
-        blur = _BLUR * math.sqrt(_area(self.corners[0]))
+        x, y = self.corners[0].T
+        blur = _BLUR * math.sqrt(0.5 * abs(float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum())))
         if which == 0:
             _panel(ax, self.corners, self.prior.probabilities, *prior_titles(self.prior))
         elif which == 1:
@@ -281,11 +282,6 @@ def _corners_km(space: Places) -> Floats:
     flat = space.projection.forward(outlines[..., 0].ravel(), outlines[..., 1].ravel())
     corners: Floats = flat.reshape(outlines.shape) / 1000
     return corners
-
-
-def _area(ring: Floats) -> float:
-    x, y = ring.T
-    return 0.5 * abs(float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum()))
 
 
 def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str) -> None:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from ...geo import Visits
     from ...optimal import Design, DesignGoal, EpsilonTrial, FoundEpsilon, Solver
     from ...proofs import PlaceDistortion
-    from ...reports.maps import Outline
     from ..place_options import Site
 
 
@@ -57,6 +56,8 @@ def command(options: DesignOptions) -> None:
     With --region and no visits the design is for points spread evenly.
     Exit code 3 if the optimum was not reached. More: docs/reference/command-line.md.
     """
+    from ...reports.maps import check_there, outline
+
     check_ending(options.output, ".sfm")
     evenly = options.visits is None and options.population is None and options.region is not None
     name = "region" if evenly else name_of(options.visits or options.population)
@@ -66,7 +67,9 @@ def command(options: DesignOptions) -> None:
     reporting.check_radii()
     files = [target.with_suffix(".sfm"), target.with_suffix(".md"), picture, reporting.path]
     check_outputs(files, [options.visits, options.population, options.outline])
-    background = _outline(options)
+    if options.outline is not None and not options.picture:
+        raise InputError("--outline was given with --no-picture.", "leave one of them out.")
+    background = None if options.outline is None else outline(options.outline)
     _check_limit(options)
     goal_name = _goal_option(options)
     errors = bool(options.non_default("distortion", "max_loss"))
@@ -93,9 +96,7 @@ def command(options: DesignOptions) -> None:
     else:
         most = None if goal_name is None and not errors else SEARCHED
         site = site_of_points(options, data.visits, loss, epsilon, most=most, errors=errors)
-    if background is not None and options.outline is not None:
-        from ...reports.maps import check_there
-
+    if background is not None:
         check_there(background, site.places)
     gap = POINTS_GAP if options.gap is None and not on_cells and not errors else options.gap
     with working("Counting visits"):
@@ -134,15 +135,6 @@ def _check_limit(options: DesignOptions) -> None:
     options.refuse(["objective"], "was given with --max-loss.", limited)
     if options.method == "noise":
         raise InputError("--method noise was given with --max-loss, which needs a table.", leave)
-
-
-def _outline(options: DesignOptions) -> Outline | None:
-    """Return the background of the maps that ``--outline`` names; None for the map of the world."""
-    from ...reports.maps import outline
-
-    if options.outline is not None and not options.picture:
-        raise InputError("--outline was given with --no-picture.", "leave one of them out.")
-    return None if options.outline is None else outline(options.outline)
 
 
 def _prior_data(options: DesignOptions) -> PriorData:

@@ -62,7 +62,11 @@ def command(options: ColumnOptions) -> None:
             "is for one mechanism.",
             "use sfumato report for each file.",
         )
-    _check_figure(options)
+    if options.figure is None:
+        options.refuse(("dark",), "was given, but no figure is drawn.", "add --figure bars.png.")
+    else:
+        picture_of(options, options.figure)
+        check_drawable()
     written = [path for each in targets for path in (each, each.with_suffix(".md"))]
     outputs = [*written, reporting.path, options.figure]
     if folder is None:
@@ -108,14 +112,6 @@ def command(options: ColumnOptions) -> None:
         _print_next_steps(columns, folder or targets[0], epsilon, joint=joint)
     if not finished:
         raise typer.Exit(PARTIAL)
-
-
-def _check_figure(options: ColumnOptions) -> None:
-    if options.figure is None:
-        options.refuse(("dark",), "was given, but no figure is drawn.", "add --figure bars.png.")
-        return
-    picture_of(options, options.figure)
-    check_drawable()
 
 
 def _targets(output: Path | None, columns: Sequence[str], *, joint: bool) -> tuple[list[Path], Path | None]:

@@ -98,10 +98,8 @@ def command(options: DesignUsersOptions) -> None:
         say(_LEAKAGE)
     _print_unfinished(designs, options.least_visits)
     say(f"Written: {folder} ({designs.made:,} new, {len(rows) - designs.made:,} that were there)")
-    if designs.failed:
-        raise typer.Exit(1)
-    if not designs.finished:
-        raise typer.Exit(PARTIAL)
+    if designs.failed or not designs.finished:
+        raise typer.Exit(1 if designs.failed else PARTIAL)
 
 
 def _print_losses(rows: list[DesignRow]) -> None:

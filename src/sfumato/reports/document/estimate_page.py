@@ -78,8 +78,8 @@ def estimate_page(
     limits = (_MADE, *([_SPIKY] if plain and not known.complete else []), *remarks)
     sections.append(PageSection("What the reports can show", limits, formal=formal, fold="For statisticians"))
     if file is not None:
-        named = [] if reports is None else [f"{reports.name}, {reports.bytes:,} bytes, SHA-256 {reports.sha256}"]
-        sections.append(file_section(file, [f"The reports: {each}." for each in named]))
+        mark = "" if reports is None else f"{reports.name}, {reports.bytes:,} bytes, SHA-256 {reports.sha256}"
+        sections.append(file_section(file, [f"The reports: {mark}."] if mark else []))
     title = "Shares of a population, estimated from private reports"
     return Page(title, (*warned, *words.estimate_words(estimate, withheld)), tuple(sections), warning=bool(warned))
 

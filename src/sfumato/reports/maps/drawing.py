@@ -123,7 +123,8 @@ def draw_names(ax: Axes, names: Sequence[Name], projection: Projection, width_in
         low, high = 2.0 * km_per_point, (2.0 + _LINE * _SIZE) * km_per_point
         box = (x - half, x + half, y - low, y + high)
         inside = west <= box[0] and box[1] <= east and south <= box[2] and box[3] <= north
-        if len(taken) >= _MOST or not inside or any(_meet(box, other) for other in taken):
+        meet = (box[0] < e and w < box[1] and box[2] < n and s < box[3] for w, e, s, n in taken)
+        if len(taken) >= _MOST or not inside or any(meet):
             continue
         taken.append(box)
         ax.plot(x, y, marker="o", markersize=2.6, color=LIGHT.ink, zorder=2.8)
@@ -139,10 +140,6 @@ def draw_names(ax: Axes, names: Sequence[Name], projection: Projection, width_in
             bbox={"facecolor": LIGHT.paper, "alpha": 0.7, "edgecolor": "none", "pad": 0.8},
             zorder=3.2,
         )
-
-
-def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
 def _km(degrees: Floats, projection: Projection) -> Floats:
