@@ -9,7 +9,7 @@ from sfumato.core import Mechanism, Prior, Space
 from sfumato.errors import InputError
 from sfumato.leakage import bayes_error, mutual_information_bits
 from sfumato.learning import NeuralClassifier, estimate_risk, information_lower
-from sfumato.learning.risk import cover_hart
+from sfumato.learning.label_leakage import cover_hart
 
 
 def channel(seed, secrets=5, observables=20):

@@ -90,8 +90,8 @@ def learn_generator(
         device: Such as ``"cpu"``; by default a GPU where there is one.
 
     Source:
-        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, algorithm 1. For the heads,
-        their gates and the blur, which are ours, see `LearnedGenerator` and `Training`.
+        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, algorithm 1; the heads, their gates and the blur are
+        ours: see `LearnedGenerator`.
     """
     place = device_for("Training a generator", device)
     from .neural_game import NeuralGame
@@ -101,9 +101,8 @@ def learn_generator(
             f"the useful values have {data.points.shape[1]} coordinates.",
             "the network reports places of the plane; for other values use learn_table.",
         )
-    limit = checked_max_loss(
-        None if max_loss is None else units.parse(max_loss, unit=data.unit, what="the largest loss")
-    )
+    most = None if max_loss is None else units.parse(max_loss, unit=data.unit, what="the largest loss")
+    limit = checked_max_loss(most)
     if limit == float("inf") and start_epsilon is None:
         raise InputError("there is neither a largest loss nor an epsilon to start with.", "pass one of them.")
     if not 0 <= margin < 1:
@@ -115,9 +114,9 @@ def learn_generator(
     options = (rounds, judging, margin, tolerance, patience, failure, seed)
     texts = repr(aim), repr(price), asdict(settings), noise.epsilon
     identity = identity_of("neural", data.points, data.classes, limit, *texts, *options)
-    entropy = np.random.SeedSequence(seed).entropy
+    entropy = int(str(np.random.SeedSequence(seed).entropy))
     rules = Rules(rounds, limit, 1 - data.blind_error, tolerance, patience, failure)
-    game = NeuralGame(data, judging, rules, margin, aim, price, settings, noise, int(str(entropy)), place)
+    game = NeuralGame(data, judging, rules, margin, aim, price, settings, noise, entropy, place)
     played = play(game, rules, identity, progress=progress, stop=stop, checkpoint=checkpoint, every=every)
     ending = played.ending or Ending.STOPPED
     parameters = {name: tensor.numpy() for name, tensor in played.parameters.items()}

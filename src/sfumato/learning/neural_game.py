@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from ..core.arrays import Floats
 from ..mechanisms import PlanarLaplace
 from .pairs import Pairs
 from .targets import Target, Utility
-from .training import Rules, State, Training, TrainingRound, loss_at_most
+from .training import Game, Rules, State, Training, TrainingRound, descend, loss_at_most
 
 _DRAWS: Final = 8  # reports of each record that a round is judged by, at least
 _JUDGED: Final = 20_000  # and reports in all, about
@@ -76,10 +75,7 @@ class Obfuscator(nn.Module):  # type: ignore[misc]  # torch is an extra: its typ
         return reports[torch.arange(len(values), device=values.device), picked]
 
     def answers(self, values: Tensor, seeds: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the reports of every head, tensor (k, heads, 2), and the gates, tensor (k, heads).
-
-        Values are (k, 2), and seeds (k, inputs); the seed that picks the head is not used.
-        """
+        """Return the reports of every head, tensor (k, heads, 2), and the gates, tensor (k, heads)."""
         inputs = seeds if self.gates is None else seeds[:, 1:-2]
         features = torch.cat([values, _circle(inputs[:, 0]), 2 * inputs[:, 1:] - 1], dim=1)
         moved = values[:, None] + self.layers(features).reshape(len(values), self.moving, 2)
@@ -113,19 +109,14 @@ def seeded(build: Callable[[], nn.Module], seed: int, device: torch.device) -> n
 
 
 def train_classifier(classifier: nn.Module, batches: Batches, steps: int, rate: float) -> None:
-    """Minimise the cross entropy of labels, with a rate that rises to ``rate`` and falls once.
-
-    Batches are reports (k, dimensions) and labels (k,), or the weight of each label (k, labels).
-    """
+    """Minimise the cross entropy of labels (k,), or of their weights (k, labels), given reports."""
     optimiser = torch.optim.Adam(classifier.parameters(), lr=rate)
     for step in range(steps):
         for group in optimiser.param_groups:
             group["lr"] = rate * one_cycle(step, steps)
         reports, labels = batches()
         loss = nn.functional.cross_entropy(classifier(reports), labels)
-        optimiser.zero_grad()
-        torch.autograd.backward(loss)
-        optimiser.step()
+        descend(optimiser, loss)
 
 
 def one_cycle(step: int, steps: int) -> float:
@@ -137,10 +128,7 @@ def one_cycle(step: int, steps: int) -> float:
 
 
 def shares_of(labels: Tensor, size: int, gates: Tensor) -> Tensor:
-    """Return P(x, z) of a batch, tensor (labels, reports), the reports of a record next to each other.
-
-    Labels are (k,), and gates (k, heads) the weight of each report within its record.
-    """
+    """Return P(x, z), tensor (labels, reports), of labels (k,) and the weights (k, heads) of their reports."""
     each: Tensor = nn.functional.one_hot(labels, size)
     return (each.T[:, :, None] * gates / len(labels)).flatten(1)
 
@@ -151,8 +139,8 @@ def _spent(excess: Callable[[float], float], dear: float, cheap: float) -> None:
         excess(brentq(excess, dear, cheap))
 
 
-class NeuralGame:
-    """The game of two networks, a `rounds.Game`, in coordinates divided by the spread of the data."""
+class NeuralGame(Game):
+    """The game of two networks, in coordinates divided by the spread of the data."""
 
     def __init__(
         self,
@@ -167,14 +155,12 @@ class NeuralGame:
         entropy: int,
         device: torch.device,
     ) -> None:
-        self._entropy, self._device = entropy, device
-        self._target, self._utility, self._training, self._rules = target, utility, training, rules
+        super().__init__(entropy, target, utility)
+        self._device, self._training, self._rules = device, training, rules
         self._noise, self._judging, self._data = noise, judging, data
         self.centre: Floats = data.points.mean(axis=0)
         self.scale = float(np.sqrt(((data.points - self.centre) ** 2).sum(axis=1).mean() / 2)) or 1.0
         self._aim = rules.max_loss * (1 - margin) / self.scale
-        self._before, self._begun = 0.0, time.monotonic()
-        self._multiplier = utility.start
         self._prepare()
 
     def _prepare(self) -> None:
@@ -216,9 +202,7 @@ class NeuralGame:
             wanted = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=2)
             reports, _ = self._network.answers(values, seeds)
             loss = ((reports[:, -moving:] - values[:, None] - wanted) ** 2).mean()
-            optimiser.zero_grad()
-            torch.autograd.backward(loss)
-            optimiser.step()
+            descend(optimiser, loss)
 
     def measured(self, number: int) -> TrainingRound:
         """Train an attacker from nothing and judge it on held-out records."""
@@ -264,9 +248,7 @@ class NeuralGame:
                 value = value + self._utility.price(loss, self._aim, self._multiplier)
             if bonus and settings.heads > 1:
                 value = value + bonus * torch.special.xlogy(gates, gates).sum(1).mean()
-            self._optimiser.zero_grad()
-            torch.autograd.backward(value)
-            self._optimiser.step()
+            descend(self._optimiser, value)
             mean += loss.item() / settings.generator_steps
         if passed >= _AVERAGED:
             self._summed += 1
@@ -278,10 +260,9 @@ class NeuralGame:
     def _spend(self, number: int) -> None:
         """Spend the rest of the limit: report the place itself more rarely, then blur more.
 
-        Each is one number, chosen by the limit of a loss that is monotone in it, on the draws that judge the
-        round: so the limit has its probability of failure (Bates et al., "Distribution-free, risk-controlling
-        prediction sets", 2021, theorem 1). The mean of the records learned from stays within the limit as well.
-        Where the place is never reported, more blur is noise on the reports, and hides no less.
+        Each is one number that the loss is monotone in, chosen on the draws that judge the round: so the limit has
+        its probability of failure (Bates et al., "Distribution-free, risk-controlling prediction sets", 2021,
+        theorem 1). Where the place is never reported, more blur hides no less.
         """
         if self._network.gates is None or self._aim == float("inf"):
             return
@@ -311,10 +292,7 @@ class NeuralGame:
         return again, torch.rand(len(again), self._network.inputs, generator=source, device=self._device)
 
     def _loss(self, values: Tensor, seeds: Tensor, records: int) -> tuple[float, float]:
-        """Return the mean loss of records that repeat in turn, and its standard error by records.
-
-        It is the expectation over heads: draws of them would add to the error.
-        """
+        """Return the mean loss, an expectation over heads, and its standard error by records."""
         reports, gates = self._network.answers(values, seeds)
         apart = ((reports - values[:, None]).norm(dim=2) * gates).sum(1)
         each = apart.reshape(-1, records).mean(0).double() * self.scale
@@ -342,15 +320,8 @@ class NeuralGame:
 
     def state(self) -> State:
         """Return the generator, its optimiser, the price and the entropy of the seeds."""
-        return {
-            "entropy": str(self._entropy),
-            "network": self.generator(),
-            "optimiser": self._optimiser.state_dict(),
-            "sums": dict(self._sums),
-            "summed": self._summed,
-            "multiplier": self._multiplier,
-            "seconds": self._seconds(),
-        }
+        network, sums = self.generator(), dict(self._sums)
+        return {"network": network, "sums": sums, "summed": self._summed, **super().state()}
 
     def restore(self, state: State) -> None:
         """Go back to a state."""
@@ -358,11 +329,9 @@ class NeuralGame:
             # Without a seed, each call draws its own: the first one's counts.
             self._entropy = int(state["entropy"])
             self._prepare()
+        super().restore(state)
         self._network.load_state_dict(state["network"])
-        self._optimiser.load_state_dict(state["optimiser"])
         self._sums, self._summed = dict(state["sums"]), state["summed"]
-        self._multiplier = state["multiplier"]
-        self._before, self._begun = state["seconds"], time.monotonic()
 
     def _batch(self, size: int, source: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         rows = torch.randint(len(self._labels), (size,), generator=source, device=self._device)
@@ -380,6 +349,3 @@ class NeuralGame:
 
     def _source(self, purpose: int, number: int) -> torch.Generator:
         return torch.Generator(self._device).manual_seed(self._seed(purpose, number))
-
-    def _seconds(self) -> float:
-        return self._before + time.monotonic() - self._begun

@@ -52,14 +52,11 @@ class Pairs:
     ) -> None:
         labels = list(sensitive)
         coordinates = numbers(useful, "the useful values")
-        points = floats(
-            coordinates[:, None] if coordinates.ndim == 1 else coordinates,
-            "the useful values",
-            shape=(len(labels), None),
-        )
+        columns = coordinates[:, None] if coordinates.ndim == 1 else coordinates
+        points = floats(columns, "the useful values", shape=(len(labels), None))
         if not labels or points.shape[1] == 0:
             raise InputError("there is no record.", "pass a label and coordinates for each.")
-        labels_space = space if space is not None else Space(dict.fromkeys(labels))
+        labels_space = Space(dict.fromkeys(labels)) if space is None else space
         if len(labels_space) < 2:
             raise InputError(
                 f"all records have {row_value(f'the label {labels_space.labels[0]!r}', 'one label')}, "

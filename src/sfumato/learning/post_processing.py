@@ -107,24 +107,15 @@ def counted(
     counts = np.zeros((len(secrets), len(columns)), dtype=np.int64)
     seeds = np.random.SeedSequence(seed)
     whole = max(1, _CHUNK // len(places))
-    done = 0
-    while done < draws:
-        times = min(whole, draws - done)
-        rows = np.tile(np.arange(len(places)), times)
+    for done in range(0, draws, whole):
+        rows = np.tile(np.arange(len(places)), min(whole, draws - done))
         (child,) = seeds.spawn(1)
         reports = generator.draw(places[rows], seed=int(child.generate_state(1)[0]))
         np.add.at(counts, (rows, nearest(reports, columns)), 1)
-        done += times
     level = failure / (2 * counts.size)
     trials = np.full_like(counts, draws)
-    return Counted(
-        readonly(counts),
-        readonly(binomial.lower(counts, trials, level)),
-        readonly(binomial.upper(counts, trials, level)),
-        failure,
-        secrets,
-        columns,
-    )
+    lower, upper = (readonly(bound(counts, trials, level)) for bound in (binomial.lower, binomial.upper))
+    return Counted(readonly(counts), lower, upper, failure, secrets, columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,12 +17,14 @@ from .label_leakage import checked_joint, hiding
 from .targets import AugmentedLagrangian, BayesVulnerability, Target, Utility
 from .training import (
     Ending,
+    Game,
     Progress,
     Rules,
     State,
     Stop,
     TrainingRound,
     checked_max_loss,
+    descend,
     device_for,
     identity_of,
     play,
@@ -178,10 +179,9 @@ def learn_table(
         records=records,
         seed=seed,
     )
-    chance = float(p.sum(axis=1).max())
     options = (attacker, limit, records, rounds, steps, rate, margin, tolerance, patience, seed)
     identity = identity_of("table", p, costs, begin, target, price, *options)
-    rules = Rules(rounds, limit, chance, tolerance, patience)
+    rules = Rules(rounds, limit, float(p.sum(axis=1).max()), tolerance, patience)
     played = play(game, rules, identity, progress=progress, stop=stop, checkpoint=checkpoint, every=every)
     mechanism = Mechanism(played.parameters["matrix"].numpy(), useful, columns)
     measured = hiding(mechanism, p, costs)
@@ -208,8 +208,8 @@ def _start(start: ArrayLike | None, rate: float | None, costs: Floats, max_loss:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-class TableGame:
-    """The game of a matrix, a `rounds.Game`; its arguments are those of `learn_table`, checked."""
+class TableGame(Game):
+    """The game of a matrix; its arguments are those of `learn_table`, checked."""
 
     def __init__(
         self,
@@ -235,16 +235,13 @@ class TableGame:
         def tensor(array: Floats) -> Tensor:
             return torch.as_tensor(np.array(array), dtype=torch.float64, device=device)
 
+        super().__init__(int(str(np.random.SeedSequence(seed).entropy)), target, utility)
         self._joint, self._costs = tensor(joint), tensor(joint.sum(axis=0)[:, None] * costs)
-        self._target, self._utility, self._exact = target, utility, attacker == EXACT
-        self._max_loss, self._aim = max_loss, max_loss * (1 - margin)
+        self._max_loss, self._aim, self._exact = max_loss, max_loss * (1 - margin), attacker == EXACT
         self._rounds, self._steps, self._rate, self._last_rate = rounds, steps, rate, last_rate
         self._shares, self._records = joint, records
-        self._entropy = int(str(np.random.SeedSequence(seed).entropy))
         self._logits = torch.log(tensor(start)).requires_grad_(True)
         self._optimiser = torch.optim.Adam([self._logits], lr=rate)
-        self._multiplier = utility.start
-        self._before, self._begun = 0.0, time.monotonic()
 
     def measured(self, number: int) -> TrainingRound:
         """Measure the present matrix, exactly, against the posterior."""
@@ -276,20 +273,14 @@ class TableGame:
             if self._max_loss < float("inf"):
                 loss = (self._costs * matrix).sum()
                 value = value + self._utility.price(loss, self._aim, self._multiplier)
-            self._optimiser.zero_grad()
-            torch.autograd.backward(value)
-            self._optimiser.step()
+            descend(self._optimiser, value)
         if self._max_loss < float("inf"):
             with torch.no_grad():
                 loss = (self._costs * torch.softmax(self._logits, 1)).sum()
             self._multiplier = self._utility.updated(float(loss), self._aim, self._multiplier)
 
     def matrix(self) -> Floats:
-        """Return the present matrix, corrected where its loss is above the aim of the training.
-
-        The smallest share of the truest reports is mixed in that brings the loss down to it; the attacker's gain
-        grows by no more than that share of their leakage.
-        """
+        """Return the present matrix, with as few of the truest reports as bring the loss down to the aim."""
         import torch
 
         rows: Floats = torch.softmax(self._logits.detach(), 1).cpu().numpy()
@@ -312,23 +303,12 @@ class TableGame:
 
     def state(self) -> State:
         """Return the logits, the optimiser and the price."""
-        return {
-            "logits": self._logits.detach().cpu().clone(),
-            "optimiser": self._optimiser.state_dict(),
-            "entropy": str(self._entropy),
-            "multiplier": self._multiplier,
-            "seconds": self._seconds(),
-        }
+        return {"logits": self._logits.detach().cpu().clone(), **super().state()}
 
     def restore(self, state: State) -> None:
         """Go back to a state."""
-        import torch
-
-        with torch.no_grad():
-            self._logits.copy_(state["logits"])
-        self._optimiser.load_state_dict(state["optimiser"])
-        self._entropy, self._multiplier = int(state["entropy"]), state["multiplier"]
-        self._before, self._begun = state["seconds"], time.monotonic()
+        super().restore(state)
+        self._logits.data.copy_(state["logits"])
 
     def _seen(self, rng: np.random.Generator) -> Tensor:
         """Return the joint distribution, or the shares in as many records drawn from it as there were."""
@@ -346,15 +326,10 @@ class TableGame:
         """Return log P(x|z), tensor (reports, labels)."""
         return (shares.clamp_min(_LEAST).log() - shares.sum(0).clamp_min(_LEAST).log()).T
 
-    def _seconds(self) -> float:
-        return self._before + time.monotonic() - self._begun
-
 
 def _f1(shares: Floats, guesses: Any) -> float:
     """Return the mean F1 of the best guesses over the labels that occur."""
-    labels = shares.sum(axis=1)
-    right = np.zeros(len(shares))
-    guessed = np.zeros(len(shares))
+    labels, right, guessed = shares.sum(axis=1), np.zeros(len(shares)), np.zeros(len(shares))
     np.add.at(right, guesses, shares[guesses, np.arange(shares.shape[1])])
     np.add.at(guessed, guesses, shares.sum(axis=0))
     occurs = labels > 0

@@ -11,7 +11,6 @@ from ..errors import InputError
 if TYPE_CHECKING:
     from torch import Tensor
 
-
 _NEVER: Final = 1e-30  # joint probabilities below it count as this in logarithms; float32 still holds it
 _LN2: Final = 0.6931471805599453
 
@@ -46,10 +45,6 @@ class _OfJoint(Target):
     """A measure of the joint distribution of label and guess alone, invariant to renaming guesses."""
 
     __slots__ = ()
-
-    @abstractmethod
-    def of_reports(self, shares: Tensor) -> Tensor:
-        """Return the measure of a joint distribution."""
 
     def __call__(self, shares: Tensor, beliefs: Tensor) -> Tensor:
         """Return the measure of P(x, y), the sum over z of P(x, z) C(y|z)."""

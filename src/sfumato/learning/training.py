@@ -6,12 +6,14 @@ import hashlib
 import math
 import os
 import pickle
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 from .._system import atomically
 from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError, MissingExtraError
+from .targets import Target, Utility
 
 if TYPE_CHECKING:
     import torch
@@ -80,16 +83,11 @@ class Training(CompactRepr):
     last_temperature: float = 0.2
 
     def __post_init__(self) -> None:
+        least = {"seeds": 2.0, "gate_bonus": 0.0, "blur": 0.0, "last_blur": 0.0}
         steps = ("start_steps", "attack_steps", "generator_steps")
-        counts = ("heads", "width", *steps, "attack_batch", "generator_batch")
-        rates = ("attack_rate", "generator_rate", "gate_rate", "place_rate", "temperature", "last_temperature")
-        extras = ("gate_bonus", "blur", "last_blur")
-        wrong = [
-            *(name for name in ("seeds",) if not self.seeds >= 2),
-            *(name for name in counts if not getattr(self, name) >= 1),
-            *(name for name in rates if not getattr(self, name) > 0),
-            *(name for name in extras if not getattr(self, name) >= 0),
-        ]
+        least |= dict.fromkeys(("heads", "width", *steps, "attack_batch", "generator_batch"), 1.0)
+        # All others are positive.
+        wrong = [k for k, value in asdict(self).items() if not (value >= least[k] if k in least else value > 0)]
         if wrong:
             named = ", ".join(f"{name} of {getattr(self, name)}" for name in wrong)
             raise InputError(
@@ -139,33 +137,25 @@ def save(path: str | os.PathLike[str], identity: str, state: dict[str, Any]) -> 
 
 
 def load(path: str | os.PathLike[str], identity: str) -> dict[str, Any] | None:
-    """Return the state in a file, or None if the file does not exist; refuse a state with another identity.
-
-    Only tensors and plain values are read: a file cannot run code.
-    """
+    """Return the state in a file, or None if there is none; a file cannot run code, nor have another identity."""
     import torch
 
     if not Path(path).exists():
         return None
+    name, hint = repr(os.fspath(path)), "remove it to start again, or name another file."
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, EOFError, RuntimeError, ValueError, KeyError, pickle.UnpicklingError) as error:
-        raise FileError(
-            f"{os.fspath(path)!r} is not a checkpoint that can be read ({type(error).__name__}).",
-            "remove it to start again, or name another file.",
-        ) from error
+        kind = type(error).__name__
+        raise FileError(f"{name} is not a checkpoint that can be read ({kind}).", hint) from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT or "state" not in content:
-        raise FileError(
-            f"{os.fspath(path)!r} is not a checkpoint of this version.",
-            "remove it to start again, or name another file.",
-        )
+        raise FileError(f"{name} is not a checkpoint of this version.", hint)
     if content.get("identity") != identity:
         raise InputError(
-            f"the checkpoint {os.fspath(path)!r} is of a training with other data or settings.",
+            f"the checkpoint {name} is of a training with other data or settings.",
             "repeat the call that made it, or name another file.",
         )
-    state: dict[str, Any] = content["state"]
-    return state
+    return dict(content["state"])
 
 
 def identity_of(*parts: object) -> str:
@@ -222,23 +212,54 @@ class Ending(Enum):
 Progress = Callable[[TrainingRound], None]
 
 
-class Game(Protocol):
-    """A game as `play` needs it; all its randomness derives from its seed and the round's number."""
+class Game(ABC):
+    """A game as `play` needs it; all its randomness derives from its entropy and the round's number."""
 
+    _optimiser: Any
+
+    def __init__(self, entropy: int, target: Target, utility: Utility) -> None:
+        self._entropy, self._target, self._utility = entropy, target, utility
+        self._multiplier = utility.start
+        self._before, self._begun = 0.0, time.monotonic()
+
+    @abstractmethod
     def measured(self, number: int) -> TrainingRound:
         """Train an attacker from nothing and return its success."""
 
+    @abstractmethod
     def improve(self, number: int) -> None:
         """Train the generator against the fixed attacker of this round."""
 
+    @abstractmethod
     def generator(self) -> dict[str, Tensor]:
         """Return the present generator's parameters."""
 
     def state(self) -> State:
         """Return all that the next round depends on."""
+        return {
+            "entropy": str(self._entropy),
+            "optimiser": self._optimiser.state_dict(),
+            "multiplier": self._multiplier,
+            "seconds": self._seconds(),
+        }
 
     def restore(self, state: State) -> None:
         """Go back to a state."""
+        self._optimiser.load_state_dict(state["optimiser"])
+        self._entropy, self._multiplier = int(state["entropy"]), state["multiplier"]
+        self._before, self._begun = state["seconds"], time.monotonic()
+
+    def _seconds(self) -> float:
+        return self._before + time.monotonic() - self._begun
+
+
+def descend(optimiser: Any, loss: Tensor) -> None:
+    """Take one gradient step."""
+    import torch
+
+    optimiser.zero_grad()
+    torch.autograd.backward(loss)
+    optimiser.step()
 
 
 @dataclass(slots=True)
@@ -253,12 +274,9 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Rules for the end of the rounds and for the choice of the best generator.
+    """Rules for the end of the rounds and for the choice of the best generator; see `learn_generator`.
 
-    The loss may be at most ``max_loss``, ``inf`` for no limit. ``failure`` is the probability that it is above the
-    limit, if the records that judge it are independent draws; 0.5 takes their mean for the truth. The label counts
-    as hidden when the attacker's accuracy is no more than ``tolerance`` above ``blind_accuracy``, that of the best
-    guess without a report; None plays on. After ``patience`` rounds without gain the game ends.
+    ``max_loss`` is ``inf`` for no limit; ``blind_accuracy`` is that of the best guess without a report.
     """
 
     rounds: int
@@ -290,7 +308,7 @@ class Rules:
         """Return whether a round's generator replaces an older one.
 
         Those within the limit come first. Among them a mean of several does, as the least of many measured targets
-        is partly luck, and then the least target; without any within the limit, the least loss.
+        is partly luck, and then the least target.
         """
         if old is None:
             return True
@@ -312,10 +330,7 @@ class Rules:
 
 
 def loss_at_most(loss: float, error: float, failure: float) -> float:
-    """Return the one-sided limit of a mean loss by the normal approximation, from its standard error.
-
-    The mean is above the limit with probability ``failure``; 0.5 gives the loss as measured.
-    """
+    """Return the limit above which a mean loss is with probability ``failure``, normally approximated."""
     return loss + NormalDist().inv_cdf(1 - failure) * error if failure < 0.5 else loss
 
 
@@ -329,12 +344,10 @@ def play(
     checkpoint: str | os.PathLike[str] | None = None,
     every: int = 1,
 ) -> Played:
-    """Play the rounds and return the best generator.
+    """Play the rounds, from the checkpoint if it exists, and return the best generator.
 
-    ``identity`` identifies data and settings. ``progress`` is called after each round's measurement, and ``stop``
-    before each round. The checkpoint is replaced after every ``every`` rounds; if it exists, the training
-    continues from it. One of another training is an `InputError`, and one that cannot be read or written a
-    `FileError`.
+    ``identity`` identifies data and settings. A checkpoint of another training is an `InputError`, and one that
+    cannot be read or written a `FileError`.
     """
     if every < 1:
         raise InputError(f"a checkpoint every {every} rounds is not possible.", "use at least 1.")
