@@ -134,7 +134,9 @@ def _promise(promise: PromiseFacts, facts: ReportFacts, title: str) -> PageSecti
 def _accuracy(facts: ReportFacts) -> tuple[str, ...]:
     most = (*words.likely_words(facts.report_error), *words.spread_words(facts.radius))
     unknown = (words.NO_RADIUS,) if facts.subject.region and not most else ()
-    return (*words.cost_words(facts.cost, facts.subject), *most, *unknown)
+    average = facts.cost.expected is not None and facts.cost.kind != "true point"
+    prior = (words.PRIOR_OF_AVERAGE,) if average and not facts.visits else ()
+    return (*words.cost_words(facts.cost, facts.subject), *prior, *most, *unknown)
 
 
 def _costs(facts: ReportFacts) -> tuple[str, ...]:

@@ -105,6 +105,7 @@ from .results import useless_words as useless_words
 from .results import walk_words as walk_words
 from .scope import MOST as MOST
 from .scope import NO_RADIUS as NO_RADIUS
+from .scope import PRIOR_OF_AVERAGE as PRIOR_OF_AVERAGE
 from .scope import REPETITION as REPETITION
 from .scope import chosen_words as chosen_words
 from .scope import file_words as file_words

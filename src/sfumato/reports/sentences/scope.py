@@ -41,6 +41,8 @@ _REASON: Final = 400  # characters of a reason
 _WORDS: Final = ("day", "week", "month", "year")  # units that are words; the others are signs
 NO_RADIUS: Final = "No error radius is proved: no distance holds most reports from every point."
 """That no error radius is known."""
+PRIOR_OF_AVERAGE: Final = "The average is under the prior of the file."
+"""That a report's average cost is under a prior."""
 MOST: Final = 3
 """The most sentences of one kind on the first sheet."""
 ALL: Final = "100 %"
