@@ -105,6 +105,7 @@ def test_figures_are_those_of_a_report(design):
     assert "equally likely" not in design._repr_html_()
 
 
+@pytest.mark.slow
 def test_places_are_maps():
     grid = sf.Grid.covering("4 km x 3 km around 48.85,2.35", "1 km")
     prior = sf.Prior.uniform(grid)

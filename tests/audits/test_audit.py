@@ -50,6 +50,7 @@ def test_semantic_privacy_is_of_the_worst_default_whatever_the_order_and_the_num
     assert sf.audit(many).find("semantic").value == pytest.approx(math.tanh(math.log(ratio) / 4), rel=1e-12)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_entries_agree_with_each_other(case):
     found = sf.audit(

@@ -33,7 +33,7 @@ def folders(tmp_path):
     sf.save(MechanismFile(noise, prior, source="rides"), tmp_path / "n.sfm")
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize(
     "command",

@@ -28,6 +28,14 @@ def postgres(pgserver: ModuleType) -> Iterator[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns where there is no folder for a user's run-time files
         running = pgserver.get_server(folder / "pg", cleanup_mode="stop")
+    url = sqlalchemy.make_url(running.get_uri()).set(drivername="postgresql+psycopg")
+    engine = sqlalchemy.create_engine(url, isolation_level="AUTOCOMMIT")
+    with (
+        engine.connect() as connection
+    ):  # clients are killed, but not the machine: no write has to wait for the disk
+        connection.exec_driver_sql("ALTER SYSTEM SET fsync = off")
+        connection.exec_driver_sql("SELECT pg_reload_conf()")
+    engine.dispose()
     yield running.get_uri()
     running.cleanup()
     shutil.rmtree(folder, ignore_errors=True)

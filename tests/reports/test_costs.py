@@ -62,7 +62,7 @@ def test_the_loss_and_the_attack_are_those_of_the_true_point(made):
     assert " at worst" not in text
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.slow
 def test_the_loss_on_visits_held_out_is_an_estimate_from_them(made):
     text = summarise(made, visits=KEPT, held_out=APART).markdown()
     assert km("has not seen, the average distance from the true point is about", text) == pytest.approx(

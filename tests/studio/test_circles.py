@@ -49,6 +49,7 @@ def held_in(visitor, design):
     return read_mechanism_file(visitor.studio.folder / "workspaces" / visitor.id / "designs" / f"{design}.sfm")
 
 
+@pytest.mark.slow
 def test_midnight_and_the_hour_before_are_neighbours(hours):
     site = hours.get()["site"]
     assert site["circular"] == 24

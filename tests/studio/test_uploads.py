@@ -211,6 +211,7 @@ def files_of(visitor):
     return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_names_of_any_letters_fit_on_every_disk(visitor):
     """A disk takes 255 bytes, which are 63 foxes."""
     for name in ("漢" * 100 + ".csv", "🦊" * 99 + ".csv"):

@@ -195,7 +195,7 @@ def test_the_fewest_dummies_for_a_family(run, family, source):
     assert "every two secrets" not in done.text
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.slow
 def test_optimised_dummies_are_never_more(family):
     inner = sf.Mechanism([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
     for epsilon, delta in ((0.2, 0.05), (0.4, 0.01)):

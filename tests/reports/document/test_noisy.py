@@ -119,6 +119,7 @@ def test_the_report_tells_of_attackers_over_many_reports_and_of_the_misinformed(
     assert len(attack_rows(facts.attacks, facts.subject)[1]) == 6
 
 
+@pytest.mark.slow
 def test_what_is_not_worked_out_is_said_in_one_plain_sentence():
     visits, noise, _ = worked_out()
     bare = CoordinateNoise("2/km", "20 m", Projection(*AREA.centre))
