@@ -136,6 +136,7 @@ def test_labels_are_only_text(name):
         assert "a" * 100 not in text
 
 
+@pytest.mark.slow
 def test_spaces_metrics_attacks_estimates_and_comparisons_are_tables():
     visits = sf.synthetic_city(users=5, days=2)
     grid, lattice = sf.Grid.covering(visits, shape=(3, 2)), sf.Lattice.covering(visits, "3 km")

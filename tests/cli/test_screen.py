@@ -130,6 +130,7 @@ def test_attack_says_the_same_as_the_report(run, designed, visits_file, tmp_path
         assert f"{error} " in report
 
 
+@pytest.mark.slow
 def test_compare_and_sweep_and_attack_give_one_mechanism_the_same_numbers(run, visits_file):
     small = (visits_file, "--cells", "4x3")
     compared = run("compare", *small).text
@@ -156,6 +157,7 @@ def test_compare_and_sweep_and_attack_give_one_mechanism_the_same_numbers(run, v
     assert f"{blind}{percent(goals.blind_hit_rate)}" in compared
 
 
+@pytest.mark.slow
 def test_a_sweep_says_which_of_several_mechanisms_of_equal_loss_it_took(run, visits_file, tmp_path):
     small = (visits_file, "--cells", "4x3", "--epsilons", "0.5/km, 1/km", "--no-picture")
     tied = run("sweep", *small, "--loss", "hamming").text

@@ -208,6 +208,7 @@ def test_a_mechanism_that_could_not_be_made_is_no_number(monkeypatch, tmp_path):
     assert any("NOT FINISHED: a mechanism could not be made." in line for line in page.lead)
 
 
+@pytest.mark.slow
 def test_several_epsilons_are_rows_and_lines(tmp_path):
     found = compare(BELIEF, KM, epsilon=["1/km", 2.0, "1/km"])
     assert found.values == (1.0, 2.0)

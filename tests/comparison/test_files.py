@@ -68,6 +68,7 @@ def files_of_points() -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_files_for_points_are_measured_on_the_true_points():
     files = files_of_points()
     found = sf.compare_places(VISITS, epsilon="1/km", spacing="2 km", bound_time=0, files=files, time_limit=60)

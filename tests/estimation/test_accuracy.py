@@ -197,6 +197,7 @@ def test_the_typical_margin_is_that_of_the_closed_form_variance():
     assert oracle.support[0] < 0.5  # so that the variance grows with the share
 
 
+@pytest.mark.slow
 def test_simulated_surveys_are_within_the_margin():
     k, n, surveys = 4, 500, 400
     shares = np.array([0.55, 0.3, 0.15, 0.0])

@@ -29,6 +29,7 @@ def test_paris(shared_data):
     np.testing.assert_allclose(by_number.cell_m, (966, 949), atol=1)
 
 
+@pytest.mark.slow
 def test_new_york_of_foursquare(shared_data):
     visits = read_visits(shared_data / "foursquare_nyc.parquet")
     assert len(visits) <= 59_647

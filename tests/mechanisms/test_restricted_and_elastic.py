@@ -111,6 +111,7 @@ def test_elastic_metrics_need_mass_everywhere():
         elastic_surplus(line, [1, 1, 1], required=1, radius=0)
 
 
+@pytest.mark.slow
 def test_mechanisms_of_equal_loss():
     prior = Prior.from_counts(GRID, np.arange(len(GRID)))
     km = GRID.metric("euclidean", unit="km")

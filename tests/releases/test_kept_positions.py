@@ -341,6 +341,7 @@ def test_the_limit_is_in_metres_also_where_rows_are_near_each_other(form):
         sf.release(RATED, pa.table({"lat": lat, "lon": lon, "kept": column}), keep=["kept"])
 
 
+@pytest.mark.slow
 def test_streets_locate_in_one_direction():
     _, _, y, columns = crowd()
     streets = pa.table({**columns, "street": [hash_of(str(int(each // 150))) for each in y]})

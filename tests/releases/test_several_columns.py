@@ -35,6 +35,7 @@ def answers(rows):
     )
 
 
+@pytest.mark.slow
 def test_a_joint_report_has_the_law_of_the_joint_mechanism():
     table = pa.table({"diagnosis": ["cold"] * 75_000, "age": [60] * 75_000})
     found = sf.release(TOGETHER, table)

@@ -39,6 +39,7 @@ def test_a_design_prints_its_main_sentences(made):
         assert part in done.text
 
 
+@pytest.mark.slow
 def test_the_report_in_words_keeps_everything(made, tmp_path):
     done, run = made
     text = (tmp_path / "m.md").read_text(encoding="utf-8")
@@ -50,6 +51,7 @@ def test_the_report_in_words_keeps_everything(made, tmp_path):
     assert "ordered pairs of lattice points" in words.text
 
 
+@pytest.mark.slow
 def test_the_table_of_an_audit_fits_eighty_columns(made):
     _, run = made
     done = run("audit", "m.sfm")

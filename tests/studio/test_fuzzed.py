@@ -118,6 +118,7 @@ def tried(route, target, examples):
         settings(max_examples=examples, **QUIET)(given(operation.as_strategy(mode))(send))()
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("route", QUICK, ids=" ".join)
 def test_what_is_described_is_what_happens(route, target):
     tried(route, target, 2)

@@ -128,6 +128,7 @@ def test_steps_out_of_order_say_what_comes_first(visitor):
     assert visitor.get("/preview", status=422)["field"] == "level"
 
 
+@pytest.mark.slow
 def test_a_region_without_visits_is_refused_and_nothing_is_lost(visitor):
     visitor.post("/example", {"example": "city"})
     visitor.put("/site", {"kind": "places", "detail": 30})

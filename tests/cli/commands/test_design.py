@@ -53,6 +53,7 @@ def test_without_input_on_the_synthetic_city(run, tmp_path):
     assert (tmp_path / "city.md").read_text().startswith("# A mechanism for 12 cells")
 
 
+@pytest.mark.slow
 def test_same_input_same_bytes(run, tmp_path):
     assert run("design", *FAST, "--output", "a.sfm", "--no-picture").code == 0
     assert run("design", *FAST, "--output", "b.sfm", "--no-picture").code == 0
@@ -118,6 +119,7 @@ def test_own_visits_one_user_and_a_region(run, visits_file, tmp_path):
     assert f"user {user}" in done.text
 
 
+@pytest.mark.slow
 def test_hexagons(run):
     done = run("design", "--hexagons", "3 km", "--no-picture")
     assert done.code == 0, done.err

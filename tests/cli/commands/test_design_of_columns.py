@@ -126,6 +126,7 @@ def test_the_shares_of_the_data_only_where_they_are_asked_for(run, answers):
     assert prior.probabilities == pytest.approx(np.array(SHARES[:3]) / 0.9, abs=0.05)
 
 
+@pytest.mark.slow
 def test_numbers_in_bins(run, answers):
     done = run("design-column", "--column", "age", "--numbers", "18..99:5", "--epsilon", 1, "-o", "age.sfm")
     assert done.code == 0, done.err
@@ -222,6 +223,7 @@ def true_shares(path) -> dict[tuple[str, ...], float]:
     return {pair: found.count(pair) / len(found) for pair in found}
 
 
+@pytest.mark.slow
 def test_several_columns_divide_epsilon(run, answers):
     done = run(
         "design-column", *BOTH, *VALUES, "--loss", "hamming", "--epsilon", 0.7, "--split", "2/3,1/3", "-o", "s"
@@ -481,6 +483,7 @@ def test_tables_that_do_not_fit(run, answers):
     assert "no row of answers.csv holds one of the 2 values" in done.err
 
 
+@pytest.mark.slow
 def test_hours_are_on_a_circle(run, tmp_path):
     (tmp_path / "h.csv").write_text("hour,day\n" + "".join(f"{n % 24},{n % 7}\n" for n in range(200)))
     hours = (

@@ -124,6 +124,7 @@ def ages(tmp_path):
     (tmp_path / "t.csv").write_text("age,sex\n1,f\n2,m\n3,f\n")
 
 
+@pytest.mark.slow
 def test_bars_of_a_column_are_drawn_where_they_are_asked_for(run, tmp_path, ages):
     done = run(*AGES, "--figure", "bars.svg", "--dark")
     assert done.code == 0, done.err

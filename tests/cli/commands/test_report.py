@@ -40,6 +40,7 @@ def test_the_report_of_a_file(run, answers, tmp_path):
     assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["promises"][0]["holds"] is True
 
 
+@pytest.mark.slow
 def test_an_entry_for_the_registry(run, answers, tmp_path):
     assert run(*answers, "-o", "ages.sfm", "--no-picture").code == 0
     done = run(

@@ -209,6 +209,7 @@ def test_optimised_dummies_are_never_more(family):
     assert plan_dummies(accountant, 0.4, 0.01, most=few, optimise=True).dummies == few
 
 
+@pytest.mark.slow
 def test_a_number_of_dummies_for_a_family(run, family):
     done = run(
         "tuple", "m.csv", "-o", "t.sfm", "--family", "family.csv", "--dummies", 4, "--dummies-from", "optimised"

@@ -147,6 +147,7 @@ def test_the_raw_loss_is_that_of_the_noise():
     assert found.lower <= np.einsum("i,ij,ij->", w / w.sum(), rows, away) <= found.upper
 
 
+@pytest.mark.slow
 def test_other_places_than_the_tables_are_told_soundly():
     """A table of one town used by another: the loss is right, the attacker's bounds hold."""
     x, w = town(1, 10, 60.0)

@@ -21,6 +21,7 @@ def setting(seed, dummies):
     return Tupling(Mechanism(matrix), dummies, np.full(6, 1 / 6)), family
 
 
+@pytest.mark.slow
 @options(max_examples=5)
 @given(st.integers(0, 1000), st.integers(0, 12))
 def test_the_worst_pair_is_found(seed, dummies):

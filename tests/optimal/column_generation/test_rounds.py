@@ -43,6 +43,7 @@ def test_poor_starts_end_at_the_optimum(kind, size):
         check(given, solved(given, chosen), exact)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "epsilon", [pytest.param(0.1, marks=pytest.mark.slow), 1.0, pytest.param(2.5, marks=pytest.mark.slow)]
 )

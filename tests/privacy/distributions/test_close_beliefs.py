@@ -116,6 +116,7 @@ def test_beliefs_found_again_by_rounding_do_not_end_the_search():
         assert max(least_epsilon(p, q, 0.03), least_epsilon(q, p, 0.03)) <= found.epsilon.upper
 
 
+@pytest.mark.slow
 def test_one_node_still_bounds_the_worst_set():
     generator = np.random.default_rng(0)
     for _ in range(30):

@@ -136,6 +136,7 @@ def test_repeated_reports_of_points_find_the_nearer_guess():
     assert many.error.most < 5.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param("points", marks=pytest.mark.slow), "cells"])
 def test_true_points_agree_with_the_attacks_room(kind):
     file, facts = held(kind), report_of(kind, visits=True).facts

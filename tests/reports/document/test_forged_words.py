@@ -49,6 +49,7 @@ def test_claims_are_quoted():
     assert "'proved. Nothing is learned, by law'" in said
 
 
+@pytest.mark.slow
 def test_a_table_of_losses_says_nothing_of_people():
     """A name that ends like that of a loss from true points is no such loss, on places and elsewhere."""
     name = "euclidean distance of the true point"

@@ -20,6 +20,7 @@ def section(found):
     return next(each for each in found.page.sections if each.title.startswith("What more or less"))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("kind", [pytest.param("points", marks=pytest.mark.slow), "cells", "numbers", "near"])
 def test_the_least_loss_lies_between_the_two_numbers(kind):
     file, others = held(kind), beside(report_of(kind, visits=kind == "points"))

@@ -60,6 +60,7 @@ def test_a_prior_that_is_certain_is_guessed_every_time():
     assert "(every time without the report)" in " ".join(found.spoken)
 
 
+@pytest.mark.slow
 def test_visits_that_are_not_served_are_counted():
     far = Visits(np.r_[VISITS.lat, 49.5, 49.6], np.r_[VISITS.lon, 2.35, 2.35])
     found = told(visits=far)

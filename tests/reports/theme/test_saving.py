@@ -62,6 +62,7 @@ def test_text_in_svg_is_text(tmp_path):
     assert "<dc:date>" not in text
 
 
+@pytest.mark.slow
 def test_dark_has_the_other_colours_and_the_figure_keeps_its_own(tmp_path):
     figure = drawn()
     save_picture(figure, tmp_path / "light.svg")

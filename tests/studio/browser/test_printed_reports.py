@@ -21,6 +21,7 @@ def sheets(browser: Browser, page: Page) -> int:
         return len(re.findall(rb"/Type\s*/Page\b", opened.pdf(prefer_css_page_size=True)))
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("kind", slowly(KINDS))
 def test_a_report_has_one_sheet_to_sign_and_four_more(browser, kind):
     found = report_of(kind, visits=kind in ("points", "cells", "noise"))
