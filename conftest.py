@@ -19,6 +19,7 @@ import pytest
 if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import LoadFileScheduling
+    from xdist.workermanage import WorkerController
 
 # Two workers with one thread each beat two that wait for each other's threads.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -69,10 +70,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
     if config.getoption("dist") != "loadfile":
         return None
 
+    folders = ("tests/reports/document/", "tests/releases/spark/", "tests/studio/browser/")
+
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            folders = ("tests/releases/spark/", "tests/studio/browser/", "tests/reports/document/")
             return next((each for each in folders if nodeid.startswith(each)), super()._split_scope(nodeid))
+
+        def _assign_work_unit(self, node: WorkerController) -> None:
+            for each in folders:  # they begin before all files, the last folder first
+                if each in self.workqueue:
+                    self.workqueue.move_to_end(each, last=False)
+            super()._assign_work_unit(node)
 
     return Scheduling(config, log)
 
