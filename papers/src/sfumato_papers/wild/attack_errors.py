@@ -16,7 +16,7 @@ from sfumato.errors import DataError, InputError
 from sfumato.geo import Projection, Visits
 
 from ..reproduction import interval
-from ..results import columns_of, where
+from ..results import RunTables, columns_of, where
 from .attack import PeopleMap, best_guesses
 from .channels import DriftingOffset, FixedCells, WildChannel
 from .radial import CertifiedNoise
@@ -223,6 +223,13 @@ class CloseRow:
 def close_row(rows: Iterable[CloseRow], scheme: str, mechanism: str, attacker: str, reports: int) -> CloseRow:
     """Return the row of a scheme, mechanism, attacker and number of reports, in the first city."""
     return where(rows, scheme=scheme, mechanism=mechanism, attacker=attacker, reports=reports)[0]
+
+
+def close_of(tables: RunTables) -> list[CloseRow]:
+    """Return the means over runs, from their own table or that of the runs."""
+    if "close" in tables:
+        return tables.rows("close", CloseRow)
+    return close_rows(tables.rows("found", FoundRow))
 
 
 def close_rows(rows: Iterable[FoundRow]) -> list[CloseRow]:

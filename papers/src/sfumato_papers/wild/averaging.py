@@ -1,4 +1,4 @@
-"""Averaging: the error of the mean of many reports, measured and in closed form."""
+"""Averaging (Cassa, Wieland and Mandl, Int. J. of Health Geographics 2008, 7:45): the error of mean reports."""
 
 from __future__ import annotations
 
@@ -29,12 +29,7 @@ class AveragingRow:
 
 
 def copies_averaged(reports: int, seed: int, places: int) -> AveragingRow:
-    """Return the error of the mean of copies with normal skews, by closed form sigma sqrt(pi / (2 k)).
-
-    Source:
-        Cassa, Wieland and Mandl, "Re-identification of home addresses from spatial locations anonymized by
-        Gaussian skew", International Journal of Health Geographics 2008, 7:45.
-    """
+    """Return the error of the mean of copies with normal skews, by closed form sigma sqrt(pi / (2 k))."""
     noise = RadialNoise(gaussian_radius(_SKEW_M / _HALF_NORMAL), renewed=True)
     means = noise.reports(np.zeros((places, 2)), reports, np.random.default_rng(seed)).mean(axis=1)
     off = float(np.hypot(*means.T).mean())

@@ -58,10 +58,8 @@ def straight_walks(
 def crossings(channel: WildChannel, walks_m: Floats, generator: np.random.Generator) -> tuple[Floats, Floats]:
     """Return the errors across the border and along the road, of walks on which a report changes.
 
-    The attacker places walkers half a step beyond the border of the first change.
-
-    Source:
-        M. Thomson in mozilla/standards-positions 1193, and draft-thomson-geopriv-location-obscuring-03, 2011.
+    The attacker places walkers half a step beyond the border of the first change: see M. Thomson in
+    mozilla/standards-positions 1193, and draft-thomson-geopriv-location-obscuring-03, 2011.
     """
     reports = channel.along(walks_m, generator)
     changed = (reports[:, 1:] != reports[:, :-1]).any(axis=2)

@@ -148,15 +148,7 @@ class FixedCells(CompactRepr, WildChannel):
         return self.centres(reports_m[:, 0, :])
 
     def mechanism(self, places: Grid) -> Mechanism:
-        """Return the exact mechanism from the centres of small cells to these cells, to audit and to save.
-
-        Example:
-            >>> import sfumato as sf
-            >>> from sfumato_papers import wild
-            >>> town = sf.Grid.covering("4 km x 4 km around 40,-30", cell="500 m")
-            >>> wild.FixedCells(2000, 2000).mechanism(town)
-            Mechanism of 64 secrets and 4 observables in 62-bit integers
-        """
+        """Return the exact mechanism from the centres of small cells to these cells, to audit and to save."""
         own = self.centres(np.asarray(places.coordinates))
         reported, column = np.unique(own, axis=0, return_inverse=True)
         matrix = np.zeros((len(places), len(reported)))
@@ -202,9 +194,7 @@ class DriftingOffset(CompactRepr, WildChannel):
     def mu(self, apart_m: float, reports: int = 1) -> float:
         """Return the mu of Gaussian privacy of hourly reports, for two places; the grid can only lower it.
 
-        Source:
-            Dong, Roth and Su, "Gaussian differential privacy", 2022, theorem 2.7, for the increments of a
-            stationary autoregression.
+        It is that of an autoregression's increments (Dong, Roth and Su, "Gaussian differential privacy", 2.7).
         """
         each = (1 - self.kept) / (1 + self.kept)
         return apart_m / self.sigma_m * math.sqrt(1 + (reports - 1) * each)

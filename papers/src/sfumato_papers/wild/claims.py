@@ -18,11 +18,9 @@ from .attack_errors import (
     AS_DOCUMENTED,
     KNOWS,
     REMEMBERED,
-    CloseRow,
     ErrorRow,
-    FoundRow,
+    close_of,
     close_row,
-    close_rows,
     metres,
     over_seeds,
     shares,
@@ -37,36 +35,8 @@ _DHONDT: Final = "Dhondt et al. (2024), section 5.5"
 _CELLS: Final = ("fixed-grid", "mesh-13", "obscured", "generalised-0.01")
 
 
-class WildTables(NamedTuple):
-    """The tables of a run that statements are judged by."""
-
-    averages: Sequence[AveragingRow]
-    walks: Sequence[CrossingRow]
-    borders: Sequence[BorderRow]
-    zones: Sequence[ErrorRow]
-    distances: Sequence[ErrorRow]
-    close: Sequence[CloseRow]
-
-    @classmethod
-    def of(cls, tables: RunTables, close: Sequence[CloseRow] | None = None) -> WildTables:
-        """Return the tables of a run, with means over its runs where they are not passed."""
-        return cls(
-            tables.rows("averages", AveragingRow),
-            tables.rows("walks", CrossingRow),
-            tables.rows("borders", BorderRow),
-            tables.rows("zones", ErrorRow),
-            tables.rows("distances", ErrorRow),
-            close_rows(tables.rows("found", FoundRow)) if close is None else close,
-        )
-
-
 def claims(tables: RunTables) -> Sequence[PaperClaim]:
     """Return the statements, judged by the tables of a run."""
-    return claims_of(WildTables.of(tables))
-
-
-def claims_of(tables: WildTables) -> Sequence[PaperClaim]:
-    """Return the statements, judged by tables that were read."""
     numbers, texts = _numbers(tables)
     judged = []
     for each in _CLAIMS:
@@ -76,16 +46,17 @@ def claims_of(tables: WildTables) -> Sequence[PaperClaim]:
     return judged + [unchecked(where, says, why, quote=quote) for where, says, why, quote in _UNCHECKED]
 
 
-def _numbers(tables: WildTables) -> tuple[dict[str, Any], dict[str, str]]:
+def _numbers(tables: RunTables) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the numbers of the statements and their texts, by name; lengths are in metres."""
-    numbers: dict[str, Any] = {}
+    borders, close = tables.rows("borders", BorderRow), close_of(tables)
+    numbers: dict[str, Any] = {"borders": borders}
     for name, noise, counts in (
         ("skew", "normal skew", (1, 10, 50)),
         ("drift", OFFSETS, (1, 100, 8760)),
         ("grid", OFFSETS_UNDER_GRID, (1, 100, 8760)),
     ):
         for count in counts:
-            averages = where(tables.averages, noise=noise, reports=count)
+            averages = where(tables.rows("averages", AveragingRow), noise=noise, reports=count)
             numbers[f"{name}_{count}"] = over_seeds(averages, "mean_m")
             numbers[f"{name}_{count}_closed"] = averages[0].closed_m
     numbers["independent"] = numbers["drift_1_closed"] / math.sqrt(100)
@@ -94,39 +65,40 @@ def _numbers(tables: WildTables) -> tuple[dict[str, Any], dict[str, str]]:
         ("road", "fixed-grid", 800.0),
         ("road_drift", "drifting-offset", 800.0),
     ):
-        walks = where(tables.walks, scheme=scheme, step_m=step)
+        walks = where(tables.rows("walks", CrossingRow), scheme=scheme, step_m=step)
         numbers[name] = over_seeds(walks, "on_road_m")
     for name, scheme, attack, tracks in (
         *((f"tracks_{tracks}", "zone-centred", CIRCLE, tracks) for tracks in (1, 3, 10)),
         ("shifted_circle", "zone-shifted", CIRCLE, 100),
         *((f"shifted_{tracks}", "zone-shifted", CIRCLE_AND_LAW, tracks) for tracks in (10, 100)),
     ):
-        zones = where(tables.zones, scheme=scheme, attack=attack, count=tracks)
+        zones = where(tables.rows("zones", ErrorRow), scheme=scheme, attack=attack, count=tracks)
         numbers[name] = over_seeds(zones, "median_m")
         numbers |= {f"share_{near}_{name}": over_seeds(zones, f"within_{near}") for near in (50, 100)}
     for name, cells in (("exact", ""), ("cell", " to a cell of 0.001 degrees"), ("mile", " to a cell of a mile")):
-        people = where(tables.distances, scheme=f"whole miles{cells}", mechanism=AS_DOCUMENTED, count=100)
+        people = where(
+            tables.rows("distances", ErrorRow), scheme=f"whole miles{cells}", mechanism=AS_DOCUMENTED, count=100
+        )
         numbers[name] = over_seeds(people, "median_m")
         numbers |= {f"share_{near}_{name}": over_seeds(people, f"within_{near}") for near in (50, 100)}
 
     def median(scheme: str, reports: int, mechanism: str = AS_DOCUMENTED, attacker: str = ALONE) -> Bracket:
-        return close_row(tables.close, scheme, mechanism, attacker, reports).median_m
+        return close_row(close, scheme, mechanism, attacker, reports).median_m
 
     numbers |= {f"guard_{count}": median("location-guard", count) for count in (1, 10, 100)}
     numbers["guard_known"] = median("location-guard", 100, attacker=KNOWS).value
     numbers["guard_memo"] = median("location-guard", 100, REMEMBERED)
     numbers["still"] = median("fixed-grid", 1)
     numbers["once"], numbers["often"] = ([median(key, count).value for key in _CELLS] for count in (1, 100))
-    numbers["borders"] = tables.borders
     texts = {
         name: shares(value) if name.startswith("share") else metres(value)
         for name, value in numbers.items()
         if name not in ("once", "often", "borders")
     }
     texts["cells"] = ", ".join(map(metres, numbers["once"]))
-    texts["audited"] = str(len(tables.borders))
-    texts["same"] = f"{max(row.same_cell_epsilon for row in tables.borders):g}"
-    texts["factor"] = at_most(max(row.certified_factor for row in tables.borders))
+    texts["audited"] = str(len(borders))
+    texts["same"] = f"{max(row.same_cell_epsilon for row in borders):g}"
+    texts["factor"] = at_most(max(row.certified_factor for row in borders))
     return numbers, texts
 
 

@@ -1,4 +1,4 @@
-"""Trilateration from rounded distances, which can be queried from anywhere."""
+"""Trilateration from rounded distances (Dhondt et al., USENIX Security 2024, section 5.5; R. Heaton, 2021)."""
 
 from __future__ import annotations
 
@@ -41,12 +41,7 @@ class RoundedDistance(CompactRepr):
 
 
 def trilaterate(shown: Shown, step_m: float, start_m: Floats, questions: int) -> Floats:
-    """Return where an attacker locates a person by bisection on three rays, array (2,); the start if too few.
-
-    Source:
-        Dhondt et al., "Swipe Left for Identity Theft", USENIX Security 2024, section 5.5; R. Heaton on Bumble,
-        2021.
-    """
+    """Return where an attacker locates a person by bisection on three rays, array (2,); the start if too few."""
     if questions < 1:
         raise InputError(f"{questions} questions are too few.", "ask at least one.")
     here = shown(start_m)

@@ -48,13 +48,7 @@ class WildScheme:
 
 
 def mesh_cells(bits: int, lat: float) -> FixedCells:
-    """Return the cells of a radio that keeps the upper bits of its coordinates.
-
-    Example:
-        >>> from sfumato_papers import wild
-        >>> round(wild.mesh_cells(13, 0.0).width_m)
-        5836
-    """
+    """Return the cells of a radio that keeps the upper bits of its coordinates."""
     if not 1 <= bits < _BITS:
         raise InputError(f"a precision of {bits} bits has no cells.", "use 1 to 31, such as 13.")
     return FixedCells.of_degrees(2.0 ** (_BITS - bits) * 1e-7, lat)

@@ -1,4 +1,4 @@
-"""Privacy zones: homes found from the visible ends of tracks."""
+"""Privacy zones: homes found from visible ends of tracks (Hassan, Hussain and Bates, USENIX Security 2018)."""
 
 from __future__ import annotations
 
@@ -60,12 +60,7 @@ class PrivacyZone(CompactRepr):
 
 
 def circle_through(ends_m: Floats) -> tuple[Floats, float]:
-    """Return the centre and the radius of the circle with the least squared distances to points.
-
-    Source:
-        Hassan, Hussain and Bates, "Analysis of privacy protections in fitness tracking social networks", USENIX
-        Security 2018.
-    """
+    """Return the centre and the radius of the circle with the least squared distances to points."""
     if len(ends_m) < 3:
         raise InputError(f"{len(ends_m)} points fix no circle.", "use the ends of three tracks or more.")
     middle = ends_m.mean(axis=0)
