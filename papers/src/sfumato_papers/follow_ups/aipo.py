@@ -8,7 +8,7 @@ artifact.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -291,72 +291,35 @@ def _on_cells(points: Floats, reports: Floats, epsilon: float) -> Floats:
 def anchor_claims(tables: RunTables) -> list[PaperClaim]:
     """Return the claims of AIPO, judged."""
     rows = tables.rows(ANCHORS, AnchorRow)
-    return [
-        _promise(rows),
-        _broken(rows, LP, _README, "A program on cells violates epsilon between points.", ""),
-        _broken(
-            rows,
-            RELAXED,
-            _ABSTRACT,
-            "Interpolation in two dimensions without the correction of epsilon (AIPO-R) violates epsilon.",
-            "privacy violations caused by naive interpolation in high-dimensional spaces",
-        ),
-        *_noise(rows),
-        _program(rows),
-        _bound(rows),
-        unchecked(
-            f"{_WHO}, Table 3",
-            "The losses in Rome, New York and London.",
-            f"{_DATA} The README of the artifact prints Rome's: from {ROME['AIPO'][0]:g} to {ROME['AIPO'][-1]:g} "
-            f"for epsilon {_ROME_EPSILONS[0]:g} to {_ROME_EPSILONS[-1]:g}.",
-        ),
-    ]
-
-
-def _promise(rows: Sequence[AnchorRow]) -> PaperClaim:
     found = [*where(rows, mechanism=AIPO), *where(rows, mechanism=AIPO_WIDE)]
     beyond = [row for row in found if row.broken or (row.epsilon_upper or 0.0) > row.epsilon * (1 + _ROUNDED)]
-    seen = max(found, key=lambda row: (row.epsilon_seen or 0.0) / row.epsilon)
-    return judged(
-        _ABSTRACT,
-        "AIPO satisfies epsilon between all points.",
-        not beyond,
-        f"No pair of points breaks it in {len(found) - len(beyond)} of {len(found)} cases, and the slopes of its "
-        "logarithms bound epsilon for all points. The largest epsilon between two points is "
-        f"{percent((seen.epsilon_seen or 0.0) / seen.epsilon)} of epsilon.",
-        quote="a corrected formulation that enforces lp-norm mDP by design",
+    seen = max((row.epsilon_seen or 0.0) / row.epsilon for row in found)
+    noise, cells = _ratios(rows, EM), _ratios(rows, LP)
+    less = percent(interval([1 - ratio for ratio in noise]).value)
+    published = percent(1 - float(np.mean(ROME["AIPO"])) / float(np.mean(ROME["EM"])))
+    least = {(row.city, row.epsilon): row.loss for row in where(rows, mechanism=BOUND)}
+    above, certified = (
+        [row.loss / least[row.city, row.epsilon] - 1 for row in where(rows, mechanism=name)]
+        for name in (AIPO, CERTIFIED)
     )
-
-
-def _broken(rows: Sequence[AnchorRow], name: str, place: str, says: str, quote: str) -> PaperClaim:
-    """Judge a violation of epsilon: one pair of points shows it, and none shows nothing."""
-    found = where(rows, mechanism=name)
-    least, most = (pick(found, key=lambda row: row.broken or 0.0) for pick in (min, max))
-    return illustrates(
-        place,
-        says,
-        bool(most.broken),
-        f"It is broken for {percent(least.broken or 0.0)} to {percent(most.broken or 0.0)} of the pairs of "
-        f"points. At {most.epsilon:g}/km in {most.city} two points have epsilon "
-        f"{about(most.epsilon_seen or 0.0, 3)}/km.",
-        quote=quote,
-    )
-
-
-def _ratios(rows: Sequence[AnchorRow], name: str, other: str) -> list[float]:
-    """Return the loss of a mechanism over that of another with the same reports, of each case."""
-    by = {(row.city, row.epsilon, row.seed, row.mechanism): row.loss for row in rows}
     return [
-        by[row.city, row.epsilon, row.seed, name] / by[row.city, row.epsilon, row.seed, other]
-        for row in where(rows, mechanism=name)
-    ]
-
-
-def _noise(rows: Sequence[AnchorRow]) -> list[PaperClaim]:
-    ratios = _ratios(rows, AIPO, EM)
-    less = interval([1 - ratio for ratio in ratios]).value
-    published = 1 - float(np.mean(ROME["AIPO"])) / float(np.mean(ROME["EM"]))
-    return [
+        judged(
+            _ABSTRACT,
+            "AIPO satisfies epsilon between all points.",
+            not beyond,
+            f"No pair of points breaks it in {len(found) - len(beyond)} of {len(found)} cases, and the slopes of "
+            "its logarithms bound epsilon for all points. The largest epsilon between two points is "
+            f"{percent(seen)} of epsilon.",
+            quote="a corrected formulation that enforces lp-norm mDP by design",
+        ),
+        # One pair of points shows a violation of epsilon, and none shows nothing.
+        illustrates(_README, "A program on cells violates epsilon between points.", *_broken(rows, LP)),
+        illustrates(
+            _ABSTRACT,
+            "Interpolation in two dimensions without the correction of epsilon (AIPO-R) violates epsilon.",
+            *_broken(rows, RELAXED),
+            quote="privacy violations caused by naive interpolation in high-dimensional spaces",
+        ),
         unchecked(
             _ABSTRACT,
             "AIPO outperforms baseline mechanisms.",
@@ -367,46 +330,60 @@ def _noise(rows: Sequence[AnchorRow]) -> list[PaperClaim]:
         illustrates(
             _README,
             "AIPO loses less than the exponential mechanism.",
-            max(ratios) < 1,
-            f"Compared with the exponential mechanism with the same 20 reports AIPO loses {percent(less)} less on "
-            f"average over {len(ratios)} cases ({percent(1 - max(ratios))} to {percent(1 - min(ratios))}), in "
-            "straight distances.",
+            max(noise) < 1,
+            f"Compared with the exponential mechanism with the same 20 reports AIPO loses {less} less on average "
+            f"over {len(noise)} cases ({percent(1 - max(noise))} to {percent(1 - min(noise))}), in straight "
+            "distances.",
         ),
         unchecked(
             _README,
             "AIPO loses about 60 % less than noise of a fixed law.",
-            f"{_DATA} In its own table of Rome it is {percent(published)}, where the exponential mechanism loses "
+            f"{_DATA} In its own table of Rome it is {published}, where the exponential mechanism loses "
             f"{ROME['EM'][0]:g} at epsilon {_ROME_EPSILONS[0]:g} and {ROME['EM'][-1]:g} at "
-            f"{_ROME_EPSILONS[-1]:g}. Here, in straight distances, it is {percent(less)}.",
+            f"{_ROME_EPSILONS[-1]:g}. Here, in straight distances, it is {less}.",
+        ),
+        judged(
+            _README,
+            "AIPO loses more than the program on cells, which violates epsilon between points.",
+            min(cells) >= 1,
+            f"It loses {_span(ratio - 1 for ratio in cells)} more here; in its own table of Rome "
+            f"{_span(each / other - 1 for each, other in zip(ROME['AIPO'], ROME['LP'], strict=True))}.",
+        ),
+        unchecked(
+            _README,
+            "AIPO is near the least loss of any mechanism.",
+            "The stored README breaks off before it says how near, and its bound in Rome is 0. Here AIPO loses "
+            f"about {_span(above)} more than a proved bound; certified noise with the same epsilon "
+            f"{_span(certified)}.",
+        ),
+        unchecked(
+            f"{_WHO}, Table 3",
+            "The losses in Rome, New York and London.",
+            f"{_DATA} The README of the artifact prints Rome's: from {ROME['AIPO'][0]:g} to {ROME['AIPO'][-1]:g} "
+            f"for epsilon {_ROME_EPSILONS[0]:g} to {_ROME_EPSILONS[-1]:g}.",
         ),
     ]
 
 
-def _program(rows: Sequence[AnchorRow]) -> PaperClaim:
-    ratios = _ratios(rows, AIPO, LP)
-    published = [each / other for each, other in zip(ROME["AIPO"], ROME["LP"], strict=True)]
-    return judged(
-        _README,
-        "AIPO loses more than the program on cells, which violates epsilon between points.",
-        min(ratios) >= 1,
-        f"It loses {percent(min(ratios) - 1)} to {percent(max(ratios) - 1)} more here; in its own table of Rome "
-        f"{percent(min(published) - 1)} to {percent(max(published) - 1)}.",
+def _span(shares: Iterable[float]) -> str:
+    ordered = sorted(shares)
+    return f"{percent(ordered[0])} to {percent(ordered[-1])}"
+
+
+def _broken(rows: Sequence[AnchorRow], name: str) -> tuple[bool, str]:
+    """Return whether some pair of points violates epsilon, in words too."""
+    found = where(rows, mechanism=name)
+    most = max(found, key=lambda row: row.broken or 0.0)
+    return bool(most.broken), (
+        f"It is broken for {_span(row.broken or 0.0 for row in found)} of the pairs of points. At "
+        f"{most.epsilon:g}/km in {most.city} two points have epsilon {about(most.epsilon_seen or 0.0, 3)}/km."
     )
 
 
-def _bound(rows: Sequence[AnchorRow]) -> PaperClaim:
-    least = {(row.city, row.epsilon): row.loss for row in where(rows, mechanism=BOUND)}
-    theirs, certified = (
-        [row.loss / least[row.city, row.epsilon] - 1 for row in where(rows, mechanism=name)]
-        for name in (AIPO, CERTIFIED)
-    )
-    return unchecked(
-        _README,
-        "AIPO is near the least loss of any mechanism.",
-        "The stored README breaks off before it says how near, and its bound in Rome is 0. Here AIPO loses about "
-        f"{percent(min(theirs))} to {percent(max(theirs))} more than a proved bound; certified noise with the "
-        f"same epsilon {percent(min(certified))} to {percent(max(certified))}.",
-    )
+def _ratios(rows: Sequence[AnchorRow], other: str) -> list[float]:
+    """Return the loss of AIPO over that of another mechanism with the same reports, of each case."""
+    by = {(row.city, row.epsilon, row.seed): row.loss for row in where(rows, mechanism=other)}
+    return [row.loss / by[row.city, row.epsilon, row.seed] for row in where(rows, mechanism=AIPO)]
 
 
 def anchor_table(rows: Sequence[AnchorRow]) -> str:

@@ -373,29 +373,38 @@ def board_claims(tables: RunTables) -> list[PaperClaim]:
     there = [each for city in where(cities, box=SAN_FRANCISCO.city) for each in where(found, city=city.city)]
     highest = "ExPost has the highest entropy of equal loss"
     place, says = f"{_WHO}, San Francisco", f"{highest} on the check-ins of San Francisco."
+    summed = [
+        (abs(row.error_km - row.moved_km), row.moved_km, row)
+        for row in rows
+        if row.moved_km is not None and row.error_km is not None
+    ]
+    apart, moved, farthest = max(summed, key=lambda each: each[0])
+    laplace, published = where(found, mechanism=LAPLACE), published_gains(LAPLACE)
+    near = ", ".join(f"{percent(each.gain)} in {each.city}" for each in where(laplace, level_km=1.0))
+    low, high = (pick(laplace, key=lambda each: each.gain) for pick in (min, max))
     return [
-        _average_error(rows),
+        follows(
+            f"{_WHO}, section not known",
+            "After the best remap the best attacker's error is the loss, so the average error ranks no mechanism.",
+            apart <= _SAME * moved,
+            f"In the {len(summed)} cases summed here (ExPost, exponential and coin) error and loss differ by at "
+            f"most {about(apart, 1)} km ({farthest.mechanism}, {farthest.city}).",
+        ),
         _entropy(_ABSTRACT, f"{highest}.", found),
         _entropy(place, says, there) if there else unchecked(place, says, SAN_FRANCISCO.request, quote=_MOST_BITS),
-        _remap(found),
+        ours(
+            f"{_WHO}, results of the code",
+            "The part of the loss of Laplace noise that the remap takes depends on the length of the noise.",
+            low.gain < high.gain and min(published) < max(published),
+            f"At a mean length of 1 km it takes {near}; as published "
+            f"{percent(published[LEVELS_KM.index(1.0)])}. Here it is from {percent(low.gain)} at "
+            f"{low.level_km:g} km ({low.city}) to {percent(high.gain)} at {high.level_km:g} km ({high.city}); in "
+            f"the published results from {percent(min(published))} to {percent(max(published))}.",
+        ),
         _coin(found, cities),
         *([_limited(limits)] if limits else []),
         _town(tables.rows(TOWN, TownRow)),
     ]
-
-
-def _average_error(rows: Sequence[Measure]) -> PaperClaim:
-    summed = [
-        (row, row.moved_km, row.error_km) for row in rows if row.moved_km is not None and row.error_km is not None
-    ]
-    row, moved, error = max(summed, key=lambda each: abs(each[1] - each[2]))
-    return follows(
-        f"{_WHO}, section not known",
-        "After the best remap the best attacker's error is the loss, so the average error ranks no mechanism.",
-        abs(error - moved) <= _SAME * moved,
-        f"In the {len(summed)} cases summed here (ExPost, exponential and coin) error and loss differ by at most "
-        f"{about(abs(error - moved), 1)} km ({row.mechanism}, {row.city}).",
-    )
 
 
 def _entropy(place: str, says: str, found: Sequence[Mean]) -> PaperClaim:
@@ -441,22 +450,6 @@ def _at(each: Mean, end: str) -> tuple[float, float]:
     if each.mechanism == EXPOST or end == "middle":
         return lost.value, bits.value
     return (max(lost.lower, 0.0), bits.upper) if end == "best" else (lost.upper, bits.lower)
-
-
-def _remap(found: Sequence[Mean]) -> PaperClaim:
-    laplace = where(found, mechanism=LAPLACE)
-    near = where(laplace, level_km=1.0)
-    low, high = (pick(laplace, key=lambda each: each.gain) for pick in (min, max))
-    published = published_gains(LAPLACE)
-    return ours(
-        f"{_WHO}, results of the code",
-        "The part of the loss of Laplace noise that the remap takes depends on the length of the noise.",
-        low.gain < high.gain and min(published) < max(published),
-        f"At a mean length of 1 km it takes {', '.join(f'{percent(each.gain)} in {each.city}' for each in near)}; "
-        f"as published {percent(published[LEVELS_KM.index(1.0)])}. Here it is from {percent(low.gain)} at "
-        f"{low.level_km:g} km ({low.city}) to {percent(high.gain)} at {high.level_km:g} km ({high.city}); in the "
-        f"published results from {percent(min(published))} to {percent(max(published))}.",
-    )
 
 
 def _coin(found: Sequence[Mean], cities: Sequence[CityRow]) -> PaperClaim:

@@ -14,7 +14,7 @@ from ..reproduction import Equation, Paper, PaperClaim, RunTables, Setting, Stud
 from .aipo import ANCHORS, anchor_claims, certified, interpolated
 from .drawing_board import BOARD, LIMITED, TOWN, board_claims, described, finer, limited, measured, town
 from .figures import CAPTIONS, figures
-from .privic import ESTIMATES, PLACES, ROUNDS, SLOPES, collected, compared, rounds_claims, sloped
+from .privic import ESTIMATES, FIRST, PLACES, ROUNDS, SLOPES, collected, compared, rounds_claims, sloped
 from .regions import VisitedPlaces, around, box_name, grid_ground, spots, spots_ground
 from .spanners import SPANNERS, spanned, spanner_claims
 
@@ -40,7 +40,6 @@ class _Size:
     steps: tuple[int, ...] = (8, 10)
     rounds: int = 15
     seeds: int = 5
-    gentle: int = 5  # seeds with slope 0.5
     converged: int = 3  # seeds with converged mechanisms
     compared: tuple[float, ...] = (0.2, 0.4, 1.0, 2.0)
     epsilons: tuple[float, ...] = (0.4, 0.8, 1.6)
@@ -65,7 +64,6 @@ _QUICK: Final = _Size(
     steps=(8,),
     rounds=3,
     seeds=3,
-    gentle=0,
     converged=0,
     compared=(0.2,),
     epsilons=(0.4,),
@@ -107,10 +105,10 @@ def _board(city: str, visits: Visits, size: _Size) -> Iterator[StudyPart]:
 def _privic(city: str, visits: Visits, size: _Size) -> Iterator[StudyPart]:
     for slope in size.slopes:
         yield StudyPart(f"PRIVIC, {city}, slope {slope}", sloped, (city, visits, slope, size.steps))
-    for slope, steps, seeds in ((1.0, 8, size.seeds), (0.5, 8, size.gentle), (1.0, None, size.converged)):
+    for steps, seeds in ((8, size.seeds), (None, size.converged)):
         for seed in range(1, seeds + 1):
-            name = f"PRIVIC, {city}, rounds, slope {slope}, {steps or 'converged'}, seed {seed}"
-            yield StudyPart(name, collected, (city, visits, slope, steps, size.rounds, seed))
+            name = f"PRIVIC, {city}, rounds, {steps or 'converged'}, seed {seed}"
+            yield StudyPart(name, collected, (city, visits, FIRST / 2, steps, size.rounds, seed))
     for slope in size.compared:
         name = f"PRIVIC, {city}, compared with noise, slope {slope}"
         yield StudyPart(name, compared, (city, visits, slope, size.seeds))

@@ -89,7 +89,6 @@ class RoundRow(CompactRepr):
     number: int
     users: int
     truth_km: float
-    drawn_km: float  # distance from the places of those who took part
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -157,22 +156,18 @@ def collected(city: str, visits: Visits, slope: float, steps: int | None, rounds
     cells = CityCells.of(visits)
     users = round(_SHARE * len(visits))
     rng = np.random.default_rng(seed)
-    took_part: list[NDArray[np.intp]] = []
 
     def collect(mechanism: Mechanism, _: int) -> Reports:
-        took_part.append(rng.choice(len(cells.prior), size=users, p=cells.prior.probabilities))
-        return _reports(mechanism, took_part[-1], rng)
+        return _reports(mechanism, rng.choice(len(cells.prior), size=users, p=cells.prior.probabilities), rng)
 
     first = Mechanism(_noise(FIRST, cells.shape, 0), cells.city, cells.city)
     again = partial(_mechanism, cells, slope=slope, steps=steps)
     done = incremental(collect, first, again, rounds, iterations=UPDATES, pooled=False)
     km = cells.city.metric("euclidean", unit="km")
     rows = []
-    for number, (each, people) in enumerate(zip(done, took_part, strict=True), 1):
-        estimate = each.estimate.prior
-        drawn = Prior.from_counts(cells.city, np.bincount(people, minlength=len(cells.prior)))
-        apart = [wasserstein(prior, estimate, km).distance.value for prior in (cells.prior, drawn)]
-        rows.append(RoundRow(city, slope, str(steps or CONVERGED), seed, number, users, *apart))
+    for number, each in enumerate(done, 1):
+        apart = wasserstein(cells.prior, each.estimate.prior, km).distance.value
+        rows.append(RoundRow(city, slope, str(steps or CONVERGED), seed, number, users, apart))
     return {ROUNDS: [columns_of(row) for row in rows]}
 
 
@@ -249,10 +244,24 @@ def rounds_claims(tables: RunTables) -> list[PaperClaim]:
     """Return the claims of PRIVIC, judged."""
     slopes, estimates = tables.rows(SLOPES, RateRow), tables.rows(ESTIMATES, EstimateRow)
     boxes = {row.city: row.box for row in slopes}
+    places = tables.rows(PLACES, CellNoiseRow)
+    by = {(row.city, row.slope, row.place, row.mechanism): row.distance for row in places}
+    cases = list(dict.fromkeys((row.city, row.slope) for row in places))
+    more = sum(by[*case, ISOLATED, BLAHUT] > by[*case, ISOLATED, NOISE] for case in cases)
+    (city, slope), kinds = cases[-1], ((ISOLATED, BLAHUT), (ISOLATED, NOISE), (BUSIEST, BLAHUT))
+    alone, noise, busy = (about(by[city, slope, *kind], 3) for kind in kinds)
     return [
         _promise(slopes),
         *(_tight(where(slopes, box=box.city), box) for box in BOXES),
-        _elastic(tables.rows(PLACES, CellNoiseRow)),
+        illustrates(
+            _ABSTRACT,
+            "The mechanism of Blahut and Arimoto mitigates the problem of isolation.",
+            more == len(cases),
+            "The visited cell with fewest visits within two cells gets more noise than from Laplace noise of "
+            f"equal tight epsilon in {more} of {len(cases)} cases. In {city} (b {slope:g}) this cell gets {alone} "
+            f"cells of noise on average, Laplace noise {noise}; the most visited cell gets {busy}.",
+            quote="enforces an elastic metric that mitigates the problem of isolation",
+        ),
         _rounds(tables.rows(ROUNDS, RoundRow)),
         *(_estimates([row for row in estimates if boxes[row.city] == box.city], box) for box in BOXES),
         _estimates_at_best(estimates),
@@ -308,25 +317,6 @@ def _tight(rows: Sequence[RateRow], box: PublishedBox) -> PaperClaim:
     )
 
 
-def _elastic(rows: Sequence[CellNoiseRow]) -> PaperClaim:
-    by = {(row.city, row.slope, row.place, row.mechanism): row.distance for row in rows}
-    cases = list(dict.fromkeys((row.city, row.slope) for row in rows))
-    more = sum(by[*case, ISOLATED, BLAHUT] > by[*case, ISOLATED, NOISE] for case in cases)
-    city, slope = cases[-1]
-    alone, noise, busy = (
-        about(by[city, slope, *key], 3) for key in ((ISOLATED, BLAHUT), (ISOLATED, NOISE), (BUSIEST, BLAHUT))
-    )
-    return illustrates(
-        _ABSTRACT,
-        "The mechanism of Blahut and Arimoto mitigates the problem of isolation.",
-        more == len(cases),
-        "The visited cell with fewest visits within two cells gets more noise than from Laplace noise of equal "
-        f"tight epsilon in {more} of {len(cases)} cases. In {city} (b {slope:g}) this cell gets {alone} cells of "
-        f"noise on average, Laplace noise {noise}; the most visited cell gets {busy}.",
-        quote="enforces an elastic metric that mitigates the problem of isolation",
-    )
-
-
 def _mean(rows: Iterable[RoundRow | EstimateRow]) -> Bracket:
     return interval([row.truth_km for row in rows])
 
@@ -337,7 +327,6 @@ def _said(found: Bracket) -> str:
 
 def _rounds(rows: Sequence[RoundRow]) -> PaperClaim:
     """State the best and the worst last round, of those with the epsilon of the first round's noise."""
-    rows = where(rows, slope=FIRST / 2)
     last = max(row.number for row in rows)
     cases = []
     for city, slope, steps in dict.fromkeys((row.city, row.slope, row.steps) for row in rows):

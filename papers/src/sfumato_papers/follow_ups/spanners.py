@@ -107,12 +107,74 @@ def _designed(prior: Prior, asked: MetricPrivacy, dilation: float | None) -> Des
 def spanner_claims(tables: RunTables) -> list[PaperClaim]:
     """Return the claims on spanners, judged."""
     rows = tables.rows(SPANNERS, SpannerRow)
+    realised, asked, exact = (where(rows, kind=kind) for kind in (REALISED, ASKED, EXACT))
+    most = max(realised, key=lambda row: (row.places, -row.dilation_asked))
+    low, high = (pick(_powers(realised)) for pick in (min, max))
+    every = [row for row in rows if row.kind != EXACT]
+    loose = min(asked, key=lambda row: row.epsilon_proved)
+    # Shortest paths are floats.
+    beyond = [row for row in realised if row.dilation > row.dilation_asked * (1 + 1e-9)]
+    least = max(realised, key=lambda row: row.dilation_asked / row.dilation)
+    same = {(row.ground, row.places, row.dilation_asked): row.loss for row in realised}
+    gains = [(1 - same[row.ground, row.places, row.dilation_asked] / row.loss, row) for row in asked]
+    saved, saving = max(gains, key=lambda each: each[0])
+    parts = []
+    for dilation in sorted(distinct(realised, "dilation_asked")):
+        worst = max(where(realised, dilation_asked=dilation), key=lambda row: row.loss / row.least)
+        more = percent_at_most(worst.loss / worst.least - 1)
+        parts.append(f"{more} with {dilation:g} ({worst.places} places, {worst.ground})")
+    below = [row for row in exact if row.error_best < row.least * (1 - _ROUNDED)]
+    apart = min(exact, key=lambda row: row.error_best / row.loss)
     return [
-        _quadratic(rows),
-        _promise(rows),
-        _dilation(rows),
-        _utility(rows),
-        _attacker(rows),
+        follows(
+            _ABSTRACT,
+            "The number of constraints falls from cubic to quadratic.",
+            all(row.rows == 2 * row.edges * row.places for row in realised),
+            "Rows are twice the edges times the places, and a greedy spanner in the plane has edges in proportion "
+            f"to its places. On {most.places} places ({most.ground}) with dilation {most.dilation_asked:g} the "
+            f"program has {most.rows:,} rows instead of {most.places**2 * (most.places - 1):,}. From {high[1]} to "
+            f"{high[2]} places rows grow with the power {at_most(high[0], 3)} of their number at most "
+            f"({high[3][0]}, at {high[3][1]:g}), and {about(low[0], 3)} at least ({low[3][0]}, at "
+            f"{low[3][1]:g}).",
+            quote="reduce the number of constraints of the linear program from cubic to quadratic (with respect "
+            "to the number of locations)",
+        ),
+        illustrates(  # proofs over integers: one that fails contradicts no theorem
+            _ABSTRACT,
+            "Metric privacy holds for all pairs.",
+            all(row.kept for row in every),
+            f"Epsilon {loose.epsilon:g}/km is proved for all pairs in {sum(row.kept for row in every)} of "
+            f"{len(every)} designs with spanners. Where it is divided by the dilation asked for, as published, "
+            f"the mechanism may use as little as {at_most(loose.epsilon_proved, 4)}/km ({_place(loose)}).",
+            quote="maintaining the privacy guarantees",
+        ),
+        follows(
+            _UNKNOWN,
+            "The greedy spanner has at most the dilation asked for.",
+            not beyond,
+            f"It holds for {len(realised) - len(beyond)} of {len(realised)} spanners. The realised dilation is "
+            f"often smaller: {about(least.dilation, 4)} for {_place(least)}. To divide epsilon by the realised "
+            f"one saves up to {about(100 * saved, 2)} % of the loss ({_place(saving)}).",
+        ),
+        unchecked(
+            _ABSTRACT,
+            "The loss does not grow significantly.",
+            "The abstract gives no number and no dilation. Here the loss is above the least one by at most "
+            f"{', '.join(parts)}. Without a spanner it is within "
+            f"{percent_at_most(max(row.loss / row.least for row in exact) - 1)} of the least one.",
+            quote="without affecting significantly the utility of the generated mechanism",
+        ),
+        judged(  # by the proved bracket of the optimum: its error is the least loss itself
+            _ABSTRACT,
+            "Where loss and error are one distance, the optimal mechanism forces an error of its loss, the "
+            "maximum.",
+            not below,
+            f"In {len(exact) - len(below)} of {len(exact)} designs the error of the best attacker is between the "
+            f"proved bounds of the least loss. Most apart are a loss of {at_most(apart.loss, 5)} km and an error "
+            f"of {at_least(apart.error_best, 5)} km ({apart.places} places, {apart.ground}); the least loss is at "
+            f"least {at_least(apart.least, 5)} km.",
+            quote="the mechanism so constructed is optimal also in the sense of Shokri et al.",
+        ),
         unchecked(
             _ABSTRACT,
             "A spanner lowers the time of the program considerably.",
@@ -126,100 +188,15 @@ def _place(row: SpannerRow) -> str:
     return f"{row.places} places, {row.ground}, at {row.dilation_asked:g}"
 
 
-def _quadratic(rows: Sequence[SpannerRow]) -> PaperClaim:
-    """State the growth of rows: each edge of a spanner has one for both orders and each report."""
-    found = where(rows, kind=REALISED)
+def _powers(rows: Sequence[SpannerRow]) -> list[tuple[float, int, int, tuple[str, float]]]:
+    """Return the powers of the number of places with which rows grow, from and to how many, and of which case."""
     powers = []
-    for key in dict.fromkeys((row.ground, row.dilation_asked) for row in found):
-        own = sorted((row.places, row.rows) for row in where(found, ground=key[0], dilation_asked=key[1]))
+    for key in dict.fromkeys((row.ground, row.dilation_asked) for row in rows):
+        own = sorted((row.places, row.rows) for row in where(rows, ground=key[0], dilation_asked=key[1]))
         (few, less), (many, more) = own[0], own[-1]
         if many > few:
             powers.append((math.log(more / less) / math.log(many / few), few, many, key))
-    most = max(found, key=lambda row: (row.places, -row.dilation_asked))
-    low, high = min(powers), max(powers)
-    return follows(
-        _ABSTRACT,
-        "The number of constraints falls from cubic to quadratic.",
-        all(row.rows == 2 * row.edges * row.places for row in found),
-        f"Rows are twice the edges times the places, and a greedy spanner in the plane has edges in proportion to "
-        f"its places. On {most.places} places ({most.ground}) with dilation {most.dilation_asked:g} the program "
-        f"has {most.rows:,} rows instead of {most.places**2 * (most.places - 1):,}. From {high[1]} to {high[2]} "
-        f"places rows grow with the power {at_most(high[0], 3)} of their number at most ({high[3][0]}, at "
-        f"{high[3][1]:g}), and {about(low[0], 3)} at least ({low[3][0]}, at {low[3][1]:g}).",
-        quote="reduce the number of constraints of the linear program from cubic to quadratic (with respect to "
-        "the number of locations)",
-    )
-
-
-def _promise(rows: Sequence[SpannerRow]) -> PaperClaim:
-    """Judge by proofs over integers: one that fails contradicts no theorem."""
-    found = [row for row in rows if row.kind != EXACT]
-    proved = sum(row.kept for row in found)
-    loose = min(where(found, kind=ASKED), key=lambda row: row.epsilon_proved)
-    return illustrates(
-        _ABSTRACT,
-        "Metric privacy holds for all pairs.",
-        proved == len(found),
-        f"Epsilon {loose.epsilon:g}/km is proved for all pairs in {proved} of {len(found)} designs with spanners. "
-        "Where it is divided by the dilation asked for, as published, the mechanism may use as little as "
-        f"{at_most(loose.epsilon_proved, 4)}/km ({_place(loose)}).",
-        quote="maintaining the privacy guarantees",
-    )
-
-
-def _dilation(rows: Sequence[SpannerRow]) -> PaperClaim:
-    found = where(rows, kind=REALISED)
-    beyond = [row for row in found if row.dilation > row.dilation_asked * (1 + 1e-9)]  # shortest paths are floats
-    least = max(found, key=lambda row: row.dilation_asked / row.dilation)
-    same = {(row.ground, row.places, row.dilation_asked): row for row in found}
-    gains = [
-        (1 - same[row.ground, row.places, row.dilation_asked].loss / row.loss, row)
-        for row in where(rows, kind=ASKED)
-    ]
-    saved, most = max(gains, key=lambda each: each[0])
-    return follows(
-        _UNKNOWN,
-        "The greedy spanner has at most the dilation asked for.",
-        not beyond,
-        f"It holds for {len(found) - len(beyond)} of {len(found)} spanners. The realised dilation is often "
-        f"smaller: {about(least.dilation, 4)} for {_place(least)}. To divide epsilon by the realised one saves up "
-        f"to {about(100 * saved, 2)} % of the loss ({_place(most)}).",
-    )
-
-
-def _utility(rows: Sequence[SpannerRow]) -> PaperClaim:
-    found = where(rows, kind=REALISED)
-    parts = []
-    for dilation in sorted(distinct(found, "dilation_asked")):
-        worst = max(where(found, dilation_asked=dilation), key=lambda row: row.loss / row.least)
-        more = percent_at_most(worst.loss / worst.least - 1)
-        parts.append(f"{more} with {dilation:g} ({worst.places} places, {worst.ground})")
-    exact = where(rows, kind=EXACT)
-    return unchecked(
-        _ABSTRACT,
-        "The loss does not grow significantly.",
-        "The abstract gives no number and no dilation. Here the loss is above the least one by at most "
-        f"{', '.join(parts)}. Without a spanner it is within "
-        f"{percent_at_most(max(row.loss / row.least for row in exact) - 1)} of the least one.",
-        quote="without affecting significantly the utility of the generated mechanism",
-    )
-
-
-def _attacker(rows: Sequence[SpannerRow]) -> PaperClaim:
-    """Judge by the proved bracket of the optimum: its error is the least loss itself."""
-    exact = where(rows, kind=EXACT)
-    below = [row for row in exact if row.error_best < row.least * (1 - _ROUNDED)]
-    worst = min(exact, key=lambda row: row.error_best / row.loss)
-    return judged(
-        _ABSTRACT,
-        "Where loss and error are one distance, the optimal mechanism forces an error of its loss, the maximum.",
-        not below,
-        f"In {len(exact) - len(below)} of {len(exact)} designs the error of the best attacker is between the "
-        f"proved bounds of the least loss. Most apart are a loss of {at_most(worst.loss, 5)} km and an error of "
-        f"{at_least(worst.error_best, 5)} km ({worst.places} places, {worst.ground}); the least loss is at least "
-        f"{at_least(worst.least, 5)} km.",
-        quote="the mechanism so constructed is optimal also in the sense of Shokri et al.",
-    )
+    return powers
 
 
 def spanner_table(rows: Sequence[SpannerRow]) -> str:
