@@ -45,15 +45,13 @@ class NoiseRow:
 
 @dataclass(frozen=True, slots=True)
 class DrawRow:
-    """Drawn integer noise at sensitivity 1: its mean size and its share within one scale, also in closed form."""
+    """Drawn integer noise at sensitivity 1: its mean size, also in closed form."""
 
     epsilon: float
     seed: int
     draws: int
     absolute: float
     absolute_closed: float
-    near: float
-    near_closed: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +104,7 @@ def draw_rows(seed: int, draws: int) -> list[DrawRow]:
     for epsilon in EPSILONS:
         noise = DiscreteLaplace(epsilon)
         drawn = simulator(noise, seed=seed).draw(np.zeros(draws, dtype=np.int64))
-        within = math.floor(1 / noise.epsilon)
-        found.append(
-            DrawRow(
-                noise.epsilon,
-                seed,
-                draws,
-                float(np.abs(drawn).mean()),
-                noise.absolute,
-                float((np.abs(drawn) <= within).mean()),
-                1 - 2 * noise.tail(within + 1),
-            )
-        )
+        found.append(DrawRow(noise.epsilon, seed, draws, float(np.abs(drawn).mean()), noise.absolute))
     return found
 
 
