@@ -177,15 +177,10 @@ def chance_within(
     The upper bound is proved: the plane is covered by squares, and a guess in a square of half-diagonal c is
     within the radius of no point that the middle of the square is not within radius + c of. Squares that could
     hold a better guess are quartered. The lower bound is achieved by middles of squares. The radius is on the
-    ground; the stretch of the plane is on the safe side in both bounds. Raises `InputError` if the secrets are not
-    places, or the radius is not positive or too large for a plane. Raises `DataError` if no visit is inside.
-
-    Args:
-        mechanism: A mechanism whose secrets are cells or the vertices of a lattice.
-        visits: As for `true_place`.
-        radius: A length, such as ``"500 m"``; a Python number is in metres.
-        user: Only this user's visits.
-        tolerance: The search ends where the answer is known up to this share of it, or after 60,000 squares.
+    ground; the stretch of the plane is on the safe side in both bounds. Visits and user are as for `true_place`;
+    the radius is a length such as ``"500 m"``, and a Python number is in metres. The search ends where the answer
+    is known up to the tolerance, as a share of it, or after 60,000 squares. Raises `InputError` if the secrets are
+    not places, or the radius is not positive or too large for a plane. Raises `DataError` if no visit is inside.
 
     Source:
         docs/proofs/within-radius.md.
@@ -224,16 +219,9 @@ def chance_of_points(
 ) -> Bracket:
     """Return how often the best attacker's guess is within a radius of weighted points; see `chance_within`.
 
-    Raises `InputError` if the radius is too large for a plane.
-
-    Args:
-        points: The true points, and the secrets for which they are taken.
-        channel: p(o|s), array (secrets, observables).
-        reach: The radius in metres, above 0.
-        plane: The plane of the points.
-        off: A bound of the sum of the errors of one secret's probabilities.
-        tolerance: The search ends where the answer is known up to this share of it,
-        squares: or after so many squares.
+    The channel is p(o|s), array (secrets, observables), each secret's probabilities off by at most ``off`` in sum,
+    and the reach is in metres, above 0. The search ends at the tolerance, as a share of the answer, or after so
+    many squares. Raises `InputError` if the radius is too large for a plane.
     """
     farthest = points.reach * (1 + _RELATIVE) + reach
     if not farthest <= 1000 * LIMIT_KM:
@@ -252,10 +240,7 @@ def chance_of_points(
 def _cover(
     points: TruePoints, matrix: Floats, least: float, most: float, tolerance: float, most_squares: int
 ) -> tuple[float, float]:
-    """Return the success of guesses within the lesser radius, and a bound of any guess's within the larger.
-
-    Radii are in metres. The search ends at the tolerance, a relative width, or after ``most_squares``.
-    """
+    """Return the success of guesses within the lesser radius, and a bound of any guess's within the larger."""
     low, high = points.xy.min(axis=0), points.xy.max(axis=0)
     # Guesses outside the hull of the points are no better than the nearest inside.
     squares, side = ((low + high) / 2)[None, :], max(float((high - low).max()), least, 1e-3) * (1 + _RELATIVE)

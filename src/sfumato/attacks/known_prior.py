@@ -165,8 +165,7 @@ def optimal(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
     Each report has one guess. Guesses whose errors differ by less than rounding are tied, and the first in order
     is taken. For a report that is impossible under the prior it is the best guess without any report. With the
     Hamming distance it is the guess of maximum a posteriori probability, and its error the Bayes error. The error
-    is the mechanism's distortion privacy. Raises `InputError` if the prior or the distance does not fit the
-    mechanism.
+    is the mechanism's distortion privacy.
 
     Args:
         mechanism: The mechanism that is attacked.
@@ -253,7 +252,7 @@ def blind(prior: Prior, distance: AnyLoss) -> Attack:
     error = min over g of sum over s of prior(s) d(g, s)
 
     It is the baseline of every attack: the largest distortion privacy that any mechanism can give. Arguments are
-    those of `optimal`. Raises `InputError` if the distance does not fit the prior.
+    those of `optimal`.
     """
     return replace(optimal(silence(prior), prior, distance), name="blind")
 
@@ -289,8 +288,6 @@ class Goals:
 
 def goals(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Goals:
     """Return the best attacks for both goals, with and without the report; arguments are those of `optimal`.
-
-    Raises `InputError` if the prior or the distance does not fit the mechanism.
 
     Source:
         Shokri, "Privacy Games", equation 19, with the distance and with the Hamming distance.
@@ -362,8 +359,7 @@ def misinformed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, belief: 
     The belief may know less than the truth (a population's prior against one user) or claim more than is true
     (`Prior.sharpened`: overconfident of home and work). A false belief never lowers the error below that of the
     optimal attack. For a report that is impossible under the belief, the guess is the belief's best one without
-    any report. An attacker who knows more is `informed`. The other arguments are those of `optimal`. Raises
-    `InputError` if a prior or the distance does not fit the mechanism.
+    any report. An attacker who knows more is `informed`. The other arguments are those of `optimal`.
 
     Source:
         Shokri, "Privacy Games", section 9.2, with the true prior as the sharper one and the design's as the

@@ -280,10 +280,8 @@ def _fit(model: Any, examples: Examples) -> Fitted:
 class Confusion:
     """The number of guesses of each secret for each true one.
 
-    Raises `InputError` if the array is not square, empty of counts, or has an entry that is negative or not whole.
-
-    Args:
-        counts: Array (secrets, guesses) of whole numbers: the guesses y where x was true in row x, column y.
+    Row x and column y of the array (secrets, guesses) count the guesses y where x was true. Raises `InputError` if
+    the array is not square, empty of counts, or has an entry that is negative or not whole.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equations 18 to 22.
@@ -426,15 +424,9 @@ def learned(
 ) -> LearnedAttack:
     """Return an attack learned from examples and judged on others.
 
-    Raises `InputError` if there are too few examples. Raises `MissingExtraError` if the rule's library is not
-    installed.
-
-    Args:
-        examples: Secrets and their reports.
-        rule: How to learn.
-        held_out: The examples that judge; by default a random part of those given.
-        share: The part that learns, where none are held out.
-        seed: For studies: makes the split and the rule reproducible.
+    Held-out examples judge; by default they are a random part of those given, of which the share learns. A seed,
+    for studies, makes the split and the rule reproducible. Raises `InputError` if there are too few examples.
+    Raises `MissingExtraError` if the rule's library is not installed.
 
     Source:
         Cherubin, Chatzikokolakis and Palamidessi, S&P 2019.

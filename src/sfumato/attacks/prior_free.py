@@ -153,8 +153,7 @@ def unweighted(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack
     """Return the attack of least summed error, in which every secret counts the same.
 
     The strategy minimises the sum over s, o, g of p(o|s) q(g|o) d(g, s), which is to believe in the uniform prior.
-    It ignores the true prior, which averages the error. Arguments are those of `optimal`. Raises `InputError` if
-    the prior or the distance does not fit the mechanism.
+    It ignores the true prior, which averages the error. Arguments are those of `optimal`.
 
     Source:
         Shokri, "Privacy Games", equation 27.

@@ -116,7 +116,8 @@ def power_sum(p: Floats, q: Floats, order: float) -> Floats:
 class Divergence(ABC):
     """A measure D(p || q) of how far a distribution p is from another one, q.
 
-    Zero against zero adds nothing, 0 ln 0 is 0, and a divergence may be ``inf``.
+    Zero against zero adds nothing, 0 ln 0 is 0, and a divergence may be ``inf``. Methods raise `InputError` if an
+    argument is not a distribution, or shapes do not go together.
     """
 
     __slots__ = ()
@@ -132,26 +133,17 @@ class Divergence(ABC):
 
     @final
     def __call__(self, p: Rows, q: Rows) -> float:
-        """Return D(p || q) of two distributions, arrays (m,) or priors.
-
-        Raises `InputError` if either is not a distribution, or their lengths differ.
-        """
+        """Return D(p || q) of two distributions, arrays (m,) or priors."""
         return float(self._between(*single(p, q)))
 
     @final
     def rows(self, p: Rows, q: Rows) -> Floats:
-        """Return D of many pairs of distributions, arrays (..., m) whose leading axes broadcast; array (...).
-
-        Raises `InputError` if an array holds no distributions, or they do not go together.
-        """
+        """Return D of many pairs of distributions, arrays (..., m) whose leading axes broadcast; array (...)."""
         return np.asarray(self._between(*pair(p, q)))
 
     @final
     def pairwise(self, rows: Rows) -> Floats:
-        """Return D(rows[s] || rows[t]) for all s and t, array (n, n), of a mechanism or an array (n, m).
-
-        Raises `InputError` if the array has another shape, or holds no distributions.
-        """
+        """Return D(rows[s] || rows[t]) for all s and t, array (n, n), of a mechanism or an array (n, m)."""
         array = distributions(rows, "the rows")
         if array.ndim != 2:
             raise InputError(f"the rows have shape {array.shape}.", "pass an array of secrets x observables.")

@@ -56,7 +56,8 @@ class Profile:
 
     is convex, falling and piecewise linear in e**epsilon, and bends only at the logarithms of the likelihood
     ratios. Values between vertices and the inverse are therefore exact, up to rounding. Raises `InputError` if
-    either argument is not a distribution, or their lengths differ.
+    either argument is not a distribution, or their lengths differ; methods, if an epsilon or a delta is NaN, or a
+    delta negative.
 
     Attributes:
         epsilons: Array (k,), the distinct finite logarithms of p/q, rising.
@@ -94,10 +95,7 @@ class Profile:
         return f"Profile with {len(self.epsilons)} vertices, delta {self.delta(0.0).item():.4g} at epsilon 0"
 
     def delta(self, epsilon: ArrayLike) -> Floats:
-        """Return the least delta for each epsilon (numbers or infinities), array of the same shape.
-
-        Raises `InputError` if an epsilon is NaN.
-        """
+        """Return the least delta for each epsilon (numbers or infinities), array of the same shape."""
         at = numbers(epsilon, "epsilon")
         if np.isnan(at).any():
             raise InputError("an epsilon is NaN.", "pass numbers, such as 0.5.")
@@ -114,7 +112,7 @@ class Profile:
         """Return the least epsilon for each delta, array of the same shape.
 
         It may be negative, is ``-inf`` where delta is at least the total, and ``inf`` where delta is below the
-        limit. Raises `InputError` if a delta is negative or NaN.
+        limit.
         """
         at = numbers(delta, "delta")
         if not (at >= 0).all():

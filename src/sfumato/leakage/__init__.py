@@ -1,4 +1,7 @@
-"""Leakage: what a report reveals about the secret, as the chance of a right guess, as gain and in bits."""
+"""Leakage: what a report reveals about the secret, as the chance of a right guess, as gain and in bits.
+
+Functions raise `InputError` if a prior or a gain does not fit the mechanism.
+"""
 
 from ..core.arguments import attach_stub
 

@@ -140,7 +140,8 @@ def _of_gains(mechanism: Mechanism, prior: Prior) -> AdditiveCapacity:
     lower = float((joint * gains).sum() - (prior.probabilities @ gains).max())
     above = np.take_along_axis(likelihoods, _last(starts < share), axis=0)[0]
     below = np.take_along_axis(likelihoods, _last(starts <= share), axis=0)[0]
-    q = _of_sum_one(below, above)
+    low, high = below.sum(), above.sum()  # at most one, and at least one
+    q = below + (above - below) * ((1 - low) / (high - low)) if high > low else below / low
     upper = float((prior.probabilities @ np.maximum(mechanism.matrix - q, 0.0)).sum())
     lower = max(lower, 0.0)
     return AdditiveCapacity(Bracket(lower, lower, max(lower, upper)), prior, readonly(gains.T.copy()))
@@ -149,13 +150,6 @@ def _of_gains(mechanism: Mechanism, prior: Prior) -> AdditiveCapacity:
 def _last(chosen: Bools) -> Positions:
     """Return the position of the last True of each column, or 0, array (1, m)."""
     return np.asarray(np.maximum(chosen.sum(axis=0, keepdims=True) - 1, 0))
-
-
-def _of_sum_one(below: Floats, above: Floats) -> Floats:
-    """Return the mixture of sum 1 of two vectors, one of sum at most 1 and one of at least 1."""
-    low, high = below.sum(), above.sum()
-    mixture: Floats = below + (above - below) * ((1 - low) / (high - low)) if high > low else below / low
-    return mixture
 
 
 def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: float = 60.0) -> AdditiveCapacity:

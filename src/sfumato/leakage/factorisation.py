@@ -143,7 +143,10 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
     gain = np.where(p > 0, prices / np.maximum(p, _TINY), 0.0)
     gain = np.minimum(gain / max(1.0, float(gain.max()) if prior is None else 1.0), 1.0)
     upper = _left(mechanism, other, processing, prior)
-    lower = _gain_bound(mechanism, other, _whole((gain * p).T), prior)
+    # With a prior the weights are at most it; without one, their maximum over guesses is the prior.
+    weighted = _whole((gain * p).T)
+    total = _SCALE if prior is not None else int(weighted.max(axis=0).sum())
+    lower = max(float_below(_separation(mechanism, other, weighted) / total), 0.0) if total else 0.0
     if lower == 0:
         gain = np.zeros_like(gain)
     return Factorisation(processing, Bracket(lower, upper, upper), believed, readonly(gain.T.copy()))
@@ -195,13 +198,6 @@ def _left(mechanism: Mechanism, first: Mechanism, second: Mechanism, prior: Prio
         return float_above(Fraction(int(each.max()), 2**bits))
     parts = (Fraction(p) * int(left) for p, left in zip(prior.probabilities.tolist(), each, strict=True))
     return float_above(sum(parts, Fraction(0)) / 2**bits)
-
-
-def _gain_bound(mechanism: Mechanism, other: Mechanism, weighted: Whole, prior: Prior | None) -> float:
-    """Return the least distance that prior times gain, integers (guesses, secrets), proves, rounded down."""
-    # With a prior they are at most it; without one, their maximum over guesses is the prior.
-    total = _SCALE if prior is not None else int(weighted.max(axis=0).sum())
-    return max(float_below(_separation(mechanism, other, weighted) / total), 0.0) if total else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -22,8 +22,7 @@ def mutual_information_bits(mechanism: Mechanism, prior: Prior) -> float:
 
     I(S; O) = sum over s, o of prior(s) p(o|s) log2(p(o|s) / p(o))
 
-    All terms of the sum are non-negative, so weak leakage keeps its digits. Raises `InputError` if the prior does
-    not fit the mechanism.
+    All terms of the sum are non-negative, so weak leakage keeps its digits.
 
     Source:
         Cover and Thomas, "Elements of Information Theory", section 2.3.
@@ -37,8 +36,6 @@ def conditional_entropy_bits(mechanism: Mechanism, prior: Prior) -> float:
     """Return the remaining entropy of the secret after the report, in bits.
 
     H(S|O) = - sum over s, o of prior(s) p(o|s) log2 p(s|o)
-
-    Raises `InputError` if the prior does not fit the mechanism.
 
     Source:
         Cover and Thomas, section 2.2; a measure of location privacy in Oya, Troncoso and Perez-Gonzalez, CCS 2017.

@@ -22,7 +22,7 @@ from ..core.immutable import CompactRepr
 from ..core.naming import label_phrase
 from ..rounding import Logarithm, at_most, factor_at_most, log_below
 from .relation import related
-from .rows import AnyMechanism, listed, rows_equal
+from .rows import AnyMechanism, check_delta, check_epsilon, listed, rows_equal
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -131,6 +131,12 @@ class Notion(ABC):
     on_request: ClassVar[bool] = False
     limit: ClassVar[str] = ""
     certainty: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        """Check the fixed delta or epsilon."""
+        for name, check in (("delta", check_delta), ("epsilon", check_epsilon)):
+            if hasattr(self, name):
+                check(getattr(self, name))
 
     @final
     @property

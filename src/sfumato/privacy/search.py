@@ -249,26 +249,19 @@ def divergence_limits(divergence: Divergence, matrix: Floats) -> Limits | None:
     if divergence == HELLINGER:
         roots = np.sqrt(matrix)
         return Limits(lambda rows: 1 - roots[rows] @ roots.T + _SLACK)
-    if divergence in (KL, REVERSE_KL):
+    if divergence in (KL, REVERSE_KL) or (isinstance(divergence, Renyi) and divergence.order <= 1):
         return _mean_limits(matrix, turned=divergence == REVERSE_KL)
     if isinstance(divergence, HockeyStick) and divergence.epsilon >= 0:
         return affinity_limits(matrix, math.exp(min(divergence.epsilon, _LARGEST)))
     if divergence == CHI_SQUARED and holds_powers(matrix, 2.0):
         squares = power_sums(matrix, 2.0)
         return Limits(lambda rows: squares(rows) - 1)
-    if isinstance(divergence, Renyi):
-        return _renyi_limits(matrix, divergence.order)
-    return None
-
-
-def _renyi_limits(matrix: Floats, order: float) -> Limits:
-    """Return bounds of the Rényi divergence of an order, which grows with the order."""
-    if order <= 1:
-        return _mean_limits(matrix)
-    if not holds_powers(matrix, order):
-        return ratio_limits(matrix)
-    sums = power_sums(matrix, order)
-    return Limits(lambda rows: np.log(np.maximum(sums(rows), 1.0)) / (order - 1))
+    if not isinstance(divergence, Renyi):
+        return None
+    if not holds_powers(matrix, divergence.order):
+        return ratio_limits(matrix)  # the divergence grows with the order
+    excess, sums = divergence.order - 1, power_sums(matrix, divergence.order)
+    return Limits(lambda rows: np.log(np.maximum(sums(rows), 1.0)) / excess)
 
 
 def holds_powers(matrix: Floats, order: float) -> bool:

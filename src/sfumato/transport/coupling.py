@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -386,13 +386,6 @@ class Tree:
         self._hang(*((a, b) if from_row else (b, a)), cost)
 
 
-class Layer(NamedTuple):
-    """The potentials of one layer: u + v <= cost on all pairs that the layers above allow."""
-
-    u: Floats
-    v: Floats
-
-
 class TransportProblem:
     """Two distributions, cut to their supports, and the tree that couples them."""
 
@@ -415,18 +408,18 @@ class TransportProblem:
         self._tree = Tree(*self._masses, order)
         return self._tree
 
-    def solve(self, costs: Sequence[Floats]) -> list[Layer]:
+    def solve(self, costs: Sequence[Floats]) -> list[tuple[Floats, Floats]]:
         """Minimise the expected first cost, then the second among the optima of the first, and so on.
 
         Costs are finite arrays between the supports; all but the last are 0 or 1, so that their potentials are
-        exact.
+        exact. The potentials of each layer are returned: u + v <= cost on all pairs that the layers above allow.
         """
         tree = self._tree or self.begin(costs[0] * (1 + costs[-1].max(initial=0.0)) + costs[-1])
         allowed: Bools | None = None
         layers = []
         for cost in costs:
             u, v = tree.minimise(cost, allowed)
-            layers.append(Layer(u, v))
+            layers.append((u, v))
             if len(layers) < len(costs):
                 tight = cost - u[:, None] - v == 0
                 allowed = tight if allowed is None else allowed & tight

@@ -20,7 +20,6 @@ from .coupling import (
     Coupling,
     Distances,
     Distribution,
-    Layer,
     TransportProblem,
     check_tolerance,
     distances_between,
@@ -62,15 +61,10 @@ def wasserstein(
     W_inf = min over couplings of the largest d(x, x') that carries mass
 
     The masses are the exact proportions of the given floats. Pivots on integers find a vertex, so rounding adds no
-    entries to its support. Costs are floats. Raises `InputError` if an argument is not a distribution, does not
-    fit, or p is below 1.
-
-    Args:
-        first: Array (n,), or a prior.
-        second: Array (m,), or a prior.
-        distances: Array (n, m), or a metric if both live on its values; ``inf`` is allowed.
-        p: At least 1, or ``inf``; p = 1 is the earth mover's distance.
-        tolerance: Mass that may be left out as the rounding of the distributions; 0 leaves out nothing.
+    entries to its support. Costs are floats. The distances are an array (n, m), or a metric if both live on its
+    values; ``inf`` is allowed. The order p is 1 for the earth mover's distance, and at most ``inf``. The tolerance
+    is the mass that may be left out as the rounding of the distributions; 0 leaves out nothing. Raises
+    `InputError` if an argument is not a distribution, does not fit, or p is below 1.
 
     Example:
         >>> import numpy as np
@@ -128,23 +122,27 @@ def _root_error(value: float, p: float) -> float:
 
 
 def _dual(
-    problem: TransportProblem, cost: Floats, beyond: Bools, layers: list[Layer], ignored: float, error: float
+    problem: TransportProblem,
+    cost: Floats,
+    beyond: Bools,
+    layers: list[tuple[Floats, Floats]],
+    ignored: float,
+    error: float,
 ) -> float:
     """Return a proved lower bound, at least 0, of the expected cost over the pairs that are not beyond."""
     # Potentials feasible for these pairs, and at most ``height`` on those beyond, cost at most what the pairs do
     # plus the height of the ignored mass.
-    last = layers[-1]
-    u, height = last.u, 0.0
+    (u, v), height = layers[-1], 0.0
     if len(layers) > 1:
         # Pairs that the first layer shuts out may undercut u + v. A multiple of the first
         # layer's potentials lifts them; it costs nothing where no mass must go beyond.
-        first = layers[0]
-        slack = -first.u[:, None] - first.v
-        sums = last.u[:, None] + last.v
+        first, other = layers[0]
+        slack = -first[:, None] - other
+        sums = u[:, None] + v
         shut = ~beyond & (slack > 0)
         excess = np.where(shut, sums - cost, 0.0)
         lift = float(np.maximum(excess / np.where(shut, slack, 1.0), 0.0).max())
-        u, height = u + lift * first.u, lift + max(float(sums.max()), 0.0)
+        u, height = u + lift * first, lift + max(float(sums.max()), 0.0)
     v = np.min(np.where(beyond, height if problem.uses(beyond) else np.inf, cost) - u[:, None], axis=0)
     a, b = problem.first[problem.rows], problem.second[problem.columns]
     a, b = a / a.sum(), b / b.sum()
@@ -226,15 +224,9 @@ def lifting(
     Phi# = {(mu, mu') : a coupling of mu and mu' has its support in Phi}
 
     If an algorithm is (epsilon, delta)-private for the pairs of Phi, its lifting is (epsilon, delta +
-    outside)-private for this pair, in this order. Raises `InputError` if an argument is not a distribution or
-    relation, or does not fit.
-
-    Args:
-        relation: Array (n, m) of truths, True at the pairs of Phi.
-        first: Array (n,), or a prior.
-        second: Array (m,), or a prior.
-        tolerance: Mass outside the relation that counts as rounding of the distributions; 0 decides for exactly
-            the given floats.
+    outside)-private for this pair, in this order. The relation is an array (n, m), True at the pairs of Phi. Mass
+    outside it up to the tolerance counts as rounding of the distributions; 0 decides for exactly the given floats.
+    Raises `InputError` if an argument is not a distribution or relation, or does not fit.
 
     Example:
         >>> import numpy as np
@@ -250,7 +242,7 @@ def lifting(
     check_tolerance(tolerance)
     problem = TransportProblem(first, second)
     inside = problem.cut(relation_between(relation, problem.shape))
-    return _answer(problem, inside, problem.solve([(~inside).astype(np.float64)])[0], tolerance)
+    return _answer(problem, inside, problem.solve([(~inside).astype(np.float64)])[0][0], tolerance)
 
 
 def optimal_lifting(
@@ -283,22 +275,22 @@ def optimal_lifting(
     inside = problem.cut(relation_between(relation, problem.shape))
     if np.isinf(p):
         inside = inside & (d <= best.value)
-        answer = _answer(problem, inside, problem.solve([(~inside).astype(np.float64)])[0], tolerance)
+        answer = _answer(problem, inside, problem.solve([(~inside).astype(np.float64)])[0][0], tolerance)
         restricted = best.value if answer.holds else float("inf")
         return OptimalLifting(answer.holds, answer, best, restricted, answer.coupling)
     cost, beyond, top = powers(d, p)
     inside = inside & ~beyond
     layers = problem.solve([(~inside).astype(np.float64), cost])
-    answer = _answer(problem, inside, layers[0], tolerance)
+    answer = _answer(problem, inside, layers[0][0], tolerance)
     least = problem.expected(cost)
     excess = least - (best.value / top) ** p if top > 0 else 0.0
     restricted = top * least ** (1 / p) if answer.holds else float("inf")
     return OptimalLifting(answer.holds and excess <= tolerance, answer, best, restricted, answer.coupling)
 
 
-def _answer(problem: TransportProblem, inside: Bools, layer: Layer, tolerance: float) -> Lifting:
+def _answer(problem: TransportProblem, inside: Bools, potentials: Floats, tolerance: float) -> Lifting:
     outside = problem.mass(~inside)
     holds = outside <= tolerance
     # Potentials of costs 0 and 1 take two neighbouring values on each side (docs/proofs/lifting.md).
-    violated = np.zeros(0, np.intp) if holds else problem.rows[layer.u == layer.u.max()]
+    violated = np.zeros(0, np.intp) if holds else problem.rows[potentials == potentials.max()]
     return Lifting(holds, problem.coupling(), outside, readonly(violated))

@@ -158,8 +158,13 @@ def convert(given: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str,
         >>> convert(Claim("gaussian", mu=1.0), to="differential-privacy", epsilon=1.0)
         Derivation of differential privacy with epsilon 1, delta 0.126937, of any two secrets by gaussian-to-dp
     """
-    start = Claim.of(given)
-    goal = _goal(to, wanted)
+    start, names = Claim.of(given), Claim.names(to)
+    for name, value in wanted.items():
+        if name not in names:
+            raise InputError(f"{described(to).title} has no parameter {name!r}.", f"it has {', '.join(names)}.")
+        if name in described(to).numbers and not (isinstance(value, int | float) and value >= 0):
+            raise InputError(f"{name} was given as {value!r}.", "pass a number of at least 0.")
+    goal = Goal(to, {name: value for name, value in wanted.items() if value is not None})
     chains, refusals = _reachable(start, goal)
     fitting = [chain for chain in chains if chain.claim.notion == to and chain.claim.meets(goal.given)]
     if not fitting:
@@ -167,16 +172,6 @@ def convert(given: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str,
     best = min(fitting, key=lambda chain: _order(chain, goal))
     context = {name: value for name, value in goal.given.items() if name in best.claim.context}
     return Derivation(start, best.claim.with_values(**context), best.edges, best.steps)
-
-
-def _goal(to: str, wanted: dict[str, object]) -> Goal:
-    names = Claim.names(to)
-    for name, value in wanted.items():
-        if name not in names:
-            raise InputError(f"{described(to).title} has no parameter {name!r}.", f"it has {', '.join(names)}.")
-        if name in described(to).numbers and not (isinstance(value, int | float) and value >= 0):
-            raise InputError(f"{name} was given as {value!r}.", "pass a number of at least 0.")
-    return Goal(to, {name: value for name, value in wanted.items() if value is not None})
 
 
 def _reachable(start: Claim, goal: Goal) -> tuple[list[Derivation], list[tuple[Edge, Refusal]]]:

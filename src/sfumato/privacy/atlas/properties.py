@@ -97,8 +97,7 @@ def counting() -> Counterexample:
     )
 
 
-def merged_rare() -> Counterexample:
-    """Return a mechanism whose rare bad report, merged with a good one, becomes a less rare bad report."""
+def _merged_rare() -> Counterexample:
     rows = np.array([[0.05, 0.0625, 0.8875], [0.0, 0.0625, 0.9375]])
     return Counterexample(
         "a report that gives the secret away has probability .05; merged with a harmless report it is bad with "
@@ -109,8 +108,7 @@ def merged_rare() -> Counterexample:
     )
 
 
-def mixed_rare() -> Counterexample:
-    """Return two mechanisms and their mixture, in which a bad report is less rare."""
+def _mixed_rare() -> Counterexample:
     leaky = np.array([[0.1, 0.12, 0.78], [0.0, 0.12, 0.88]])
     # The harmless mechanism adds its mass to the bad report of the other.
     harmless = np.array([[0.12, 0.1, 0.78], [0.12, 0.1, 0.78]])
@@ -123,8 +121,7 @@ def mixed_rare() -> Counterexample:
     )
 
 
-def shifted_ranges() -> Counterexample:
-    """Return two mechanisms whose losses lie on different sides of 0, and their mixture."""
+def _shifted_ranges() -> Counterexample:
     low = np.array([[0.9, 0.1, 0.0, 0.0], [0.875, 0.125, 0.0, 0.0]])
     rise = np.array([[0.0, 0.0, 0.125, 0.875], [0.0, 0.0, 0.1, 0.9]])
     return Counterexample(
@@ -140,8 +137,7 @@ _LEFT: Final = np.array([4.0, 1.0, 1.0, 0.25])  # of x, N(x), x', N(x')
 _SEMANTIC: Final = SemanticPrivacy(np.array([[1, -1, 3, -1]]))
 
 
-def merged_by_chance() -> Counterexample:
-    """Return a mechanism that random processing makes less semantically private."""
+def _merged_by_chance() -> Counterexample:
     first, second = 0.004 * _LEFT, np.full(4, 0.04)
     rows = np.column_stack([first, second, 1 - first - second])
     blur = np.array([[1.0, 0.0], [0.1, 0.9], [0.0, 1.0]])
@@ -153,8 +149,7 @@ def merged_by_chance() -> Counterexample:
     )
 
 
-def mixed_semantics() -> Counterexample:
-    """Return two mechanisms, nearly perfect by semantic privacy, and their mixture, which is not."""
+def _mixed_semantics() -> Counterexample:
     first, second = 0.004 * _LEFT, np.full(4, 0.004)
     rows = [np.column_stack([each, 1 - each]) for each in (first, second)]
     return Counterexample(
@@ -166,8 +161,7 @@ def mixed_semantics() -> Counterexample:
     )
 
 
-def fed_by_impossible() -> Counterexample:
-    """Return a mechanism that, used twice, makes many pairs of reports that the default cannot make."""
+def _fed_by_impossible() -> Counterexample:
     rare = 2.0**-10
     rows = np.array([[rare, rare, 1 - 2 * rare], [rare, 0.0, 1 - rare], [1.0, 0.0, 0.0]])
     return Counterexample(
@@ -263,8 +257,8 @@ def _beliefs(key: str) -> dict[Property, PropertyAnswer]:
 PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
     "differential-privacy": _plain("epsilons add and deltas add"),
     "probabilistic-differential-privacy": _row(
-        PropertyAnswer(False, "a bad report may be merged with a good one", _HERE, merged_rare),
-        PropertyAnswer(False, "bad reports of one are fed by good ones of the other", _HERE, mixed_rare),
+        PropertyAnswer(False, "a bad report may be merged with a good one", _HERE, _merged_rare),
+        PropertyAnswer(False, "bad reports of one are fed by good ones of the other", _HERE, _mixed_rare),
         _yes("epsilons add and deltas add: bad sets are joined", _HERE, _add),
     ),
     "metric-privacy": _plain("epsilons add and deltas add, for one metric"),
@@ -284,7 +278,7 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
     ),
     "bounded-range": _row(
         _yes("likelihood ratios after the processing are averages of those before it", _OPEN),
-        PropertyAnswer(False, "the two ranges may lie on different sides of 0", _OPEN, shifted_ranges),
+        PropertyAnswer(False, "the two ranges may lie on different sides of 0", _OPEN, _shifted_ranges),
         _yes("etas add, since losses add, where no mechanism reads another's report", _OPEN, _add),
     ),
     **{key: _beliefs(key) for key in ("positive-membership", "negative-membership", "membership", "adversarial")},
@@ -300,20 +294,20 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
             "random processing may keep a part of a set; deterministic processing is safe, and so is all "
             f"processing {_DEFAULTS}",
             _OPEN,
-            merged_by_chance,
+            _merged_by_chance,
         ),
         PropertyAnswer(
             False,
             f"factors common to two records may differ in a mixture; mixtures are safe {_DEFAULTS}",
             _OPEN,
-            mixed_semantics,
+            _mixed_semantics,
         ),
         PropertyAnswer(
             False,
             "a set of pairs of reports may hold one pair that the default can make, and many that it cannot; "
             f"artanh(epsilon) adds {_DEFAULTS}",
             _OPEN,
-            fed_by_impossible,
+            _fed_by_impossible,
             _add_as("epsilon", lambda epsilon: epsilon.atanh(), lambda total: total.tanh()),
         ),
     ),

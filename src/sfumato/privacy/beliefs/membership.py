@@ -12,23 +12,10 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most, log_error, log_errors
 from ..notion import Description, Finding
-from ..rows import AnyMechanism, channel, check_delta
+from ..rows import AnyMechanism, channel
+from . import posterior as beliefs
 from .attackers import AgainstPriors, Events, Priors, events_on
-from .posterior import (
-    Chance,
-    Odds,
-    OfFacts,
-    Rated,
-    both,
-    compare_rivals,
-    downward,
-    fall,
-    gain,
-    posterior,
-    rise,
-    upward,
-    worst,
-)
+from .posterior import Chance, Odds, OfFacts, Rated
 
 _LARGEST = 700.0  # e to this is still a float
 
@@ -60,7 +47,7 @@ class EventRatio(OfFacts):
     certainty = "some report is possible only where a fact is true"
     limit = "no report is more than {factor} times as likely where a fact is true as where it is false"
 
-    _rate = staticmethod(rise)
+    _rate = staticmethod(beliefs.rise)
 
 
 @final
@@ -78,7 +65,7 @@ class FallOfEventRatio(OfFacts):
     certainty = "some report is possible only where a fact is false"
     limit = "no report is more than {factor} times as likely where a fact is false as where it is true"
 
-    _rate = staticmethod(fall)
+    _rate = staticmethod(beliefs.fall)
 
 
 @final
@@ -111,7 +98,7 @@ class PositiveMembershipPrivacy(OfFacts):
         "that it is false by more"
     )
 
-    _rate = staticmethod(upward)
+    _rate = staticmethod(beliefs.upward)
 
 
 @final
@@ -138,7 +125,7 @@ class NegativeMembershipPrivacy(OfFacts):
         "that it is false by more"
     )
 
-    _rate = staticmethod(downward)
+    _rate = staticmethod(beliefs.downward)
 
 
 @final
@@ -163,7 +150,7 @@ class MembershipPrivacy(OfFacts):
         "than {factor}"
     )
 
-    _rate = staticmethod(both)
+    _rate = staticmethod(beliefs.both)
 
 
 @final
@@ -194,18 +181,21 @@ class AdversarialPrivacy(AgainstPriors):
     delta: float = 0.0
     events: Events | None = None
 
-    def __post_init__(self) -> None:
-        check_delta(self.delta)
-
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        return worst(self, mechanism, self.events, self._rate)
+        return beliefs.worst(self, mechanism, self.events, self._rate)
 
     def _rate(self, odds: Odds) -> Rated:
-        best = _nearest_chance(_peak_of_ratio(odds.high, self.delta), odds)
-        after = posterior(best, odds.high)
+        # (posterior - delta) / p peaks at p = sqrt(delta) / (sqrt(rho - 1) (sqrt(rho) - sqrt(delta (rho - 1)))).
+        # Here rho is divided out.
+        share = -np.expm1(-np.maximum(odds.high, 0.0))  # (rho - 1) / rho
+        with np.errstate(divide="ignore", invalid="ignore"):
+            under = np.sqrt(share) * (1 - np.sqrt(self.delta * share))
+            peak = math.sqrt(self.delta) * np.exp(-odds.high) / under
+        best = _nearest_chance(np.where(np.isnan(peak), 1.0, peak), odds)
+        after = beliefs.posterior(best, odds.high)
         error = log_errors(odds.high, odds.terms) + log_error(0.0, odds.terms)
         if self.delta == 0:
-            value = gain(best, odds.high)
+            value = beliefs.gain(best, odds.high)
             upper = value + error
         else:
             with np.errstate(divide="ignore"):
@@ -253,11 +243,15 @@ class DeltaOfAdversarialPrivacy(AgainstPriors):
             raise InputError(f"epsilon {self.epsilon} is not a number from 0 to {_LARGEST:g}.", "use 0.5, say.")
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        return worst(self, mechanism, self.events, self._rate)
+        return beliefs.worst(self, mechanism, self.events, self._rate)
 
     def _rate(self, odds: Odds) -> Rated:
-        best = _nearest_chance(_peak_of_difference(odds.high, self.epsilon), odds)
-        value = posterior(best, odds.high) - math.exp(self.epsilon) * best.p
+        # p = (sqrt(rho e**-epsilon) - 1) / (rho - 1) is the peak of posterior - e**epsilon p.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            root = np.exp(-(odds.high + self.epsilon) / 2) * np.expm1((self.epsilon - odds.high) / 2)
+            peak = np.where(odds.high > self.epsilon, root / np.expm1(-odds.high), 0.0)
+        best = _nearest_chance(peak, odds)
+        value = beliefs.posterior(best, odds.high) - math.exp(self.epsilon) * best.p
         error = log_errors(odds.high, odds.terms) + log_error(self.epsilon, odds.terms)
         return Rated(value, value + 2 * error, best.p, odds.high_at, np.ones(len(value), dtype=np.bool_))
 
@@ -267,24 +261,6 @@ class DeltaOfAdversarialPrivacy(AgainstPriors):
             f"Under {self.priors}, no report makes a fact more probable than {factor_at_most(self.epsilon)} times "
             f"what it was plus {at_most(value)} (delta {at_most(value)})."
         )
-
-
-def _peak_of_ratio(log_ratio: Floats, delta: float) -> Floats:
-    """Return the p at which (posterior - delta) / p is largest, which rises before and falls after it.
-
-    p = sqrt(delta) / (sqrt(rho - 1) (sqrt(rho) - sqrt(delta (rho - 1)))), with rho divided out
-    """
-    odds = -np.expm1(-np.maximum(log_ratio, 0.0))  # (rho - 1) / rho
-    with np.errstate(divide="ignore", invalid="ignore"):
-        peak = math.sqrt(delta) * np.exp(-log_ratio) / (np.sqrt(odds) * (1 - np.sqrt(delta * odds)))
-    return np.where(np.isnan(peak), 1.0, peak)
-
-
-def _peak_of_difference(log_ratio: Floats, epsilon: float) -> Floats:
-    """Return the p = (sqrt(rho e**-epsilon) - 1) / (rho - 1) of the largest posterior - e**epsilon p."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        peak = np.exp(-(log_ratio + epsilon) / 2) * np.expm1((epsilon - log_ratio) / 2) / np.expm1(-log_ratio)
-    return np.where(log_ratio > epsilon, peak, 0.0)
 
 
 def _nearest_chance(peak: Floats, odds: Odds) -> Chance:
@@ -326,7 +302,7 @@ class NoiselessPrivacy(AgainstPriors):
     @final
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         events = events_on(self.events, len(channel(mechanism).matrix))
-        return compare_rivals(self, mechanism, *events.rivals)
+        return beliefs.compare_rivals(self, mechanism, *events.rivals)
 
 
 @final
@@ -350,7 +326,7 @@ class AposterioriNoiselessPrivacy(OfFacts):
     certainty = "some report decides a fact"
     limit = "a report multiplies or divides the probability of a value of what is hidden by at most {factor}"
 
-    _rate = staticmethod(both)
+    _rate = staticmethod(beliefs.both)
 
 
 @final
@@ -426,4 +402,4 @@ class InformationPrivacy(AgainstPriors):
     priors: Priors
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        return worst(self, mechanism, None, both)
+        return beliefs.worst(self, mechanism, None, beliefs.both)

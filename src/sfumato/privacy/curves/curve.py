@@ -146,7 +146,7 @@ class LaplaceTradeOff(Curve):
            e**-epsilon (1 - a)         above.
 
     It is above the curve of epsilon-differential privacy, so Laplace noise guarantees more than its epsilon.
-    Raises `InputError` if epsilon is negative or NaN.
+    Raises `InputError` if an epsilon is negative or NaN.
 
     Attributes:
         epsilon: The shift in scales of the noise, at least 0; ``inf`` hides nothing.
@@ -175,8 +175,7 @@ class LaplaceTradeOff(Curve):
     def delta(self, epsilon: float) -> float:
         """Return the least delta at an epsilon of at least 0, rounded up.
 
-        delta = 1 - e**((epsilon - shift) / 2) below the shift, and 0 from there on. Raises `InputError` if epsilon
-        is negative or NaN.
+        delta = 1 - e**((epsilon - shift) / 2) below the shift, and 0 from there on.
         """
         check_epsilon(epsilon)
         if epsilon >= self.epsilon:
@@ -205,7 +204,8 @@ _LEAST = 1e-300  # below it exponentials lose their digits
 class GaussianTradeOff(Curve):
     """The trade-off function of N(0, 1) against N(mu, 1): G(a) = Phi(Phi^-1(1 - a) - mu).
 
-    Raises `InputError` if mu is negative or NaN.
+    Raises `InputError` if mu is negative or NaN, and its methods if an epsilon is, or delta is
+    not between 0 and 1.
 
     Attributes:
         mu: At least 0; ``inf`` hides nothing.
@@ -224,8 +224,7 @@ class GaussianTradeOff(Curve):
     def of_epsilon(cls, epsilon: float) -> Self:
         """Return the least mu that every mechanism of epsilon-differential privacy satisfies.
 
-        mu = 2 Phi^-1(e**epsilon / (1 + e**epsilon)), attained by binary randomised response. Raises `InputError`
-        if epsilon is negative or NaN.
+        mu = 2 Phi^-1(e**epsilon / (1 + e**epsilon)), attained by binary randomised response.
         """
         check_epsilon(epsilon)
         return cls(-2 * float(ndtri_exp(-float(np.logaddexp(0.0, epsilon)))))
@@ -246,8 +245,6 @@ class GaussianTradeOff(Curve):
         """Return the least delta at an epsilon of at least 0, rounded up.
 
         delta = Phi(-epsilon/mu + mu/2) - e**epsilon Phi(-epsilon/mu - mu/2)
-
-        Raises `InputError` if epsilon is negative or NaN.
         """
         check_epsilon(epsilon)
         if self.mu == 0 or math.isinf(epsilon):
@@ -262,10 +259,7 @@ class GaussianTradeOff(Curve):
         return min(1.0, math.nextafter(delta, 1.0))
 
     def epsilon(self, delta: float) -> float:
-        """Return the least epsilon of at least 0 at a delta, rounded up.
-
-        Raises `InputError` if delta is not between 0 and 1.
-        """
+        """Return the least epsilon of at least 0 at a delta, rounded up."""
         check_delta(delta)
         if self.delta(0.0) <= delta:
             return 0.0

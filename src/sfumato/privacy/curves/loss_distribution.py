@@ -36,7 +36,7 @@ class LossDistribution:
     the errors of floating point, the Fourier transform and the ends of the lattice. The first distribution must
     look like the other one, arrays (m,). The spacing is the distance of the points, in nats: the gap between the
     bounds falls with its square and grows with the number of compositions. Raises `InputError` if p or q is not a
-    distribution, or the lattice would be too large.
+    distribution, or the lattice would be too large. Its methods raise it if delta is not between 0 and 1.
 
     Attributes:
         masses: Array (k,), the masses at the losses ``spacing * (first + i)``.
@@ -137,16 +137,12 @@ class LossDistribution:
     def epsilon_upper(self, delta: float) -> float:
         """Return a proved upper bound of the least epsilon of at least 0 at a delta.
 
-        It is ``inf`` where delta is no more than the mass of infinite losses and the lost mass. Raises
-        `InputError` if delta is not between 0 and 1.
+        It is ``inf`` where delta is no more than the mass of infinite losses and the lost mass.
         """
         return self._least_epsilon(delta, self.delta_upper, self.shift)[1]
 
     def epsilon_lower(self, delta: float) -> float:
-        """Return a proved lower bound of the least epsilon at a delta, at least 0.
-
-        Raises `InputError` if delta is not between 0 and 1.
-        """
+        """Return a proved lower bound of the least epsilon at a delta, at least 0."""
         return self._least_epsilon(delta, self.delta_lower, 0.0)[0]
 
     def _least_epsilon(self, delta: float, of: Callable[[float], float], shift: float) -> tuple[float, float]:

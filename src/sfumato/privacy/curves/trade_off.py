@@ -18,23 +18,9 @@ from ...errors import InputError
 from ...rounding import UNIT
 from ..relation import Relation, relation_on
 from ..rows import AnyMechanism, channel, check_delta, check_epsilon, pair_blocks
+from . import errors_of_tests as tests
 from .curve import Curve
-from .errors_of_tests import (
-    Errors,
-    MakeCorners,
-    below,
-    envelope,
-    errors,
-    in_order,
-    invert,
-    of_curves,
-    of_mechanism,
-    of_points,
-    of_promise,
-    of_rows,
-    steps,
-    through,
-)
+from .errors_of_tests import Errors, MakeCorners
 
 _TIE = 2.0**-46  # logarithms of ratios that differ by less, relative to the largest, are merged
 
@@ -83,12 +69,12 @@ class TradeOff(Curve):
     def __init__(self, p: Rows, q: Rows) -> None:
         first, second = single(p, q)
         null, alternative = _merged(first, second)
-        vertices = in_order(null, alternative)
+        vertices = tests.in_order(null, alternative)
         # At alpha 0 only the last point is a vertex.
         start = int(null[0] == 0)
         assign(self, **{name: readonly(values[start:]) for name, values in vertices._asdict().items()})
         assign(self, null=readonly(null), alternative=readonly(alternative), promise=None)
-        assign(self, corners=partial(of_rows, first, second))
+        assign(self, corners=partial(tests.of_rows, first, second))
 
     @classmethod
     def of(cls, mechanism: AnyMechanism, relation: Relation | None = None) -> Self:
@@ -101,10 +87,10 @@ class TradeOff(Curve):
             Dong, Roth and Su, definition 2.3 and proposition 2.4.
         """
         rows = channel(mechanism).matrix
-        best = in_order(np.ones(1), np.ones(1))
+        best = tests.in_order(np.ones(1), np.ones(1))
         for _, p, q in pair_blocks(rows, relation_on(relation, len(rows)).pairs):
-            best = _lowered(best, errors(p, q))
-        return cls(*_pair(best))._with(partial(of_mechanism, mechanism, relation))
+            best = _lowered(best, tests.errors(p, q))
+        return cls(*_pair(best))._with(partial(tests.of_mechanism, mechanism, relation))
 
     @classmethod
     def lowest(cls, curves: Iterable[Self]) -> Self:
@@ -116,7 +102,7 @@ class TradeOff(Curve):
         if not listed:
             raise InputError("no trade-off function was given.", "pass at least one.")
         best = reduce(_lowered, (curve._vertices for curve in listed))
-        return cls(*_pair(best))._with(partial(of_curves, [curve.corners for curve in listed]))
+        return cls(*_pair(best))._with(partial(tests.of_curves, [curve.corners for curve in listed]))
 
     @classmethod
     def through(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
@@ -126,8 +112,8 @@ class TradeOff(Curve):
         the curve. Both arrays are (k,), and the alphas rise. Raises `InputError` if the points do not lie on one
         trade-off function.
         """
-        polygon = cls(*_pair(through(alphas, betas)))
-        return polygon._with(partial(of_points, numbers(alphas, "alphas"), numbers(betas, "betas")))
+        polygon = cls(*_pair(tests.through(alphas, betas)))
+        return polygon._with(partial(tests.of_points, numbers(alphas, "alphas"), numbers(betas, "betas")))
 
     @classmethod
     def of_vertices(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
@@ -148,7 +134,7 @@ class TradeOff(Curve):
         if (drops[1:] * widths[:-1] > drops[:-1] * widths[1:] + 1e-12).any():
             raise InputError("the curve is not convex.", "make each step flatter than the one before.")
         curve = cls(np.array([0.0, *widths]), np.array([1.0 - y[0], *drops]))
-        return curve._with(partial(of_points, x, y))
+        return curve._with(partial(tests.of_points, x, y))
 
     @classmethod
     def below(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
@@ -158,8 +144,8 @@ class TradeOff(Curve):
         this curve everywhere. The points need not be convex; both arrays are (k,), alphas rising. Raises
         `InputError` if the arrays are not the errors of tests.
         """
-        lines = below(alphas, betas)
-        return cls(*_pair(lines))._with(partial(of_points, lines.alphas, lines.betas))
+        lines = tests.below(alphas, betas)
+        return cls(*_pair(lines))._with(partial(tests.of_points, lines.alphas, lines.betas))
 
     @classmethod
     def of_epsilon(cls, epsilon: float, delta: float = 0.0) -> Self:
@@ -178,7 +164,7 @@ class TradeOff(Curve):
         truth = np.array([(1 - delta) * lie, (1 - delta) / (1 + math.exp(-epsilon))])
         curve = cls(np.array([0.0, *truth, delta]), np.array([delta, *truth[::-1], 0.0]))
         assign(curve, promise=(epsilon, delta))
-        return curve._with(partial(of_promise, epsilon, delta))
+        return curve._with(partial(tests.of_promise, epsilon, delta))
 
     def __repr__(self) -> str:
         return f"TradeOff with {len(self.alphas)} vertices, least total error {self.least_total_error:.4g}"
@@ -196,7 +182,7 @@ class TradeOff(Curve):
     @property
     def inverse(self) -> Self:
         """The trade-off function of the exchanged pair, T(q, p): the inverse function of T(p, q)."""
-        return type(self)(self.alternative, self.null)._with(partial(invert, self.corners))
+        return type(self)(self.alternative, self.null)._with(partial(tests.invert, self.corners))
 
     @property
     def symmetrised(self) -> Self:
@@ -244,7 +230,7 @@ def _at(vertices: Errors, alpha: Floats, confidence: Floats) -> tuple[Floats, Fl
     left = np.searchsorted(vertices.alphas, alpha, side="right") - 1
     right = np.searchsorted(-vertices.confidences, -confidence, side="right") - 1
     k = np.clip(np.where(low, left, right), 0, len(vertices.alphas) - 2)
-    other = steps(vertices)[1]
+    other = tests.steps(vertices)[1]
     done = np.where(low, alpha - vertices.alphas[k], vertices.confidences[k] - confidence)
     todo = np.where(low, vertices.alphas[k + 1] - alpha, confidence - vertices.confidences[k + 1])
     width = done + todo
@@ -261,12 +247,12 @@ def _lowered(best: Errors, points: Errors) -> Errors:
     if not below.any():
         return best
     new = [np.unique(np.stack([values[below] for values in flat]), axis=1)]
-    return envelope(Errors(*np.concatenate([np.stack(best), *new], axis=1)))
+    return tests.envelope(Errors(*np.concatenate([np.stack(best), *new], axis=1)))
 
 
 def _pair(vertices: Errors) -> tuple[Floats, Floats]:
     """Return the pair of distributions whose trade-off function has these vertices."""
-    null, other = steps(vertices)
+    null, other = tests.steps(vertices)
     return np.array([0.0, *null]), np.array([vertices.powers[0], *other])
 
 

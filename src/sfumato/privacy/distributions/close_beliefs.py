@@ -244,9 +244,12 @@ def largest_excess(
     bound = search.look(undecided)
     queue = [(-bound, 0, undecided)]
     nodes = 1
-    while search.value <= enough and -queue[0][0] > search.settled(enough) and nodes < most_nodes:
+    while search.value <= enough and nodes < most_nodes:
+        if -queue[0][0] <= max(enough, search.value + 4 * search.error):
+            break
         _, _, decided = heapq.heappop(queue)
-        where = search.doubtful(decided)
+        # The open report whose chord is furthest above its excess.
+        where = int(np.argmax(np.where((decided < 0) & search.open, search.raised, -1.0)))
         for choice in (1, 0):
             child = decided.copy()
             child[where] = choice
@@ -293,14 +296,6 @@ class _Search:
         """Return the largest error of gained - factor * lost, for scores of at most top."""
         moved = self.moved[0] + self.factor * self.moved[1]
         return self.relative * (gained + self.factor * lost) + moved * top
-
-    def settled(self, enough: float) -> float:
-        """Return the bound at which the search is finished."""
-        return max(enough, self.value + 4 * self.error)
-
-    def doubtful(self, decided: NDArray[np.int8]) -> int:
-        """Return the open report whose chord is furthest above its excess."""
-        return int(np.argmax(np.where((decided < 0) & self.open, self.raised, -1.0)))
 
     def improve(self, one: Floats, two: Floats) -> None:
         """Try a pair, then the best pair for its best set of reports, repeatedly while it improves."""

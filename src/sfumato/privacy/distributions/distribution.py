@@ -21,20 +21,9 @@ from ...rounding import at_least, at_most, factor_at_most, log_error, mass_error
 from ..exact import least_factor, least_step
 from ..notion import Description, Finding
 from ..rows import AnyMechanism, check_delta
+from . import family_reports as reports
 from .family import Family, FamilyDistance, distance_on
-from .family_reports import (
-    ByDistance,
-    OfFamily,
-    add,
-    decide_in_fractions,
-    epsilon_below,
-    epsilons,
-    is_open,
-    pair_witness,
-    per_unit,
-    reports_of,
-    with_mass,
-)
+from .family_reports import ByDistance, OfFamily, reports_of
 
 
 @final
@@ -71,33 +60,31 @@ class DistributionPrivacy(OfFamily):
     family: Family
     delta: float = 0.0
 
-    def __post_init__(self) -> None:
-        check_delta(self.delta)
-
     def of_lifting(self) -> Self | None:
         """Return the notion for the whole lifting, with the mass that couplings leave out."""
         if not self.has_points:
             return None
-        return type(self)(self.family, with_mass(self.delta, float(self.family.outside.max())))
+        return type(self)(self.family, reports.with_mass(self.delta, float(self.family.outside.max())))
 
     def together(self, other: Self, first: float, second: float) -> tuple[Self, float]:
         """Return the sums of the deltas and of the values."""
         self.check_pairs(other)
-        return type(self)(self.family, min(1.0, add(self.delta, other.delta))), add(first, second)
+        return type(self)(self.family, min(1.0, reports.add(self.delta, other.delta))), reports.add(first, second)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         rows = reports_of(mechanism, self.family.distributions)
-        values, uppers = epsilons(rows, self.family.pairs, self.delta, self.family.size)
+        values, uppers = reports.epsilons(rows, self.family.pairs, self.delta, self.family.size)
         worst = int(np.argmax(values))
         p, q = rows[self.family.pairs[worst]]
-        below = epsilon_below(p, q, self.delta, self.family.size)
+        below = reports.epsilon_below(p, q, self.delta, self.family.size)
         bounds = Bracket(below, float(values[worst]), float(uppers.max()))
-        if is_open(bounds):
-            exact = decide_in_fractions(mechanism, self.family, partial(least_factor, delta=Fraction(self.delta)))
+        if reports.is_open(bounds):
+            of_pair = partial(least_factor, delta=Fraction(self.delta))
+            exact = reports.decide_in_fractions(mechanism, self.family, of_pair)
             if exact is not None:
                 bounds, worst = exact
                 p, q = rows[self.family.pairs[worst]]
-        witness = pair_witness(self.family, worst, max_divergence(p, q, self.delta).outputs)
+        witness = reports.pair_witness(self.family, worst, max_divergence(p, q, self.delta).outputs)
         return Finding.between(self, bounds, witness)
 
     def sentence(self, value: float) -> str:
@@ -142,9 +129,6 @@ class ProbabilisticDistributionPrivacy(OfFamily):
     family: Family
     delta: float
 
-    def __post_init__(self) -> None:
-        check_delta(self.delta)
-
     @property
     def ground(self) -> None:
         """None: a promise is about the pairs of its family alone."""
@@ -171,12 +155,12 @@ class ProbabilisticDistributionPrivacy(OfFamily):
         below = steps[1][worst] - log_error(steps[1][worst], family.size)
         bounds = Bracket(max(0.0, below), value, upper + log_error(upper, family.size))
         if steps[1][worst] < upper or upper == 0:  # delta is near to a step, or the least epsilon to 0
-            exact = decide_in_fractions(mechanism, family, partial(least_step, delta=Fraction(self.delta)))
+            exact = reports.decide_in_fractions(mechanism, family, partial(least_step, delta=Fraction(self.delta)))
             if exact is not None:
                 bounds, worst = exact
                 p, q = rows[family.pairs[worst]]
                 aside = _beyond(p, q, bounds.value)
-        return Finding.between(self, bounds, pair_witness(family, worst, readonly(aside)))
+        return Finding.between(self, bounds, reports.pair_witness(family, worst, readonly(aside)))
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
@@ -247,37 +231,39 @@ class MetricDistributionPrivacy(ByDistance):
         """Return the notion for all pairs at finite distance, with the mass that couplings leave out."""
         if not self.has_points_apart(math.inf):
             return None
-        return type(self)(self.family, self.distance, with_mass(self.delta, float(self.distance.ignored.max())))
+        delta = reports.with_mass(self.delta, float(self.distance.ignored.max()))
+        return type(self)(self.family, self.distance, delta)
 
     def together(self, other: Self, first: float, second: float) -> tuple[Self, float]:
         """Return the sums of the deltas and of the values, for the same distance."""
         self.check_pairs(other)
         self.check_distance(other)
-        return type(self)(self.family, self.distance, min(1.0, add(self.delta, other.delta))), add(first, second)
+        delta = min(1.0, reports.add(self.delta, other.delta))
+        return type(self)(self.family, self.distance, delta), reports.add(first, second)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         family, pairs = self.family, self.family.pairs
         rows = reports_of(mechanism, family.distributions)
-        values, uppers = epsilons(rows, pairs, self.delta, family.size)
+        values, uppers = reports.epsilons(rows, pairs, self.delta, family.size)
         far, near = self.between
         same, apart = self.at_no_distance(mechanism)
         values[same] = uppers[same] = 0.0
         if self.delta == 0:
             apart = apart[far[apart] == 0]
             values[apart] = uppers[apart] = math.inf
-        values, uppers = per_unit(values, far), per_unit(uppers, near) * (1 + 2.0**-51)
+        values, uppers = reports.per_unit(values, far), reports.per_unit(uppers, near) * (1 + 2.0**-51)
         worst = int(np.argmax(values))
         p, q = rows[pairs[worst]]
-        needed = np.array([epsilon_below(p, q, self.delta, family.size)])
+        needed = np.array([reports.epsilon_below(p, q, self.delta, family.size)])
         exactly = self.delta == 0 and far[worst] == 0
-        below = values[worst] if exactly else per_unit(needed, far[[worst]])[0]
+        below = values[worst] if exactly else reports.per_unit(needed, far[[worst]])[0]
         bounds = Bracket(float(below) * (1 - 2.0**-51), float(values[worst]), float(uppers.max()))
-        if is_open(bounds):
+        if reports.is_open(bounds):
             decisions = self._decided(mechanism, same)
             if decisions is not None:
                 bounds, worst = decisions
                 p, q = rows[pairs[worst]]
-        witness = pair_witness(family, worst, max_divergence(p, q, self.delta).outputs)
+        witness = reports.pair_witness(family, worst, max_divergence(p, q, self.delta).outputs)
         return Finding.between(self, bounds, witness)
 
     def _decided(self, mechanism: AnyMechanism, same: Positions) -> tuple[Bracket, int] | None:
@@ -290,8 +276,8 @@ class MetricDistributionPrivacy(ByDistance):
         if ((near == 0) & (far > 0)).any():
             return None
         factor = partial(least_factor, delta=Fraction(self.delta))
-        least = decide_in_fractions(mechanism, self.family, factor, far)
-        most = least if (far == near).all() else decide_in_fractions(mechanism, self.family, factor, near)
+        least = reports.decide_in_fractions(mechanism, self.family, factor, far)
+        most = least if (far == near).all() else reports.decide_in_fractions(mechanism, self.family, factor, near)
         if least is None or most is None:
             return None
         return Bracket(least[0].lower, least[0].lower, most[0].upper), least[1]

@@ -31,17 +31,9 @@ from ...intervals import above, exact
 from ...rounding import UNIT, at_most, log_error
 from ..notion import Description, Finding
 from ..rows import AnyMechanism
+from . import family_reports as reports
 from .family import Family, FamilyDistance, distance_on
-from .family_reports import (
-    RECOMPUTE,
-    ByDistance,
-    OfFamily,
-    add,
-    pair_witness,
-    pairwise_divergences,
-    per_unit,
-    reports_of,
-)
+from .family_reports import ByDistance, OfFamily, reports_of
 
 
 @final
@@ -81,7 +73,7 @@ class DivergenceDistributionPrivacy(OfFamily):
             x, y = exact(first), exact(second)
             return self, above(lambda: x + y + x * y)
         _check_sum(self.divergence, other.divergence)
-        return self, add(first, second)
+        return self, reports.add(first, second)
 
     def check_processing(self) -> None:
         """Raise InputError for a divergence that is not known to fall under post-processing."""
@@ -89,12 +81,12 @@ class DivergenceDistributionPrivacy(OfFamily):
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         rows = reports_of(mechanism, self.family.distributions)
-        values = pairwise_divergences(self.divergence, rows, self.family.pairs)
+        values = reports.pairwise_divergences(self.divergence, rows, self.family.pairs)
         errors = _errors(self.divergence, values, rows, self.family)
         worst = int(np.argmax(values))
         value, error = float(values[worst]), float(errors[worst])
         bounds = Bracket(value - error, value, float((values + errors).max()))
-        return Finding.between(self, bounds, pair_witness(self.family, worst))
+        return Finding.between(self, bounds, reports.pair_witness(self.family, worst))
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
@@ -155,7 +147,7 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
         self.check_pairs(other)
         self.check_distance(other)
         _check_sum(self.divergence, other.divergence)
-        return self, add(first, second)
+        return self, reports.add(first, second)
 
     def check_processing(self) -> None:
         """Raise InputError for a divergence that is not known to fall under post-processing."""
@@ -164,17 +156,17 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         family, pairs = self.family, self.family.pairs
         rows = reports_of(mechanism, family.distributions)
-        values = pairwise_divergences(self.divergence, rows, pairs)
+        values = reports.pairwise_divergences(self.divergence, rows, pairs)
         errors = _errors(self.divergence, values, rows, family)
         lowers, uppers = np.maximum(values - errors, 0.0), values + errors
         far, near = self.between
         same, _ = self.at_no_distance(mechanism)
         values[same] = lowers[same] = uppers[same] = 0.0
-        values, uppers = per_unit(values, far), per_unit(uppers, near) * (1 + 2.0**-51)
+        values, uppers = reports.per_unit(values, far), reports.per_unit(uppers, near) * (1 + 2.0**-51)
         worst = int(np.argmax(values))
-        below = float(per_unit(lowers, far)[worst]) * (1 - 2.0**-51)
+        below = float(reports.per_unit(lowers, far)[worst]) * (1 - 2.0**-51)
         bounds = Bracket(below, float(values[worst]), float(uppers.max()))
-        return Finding.between(self, bounds, pair_witness(family, worst))
+        return Finding.between(self, bounds, reports.pair_witness(family, worst))
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
@@ -199,7 +191,7 @@ def _check_sum(a: Divergence, b: Divergence) -> None:
         raise InputError(
             f"guarantees of the {a.name} and the {b.name} do not add up.",
             "those of KL, reverse KL, total variation, squared Hellinger, Rényi and max divergence do; or "
-            f"{RECOMPUTE}",
+            f"{reports.RECOMPUTE}",
         )
 
 

@@ -63,7 +63,15 @@ class Family:
         if pairs is None:
             chosen, how = _all_pairs(len(names)), _ANY
         else:
-            chosen, how = _positions(names, pairs), "the given list"
+            chosen = np.array(
+                [(_position(names, one), _position(names, two)) for one, two in pairs], dtype=np.intp
+            )
+            how = "the given list"
+            if not len(chosen) or (chosen[:, 0] == chosen[:, 1]).any():
+                raise InputError(
+                    "the pairs are empty, or one compares a distribution with itself.",
+                    "list ordered pairs of two names; both orders count separately.",
+                )
         assign(self, names=names, distributions=rows, pairs=readonly(chosen))
         assign(self, lifted_from=None, outside=readonly(np.zeros(len(chosen))), _chosen=how, _optimal=None)
 
@@ -236,16 +244,6 @@ def _named(distributions: Distributions) -> tuple[tuple[str, ...], Floats]:
 
 def _all_pairs(size: int) -> Positions:
     return np.argwhere(~np.eye(size, dtype=np.bool_))
-
-
-def _positions(names: tuple[str, ...], pairs: Iterable[tuple[str, str]]) -> Positions:
-    positions = [(_position(names, first), _position(names, second)) for first, second in pairs]
-    if not positions or any(i == j for i, j in positions):
-        raise InputError(
-            "the pairs are empty, or one compares a distribution with itself.",
-            "list ordered pairs of two names; both orders count separately.",
-        )
-    return np.array(positions, dtype=np.intp)
 
 
 def _position(names: tuple[str, ...], name: str) -> int:

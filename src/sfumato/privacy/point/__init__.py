@@ -5,7 +5,7 @@ from typing import Final
 from ..notion import notions_of
 from . import concentrated, differential, divergence, metric, probabilistic
 from .concentrated import BoundedRange, ConcentratedPrivacy
-from .differential import DeltaOfDifferentialPrivacy, DifferentialPrivacy
+from .differential import DeltaOfDifferentialPrivacy, DifferentialPrivacy, PrivacyProfile
 from .divergence import DivergenceMetricPrivacy, DivergencePrivacy, KLPrivacy, RenyiPrivacy
 from .metric import MetricDifferentialPrivacy
 from .probabilistic import (
@@ -13,7 +13,6 @@ from .probabilistic import (
     IndistinguishablePrivacy,
     ProbabilisticDifferentialPrivacy,
 )
-from .profile import PrivacyProfile
 
 NOTION_CLASSES: Final = notions_of(differential, probabilistic, metric, divergence, concentrated)
 """The notions of this package, in the order of the documentation."""

@@ -65,7 +65,7 @@ class ConcentratedPrivacy(Notion):
         for pairs in _pairs(matrix, mask, lambda: progress.upper):
             peak = progress.improve(matrix[pairs[:, 0]], matrix[pairs[:, 1]])
             if peak is not None:
-                best, order = (int(pairs[peak.row, 0]), int(pairs[peak.row, 1])), peak.order
+                best, order = (int(pairs[peak[0], 0]), int(pairs[peak[0], 1])), peak[1]
         rounding = (
             progress.upper
             - progress.value
@@ -156,11 +156,8 @@ _LEAST: Final = 1e-300
 _LIVE: Final = 2**22  # numbers per block
 
 
-class Peak(NamedTuple):
-    """The row of a block and the order of the largest value."""
-
-    row: int
-    order: float
+Peak = tuple[int, float] | None
+"""The row of a block and the order of the largest value."""
 
 
 class Moments(NamedTuple):
@@ -204,7 +201,7 @@ class Search:
         """An upper bound of g at any t for all pairs so far, up to rounding."""
         return max(self._closed, self.value * (1 + _TOLERANCE))
 
-    def improve(self, p: Floats, q: Floats) -> Peak | None:
+    def improve(self, p: Floats, q: Floats) -> Peak:
         """Return where pairs of rows, q positive where p is, last raised the value, or None."""
         with np.errstate(divide="ignore", invalid="ignore"):
             losses = np.where(p > 0, np.log(p) - np.log(q), 0.0)
@@ -238,18 +235,20 @@ class Search:
                     self._below_at_zero(part, start, span[part.row]),
                 )
                 open_part = ~proved & (part.low < top[part.row] / self.upper - 1)
-                rest.append(_halved(part.take(np.flatnonzero(open_part))))
+                left = part.take(np.flatnonzero(open_part))
+                middle = (left.low + left.high) / 2
+                rest += [left._replace(high=middle), left._replace(low=middle)]
             open_ = OpenIntervals(*(np.concatenate(column) for column in zip(*rest, strict=True)))
         if len(open_.row):  # the divergence at the larger end, which grows, over the smaller order
             far = _moments(p[open_.row], losses[open_.row], open_.high).divergence
             self._closed = max(self._closed, float((far / (1 + open_.low)).max()))
         return peak
 
-    def _raise(self, values: Floats, rows: Positions, at: Floats, peak: Peak | None) -> Peak | None:
+    def _raise(self, values: Floats, rows: Positions, at: Floats, peak: Peak) -> Peak:
         best = int(values.argmax())
         if values[best] > self.value:
             self.value = float(values[best])
-            return Peak(int(rows[best]), 1 + float(at[best]))
+            return int(rows[best]), 1 + float(at[best])
         return peak
 
     def _first(self, rows: Positions, span: Floats, top: Floats) -> OpenIntervals:
@@ -281,15 +280,6 @@ class Search:
             bend = start.variance[part.row] / 2 * np.exp(span * part.high)
             value = (start.mean[part.row] + part.high * bend) / (1 + part.high)
         return np.asarray((start.mean[part.row] <= self.upper) & (value <= self.upper))
-
-
-def _halved(part: OpenIntervals) -> OpenIntervals:
-    middle = (part.low + part.high) / 2
-    return OpenIntervals(
-        np.concatenate([part.row, part.row]),
-        np.concatenate([part.low, middle]),
-        np.concatenate([middle, part.high]),
-    )
 
 
 def _moments(p: Floats, losses: Floats, t: Floats) -> Moments:

@@ -16,13 +16,13 @@ from ...core.naming import name_phrase
 from ...divergences import HELLINGER, KL, NAMED, TOTAL_VARIATION, Divergence, HockeyStick, MaxDivergence, Renyi
 from ...errors import InputError
 from ...rounding import at_most, divergence_errors, mass_errors
-from ..exact import Pair, largest_mass, round_down
+from ..exact import largest_mass, round_down
 from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, related_rows
-from ..rows import AnyMechanism, Mask, channel, span, unequal_pair
-from ..search import Top, divergence_limits, search
+from ..rows import AnyMechanism, channel, check_size, span, unequal_pair
+from ..search import divergence_limits, search
 from .least_epsilon import Scales
-from .metric import ByMetric, metric_on, protected, same_place
+from .metric import ByMetric, protected, same_place
 
 
 def check_divergence(divergence: Divergence, precision: float) -> None:
@@ -39,15 +39,6 @@ def check_divergence(divergence: Divergence, precision: float) -> None:
 def is_known(divergence: Divergence) -> bool:
     """Return whether the rounding of a divergence is bounded by the package."""
     return isinstance(divergence, Renyi) or divergence in NAMED.values()
-
-
-def _variation(mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[Fraction, Pair] | None:
-    """Return the largest total variation and its pair; None where it takes too long, or rows do not sum to 1."""
-    if not isinstance(mechanism, Mechanism):
-        matrix = channel(mechanism).matrix
-        if any(sum(map(Fraction, row)) != 1 for row in matrix.tolist()):
-            return None
-    return largest_mass(mechanism, top, mask)
 
 
 def errors_of(divergence: Divergence, values: Floats, matrix: Floats, precision: float) -> Floats:
@@ -89,7 +80,11 @@ class OfRelatedRows(Notion):
         if is_known(divergence) and unequal_pair(mechanism, mask) is None:
             value, rounding = 0.0, 0.0
         elif divergence == TOTAL_VARIATION:
-            exact = _variation(mechanism, top, mask)
+            # Rows of an array need not sum to 1 exactly.
+            whole = isinstance(mechanism, Mechanism) or all(
+                sum(map(Fraction, row)) == 1 for row in matrix.tolist()
+            )
+            exact = largest_mass(mechanism, top, mask) if whole else None
             if exact is not None:
                 (value, rounding), pair = round_down(exact[0], exact[0]), exact[1] or pair
         most = 1.0 if divergence in (TOTAL_VARIATION, HELLINGER) else math.inf
@@ -175,7 +170,8 @@ class DivergenceMetricPrivacy(ByMetric):
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         matrix = channel(mechanism).matrix
-        metric = metric_on(self.metric, len(matrix))
+        metric, hint = self.metric, "use a metric on the mechanism's secrets."
+        check_size("the metric is on", len(metric), len(matrix), hint)
 
         def values(s: Positions, t: Positions) -> Floats:
             return self.divergence.rows(matrix[s], matrix[t])

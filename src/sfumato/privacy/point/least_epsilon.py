@@ -14,19 +14,8 @@ import numpy as np
 from ...core.arrays import Bools, Floats, Positions
 from ...divergences import MaxDivergence
 from ...rounding import inversion_error, log_error, mass_errors
-from ..exact import (
-    FEW,
-    IntegerRows,
-    Pair,
-    Pairs,
-    integer_rows,
-    largest_mass,
-    largest_of_pairs,
-    largest_of_rows,
-    least_factor,
-    room,
-    rows_of,
-)
+from .. import exact
+from ..exact import FEW, IntegerRows, Pair, Pairs
 from ..rows import AnyMechanism, Mask, channel, scale_by_exp, span
 from ..search import Errors, Limits, Top, affinity_limits, ratio_limits, search
 
@@ -96,7 +85,7 @@ def least_epsilon(mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: fl
     """
     matrix = channel(mechanism).matrix
     slack = inversion_error(matrix.shape[1], span(matrix))
-    rows = integer_rows(mechanism)
+    rows = exact.integer_rows(mechanism)
     if rows is None:
         return _by_floats(matrix, mask, scales, delta, slack)
     leaking = leaks(rows, mask, delta, 2 * slack)
@@ -114,13 +103,9 @@ def least_epsilon(mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: fl
 
 
 def _by_floats(matrix: Floats, mask: Mask, scales: Scales, delta: float, slack: float) -> LeastEpsilon:
-    """Return the answer of `least_epsilon` from floats.
-
-    A pair needs no more than its largest logarithm, so only pairs matter whose logarithm is above what one pair
-    needs. A pair within delta at some epsilon is within it at any larger one, so each exact inversion of one
-    pair's profile leaves fewer pairs. The same is computed for a little less and a little more delta, by the
-    possible rounding: the truth lies between.
-    """
+    """Return the answer of `least_epsilon` from floats."""
+    # A pair needs no more than its largest logarithm: those count whose logarithm is above what one pair needs.
+    # The same is computed for a little less and a little more delta, by the rounding; the truth lies between.
     top = largest_ratio(matrix, mask, scales)
     if top.pair is None:
         return LeastEpsilon(0.0, None, 0.0)
@@ -143,13 +128,15 @@ def _near_zero(
     mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: float, least: LeastEpsilon
 ) -> LeastEpsilon:
     """Return 0 where integers prove that it is enough; else the given bounds, raised to what a pair needs."""
-    mass = largest_mass(mechanism, largest_excess(channel(mechanism).matrix, mask, 0.0), mask)
+    mass = exact.largest_mass(mechanism, largest_excess(channel(mechanism).matrix, mask, 0.0), mask)
     if mass is None:
         return least
     if mass[0] <= delta or mass[1] is None:
         return LeastEpsilon(0.0, None, 0.0)
     pair = np.array([mass[1]])
-    needed = largest_of_pairs(mechanism, pair, partial(least_factor, delta=Fraction(delta)), scales.of(*pair.T))
+    needed = exact.largest_of_pairs(
+        mechanism, pair, partial(exact.least_factor, delta=Fraction(delta)), scales.of(*pair.T)
+    )
     if needed is None:
         return least
     half = max((least.value + least.rounding) / 2, needed[1])
@@ -251,7 +238,7 @@ def leaks(rows: IntegerRows, mask: Mask, delta: float, slack: float) -> Leaks:
     pairs, rooms = [np.empty((0, 2), dtype=np.intp)], [np.empty(0)]
     if not (rows.array == 0).any():
         return Leaks(None, pairs[0], rooms[0], others)
-    find, step = room(rows, delta), max(1, _ENTRIES // len(mask))
+    find, step = exact.room(rows, delta), max(1, _ENTRIES // len(mask))
     chosen = np.flatnonzero(mask.any(axis=1))
     for begin in range(0, len(chosen), step):
         part = chosen[begin : begin + step]
@@ -289,8 +276,8 @@ def needed_at(rows: IntegerRows, leaking: Leaks, distances: Floats, delta: float
     if len(near) == 0:
         return 0.0, skipped, None
     if len(near) * width <= FEW:
-        pairs, factor = leaking.pairs[near], partial(least_factor, delta=Fraction(delta))
-        least = largest_of_rows(rows_of(rows, pairs), rows.unit, pairs, factor, distances[near])
+        pairs, factor = leaking.pairs[near], partial(exact.least_factor, delta=Fraction(delta))
+        least = exact.largest_of_rows(exact.rows_of(rows, pairs), rows.unit, pairs, factor, distances[near])
         return least[0], max(least[1], skipped), least[2]
     first = leaking.pairs[near[0]]
     return lower, max(float(highs.max()), skipped), (int(first[0]), int(first[1]))

@@ -12,11 +12,10 @@ from ...core import Metric, Space
 from ...core.arrays import Floats, Positions
 from ...core.naming import name_phrase
 from ...divergences import HockeyStick
-from ...errors import InputError
 from ...rounding import at_most, factor_at_most, log_errors, mass_error
 from ..exact import largest_factor, largest_mass, largest_rate
 from ..notion import Description, Finding, Notion
-from ..rows import AnyMechanism, Mask, channel, check_delta, unequal_pair
+from ..rows import AnyMechanism, Mask, channel, check_size, unequal_pair
 from ..search import search
 from .differential import witness_of_pair
 from .least_epsilon import Scales, largest_ratio, least_epsilon
@@ -90,12 +89,9 @@ class MetricDifferentialPrivacy(ByMetric):
     metric: Metric
     delta: float = 0.0
 
-    def __post_init__(self) -> None:
-        check_delta(self.delta)
-
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         matrix = channel(mechanism).matrix
-        metric_on(self.metric, len(matrix))
+        check_size("the metric is on", len(self.metric), len(matrix), "use a metric on the mechanism's secrets.")
         broken, open_ = self._at_distance_zero(mechanism, matrix)
         if broken is not None:
             return Finding(self, math.inf, 0.0, witness_of_pair(matrix, broken, self.delta))
@@ -166,16 +162,6 @@ class MetricDifferentialPrivacy(ByMetric):
             f"Every report is at most {factor_at_most(value)} times as likely from one as from the other "
             f"of two secrets that are {step} apart, and the exponent grows with the distance {numbers}.{rest}"
         )
-
-
-def metric_on(metric: Metric, size: int) -> Metric:
-    """Return the metric; raise InputError for another number of secrets."""
-    if len(metric) != size:
-        raise InputError(
-            f"the metric is on {len(metric)} values, but the mechanism has {size} secrets.",
-            "use a metric on the mechanism's secrets.",
-        )
-    return metric
 
 
 def protected(metric: Metric) -> Mask:

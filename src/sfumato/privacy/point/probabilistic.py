@@ -18,7 +18,7 @@ from ...rounding import at_least, at_most, factor_at_most, log_errors, mass_erro
 from ..exact import FEW, IntegerRows, Pair, integer_rows, largest_of_pairs, least_step, round_down
 from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, related_rows, relation_on
-from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest, span
+from ..rows import AnyMechanism, Mask, channel, largest, span
 from ..search import ratio_limits
 from .differential import DifferentialPrivacy
 from .least_epsilon import leaks, shared_limits
@@ -55,9 +55,6 @@ class ProbabilisticDifferentialPrivacy(Notion):
 
     delta: float
     relation: Relation | None = None
-
-    def __post_init__(self) -> None:
-        check_delta(self.delta)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         matrix, array = related_rows(mechanism, self.relation)
@@ -102,9 +99,6 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
 
     epsilon: float
     relation: Relation | None = None
-
-    def __post_init__(self) -> None:
-        check_epsilon(self.epsilon)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         matrix, array = related_rows(mechanism, self.relation)
