@@ -69,7 +69,7 @@ class DistributionPrivacy(OfFamily):
     def together(self, other: Self, first: float, second: float) -> tuple[Self, float]:
         """Return the sums of the deltas and of the values."""
         self.check_pairs(other)
-        return type(self)(self.family, min(1.0, reports.add(self.delta, other.delta))), reports.add(first, second)
+        return type(self)(self.family, reports.with_mass(self.delta, other.delta)), reports.add(first, second)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         rows = reports_of(mechanism, self.family.distributions)
@@ -238,7 +238,7 @@ class MetricDistributionPrivacy(ByDistance):
         """Return the sums of the deltas and of the values, for the same distance."""
         self.check_pairs(other)
         self.check_distance(other)
-        delta = min(1.0, reports.add(self.delta, other.delta))
+        delta = reports.with_mass(self.delta, other.delta)
         return type(self)(self.family, self.distance, delta), reports.add(first, second)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:

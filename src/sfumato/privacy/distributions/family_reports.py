@@ -182,7 +182,7 @@ def add(first: float, second: float) -> float:
 
 
 def with_mass(delta: float, more: float) -> float:
-    """Return delta with more probability, such as what couplings left out, rounded up and at most 1."""
+    """Return the sum of delta and more probability, such as what couplings left out, rounded up and at most 1."""
     return delta if more == 0 else min(1.0, add(delta, more))
 
 
