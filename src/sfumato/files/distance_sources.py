@@ -1,4 +1,4 @@
-"""Sources of the distances of a file's guarantees, and the distances that an audit measures by."""
+"""Distances of a file's guarantees: their sources, what nothing confirms, and those that an audit measures by."""
 
 from __future__ import annotations
 
@@ -9,10 +9,21 @@ from typing import Final, final
 
 import numpy as np
 
-from ..core import DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Space, follows
+from ..core import (
+    DistortionPrivacy,
+    Guarantee,
+    Loss,
+    Mechanism,
+    Metric,
+    MetricPrivacy,
+    Space,
+    as_named,
+    follows,
+)
 from ..core.immutable import CompactRepr
+from ..core.naming import name_phrase, quote
 from ..errors import InputError
-from ..proofs import PlaceDistortion, VertexPrivacy
+from ..proofs import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 
 _STATED: Final = "Epsilon per distance and errors count in distances that the file states and nothing confirms."
 _INSTEAD: Final = (
@@ -20,6 +31,7 @@ _INSTEAD: Final = (
     "the distances that the file states."
 )
 _NEITHER: Final = "Nothing was measured by the distances that the file states, because nothing confirms them."
+_LABELS: Final = "that the labels are where the file states it, not checked"
 _INFINITE: Final = "The file has no guarantee by distance: no two secrets are at a finite distance."
 
 
@@ -108,3 +120,88 @@ def _straight(space: Space, unit: str) -> Metric | None:
                 continue
         return metric
     return None
+
+
+def stated(
+    mechanism: Mechanism,
+    loss: Loss | None,
+    guarantees: Sequence[Guarantee],
+    optimality: Optimality | None,
+    constraints: Sequence[LinearConstraint] = (),
+) -> tuple[str, ...]:
+    """Return in words the distances and losses that nothing confirms; refuse those with the name of others."""
+    secrets, observables = mechanism.secrets, mechanism.observables
+    notes: list[str] = []
+    for guarantee in guarantees:
+        if isinstance(guarantee, VertexPrivacy):
+            continue  # its steps are those of the lattice
+        if isinstance(guarantee, MetricPrivacy):
+            if not as_named(guarantee.distances, secrets, secrets):
+                notes.append(
+                    f"distances ({name_phrase(guarantee.distances.name)}) as the file states them, not checked"
+                )
+            elif not guarantee.confirmed_by(secrets):
+                notes.append(_LABELS)
+        elif isinstance(guarantee, PlaceDistortion):
+            visits, places = int(guarantee.times.sum()), len(guarantee.degrees)
+            notes.append(
+                f"that people are where the file states it ({visits:,} visits at {places:,} places), not checked; "
+                "the attacker's error is computed from these places"
+            )
+        else:
+            notes += _attacker(guarantee.distance, mechanism)
+    if optimality is not None and optimality.distance is not None:
+        notes += _attacker(optimality.distance, mechanism)
+    if loss is not None and not is_named(mechanism, loss, optimality):
+        has_visits = any(isinstance(each, PlaceDistortion) for each in guarantees)
+        averaged = bool(loss.true_point) and not has_visits
+        why = ": it is an average over visits, which the file does not hold" if averaged else ""
+        notes.append(f"the loss ({name_phrase(loss.name)}) as the file states it, not checked{why}")
+    elif loss is not None and not follows(loss, secrets, observables, secrets):
+        notes.append(_LABELS)
+    notes += [
+        f"the coefficients of the linear constraint called {quote(each.name)} as the file states them, not checked"
+        for each in constraints
+    ]
+    notes += _moved(secrets, observables)
+    return tuple(dict.fromkeys(notes))
+
+
+def is_named(mechanism: Mechanism, loss: Loss, optimality: Optimality | None) -> bool:
+    """Return whether a loss, and that of the candidates of a bound, follow from their name."""
+    secrets, priced = mechanism.secrets, None if optimality is None else optimality.candidates
+    named = as_named(loss, secrets, mechanism.observables)
+    if priced is not None:
+        named &= priced.loss.name == loss.name and as_named(priced.loss, secrets, priced.observables)
+    return named
+
+
+def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:
+    """Return in words which of an attacker's distances and guesses nothing confirms."""
+    secrets, observables = mechanism.secrets, mechanism.observables
+    guesses, refused = len(distance.array), None
+    if guesses == len(secrets):
+        try:
+            if as_named(distance, secrets, secrets):
+                return [] if follows(distance, secrets, secrets, secrets) else [_LABELS]
+        except InputError as error:
+            refused = error
+    if guesses == len(observables) and observables != secrets and as_named(distance, observables, secrets):
+        return ["the attacker is assumed to guess one of the reports; the error of other guesses may be smaller"]
+    if refused is not None:
+        raise refused
+    what = "distances" if guesses in (len(secrets), len(observables)) else "guesses and distances"
+    return [f"the attacker's {what} ({name_phrase(distance.name)}) as the file states them, not checked"]
+
+
+def _moved(secrets: Space, observables: Space) -> list[str]:
+    """Return in words a label that has different places among the secrets and the reports."""
+    here, there = secrets.coordinates, observables.coordinates
+    if here is None or there is None or secrets is observables:
+        return []
+    alike = (secrets.unit, secrets.crs, here.shape[1]) == (observables.unit, observables.crs, there.shape[1])
+    shared = set(secrets.labels) & set(observables.labels)
+    for label in (label for label in secrets.labels if label in shared):
+        if not alike or not np.array_equal(here[secrets.position(label)], there[observables.position(label)]):
+            return [f"the label {label} stands for one place among the secrets and for another among the reports"]
+    return []

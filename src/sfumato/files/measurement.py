@@ -45,9 +45,6 @@ def as_opendp(mechanism: Randomizer, metric: Metric | None = None) -> Measuremen
     and metrics by their names. These contain the SHA-256 of their stored form in a mechanism file, so only
     measurements on equal secrets and distances compose.
 
-    A metric needs the triangle inequality. A secret outside the space is refused when it is used; OpenDP wraps
-    that error in its own, and likewise those of a d_in.
-
     Raises:
         InputError: If OpenDP's features contrib and honest-but-curious are off, the metric is for other secrets
             or breaks the triangle inequality, the secrets are of a type that a mechanism file cannot hold, or

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self, cast, final
 
@@ -11,6 +11,8 @@ from ..core import (
     AnyLoss,
     Asked,
     Capability,
+    DistortionPrivacy,
+    Guarantee,
     Loss,
     Mechanism,
     MetricPrivacy,
@@ -20,15 +22,18 @@ from ..core import (
     as_guarantees,
     as_loss,
     check_known,
+    units,
 )
 from ..core.arguments import wrong_kind
 from ..core.immutable import Immutable, assign
+from ..core.naming import check_unit
 from ..errors import InputError, python
 from ..escaping import plain
 from ..mechanisms.tupling import TuplePrivacy, Tupling
-from ..proofs import LinearConstraint, Optimality, as_constraints, bound_to
+from ..proofs import LinearConstraint, Optimality, as_constraints, bound_to, check_optimality
 from ..rounding import counted
-from .content_checks import check_matrix, check_noise, is_named, stated
+from .archive import MOST_CONSTRAINTS, MOST_GUARANTEES
+from .distance_sources import is_named, stated
 
 if TYPE_CHECKING:
     from ..geo import Visits
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
     from ..optimal import Design
     from ..proofs import NoiseProof
 
+_LONGEST: Final = 300  # characters of a source
 _CELLS: Final = 108  # of the prior of noise: 12 x 9 over 8 km x 6 km
 
 
@@ -111,7 +117,7 @@ class MechanismFile(Immutable):
             bound = bound_to(matrix.secrets, single)
             costs = None if loss is None else as_loss(loss, *matrix.shape)
             dummies = mechanism.supports(Capability.TUPLES)
-            check_matrix(matrix, prior, costs, bound, of_tuples, optimality, limits, source, dummies=dummies)
+            _check_matrix(matrix, prior, costs, bound, of_tuples, optimality, limits, source, dummies=dummies)
             unconfirmed = stated(matrix, costs, bound, optimality, limits)
             channel = matrix.promising([each for each in bound if isinstance(each, MetricPrivacy)])
             promised = bound
@@ -121,7 +127,9 @@ class MechanismFile(Immutable):
                 mechanism = channel
         else:
             others = {"loss": loss is not None, "optimality": optimality is not None, "constraints": bool(limits)}
-            promised = check_noise(mechanism, prior, guarantees, source, [name for name in others if others[name]])
+            promised = _check_noise(
+                mechanism, prior, guarantees, source, [name for name in others if others[name]]
+            )
         assign(self, mechanism=mechanism, tuple_guarantees=of_tuples, prior=prior, loss=costs, guarantees=promised)
         assign(
             self, optimality=optimality, constraints=limits, claims=_json_of(claims or {}), source=plain(source)
@@ -284,6 +292,118 @@ def _sorted(
     every = tuple(given)
     single = as_guarantees([each for each in every if not isinstance(each, TuplePrivacy)])
     return single, tuple(each for each in every if isinstance(each, TuplePrivacy))
+
+
+def _check_matrix(
+    mechanism: Mechanism,
+    prior: Prior | None,
+    loss: Loss | None,
+    guarantees: Sequence[Guarantee],
+    tuple_guarantees: Sequence[TuplePrivacy],
+    optimality: Optimality | None,
+    constraints: Sequence[LinearConstraint],
+    source: str,
+    *,
+    dummies: bool,
+) -> None:
+    """Refuse parts that do not fit a matrix, or that of a tupling (``dummies``); each is an `InputError`."""
+    promised = len(guarantees) + len(tuple_guarantees)
+    if promised > MOST_GUARANTEES:
+        raise InputError(
+            f"{promised:,} guarantees were given.", f"a mechanism file holds at most {MOST_GUARANTEES}."
+        )
+    if tuple_guarantees and not dummies:
+        raise InputError(
+            f"{tuple_guarantees[0]} was given, but the mechanism sends no dummies.",
+            "pass a Tupling, or leave this guarantee out.",
+        )
+    if prior is not None and prior.space != mechanism.secrets:
+        mechanism.secrets.check_order(prior.space, "the prior")
+        raise InputError(
+            f"the prior is on {prior.space!r}, the mechanism on {mechanism.secrets!r}.",
+            "use a prior on the mechanism's secrets.",
+        )
+    for guarantee in guarantees:
+        guarantee.check_secrets(mechanism.secrets)
+        if isinstance(guarantee, DistortionPrivacy) and prior is None:
+            raise InputError(
+                f"the guarantee ({guarantee}) comes without a prior, and without one it means nothing.",
+                "give the prior that the attacker's error is averaged over.",
+            )
+    if len(constraints) > MOST_CONSTRAINTS:
+        raise InputError(
+            f"{len(constraints):,} linear constraints were given.",
+            f"a mechanism file holds at most {MOST_CONSTRAINTS}.",
+        )
+    for limit in constraints:
+        limit.check_shape(*mechanism.shape)
+    if optimality is not None:
+        check_optimality(mechanism, prior, loss, guarantees, optimality, constraints)
+    if source:
+        raise InputError(
+            f"a source was given with a {mechanism!r}, which has no table of places.", python("leave source= out.")
+        )
+    # In sentences a negative length, or a unit that is no short word, could be mistaken for something else.
+    losses = [each.distance for each in guarantees if isinstance(each, DistortionPrivacy)]
+    losses += [] if optimality is None or optimality.candidates is None else [optimality.candidates.loss]
+    losses += [each for each in (loss, None if optimality is None else optimality.distance) if each is not None]
+    metrics = [each.distances for each in guarantees if isinstance(each, MetricPrivacy)]
+    spaces = (mechanism.secrets.unit, mechanism.observables.unit)
+    for unit in (*spaces, *(each.unit for each in losses), *(each.unit for each in metrics)):
+        check_unit(unit)
+    for each in losses:
+        if units.is_length(each.unit) and (each.array < 0).any():
+            least = units.show(float(each.array.min()), each.unit)
+            raise InputError(
+                f"a distance or loss in {each.unit} is {least}, and no length is below zero.",
+                "leave its unit out, or use lengths of at least 0.",
+            )
+
+
+def _check_noise(
+    noise: object,
+    prior: Prior | None,
+    guarantees: object,
+    source: str,
+    parts: Sequence[str],
+) -> tuple[Asked, ...]:
+    """Return the guarantee of noise for coordinates; `InputError` for parts that do not fit, or need a matrix."""
+    from ..geo import Cells
+    from ..mechanisms.planar import CoordinateNoise
+
+    if not isinstance(noise, CoordinateNoise):
+        raise wrong_kind("mechanism", noise, (Mechanism, Tupling, CoordinateNoise))
+    if noise.projection is None:
+        raise InputError(
+            "a mechanism file holds noise for latitudes and longitudes, but this is for points of a plane.",
+            python("pass a Projection when you make it, or use CoordinateNoise.for_visits."),
+        )
+    if parts:
+        raise InputError(
+            f"{parts[0]}= was given with a {noise!r}, which has no matrix.", python(f"leave {parts[0]}= out.")
+        )
+    promise = noise.promise
+    every = (promise, *([promise] if guarantees is None else as_guarantees(guarantees)))
+    numbers = [[getattr(each, name, None) for name in ("epsilon", "unit", "slack_m")] for each in every]
+    if numbers[1:] != numbers[:1]:
+        raise InputError(
+            f"guarantees were given with a {noise!r}, whose guarantee follows from its recipe.",
+            python("leave guarantees= out."),
+        )
+    if len(source) > _LONGEST:
+        raise InputError(f"the source has {len(source):,} characters.", f"use at most {_LONGEST}.")
+    if prior is not None:
+        if not isinstance(prior.space, Cells):
+            raise InputError(
+                f"the prior is on {prior.space!r}, which are not cells on the ground.",
+                "use one on a Grid or Hexagons.",
+            )
+        if not noise.serves(*prior.space.latlon.T).all():
+            raise InputError(
+                f"a cell of the prior is farther than {noise.reach_m / 1000:,.6g} km from the centre.",
+                "use cells that the noise serves.",
+            )
+    return (promise,)
 
 
 def _json_of(claims: Mapping[str, Any]) -> dict[str, Any]:

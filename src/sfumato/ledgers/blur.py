@@ -79,7 +79,6 @@ class Blur(NotebookRepr):
         spent: The answer to one visit when too little is left: ``refuse`` or ``repeat``.
 
     Attributes:
-        promise: The proved guarantee of one report.
         charge: The exact charge for one report: the decimal that its epsilon prints as, or where only the float
             itself is proved, the next one above it.
 

@@ -216,9 +216,7 @@ class Ledger(NotebookRepr):
         ``epsilon`` is that of one report, per unit of the metric. ``draw`` leads from the numbers of visits to
         reports: positions of observables, or pairs of latitude and longitude. Under another fingerprint
         ``mechanism`` a place gets a new report. For ``run`` and ``batch`` see `charge_many`. ``repeatable`` stores
-        the last of these reports of each user, for `last_report`. With ``move`` the places have moved: each is
-        drawn and charged once more, and this report is repeated from then on. The record keeps both, with their
-        times.
+        the last of these reports of each user, for `last_report`. With ``move`` the places have moved (`Blur`).
 
         Raises:
             BudgetError: If a user has too little left; then no one is charged.

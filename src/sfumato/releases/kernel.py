@@ -204,8 +204,7 @@ class Kernel:
         secrets_of_places: list[tuple[Secrets, tuple[Floats, Floats] | None]]
         if self._places:
             nearest, secrets_of_places = self.options.outside == "nearest", []
-            for place_columns in self._places:
-                there = place_columns.degrees(batch, start=start)
+            for there in (each.degrees(batch, start=start) for each in self._places):
                 secrets = secrets_at(self._reporters, *there, chosen, words, nearest=nearest)
                 secrets_of_places.append((secrets, there))
         else:

@@ -286,25 +286,18 @@ class PersonBound(CompactRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Receipt(CompactRepr):
-    """A release in numbers and names of columns.
+    """A release in numbers and names of columns, without persons and places; other fields are those of `Release`.
 
-    It names no person and no place. The hash of a small source can be found by trial, so only the owner can read
-    the file.
+    The hash of a small source can be found by trial, so only the owner can read the file.
 
     Attributes:
         finished: Time of completion, ISO 8601 with time zone.
         source: Fingerprint of the source; None for a table in memory.
-        rows_dropped: Rows that were left out, because they are at no place or label of the mechanism.
-        rows_without_position: Dropped rows that have no position.
         moved_at_most_m: Largest distance by which a row was moved, metres, rounded up.
-        rows_resumed: Rows drawn before an interruption.
-        earlier_releases: Earlier releases of the source to this folder.
         people: Number of people; None where no column names them.
         rows_without_person: Rows that name no user.
         reports_per_person: Pairs of a number of reports and its number of people.
         exact: Whether these are exact; otherwise they are upper bounds for each person.
-        places_reported_once: Places of people that were reported once and repeated.
-        columns_carried_over: Columns that were copied unchanged, which no bound covers.
     """
 
     version: str

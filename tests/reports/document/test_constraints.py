@@ -132,7 +132,7 @@ def test_other_designs_keep_the_constraints(design):
 
 def test_a_design_with_more_constraints_than_a_file_holds_is_summarised(design, monkeypatch):
     whole = summarise(design).markdown()
-    monkeypatch.setattr("sfumato.files.content_checks.MOST_CONSTRAINTS", 0)
+    monkeypatch.setattr("sfumato.files.mechanism_file.MOST_CONSTRAINTS", 0)
     with pytest.raises(InputError, match="linear constraints were given"):
         sf.MechanismFile.of_design(design)
     assert summarise(design).markdown() == whole

@@ -80,8 +80,7 @@ def design_many(
         loss: The loss of all designs, or of each by its name.
         guarantees: The guarantees of each; see `design`.
         medians: Visits by name, where reports are moved to medians.
-        processes: Worker processes, where no executor is given. A script that asks for more than one needs the
-            guard ``if __name__ == "__main__":``.
+        processes: Worker processes; a script with more than one needs ``if __name__ == "__main__":``.
         executor: Any executor of `concurrent.futures`, also one of a cluster, such as Dask's
             ``client.get_executor()``. Workers need sfumato, but not the folder.
         in_flight: Designs submitted at a time; by default one more than there are processes, or 64.
