@@ -103,8 +103,7 @@ def freeze(array: AnyArray) -> AnyArray:
 def distinct_points(points: Floats) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
     """Return distinct points in lexical order, each point's number among them, and how often each occurs.
 
-    Equals `numpy.unique` with ``axis=0`` for points (k, 2) without NaN, but is faster and releases the
-    interpreter.
+    Equals `numpy.unique` with ``axis=0`` for points (k, 2) without NaN; faster, and releases the interpreter.
     """
     pairs = np.ascontiguousarray(points + 0.0).view(np.complex128).ravel()  # -0.0 + 0.0 is 0.0
     distinct, where, times = np.unique(pairs, return_inverse=True, return_counts=True)
@@ -114,8 +113,7 @@ def distinct_points(points: Floats) -> tuple[Floats, NDArray[np.int64], NDArray[
 def round_degrees(latlon: Floats) -> Floats:
     """Return latitudes and longitudes as reports have them, with seven decimals, array of the same shape.
 
-    Places move by at most 8 mm. Each number is the float nearest to its decimal, so its text has no further
-    digits.
+    Places move by at most 8 mm. Each number is the float nearest to its decimal, and so prints as that.
     """
     return np.asarray(np.rint(np.asarray(latlon) * _UNITS) / _UNITS + 0.0, dtype=np.float64)  # no negative zero
 

@@ -86,10 +86,7 @@ AnyLoss = Loss | Metric | ArrayLike
 
 
 def hamming(space: Space) -> Metric:
-    """Return the Hamming metric: 0 for the same value, 1 for any other.
-
-    As a loss, its mean is the probability of reporting another value than the true one.
-    """
+    """Return the Hamming metric: 0 for the same value, 1 for others; as a loss the probability of a misreport."""
     return space.metric("hamming")
 
 

@@ -117,8 +117,7 @@ class Metric(Immutable):
     def threshold(self, limit: float | str) -> Metric:
         """Return the number of hops of at most ``limit`` between values; ``inf`` where no hops connect them.
 
-        Metric privacy for it is equivalent to indistinguishability of all pairs within the limit (Privacy Games,
-        equation 9).
+        Metric privacy for it means indistinguishability of pairs within the limit (Privacy Games, equation 9).
         """
         near = self.within(limit)
         bound = units.parse(limit, unit=self.unit, what="the limit")

@@ -118,8 +118,7 @@ class Space(Immutable):
     def grouped(self, groups: Iterable[Iterable[Hashable]]) -> Space:
         """Return a space of frozensets of these labels, such as larger cells, at their members' mean coordinates.
 
-        Groups may overlap and need not cover the space. An empty group, or numbers on a circle, are an
-        `InputError`.
+        Groups may overlap and need not cover the space. Empty groups, or circles, are an `InputError`.
         """
         self.check_straight("groups")
         sets = [frozenset(_plain(label) for label in group) for group in groups]

@@ -270,8 +270,7 @@ class PointRecipe(ABC):
     def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
         """Return a report for each point in degrees: latitudes and longitudes, array (n, 2).
 
-        ``nearest`` moves points outside the region served to its nearest point, instead of refusing them
-        (`InputError`).
+        ``nearest`` moves points outside the region served to its nearest point, else they are an `InputError`.
         """
 
     @abstractmethod

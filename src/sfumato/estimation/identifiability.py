@@ -24,8 +24,7 @@ _RARE: Final = 1e-9  # no secret makes such a report even once in a billion time
 def right_inverse(matrix: Floats, rounding: float) -> Floats:
     """Return R with C R = I and R 1 = 1, of least squares: f R is nearest to f among the p C with sum one.
 
-    The channel C, array (secrets, columns), has full rank; singular values below ``rounding`` of the largest are
-    0.
+    The channel C, array (secrets, columns), has full rank; singular values below ``rounding`` of the first are 0.
     """
     free: Floats = np.linalg.pinv(matrix, rcond=rounding).astype(np.float64, copy=False)
     weights = (free.T @ free).sum(axis=1)  # (C C')^-1 1, along which the sum is corrected

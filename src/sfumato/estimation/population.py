@@ -304,8 +304,7 @@ def _lower_ends(likely: LikelihoodSet, parts: Floats, shares: Floats) -> Floats 
 class PopulationEstimate(CompactRepr):
     """Shares of a population from its private reports, also of districts where those of places are not settled.
 
-    ``margins`` are the shares of each column of a `JointSpace`, and ``notes`` sentences on what the shares are
-    about.
+    ``margins`` are the shares of each column of a `JointSpace`, and ``notes`` sentences on what they are about.
     """
 
     estimate: Estimate

@@ -181,10 +181,10 @@ def read_released(
     check_fit: bool = True,
     skip_damaged: bool = False,
 ) -> Received:
-    """Return the reports that a mechanism of any kind drew, from a table or a list of labels.
+    """Return the reports that a mechanism of any kind drew, from a table or a list of labels; see `estimate`.
 
-    Arguments and errors are those of `estimate`. Tuples are lists in the column, or the columns ``label_1``,
-    ``label_2``, ... A `Coarsening` says on which cells noise for coordinates is seen.
+    Tuples are lists in the column, or the columns ``label_1``, ``label_2``, ... A `Coarsening` says on which cells
+    noise for coordinates is seen.
     """
     target: Any = mechanism
     stated = None

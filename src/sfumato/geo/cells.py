@@ -304,10 +304,7 @@ class Hexagons(Cells):
         return np.where(known, found, -1)
 
     def outlines_latlon(self) -> Floats:
-        """Return the corners of each hexagon, counter-clockwise: array (n, corners, 2), degrees.
-
-        The rare cells with fewer corners (pentagons) repeat their last one.
-        """
+        """Return hexagons' corners, counter-clockwise: (n, corners, 2), degrees; pentagons repeat their last."""
         rings = [_h3().cell_to_boundary(label) for label in self.labels]
         most = max(map(len, rings))
         return readonly(np.array([ring + ring[-1:] * (most - len(ring)) for ring in rings]))

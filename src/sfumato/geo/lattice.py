@@ -195,10 +195,7 @@ class Lattice(Places):
         return cls(vertices, spacing, (west, south), crs, kind)
 
     def describe(self) -> dict[str, Any]:
-        """Return a description of the lattice as JSON values.
-
-        Its ``runs`` are rows of neighbouring vertices: second coordinate, least and greatest first one.
-        """
+        """Return a description as JSON values; ``runs`` are a row, with its least and greatest column."""
         runs: list[list[int]] = []
         for a, b in self.vertices.tolist():
             if runs and runs[-1][0] == b and runs[-1][2] == a - 1:
@@ -218,8 +215,7 @@ class Lattice(Places):
     def pieces(self) -> NDArray[np.intp]:
         """The parts of the plane that are served, by the positions of their vertices, array (pieces, k).
 
-        On a square lattice they are the nine vertices around a square, south to north within west to east; on a
-        triangular one the three corners of a triangle.
+        They are blocks of nine vertices, south to north within west to east, or triangles of three.
         """
         return self._table.pieces(self.kind, self.vertices)
 
@@ -265,11 +261,7 @@ class Lattice(Places):
 
     @property
     def slack_m(self) -> float:
-        """The largest change of the distance of two points by snapping to the fine lattice, metres.
-
-        Positions become multiples of the spacing over 2**20 before anything is drawn; errors of the projection are
-        included.
-        """
+        """The largest change of a distance by the snapping of two points, and by their projection, metres."""
         return math.sqrt(3) * self.spacing_m / 2**SNAP_BITS + 2e-6
 
     def supports(self) -> tuple[Floats, float]:
@@ -435,10 +427,7 @@ def _spline(offset: int, word: int) -> int:
 
 
 def places_from(description: Mapping[str, Any]) -> Places:
-    """Return the grid, hexagons or lattice of a description by `Places.describe`.
-
-    Raises `InputError` if the description is of another kind, damaged, or contradicts itself.
-    """
+    """Return the places of a description by `Places.describe`; `InputError` if it is another, or damaged."""
     kind = description.get("kind")
     kinds: dict[Any, type[Grid | Hexagons | Lattice]] = {"grid": Grid, "hexagons": Hexagons, "lattice": Lattice}
     if str(kind) not in kinds:

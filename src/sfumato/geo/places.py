@@ -49,10 +49,7 @@ class OnePoint(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Places(Space, ABC):
-    """Places on the ground, named by their labels: cells, or vertices of a lattice.
-
-    The coordinates are their centres in metres on the plane of a local projection, whose PROJ string is the CRS.
-    """
+    """Cells or vertices on the ground, named by labels, on the plane of a local projection in metres, the CRS."""
 
     def confirms_coordinates(self, _secrets: Space) -> bool:
         """Return True: rows are matched with places by position, so the coordinates follow."""
@@ -261,10 +258,7 @@ class _Located:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ChosenPlaces(Space):
-    """A subset of the places of a grid, hexagons or a lattice, as reports, with their labels and coordinates.
-
-    Raises `InputError` if the positions, array (k,), are not those of places, or not ascending.
-    """
+    """Places of a grid, hexagons or a lattice, at ascending positions (k,) (else `InputError`), as reports."""
 
     places: Places = field(init=False)
     chosen: NDArray[np.intp] = field(init=False)

@@ -273,8 +273,7 @@ class _Line(NamedTuple):
 def from_centre(m: ModuleType, centre: tuple[float, float], lat: Number, lon: Number) -> tuple[Number, Number]:
     """Return metres east and north of points in degrees, as polar coordinates of geodesics from a centre.
 
-    Within 1,000 km of the antipode the result is far away, but not exact; ``m`` is ``numpy`` for arrays, or
-    ``math``.
+    Within 1,000 km of the antipode the result is far away, but not exact; ``m`` is ``numpy``, or ``math``.
     """
     (sin1, cos1), (sin2, cos2) = _reduced(m, centre[0]), _reduced(m, lat)
     along = m.radians((lon - centre[1] + 180) % 360 - 180)

@@ -95,10 +95,7 @@ class Region(NotebookRepr):
 
     @classmethod
     def around(cls, lat: float, lon: float, width: float | str, height: float | str) -> Region:
-        """Return the region of a given size around a point in degrees.
-
-        ``width``, from west to east at the middle, and ``height`` are metres, or text such as ``"8 km"``.
-        """
+        """Return the region of a width and height (metres, or text such as ``"8 km"``) around a point."""
         x, y = length_m(width, "the width") / 2, length_m(height, "the height") / 2
         if not (x > 0 and y > 0):
             raise InputError(f"the region's size {width} x {height} is not positive.", _EXAMPLES)

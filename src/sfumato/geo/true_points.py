@@ -100,10 +100,9 @@ class TruePoints(Immutable, CompactRepr):
         return total
 
     def under(self, prior: Floats, centres: Floats) -> TruePoints:
-        """Return the points as they are under other probabilities (n,) of the secrets.
+        """Return the points under other probabilities (n,) of the secrets, as they are distributed within each.
 
-        The distribution within a secret stays. A secret without visits is placed at its centre, array (n, 2),
-        metres.
+        A secret without visits is placed at its centre, array (n, 2), metres.
         """
         from scipy.sparse import csr_array, vstack
 

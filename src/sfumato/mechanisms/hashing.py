@@ -67,8 +67,7 @@ class LocalHashing(FrequencyOracle):
     def collision(self) -> Fraction:
         """The exact probability that two given categories share a bucket.
 
-        (a, b) -> (a x + b, a y + b) mod p is a bijection onto the pairs of distinct residues, so it is the share
-        of these pairs that agree mod g.
+        (a, b) -> (a x + b, a y + b) mod p is a bijection onto distinct residues: the share that agrees mod g.
         """
         p, g = self.prime, self.buckets
         low, larger = divmod(p, g)

@@ -264,8 +264,7 @@ def _metric_of(loss: AnyLoss, losses: Loss) -> Floats:
 class Marginal(NamedTuple):
     """A distribution q of reports, array (m,), near the least of F(q) = -sum of prior(s) ln (A q)(s).
 
-    F(q) exceeds its least value by at most ``excess`` nats: ln of the largest sum over s of prior(s) A(s, o) / (A
-    q)(s).
+    Its excess is at most ``excess`` nats: ln of the largest sum over s of prior(s) A(s, o) / (A q)(s).
     """
 
     shares: Floats

@@ -370,8 +370,7 @@ def bits_epsilon(weights: NDArray[np.generic]) -> float:
     """Return the epsilon of one bit for each category, all drawn independently, rounded up; may be infinite.
 
     Two categories change two bits, one from the row of 0 to that of 1 and one back. The likelihood ratio is at
-    most that of the one bit times that of the other. ``weights`` are the integers of a bit's mechanism, array (2,
-    2).
+    most that of the one bit times that of the other. ``weights`` are the integers (2, 2) of a bit's mechanism.
     """
     others, own = weights.tolist()
     return _logarithm_of(_most(zip(own, others, strict=True)), _most(zip(others, own, strict=True)))

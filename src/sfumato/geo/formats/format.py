@@ -57,10 +57,7 @@ class Format:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RawVisits(CompactRepr):
-    """The visits of a file, row by row, before anything is dropped.
-
-    Degrees are NaN, users None and times NaT where missing; ``notes`` are the reader's remarks.
-    """
+    """The visits of a file, row by row, before anything is dropped; NaN, None and NaT where one is missing."""
 
     lat: Floats
     lon: Floats

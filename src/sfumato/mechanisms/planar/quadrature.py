@@ -198,7 +198,6 @@ def gains(block: Block) -> Floats:
 
     For a report of the cell the mean distance to a guess y + h is at least F(y) - (pull - held) |h| + curvature
     |h|**2 for |h| up to a reach, so no guess gains more than (pull - held)**2 / (4 curvature).
-    docs/proofs/planar-noise.md.
     """
     w, v = block.kernel * block.weights, block.misses
     mass = w.sum(axis=1)
@@ -219,8 +218,7 @@ def _pulls(block: Block, w: Floats, held: Floats) -> tuple[Floats, Floats]:
     """Return the excess pull of the places elsewhere over the cell's own place: root mean square and maximum.
 
     For an offset d the pull is g + A d up to second order, with g = sum of w u and A = -epsilon sum of w u n', u
-    and n being the directions from the cell's place and to its middle; ``held`` (m,) is the weight of the place
-    itself.
+    and n being the directions from the place, of weight ``held`` (m,), and to the cell's middle.
     """
     cell, epsilon, x, y, r = block.cell, block.cell.epsilon, block.points, block.targets, block.lengths
     along = np.divide(w, block.misses, out=np.zeros_like(w), where=block.misses > 0)
