@@ -152,7 +152,6 @@ def test_a_polygon_chooses_the_visits_and_its_rectangle_is_served(visitor):
     assert sum(cell["properties"]["visits"] for cell in shown["cells"]["features"]) == pytest.approx(
         right.sum(), rel=1e-5
     )
-    assert shown["region"]["geometry"]["coordinates"] == [[*corners, corners[0]]]
     assert any("rectangle" in sentence for sentence in found["site"]["sentences"])
     for polygon in (
         [[-122.5, 37.7], [-122.4, 37.8], [-122.5, 37.8], [-122.4, 37.7]],

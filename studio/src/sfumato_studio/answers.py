@@ -18,11 +18,16 @@ class ColumnAnswer(BaseModel):
     examples: list[str]
 
 
-class ErrorTextAnswer(BaseModel):
-    """The error in words, and what to do."""
+class JobErrorAnswer(BaseModel):
+    """The reason why a job failed, and what to do."""
 
     message: str
     hint: str
+
+
+class ErrorTextAnswer(JobErrorAnswer):
+    """The error in words, and what to do."""
+
     field: str = Field(description="The field of the request that is meant; empty for none.")
     columns: list[ColumnAnswer] = Field(description="Of a file whose columns have to be chosen.")
 
@@ -59,11 +64,6 @@ class LimitsAnswer(BaseModel):
     """The most that can be requested."""
 
     upload_bytes: int
-    places: int
-    shares: int
-    path_points: int
-    jobs_running: int
-    workspaces: int
 
 
 class ExampleAnswer(BaseModel):
@@ -96,13 +96,6 @@ class ProgressAnswer(BaseModel):
     gap: float | None
     rows: int
     step: int
-
-
-class JobErrorAnswer(BaseModel):
-    """The reason why a job failed."""
-
-    message: str
-    hint: str
 
 
 class SharesAnswer(BaseModel):
@@ -347,19 +340,10 @@ class CellsAnswer(BaseModel):
     features: list[CellAnswer]
 
 
-class AreaAnswer(BaseModel):
-    """A GeoJSON feature: the region."""
-
-    type: Literal["Feature"]
-    geometry: GeometryAnswer
-    properties: dict[str, Any]
-
-
 class MapAnswer(BaseModel):
     """The map of a workspace."""
 
     cells: CellsAnswer
-    region: AreaAnswer
     outline: dict[str, Any] | None
     bounds: list[float] = Field(description="West, south, east, north.")
 
@@ -379,13 +363,18 @@ class ValuesAnswer(BaseModel):
     values: list[ValueAnswer]
 
 
-class WorkspaceBriefAnswer(BaseModel):
-    """One workspace of several."""
+class WorkspaceFields(BaseModel):
+    """Fields of every workspace."""
 
     id: str
     title: str
     created: str
     changed: str
+
+
+class WorkspaceBriefAnswer(WorkspaceFields):
+    """One workspace of several."""
+
     kind: Kind | None
 
 
@@ -405,7 +394,6 @@ class DataAnswer(BaseModel):
     users: int | None
     notes: list[str]
     columns: list[str]
-    extent: RegionAnswer | None
     region: RegionAnswer | None = Field(description="Where most visits are.")
     sentence: str
 
@@ -432,13 +420,9 @@ class SiteAnswer(BaseModel):
     sentences: list[str]
 
 
-class WorkspaceAnswer(BaseModel):
+class WorkspaceAnswer(WorkspaceFields):
     """All that a page shows of a workspace."""
 
-    id: str
-    title: str
-    created: str
-    changed: str
     data: DataAnswer | None
     site: SiteAnswer | None
     jobs: list[JobAnswer]

@@ -20,7 +20,7 @@ from sfumato._version import __version__
 from sfumato.errors import SfumatoError
 from sfumato.ledgers import Ledger
 
-from .errors import RefusedError, error_body, message_of
+from .errors import RefusedError, error_body, refusal_of
 from .guard import Guard, Key
 from .routes.designs import designs
 from .routes.jobs import job_routes
@@ -102,9 +102,8 @@ def _handle_errors(app: FastAPI) -> None:
 
     async def answer(_: Request, error: Exception) -> JSONResponse:
         refusal = _refusal(error)
-        body = error_body(refusal.message, refusal.hint, refusal.field, refusal.columns)
         headers = error.headers if isinstance(error, HTTPException) else None
-        return JSONResponse(body, refusal.status, headers=dict(headers) if headers else None)
+        return JSONResponse(error_body(refusal), refusal.status, headers=dict(headers) if headers else None)
 
     for kind in (RefusedError, SfumatoError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)
@@ -112,15 +111,10 @@ def _handle_errors(app: FastAPI) -> None:
 
 def _refusal(error: Exception) -> RefusedError:
     """Return an error as one that the page can show."""
-    if isinstance(error, RefusedError):
-        return error
-    if isinstance(error, SfumatoError):
-        return RefusedError(422, *message_of(error))
     if isinstance(error, HTTPException):
         return RefusedError(error.status_code, *_STATUS.get(error.status_code, ("The request was refused.", "")))
     if not isinstance(error, RequestValidationError):
-        hint = "try again; what happened is in the terminal that runs the studio."
-        return RefusedError(500, "Something went wrong that was not foreseen.", hint)
+        return refusal_of(error)
     first: Any = error.errors()[0]
     field = ".".join(str(part) for part in first.get("loc", ()) if part not in ("body", "query", "path"))
     said = str(first.get("msg", "it cannot be read")).removeprefix("Value error, ")

@@ -52,11 +52,21 @@ def message_of(error: SfumatoError) -> tuple[str, str]:
     return _sentence(plain(_without_paths(problem))), _sentence(plain(_without_paths(hint)))
 
 
-def error_body(message: str, hint: str = "", field: str = "", columns: Columns | None = None) -> dict[str, Any]:
-    """Return the body of an error."""
-    listed = [{"name": name, "examples": list(values)} for name, values in (columns or {}).items()]
-    texts = {"message": _sentence(plain(message)), "hint": _sentence(plain(hint))}
-    return {"error": {**texts, "field": field, "columns": listed}}
+def refusal_of(error: Exception) -> RefusedError:
+    """Return any error as one that the page can show."""
+    if isinstance(error, RefusedError):
+        return error
+    if isinstance(error, SfumatoError):
+        return RefusedError(422, *message_of(error))
+    hint = "try again; what happened is in the terminal that runs the studio."
+    return RefusedError(500, "Something went wrong that was not foreseen.", hint)
+
+
+def error_body(error: RefusedError) -> dict[str, Any]:
+    """Return the body of an answer to a refused request."""
+    columns = [{"name": name, "examples": list(values)} for name, values in error.columns.items()]
+    texts = {"message": _sentence(plain(error.message)), "hint": _sentence(plain(error.hint))}
+    return {"error": {**texts, "field": error.field, "columns": columns}}
 
 
 def _without_paths(text: str) -> str:

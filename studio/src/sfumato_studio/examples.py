@@ -44,7 +44,6 @@ def empty_data(source: str, title: str, name: str | None = None) -> dict[str, An
         "notes": [],
         "users": None,
         "columns": [],
-        "extent": None,
         "region": None,
         "tables": {},
         "file": None,
@@ -80,17 +79,12 @@ def example_data(key: str) -> dict[str, Any]:
 
 def places_data(visits: Any) -> dict[str, Any]:
     """Return what the studio keeps of visits: how many, of whom, and where."""
-
-    def corners(trim: float) -> dict[str, float]:
-        south, west, north, east = (float(part) for part in str(visits.region(trim=trim)).split(","))
-        return {"south": south, "west": west, "north": north, "east": east}
-
+    south, west, north, east = (float(part) for part in str(visits.region(trim=0.01)).split(","))
     users = len(visits.users()) if visits.user is not None else None
     return {
         "rows": len(visits),
         "users": users,
         "columns": sorted(visits.attributes),
-        "extent": corners(0.0),
-        "region": corners(0.01),
+        "region": {"south": south, "west": west, "north": north, "east": east},
         "notes": [*visits.notes, f"The visits are at {whereabouts(visits.lat, visits.lon)}."],
     }

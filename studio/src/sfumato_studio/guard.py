@@ -1,11 +1,9 @@
-"""The door of the studio: who may come in, from which page, and what every answer says to the browser."""
+"""Middleware: authentication, CSRF checks and security headers."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
@@ -13,9 +11,10 @@ from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .errors import error_body
+from .errors import RefusedError, error_body
 from .limits import BODY_BYTES, OUTLINE_BYTES, UPLOAD_BYTES
 
 TOKEN_HEADER: Final = "x-sfumato-token"  # noqa: S105  # the name of a header
@@ -38,11 +37,14 @@ _HEADERS: Final = {
 }
 _ASSETS: Final = "/assets/"  # whose names change with their content
 _FOR_EVER: Final = "private, max-age=31536000, immutable"
-_NO_TOKEN: Final = (
+_NO_TOKEN: Final = RefusedError(
+    403,
     "This page belongs to a running studio.",
     "open the address that 'sfumato studio' printed in the terminal, with its token.",
 )
-_ELSEWHERE: Final = ("This request comes from another page.", "use the page of the studio itself.")
+_ELSEWHERE: Final = RefusedError(
+    403, "This request comes from another page.", "use the page of the studio itself."
+)
 
 
 @dataclass(slots=True, repr=False)
@@ -95,25 +97,22 @@ class Guard:
                     found["Cache-Control"] = _FOR_EVER
             await send(message)
 
+        most = _MOST.get(path.rpartition("/")[2], BODY_BYTES)
+        answer: ASGIApp = self.app
         if headers.getlist("host") not in [[host] for host in self.key.hosts] or self._elsewhere(headers):
-            await _answer(dressed, 403, *_ELSEWHERE)
+            answer = _refused(_ELSEWHERE)
         elif method == "GET" and path == "/" and self._token_in(scope):
-            await self._welcome(dressed)
+            answer = self._welcome()
         elif not (by_header := self._has_header(headers)) and not self._has_cookie(headers):
-            await _answer(dressed, 403, *_NO_TOKEN)
+            answer = _refused(_NO_TOKEN)
         elif method not in _SAFE and not by_header and not _own_page(headers):
-            await _answer(dressed, 403, *_ELSEWHERE)
-        else:
-            most = _MOST.get(path.rpartition("/")[2], BODY_BYTES)
-            if _claimed(headers) > most:
-                await _answer(
-                    dressed,
-                    413,
-                    f"The request is larger than {most // 2**20} MB.",
-                    "use a smaller file: some of the rows are enough to try things out.",
-                )
-                return
-            await self.app(scope, _counted(receive, most), dressed)
+            answer = _refused(_ELSEWHERE)
+        elif _claimed(headers) > most:
+            what = f"The request is larger than {most // 2**20} MB."
+            answer = _refused(
+                RefusedError(413, what, "use a smaller file: some of the rows are enough to try things out.")
+            )
+        await answer(scope, _counted(receive, most), dressed)
 
     def _elsewhere(self, headers: Headers) -> bool:
         """Return whether another page sent the request: another port of this machine is another page, too."""
@@ -142,21 +141,14 @@ class Guard:
                 found.append(jar[self.key.cookie].value)
         return any(_same(each, self.key.session) for each in found)
 
-    async def _welcome(self, send: Send) -> None:
+    def _welcome(self) -> Response:
         """Keep the session in a cookie, and take the token out of the address."""
         cookie = f"{self.key.cookie}={self.key.session}; Path=/; HttpOnly; SameSite=Strict"
-        await send(
-            {
-                "type": "http.response.start",
-                "status": 303,
-                "headers": [
-                    (b"location", f"/{self.key.start}".encode("ascii")),
-                    (b"set-cookie", cookie.encode("ascii")),
-                    (b"content-length", b"0"),
-                ],
-            }
-        )
-        await send({"type": "http.response.body", "body": b""})
+        return Response(status_code=303, headers={"location": f"/{self.key.start}", "set-cookie": cookie})
+
+
+def _refused(error: RefusedError) -> Response:
+    return JSONResponse(error_body(error), error.status)
 
 
 def _own_page(headers: Headers) -> bool:
@@ -188,13 +180,3 @@ def _counted(receive: Receive, most: int) -> Receive:
         return message
 
     return counting
-
-
-async def _answer(send: Send, status: int, message: str, hint: str) -> None:
-    body = json.dumps(error_body(message, hint)).encode()
-    headers: Iterable[tuple[bytes, bytes]] = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": list(headers)})
-    await send({"type": "http.response.body", "body": body})

@@ -16,8 +16,9 @@ from .state import Studio
 from .store import Row
 
 
-def workspace_answer(studio: Studio, row: Row) -> WorkspaceAnswer:
-    """Return a workspace with its data, site and jobs."""
+def workspace_answer(studio: Studio, identity: str) -> WorkspaceAnswer:
+    """Return a workspace as it is now, with its data, site and jobs."""
+    row = studio.store.workspace(identity)
     site = None if row["site"] is None else site_answer(studio.domain(row))
     jobs = [job_answer(each) for each in studio.jobs.of(row["id"])]
     return WorkspaceAnswer.model_validate(
@@ -61,12 +62,11 @@ def levels_answer(studio: Studio, workspace: Row) -> LevelsAnswer:
     # Jobs are read first: the page stops polling when none is open, so the designs must be as recent.
     jobs = studio.jobs.of(workspace["id"], "levels")
     domain, rows = studio.domain(workspace), studio.store.designs(workspace["id"])
-    shown = ((level, shown_at(domain, level, rows)) for level in range(len(domain.epsilons)))
-    stops: list[tuple[int | None, Row]] = [(level, row) for level, row in shown if row is not None]
-    stops += [(None, row) for row in rows if not row["frontier"]]
-    stops.sort(key=lambda stop: -stop[1]["facts"]["proved"])
+    stops = [row for level in range(len(domain.epsilons)) if (row := shown_at(domain, level, rows)) is not None]
+    stops += [row for row in rows if not row["frontier"]]
+    stops.sort(key=lambda row: -row["facts"]["proved"])
     return LevelsAnswer(
-        levels=[_level(domain, level, row, rows, jobs) for level, row in stops],
+        levels=[_level(domain, row, rows, jobs) for row in stops],
         start=domain.start,
         total=len(domain.epsilons),
         progress=job_answer(jobs[-1]) if jobs else None,
@@ -76,18 +76,14 @@ def levels_answer(studio: Studio, workspace: Row) -> LevelsAnswer:
 def level_answer(studio: Studio, workspace: Row, row: Row) -> LevelAnswer:
     """Return one design, as a level or on its own."""
     domain, rows = studio.domain(workspace), studio.store.designs(workspace["id"])
-    jobs = studio.jobs.of(workspace["id"], "levels")
-    return _level(domain, level_of(domain, row), row, rows, jobs)
+    return _level(domain, row, rows, studio.jobs.of(workspace["id"], "levels"))
 
 
-def level_of(domain: Domain, row: Row) -> int | None:
-    """Return the level that a design was made for; None for other designs."""
-    return domain.epsilons.index(row["epsilon"]) if row["frontier"] and row["epsilon"] in domain.epsilons else None
-
-
-def _level(domain: Domain, level: int | None, row: Row, rows: Sequence[Row], jobs: Sequence[Row]) -> LevelAnswer:
+def _level(domain: Domain, row: Row, rows: Sequence[Row], jobs: Sequence[Row]) -> LevelAnswer:
     facts, loss = row["facts"], bracket(row["facts"]["loss"])
     error, found = success_answers(domain, measures_of(facts))
+    known = row["frontier"] and row["epsilon"] in domain.epsilons
+    level = domain.epsilons.index(row["epsilon"]) if known else None
     running = bool(jobs) and jobs[-1]["status"] in ("queued", "running")
     waits = level is not None and running and not is_optimized(domain, level, rows)
     status: LevelStatus = "optimized" if facts["name"] == OPTIMIZED else "running" if waits else "closed form"
@@ -96,14 +92,12 @@ def _level(domain: Domain, level: int | None, row: Row, rows: Sequence[Row], job
         design=row["id"],
         epsilon=facts["proved"],
         status=status,
-        name=facts["name"],
         useful=domain.useful(loss.value),
-        finished=facts["finished"],
-        gap=facts["gap"],
         headline=headline(domain, facts["proved"]),
         sentences=level_sentences(domain, facts),
         loss=loss_answer(domain, loss),
         error=error,
         found=found,
         shares=shares_answer(domain, row, PEOPLE),
+        **{name: facts[name] for name in ("name", "finished", "gap")},
     )

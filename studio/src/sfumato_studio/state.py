@@ -6,10 +6,11 @@ import json
 import secrets
 import shutil
 import threading
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from sfumato.core import Mechanism
 from sfumato.errors import SfumatoError
@@ -29,29 +30,6 @@ from .store import Row, Store
 _DOMAINS: Final = 16  # that stay in memory
 _MECHANISMS: Final = 64
 
-_Value = TypeVar("_Value")
-
-
-class _Recent(Generic[_Value]):
-    """The values that were used last, by their keys."""
-
-    def __init__(self, most: int) -> None:
-        self._most, self._lock = most, threading.Lock()
-        self._values: OrderedDict[Hashable, _Value] = OrderedDict()
-
-    def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
-        """Return the value of a key, which is made where it is not there."""
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
-        value = make()
-        with self._lock:
-            self._values[key] = value
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
-        return value
-
 
 class Studio:
     """Everything that requests share."""
@@ -63,9 +41,9 @@ class Studio:
         self.basemap = basemap
         self.apart: Processes = set()
         self._closed = False
-        self._domains: _Recent[Domain] = _Recent(_DOMAINS)
-        self._mechanisms: _Recent[Mechanism] = _Recent(_MECHANISMS)
-        self._radii: _Recent[float] = _Recent(_MECHANISMS)
+        self._recent_domain = lru_cache(_DOMAINS)(_read_domain)
+        self._recent_picture = lru_cache(_MECHANISMS)(_read_picture)
+        self._recent_radius = lru_cache(_MECHANISMS)(_read_radius)
         self._making: defaultdict[tuple[str, int], threading.Lock] = defaultdict(threading.Lock)
         self._makers: dict[str, threading.Thread] = {}
 
@@ -141,9 +119,8 @@ class Studio:
             raise RefusedError(409, "There are no data yet.", "choose an example, or drop a file.")
         if workspace["site"] is None:
             raise RefusedError(409, "The places or values are not chosen yet.", "choose them first.")
-        key = json.dumps([workspace["id"], workspace["data"], workspace["site"]], sort_keys=True)
-        folder = self.store.files(workspace["id"])
-        return self._domains.get(key, lambda: domain_of(workspace["data"], workspace["site"], folder))
+        content = json.dumps([workspace["data"], workspace["site"]])
+        return self._recent_domain(content, self.store.files(workspace["id"]))
 
     def row(self, workspace: Row, level: int | None, design: str | None) -> Row:
         """Return the design that a request names, or that a level shows."""
@@ -198,13 +175,13 @@ class Studio:
         if row["facts"]["n"] != len(domain.space):  # they were changed after the request was read
             raise RefusedError(409, "This design is for other places or values.", "load the page again.", "design")
         path = self.file(workspace["id"], row["id"], ".sfm")
-        return self._mechanisms.get(row["id"], lambda: domain.picture(read_mechanism_file(path)))
+        return self._recent_picture(domain, path)
 
     def error_radius(self, workspace: Row, row: Row) -> float | None:
         """Return the radius in metres that holds 95 % of the reports from every place; None if none is proved."""
         path = self.file(workspace["id"], row["id"], ".sfm")
         try:
-            return self._radii.get(row["id"], lambda: error_radius(read_mechanism_file(path).mechanism))
+            return self._recent_radius(path)
         except SfumatoError:
             return None
 
@@ -214,3 +191,17 @@ class Studio:
         if not path.is_file():
             raise RefusedError(404, "The file of this design is gone.", "make the design again.", "design")
         return path
+
+
+def _read_domain(content: str, folder: Path) -> Domain:
+    """Return the domain of data and a site, JSON, in the folder of a workspace."""
+    data, site = json.loads(content)
+    return domain_of(data, site, folder)
+
+
+def _read_picture(domain: Domain, path: Path) -> Mechanism:
+    return domain.picture(read_mechanism_file(path))
+
+
+def _read_radius(path: Path) -> float:
+    return error_radius(read_mechanism_file(path).mechanism)

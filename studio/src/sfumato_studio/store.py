@@ -126,6 +126,11 @@ class Store:
         with self._lock, self._engine.connect() as connection:
             return [row._asdict() for row in connection.execute(query)]
 
+    def _one(self, table: Table, missing: RefusedError, **columns: str) -> Row:
+        for row in self._rows(select(table).filter_by(**columns)):
+            return row
+        raise missing
+
     def _write(self, *statements: Executable) -> None:
         with self._lock, self._engine.begin() as connection:
             for statement in statements:
@@ -149,9 +154,8 @@ class Store:
 
     def workspace(self, identity: str) -> Row:
         """Return a workspace."""
-        for row in self._rows(select(_WORKSPACES).where(_WORKSPACES.c.id == identity)):
-            return row
-        raise RefusedError(404, "There is no such workspace.", "begin a new one; this one was deleted.")
+        missing = RefusedError(404, "There is no such workspace.", "begin a new one; this one was deleted.")
+        return self._one(_WORKSPACES, missing, id=identity)
 
     def change_workspace(self, identity: str, **values: Any) -> None:
         """Change columns of a workspace."""
@@ -229,9 +233,8 @@ class Store:
 
     def job(self, workspace: str, identity: str) -> Row:
         """Return a job."""
-        for row in self._rows(select(_JOBS).where(_JOBS.c.id == identity, _JOBS.c.workspace == workspace)):
-            return row
-        raise RefusedError(404, "There is no such job.", "load the page again.")
+        missing = RefusedError(404, "There is no such job.", "load the page again.")
+        return self._one(_JOBS, missing, id=identity, workspace=workspace)
 
     def change_job(self, identity: str, **values: Any) -> None:
         """Change columns of a job."""
@@ -261,10 +264,8 @@ class Store:
 
     def design(self, workspace: str, identity: str) -> Row:
         """Return a design."""
-        for row in self.designs(workspace):
-            if row["id"] == identity:
-                return row
-        raise RefusedError(404, "There is no such design.", "load the page again.", "design")
+        missing = RefusedError(404, "There is no such design.", "load the page again.", "design")
+        return self._one(_DESIGNS, missing, id=identity, workspace=workspace)
 
     def delete_design(self, workspace: str, identity: str) -> None:
         """Delete a design and its files."""

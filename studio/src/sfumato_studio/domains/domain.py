@@ -220,10 +220,6 @@ class Domain(ABC):
         """Return places as GeoJSON features; `RefusedError` for values."""
         raise RefusedError(409, "The data are no places.", "see /values.")
 
-    def ring(self) -> list[list[float]]:
-        """Return the corners of the area that is served, longitude and latitude."""
-        raise RefusedError(409, "The data are no places.", "see /values.")
-
     def optimize(
         self,
         epsilons: list[float],

@@ -28,7 +28,7 @@ from sfumato.rounding import counted, up
 
 from ..errors import RefusedError
 from .domain import Domain, Measures, ProvedForm, Where
-from .places import cells_of, distances_from, ring_of, spread_of
+from .places import cells_of, distances_from, spread_of
 
 _LARGEST: Final = 700.0  # an epsilon whose exponential is a float
 _NO_SCRIPT: Final = ("An opened mechanism has no script here.", "the program that made the file has it.", "design")
@@ -151,8 +151,9 @@ class OpenedDomain(Domain):
 
     def answer(self) -> dict[str, Any]:
         """Return the secrets for the page."""
-        if self.places:
-            south, west, north, east = self._box()
+        if isinstance(self.space, Places):
+            latlon = self.space.latlon
+            (south, west), (north, east) = latlon.min(axis=0).tolist(), latlon.max(axis=0).tolist()
             region = {"south": south, "west": west, "north": north, "east": east}
             return {"region": region, "sentences": self.notes}
         labels = [str(label) for label in self.space.labels]
@@ -163,16 +164,6 @@ class OpenedDomain(Domain):
         if not isinstance(self.space, Places):
             return super().cells()
         return cells_of(self.space, self.prior.probabilities, self.prior)
-
-    def ring(self) -> list[list[float]]:
-        """Return the rectangle around the places."""
-        return ring_of(*self._box())
-
-    def _box(self) -> tuple[float, float, float, float]:
-        """Return the least and largest latitude and longitude of places: south, west, north and east."""
-        latlon = self.space.latlon if isinstance(self.space, Places) else np.zeros((1, 2))
-        (south, west), (north, east) = latlon.min(axis=0).tolist(), latlon.max(axis=0).tolist()
-        return south, west, north, east
 
     def script(self, name: str, epsilon: float, gap: float | None, distortion: float | None) -> str:  # noqa: ARG002
         """Refuse: the file does not say how it was made."""

@@ -149,13 +149,6 @@ class PlacesDomain(Domain):
         """Return the places as GeoJSON features."""
         return cells_of(self.lattice, self.lattice.counts(self.visits), self.prior)
 
-    def ring(self) -> list[list[float]]:
-        """Return the corners of the area that was drawn, or of the region."""
-        if self.polygon is not None:
-            corners: list[list[float]] = self.polygon.corners[:, ::-1].tolist()
-            return corners
-        return ring_of(self.region.south, self.region.west, self.region.north, self.region.east)
-
     def script(self, name: str, epsilon: float, gap: float | None, distortion: float | None) -> str:
         """Return a Python script that makes a mechanism again; see `Domain.script`."""
         loading = self.loading or f"visits = sf.read_visits({name!r})"
@@ -245,11 +238,6 @@ def _in_words(label: str) -> str:
     """Return the label of a grid's place in words: x03y02 is the fourth column from the west, the third row."""
     found = re.fullmatch(r"x(\d+)y(\d+)", label)
     return f"column {int(found[1]) + 1}, row {int(found[2]) + 1}" if found else label
-
-
-def ring_of(south: float, west: float, north: float, east: float) -> list[list[float]]:
-    """Return the corners of a rectangle, longitude and latitude."""
-    return [[west, south], [east, south], [east, north], [west, north]]
 
 
 def spread_of(domain: Domain, places: Places, where: Where) -> Floats:

@@ -1,12 +1,13 @@
-"""Access of a route: the studio, the workspace that its path names, and the errors that it may answer."""
+"""Dependencies of routes: the studio, the workspace of the path and the design of the query; their errors."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Path, Query, Request
 
 from ..answers import ErrorAnswer
+from ..requests import Identity, LevelIndex
 from ..state import Studio
 from ..store import Row
 
@@ -48,5 +49,18 @@ def workspace_of(
 
 AStudio = Annotated[Studio, Depends(studio_of)]
 AWorkspace = Annotated[Row, Depends(workspace_of)]
+
+
+def design_of(
+    studio: AStudio,
+    workspace: AWorkspace,
+    level: Annotated[LevelIndex | None, Query(description="Of the slider, 0 for the least private.")] = None,
+    design: Annotated[Identity | None, Query(description="Instead of a level: the id of a design.")] = None,
+) -> Row:
+    """Return the design that the query names, or that its level shows."""
+    return studio.row(workspace, level, design)
+
+
+AShown = Annotated[Row, Depends(design_of)]
 ADesignId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of a design.")]
 AJobId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of a job.")]

@@ -15,8 +15,7 @@ from ..limits import LEVELS, PEOPLE
 from ..reports import made_report
 from ..requests import DesignBody, OptimizeBody, People
 from ..serializers import job_answer
-from . import ERRORS, ADesignId, AStudio, AWorkspace
-from .levels import ADesign, ALevel
+from . import ERRORS, ADesignId, AShown, AStudio, AWorkspace
 
 designs = APIRouter(prefix="/api/workspaces/{workspace}", tags=["designs"], responses=ERRORS)
 
@@ -87,12 +86,11 @@ def delete(studio: AStudio, workspace: AWorkspace, design: ADesignId) -> None:
 def takeaway(
     studio: AStudio,
     workspace: AWorkspace,
-    level: ALevel = None,
-    design: ADesign = None,
+    row: AShown,
     people: Annotated[People, Query(description="Who answer the survey.")] = PEOPLE,
 ) -> TakeawayAnswer:
     """Return facts to know before a mechanism is downloaded."""
-    row, domain = studio.row(workspace, level, design), studio.domain(workspace)
+    domain = studio.domain(workspace)
     shares = measures.shares_answer(domain, row, people)
     return TakeawayAnswer(
         sentences=measures.takeaway(domain, studio.error_radius(workspace, row)),
@@ -102,35 +100,30 @@ def takeaway(
 
 
 @designs.get("/mechanism.sfm", response_class=FileResponse, responses=_MECHANISM)
-def mechanism(
-    studio: AStudio, workspace: AWorkspace, level: ALevel = None, design: ADesign = None
-) -> FileResponse:
+def mechanism(studio: AStudio, workspace: AWorkspace, row: AShown) -> FileResponse:
     """Download the mechanism file."""
-    path = studio.file(workspace["id"], studio.row(workspace, level, design)["id"], ".sfm")
+    path = studio.file(workspace["id"], row["id"], ".sfm")
     return FileResponse(path, filename="mechanism.sfm", media_type="application/zip")
 
 
 @designs.get("/script.py", response_class=Response, responses=_SCRIPT)
-def script(studio: AStudio, workspace: AWorkspace, level: ALevel = None, design: ADesign = None) -> Response:
+def script(studio: AStudio, workspace: AWorkspace, row: AShown) -> Response:
     """Download a Python script that makes the mechanism again."""
-    row, domain = studio.row(workspace, level, design), studio.domain(workspace)
-    facts = row["facts"]
+    domain, facts = studio.domain(workspace), row["facts"]
     gap = facts["wanted_gap"] if facts["name"] == OPTIMIZED else None
     text = domain.script(workspace["data"]["name"], row["epsilon"], gap, facts["distortion"])
     return _download(text, "script.py", "text/x-python; charset=utf-8")
 
 
 @designs.get("/report.html", response_class=Response, responses=_REPORT)
-def report_page(studio: AStudio, workspace: AWorkspace, level: ALevel = None, design: ADesign = None) -> Response:
+def report_page(studio: AStudio, workspace: AWorkspace, row: AShown) -> Response:
     """Download the report to read and to sign. The first time it is made, which takes some seconds."""
-    row = studio.row(workspace, level, design)
     return _download(made_report(studio, workspace, row, ".html"), "report.html", "text/html; charset=utf-8")
 
 
 @designs.get("/report.json", response_class=Response, responses=_FACTS)
-def report_facts(studio: AStudio, workspace: AWorkspace, level: ALevel = None, design: ADesign = None) -> Response:
+def report_facts(studio: AStudio, workspace: AWorkspace, row: AShown) -> Response:
     """Download what the report says as JSON. The first time it is made, which takes some seconds."""
-    row = studio.row(workspace, level, design)
     return _download(made_report(studio, workspace, row, ".json"), "report.json", "application/json")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from fastapi import APIRouter
 
 from sfumato.ledgers import amount_text
 from sfumato.reports.sentences import spending_words
 
-from ..answers import LedgerAnswer, LedgerClassAnswer, LedgerDayAnswer, NearLimitAnswer
+from ..answers import LedgerAnswer
 from ..errors import RefusedError
 from . import ERRORS, AStudio
 
@@ -20,23 +22,10 @@ def budgets(studio: AStudio) -> LedgerAnswer:
     if studio.ledger is None:
         raise RefusedError(404, "The studio was started without a ledger.", "start it with --ledger ADDRESS.")
     facts = studio.ledger.budgets()
-    days, classes, near = [], [], []
-    for day in facts.days:
-        spent, text = float(day.spent), amount_text(day.spent, facts.unit)
-        counts = {"reports": day.reports, "users": day.users, "refused": day.refused}
-        days.append(LedgerDayAnswer(day=day.day, spent=spent, spent_text=text, renewed=day.renewed, **counts))
-    for each in facts.classes:
-        text, share = amount_text(each.spent, facts.unit), each.users / max(1, facts.users)
-        classes.append(LedgerClassAnswer(name=each.name, users=each.users, spent_text=text, share=share))
-    for user in facts.near:
-        text, left = (amount_text(value, facts.unit) for value in (user.spent, user.left))
-        near.append(NearLimitAnswer(user=user.user, spent_text=text, left_text=left, share=user.share))
-    return LedgerAnswer(
-        address=facts.address,
-        limits=list(facts.limits),
-        days=days,
-        classes=classes,
-        near=near,
-        exhausted=facts.exhausted,
-        sentences=list(spending_words(facts)),
-    )
+    content = asdict(facts) | {"sentences": list(spending_words(facts))}
+    for each in (*content["days"], *content["classes"], *content["near"]):
+        texts = {f"{name}_text": amount_text(each[name], facts.unit) for name in ("spent", "left") if name in each}
+        each.update(texts, spent=float(each["spent"]))
+    for each in content["classes"]:
+        each["share"] = each["users"] / max(1, facts.users)
+    return LedgerAnswer.model_validate(content)

@@ -27,15 +27,13 @@ from ..errors import RefusedError
 from ..levels import bracket, measures_of
 from ..measures import loss_answer, shares_answer, success_answers
 from ..notions import notions_answer
-from ..requests import ChooseBody, Identity, Index, Latitude, LevelIndex, Longitude
+from ..requests import ChooseBody, Index, Latitude, Longitude
 from ..serializers import level_answer, levels_answer
 from ..store import Row
-from . import ERRORS, AStudio, AWorkspace
+from . import ERRORS, AShown, AStudio, AWorkspace
 
 levels = APIRouter(prefix="/api/workspaces/{workspace}", tags=["levels"], responses=ERRORS)
 
-ALevel = Annotated[LevelIndex | None, Query(description="Of the slider, 0 for the least private.")]
-ADesign = Annotated[Identity | None, Query(description="Instead of a level: the id of a design.")]
 _CONTOURS = (0.5, 0.9)
 
 
@@ -52,16 +50,14 @@ def listed(studio: AStudio, workspace: AWorkspace) -> LevelsAnswer:
 def preview(
     studio: AStudio,
     workspace: AWorkspace,
-    level: ALevel = None,
-    design: ADesign = None,
+    row: AShown,
     at: Annotated[Index | None, Query(description="A place or value, by its index.")] = None,
     lat: Annotated[Latitude | None, Query(description="A point on the map.")] = None,
     lon: Annotated[Longitude | None, Query(description="A point on the map.")] = None,
     report: Annotated[Index | None, Query(description="A report that an attacker sees.")] = None,
 ) -> PreviewAnswer:
     """Return a mechanism's cost and protection, where a person would appear, and what a report reveals."""
-    row, domain = studio.row(workspace, level, design), studio.domain(workspace)
-    position = position_of(at, lat, lon, needed=False)
+    domain, position = studio.domain(workspace), position_of(at, lat, lon, needed=False)
     answer = level_answer(studio, workspace, row)
     if position is None and report is None:
         return PreviewAnswer(shown=answer, here=None, belief=None)
@@ -109,9 +105,8 @@ def _outcome(domain: Domain, row: Row, body: ChooseBody) -> MeasuredAnswer | Non
 
 
 @levels.get("/notions")
-def notions(studio: AStudio, workspace: AWorkspace, level: ALevel = None, design: ADesign = None) -> NotionsAnswer:
+def notions(studio: AStudio, workspace: AWorkspace, row: AShown) -> NotionsAnswer:
     """Return the definitions of privacy that follow from the guarantee, and with which numbers."""
-    row = studio.row(workspace, level, design)
     return notions_answer(studio.domain(workspace), row["facts"]["proved"])
 
 

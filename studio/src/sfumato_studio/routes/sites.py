@@ -33,26 +33,20 @@ def choose_site(
     body = site.model_dump()
     domain_of(workspace["data"], body, studio.store.files(workspace["id"]))  # before anything is dropped
     studio.start_over(workspace["id"], site=body)
-    row = studio.store.workspace(workspace["id"])
-    studio.begin(row)
-    return workspace_answer(studio, row)
+    studio.begin(studio.store.workspace(workspace["id"]))
+    return workspace_answer(studio, workspace["id"])
 
 
 @sites.get("/map")
 def show_map(studio: AStudio, workspace: AWorkspace) -> MapAnswer:
     """Return the places as GeoJSON, degrees, with how often people are at each."""
     domain = studio.domain(workspace)
-    cells, ring = domain.cells(), domain.ring()
+    cells = domain.cells()
     corners = [corner for cell in cells for corner in cell["geometry"]["coordinates"][0]]
     east, north = [corner[0] for corner in corners], [corner[1] for corner in corners]
     return MapAnswer.model_validate(
         {
             "cells": {"type": "FeatureCollection", "features": cells},
-            "region": {
-                "type": "Feature",
-                "geometry": {"type": "Polygon", "coordinates": [[*ring, ring[0]]]},
-                "properties": {"name": "region"},
-            },
             "outline": workspace["outline"],
             "bounds": [min(east), min(north), max(east), max(north)],
         }
@@ -65,15 +59,14 @@ async def set_outline(studio: AStudio, workspace: AWorkspace, request: Request) 
     content = b"".join([block async for block in request.stream()])
     outline = await run_in_threadpool(outline_of, content, "the outline")
     await run_in_threadpool(studio.store.draw, workspace["id"], outline.geojson())
-    row = await run_in_threadpool(studio.store.workspace, workspace["id"])
-    return await run_in_threadpool(workspace_answer, studio, row)
+    return await run_in_threadpool(workspace_answer, studio, workspace["id"])
 
 
 @sites.delete("/outline")
 def forget_outline(studio: AStudio, workspace: AWorkspace) -> WorkspaceAnswer:
     """Forget the outline; the map of the world is shown."""
     studio.store.draw(workspace["id"], None)
-    return workspace_answer(studio, studio.store.workspace(workspace["id"]))
+    return workspace_answer(studio, workspace["id"])
 
 
 @sites.get("/values")

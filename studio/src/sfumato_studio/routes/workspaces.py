@@ -26,7 +26,7 @@ from ..answers import (
 )
 from ..errors import RefusedError
 from ..examples import EXAMPLES, example_data
-from ..limits import JOBS_RUNNING, MOST_PLACES, PATH_POINTS, SHARES, UPLOAD_BYTES, VIEW_BYTES, WORKSPACES
+from ..limits import UPLOAD_BYTES, VIEW_BYTES
 from ..requests import ChangeBody, ExampleBody
 from ..serializers import workspace_answer
 from . import BODY, ERRORS, AStudio, AWorkspace
@@ -44,14 +44,7 @@ def about(studio: AStudio) -> AboutAnswer:
     return AboutAnswer(
         version=__version__,
         studio=1,
-        limits=LimitsAnswer(
-            upload_bytes=UPLOAD_BYTES,
-            places=MOST_PLACES,
-            shares=SHARES,
-            path_points=PATH_POINTS,
-            jobs_running=JOBS_RUNNING,
-            workspaces=WORKSPACES,
-        ),
+        limits=LimitsAnswer(upload_bytes=UPLOAD_BYTES),
         formats=[*FORMATS, "mechanism"],
         examples=[ExampleAnswer.model_validate(each) for each in EXAMPLES],
         ledger=studio.ledger is not None,
@@ -69,13 +62,13 @@ def list_all(studio: AStudio) -> WorkspacesAnswer:
 @workspaces.post("/workspaces", status_code=201)
 def begin(studio: AStudio) -> WorkspaceAnswer:
     """Begin a new workspace."""
-    return workspace_answer(studio, studio.store.make_workspace())
+    return workspace_answer(studio, studio.store.make_workspace()["id"])
 
 
 @workspaces.get("/workspaces/{workspace}")
 def one(studio: AStudio, workspace: AWorkspace) -> WorkspaceAnswer:
     """Return all that a page shows of a workspace."""
-    return workspace_answer(studio, workspace)
+    return workspace_answer(studio, workspace["id"])
 
 
 @workspaces.patch("/workspaces/{workspace}")
@@ -91,7 +84,7 @@ def change(studio: AStudio, workspace: AWorkspace, change: ChangeBody) -> Worksp
         values["view"] = change.view
     if values:
         studio.store.change_workspace(workspace["id"], **values)
-    return workspace_answer(studio, studio.store.workspace(workspace["id"]))
+    return workspace_answer(studio, workspace["id"])
 
 
 @workspaces.delete("/workspaces/{workspace}", status_code=204, response_model=None)
@@ -105,7 +98,7 @@ def fill(studio: AStudio, workspace: AWorkspace, choice: ExampleBody) -> Workspa
     """Fill a workspace with an example; its designs and jobs are dropped."""
     data = example_data(choice.example)
     studio.start_over(workspace["id"], data=data, site=None, outline=None, title=data["title"])
-    return workspace_answer(studio, studio.store.workspace(workspace["id"]))
+    return workspace_answer(studio, workspace["id"])
 
 
 @workspaces.put("/workspaces/{workspace}/file", openapi_extra=BODY)
@@ -139,7 +132,7 @@ async def upload(
     row = await run_in_threadpool(studio.store.workspace, workspace["id"])
     if row["site"] is not None:
         await run_in_threadpool(studio.begin, row)
-    return await run_in_threadpool(workspace_answer, studio, row)
+    return await run_in_threadpool(workspace_answer, studio, workspace["id"])
 
 
 def _for_its_owner(path: str, flags: int) -> int:

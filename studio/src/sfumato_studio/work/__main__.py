@@ -12,9 +12,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Final, TextIO
 
-from sfumato.errors import SfumatoError
-
-from ..errors import RefusedError, message_of
+from ..errors import refusal_of
 from . import Work
 
 KINDS: Final = {
@@ -50,22 +48,11 @@ def main() -> None:
     work = Work(orders, send, stopping.is_set)
     try:
         result = _kind(orders["kind"])(work)
-    except RefusedError as error:
-        send(
-            {
-                "event": "error",
-                "message": error.message,
-                "hint": error.hint,
-                "field": error.field,
-                "columns": error.columns,
-            }
-        )
-    except SfumatoError as error:
-        message, hint = message_of(error)
-        send({"event": "error", "message": message, "hint": hint, "field": ""})
-    except Exception:  # noqa: BLE001  # a job that dies silently would look interrupted
-        traceback.print_exc()
-        send({"event": "error", "message": "Something went wrong that was not foreseen.", "hint": "", "field": ""})
+    except Exception as error:  # noqa: BLE001  # a job that dies silently would look interrupted
+        refusal = refusal_of(error)
+        if refusal.status >= 500:
+            traceback.print_exc()
+        send({"event": "error", **vars(refusal)})
     else:
         send({"event": "result", "result": result})
     out.flush()
