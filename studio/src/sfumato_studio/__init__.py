@@ -1,1 +1,1 @@
-"""The studio: a page on this machine on which people choose a mechanism, and the interface behind it."""
+"""Web page and HTTP interface on this machine for choosing a mechanism."""

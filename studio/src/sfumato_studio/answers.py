@@ -1,4 +1,4 @@
-"""Answers of the interface: their fields, with units."""
+"""Response models of the interface, with units."""
 
 from __future__ import annotations
 
@@ -414,9 +414,7 @@ class SiteAnswer(BaseModel):
     epsilon_per_unit: bool | None = None
     goal: Literal["shares", "answers"] = Field("answers", description="What the mechanisms are best for.")
     optimizable: bool = Field(description="Whether optimized designs can replace the closed forms.")
-    epsilon_unit: str
     loss_unit: str
-    epsilons: list[float] = Field(description="Of the levels, the least private first.")
     sentences: list[str]
 
 

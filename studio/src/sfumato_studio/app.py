@@ -1,4 +1,4 @@
-"""The application: routes, errors, the page's files, and the guard around all of them."""
+"""FastAPI application: routes, errors and the files of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors as the page shows them: a message, a hint and the field that is meant; never a path or a traceback."""
+"""Errors of the interface: message, hint, field and columns, without paths and tracebacks."""
 
 from __future__ import annotations
 

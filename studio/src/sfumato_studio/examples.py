@@ -1,4 +1,4 @@
-"""Examples that are built in: an invented city, ages and categories of invented people."""
+"""Built-in examples: an invented city, ages and categories of invented people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs: long work in processes of their own, which the studio starts, listens to, stops and resumes."""
+"""Job queue: starts, follows, stops and resumes worker processes."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Jobs:
             return self._launch(workspace, row)
 
     def resume(self, workspace: Row, identity: str) -> Row:
-        """Go on with a job that was cancelled or interrupted, or that failed."""
+        """Resume a job that was cancelled or interrupted, or that failed."""
         with self.unchanged(workspace):
             row = self.now(workspace["id"], identity)
             if row["status"] not in _STOPPED:
@@ -166,7 +166,7 @@ class Jobs:
 
     @contextmanager
     def unchanged(self, workspace: Row) -> Iterator[None]:
-        """Hold the data and the site of a workspace as they were read, until the block ends."""
+        """Lock the data and the site of a workspace; `RefusedError` if they changed since they were read."""
         with self._lock:
             now = self._store.workspace(workspace["id"])
             if any(now[name] != workspace[name] for name in ("data", "site")):
@@ -196,7 +196,7 @@ class Jobs:
         _join(chosen)
 
     def forget(self, workspace: str, identity: str) -> None:
-        """Drop what a job could go on from, unless it runs."""
+        """Delete the checkpoints of a job, unless it runs."""
         with self._lock:
             if identity not in self._running:
                 self._store.drop_states(workspace, identity)
@@ -224,12 +224,7 @@ class Jobs:
 
     def _launch(self, workspace: Row, row: Row) -> Row:
         made = [each for each in self._store.designs(workspace["id"]) if each["job"] == row["id"]]
-        orders = {
-            "kind": row["kind"],
-            "folder": str(self._store.files(workspace["id"])),
-            "data": workspace["data"],
-            "site": workspace["site"],
-            "request": row["request"],
+        orders = self._store.orders(workspace, row["kind"], row["request"]) | {
             "done": [each["epsilon"] for each in made],
             "before": made[-1] if made and row["kind"] == "design" else None,
             "states": str(self._store.states(workspace["id"], row["id"])),
@@ -287,7 +282,7 @@ class Jobs:
                 self._store.change_job(row["id"], **{name: row[name] for name in kept})
 
     def _drop_others(self, row: Row, kept: str) -> None:
-        """Delete the designs of a job but for one."""
+        """Delete all designs of a job except one."""
         for each in self._store.designs(row["workspace"]):
             if each["job"] == row["id"] and each["id"] != kept:
                 self._store.delete_design(row["workspace"], each["id"])

@@ -1,4 +1,4 @@
-"""Designs of a workspace: their files, the facts that are kept of them, and the one that each level shows."""
+"""Designs of levels: their files, the stored facts, and the choice of the design that is shown."""
 
 from __future__ import annotations
 

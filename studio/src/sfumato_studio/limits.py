@@ -1,4 +1,4 @@
-"""Limits of the studio: on bytes, places, jobs and all else that a visitor can request."""
+"""Limits on bytes, places, jobs and requests."""
 
 from __future__ import annotations
 

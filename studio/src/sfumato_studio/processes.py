@@ -1,4 +1,4 @@
-"""Processes of the studio: start, send a line, ask to end, kill with all child processes."""
+"""Worker processes: start, send, stop, and kill with all child processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports of designs: made on request in a process of its own, and kept."""
+"""Cached reports of designs, made in worker processes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _made(studio: Studio, orders: Row) -> None:
 
 
 def _check_kept(studio: Studio, workspace: str, design: str) -> None:
-    """Leave nothing of a design that was deleted in the meantime."""
+    """Delete the files of a design that was deleted in the meantime; `RefusedError` if so."""
     try:
         studio.store.design(workspace, design)
     except RefusedError:
@@ -71,17 +71,11 @@ def _orders(studio: Studio, workspace: Row, row: Row) -> Row:
     others = [each for each in shown_rows if each is not None and each["id"] != row["id"]]
     outline = workspace["outline"]
     shown = json.dumps([__version__, outline, [each["id"] for each in others]], sort_keys=True)
-    return {
-        "kind": "report",
-        "workspace": workspace["id"],
-        "folder": str(studio.store.files(workspace["id"])),
-        "data": workspace["data"],
-        "site": workspace["site"],
-        "request": {
-            "design": row["id"],
-            "file": f"{row['id']}.{hashlib.sha256(shown.encode()).hexdigest()[:16]}",
-            "outline": outline,
-            "levels": [{"epsilon": each["facts"]["proved"], "loss": each["facts"]["loss"][2]} for each in others],
-            "remarks": [] if facts["finished"] else [facts["status"]],
-        },
+    request = {
+        "design": row["id"],
+        "file": f"{row['id']}.{hashlib.sha256(shown.encode()).hexdigest()[:16]}",
+        "outline": outline,
+        "levels": [{"epsilon": each["facts"]["proved"], "loss": each["facts"]["loss"][2]} for each in others],
+        "remarks": [] if facts["finished"] else [facts["status"]],
     }
+    return studio.store.orders(workspace, "report", request) | {"workspace": workspace["id"]}

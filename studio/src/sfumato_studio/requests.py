@@ -1,4 +1,4 @@
-"""Requests to the studio: each field with its limits, so that nothing else comes in."""
+"""Request models of the interface, with limits for every field."""
 
 from __future__ import annotations
 

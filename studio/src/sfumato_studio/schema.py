@@ -1,4 +1,4 @@
-"""The interface as a file, written by ``python -m sfumato_studio.schema studio/web/openapi.json``."""
+"""OpenAPI description as a file, written by ``python -m sfumato_studio.schema studio/web/openapi.json``."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Serializers of rows of the store."""
+"""Serializers of stored workspaces, jobs and designs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sfumato.rounding import amount_at_most, at_most
+from sfumato.reports.sentences import progress_words
 
-from .answers import JobAnswer, LevelAnswer, LevelsAnswer, LevelStatus, SiteAnswer, WorkspaceAnswer
+from .answers import JobAnswer, LevelAnswer, LevelsAnswer, LevelStatus, WorkspaceAnswer
 from .domains import Domain
 from .jobs import seconds_left
 from .levels import OPTIMIZED, bracket, is_optimized, measures_of, shown_at
@@ -19,26 +19,14 @@ from .store import Row
 def workspace_answer(studio: Studio, identity: str) -> WorkspaceAnswer:
     """Return a workspace as it is now, with its data, site and jobs."""
     row = studio.store.workspace(identity)
-    site = None if row["site"] is None else site_answer(studio.domain(row))
+    site: Row | None = None
+    if row["site"] is not None:
+        domain = studio.domain(row)
+        fields = {name: getattr(domain, name) for name in ("kind", "goal", "optimizable", "loss_unit")}
+        site = {"n": len(domain.prior), **fields, **domain.answer()}
     jobs = [job_answer(each) for each in studio.jobs.of(row["id"])]
     return WorkspaceAnswer.model_validate(
         {**row, "site": site, "jobs": jobs, "outline": row["outline"] is not None}
-    )
-
-
-def site_answer(domain: Domain) -> SiteAnswer:
-    """Return the secrets of a workspace."""
-    return SiteAnswer.model_validate(
-        {
-            "kind": domain.kind,
-            "n": len(domain.prior),
-            "goal": domain.goal,
-            "optimizable": domain.optimizable,
-            "epsilon_unit": domain.epsilon_unit,
-            "loss_unit": domain.loss_unit,
-            "epsilons": domain.epsilons,
-            **domain.answer(),
-        }
     )
 
 
@@ -52,9 +40,7 @@ def _best(row: Row) -> str:
     value = row["progress"][-1]["value"] if row["progress"] else None
     if value is None:
         return ""
-    loss = amount_at_most(value, row["unit"]) if row["unit"] else at_most(value, 3)
-    which = "The last level loses" if row["kind"] == "levels" else "The best mechanism so far loses"
-    return f"{which} at most {loss} on average."
+    return progress_words(value, row["unit"], levels=row["kind"] == "levels")
 
 
 def levels_answer(studio: Studio, workspace: Row) -> LevelsAnswer:

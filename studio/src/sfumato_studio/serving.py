@@ -1,4 +1,4 @@
-"""The studio as a server on this machine, for as long as the terminal keeps it running."""
+"""HTTP server of the studio, on 127.0.0.1 only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""State behind the interface: domains, levels and mechanisms of workspaces, ready in memory."""
+"""Shared state of the interface: store, jobs, and caches of domains and mechanisms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MECHANISMS: Final = 64
 
 
 class Studio:
-    """Everything that requests share."""
+    """Store, jobs and caches that all requests share."""
 
     def __init__(self, folder: Path, ledger: Ledger | None = None, basemap: Path | None = None) -> None:
         self.store = Store(folder)

@@ -1,4 +1,4 @@
-"""The studio's memory: workspaces, jobs and designs in one SQLite file, which survives a restart."""
+"""SQLite store of workspaces, jobs and designs, with their files."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _DESIGNS: Final = _table(
 
 
 class Store:
-    """The studio's memory."""
+    """SQLite database of workspaces, jobs and designs, next to the folders of their files."""
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -168,7 +168,7 @@ class Store:
         self.drop_reports(identity)
 
     def drop_reports(self, workspace: str, design: str = "*", but: str = "") -> None:
-        """Drop the kept reports of a design, or of all, but for those of one name without its ending."""
+        """Delete the cached reports of a design, or of all designs, except those with one stem."""
         for ending in _REPORTS:
             for path in (self.files(workspace) / "designs").glob(f"{design}.*{ending}"):
                 if path.name != f"{but}{ending}":
@@ -190,16 +190,22 @@ class Store:
         """Return the folder of a workspace's files."""
         return self.folder / "workspaces" / identity
 
+    def orders(self, workspace: Row, kind: str, request: Row) -> Row:
+        """Return the orders of a process that works for a workspace."""
+        folder = str(self.files(workspace["id"]))
+        known = {name: workspace[name] for name in ("data", "site")}
+        return {"kind": kind, "folder": folder, **known, "request": request}
+
     def states(self, workspace: str, job: str) -> Path:
-        """Return the folder from which a design goes on that was stopped."""
+        """Return the folder of a job's checkpoints."""
         return self.files(workspace) / "designs" / f"{job}{_STATES}"
 
     def drop_states(self, workspace: str, job: str) -> None:
-        """Delete what a design could go on from."""
+        """Delete the checkpoints of a job."""
         shutil.rmtree(self.states(workspace, job), ignore_errors=True)
 
     def drop_old_states(self, workspace: str, but: set[str]) -> None:
-        """Delete what the designs that were stopped longest ago could go on from, but for some jobs."""
+        """Delete the oldest checkpoints of stopped jobs, except those of some jobs."""
         stopped = [row["id"] for row in self.jobs(workspace) if row["id"] not in but]
         there = [job for job in stopped if self.states(workspace, job).is_dir()]
         for job in there[:-STATES_KEPT]:
@@ -245,7 +251,7 @@ class Store:
         self._write(delete(_JOBS).where(_JOBS.c.id == identity))
 
     def add_design(self, workspace: str, job: str, identity: str, *, frontier: bool, facts: Row) -> None:
-        """Keep what was proved of a design."""
+        """Store the facts of a design."""
         row = {
             "id": identity,
             "workspace": workspace,
@@ -274,7 +280,7 @@ class Store:
             path.unlink(missing_ok=True)
 
     def _tidy(self, workspace: Row) -> None:
-        """Delete uploads that a studio was reading when it was killed, and files that no workspace uses."""
+        """Delete interrupted uploads, and files that no workspace uses."""
         data = workspace["data"] or {}
         if "visits" in data:  # of an earlier version
             data = {**{name: value for name, value in data.items() if name != "visits"}, "file": data["visits"]}
@@ -299,7 +305,7 @@ def now() -> str:
 
 
 def _for_its_owner(folder: Path) -> Path:
-    """Make what the studio keeps in a folder, and take it from all others; return the path of the database."""
+    """Create the files of the store, for their owner only; return the path of the database."""
     (folder / "workspaces").mkdir(mode=0o700, exist_ok=True)
     (folder / "workspaces").chmod(0o700)
     database = folder / "studio.db"

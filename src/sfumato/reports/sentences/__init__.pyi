@@ -89,6 +89,7 @@ from .results import no_attack_words as no_attack_words
 from .results import notion_rows as notion_rows
 from .results import notion_words as notion_words
 from .results import optimum_words as optimum_words
+from .results import progress_words as progress_words
 from .results import risk_words as risk_words
 from .results import share_text as share_text
 from .results import simulation_words as simulation_words

@@ -182,6 +182,12 @@ def loses_words(loss: float, unit: str) -> str:
     return f"loses at most {most_amount(loss, unit) if unit else percent_at_most(loss)}"
 
 
+def progress_words(loss: float, unit: str, *, levels: bool) -> str:
+    """Return the loss of the last of several designs so far, or of the best one."""
+    which = "The last level loses" if levels else "The best mechanism so far loses"
+    return f"{which} at most {most_amount(loss, unit)} on average."
+
+
 def tie_words(gap: float, where: str = "Among ") -> str:
     """Return which of several mechanisms of equal loss was chosen, and its gap from the most private one."""
     return (

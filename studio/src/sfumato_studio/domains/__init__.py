@@ -1,4 +1,4 @@
-"""Domains: the secrets of a workspace, from what the studio keeps of its data and of its site."""
+"""Domains of workspaces, built from their stored data and site."""
 
 from __future__ import annotations
 

@@ -1,16 +1,15 @@
-"""Interface of a domain: secrets, their prior, the loss of a report and the guarantee of an epsilon."""
+"""Interface of a domain: secrets, prior, loss, guarantee and the facts for sentences."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.attacks import evaluate, misinformed, optimal
 from sfumato.core import AnyLoss, Asked, Bracket, DistortionPrivacy, Mechanism, Metric, Prior, Space, hamming
@@ -19,7 +18,7 @@ from sfumato.core.immutable import CompactRepr
 from sfumato.core.naming import EXPECTED
 from sfumato.files import DistanceSource, MechanismFile
 from sfumato.leakage import bayes_vulnerability
-from sfumato.optimal import DesignGoal, Point, sweep
+from sfumato.optimal import DesignGoal
 from sfumato.privacy.atlas import Claim
 from sfumato.proofs import as_dict, certify, distortion_below
 from sfumato.reports.facts import (
@@ -220,28 +219,6 @@ class Domain(ABC):
         """Return places as GeoJSON features; `RefusedError` for values."""
         raise RefusedError(409, "The data are no places.", "see /values.")
 
-    def optimize(
-        self,
-        epsilons: list[float],
-        gap: float,
-        time_limit: float,
-        stop: Callable[[], bool],
-        progress: Callable[[Point], None],
-    ) -> None:
-        """Design for each epsilon, on the same secrets."""
-        sweep(
-            {"everyone": self.prior},
-            loss=self.loss,
-            epsilons=epsilons,
-            gap=gap,
-            tie_break=False,
-            time_limit=time_limit,
-            method="table",
-            stop=stop,
-            progress=progress,
-            **self.epsilon_counts,
-        )
-
     @cached_property
     def epsilons(self) -> list[float]:
         """The epsilons of the levels, the largest first."""
@@ -272,11 +249,6 @@ class Domain(ABC):
         """Return whether a loss is smaller by 0.5 % or more than that of one report for everyone."""
         blind = self.blind
         return loss < _USEFUL * (1 - blind.found.value if blind.error is None else blind.error.value)
-
-    def near(self, limit: float) -> NDArray[np.bool_]:
-        """Return which secrets are at most so far from each other, array (n, n)."""
-        close: NDArray[np.bool_] = self.metric.array <= limit
-        return close
 
     def position_of(self, where: Where) -> int:
         """Return the most probable secret of a person at a position."""

@@ -21,7 +21,8 @@ from sfumato.core import (
 from sfumato.estimation import Reports, identifiability, unbiased
 from sfumato.mechanisms import exponential, geometric, randomised_response, remapped
 from sfumato.privacy.atlas import Claim
-from sfumato.rounding import counted, exactly
+from sfumato.reports.sentences import protected_words, secrecy_words
+from sfumato.rounding import exactly
 
 from .domain import Domain, design_lines, script_text
 
@@ -100,7 +101,6 @@ class ValuesDomain(Domain):
 
     def answer(self) -> dict[str, Any]:
         """Return the values for the page."""
-        how = "the numbers that are asked" if self.ordered else "the answers"
         return {
             "column": self.column,
             "labels": self.labels,
@@ -108,9 +108,8 @@ class ValuesDomain(Domain):
             "circular": self.period,
             "epsilon_per_unit": self.per_unit,
             "sentences": [
-                f"There are {counted(len(self.labels), 'value')}; one of them is reported.",
-                f"The values and how often each occurs are those of {how}: anyone with the mechanism file sees "
-                "them.",
+                protected_words(self.subject)[0],
+                secrecy_words(self.subject).capitalize(),
                 *self._circle(),
             ],
         }

@@ -1,4 +1,4 @@
-"""Jobs: their state, and how they are cancelled, resumed and removed."""
+"""Routes of jobs: state, cancel, resume and remove."""
 
 from __future__ import annotations
 

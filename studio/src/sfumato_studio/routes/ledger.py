@@ -1,4 +1,4 @@
-"""The budgets of a ledger."""
+"""Route of the budgets of a ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Levels: what each does, what an outcome needs, and the definitions of privacy that it satisfies."""
+"""Routes of levels: list, preview, choice by outcome, and notions of privacy."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def preview(
     report: Annotated[Index | None, Query(description="A report that an attacker sees.")] = None,
 ) -> PreviewAnswer:
     """Return a mechanism's cost and protection, where a person would appear, and what a report reveals."""
-    domain, position = studio.domain(workspace), position_of(at, lat, lon, needed=False)
+    domain = studio.domain(workspace)
+    position = None if at is None and lat is None and lon is None else position_of(at, lat, lon)
     answer = level_answer(studio, workspace, row)
     if position is None and report is None:
         return PreviewAnswer(shown=answer, here=None, belief=None)
@@ -110,14 +111,8 @@ def notions(studio: AStudio, workspace: AWorkspace, row: AShown) -> NotionsAnswe
     return notions_answer(studio.domain(workspace), row["facts"]["proved"])
 
 
-def position_of(at: int | None, lat: float | None, lon: float | None, *, needed: bool = True) -> Where | None:
-    """Return a position from its fields; None where there is none and none is needed.
-
-    Raises:
-        RefusedError: If the fields name none or two.
-    """
-    if at is None and lat is None and lon is None and not needed:
-        return None
+def position_of(at: int | None, lat: float | None, lon: float | None) -> Where:
+    """Return a position from its fields; `RefusedError` if they name none or two."""
     if (lat is None) != (lon is None) or (at is None) == (lat is None):
         raise RefusedError(422, "A position is either an index, or lat and lon.", "send one of the two.", "at")
     return at, lat, lon

@@ -1,4 +1,4 @@
-"""Plays: to share a place, to walk, to attack with a belief of one's own, and to compare mechanisms."""
+"""Routes that try a mechanism: drawn reports, walks, attacks and comparisons."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ..errors import RefusedError
 from ..levels import bracket
 from ..limits import WALK_REPORTS
 from ..measures import estimate_answer
-from ..requests import AttackBody, CompareBody, PositionBody, ShareBody, WalkBody
+from ..requests import AttackBody, CompareBody, ShareBody, WalkBody
 from ..serializers import job_answer
 from . import ERRORS, AStudio, AWorkspace
 from .levels import position_of, reports_from, shown
@@ -50,7 +50,7 @@ _ATTACKERS: Final[tuple[Attacker, ...]] = ("expected", "mistaken", "right")
 def share(studio: AStudio, workspace: AWorkspace, body: ShareBody) -> SharedAnswer:
     """Draw reports from a position, with the operating system's randomness; nothing is kept."""
     row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
-    position = _position(body)
+    position = position_of(body.at, body.lat, body.lon)
     reports = _draw(domain, studio.mechanism(workspace, row), position, body.times)
     mean = float(np.mean(domain.away(position)[reports]))
     same = sum(report == domain.position_of(position) for report in reports)
@@ -71,14 +71,16 @@ def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> WalkedAnswer
             422, f"That is more than {WALK_REPORTS:,} reports.", "take fewer stops, or repeat less.", "repeat"
         )
     mechanism = studio.mechanism(workspace, row)
-    stops = [_position(each) for each in body.path]
+    stops = [position_of(each.at, each.lat, each.lon) for each in body.path]
     truths = [domain.position_of(each) for each in stops]
     steps = domain.metric.array[truths[:-1], truths[1:]]
     limit = float(steps.max(initial=0.0)) if body.near_m is None else body.near_m
     moving = len(stops) > 1
     reports = [report for stop in stops for report in _draw(domain, mechanism, stop, body.repeat)]
     try:
-        beliefs = track_beliefs(mechanism.matrix, domain.prior, reports, domain.near(limit) if moving else None)
+        beliefs = track_beliefs(
+            mechanism.matrix, domain.prior, reports, domain.metric.array <= limit if moving else None
+        )
     except ValueError as error:
         raise RefusedError(
             422,
@@ -149,13 +151,6 @@ def compare(studio: AStudio, workspace: AWorkspace, body: CompareBody) -> JobAns
     return job_answer(
         studio.jobs.start(workspace, "compare", "Comparing mechanisms", request, unit=domain.loss_unit)
     )
-
-
-def _position(body: PositionBody) -> Where:
-    position = position_of(body.at, body.lat, body.lon)
-    if position is None:
-        raise RefusedError(422, "A position is needed.", "send an index, or lat and lon.", "at")
-    return position
 
 
 def _draw(domain: Domain, mechanism: Mechanism, position: Where, times: int) -> list[int]:

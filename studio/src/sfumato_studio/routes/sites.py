@@ -1,4 +1,4 @@
-"""Sites: the places or values of a workspace, and its map."""
+"""Routes of sites: the places or values of a workspace, and its map."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workspaces: made, listed, changed, filled with data, and deleted."""
+"""Routes of workspaces: create, list, change, fill and delete."""
 
 from __future__ import annotations
 

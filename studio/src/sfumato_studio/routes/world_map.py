@@ -1,4 +1,4 @@
-"""Map of the world: what lies within a box, as GeoJSON, and the file of the basemap."""
+"""Routes of the world map, GeoJSON within a box, and of the basemap file."""
 
 from __future__ import annotations
 

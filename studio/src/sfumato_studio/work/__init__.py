@@ -1,4 +1,4 @@
-"""The orders of one job, and the lines of JSON in which it reports to the studio."""
+"""Orders of a job, and its progress as lines of JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One job: it reads its orders as a line of JSON, and reports progress in such lines."""
+"""Entry point of a worker process: reads orders as JSON and sends its progress."""
 
 from __future__ import annotations
 

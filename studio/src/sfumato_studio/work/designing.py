@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sfumato.errors import InfeasibleError, SolverError
-from sfumato.optimal import Auto, Design, EpsilonTrial, LossGoal, Point, design, find_epsilon
+from sfumato.optimal import Auto, Design, EpsilonTrial, LossGoal, Point, design, find_epsilon, sweep
 
 from ..levels import ROUGH_GAP, keep_design
 from . import Work
@@ -32,7 +32,18 @@ def make_levels(work: Work) -> dict[str, Any]:
             reasons.append(point.reason)
 
     if left:
-        domain.optimize(left, ROUGH_GAP, limit, work.stop, keep)
+        sweep(
+            {"everyone": domain.prior},
+            loss=domain.loss,
+            epsilons=left,
+            gap=ROUGH_GAP,
+            tie_break=False,
+            time_limit=limit,
+            method="table",
+            stop=work.stop,
+            progress=keep,
+            **domain.epsilon_counts,
+        )
     if len(reasons) == len(epsilons):
         raise SolverError(reasons[0], "choose fewer places, or allow more time.")
     return {"designs": len(epsilons) - len(reasons)}

@@ -1,4 +1,4 @@
-"""Files of visitors: read once, in a process of its own with little memory, and kept in a form that is known."""
+"""Import of uploaded files, in a worker process with limited memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports of designs: the page to sign and its JSON, made once and kept next to the design."""
+"""Reports of designs as jobs: the page to sign, and its JSON."""
 
 from __future__ import annotations
 
