@@ -79,9 +79,8 @@ def proved_words(epsilon: float, unit: str, *, places: bool) -> str:
     """Return the proved epsilon of a compared mechanism; infinite for none."""
     if math.isfinite(epsilon):
         return f"Epsilon at most {at_most(epsilon)}{per_unit(unit)}."
-    if places:
-        return "No guarantee for two points near each other: they may be on two sides of a border."
-    return "No guarantee."
+    border = " for two points near each other: they may be on two sides of a border" if places else ""
+    return f"No guarantee{border}."
 
 
 def partial_words(*, timed_out: bool) -> str:

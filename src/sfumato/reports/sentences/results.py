@@ -408,11 +408,10 @@ def baseline_words(blind: AttackFacts) -> tuple[str, str]:
     """Return hit rate and error of an attacker without a report, each with that without protection, as clauses."""
     bare = "" if blind.what == "vertex" else ", 100 % without protection"
     hit = "" if blind.hit is None else f"{about_percent(blind.hit.value)} without the report{bare}"
-    error = blind.error
-    return (
-        hit,
-        "" if error is None else f"about {about_amount(error.value, error.unit)} with no report, 0 unprotected",
+    error = (
+        "" if blind.error is None else f"about {about_amount(blind.error.value, blind.error.unit)} with no report"
     )
+    return hit, error and f"{error}, 0 unprotected"
 
 
 def _error(error: Quantity, baseline: str, what: str, subject: SubjectFacts) -> str:
@@ -536,12 +535,9 @@ def suspicion_words(subject: SubjectFacts) -> tuple[str, str, str]:
 
 def target_words(subject: SubjectFacts) -> str:
     """Return what an attacker must name, and from where the error of a guess is counted."""
-    if subject.kind == "points":
-        return (
-            "Finding you means naming the lattice point that your position is rounded to. Errors are counted from "
-            "this point, not from your position."
-        )
-    return f"Finding you means naming the true {nouns_of(subject)[0]}."
+    rounded = subject.kind == "points"
+    what = "lattice point that your position is rounded to" if rounded else f"true {nouns_of(subject)[0]}"
+    return f"Finding you means naming the {what}. Errors are counted from there."
 
 
 def share_text(share: Quantity, side: Side) -> str:
