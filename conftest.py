@@ -64,13 +64,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
-    """Run the tests of Spark, of a browser and of whole reports in one worker each: they share what takes long."""
+    """Run the tests of Spark, browsers, papers and reports in one worker each: they share what takes long."""
     from xdist.scheduler import LoadFileScheduling
 
     if config.getoption("dist") != "loadfile":
         return None
 
-    folders = ("tests/reports/document/", "tests/releases/spark/", "tests/studio/browser/")
+    folders = ("tests/reports/document/", "tests/papers/", "tests/releases/spark/", "tests/studio/browser/")
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:

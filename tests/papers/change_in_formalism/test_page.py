@@ -16,7 +16,7 @@ from sfumato_papers.change_in_formalism import (
     relation_table,
     summaries,
 )
-from sfumato_papers.reproduction import Judgement, RunTables, Setting, paper_of, run
+from sfumato_papers.reproduction import Judgement, RunTables
 from sfumato_papers.results import columns_of, rows_of
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -46,10 +46,9 @@ def agree(found, kept):
             assert value == (pytest.approx(other, rel=1e-6) if isinstance(other, float) else other), (row, name)
 
 
-@pytest.mark.slow
-def test_the_quick_run_makes_the_kept_files_again(tmp_path):
-    done = run(paper_of("change-in-formalism"), Setting(True, {}, given=False), tmp_path)
-    tables = RunTables(tmp_path)
+def test_the_quick_run_makes_the_kept_files_again(quick_run):
+    done = quick_run("change-in-formalism")
+    tables = RunTables(done.folder)
     found = summaries(tables.rows("relations", RelationRow), tables.rows("known-channels", KnownRow))
     agree(found, RELATIONS)
     agree(tables.rows("properties", PropertyRow), PROPERTIES)

@@ -3,9 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
-
-from sfumato_papers.reproduction import Judgement, RunTables, Setting, claim_words, paper_of, run
+from sfumato_papers.reproduction import Judgement, RunTables, claim_words
 
 PAGE = (Path(__file__).parents[3] / "papers" / "docs" / "introductory.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
@@ -20,9 +18,8 @@ def test_the_blocks_of_the_page_run():
     assert len(known["report"]) == 1  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
-def test_the_page_says_what_the_quick_run_finds(tmp_path):
-    done = run(paper_of("introductory"), Setting(True, {}, given=False), tmp_path)
+def test_the_page_says_what_the_quick_run_finds(quick_run):
+    done = quick_run("introductory")
     assert len({(claim.where, claim.says) for claim in done.claims}) == len(done.claims)
     for row in RunTables(done.folder).texts("claims"):
         line = claim_words([row], brief=True).strip()
@@ -31,9 +28,8 @@ def test_the_page_says_what_the_quick_run_finds(tmp_path):
         ), line
 
 
-@pytest.mark.slow
-def test_what_the_article_does_not_say_is_ours(tmp_path):
-    done = run(paper_of("introductory"), Setting(True, {}, given=False), tmp_path)
+def test_what_the_article_does_not_say_is_ours(quick_run):
+    done = quick_run("introductory")
     verdicts = {claim.says: (claim.ours, claim.verdict) for claim in done.claims}
     confirmed = Judgement.CONFIRMED
     assert verdicts["exp(epsilon u / Delta u) is 2 epsilon-differentially private."] == (False, confirmed)

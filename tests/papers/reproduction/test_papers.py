@@ -8,9 +8,10 @@ from importlib import import_module
 
 import pytest
 
-from sfumato_papers.invented_city import invented_city
-from sfumato_papers.reproduction import NAMES, SECONDS, Setting, paper_of, run
+from sfumato_papers.reproduction import NAMES, SECONDS, paper_of, run
 from sfumato_papers.reproduction.run import file_name
+
+from ..conftest import quick_setting
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 
@@ -25,15 +26,9 @@ def paper(request):
     return found
 
 
-@pytest.fixture(scope="module")
-def setting(paper):
-    return Setting(True, {"synthetic city": invented_city()} if paper.visits else {}, given=False)
-
-
-@pytest.fixture(scope="module")
-def reproduced(paper, setting, tmp_path_factory):
-    folder = tmp_path_factory.mktemp(paper.name)
-    return run(paper, setting, folder, command="sfumato reproduce")
+@pytest.fixture
+def reproduced(paper, quick_run):
+    return quick_run(paper.name)
 
 
 def test_claims_are_judged_with_evidence(reproduced):
@@ -81,8 +76,9 @@ def test_the_table_of_calls_is_true(paper, reproduced):
             assert (reproduced.folder / each.file).is_file(), each.file
 
 
-def test_broken_off_it_goes_on_to_the_same_bytes(paper, setting, reproduced, tmp_path):
+def test_broken_off_it_goes_on_to_the_same_bytes(paper, reproduced, tmp_path):
     """The last part of every kind is made again beside the others."""
+    setting = quick_setting(paper.name)
     shutil.copytree(reproduced.folder, tmp_path, dirs_exist_ok=True)
     parts = paper.parts(setting)
     lost = {part.make: tmp_path / "parts" / f"{file_name(part)}.json" for part in parts}.values()
