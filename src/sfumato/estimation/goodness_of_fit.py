@@ -182,7 +182,9 @@ def points_fit(noise: CoordinateNoise, lat: ArrayLike, lon: ArrayLike) -> Points
         places = np.unique(np.concatenate([each.targets.reshape(-1, 2) for each in noise.remap.windows]), axis=0)
         known = np.asarray(np.isfinite(xy).all(axis=1))
         off = np.where(known, cKDTree(places).query(np.where(known[:, None], xy, 0.0))[0], np.inf)
-    wrong = np.flatnonzero(~(off <= _NEAR_M)) if _one_to_one(noise) else np.flatnonzero(~np.isfinite(off))
+    # Whether the plane separates all points that are to be expected.
+    far = (_AROUND_M - noise.reach_m) * float(noise.noise.rate / noise.step_m) > _SURE
+    wrong = np.flatnonzero(~(off <= _NEAR_M) if far or noise.remap is not None else ~np.isfinite(off))
     if wrong.size:
         return PointsFit(int(wrong.size), int(wrong[0]), 0.0, 0.0, noise.remap is not None)
     if noise.remap is not None:
@@ -229,10 +231,3 @@ def _waves(rate: float) -> Floats:
         fine: NDArray[np.float64] = 2 * np.pi * np.array(whole) / k
         waves.append(np.where(fine > np.pi, fine - 2 * np.pi, fine))
     return np.concatenate(waves)
-
-
-def _one_to_one(noise: CoordinateNoise) -> bool:
-    """Return whether the plane separates all points that are to be expected."""
-    if noise.remap is not None:
-        return True
-    return ((_AROUND_M - noise.reach_m) * float(noise.noise.rate / noise.step_m)) > _SURE

@@ -111,7 +111,9 @@ def distortion_bound(
     The arguments are those of `loss_bound`. Raises `InputError` if a distance is negative.
     """
     _check(distance, "the adversary's distance")
-    without_report = _blind_error(prior, distance)
+    with np.errstate(over="ignore"):
+        blind = float((distance @ prior).min())
+        without_report = above(blind, sum_error(len(prior), blind))
     if multipliers.guesses is None:
         return without_report
     terms = len(distance)
@@ -162,13 +164,6 @@ def least_loss_of_truth(prior: Floats, loss: Floats, *, worst: bool) -> float:
         terms = prior * best
         found = below(float(terms.sum()), sum_error(len(terms), float(np.abs(terms).sum())))
     return max(found, 0.0) if (best >= 0).all() else found
-
-
-def _blind_error(prior: Floats, distance: Floats) -> float:
-    """Return an upper bound on the error of the best guess without a report."""
-    with np.errstate(over="ignore"):
-        found = float((distance @ prior).min())
-        return above(found, sum_error(len(prior), found))
 
 
 def rows_below(costs: Costs, shape: tuple[int, ...], multipliers: Multipliers, terms: int, lost: float) -> float:

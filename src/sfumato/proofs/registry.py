@@ -31,7 +31,7 @@ from ..core import (
     hamming,
     is_known,
 )
-from ..core.immutable import CompactRepr
+from ..core.immutable import CompactRepr, assign
 from ..errors import InputError, SfumatoError
 from ..escaping import plain
 from ..mechanisms import (
@@ -177,8 +177,7 @@ def _prove(subject: Any, guarantee: AnyGuarantee) -> Proved | Stated:
 
 def _proved(guarantee: AnyGuarantee, upper: float, bound: ReportBound) -> Proved:
     proof = object.__new__(Proved)
-    for name, value in (("guarantee", guarantee), ("upper", upper), ("bound", bound)):
-        object.__setattr__(proof, name, value)
+    assign(proof, guarantee=guarantee, upper=upper, bound=bound)
     return proof
 
 

@@ -188,31 +188,21 @@ def weighted(points_m: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats]:
     return distinct, mass / mass.sum()
 
 
-def _frames(
-    x: Floats, epsilon: float, step_m: Fraction, width: int
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64], int]]:
-    """Return the corner, size and cell width of each level's window, in whole cells of the outermost level."""
-    unit = width * LEVELS[-1][1]
-    ends = snap(np.stack([x.min(axis=0), x.max(axis=0)]), step_m)
-    frames = []
-    for reach, times in LEVELS:
-        margin = math.ceil(reach / (epsilon * float(step_m)))
-        low, high = (ends[0] - margin) // unit, -((-ends[1] - margin - 1) // unit)
-        frames.append((low * unit, (high - low) * unit, width * times))
-    return frames
-
-
 def _fit(x: Floats, epsilon: float, step_m: Fraction, fineness: float) -> tuple[list[RemapWindow], int]:
     """Return the windows of a table that is not too large, all places 0, and its finest cells' width in steps."""
     if not (0 < fineness <= 1 and epsilon > 0):
         raise InputError(f"the fineness {fineness} is not above 0 and up to 1.", "use 0.1.")
+    ends = snap(np.stack([x.min(axis=0), x.max(axis=0)]), step_m)
     width = max(1, int(fineness / (epsilon * float(step_m))))
     while True:
-        frames = _frames(x, epsilon, step_m, width)
-        cells = sum(int(np.prod(size // wide)) for _, size, wide in frames)
+        unit, frames = width * LEVELS[-1][1], []  # in whole cells of the outermost level
+        for reach, times in LEVELS:
+            margin = math.ceil(reach / (epsilon * float(step_m)))
+            low, high = (ends[0] - margin) // unit, -((-ends[1] - margin - 1) // unit)
+            frames.append((low * unit, width * times, (high - low) * unit // (width * times)))
+        cells = sum(int(np.prod(shape)) for _, _, shape in frames)
         if cells <= CELLS:
-            empty = ((corner, wide, np.zeros((*(size // wide).tolist(), 2))) for corner, size, wide in frames)
-            return [RemapWindow(*each) for each in empty], width
+            return [RemapWindow(low, wide, np.zeros((*shape.tolist(), 2))) for low, wide, shape in frames], width
         width = width * 5 // 4 + 1
         if width * epsilon * float(step_m) > 1:
             raise InputError(

@@ -67,9 +67,11 @@ def plane_error(
             mid += cell.count * float(np.einsum("ij,ij,j->", mean, block.misses, w))
             error += cell.count * float(np.einsum("ij,ij,j->", off, block.misses, w))
             gain += cell.count * float(gains(block).sum())
-    total = normaliser(rate)
+    total, last, places = normaliser(rate), remap.windows[-1], remap.windows[-1].targets.reshape(-1, 2)
+    farthest = np.hypot(*np.maximum(x - places.min(axis=0), places.max(axis=0) - x).T)
+    beyond = float((w * share_beyond_table(spots, rate, last) * farthest).sum()) * (1 + _ROUNDING)
     lower = max(0.0, (mid - error) / total.upper) * (1 - _ROUNDING)
-    upper = (mid + error) / total.lower * (1 + _ROUNDING) + _beyond(x, w, spots, rate, remap.windows[-1])
+    upper = (mid + error) / total.lower * (1 + _ROUNDING) + beyond
     least = max(0.0, lower - gain / total.lower * (1 + _ROUNDING))
     value = min(max(mid / total.value, lower), upper)
     below, under = max(0.0, down(lower)), max(0.0, down(least))
@@ -97,13 +99,6 @@ def uncovered(window: RemapWindow, inner: RemapWindow | None) -> tuple[Floats, F
         return centres, targets
     outside = ~inner.holds(np.floor(centres).astype(np.int64))
     return centres[outside], targets[outside]
-
-
-def _beyond(x: Floats, w: Floats, spots: NDArray[np.int64], rate: Fraction, window: RemapWindow) -> float:
-    """Return a bound of the loss of reports beyond the table."""
-    low, high = window.targets.reshape(-1, 2).min(axis=0), window.targets.reshape(-1, 2).max(axis=0)
-    farthest = np.hypot(*np.maximum(x - low, high - x).T)
-    return float((w * share_beyond_table(spots, rate, window) * farthest).sum()) * (1 + _ROUNDING)
 
 
 def share_beyond_table(spots: NDArray[np.int64], rate: Fraction, window: RemapWindow) -> Floats:
