@@ -61,4 +61,4 @@ def started(reduced: Reduced, workers: Workers) -> tuple[Rows, Iterate]:
     seen = columns(reduced)
     form = build_form(seen, trivial_symmetry(len(seen.prior), len(seen.expected)))
     rows, _ = first_rows(form, workers, None)
-    return complete_iterate(form, rows, first_mechanism(seen))
+    return rows, complete_iterate(rows, first_mechanism(seen))

@@ -6,15 +6,9 @@ exponents E from the anchor, by Mehrotra's method with banded factors. The dual 
 
     maximise t    such that    w - G' lam = t q,    lam >= 0.
 
-Most observables are proved harmless long before its end: where t is positive, there is room at every secret. Where
-it is slightly negative, little must be paid, as q is small far from the anchor. For any lam >= 0,
-
-    <w, x> >= <min(0, w - G' lam), x>      for all x >= 0 in the cone,
-
-so lowering mu by the negative part of w - G' lam makes the observable harmless: that is the proof.
-
-Far from negative w nothing can be gained. The program is solved for secrets near the anchor first, where its
-minimum can only be lower, and for more where that decides nothing.
+For any lam >= 0, lowering mu by the negative part of w - G' lam makes the observable harmless: that is the proof
+(docs/proofs/column-generation.md). The program is solved for secrets near the anchor first, where its minimum can
+only be lower, and for more where that decides nothing.
 """
 
 from __future__ import annotations
@@ -57,12 +51,6 @@ class Price(CompactRepr):
     edges: Edges  # rows of the observable
     rows: Ints  # array (r,), positions of the edges with a multiplier, ascending
     lam: Floats  # array (r,), their multipliers, positive
-
-    def brief(self) -> Price:
-        """Return the same with only those rows that have a multiplier."""
-        some, edges = self.rows, self.edges
-        few = Edges(edges.upper[some], edges.lower[some], edges.root[some], edges.size)
-        return replace(self, edges=few, rows=np.arange(len(some)))
 
 
 def price(
@@ -282,8 +270,12 @@ def price_absent(
         first = price(master.edges, w, exponents, *options)
         if more is None or (first.closed and first.weighed > limit):
             return first
-        again = price(more(o), w, exponents, *options).brief()
-        return again if again.closed or not first.closed else first
+        again = price(more(o), w, exponents, *options)
+        if first.closed and not again.closed:
+            return first
+        edges, some = again.edges, again.rows  # only rows with a multiplier are stored
+        few = Edges(edges.upper[some], edges.lower[some], edges.root[some], edges.size)
+        return replace(again, edges=few, rows=np.arange(len(some)))
 
     def several(share: range) -> Prices:
         n = master.shape[0]

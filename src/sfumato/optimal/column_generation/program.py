@@ -16,7 +16,7 @@ from ..interior.block_form import Iterate, Rows, build_form, complete_iterate, f
 from ..interior.blocks import cuthill_mckee
 from ..interior.lapack import Workers
 from ..interior.loop import limits
-from ..interior.pair_rows import CAP, Columns, PairRows, irreducible, trivial_symmetry
+from ..interior.pair_rows import CAP, Columns, irreducible, trivial_symmetry
 
 _NEAR: Final = 1.5  # times the nearest: on a lattice the neighbours, along diagonals, too
 _MOST: Final = 16  # pairs per secret, and no more, are few
@@ -181,17 +181,14 @@ class Present:
 def first_iterate(master: Program, chosen: Positions) -> Present:
     """Return the first iterate of a program with some observables."""
     rows = rows_of(master, chosen)
-    rows, point = complete_iterate(rows.form, rows.pairs, first_mechanism(rows.form.columns))
-    return Present(chosen, rows, point)
+    return Present(chosen, rows, complete_iterate(rows, first_mechanism(rows.form.columns)))
 
 
 def rows_of(master: Program, chosen: Positions, keys: Ints | None = None) -> Rows:
     """Return rows of a program with some observables: those with some keys, or those of its edges."""
     seen = master.columns(chosen)
     form = build_form(seen, trivial_symmetry(len(seen.prior), len(chosen)))
-    if keys is None:
-        return Rows(form, loop.all_rows(form, master.pairs))
-    return Rows(form, PairRows(keys, seen.ratio, form.blocks, form.size))
+    return loop.all_rows(form, master.pairs) if keys is None else Rows.of(form, keys)
 
 
 def staying_mask(before: Floats, after: Floats, gap: float, care: float = 1.0) -> Bools:

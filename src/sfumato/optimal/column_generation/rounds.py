@@ -1,9 +1,8 @@
 """Rounds: solve with a few observables, price all others, add those that would help.
 
-Every restricted program holds all secrets, so its mechanism is one of the whole problem. Its prices mu are those
-of the whole problem once every absent observable is harmless at them: the bound is reduced by what mu must be
-lowered for that. A coarser problem, with fewer secrets, gives the first observables. See
-docs/proofs/column-generation.md.
+Every restricted program holds all secrets, so its mechanism is one of the whole problem. Its bound is reduced by
+what its prices mu must be lowered for every absent observable to be harmless. A coarser problem, with fewer
+secrets, gives the first observables. See docs/proofs/column-generation.md.
 """
 
 from __future__ import annotations
@@ -143,8 +142,6 @@ def _without_values(progress: OnProgress | None, size: int) -> OnProgress | None
 
 
 class _Rounds:
-    """The rounds of one problem."""
-
     def __init__(
         self,
         master: Program,

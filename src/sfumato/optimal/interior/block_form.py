@@ -7,16 +7,11 @@
 
 u_o holds p(o|s) for every secret and, with distortion rows, y_o at the end; k_o is the number of observables that
 block o stands for; w are the slacks of the loss rows; v is the worst-case loss or the total distortion of the
-game.
-
-Distortion rows lie within a block: for every observable o and guess g, with y_o the observable's error,
+game. Distortion rows lie within a block, for every observable o and guess g:
 
     sum_s prior[s] d(g,s) x_o[s] - y_o >= 0
 
-Loss rows r couple the blocks: one per secret for the worst-case loss, or one in all for the expected loss, with a
-slack w_r > 0,
-
-    sum_o sum_s D_o[r, s] x_o[s] + w_r (- v) = rhs_r
+Loss rows couple the blocks: one per secret for the worst-case loss, or one in all for the expected loss.
 
 Source:
     Shokri, "Privacy Games", programs 21 and 24.
@@ -218,6 +213,11 @@ class Rows:
     form: Form
     pairs: PairRows
 
+    @classmethod
+    def of(cls, form: Form, keys: Ints) -> Rows:
+        """Return the rows of a form with sorted keys of its pair rows."""
+        return cls(form, PairRows(keys, form.columns.ratio, form.blocks, form.size))
+
     @property
     def cut(self) -> int:
         """The place where the multipliers of w begin."""
@@ -312,10 +312,9 @@ def first_mechanism(columns: Columns) -> Floats:
     return np.asarray((1 - mix) * point + mix * flat)
 
 
-def complete_iterate(form: Form, pairs: PairRows, x: Floats) -> tuple[Rows, Iterate]:
-    """Return the rows, and a strictly interior mechanism (blocks, n) as an iterate with multipliers."""
-    columns, n = form.columns, form.secrets
-    rows = Rows(form, pairs)
+def complete_iterate(rows: Rows, x: Floats) -> Iterate:
+    """Return a strictly interior mechanism (blocks, n) as an iterate with multipliers."""
+    form, columns, n = rows.form, rows.form.columns, rows.form.secrets
     u = np.empty((form.blocks, form.size))
     u[:, :n] = x
     v = 0.0
@@ -344,7 +343,7 @@ def complete_iterate(form: Form, pairs: PairRows, x: Floats) -> tuple[Rows, Iter
     if form.losses is not None:
         reduced = reduced - form.losses.adjoint(mu[form.size :])
     mu[: form.size] = form.symmetry.average_vector(reduced.min(axis=0))
-    return rows, Iterate(u, w, v, lam, mu)
+    return Iterate(u, w, v, lam, mu)
 
 
 def last_mechanism(columns: Columns, x: Floats, interior: Floats) -> Floats:

@@ -1,23 +1,16 @@
 """Factors of the blocks H_o, dense or near the diagonal, and their Schur complement.
 
-H_o is nearly singular along u_o: H_o u_o = G_o' lam_o and u_o' H_o u_o = lam_o' z_o are small. So each block is
-written in the basis where its largest coordinate k, the anchor, is replaced by u_o. Those entries are then known
-without cancellation, and a step along u_o changes the slacks by exactly that multiple of z_o. With B the block
-without k, v the rest of H_o u_o, B = L L', w = L^{-1} v and p = lam_o' z_o - w' w,
+Each block is written in the basis where its largest coordinate k, the anchor, is replaced by u_o, along which it
+is nearly singular (docs/proofs/interior-point.md). With B the block without k, v the rest of H_o u_o, B = L L', w
+= L^{-1} v and p = lam_o' z_o - w' w,
 
     H_o^{-1} = B^{-1} + q q' / p,    q = u_o - L^{-T} w        (the latter zero at k)
 
-(p from B^{-1} v instead of w would not be backward stable: a gap of 1.2e-6 instead of 4e-7.) Only B is factored:
-near its diagonal where its rows allow it, else densely. Solves use the factors, because inverses would lose the
-dual residual to rounding (measured: 1e-4 against 1e-12).
-
-Panels of columns are factored in place within a full scratch matrix, each touching only the rows it reaches. With
-panels L = [D; E] and F = E D^{-1} the inverse Z follows from the last panel to the first:
+Only B is factored, near its diagonal where its rows allow it: in panels of columns L = [D; E], each touching only
+the rows it reaches. With F = E D^{-1} the inverse Z follows from the last panel to the first:
 
     Z[after, panel] = -Z[after, reached] F
     Z[panel, panel] = (D D')^{-1} - F' Z[reached, panel]
-
-For a width b this takes about 2 n^2 b operations, the dense inverse n^3 / 3 twice.
 
 As in `lapack`, matrices are C-ordered with the upper triangle meaningful.
 
@@ -380,12 +373,8 @@ def invert_band(factored: Floats, order: Order, out: Floats) -> None:
 class Order:
     """The elimination order of a block's secrets, and the places of its entries.
 
-    A block couples only the pairs whose rows are present. In a reverse Cuthill-McKee order its entries lie near
-    the diagonal, and column j of its Cholesky factor ends at row
-
-        reach[j] = max over columns i <= j of the last row that column i touches.
-
-    The anchor, an observable's most probable secret, meets most others. It is eliminated by itself.
+    In a reverse Cuthill-McKee order the entries of a block lie near the diagonal, and column j of its factor ends
+    at the last row that a column i <= j touches. The anchor, which meets most others, is eliminated by itself.
 
     Source:
         George and Liu, "Computer Solution of Large Sparse Positive Definite Systems" (1981).
@@ -395,8 +384,7 @@ class Order:
     secrets: Ints | None  # array (size,), the secret at each position; None for a dense factor in natural order
     position: Ints  # array (size,), the position of each secret
     entries: npt.NDArray[np.int32]  # array (rows,), the entry row * size + column, row < column, of each pair row
-    # array (rows,), True where the pair row meets its entry from below. Within one orientation entries are unique
-    descending: Bools
+    descending: Bools  # array (rows,), whether each pair row meets its entry from below; entries of a kind differ
     panels: Panels  # (start, end, end of the rows that its columns reach) each; empty for a dense factor
     width: int  # how far the factor reaches below its diagonal
     ordered: int  # how many pair rows there were when the secrets were ordered

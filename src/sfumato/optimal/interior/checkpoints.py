@@ -1,11 +1,8 @@
 """States of the loop on disk, so that a stopped program resumes.
 
-Each program has a file, named by a hash of all its input. A design that needs several programs finds the ends of
-the finished ones and resumes the other.
-
-Results are proved again, so a state is only a start. It is checked all the same, so that no line of progress shows
-a wrong value or bound: the iterate must be strictly inside all rows, and its multipliers must prove the bound
-again.
+Each program has a file, named by a hash of all its input. A state that was read is checked, so that no line of
+progress shows a wrong value or bound: the iterate must be strictly inside all rows, and its multipliers must prove
+the bound again.
 """
 
 from __future__ import annotations
@@ -31,7 +28,7 @@ from ...errors import FileError
 from ..solver import Progress
 from .block_form import Form, Iterate, Rows
 from .lapack import Workers
-from .pair_rows import Ints, PairRows, search
+from .pair_rows import Ints, search
 from .tail_repair import Tails
 
 EVERY_S = 5.0  # a state is written no more often
@@ -185,16 +182,11 @@ class Proof:
 
 
 def prove(rows: Rows, point: Iterate, tails: Tails | None = None) -> Proof:
-    """Return the bound that a point's multipliers prove, with the multipliers that prove it.
+    """Return the bound that a point's multipliers lam, not negative, and mu prove, with those that prove it.
 
-    Every block's reduced cost c_o + D_o' eta - mu - G_o' lam - A' nu must be non-negative, since p(o|s) >= 0
-    follows from the rows. So for any lam >= 0 the best mu is mu_s = min_o (c_o + D_o' eta - G_o' lam - A' nu)[s].
-    The guess weights nu_o are scaled to sum to theta for every o, which removes the distortion variables exactly.
-    Rows at the cap stand for x >= 0, so their multipliers are omitted.
-
-    Only lam (not negative) and mu of the point are used. They are best taken at the end of a full dual step, where
-    reduced costs vanish but for rounding: after a shortened step the bound lags behind the value. ``tails``
-    carries costs inward first, so that the prices come near mu.
+    For any lam the best mu is mu_s = min_o (c_o + D_o' eta - G_o' lam - A' nu)[s], with the weights nu_o of
+    guesses scaled to the sum theta. Rows at the cap stand for x >= 0, so their multipliers are omitted. ``tails``
+    carries costs inward first.
     """
     form, columns = rows.form, rows.form.columns
     n = form.secrets
@@ -239,10 +231,6 @@ class State:
     short: int  # how many steps before were next to nothing
     log: tuple[Progress, ...]  # the lines so far, including this iterate's
 
-    def rows(self, form: Form) -> Rows:
-        """Return the rows that are present."""
-        return Rows(form, PairRows(self.keys, form.columns.ratio, form.blocks, form.size))
-
 
 def check_state(
     state: State, form: Form, patience: int, signs: tuple[float, float] | None, workers: Workers
@@ -252,7 +240,7 @@ def check_state(
     ``signs`` are the signs of value and bound in the last line; None where it has neither.
     """
     _check_keys(state.keys, form)
-    rows, point, proof = state.rows(form), state.point, state.proof
+    rows, point, proof = Rows.of(form, state.keys), state.point, state.proof
     coupled = len(form.target)
     shapes: list[tuple[Floats, tuple[int, ...]]] = [
         (point.u, (form.blocks, form.size)),
@@ -281,7 +269,11 @@ def check_state(
     value = form.value(point.u)
     near = _ROUNDING * max(abs(value), abs(proof.bound), 1e-300)
     _demand(again.bound >= proof.bound - near)
-    _check_log(state.log, rows.pairs.count)
+    log, seconds = state.log, np.array([line.seconds for line in state.log])
+    _demand(len(log) > 0 and log[-1].rows <= rows.pairs.count)
+    _demand(bool((seconds >= 0).all() and (np.diff(seconds) >= 0).all() and (seconds <= _LONGEST_S).all()))
+    _demand([line.step for line in log] == list(range(len(log))))
+    _demand(not np.isnan([(line.value, line.bound, line.gap) for line in log]).any())
     if signs is not None:
         last = state.log[-1]
         _demand(abs(signs[0] * last.value - value) <= near and abs(signs[1] * last.bound - proof.bound) <= near)
@@ -321,11 +313,3 @@ def _check_inside(rows: Rows, point: Iterate, workers: Workers) -> None:
     bound = np.exp(form.columns.ratio)
     np.fill_diagonal(bound, np.inf)
     _demand(len(search(x, bound, np.empty(0, dtype=np.int64), workers)) == 0)
-
-
-def _check_log(log: tuple[Progress, ...], rows: int) -> None:
-    _demand(len(log) > 0 and log[-1].rows <= rows)
-    seconds = np.array([line.seconds for line in log])
-    _demand(bool((seconds >= 0).all() and (np.diff(seconds) >= 0).all() and (seconds <= _LONGEST_S).all()))
-    _demand([line.step for line in log] == list(range(len(log))))
-    _demand(not np.isnan([(line.value, line.bound, line.gap) for line in log]).any())

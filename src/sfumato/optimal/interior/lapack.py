@@ -30,18 +30,14 @@ _MINUS = ctypes.byref(ctypes.c_double(-1.0))
 _NOTHING = ctypes.byref(ctypes.c_double(0.0))
 _BYTES = 8
 T = TypeVar("T")
-# Of long arrays, as many entries at a time as stay in the cache.
-PIECE = 1 << 15
+PIECE = 1 << 15  # entries of long arrays that stay in the cache
 
 
 def _routine(module: object, name: str, arguments: int) -> Callable[..., None]:
     capsule = cast(dict[str, object], vars(module)["__pyx_capi__"])[name]
-    get_name = ctypes.pythonapi.PyCapsule_GetName
-    get_name.restype = ctypes.c_char_p
-    get_name.argtypes = [ctypes.py_object]
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.restype = ctypes.c_void_p
-    get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    get_name, get_pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     address = get_pointer(capsule, get_name(capsule))
     return ctypes.CFUNCTYPE(None, *([ctypes.c_void_p] * arguments))(address)
 

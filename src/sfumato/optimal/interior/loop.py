@@ -41,7 +41,6 @@ from .pair_rows import (
     Bools,
     Columns,
     Ints,
-    PairRows,
     columns,
     detect_symmetry,
     irreducible,
@@ -91,22 +90,22 @@ def floor(form: Form) -> float:
     return max(FLOOR * float(losses.min()), 2.0**-50 * float(losses.max()), 1e-300)
 
 
-def all_rows(form: Form, edges: Ints) -> PairRows:
+def all_rows(form: Form, edges: Ints) -> Rows:
     """Return the rows of some pairs (k, 2) in every block."""
     n = form.secrets
     flat = np.sort(edges[:, 0].astype(np.int64) * n + edges[:, 1])
     keys = (np.arange(form.blocks, dtype=np.int64)[:, None] * (n * n) + flat).reshape(-1)
-    return PairRows(keys, form.columns.ratio, form.blocks, form.size)
+    return Rows.of(form, keys)
 
 
-def first_rows(form: Form, workers: Workers, warm: Ints | None) -> tuple[PairRows, Floats]:
+def first_rows(form: Form, workers: Workers, warm: Ints | None) -> tuple[Rows, Floats]:
     """Return the initial rows, including the keys ``warm``, and the thresholds of the search."""
     ratio, n = form.columns.ratio, form.secrets
     wanted = irreducible(ratio, workers)
     rows = all_rows(form, np.argwhere(nearest(ratio, wanted, NEIGHBOURS, CAP)))
     if warm is not None and len(warm) and warm.min() >= 0 and warm.max() < form.blocks * n * n:
         rest = warm % (n * n)
-        rows = PairRows(np.union1d(rows.keys, warm[rest // n != rest % n]), ratio, form.blocks, form.size)
+        rows = Rows.of(form, np.union1d(rows.pairs.keys, warm[rest // n != rest % n]))
     return rows, limits(ratio, wanted)
 
 
@@ -135,7 +134,8 @@ def follow(
         best, short, aim = prove(rows, point), 0, AIM
         log: list[Progress] = []
     else:
-        rows, point, best, short, aim = stored.rows(form), stored.point, stored.proof, stored.short, stored.aim
+        rows, point, best = Rows.of(form, stored.keys), stored.point, stored.proof
+        short, aim = stored.short, stored.aim
         log = list(stored.log)
         started = time.monotonic() - log[-1].seconds
     before = len(log)
@@ -239,7 +239,7 @@ def extend(rows: Rows, point: Iterate, proof: Proof, new: Ints, residual: float)
     cap = min(MULTIPLIER_CAP * largest, max(residual, LEAST_CAP * largest))
     place = np.searchsorted(old.keys, new)
     lam = np.insert(point.lam, place, np.minimum(mean / z, cap))
-    grown = Rows(form, PairRows(np.insert(old.keys, place, new), ratio, form.blocks, form.size))
+    grown = Rows.of(form, np.insert(old.keys, place, new))
     moved = Iterate(point.u, point.w, point.v, lam, point.mu)
     return grown, moved, replace(proof, pairs=np.insert(proof.pairs, place, 0.0))
 
@@ -367,12 +367,12 @@ def _follow_from_state(
     below: float | None = None,
 ) -> Course:
     """Follow the central path from the state in a folder, or from the start where that state fails."""
-    pairs, threshold = first_rows(form, workers, warm)
+    rows, threshold = first_rows(form, workers, warm)
     file = None if folder is None else StateFile(folder, form, control.gap, below)
 
     def course() -> Course:
-        start = complete_iterate(form, pairs, point)
-        return follow(*start, threshold, control, workers, started=started, most=most, below=below, file=file)
+        start = complete_iterate(rows, point)
+        return follow(rows, start, threshold, control, workers, started=started, most=most, below=below, file=file)
 
     first = course()
     if file is None or not file.used or first.status is not Status.INACCURATE:

@@ -5,11 +5,9 @@
 
 bordered by the column of the free variable.
 
-An iteration computes a predictor, a weighted second-order term and centrality correctors. The predictor's step is
-often short, and then its second-order term is far too large. So that term and every corrector enter with the
-shares that give the longest steps, separately for the primal and the dual part. A corrector moves the products of
-slack and multiplier, half a step beyond the present one, into a band around their target. It costs two solves with
-existing factors, little next to the factorisation.
+An iteration computes a predictor, its second-order term and centrality correctors, which move the products of
+slack and multiplier, half a step beyond the present one, into a band around their target. Each enters with the
+shares that give the longest primal and dual steps (docs/proofs/interior-point.md).
 
 Source:
     Mehrotra, SIAM J. Optim. 2 (1992); Gondzio, Comput. Optim. Appl. 6 (1996); Colombo and Gondzio, Comput. Optim.

@@ -77,6 +77,8 @@ class PairRows:
         # Per row only its two columns and coefficients are kept: there are tens of millions of rows.
         self._index = np.empty((self.count, 2), dtype=np.int32)
         self._value = np.empty((self.count, 2))
+        self.lower, self.upper = self._index.T  # arrays (rows,), positions of x_o[t] and of x_o[s] in a flat point
+        self.root = self._value[:, 0]  # array (rows,), e^{E/2}
         flat = ratio.reshape(-1)
         for o in range(blocks):
             cut = self.cut(o)
@@ -116,21 +118,6 @@ class PairRows:
         # Within one orientation positions are unique, so plain indexed subtraction loses nothing.
         flat[position[ascending]] -= weight[ascending]
         flat[:: self.size + 1] = diagonals[o]
-
-    @property
-    def upper(self) -> Positions:
-        """Array (rows,), the position of x_o[s] in a flat point."""
-        return self._index[:, 1]
-
-    @property
-    def lower(self) -> Positions:
-        """Array (rows,), the position of x_o[t] in a flat point."""
-        return self._index[:, 0]
-
-    @property
-    def root(self) -> Floats:
-        """Array (rows,), e^{E/2}."""
-        return self._value[:, 0]
 
     def cut(self, o: int) -> slice:
         """Return where block o's rows lie."""

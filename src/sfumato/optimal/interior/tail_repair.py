@@ -1,14 +1,8 @@
 """Repairs far from an observable's own place, where a few rows would stop a step or ruin a bound.
 
-Far out, where a column p(o|.) is tiny, its entries sit on lower bounds x_o(t) >= e^{-E(s,t)} x_o(s) by entries
-further in. There are many such rows, they turn from loose to tight at every scale of the path parameter, and they
-matter to neither the loss nor the prices. But one broken row cuts the whole step, and one negative multiplier
-ruins the price of a secret for all observables. Both are repaired in order of size:
-
-- Costs travel inward (`Flow`). A negative reduced cost is compensated by carrying less inward, which lacks less by
-  e^{-E} at every hop.
-- Probabilities travel outward. An entry below a lower bound is raised to it, which may raise entries further out.
-  The excess of a secret is taken from its entries with room, so that rows still sum to one.
+Costs travel inward (`Flow`): a negative reduced cost is compensated by carrying less inward. Probabilities travel
+outward: an entry below a lower bound is raised to it, and the excess of a secret is taken from its entries with
+room. See docs/proofs/interior-point.md.
 """
 
 from __future__ import annotations
@@ -120,14 +114,11 @@ class Tails:
 
 
 class Flow:
-    """Multipliers of rows of privacy as flows of cost between the secrets of some observables.
+    """Multipliers of rows of privacy as flows of cost between secrets of the observables ``blocks``, ascending.
 
-    The multiplier of the row x_o(s) <= e^E x_o(t), scaled to e^{E/2} x_o(t) - e^{-E/2} x_o(s), takes e^{E/2} from
-    the reduced cost of t and gives e^{-E/2} to that of s: cost flows from t to s and shrinks by e^{-E}. Reduced
-    costs must be no smaller than the prices: above them cost is left over, below it is lacking.
-
-    ``blocks`` (k,) are the observables, ascending; ``rows`` (r,) are their rows, ``block`` (r,) the rows' places
-    in them.
+    That of e^{E/2} x_o(t) - e^{-E/2} x_o(s) takes e^{E/2} from the reduced cost of t and gives e^{-E/2} to that of
+    s. Above the prices cost is left over, below it is lacking. ``rows`` (r,) are in the places ``block`` (r,) of
+    these.
     """
 
     def __init__(self, pairs: PairRows, x: Floats, blocks: Ints) -> None:
