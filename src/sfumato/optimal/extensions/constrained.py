@@ -15,18 +15,18 @@ from typing import Final
 import numpy as np
 from scipy import sparse
 
-from ...core import DistortionPrivacy, Mechanism, Prior
+from ...core import Mechanism
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ...core.naming import WORST_CASE
 from ...errors import InfeasibleError, InputError, SolverError, argument
 from ...mechanisms import repair_to_private
-from ...proofs import LinearConstraint, ManyMultipliers, Multipliers, many_loss_bound
+from ...proofs import ManyMultipliers, Multipliers, many_loss_bound
 from ...rounding import amount_at_least
 from ..problem import Problem
 from ..row_generation import LinearProgram, LinearSolver, ProgramRows, Triples, first_rows, solve_rounds
 from ..solver import Answer, BoundedSearch, Control, Solver, Status, certify_mechanism
-from ..solver_registry import Auto, general_solvers
+from ..solver_registry import SMALL_PROBLEM, Auto, general_solvers
 
 ENOUGH: Final = 1e-9
 """Share of a constraint's scale left for rounding."""
@@ -35,7 +35,6 @@ _MARGIN: Final = 1e-9  # of the exponents, left for rounding
 _HALF: Final = 0.5  # of the most room is enough
 _COUNTS: Final = 1e-6  # of the largest price: constraints with smaller prices are not named
 _KEPT_BACK: Final = (1e-7, 4e-9)  # of each constraint's scale: tightened by this for back-ends
-_SMALL: Final = 2_500  # probabilities for which further opinions take seconds
 _MARGINS: Final = (1e-9, 1e-8, 1e-7)  # of the exponents, tried until a proof succeeds
 
 
@@ -43,60 +42,41 @@ _MARGINS: Final = (1e-9, 1e-8, 1e-7)  # of the exponents, tried until a proof su
 class Demands(CompactRepr):
     """A loss to minimise, and the constraints on the mechanism."""
 
+    problem: Problem
     masses: Floats  # array (k, n): the objective is the largest of the expected losses for these k masses
-    loss: Floats  # array (n, m)
     exponents: Floats  # array (n, n) as in `Problem`, `inf` off the diagonal for unconstrained pairs
-    prior: Prior  # the attackers' knowledge
-    attackers: tuple[DistortionPrivacy, ...]  # the required distortions
-    constraints: tuple[LinearConstraint, ...]  # the linear constraints
 
     @classmethod
     def of(cls, problem: Problem) -> Demands:
         """Return the demands of a problem."""
-        n, _ = problem.shape
-        free = np.where(np.eye(n, dtype=bool), 0.0, np.inf)
-        return cls(
-            np.eye(n) if problem.objective == WORST_CASE else problem.prior.probabilities[None, :],
-            problem.loss.array,
-            free if problem.exponents is None else problem.exponents,
-            problem.prior,
-            problem.attackers,
-            problem.constraints,
-        )
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The numbers of secrets and of observables."""
-        n, m = self.loss.shape
-        return n, m
-
-    @property
-    def loss_scale(self) -> float:
-        """The largest absolute loss, or 1 where all are 0."""
-        return float(np.abs(self.loss).max()) or 1.0
+        every = np.eye(problem.shape[0])
+        masses = every if problem.objective == WORST_CASE else problem.prior.probabilities[None, :]
+        free = np.where(every > 0, 0.0, np.inf)
+        return cls(problem, masses, free if problem.exponents is None else problem.exponents)
 
     @property
     def scales(self) -> Floats:
         """The unit in which each constraint is measured: its largest coefficient, or largest distance."""
-        large = [float(each.distance.array.max()) for each in self.attackers]
-        large += [float(np.abs(each.coefficients).max()) for each in self.constraints]
+        large = [float(each.distance.array.max()) for each in self.problem.attackers]
+        large += [float(np.abs(each.coefficients).max()) for each in self.problem.constraints]
         return np.array([each or 1.0 for each in large])
 
     @property
     def names(self) -> list[str]:
         """The constraints in words, attackers first."""
-        return [*map(str, self.attackers), *map(str, self.constraints)]
+        return [*map(str, self.problem.attackers), *map(str, self.problem.constraints)]
 
     def value(self, matrix: Floats) -> float:
         """Return the largest of the expected losses of a matrix, in plain floats."""
-        return float((self.masses @ (matrix * self.loss).sum(axis=1)).max())
+        return float((self.masses @ (matrix * self.problem.loss.array).sum(axis=1)).max())
 
     def lacking(self, matrix: Floats) -> Floats:
         """Return by how much of its scale a matrix breaks each constraint; negative where there is room."""
-        joint = self.prior.probabilities[:, None] * matrix
+        problem = self.problem
+        joint = problem.prior.probabilities[:, None] * matrix
         over = [
-            *(each.minimum - float((each.distance.array @ joint).min(axis=0).sum()) for each in self.attackers),
-            *(float((each.coefficients * matrix).sum()) - each.at_most for each in self.constraints),
+            *(each.minimum - float((each.distance.array @ joint).min(axis=0).sum()) for each in problem.attackers),
+            *(float((each.coefficients * matrix).sum()) - each.at_most for each in problem.constraints),
         ]
         return np.asarray(np.array(over) / self.scales, dtype=np.float64)
 
@@ -104,27 +84,25 @@ class Demands(CompactRepr):
         """Return a row-stochastic matrix with metric privacy, near a solver's."""
         return repair_to_private(matrix, self.exponents, margin=margin)[0]
 
-    def bound(self, prices: ManyMultipliers) -> float:
-        """Return the lower bound of the value that prices prove."""
+    def bound(self, prices: ManyMultipliers, *, of_loss: bool = True) -> float:
+        """Return the lower bound of the value that prices prove; without a loss, a positive one is infeasible."""
+        problem = self.problem
         return many_loss_bound(
-            self.masses,
-            self.loss,
+            self.masses if of_loss else np.zeros((1, problem.shape[0])),
+            problem.loss.array,
             prices,
-            prior=self.prior.probabilities,
-            attackers=self.attackers,
-            constraints=self.constraints,
+            prior=problem.prior.probabilities,
+            attackers=problem.attackers,
+            constraints=problem.constraints,
         )
-
-    def without_loss(self) -> Demands:
-        """Return the same without a loss: a positive bound then proves that no mechanism satisfies the demands."""
-        return replace(self, masses=np.zeros((1, len(self.loss))))
 
     def no_prices(self) -> ManyMultipliers:
         """Return prices of the trivial bound."""
         none, nothing = np.empty(0, dtype=np.intp), np.empty(0)
-        guesses = tuple(np.zeros((len(each.distance.array), self.loss.shape[1])) for each in self.attackers)
+        m, attackers = self.problem.shape[1], self.problem.attackers
+        guesses = tuple(np.zeros((len(each.distance.array), m)) for each in attackers)
         rows = Multipliers(none, none, none, nothing, nothing)
-        return ManyMultipliers(rows, np.ones(len(self.masses)), guesses, np.zeros(len(self.constraints)))
+        return ManyMultipliers(rows, np.ones(len(self.masses)), guesses, np.zeros(len(self.problem.constraints)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,17 +117,17 @@ class GeneralProgram:
     @property
     def program(self) -> LinearProgram:
         """The linear program."""
-        d, (n, m) = self.demands, self.demands.shape
-        size, attackers = n * m, len(d.attackers)
+        d, p, (n, m) = self.demands, self.demands.problem, self.demands.problem.shape
+        size, attackers = n * m, len(p.attackers)
         built = ProgramRows(n, m, attackers * m + (self._several or self.of_room))
         scales, kept_back = d.scales, 0.0 if self.of_room else self.kept_back
         more, less = ([(sign * np.ones((1, 1)), built.columns - 1)] * self.of_room for sign in (1, -1))
-        for j, attacker in enumerate(d.attackers):
-            seen = d.prior.probabilities * attacker.distance.array / scales[j]
+        for j, attacker in enumerate(p.attackers):
+            seen = p.prior.probabilities * attacker.distance.array / scales[j]
             here = size + j * m
             built.add_errors(seen, here)
             built.add(attacker.minimum / scales[j] + kept_back, np.inf, (np.ones((1, m)), here), *more)
-        for k, constraint in enumerate(d.constraints):
+        for k, constraint in enumerate(p.constraints):
             scale = scales[attackers + k]
             row = constraint.coefficients.reshape(1, -1) / scale
             built.add(-np.inf, constraint.at_most / scale - kept_back, (row, 0), *less)
@@ -158,25 +136,25 @@ class GeneralProgram:
             cost[-1], floor[-1] = 1.0, -np.inf
         elif self._several:
             cost[-1] = 1.0
-            flat = sparse.csr_array((d.loss / d.loss_scale).reshape(1, -1))
+            flat = sparse.csr_array((p.loss.array / p.loss_scale).reshape(1, -1))
             built.add_largest(sparse.csr_array(sparse.kron(sparse.csr_array(d.masses), np.ones((1, m)))) * flat)
         else:
-            cost[:size] = (d.masses[0][:, None] * d.loss / d.loss_scale).ravel()
+            cost[:size] = (d.masses[0][:, None] * p.loss.array / p.loss_scale).ravel()
         built.add_privacy(self.triples, d.exponents)
         return built.program(cost, floor)
 
     def prices(self, duals: Floats) -> ManyMultipliers:
         """Return the row duals of an answer as prices of the demands."""
-        d, (n, m) = self.demands, self.demands.shape
-        unit = 1.0 if self.of_room else d.loss_scale
+        d, p, (n, m) = self.demands, self.demands.problem, self.demands.problem.shape
+        unit = 1.0 if self.of_room else p.loss_scale
         scales, position = d.scales, n
         guesses = []
-        for j, attacker in enumerate(d.attackers):
+        for j, attacker in enumerate(p.attackers):
             count = len(attacker.distance.array)
             guesses.append(duals[position : position + count * m].reshape(count, m) * (unit / scales[j]))
             position += count * m + 1
-        limits = -duals[position : position + len(d.constraints)] * unit / scales[len(d.attackers) :]
-        position += len(d.constraints)
+        limits = -duals[position : position + len(p.constraints)] * unit / scales[len(p.attackers) :]
+        position += len(p.constraints)
         masses = np.ones(len(d.masses))
         if self._several and not self.of_room:
             masses = -duals[position : position + len(d.masses)]
@@ -195,14 +173,14 @@ def with_most_room(
     """Return a mechanism with room in every constraint, or None without time; and the rows that it needed."""
     build = partial(GeneralProgram, demands, of_room=True)
     for back_end in back_ends:
-        rounds = solve_rounds(back_end, build, triples, demands.exponents, demands.shape[1], control)
+        rounds = solve_rounds(back_end, build, triples, demands.exponents, demands.problem.shape[1], control)
         for program, solution in rounds:
             triples = program.triples
             if solution.ended:
                 break
             if solution.duals is not None:
                 _refuse_if_proved(demands, program.prices(solution.duals))
-            matrix = demands.private(solution.matrix(*demands.shape), _MARGIN)
+            matrix = demands.private(solution.matrix(*demands.problem.shape), _MARGIN)
             lacking, least = float(demands.lacking(matrix).max(initial=-np.inf)), float(np.asarray(solution.x)[-1])
             if lacking <= min(_HALF * least, -4 * ENOUGH):
                 return matrix, triples
@@ -216,7 +194,7 @@ def with_most_room(
 
 def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
     """Raise `InfeasibleError`, naming the constraints with a price, where prices prove infeasibility."""
-    bound = demands.without_loss().bound(prices)
+    bound = demands.bound(prices, of_loss=False)
     if not bound > 0:
         return
     price = np.array([*(float(each.sum(axis=0).min()) for each in prices.attackers), *prices.constraints])
@@ -228,15 +206,15 @@ def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
         attackers = tuple(each * (j == k) for j, each in enumerate(prices.attackers))
         others = np.arange(len(prices.constraints)) + len(attackers) != k
         prices = ManyMultipliers(prices.rows, prices.masses, attackers, np.where(others, 0.0, prices.constraints))
-        bound = demands.without_loss().bound(prices)
+        bound = demands.bound(prices, of_loss=False)
         names = names if bound > 0 else demands.names
     if len(names) > 1:
         raise InfeasibleError(
             f"no mechanism satisfies all of these: {'; '.join(names)}.", "ask for less of at least one of them."
         )
-    if k < len(demands.attackers):
+    if k < len(demands.problem.attackers):
         raise InfeasibleError(f"no mechanism satisfies the {names[0]}.", "ask for less.")
-    limit = demands.constraints[k - len(demands.attackers)]
+    limit = demands.problem.constraints[k - len(demands.problem.attackers)]
     least = limit.at_most + bound / float(price[k])
     raise InfeasibleError(
         f"no mechanism satisfies the constraint ({limit}): for every mechanism the sum is at least "
@@ -251,7 +229,7 @@ class _Search(BoundedSearch):
     def __init__(self, demands: Demands, control: Control, negligible: float) -> None:
         super().__init__(control, negligible)
         self.demands = demands
-        self.triples = first_rows(demands.exponents, demands.shape[1], control.pairs)
+        self.triples = first_rows(demands.exponents, demands.problem.shape[1], control.pairs)
         self.prices = demands.no_prices()
         self.bound = demands.bound(self.prices)
         self.best: Floats | None = None
@@ -261,9 +239,9 @@ class _Search(BoundedSearch):
 
     def run(self, back_ends: Sequence[LinearSolver]) -> Answer:
         """Return the best mechanism of the back-ends; all but the first run on small problems only."""
-        n, m = self.demands.shape
+        n, m = self.demands.problem.shape
         attempts = [(back_ends[0], kept_back) for kept_back in _KEPT_BACK]
-        if n * m <= _SMALL:
+        if n * m <= SMALL_PROBLEM:
             attempts += [(back_end, _KEPT_BACK[-1]) for back_end in back_ends[1:]]
         for back_end, kept_back in attempts:
             self.ask(back_end, kept_back)
@@ -286,7 +264,8 @@ class _Search(BoundedSearch):
     def ask(self, back_end: LinearSolver, kept_back: float) -> None:
         """Run a back-end, adding the rows that its answers break, until the gap is reached or no row is broken."""
         demands, build = self.demands, partial(GeneralProgram, self.demands, kept_back=kept_back)
-        rounds = solve_rounds(back_end, build, self.triples, demands.exponents, demands.shape[1], self.control)
+        m = demands.problem.shape[1]
+        rounds = solve_rounds(back_end, build, self.triples, demands.exponents, m, self.control)
         for program, solution in rounds:
             self.triples, self.infeasible = program.triples, solution.status is Status.INFEASIBLE
             if solution.ended:
@@ -296,7 +275,7 @@ class _Search(BoundedSearch):
                 bound = demands.bound(prices)
                 if bound > self.bound:
                     self.bound, self.prices = bound, prices
-            self._offer(demands.private(solution.matrix(*demands.shape), _MARGIN), back_end.name)
+            self._offer(demands.private(solution.matrix(*demands.problem.shape), _MARGIN), back_end.name)
             self.report(len(self.triples))
             if self.gap <= self.control.gap:
                 return

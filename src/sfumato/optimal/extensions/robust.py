@@ -1,10 +1,8 @@
 """The mechanism whose largest expected loss over several priors is least, with the prior that proves it.
 
-Two players meet: one mixes mechanisms, the other priors, and the expected loss is linear in both. The best answer
-to a mixture of priors is its design of least loss, and its proved bound is one for the largest loss, as a mean is
-at most the largest. A tiny linear program gives the best mixture of the mechanisms so far, and the prior that is
-worst for it; a design for that prior is the next mechanism (column generation). A mixture of mechanisms with
-metric privacy has it too.
+The proved bound of a design for a mixture of the priors is one for the largest loss, as a mean is at most the
+largest. A tiny linear program gives the best mixture of the mechanisms so far, which has their metric privacy, and
+the prior that is worst for it; a design for that prior is the next mechanism (column generation).
 """
 
 from __future__ import annotations
@@ -49,8 +47,7 @@ from ..solver_registry import Highs
 _ROUNDS: Final = 300
 _PATIENCE: Final = 8  # designs that changed neither value nor bound
 _SHARE: Final = 0.2  # of the wanted gap, for the single designs
-_FIRST: Final = 1e-2  # the gap of the first designs, which only show where to look,
-_OF_GAP: Final = 0.1  # and of later ones, as a share of the gap so far
+_FIRST, _OF_GAP = 1e-2, 0.1  # the gap of the first designs, and of later ones, as a share of the gap so far
 _LATE: Final = 0.3  # of the time that was left, before a design ends for want of it
 _KEPT: Final = 12  # mechanisms that are remembered though the best mixture does not use them
 _SECONDS: Final = 60.0  # a program of a few rows takes thousandths
@@ -159,19 +156,9 @@ def design_robust(
     `design` for it has the same least loss. It takes about ten to thirty designs for a few priors, each for the
     mixture that is worst for the mechanisms so far.
 
-    Args:
-        priors: The k priors, on the same n secrets.
-        loss: The loss, array (n, m), at least 0; a `Loss` or a `Metric`.
-        guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy` or `CoordinatePrivacy`.
-        observables: The m observables; by default the secrets.
-        solver: The solver of the single designs; see `design`.
-        gap: The relative gap to reach.
-        time_limit: Seconds; when they are over, the best proved answer is returned.
-        stop: Called from time to time; True has the same effect.
-        progress: Called after each design.
-
-    Returns:
-        The mechanism, its losses and epsilon proved over its integers, the proved bound and its witness.
+    The priors are on the same n secrets, and no loss is below 0. ``guarantees`` are one or several of
+    `MetricPrivacy`, `ThresholdPrivacy` and `CoordinatePrivacy`. The arguments are those of `design`; ``progress``
+    is called after each design.
 
     Raises:
         InputError: If sizes, units or options do not fit, the priors are on different secrets, a loss is negative,
@@ -198,8 +185,6 @@ def design_robust(
 
 
 class _Game(BoundedSearch):
-    """The mechanisms and the bounds so far."""
-
     def __init__(
         self,
         priors: tuple[Prior, ...],

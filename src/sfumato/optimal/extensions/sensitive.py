@@ -1,13 +1,8 @@
 """Mechanisms that reveal least about a sensitive value within a limit of the loss, with proofs.
 
-The least vulnerability under metric privacy is a game about distortion. An adversary who guesses the class x is
-wrong for the secret w with the probability 1 - P(x|w). With these probabilities as distances of "guesses" x from
-secrets w, the error of the best attack is
-
-    sum over z of min over x of sum over w of P(w) p(z|w) (1 - P(x|w)) = 1 - V(p),
-
-so the mechanism of least Bayes vulnerability is that of most distortion privacy, with the same strategy and
-prices. The bound is proved again from them and P(x, w) itself.
+Under metric privacy it is a game about distortion: an adversary who guesses the class x is wrong for the secret w
+with the probability 1 - P(x|w), so the error of the best attack is one less the Bayes vulnerability. The bound is
+proved again from the strategy and the prices of that game and P(x, w) itself.
 """
 
 from __future__ import annotations
@@ -128,21 +123,10 @@ def least_vulnerability(
     `lower_bound`. With guarantees it is the game of `maximise_distortion` for an adversary whose guess x has the
     error 1 - P(x|w) on w.
 
-    Args:
-        joint: P(x, w), array (classes, n), with sum one.
-        secrets: The n values of W.
-        loss: The loss l(w, z), array (n, m), a `Loss` or a `Metric`.
-        max_loss: The largest expected loss, in the loss's unit or as text (``"173 m"``).
-        observables: The m values of Z; by default the secrets.
-        guarantees: Metric privacy of W that must hold too, one or several: `MetricPrivacy`, `ThresholdPrivacy` or
-            `CoordinatePrivacy`. It holds for all values of W, also for those that never occur.
-        gap: The relative gap to reach.
-        time_limit: Seconds; when they are over, the best proved answer is returned.
-        stop: Called at every step; True has the same effect.
-        progress: Called with the progress of each step.
-
-    Returns:
-        The mechanism, its leak, loss and epsilon proved over its integers, and the proved bound.
+    ``joint`` is P(x, w), array (classes, n), with sum one; ``secrets`` are the n values of W, and ``observables``
+    the m values of Z, by default the secrets. ``max_loss`` is the largest expected loss, in its unit or as text
+    (``"173 m"``). ``guarantees`` are metric privacy of W, one or several, which holds for all its values, also for
+    those that never occur. The other arguments are those of `design`.
 
     Raises:
         InputError: If sizes, guarantees or options do not fit, or the joint distribution is not a distribution.

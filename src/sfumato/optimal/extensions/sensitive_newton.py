@@ -5,12 +5,9 @@ With D = diag(1 / d) and Q = diag(1 / theta) + A D A',
 
     inverse of H = D - D A' X A D,   X = Q^-1 - Q^-1 v v' Q^-1 / (v' Q^-1 v),
 
-which is diagonal plus a matrix of rank classes - 1. Where each secret has one class, Q is diagonal, and the cost
-is little more than one product of matrices.
-
-Optima are degenerate, and plain steps stop at a gap of 1e-6. So each step adds a little of the squared distance
-from the iterate to the mechanism and to the prices of rows and guesses (the proximal method of multipliers). This
-changes the path, not the optimum.
+which is diagonal plus a matrix of rank classes - 1. Where each secret has one class, Q is diagonal. Optima are
+degenerate, so each step adds a little of the squared distance from the iterate to the mechanism and to the prices
+of rows and guesses (the proximal method of multipliers). This changes the path, not the optimum.
 """
 
 from __future__ import annotations
