@@ -66,19 +66,16 @@ def design(
 ) -> Design:
     """Return the mechanism of least loss that satisfies the guarantees.
 
-    There are two forms. ``design(visits, epsilon="1/km")`` does what ``sfumato design`` does: it reads the visits,
-    chooses a lattice, measures the distance from the true point to the report, and moves reports to medians.
-    ``design(prior, loss=..., guarantees=...)`` is for any space, prior and loss.
+    ``design(visits, epsilon="1/km")`` does what ``sfumato design`` does: it reads the visits, chooses a lattice,
+    measures the distance from the true point to the report, and moves reports to medians. ``design(prior,
+    loss=..., guarantees=...)`` is for any space, prior and loss.
 
     For coordinate privacy alone, with the loss of the true point (``lattice.loss(visits)``) and the prior of the
     same visits, planar noise with a remap is a second candidate. It gives the same guarantee with a small slack,
-    which is named, and needs no lattice. The design is the one with the lower loss; its ``choice`` gives both
-    losses. The program is stopped as soon as it is proved to lose more.
+    which is named, and needs no lattice. The design is the one with the lower loss; its ``choice`` gives both.
 
     With `tie_break`, the design is one of nearly the most distortion privacy among mechanisms of nearly equal
-    expected loss; `Design.tie_gap` says how near. Mechanisms of equal loss can differ in what an adversary infers.
-    Where the loss is the adversary's distance itself, every optimum already has as much distortion as loss, and no
-    tie is left.
+    expected loss; `Design.tie_gap` says how near. No tie is left where the loss is the adversary's distance.
 
     Args:
         data: The prior on the n secrets; or visits, as `Visits` or as `sfumato.geo.read_visits` takes

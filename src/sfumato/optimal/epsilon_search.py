@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -129,13 +129,7 @@ class Steps:
         return at + sign * min(step, widest)
 
 
-class Tried(NamedTuple):
-    """Outcome of one trial."""
-
-    measured: Bracket  # the quantity that the goal limits
-    near: float  # about the same, for the choice of the next epsilon
-
-
+Tried = tuple[Bracket, float]  # the quantity that the goal limits, and about the same, for the next epsilon
 OnTrial = Callable[[EpsilonTrial], None]
 Attempt = Callable[[float, float], Tried | None]
 
@@ -203,7 +197,7 @@ class NoiseTrials:
             rival = self._finer(rival, epsilon, seconds)
             near = rival.loss.upper
         self.rivals[epsilon] = rival
-        return Tried(rival.loss, near)
+        return rival.loss, near
 
     def guess(self, begin: float) -> float:
         """Return about the epsilon at which the noise reaches the limit, from estimates alone."""
@@ -259,7 +253,7 @@ class ProgramTrials:
             raise
         self.designs[epsilon] = made
         measured = self.goal.measured(made)
-        return Tried(measured, measured.upper)
+        return measured, measured.upper
 
     def _design(self, epsilon: float, seconds: float, most: float) -> Design:
         deadline = time.monotonic() + seconds
@@ -332,22 +326,11 @@ def find_epsilon(
     epsilon, because designs minimise the loss only: a larger epsilon that was not tried may reach the goal too.
     For an attacker only the program is tried, because the attacker's chance is not proved for noise.
 
-    Args:
-        prior: The prior on the n secrets.
-        loss: The loss, array (n, m), a `Loss` or a `Metric`.
-        goal: `LossGoal` or `AttackerGoal`.
-        promise: From an epsilon to the guarantee: by default `CoordinatePrivacy`, per km, which needs a lattice;
-            for cells ``lambda epsilon: MetricPrivacy(epsilon, metric)``.
-        observables: The m observables; by default the secrets.
-        solver: See `design`.
-        gap: The relative gap of each design.
-        tolerance: The relative distance to the next epsilon, which misses the goal.
-        first: An epsilon to begin with; by default an estimate.
-        time_limit: Seconds; when they are over, the best design so far is returned.
-        stop: Called from time to time; True has the same effect.
-        progress: Called with each trial.
-        medians: The visits that the loss is from: reports are moved to the best places; see `design`.
-        method: ``best``, or ``table`` (the program) or ``noise`` to consider that one alone; see `design`.
+    ``promise`` is a function from an epsilon to the guarantee: by default `CoordinatePrivacy`, per km, which needs
+    a lattice; for cells ``lambda epsilon: MetricPrivacy(epsilon, metric)``. ``tolerance`` is the relative distance
+    to the next epsilon, which misses the goal, and ``first`` an epsilon to begin with, by default an estimate.
+    When ``time_limit`` seconds are over, the best design so far is returned; ``progress`` is called with each
+    trial. The other arguments are those of `design`.
 
     Raises:
         InfeasibleError: If no mechanism reaches the goal, or none that was designed did.

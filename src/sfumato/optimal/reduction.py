@@ -4,13 +4,11 @@ Three reductions are made, each exact (docs/proofs/reduction.md):
 
 - Secrets at exponent zero from each other have equal rows. They become one secret with their total mass; a
   worst-case loss has one row for each of them.
-- An observable that costs at least as much as another one for every secret that counts is merged into it. This
-  post-processing satisfies every pair, does not raise the loss and does not lower the distortion. Secrets that
-  count are those of positive prior; for a worst-case loss, all.
+- An observable that costs at least as much as another one for every secret that counts (of positive prior; for a
+  worst-case loss, all) is merged into it.
 - Guesses with equal prior-weighted distances become one.
 
-Secrets of zero prior stay: without them the optimum can be lower (docs/proofs/zero-prior.md). The interior-point
-method handles symmetries by itself.
+Secrets of zero prior stay: without them the optimum can be lower (docs/proofs/zero-prior.md).
 """
 
 from __future__ import annotations
@@ -62,10 +60,6 @@ class Reduced(CompactRepr):
         """Return the same without costs and exponents, to lift an answer of a solver with arrays of its own."""
         costs, exponents = (np.broadcast_to(0.0, each.shape) for each in (self.costs, self.exponents))
         return replace(self, costs=costs, exponents=exponents)
-
-    def same_parts(self, other: Reduced) -> bool:
-        """Return whether rows of one reduced problem mean the same in the other."""
-        return np.array_equal(self.members, other.members) and np.array_equal(self.kept, other.kept)
 
     def lift(self, matrix: Floats) -> Floats:
         """Return a mechanism (n, m) of the reduced problem as one of the whole (N, M), of equal value."""

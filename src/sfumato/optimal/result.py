@@ -48,10 +48,6 @@ class SolvedProgram(CompactRepr):
     optimality: Optimality | None
     answer: Answer | None = None
 
-    def finished(self, certificate: Certificate) -> bool:
-        """Return whether the gap of a certificate is as small as requested, or as a spanner allows."""
-        return self.status in (Status.OPTIMAL, Status.RESTRICTED) or certificate.gap <= self.enough
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Design(NotebookRepr):
@@ -83,7 +79,7 @@ class Design(NotebookRepr):
         cls, mechanism: Mechanism, certificate: Certificate, program: SolvedProgram, seconds: float
     ) -> Self:
         """Return the design that a program found."""
-        done = program.finished(certificate)
+        done = program.status in (Status.OPTIMAL, Status.RESTRICTED) or certificate.gap <= program.enough
         return cls(mechanism, certificate, program.problem.guarantees, seconds, done, None, program)
 
     @property

@@ -1,11 +1,8 @@
 """Linear programs of reduced problems, with rows generated exactly for general back-ends.
 
 The variables, in this order: p(o|s) row by row; the adversary's error y(o) per observable, where distortion
-counts; the worst-case loss z, where it is the objective. Rows of metric privacy are scaled to a larger coefficient
-of one, losses and distances to a largest entry of one, because back-ends use absolute tolerances.
-
-A program with some of the rows is a relaxation: its proved bound holds for the whole problem in every round, and
-its repaired answer satisfies all rows.
+counts; the worst-case loss z, where it is the objective. All is scaled, because back-ends use absolute tolerances.
+A program with some of the rows is a relaxation, whose proved bound holds for the whole problem.
 """
 
 from __future__ import annotations
@@ -59,12 +56,6 @@ class Triples:
 
     def __len__(self) -> int:
         return len(self.secrets)
-
-    @classmethod
-    def none(cls) -> Triples:
-        """Return no rows."""
-        empty = np.empty(0, dtype=np.intp)
-        return cls(empty, empty, empty)
 
     @classmethod
     def of_pairs(cls, pairs: NDArray[np.intp], observables: int) -> Triples:
@@ -291,8 +282,12 @@ class LinearSolver(Solver):
             narrowed = replace(narrowed, exponents=implied)
         reduced = reduce(problem, narrowed)
         known = None if start is None or control.pairs == "spanner" else start.state
-        if isinstance(known, Relaxation) and known.reduced.same_parts(reduced):
-            triples = known.triples
+        if (
+            isinstance(known, Relaxation)
+            and np.array_equal(known.reduced.members, reduced.members)
+            and np.array_equal(known.reduced.kept, reduced.kept)
+        ):
+            triples = known.triples  # they mean the same in both problems
         else:
             triples = first_rows(reduced.exponents, reduced.shape[1], control.pairs)
         begun = time.monotonic()
@@ -343,7 +338,7 @@ def first_rows(exponents: Floats, observables: int, pairs: str) -> Triples:
     """Return the initial rows: a spanner's, or all where they are few or ``pairs`` is ``all`` or ``spanner``."""
     n = len(exponents)
     if n == 1 or np.isinf(exponents).sum() == n * (n - 1):
-        return Triples.none()
+        return Triples.of_pairs(np.empty((0, 2), dtype=np.intp), observables)
     # Pairs without a third secret exactly between them imply all others.
     every = _both_ways(direct_pairs(_as_metric(exponents)).edges)
     if pairs in ("all", "spanner") or len(every) * observables <= ALL_AT_ONCE:

@@ -10,10 +10,10 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
+from ..core.arrays import Floats
 from ..core.naming import DISTORTION
 from ..errors import InfeasibleError, InputError, MissingExtraError, SolverError, argument
 from .closed_forms import closed_form, fallback
@@ -130,18 +130,27 @@ def _solution(highspy: Any, h: Any) -> Solution:
     return Solution(status, np.array(solution.col_value), duals, iterations)
 
 
-def _sides(program: LinearProgram) -> list[NDArray[np.intp]]:
-    """Return the positions of equations, and of rows that are bounded below and above."""
-    lower, upper = program.lower, program.upper
+def _one_sided(program: LinearProgram) -> tuple[Any, Floats, Any, Floats, Callable[[Floats], Floats]]:
+    """Return equations with limits, rows with upper bounds, and a function from their duals to the program's."""
+    rows, lower, upper = program.rows.tocsr(), program.lower, program.upper
     free = lower != upper
-    return [np.flatnonzero(each) for each in (~free, free & np.isfinite(lower), free & np.isfinite(upper))]
+    equal, above, below = map(np.flatnonzero, (~free, free & np.isfinite(lower), free & np.isfinite(upper)))
+
+    def duals(of_sides: Floats) -> Floats:
+        out, ends = np.zeros(rows.shape[0]), np.cumsum([len(equal), len(above), len(below)])
+        out[equal] = of_sides[: ends[0]]
+        out[above] -= of_sides[ends[0] : ends[1]]
+        out[below] += of_sides[ends[1] : ends[2]]
+        return out
+
+    limits = sparse.vstack([-rows[above], rows[below]], format="csr")
+    return rows[equal], lower[equal], limits, np.concatenate([-lower[above], upper[below]]), duals
 
 
 def _solved_by_scipy(program: LinearProgram, method: str, time_limit: float, stop: Stop) -> Solution:
     if stop():
         return Solution(Status.INTERRUPTED, None, None, 0)
-    rows, lower, upper = program.rows.tocsr(), program.lower, program.upper
-    equal, above, below = _sides(program)
+    equations, equal, limits, most, duals = _one_sided(program)
     options = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
     if method == "highs-ipm":
         options["ipm_optimality_tolerance"] = 1e-9
@@ -149,10 +158,10 @@ def _solved_by_scipy(program: LinearProgram, method: str, time_limit: float, sto
         options["time_limit"] = max(time_limit, 0.01)
     result = linprog(
         program.cost,
-        A_ub=sparse.vstack([-rows[above], rows[below]], format="csr"),
-        b_ub=np.concatenate([-lower[above], upper[below]]),
-        A_eq=rows[equal],
-        b_eq=lower[equal],
+        A_ub=limits,
+        b_ub=most,
+        A_eq=equations,
+        b_eq=equal,
         bounds=np.column_stack([program.floor, np.full(len(program.cost), np.inf)]),
         method=method,
         options=options,
@@ -160,11 +169,8 @@ def _solved_by_scipy(program: LinearProgram, method: str, time_limit: float, sto
     status = _SCIPY_STATUS.get(result.status, Status.INACCURATE)
     if result.x is None or status is Status.INFEASIBLE:
         return Solution(status, None, None, int(result.nit))
-    duals = np.zeros(rows.shape[0])
-    duals[equal] = result.eqlin.marginals
-    duals[above] -= result.ineqlin.marginals[: len(above)]
-    duals[below] += result.ineqlin.marginals[len(above) :]
-    return Solution(status, np.asarray(result.x), duals, int(result.nit))
+    of_sides = np.concatenate([result.eqlin.marginals, result.ineqlin.marginals])
+    return Solution(status, np.asarray(result.x), duals(of_sides), int(result.nit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,14 +197,11 @@ class Clarabel(LinearSolver):
 
         if stop():
             return Solution(Status.INTERRUPTED, None, None, 0)
-        rows = program.rows.tocsr()
-        equal, above, below = _sides(program)
+        equations, equal, limits, most, duals = _one_sided(program)
         bounded = np.flatnonzero(np.isfinite(program.floor))
         identity = sparse.identity(len(program.cost), format="csr")[bounded]
-        stacked = sparse.vstack([rows[equal], -rows[above], rows[below], -identity], format="csc")
-        right = np.concatenate(
-            [program.lower[equal], -program.lower[above], program.upper[below], -program.floor[bounded]]
-        )
+        stacked = sparse.vstack([equations, limits, -identity], format="csc")
+        right = np.concatenate([equal, most, -program.floor[bounded]])
         cones = [clarabel.ZeroConeT(len(equal)), clarabel.NonnegativeConeT(len(right) - len(equal))]
         settings = clarabel.DefaultSettings()
         settings.verbose = False
@@ -210,12 +213,7 @@ class Clarabel(LinearSolver):
         status = _CLARABEL_STATUS.get(str(result.status), Status.INACCURATE)
         if status is Status.INFEASIBLE:
             return Solution(status, None, None, result.iterations)
-        z = np.array(result.z)
-        duals = np.zeros(rows.shape[0])
-        duals[equal] = -z[: len(equal)]
-        duals[above] += z[len(equal) : len(equal) + len(above)]
-        duals[below] -= z[len(equal) + len(above) : len(equal) + len(above) + len(below)]
-        return Solution(status, np.array(result.x), duals, result.iterations)
+        return Solution(status, np.array(result.x), duals(-np.array(result.z)), result.iterations)
 
 
 @dataclass(frozen=True, slots=True)

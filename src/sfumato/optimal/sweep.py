@@ -132,8 +132,7 @@ def sweep(
     """Return a design for every prior, epsilon and distortion.
 
     Designs for one prior start from the rows that the last one needed. A request that cannot be met gives a point
-    with its reason; the others continue. Ties are broken as in `design`. On a lattice planar noise is tried too,
-    and the one that loses less is returned; where it cannot be tried, the point says why.
+    with its reason. On a lattice planar noise is tried too; where it cannot be tried, the point says why.
 
     Args:
         priors: Priors on one space, by name.

@@ -129,15 +129,9 @@ class CoordinateBound(Immutable):
     def excess(self, loss: float | ArrayLike) -> float:
         """Return an upper bound of the share by which a mechanism's loss on these places exceeds the least.
 
-        Args:
-            loss: The mechanism's expected loss of the true point, in `loss_unit`: the mean over the places given,
-                or an array with one value for each of them in their order.
-
-        Returns:
-            0.06 for a loss of at most 1.06 times the least; ``inf`` where the bound is 0.
-
-        Raises:
-            InputError: If it is less than any mechanism with the promise can lose, or does not fit the places.
+        ``loss`` is the mechanism's expected loss of the true point, in `loss_unit`: the mean over the places
+        given, or an array with one value for each. The share is ``inf`` where the bound is 0. Raises `InputError`
+        if the loss is less than any mechanism with the promise can lose, or does not fit the places.
         """
         mean = self._mean(loss)
         if mean < self.lower:

@@ -1,12 +1,9 @@
 """Costs of reports at the corners of a mesh, for groups of near places.
 
-Corners of the mesh are exact multiples of a power of two, and so are the middles of the sides. So triangles and
-their quarters cover the hull without a gap, independent of rounding.
-
-The program asks for a mechanism at one place z of each group. A place x of weight p, at distance r from z, loses
-at least  m + sum over reports y of psi(loss of x at y - m) M(z, y)  for every number m. Here psi multiplies
-positive values by e^(-epsilon r) and negative ones by e^(epsilon r): the promise bounds M(x, y) by M(z, y) on both
-sides.
+Corners of the mesh are exact multiples of a power of two, and so are the middles of the sides: triangles and their
+quarters cover the hull without a gap. The program asks for a mechanism at one place z of each group. A place x at
+distance r from z loses at least  m + sum over reports y of psi(loss of x at y - m) M(z, y)  for every number m,
+where psi multiplies positive values by e^(-epsilon r) and negative ones by e^(epsilon r).
 """
 
 from __future__ import annotations

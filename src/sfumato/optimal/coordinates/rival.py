@@ -122,7 +122,10 @@ def _raw(field: Rivalry) -> tuple[CoordinateNoise, float]:
     promise = field.promise
     per_km = promise.epsilon * units.factor("km", promise.unit)
     reach_m = max(_REACH_M, math.ceil(float(np.hypot(*field.points.xy.T).max()) / 1000 + 1) * 1000.0)
-    return CoordinateNoise(per_km, f"{_step_m(per_km):g} m", field.lattice.projection, reach_m), per_km
+    step_m = min(_COARSEST_M, _STEP * 1000 / per_km)
+    size = 10.0 ** math.floor(math.log10(step_m))
+    step_m = max(1.0, math.floor(step_m / size * (1 + 1e-9))) * size
+    return CoordinateNoise(per_km, f"{step_m:g} m", field.lattice.projection, reach_m), per_km
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -170,12 +173,6 @@ def _cells(xy: Floats, per_m: float, fineness: float) -> float:
     """Return about how many cells a table has."""
     sides = np.ptp(xy, axis=0) * per_m
     return float(sum(np.prod((sides + 2 * reach) / (fineness * times)) for reach, times in LEVELS))
-
-
-def _step_m(per_km: float) -> float:
-    length = min(_COARSEST_M, _STEP * 1000 / per_km)
-    size = 10.0 ** math.floor(math.log10(length))
-    return max(1.0, math.floor(length / size * (1 + 1e-9))) * size
 
 
 def certify_noise(noise: CoordinateNoise, points_m: ArrayLike, weights: ArrayLike) -> NoiseCertificate:
