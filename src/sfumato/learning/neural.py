@@ -131,11 +131,10 @@ def learn_generator(
 class LearnedGenerator:
     """A trained network from places and seeds to places. For studies only.
 
-    Where the limit does not allow to hide everything, the best answers are far apart: the place itself, or a spot
-    where everybody may be. Gradients of a single smooth network never lead from one to the other. Therefore there
-    are several heads, and gates that depend on the place and give the probability of each. The first head answers
-    with the place itself. The other answers are blurred, because no attacker of the training sees very fine
-    patterns that would separate people. One head is the network of the paper.
+    The best answers are often far apart: the place itself, or a spot where everybody may be. Gradients of a single
+    smooth network never lead from one to the other, so there are several heads, and gates that give the
+    probability of each by the place. The first head answers with the place itself. The others are blurred, because
+    attackers in the training miss very fine patterns. One head is the network of the paper.
 
     It guarantees no privacy: its reports are floats, their ratio of likelihoods may be infinite, and it was
     trained against some attackers only. Samples give lower bounds of its leakage (`sfumato.statistics`); for a

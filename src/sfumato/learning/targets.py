@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from ..errors import InputError
 
@@ -121,10 +122,6 @@ class CrossEntropy(Target):
         return (shares * (shares.clamp_min(_NEVER).log2() - shares.sum(0).clamp_min(_NEVER).log2())).sum()
 
 
-class _Convex(Protocol):
-    def __call__(self, ratio: Tensor) -> Tensor: ...
-
-
 @dataclass(frozen=True, slots=True)
 class FInformation(_OfJoint):
     """The f-divergence of P(x, y) from P(x) P(y): sum of P(x) P(y) f(P(x, y) / (P(x) P(y))).
@@ -139,7 +136,7 @@ class FInformation(_OfJoint):
     """
 
     name: ClassVar[str] = "f-information"
-    generator: _Convex
+    generator: Callable[[Tensor], Tensor]
     title: str = "f-information"
 
     def of_reports(self, shares: Tensor) -> Tensor:
@@ -205,10 +202,9 @@ class AugmentedLagrangian(Utility):
 class Softplus(Utility):
     """The paper's term: weight ln(1 + exp(s (loss - max_loss) / max_loss)).
 
-    The paper takes the difference in the unit of the coordinates, so that the same training is steep in metres and
-    blind in kilometres. Here it counts in parts of the limit: give the limit in metres as s for the paper's term
-    in metres. It is a price, not a bound: the loss settles where it balances the target, on either side of the
-    limit. The weight, relative to the target's, is alpha, and the steepness s.
+    The paper takes the difference in the unit of the coordinates; here it counts in parts of the limit: give the
+    limit in metres as the steepness s for the paper's term in metres. It is a price, not a bound: the loss settles
+    where it balances the target, on either side of the limit. The weight is relative to the target's.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equations 15 to 17.
