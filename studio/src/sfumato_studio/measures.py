@@ -99,14 +99,14 @@ def headline(domain: Domain, epsilon: float) -> str:
 def level_sentences(domain: Domain, facts: Row) -> list[str]:
     """Return the guarantee of a design, and what is missing of it."""
     promise, subject = domain.promise(facts["proved"]), domain.subject
+    circle = promise.formal.circle
     return [
         *useless_sentences(domain, facts),
         said.epsilon_words(promise, subject),
         *([] if facts["finished"] else [said.unfinished_words(facts["status"])]),
         said.reveal_words(promise, subject),
-        *filter(
-            None, (said.factor_words(promise), promise.formal.circle and said.circle_words(promise.formal.circle))
-        ),
+        f"{said.belief_words(promise, subject)} {said.factor_words(promise)}".rstrip(),
+        *([said.circle_words(circle)] if circle else []),
         *([BORDER] if promise.kind == "cells" else []),
     ]
 
