@@ -76,7 +76,7 @@ def test_a_click_on_the_map_is_to_be_there(visit, city):
     soon(over_a_cell)
     visitor.page.mouse.click(x, y)
     expect(chosen).not_to_have_value(before)
-    visitor.read("From here, you appear")
+    visitor.read("From here, reports are about")
 
 
 def test_a_place_is_reported_a_hundred_times(visit, city):

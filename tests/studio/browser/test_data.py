@@ -268,5 +268,5 @@ def test_ages_are_laid_around_a_circle(visit, studio):
     visitor.meets_no_barrier()
     period.fill("")
     visitor.press("Use these numbers")
-    visitor.page.get_by_text("on a circle of 12").wait_for(state="detached")
+    visitor.page.get_by_text("The numbers are on a circle of 12").wait_for(state="detached")
     assert studio.ask("GET", f"/workspaces/{name}")["site"]["circular"] is None

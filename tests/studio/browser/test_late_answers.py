@@ -54,7 +54,7 @@ class Held:
 
 def test_the_answer_about_a_level_that_was_left_is_not_shown(visit, city):
     visitor = visit(workspace=city, view="choose")
-    visitor.read("From here, you appear")
+    visitor.read("From here, reports are about")
     visitor.slider.press("Home")
     held = Held(visitor.page, "GET", "/preview")
     visitor.slider.press("ArrowRight")
