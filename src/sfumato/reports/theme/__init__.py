@@ -1,10 +1,6 @@
 """One look for every figure: colours, blank figures, and how they are saved, in light and in dark."""
 
 from .figures import (
-    DARK,
-    LIGHT,
-    ON_MAP,
-    Theme,
     as_svg,
     blank,
     check_suffix,
@@ -16,6 +12,7 @@ from .figures import (
     share_scale,
     style_sheet,
 )
+from .palette import DARK, LIGHT, ON_MAP, Theme
 
 __all__ = [
     "DARK",

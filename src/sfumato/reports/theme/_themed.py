@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
-from .figures import LIGHT, Theme
+from .palette import LIGHT, Theme
 
 _LEGEND_EDGE = "#cccccc"  # as matplotlib draws it
 _SIZES = {"axes.titlesize": 11.0, "axes.labelsize": 10.0, "tick": 9.0}
