@@ -145,6 +145,7 @@ def test_nothing_is_drawn_by_a_lie(lie, run, tmp_path):
     assert not (tmp_path / "out.csv").exists()
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", ["line", "both", "cells", "triangular", "visits", "worst-case", "hours"])
 def test_larger_prices_prove_no_larger_bound(name, tmp_path):
     """Prices are not believed: a bound that follows from other ones is still below what the design reaches."""

@@ -65,6 +65,7 @@ def test_counts_that_are_none_are_refused(counts, reports):
         support_estimate(ORACLES[1], counts, reports)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("oracle", "drawn"),
     [

@@ -566,6 +566,7 @@ def test_no_lie_is_believed(forgery, forge, audited):
         assert forgery.says in printed
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "forgery", [each for each in FORGERIES if each.code is not None], ids=lambda forgery: forgery.lie
 )
@@ -597,6 +598,7 @@ def test_release_and_a_ledger_say_nothing_that_is_not_so(forgery, forge, tmp_pat
         assert min(believed) >= (ratios[far] / apart.array[far]).max() * (1 - 1e-9)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("base", KINDS)
 def test_an_honest_file_is_believed(base, forge, audited):
     code, printed = audited(forge(Forgery("nothing", base, lambda forger: None, "")))
@@ -609,6 +611,7 @@ def test_an_honest_file_is_believed(base, forge, audited):
     )
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "base", ["expected", "grid", "great-circle", "manhattan", "hamming", "absolute", "jaccard"]
 )

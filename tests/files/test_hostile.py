@@ -292,6 +292,7 @@ def with_header(text: str, data: bytes) -> bytes:
     return HEADER + len(padded).to_bytes(2, "little") + padded + data
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("member", "words"),
     [
@@ -387,6 +388,7 @@ CHANGES: list[tuple[Change, str]] = [
 ]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(("change", "words"), CHANGES)
 def test_manifests_that_make_no_sense(rich: Path, change: Change, words: str) -> None:
     manifest, members = opened(rich)

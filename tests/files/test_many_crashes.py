@@ -244,6 +244,7 @@ def test_a_file_of_another_is_made_again(tmp_path):
 SPACE6 = people(1)["user 0"].space
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("line", [b"[]", b"7", b"{}", b"\xff\xfe", b'{"name": 3}', b"[" * 9_999, b"\0" * 100])
 def test_lines_that_are_no_rows_are_passed_over(tmp_path, line):
     many(tmp_path, 1)
@@ -252,6 +253,7 @@ def test_lines_that_are_no_rows_are_passed_over(tmp_path, line):
     assert many(tmp_path, 1).made == 0
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "change", [{"file": "../secret.sfm"}, {"name": ""}, {"finished": 1}, {"loss": "0"}, {"name": "\ud800"}]
 )

@@ -45,6 +45,7 @@ def test_no_two_points_on_earth_get_farther_apart_than_the_plane_allows(kind, ce
     assert lattice.inside(*lattice.nearest(lat, lon)).all()
 
 
+@pytest.mark.slow
 def test_the_widest_regions_keep_distances_too():
     lattice = Lattice.covering("1700 km x 1700 km around 48.85,2.35", "100 km")
     lat, lon = earth(150, 3)

@@ -121,6 +121,7 @@ class TestPublicCases:
 
 
 class TestNames:
+    @pytest.mark.thinned(2)
     @pytest.mark.parametrize(
         ("lat", "lon"),
         [
@@ -347,6 +348,7 @@ class TestTimes:
         assert visits.time is None
         assert not any("month or with the day" in note for note in visits.notes)
 
+    @pytest.mark.thinned(3)
     @pytest.mark.parametrize(
         "clock", ["13:05 AM", "13:05 PM", "0:05 PM", "0:30 AM", "24:05 PM", "25:05 PM", "37:05 am"]
     )
@@ -414,6 +416,7 @@ class TestTimes:
         assert visits.time is None
         assert "could not be read as times and is kept as it is" in visits.notes[0]
 
+    @pytest.mark.thinned(3)
     @pytest.mark.parametrize("offset", ["+02:00", "-03:30", "Z"])
     @pytest.mark.parametrize("clock", ["00:30:00", "13:05:00", "23:59:59.5"])
     @pytest.mark.parametrize("form", ["{}T00:00:00{}", "{} 00:00:00.000{}", "{}T00:00{}", "{}{}"])
@@ -663,6 +666,7 @@ class TestTimes:
         assert moments(visits) == ["2024-01-13T13:05:00.000000", "2024-01-13T13:06:00.000000", "NaT"]
         assert any("1 of 3 times" in note for note in visits.notes)
 
+    @pytest.mark.thinned(3)
     @pytest.mark.parametrize("zero", ["2000-01-01", "1970-01-01", "1904-01-01"])
     @pytest.mark.parametrize(("apart", "reads"), [(-1, False), (1, False), (-366, False), (0, True), (9000, True)])
     def test_days_zero_and_days_near_them(self, write: Write, zero: str, apart: int, reads: bool) -> None:

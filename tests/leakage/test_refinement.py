@@ -69,6 +69,7 @@ def test_the_advantage_is_exact():
     assert refines(other, one)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("seed", range(20))
 def test_what_single_precision_changes_is_told_from_a_processing(seed):
     other = random(seed, 4, 4)

@@ -108,6 +108,7 @@ def test_a_change_of_the_terms_or_the_ends_is_found_when_the_ledger_is_opened(le
     assert not ledger.check().sound
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "change", ['limits = \'{"ever": "1000"}\'', "salt = identity", "hash = 'x'", "number = 1"]
 )

@@ -63,6 +63,7 @@ def nearest_of(space):
     return move
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("epsilon", [0.002, 0.006])
 def test_sums_over_single_points(norm, epsilon):

@@ -60,6 +60,7 @@ def test_the_line_of_five(solver, loss, epsilon, distortion, cost):
         assert proof.epsilon_upper <= epsilon
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("solver", [Auto(), Highs(), Highs("simplex")], ids=ids)
 @pytest.mark.parametrize(("epsilon", "distortion", "cost"), [(1.0, None, 0.430306274), (1.0, 0.75, 0.463397956)])
 def test_the_line_of_five_without_the_extra(monkeypatch, solver, epsilon, distortion, cost):

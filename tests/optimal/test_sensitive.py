@@ -96,6 +96,7 @@ def test_golden_four_points_are_hidden_by_the_coin(bound_m):
     assert found.loss <= bound_m
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("bound_m", "golden"), [(100, 0.371), (150, 0.555), (173, 0.633), (200, 0.716), (212.2, 0.749), (215, 0.75)]
 )

@@ -221,6 +221,7 @@ def test_whole_metres_from_anywhere_are_not_kept(copy, rows):
     assert "holds positions in another form" in refused(lat, lon, of=values)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("rows", [16, 200])
 @pytest.mark.parametrize("unit", ["m", "km", "ft"])
 @pytest.mark.parametrize("turned", [False, True])

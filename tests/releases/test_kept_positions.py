@@ -538,6 +538,7 @@ UNITS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("names", [("dest_lat", "dest_lon"), ("endPositionLat", "endPositionLong"), ("p", "q")])
 @pytest.mark.parametrize("far", [False, True])

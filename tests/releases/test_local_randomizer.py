@@ -44,6 +44,7 @@ def test_the_checks_of_scikit_learn(monkeypatch):
     assert not by_status
 
 
+@pytest.mark.slow
 def test_what_fit_finds_does_not_change_from_fit_to_fit_nor_in_a_pickle():
     first, second = (LocalRandomizer(n_values=4).fit(ROWS) for _ in range(2))
     for other in (second, pickle.loads(pickle.dumps(first))):

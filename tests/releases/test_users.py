@@ -30,6 +30,7 @@ def uuids(*users):
     return pa.ExtensionArray.from_storage(pa.uuid(), stored)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("users", "most", "count"),
     [

@@ -27,6 +27,7 @@ SMALL = [case for case in CASES if 2 <= case.mechanism.shape[0] <= 4]
 MET = [(case, rule) for case in SMALL for rule in RULES[: 3 if case in SMALL[:3] else 1]]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(("case", "rule"), MET, ids=lambda part: getattr(part, "name", None))
 def test_on_finite_channels_the_error_is_near_the_bayes_error(case, rule):
     examples = Examples.of_mechanism(case.mechanism, case.prior, 3000, seed=11)

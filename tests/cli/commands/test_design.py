@@ -341,6 +341,7 @@ def test_visits_may_be_piped_in(tmp_path, name):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mechanism.md", "mechanism.sfm"]
 
 
+@pytest.mark.slow
 def test_visits_held_out_are_judged_and_not_designed_for(run):
     done = run("design", *FAST, "--held-out", "0.2", "--no-picture")
     assert done.code == 0, done.err

@@ -172,6 +172,7 @@ def test_sweep_over_users_goes_on_where_one_fails(run, visits_file, tmp_path):
     assert sum("sees no report" in row["status"] for row in table) == 2
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("options", "message"),
     [

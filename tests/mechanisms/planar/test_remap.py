@@ -119,6 +119,7 @@ def test_arrays_make_the_table_again():
     assert not pickle.loads(pickle.dumps(table)).windows[0].targets.flags.writeable
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("change", "message"),
     [

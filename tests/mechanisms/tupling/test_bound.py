@@ -36,6 +36,7 @@ def test_the_bound_holds(seed):
     assert exact.delta(p, q, [1 / m] * m, k, bound.epsilon) <= bound.delta + 1e-14
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_the_bound_holds_for_reports_above_beta(seed):
     """Ten random pairs each, with heavy reports, against the law of all multisets."""

@@ -207,6 +207,7 @@ def test_claims_are_checked():
     assert DP.implies(Claim("differential-privacy", epsilon=1.5, delta=0.1, relation=NEAR))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("notion", sorted(set(NOTION_KEYS) - UNREACHED))
 def test_findings_become_claims(notion):
     rows = np.full((N, 2), 0.5) + 0.1 * np.outer([1, -1, 2, 0], [1, -1])

@@ -131,6 +131,7 @@ ADDED = [
 ADDED += ["concentrated-privacy", "indistinguishable", "bounded-range", "gaussian"]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("notion", ADDED)
 def test_compositions_hold(notion):
     rng = np.random.default_rng(6)

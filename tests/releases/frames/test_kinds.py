@@ -119,6 +119,7 @@ def test_no_value_of_other_rows_survives(kind):
     assert b"secret" not in sink.getvalue().to_pybytes()
 
 
+@pytest.mark.thinned(3)
 @kinds
 def test_a_row_without_a_position_is_refused_or_dropped(kind):
     there, _, back = KINDS[kind]

@@ -59,6 +59,7 @@ def test_an_index_of_times_of_any_type_is_refused(index):
             sf.release(IDENTITY, visits().set_axis(index.rename(name)))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "values",
     [

@@ -89,6 +89,7 @@ def mark_of_one():
     return Mark.of({"": always(1)}).mechanisms
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("at", "left"),
     [
