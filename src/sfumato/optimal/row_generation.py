@@ -282,13 +282,10 @@ class LinearSolver(Solver):
             narrowed = replace(narrowed, exponents=implied)
         reduced = reduce(problem, narrowed)
         known = None if start is None or control.pairs == "spanner" else start.state
-        if (
-            isinstance(known, Relaxation)
-            and np.array_equal(known.reduced.members, reduced.members)
-            and np.array_equal(known.reduced.kept, reduced.kept)
-        ):
-            triples = known.triples  # they mean the same in both problems
-        else:
+        triples: Triples | None = None
+        if isinstance(known, Relaxation) and np.array_equal(known.reduced.members, reduced.members):
+            triples = known.triples if np.array_equal(known.reduced.kept, reduced.kept) else None
+        if triples is None:
             triples = first_rows(reduced.exponents, reduced.shape[1], control.pairs)
         begun = time.monotonic()
         best: Answer | None = None

@@ -238,12 +238,6 @@ class Prices:
         if seen is not None:
             np.minimum(self.least, seen(o, price.rows, price.lam), out=self.least)
 
-    def join(self, other: Prices) -> None:
-        """Add the prices of others."""
-        self.prices |= other.prices
-        np.maximum(self.short, other.short, out=self.short)
-        np.minimum(self.least, other.least, out=self.least)
-
 
 def price_absent(
     master: Program,
@@ -291,7 +285,6 @@ def price_absent(
         parts = workers.share(several, len(rest))
     except StoppedError:
         return several(every)
-    first = parts[0]
-    for part in parts[1:]:
-        first.join(part)
-    return first
+    every_price = {o: each for part in parts for o, each in part.prices.items()}
+    short = np.max([part.short for part in parts], axis=0)
+    return Prices(every_price, short, np.min([part.least for part in parts], axis=0))
