@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from sfumato.core import Bracket, Side
 from sfumato.core.naming import BORDER
-from sfumato.proofs import radius_words
 from sfumato.reports import sentences as said
-from sfumato.reports.facts import Quantity, RiskFacts
+from sfumato.reports.facts import Quantity, RadiusFacts, RiskFacts
 from sfumato.rounding import amount, percent, percent_at_least
 
 from .answers import MeasuredAnswer, SharesAnswer
@@ -126,10 +125,10 @@ def warnings(domain: Domain, facts: Row, shares: SharesAnswer | None) -> list[st
     ]
 
 
-def takeaway(domain: Domain, radius_m: float | None) -> list[str]:
+def takeaway(domain: Domain, radius: RadiusFacts | None) -> list[str]:
     """Return what the files of a mechanism hold, and the error radius of its reports where one is proved."""
     return [
-        *([] if radius_m is None else [radius_words(radius_m)]),
+        *said.spread_words(radius),
         f"Keep the mechanism file as secret as the data: {said.secrecy_words(domain.subject)}",
         "Anyone with the mechanism file can prove the guarantee again: sfumato report mechanism.sfm.",
     ]

@@ -16,7 +16,7 @@ from sfumato.core import Mechanism
 from sfumato.errors import SfumatoError
 from sfumato.files import read_mechanism_file
 from sfumato.ledgers import Ledger
-from sfumato.proofs import error_radius
+from sfumato.reports.facts import RadiusFacts, radius_of
 
 from .domains import Domain, domain_of
 from .errors import RefusedError
@@ -177,13 +177,9 @@ class Studio:
         path = self.file(workspace["id"], row["id"], ".sfm")
         return self._recent_picture(domain, path)
 
-    def error_radius(self, workspace: Row, row: Row) -> float | None:
-        """Return the radius in metres that holds 95 % of the reports from every place; None if none is proved."""
-        path = self.file(workspace["id"], row["id"], ".sfm")
-        try:
-            return self._recent_radius(path)
-        except SfumatoError:
-            return None
+    def error_radius(self, workspace: Row, row: Row) -> RadiusFacts | None:
+        """Return the error radius of a design's reports; None if none is proved."""
+        return self._recent_radius(self.file(workspace["id"], row["id"], ".sfm"))
 
     def file(self, workspace: str, design: str, ending: str) -> Path:
         """Return a file of a design; `RefusedError` if it is not there."""
@@ -203,5 +199,5 @@ def _read_picture(domain: Domain, path: Path) -> Mechanism:
     return domain.picture(read_mechanism_file(path))
 
 
-def _read_radius(path: Path) -> float:
-    return error_radius(read_mechanism_file(path).mechanism)
+def _read_radius(path: Path) -> RadiusFacts | None:
+    return radius_of(read_mechanism_file(path))
