@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -331,9 +330,11 @@ class Hexagons(Cells):
 
 def _h3() -> ModuleType:
     try:
-        return import_module("h3")
+        import h3
     except ImportError:
         raise MissingExtraError("a space of hexagons", "hex") from None
+    module: ModuleType = h3
+    return module
 
 
 def _mean_width_m(h3: ModuleType, resolution: int) -> float:
