@@ -137,11 +137,6 @@ def test_duckdb():
             {"uncertainty": True, "column": "lat"},
             "places",
         ),
-        (
-            CoordinateNoise.for_visits(sf.Visits(ROWS["lat"], ROWS["lon"]), "1/km"),
-            {"uncertainty": True},
-            "a table",
-        ),
     ],
 )
 def test_refusals(mechanism, options, problem):

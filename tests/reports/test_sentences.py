@@ -3,7 +3,6 @@
 import ast
 import math
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -363,10 +362,10 @@ def test_short_forms_are_no_stronger_than_the_sentences(seed):
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 def test_an_epsilon_per_unit_of_numbers_counts_their_distance(epsilon):
     rng, subject, _ = drawn(2)
-    facts = replace(promise(rng, subject, "", holds=True), unit="", claimed=Quantity.exact(epsilon))
+    facts = promise(rng, subject, "", holds=True)._replace(unit="", claimed=Quantity.exact(epsilon))
     assert said.epsilon_words(facts, subject) == f"Epsilon {epsilon:g} for any two values (proved)."
-    farther = replace(facts.beliefs[0], distance=Quantity.exact(2.0))
-    several = replace(facts, beliefs=(*facts.beliefs, farther))
+    farther = facts.beliefs[0]._replace(distance=Quantity.exact(2.0))
+    several = facts._replace(beliefs=(*facts.beliefs, farther))
     assert said.epsilon_words(several, subject) == f"Epsilon {epsilon:g} x distance for any two values (proved)."
 
 
@@ -379,7 +378,7 @@ def near(shown, exact, unit=""):
 def test_estimates_of_single_reports_and_walks_are_the_exact_numbers(seed):
     rng, subject, unit = drawn(seed)
     unit = "m" if subject.region else "year"
-    subject = replace(subject, unit=unit)
+    subject = subject._replace(unit=unit)
     categories = subject.kind == "categories"
     loss, of = (float(rng.random()), "") if categories else (float(rng.lognormal(2, 2)), unit)
     near(stated("about", said.constant_words(loss, subject))[0], loss, of)

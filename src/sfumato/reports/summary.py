@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -122,6 +122,15 @@ def summarise(
     short = (short_words(each, subject) for each in facts.promises)
     brief = (title, *status, *short, *costs[:1], *unseen, *spread, *_attacks(facts, of, brief=True), optimum)
     return Summary(title, tuple(section for section in sections if section.sentences), brief)
+
+
+def design_sentences(design: Design, **options: Any) -> tuple[str, ...]:
+    """Return the sentences of a design's summary; options are those of `summarise` or `summarise_noise`."""
+    if design.has_program:
+        made = summarise(design, **options)
+    else:
+        made = summarise_noise(MechanismFile.of_design(design), design.certificate, **options)
+    return tuple(each for section in made.sections for each in section.sentences)
 
 
 def audited(held: MechanismFile) -> Summary:
