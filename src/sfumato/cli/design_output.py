@@ -135,7 +135,7 @@ def _write_noise(design: Design, output: DesignOutput) -> None:
     doubts = [] if design.finished else [unfinished_words(stopped_words(design))]
     remarks = [data.remark] if data.remark else []
     spacing = [site.said] if site.said and choice is not None and choice.program is not None else []
-    reasons = [] if choice is None else [choice.sentence]
+    reasons, short = ([], []) if choice is None else ([choice.sentence], [choice.brief])
     sections = [
         *summary.sections[:1],
         Section("Choice", (*doubts, *remarks, *site.search, *spacing, *reasons)),
@@ -151,7 +151,7 @@ def _write_noise(design: Design, output: DesignOutput) -> None:
     code = _publish_places(
         file,
         _with_bound(
-            replace(summary, sections=tuple(sections), brief=(*doubts, *summary.brief, *unseen, *reasons)),
+            replace(summary, sections=tuple(sections), brief=(*doubts, *summary.brief, *unseen, *short)),
             design,
             output,
         ),

@@ -255,6 +255,14 @@ class Choice(CompactRepr):
         return better.upper <= worse.lower
 
     @property
+    def brief(self) -> str:
+        """The loss on the lattice where noise was kept, and the slack of its guarantee."""
+        slack = slack_words(self.slack_m)
+        if self.program is None:
+            return slack
+        return f"On this lattice the loss is at least {amount_at_least(self.program.lower, self.unit)}. {slack}"
+
+    @property
     def sentence(self) -> str:
         """A sentence with both losses and the choice."""
         unit = self.unit

@@ -37,10 +37,10 @@ def error_radius(mechanism: Randomizer, confidence: float = 0.95, *, near_table:
     Points outside, which a release moves in, are farther by that move.
 
     Noise with a table moves its reports to the places of the table, so the radius for all points within its reach
-    is about the reach. With ``near_table`` it is the radius for the points of the smallest rectangle, along the
-    axes of the noise's plane, that holds these places; it is found to 5 % where that is quick. Raises `InputError`
-    if the confidence is not a probability above 0, secrets or reports are not places, a report is a tuple, the
-    radius is not bounded, or ``near_table`` is set for anything but noise with a table.
+    is about the reach. With ``near_table`` it is the radius for the points of the table's area, the smallest
+    rectangle along the axes of the noise's plane that holds these places; it is found to 5 % where that is quick.
+    Raises `InputError` if the confidence is not a probability above 0, secrets or reports are not places, a report
+    is a tuple, the radius is not bounded, or ``near_table`` is set for anything but noise with a table.
 
     Source:
         docs/proofs/error-radius.md.
@@ -195,12 +195,11 @@ def radius_words(
     radius_m: float, moved_m: float = 0.0, confidence: float = 0.95, *, near_table: bool = False
 ) -> str:
     """Return an error radius in a sentence, also for points that are moved in by at most ``moved_m`` metres."""
-    served = "of the rectangle around the table's places" if near_table else "served"
+    begin, radius = f"At least {percent_of_confidence(confidence)} of reports", amount_at_most(radius_m, "m")
+    if near_table:
+        return f"{begin} from any point in the table's area are within {radius}."
     beyond = f", or at most {amount_at_most(moved_m, 'm')} outside," if moved_m else ""
-    return (
-        f"At least {percent_of_confidence(confidence)} of reports from any point {served}{beyond} are within "
-        f"{amount_at_most(radius_m, 'm')} of it."
-    )
+    return f"{begin} from any point served{beyond} are within {radius} of it."
 
 
 def _check(confidence: float) -> None:

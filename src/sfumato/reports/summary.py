@@ -197,6 +197,9 @@ def summarise_noise(
         Section("How it is drawn", (held.noise.describe()[0], REPETITION)),
         Section("Not checked", _unchecked(held, certified=certificate is not None)),
     )
+    if certificate is not None:
+        costs = (*cost_words(facts.costs[0], subject, "the visits"), *spread_words(facts.radius))
+        attacks = attack_words(facts.attacks, subject, points="where the visits were")
     brief = (title_words(subject), short_words(promise, subject), *costs, *attacks)
     return Summary(title_words(subject), tuple(each for each in sections if each.sentences), brief)
 

@@ -225,7 +225,7 @@ class RadiusFacts(NamedTuple):
     """The radius that holds 95 % of the reports of any true point."""
 
     length: Quantity
-    near_table: bool  # whether it is for the points of the rectangle around the places of a noise's table only
+    near_table: bool  # whether it is for the area of a noise's table only
 
 
 class RiskFacts(NamedTuple):
