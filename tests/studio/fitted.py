@@ -45,7 +45,8 @@ class Fitted:
             ),
         }
         way = ways.get(path.rpartition("/")[2])
-        return dict(fields) if way is None else way(dict(fields))
+        named = {name: value for name, value in fields.items() if value != "null"}  # which a query has for None
+        return named if way is None else way(named)
 
     def _mechanism(self, fields: Fields) -> Fields:
         """Name either a level or a design that is there."""
