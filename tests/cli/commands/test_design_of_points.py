@@ -218,8 +218,9 @@ def test_the_noise_is_kept_where_it_loses_less_and_serves_what_follows(run, visi
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m.md", "m.png", "m.sfm"]
     noise = sf.load("m.sfm")
     assert isinstance(noise, CoordinateNoise)
-    assert "with the reports tried, loses at least" in done.text
-    assert "the noise is kept" in done.text
+    assert "On this lattice the loss is at least" in done.text
+    assert "with the reports tried, loses at least" in (page := (tmp_path / "m.md").read_text(encoding="utf-8"))
+    assert "the noise is kept" in page
     assert "visits held out, which the remap has not seen" in done.text
     alone = run("design", visits_file, "--method", "noise", "-o", "n.sfm", "--no-picture")
     assert alone.code == 0, alone.err
