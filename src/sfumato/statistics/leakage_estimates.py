@@ -233,7 +233,7 @@ def _of_rows(
     learning, judging = split(counts, share, rng)
     plug_in = float(_weighted(counts, p).max(axis=0).sum())
     learned = _weighted(learning, p)
-    # Where nothing was learned about an output, the guess is the likeliest secret.
+    # Where nothing was learned about an output, the guess is the most probable secret.
     guesses = np.where(learned.any(axis=0), learned.argmax(axis=0), int(p.argmax()))
     tested = float(_weighted(judging, p)[guesses, np.arange(counts.shape[1])].sum())
     low = max(tested - _reach(judging, p, each), 0.0) * (1 - 1e-12)

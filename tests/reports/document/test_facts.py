@@ -132,7 +132,7 @@ def test_repeated_reports_of_points_find_the_nearer_guess():
     one, many = repeated_attacks(p, np.array([0.5, 0.5]), (1, 20), points=points)
     assert one.error is not None
     assert many.error is not None
-    assert one.error.least <= 10.0 <= one.error.most  # the error of the likelier of two points
+    assert one.error.least <= 10.0 <= one.error.most  # the error of the more probable of two points
     assert many.error.most < 5.0
 
 
