@@ -3,7 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from sfumato.errors import InputError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.proofs import error_radius, posterior_radii
+from sfumato.sampling import SeededWords
 
 AREA = "3 km x 2 km around 48.85,2.35"
 GRIDS = {
@@ -141,6 +142,65 @@ def test_noise_with_a_table_is_within_its_radius_near_the_table(count, epsilon):
     assert error_radius(noise) >= noise.reach_m  # from far away reports are far
 
 
+@pytest.mark.parametrize(("epsilon", "step"), [("1/km", "200 m"), ("0.2/km", "1 km"), ("4/km", "50 m")])
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_the_posterior_of_noise_is_that_of_bayes(epsilon, step, confidence):
+    """The probability of each point by a sum over the reports' lattice points, and the least radius that holds."""
+    rng = np.random.default_rng(3)
+    visits = sf.Visits(*(np.array([[48.85], [2.35]]) + [[0.02], [0.03]] * rng.standard_normal((2, 60))))
+    noise = CoordinateNoise(epsilon, step, Projection(48.85, 2.35))
+    plane, size = Projection(48.85, 2.35), float(noise.step_m)
+    reports = noise.blurred(visits.lat, visits.lon, SeededWords(5))
+    radii = posterior_radii(noise, visits, confidence, reports=reports)
+    points = plane.forward(visits.lat, visits.lon)
+    for report, radius in zip(plane.forward(*reports.T), radii, strict=True):
+        moves = np.rint(report / size) - np.floor(points / size + 0.5)
+        posterior = np.exp(-float(noise.noise.rate) * np.hypot(*moves.T))
+        away = np.hypot(*(points - report).T)
+        order = np.argsort(away)
+        shares = np.cumsum(posterior[order]) / posterior.sum()
+        least = away[order][np.searchsorted(shares, confidence)]
+        assert radius == pytest.approx(least, abs=0.02)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_the_posterior_of_noise_with_a_table_holds_the_true_point(confidence):
+    """Of 200,000 reports drawn from the prior, those of each place are within its radius as often as it says."""
+    rng = np.random.default_rng(4)
+    visits = sf.Visits(*(np.array([[48.85], [2.35]]) + [[0.02], [0.03]] * rng.standard_normal((2, 12))))
+    noise = CoordinateNoise.for_visits(visits, "1/km")
+    plane = cast("Projection", noise.projection)
+    which = rng.integers(len(visits), size=200_000)
+    reports = noise.blurred(visits.lat[which], visits.lon[which], SeededWords(5))
+    met, place, counts = np.unique(reports, axis=0, return_inverse=True, return_counts=True)
+    radii = posterior_radii(noise, visits, confidence, reports=met)
+    away = np.hypot(*(plane.forward(visits.lat, visits.lon)[which] - plane.forward(*reports.T)).T)
+    near = np.bincount(place.ravel(), weights=away <= radii[place.ravel()]) / counts
+    often = counts > 2000
+    assert often.sum() >= 4
+    assert (near >= confidence - 4 * np.sqrt(0.25 / counts))[often].all()
+    smaller = np.bincount(place.ravel(), weights=away < radii[place.ravel()] - 0.1) / counts
+    assert (smaller <= confidence + 4 * np.sqrt(0.25 / counts) + 0.01)[
+        often
+    ].mean() >= 0.9  # and no larger than needed
+
+
+def test_priors_that_do_not_fit_noise():
+    noise = CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35))
+    far = sf.Visits([48.85, 40.0], [2.35, 2.35])
+    with pytest.raises(InputError, match="serves 1 of the prior's 2 points"):
+        posterior_radii(noise, far, reports=[(48.85, 2.35)])
+    with pytest.raises(InputError, match="prior on cells"):
+        posterior_radii(noise, sf.Prior.uniform(GRIDS["grid"]), reports=[(48.85, 2.35)])
+    near = sf.Visits([48.85, 48.86], [2.35, 2.35])
+    with pytest.raises(InputError, match="no place of the table"):
+        posterior_radii(CoordinateNoise.for_visits(near, "1/km"), near, reports=[(48.7, 2.3)])
+    with pytest.raises(InputError, match="single reports"):
+        posterior_radii(noise, near)
+    with pytest.raises(InputError, match="prior is on points"):
+        posterior_radii(mechanism_on(GRIDS["grid"], 1), near)
+
+
 @given(*DATA)
 @settings(max_examples=30)
 def test_the_posterior_holds_the_true_point(seed, kind, confidence):
@@ -182,7 +242,7 @@ def test_refusals():
         error_radius(noise, near_table=True)
     with pytest.raises(InputError, match="any length"):
         error_radius(noise, 1.0)
-    with pytest.raises(InputError, match="needs places on the ground"):
+    with pytest.raises(InputError, match="prior on cells"):
         posterior_radii(noise, sf.Prior.uniform(grid))
     with pytest.raises(InputError, match="the prior"):
         posterior_radii(mechanism, sf.Prior.uniform(PLACES["square"]))

@@ -40,6 +40,16 @@ def test_both_radii_are_those_of_the_library():
     assert private["posterior_uncertainty_m"].tolist() == [radii[label] for label in private["label"]]
 
 
+def test_noise_has_a_radius_for_each_report_under_points():
+    points = sf.Visits([48.85, 48.86, 48.80], [2.35, 2.36, 2.30])
+    private = sf.release(NOISE, ROWS, people="one", uncertainty=True, prior=("finds of 2020", points))
+    reports = private[["latitude", "longitude"]].to_numpy()
+    assert (
+        private["posterior_uncertainty_m"].tolist()
+        == np.ceil(posterior_radii(NOISE, points, reports=reports)).tolist()
+    )
+
+
 def test_rows_have_the_radius_of_their_mechanism():
     rows = ROWS.assign(which=["table", "noise", "table"])
     private = sf.release({"table": MECHANISM, "noise": NOISE}, rows, by="which", people="one", uncertainty=True)
@@ -126,7 +136,7 @@ def test_duckdb():
         (MECHANISM, {"uncertainty": True, "prior": (" ", EVEN[1])}, "no name"),
         (MECHANISM, {"uncertainty": True, "place_column": "end_lat"}, "repeat the report"),
         (MECHANISM, {"darwin_core": True, "also": [("end_lat", "end_lon")]}, "one place in a row"),
-        (NOISE, {"uncertainty": True, "prior": EVEN}, "needs places on the ground"),
+        (NOISE, {"uncertainty": True, "prior": EVEN}, "prior on cells does not say"),
         (
             Tupling(MECHANISM, 2, np.full(len(GRID), 1 / len(GRID))),
             {"uncertainty": True},

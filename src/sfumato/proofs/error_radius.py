@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
 
 from ..core import Capability, Prior, Randomizer
-from ..core.arrays import Floats
-from ..errors import InputError, argument
-from ..geo import Places, ServedParts, latlon_of
+from ..core.arrays import Floats, distinct_points, floats, round_degrees
+from ..errors import InputError, argument, python, typed
+from ..geo import Places, Projection, ServedParts, Visits, latlon_of
 from ..mechanisms.planar import CoordinateNoise, PlaneRemap, table_shares
 from ..rounding import amount_at_most, percent_of_confidence, up
 
@@ -25,6 +27,7 @@ _FIRST: Final = 64  # parts that the search begins with
 _AT_ONCE: Final = 1 << 20
 _HALVINGS, _SQUARES, _DOUBT = 20, 2048, 0.05  # squares of a rectangle: the most, and the tolerance
 _POINTS, _CELLS = 64, 1 << 16  # of noise with a table, at once
+_PRIOR_POINTS, _SHARES = 1 << 14, 1 << 26  # different points of a prior, and their probabilities with a table
 
 
 def error_radius(mechanism: Randomizer, confidence: float = 0.95, *, near_table: bool = False) -> float:
@@ -152,14 +155,22 @@ def _pieces(part: ServedParts, rows: Floats) -> Iterator[ServedParts]:
         yield part.take(np.arange(start, min(start + step, len(part.rows))))
 
 
-def posterior_radii(mechanism: Randomizer, prior: Prior, confidence: float = 0.95) -> Floats:
-    """Return radii with P(distance from x to the report <= r | report) >= confidence under a prior, metres (m,).
+def posterior_radii(
+    mechanism: Randomizer, prior: Prior | Visits, confidence: float = 0.95, reports: ArrayLike | None = None
+) -> Floats:
+    """Return radii with P(distance from x to the report <= r | report) >= confidence under a prior, metres (n,).
 
-    There is one radius for each report, NaN where the prior excludes it. The prior says how probable each cell is,
-    or each vertex that points are rounded to; nothing is assumed of the place within a cell or near a vertex. A
-    radius depends on the report and the prior alone, so it reveals nothing further about x. Raises `InputError` if
-    the confidence is not a probability above 0, the mechanism is not one on cells or a lattice, or the prior is
-    not on its secrets.
+    A radius depends on the report and the prior alone, so it reveals nothing further about x. Of a mechanism on
+    cells or a lattice there is one radius for each observable, NaN where the prior excludes it. The prior says how
+    probable each cell is, or each vertex that points are rounded to; nothing is assumed of the place within a cell
+    or near a vertex. Of noise for coordinates there is one for each of ``reports``, points in degrees, array
+    (n, 2), and the prior are points (`sfumato.Visits`), all equally probable, repeated ones as often as they are
+    repeated; x is one of them. Raises `InputError` if the confidence is not a probability above 0, the mechanism
+    has no places, the prior is not on its secrets, a point of the prior is not served, there are too many, or a
+    report is no report of the noise.
+
+    Source:
+        docs/proofs/error-radius.md.
 
     Example:
         >>> import sfumato as sf
@@ -170,11 +181,14 @@ def posterior_radii(mechanism: Randomizer, prior: Prior, confidence: float = 0.9
         (48, 707)
     """
     _check(confidence)
+    tail = max(0.0, 1 - confidence - _MASS)
+    if isinstance(mechanism, CoordinateNoise):
+        return _of_points(mechanism, prior, tail, reports)
     places, targets, matrix = _places_of(mechanism)
-    if prior.space != places:
+    if isinstance(prior, Visits) or prior.space != places:
+        given = "points" if isinstance(prior, Visits) else repr(prior.space)
         raise InputError(
-            f"the prior is on {prior.space!r}, the mechanism on {places!r}.",
-            "use a prior on the mechanism's secrets.",
+            f"the prior is on {given}, the mechanism on {places!r}.", "use a prior on the mechanism's secrets."
         )
     corners, margin_m = places.supports()
     radii = np.full(len(targets), np.nan)
@@ -182,13 +196,88 @@ def posterior_radii(mechanism: Randomizer, prior: Prior, confidence: float = 0.9
     for start in range(0, len(targets), step):
         some = slice(start, start + step)
         away = np.max([np.hypot(*(targets[some, None] - each).T).T for each in np.moveaxis(corners, 1, 0)], axis=0)
-        joint = prior.probabilities * matrix[:, some].T
-        order = np.argsort(away, axis=1)
-        beyond = _from_each(np.take_along_axis(joint, order, axis=1))
-        near = _last(beyond, max(0.0, 1 - confidence - _MASS) * beyond[:, :1])
-        radius = np.take_along_axis(away, np.take_along_axis(order, near[:, None], axis=1), axis=1)[:, 0]
-        radii[some] = np.where(beyond[:, 0] > 0, np.nextafter(radius * (1 + _MASS) + margin_m, np.inf), np.nan)
+        radii[some] = _given(away, prior.probabilities * matrix[:, some].T, tail, margin_m)
     return radii
+
+
+def _of_points(noise: CoordinateNoise, prior: Prior | Visits, tail: float, reports: ArrayLike | None) -> Floats:
+    """Return the radii of reports of noise under a prior on points."""
+    plane = noise.projection
+    if not isinstance(prior, Visits) or plane is None:
+        raise InputError(
+            f"a prior on cells does not say where a point of {noise!r} is.",
+            python("use points on the ground, such as sf.Visits(lat, lon)."),
+            typed("name a table of points."),
+        )
+    if reports is None:
+        raise InputError(
+            "radii of noise are of single reports.", f"pass {argument('reports')}, points in degrees."
+        )
+    served = np.count_nonzero(noise.serves(prior.lat, prior.lon))
+    if served < len(prior):
+        raise InputError(
+            f"{noise!r} serves {served:,} of the prior's {len(prior):,} points.", "leave the others out."
+        )
+    at = floats(reports, "the reports", shape=(None, 2))
+    if noise.remap is not None:
+        degrees, radii = _of_places(noise, plane, prior, tail)
+        apart, which = cKDTree(degrees).query(at)
+        if (apart > 0).any():
+            raise InputError(f"a report is no place of the table of {noise!r}.", "pass the reports as released.")
+        return np.asarray(radii[which])
+    points, weights = _points_of(plane, prior)
+    if len(points) > _PRIOR_POINTS:
+        raise _too_many(len(points), _PRIOR_POINTS)
+    tail *= math.exp(-2 * float(noise.noise.rate / noise.step_m) * _DEGREES_M)  # reports have seven decimals
+    found = []
+    for some in np.array_split(plane.forward(*at.T), 1 + len(at) * len(points) // _AT_ONCE):
+        logs = noise.log_likelihoods(points, some)
+        joint = weights * np.exp(logs - logs.max(axis=1, keepdims=True))
+        found.append(_given(_distances(some, points), joint, tail, _DEGREES_M))
+    return np.concatenate(found)
+
+
+@lru_cache(maxsize=4)
+def _of_places(noise: CoordinateNoise, plane: Projection, prior: Visits, tail: float) -> tuple[Floats, Floats]:
+    """Return the reports of noise with a table in degrees, array (k, 2), and their radii under a prior, (k,)."""
+    points, weights = _points_of(plane, prior)
+    table = table_shares(noise, points, _SHARES)
+    if table is None:
+        raise _too_many(len(points), _SHARES // len(noise.remap or ()))
+    radii = np.empty(table.shares.shape[1])
+    places = np.zeros((len(radii), 2))
+    places[table.numbers] = table.places
+    for some in np.array_split(np.arange(len(radii)), 1 + table.shares.size // _AT_ONCE):
+        joint = weights * table.shares[:, some].T
+        radii[some] = _given(_distances(places[some], points), joint, tail, _DEGREES_M, table.off)
+    return round_degrees(plane.inverse(places)), radii
+
+
+def _points_of(plane: Projection, prior: Visits) -> tuple[Floats, Floats]:
+    """Return the different points of a prior on the plane, array (n, 2), and their probabilities (n,)."""
+    points, which, _ = distinct_points(plane.forward(prior.lat, prior.lon))
+    return points, np.bincount(which) / len(which)
+
+
+def _distances(reports: Floats, points: Floats) -> Floats:
+    return np.asarray(np.hypot(*(reports[:, None] - points).T).T)
+
+
+def _too_many(points: int, most: int) -> InputError:
+    return InputError(f"the prior has {points:,} different points, more than {most:,}.", "take some of them.")
+
+
+def _given(away: Floats, joint: Floats, tail: float, margin_m: float, off: float = 0.0) -> Floats:
+    """Return the radius of each report, from distances and joint probabilities, both (reports, secrets).
+
+    ``off`` bounds the sum of the errors of a report's probabilities.
+    """
+    order = np.argsort(away, axis=1)
+    beyond = _from_each(np.take_along_axis(joint, order, axis=1))
+    near = _last(beyond, tail * beyond[:, :1] - off)
+    radius = np.take_along_axis(away, np.take_along_axis(order, near[:, None], axis=1), axis=1)[:, 0]
+    radius = np.nextafter(radius * (1 + _MASS) + margin_m, np.inf)
+    return np.where((beyond[:, 0] > 0) | (off > 0), radius, np.nan)
 
 
 def radius_words(

@@ -10,6 +10,7 @@ import numpy as np
 from .._system import pa
 from ..core import Prior
 from ..errors import InputError, argument, python
+from ..geo import Visits
 from ..ledgers import Blur
 from ..tables import label_column
 from .kept_columns.private_schema import plain_type
@@ -30,7 +31,7 @@ def create_duckdb_function(
     outside: Outside = "error",
     within: float | str = WITHIN,
     uncertainty: bool = False,
-    prior: tuple[str, Prior] | None = None,
+    prior: tuple[str, Prior | Visits] | None = None,
 ) -> tuple[str, ...]:
     """Register a DuckDB function that draws a fresh report for each row, and return its guarantees in sentences.
 

@@ -14,7 +14,7 @@ from ..core import JointSpace, Prior, Randomizer, units
 from ..core.arguments import checked
 from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, argument, python, typed
-from ..geo import People, PlaceColumns, check_people
+from ..geo import People, PlaceColumns, Visits, check_people
 from ..ledgers import Blur
 from ..rounding import counted
 from ..sampling import SystemWords
@@ -53,7 +53,7 @@ class ReleaseOptions(CompactRepr):
     also: Sequence[Sequence[str]] = ()
     skip_damaged: bool = False
     uncertainty: bool = False
-    prior: tuple[str, Prior] | None = None
+    prior: tuple[str, Prior | Visits] | None = None
     darwin_core: bool = False
 
     @property

@@ -51,7 +51,7 @@ class _Rest(TypedDict, total=False):
     people: People | None
     skip_damaged: bool
     uncertainty: bool
-    prior: tuple[str, Prior] | None
+    prior: tuple[str, Prior | Visits] | None
     darwin_core: bool
     allow: float
     max_reports_per_person: int | None
@@ -91,7 +91,7 @@ def release(
     people: People | None = None,
     skip_damaged: bool = False,
     uncertainty: bool = False,
-    prior: tuple[str, Prior] | None = None,
+    prior: tuple[str, Prior | Visits] | None = None,
     darwin_core: bool = False,
     allow: float = ALLOWED,
     max_reports_per_person: int | None = None,
@@ -161,8 +161,8 @@ def release(
             ``nearest`` it covers moved rows. It is a constant of the mechanism, and costs no privacy.
         prior: Name and prior, such as ``("census 2021", prior)``, for a column ``posterior_uncertainty_m``: given
             the report, the true point is within this distance with a probability of at least 95 % under the prior
-            (`sfumato.proofs.posterior_radii`). It is computed from the report, and costs no privacy, provided
-            that the prior is public.
+            (`sfumato.proofs.posterior_radii`); for noise on coordinates it is a `Visits` of public points. It is
+            computed from the report, and costs no privacy, provided that the prior is public.
         darwin_core: Write ``decimalLatitude``, ``decimalLongitude``, ``geodeticDatum``,
             ``coordinateUncertaintyInMeters`` (as ``uncertainty_m``), ``coordinatePrecision`` and
             ``dataGeneralizations`` instead of latitude, longitude and label.

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._system import pa
-from ..core import Prior
+from ..core import Capability, Prior
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..escaping import plain
+from ..geo import Visits
 from ..ledgers import fingerprint
 from ..proofs import error_radius, posterior_radii, radius_words
 from ..rounding import percent_of_confidence
@@ -32,21 +35,25 @@ _SHOWN: Final = 80  # characters of the name of a prior
 class Uncertainty(CompactRepr):
     """Error radii of a mechanism's reports, in whole metres, rounded up.
 
-    ``radius_m`` covers every report, of points moved in by at most ``moved_m``; ``posterior_m`` (m,) each report
-    given the prior, NaN for none.
+    ``radius_m`` covers every report, of points moved in by at most ``moved_m``; ``posterior_m`` returns those of
+    reports given the prior, metres (n,), without that move, NaN for none.
     """
 
     radius_m: int
     moved_m: float
-    posterior_m: Floats | None
+    posterior_m: Callable[[NDArray[Any]], Floats] | None
     darwin_core: bool
 
     @classmethod
-    def of(cls, drawable: Any, prior: Prior | None, *, moved_m: float, darwin_core: bool) -> Self:
+    def of(cls, drawable: Any, prior: Prior | Visits | None, *, moved_m: float, darwin_core: bool) -> Self:
         """Return the radii of a mechanism; `InputError` if it has none, or the prior is not on its secrets."""
-        beyond_m = _GROUND * moved_m
-        posterior = None if prior is None else np.ceil(posterior_radii(drawable, prior, _CONFIDENCE) + beyond_m)
-        radius = math.ceil(_radius(drawable) + beyond_m)
+        posterior: Callable[[NDArray[Any]], Floats] | None = None
+        if drawable.supports(Capability.POINTS) and prior is not None:
+            posterior = partial(posterior_radii, drawable, prior, _CONFIDENCE)
+            posterior(np.empty((0, 2)))  # refuses an unfit prior before any draw
+        elif prior is not None:
+            posterior = posterior_radii(drawable, prior, _CONFIDENCE).__getitem__
+        radius = math.ceil(_radius(drawable) + _GROUND * moved_m)
         return cls(radius, moved_m, posterior, darwin_core)
 
     @property
@@ -72,7 +79,7 @@ class Uncertainty(CompactRepr):
         else:
             made = {**columns, RADIUS: constant(self.radius_m)}
         if self.posterior_m is not None:
-            radii = self.posterior_m[reports]
+            radii = np.ceil(self.posterior_m(reports) + _GROUND * self.moved_m)
             made[POSTERIOR] = pa.array(radii, pa.int64(), mask=np.isnan(radii), safe=False)
         return made
 

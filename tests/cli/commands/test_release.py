@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 
+import pandas as pd
 import pyarrow.csv
 import pytest
 
@@ -386,3 +387,22 @@ def test_error_radii_and_darwin_core(run, designed, visits_file, tmp_path):
         assert table["coordinateUncertaintyInMeters"][0].as_py() == pytest.approx(radius, abs=1)
     done = run("release", "m.sfm", visits_file, "out.csv", "--prior", "uniform")
     assert "--uncertainty" in done.err
+
+
+def test_the_prior_of_noise_is_a_table_of_points(run, noise_file, tmp_path):
+    (tmp_path / "finds.csv").write_text("lat,lon\n48.85,2.35\n48.90,2.40\n")
+    (tmp_path / "far.csv").write_text("lat,lon\n48.85,2.35\n40,2.35\n")
+    asked = ("release", noise_file, "seen.csv", "out.csv", "--user-column", "who", "--again", "--uncertainty")
+    done = run(*asked, "--prior", "finds.csv")
+    assert done.code == 0, done.err
+    assert "under the prior 'finds.csv'" in done.out
+    private = pd.read_csv(tmp_path / "out.csv")
+    reports = private[["latitude", "longitude"]].to_numpy()
+    finds = sf.Visits([48.85, 48.90], [2.35, 2.40])
+    noise = CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35), "30 km")
+    radii = sf.proofs.posterior_radii(noise, finds, reports=reports)
+    assert (private["posterior_uncertainty_m"] - radii).between(0, 1).all()
+    for wrong, said in (("uniform", "no table of points"), ("far.csv", "1 of the prior's 2 points")):
+        refused = run(*asked, "--prior", wrong)
+        assert refused.code == 1
+        assert said in refused.err

@@ -22,6 +22,7 @@ from .ledger import open_ledger
 if TYPE_CHECKING:
     from ...core import Prior
     from ...files import MechanismFile
+    from ...geo import Visits
     from ...releases import Receipt
 
 
@@ -60,7 +61,9 @@ def command(
     ] = False,
     prior: Annotated[
         str | None,
-        Option(help="And one for each report, under a prior: uniform, file, or a table of secret, probability."),
+        Option(
+            help="And one for each report, under a prior: uniform, file, or a table (secret, probability; points)."
+        ),
     ] = None,
     darwin_core: Annotated[
         bool, Option("--darwin-core", help="Write coordinates and their uncertainty in Darwin Core terms.")
@@ -173,14 +176,19 @@ def command(
         _write_receipts(prepared.receipt(release, [file]), receipts)
 
 
-def _prior(text: str, held: MechanismFile | dict[str, Any], file: Path) -> tuple[str, Prior]:
+def _prior(text: str, held: MechanismFile | dict[str, Any], file: Path) -> tuple[str, Prior | Visits]:
     """Return the name and the prior of ``--prior``: uniform, that of the mechanism file, or a table."""
+    from ...geo import read_visits
     from ..audit_knowledge import prior_from
 
-    if isinstance(held, dict) or not held.has_matrix:
-        raise InputError(
-            "--prior is for one mechanism on cells or a lattice.", "leave it out: --uncertainty needs no prior."
-        )
+    if isinstance(held, dict):
+        raise InputError("--prior is for one mechanism.", "leave it out: --uncertainty needs no prior.")
+    if not held.has_matrix:
+        if not Path(text).suffix:
+            raise InputError(
+                f"--prior {text!r} is no table of points, which the prior of noise is.", "name a .csv or .parquet."
+            )
+        return text, read_visits(text, people="one")
     if text != "file":
         return text, prior_from(held.report_channel.secrets, text)
     if held.prior is None:

@@ -238,6 +238,12 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         """Return reproducible reports, for studies and tests, never for release; see `draw`."""
         return self._reports(points_m, SeededWords(seed))
 
+    def log_likelihoods(self, points_m: Floats, reports_m: Floats) -> Floats:
+        """Return log P(report | point) + constant, without a table, from metres (k, 2), (n, 2): array (n, k)."""
+        origins = snap(points_m, self.step_m) * float(self.step_m)
+        away = np.hypot(*(reports_m[:, None] - origins).T).T
+        return np.asarray(-float(self.noise.rate / self.step_m) * away)
+
     def error(self, points_m: ArrayLike, weights: ArrayLike, fineness: float = 0.1) -> PlaneError:
         """Return the mean distances of reports and of the attacker's best guesses from the truth, between bounds.
 
