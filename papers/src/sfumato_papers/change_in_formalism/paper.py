@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ..reproduction import Equation, Made, Paper, RunTables, Setting, StudyPart
+from ..reproduction import Made, Paper, RunTables, Setting, StudyPart, equations
 from ..results import columns_of
 from .channels import cases
 from .claims import BANDS, EDGES, ERRATA, FIGURE, KNOWN, PROPERTIES, REGIONS, RELATIONS, claims
@@ -79,33 +79,6 @@ def _figures(tables: RunTables) -> Mapping[str, Figure]:
     }
 
 
-_EQUATIONS: Final = (
-    ("Section 2.2.6", "tests: both errors", "TestingRegion", REGIONS),
-    ("Definition 36", "f-DP", "TradeOffPrivacy", RELATIONS),
-    ("Section 2.2.6", "Gaussian DP", "GaussianPrivacy", RELATIONS),
-    ("Proposition 1", "posteriors under DP", "band", BANDS),
-    ("Proposition 1", "IndPr", "IndistinguishablePrivacy", RELATIONS),
-    ("Definition 37", "PMPr", "PositiveMembershipPrivacy", RELATIONS),
-    ("Section 2.2.6", "NMPr", "NegativeMembershipPrivacy", RELATIONS),
-    ("Section 2.2.6", "MPr", "MembershipPrivacy", RELATIONS),
-    ("Definition 38", "AdvPr", "AdversarialPrivacy", RELATIONS),
-    ("Definition 33", "NPr", "NoiselessPrivacy", RELATIONS),
-    ("Definition 39", "ANPr", "AposterioriNoiselessPrivacy", RELATIONS),
-    ("Definition 40", "SemPr", "SemanticPrivacy", RELATIONS),
-    ("Section 2.2.6", "range-bounded privacy", "BoundedRange", RELATIONS),
-    ("Section 2.2.6", "inferential privacy", "InferentialPrivacy", ""),
-    ("Definition 41", "InfPr", "InformationPrivacy", RELATIONS),
-    ("Definition 35", "Pufferfish privacy", "Pufferfish", RELATIONS),
-    ("Section 2.2.2", "KL privacy", "KLPrivacy", RELATIONS),
-    ("Section 2.2.9", "distribution privacy", "DistributionPrivacy", PROPERTIES),
-    ("Table 2.20", "processing, mixtures, composition", "answer", PROPERTIES),
-    ("Table 2.20", "relations, as chains with proofs", "convert", ""),
-    ("Figures 2.1, 2.2", "bands of DP", "band", BANDS),
-    ("Figure 2.2", "edges as published", "band", EDGES),
-    ("Figure 2.8", "bands of posteriors", "band", FIGURE),
-)
-"""Place in the thesis, content, public call in `sfumato.privacy`, and table."""
-
 PAPER: Final = Paper(
     name="change-in-formalism",
     title="Change in formalism: what notions of privacy let a report do to a belief, and how they relate",
@@ -139,9 +112,30 @@ PAPER: Final = Paper(
         "far above the dotted line, and yet have no epsilon: at both ends their region leaves that of every "
         "epsilon.",
     },
-    equations=tuple(
-        Equation(number, what, f"sf.privacy.{call}", f"{table}.csv" if table else "")
-        for number, what, call, table in _EQUATIONS
+    equations=equations(
+        ("Section 2.2.6", "tests: both errors", "sf.privacy.TestingRegion", REGIONS),
+        ("Definition 36", "f-DP", "sf.privacy.TradeOffPrivacy", RELATIONS),
+        ("Section 2.2.6", "Gaussian DP", "sf.privacy.GaussianPrivacy", RELATIONS),
+        ("Proposition 1", "posteriors under DP", "sf.privacy.band", BANDS),
+        ("Proposition 1", "IndPr", "sf.privacy.IndistinguishablePrivacy", RELATIONS),
+        ("Definition 37", "PMPr", "sf.privacy.PositiveMembershipPrivacy", RELATIONS),
+        ("Section 2.2.6", "NMPr", "sf.privacy.NegativeMembershipPrivacy", RELATIONS),
+        ("Section 2.2.6", "MPr", "sf.privacy.MembershipPrivacy", RELATIONS),
+        ("Definition 38", "AdvPr", "sf.privacy.AdversarialPrivacy", RELATIONS),
+        ("Definition 33", "NPr", "sf.privacy.NoiselessPrivacy", RELATIONS),
+        ("Definition 39", "ANPr", "sf.privacy.AposterioriNoiselessPrivacy", RELATIONS),
+        ("Definition 40", "SemPr", "sf.privacy.SemanticPrivacy", RELATIONS),
+        ("Section 2.2.6", "range-bounded privacy", "sf.privacy.BoundedRange", RELATIONS),
+        ("Section 2.2.6", "inferential privacy", "sf.privacy.InferentialPrivacy"),
+        ("Definition 41", "InfPr", "sf.privacy.InformationPrivacy", RELATIONS),
+        ("Definition 35", "Pufferfish privacy", "sf.privacy.Pufferfish", RELATIONS),
+        ("Section 2.2.2", "KL privacy", "sf.privacy.KLPrivacy", RELATIONS),
+        ("Section 2.2.9", "distribution privacy", "sf.privacy.DistributionPrivacy", PROPERTIES),
+        ("Table 2.20", "processing, mixtures, composition", "sf.privacy.answer", PROPERTIES),
+        ("Table 2.20", "relations, as chains with proofs", "sf.privacy.convert"),
+        ("Figures 2.1, 2.2", "bands of DP", "sf.privacy.band", BANDS),
+        ("Figure 2.2", "edges as published", "sf.privacy.band", EDGES),
+        ("Figure 2.8", "bands of posteriors", "sf.privacy.band", FIGURE),
     ),
     minutes=8,
     visits=False,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
@@ -32,6 +32,7 @@ NAMES: Final = (
 SECONDS: Final = "-seconds"
 """Ending of names of tables and figures that measure time: they differ between runs, so the page omits them."""
 
+_Size = TypeVar("_Size")
 Made = Mapping[str, Sequence[TableRow]]
 """The rows of each table, by its name; all rows of a table have the same columns."""
 
@@ -146,6 +147,10 @@ class Setting(CompactRepr):
     data: Mapping[str, Visits]  # by the name of the source; the built-in city where no file was given
     given: bool  # whether files were given
 
+    def size(self, quick: _Size, full: _Size) -> _Size:
+        """Return the number of the small case or that of the full one."""
+        return quick if self.quick else full
+
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
@@ -156,6 +161,11 @@ class Equation(CompactRepr):
     what: str
     call: str
     file: str = ""
+
+
+def equations(*rows: Sequence[str]) -> tuple[Equation, ...]:
+    """Return equations from their number, content and call, and the table of a run with it, if any."""
+    return tuple(Equation(*row[:3], *(f"{table}.csv" for table in row[3:])) for row in rows)
 
 
 @final
