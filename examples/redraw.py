@@ -73,7 +73,7 @@ def _games(table: Path, draw: Callable[[Sequence[privacy_games.GameRow]], Figure
 def _distributions(table: Path) -> Figure:
     rows = rows_of(table, distribution_privacy.DistributionRow)
     own = [row for row in rows if row.groups == rows[0].groups]
-    mechanism, delta = distribution_privacy.PANELS[0], distribution_privacy.DELTA
+    mechanism, delta = distribution_privacy.LAPLACE, distribution_privacy.DELTA
     return distribution_privacy.sweep_figure(own, mechanism=mechanism, delta=delta)
 
 

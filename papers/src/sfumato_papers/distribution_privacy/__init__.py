@@ -5,45 +5,33 @@ Source: Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probabil
 
 from .attackers import ConfidenceRow, SuccessRow
 from .figures import confidence_figure, success_figure, sweep_figure
-from .groups import Groups, Split, by_day, splits
+from .groups import Groups, by_day
 from .measurements import (
     DELTA,
-    DUMMIES,
-    NONE,
-    PANELS,
-    RADII_KM,
-    SLOPES,
+    LAPLACE,
     TUPLED,
     DistributionRow,
     Line,
     best_within,
     measured,
-    of_neighbours,
     published_lines,
     sweep,
 )
 
 __all__ = [
     "DELTA",
-    "DUMMIES",
-    "NONE",
-    "PANELS",
-    "RADII_KM",
-    "SLOPES",
+    "LAPLACE",
     "TUPLED",
     "ConfidenceRow",
     "DistributionRow",
     "Groups",
     "Line",
-    "Split",
     "SuccessRow",
     "best_within",
     "by_day",
     "confidence_figure",
     "measured",
-    "of_neighbours",
     "published_lines",
-    "splits",
     "success_figure",
     "sweep",
     "sweep_figure",

@@ -59,8 +59,7 @@ def attacked(
             random = np.random.Generator(np.random.PCG64([seed, k, round(1000 * slope)]))
             loss = quality_loss(tupling, others.everyone, others.metric)
             judged_on = success_of(believed, true, nu.probabilities, k, random)
-            ends = (attack_success(tupling, *groups.distributions).upper for groups in halves)
-            learned_from, at_most = ends
+            learned_from, at_most = (attack_success(tupling, *each.distributions).upper for each in halves)
             rows.append(SuccessRow(known.title, seed, k, slope, loss, learned_from, judged_on, at_most))
     return {SUCCESS: [columns_of(row) for row in rows]}
 
@@ -75,13 +74,11 @@ def success_of(
     exact.
     """
     scores = (believed[0] - believed[1]) / nu
-    sums = np.zeros(1)
-    if dummies:
-        ends = np.cumsum(nu)
-        sums = np.zeros(draws)
-        for _ in range(dummies):
-            places = np.searchsorted(ends, random.random(draws) * ends[-1], side="right")
-            sums += scores[np.minimum(places, len(nu) - 1)]
+    ends = np.cumsum(nu)
+    sums = np.zeros(draws if dummies else 1)
+    for _ in range(dummies):
+        places = np.searchsorted(ends, random.random(draws) * ends[-1], side="right")
+        sums += scores[np.minimum(places, len(nu) - 1)]
     order = np.argsort(scores, kind="stable")
     below = np.concatenate([np.zeros((2, 1)), np.cumsum(true[:, order], axis=1)], axis=1)
     # Named first: a score above -sum; with rounding in mind, scores within it count as equal.
@@ -140,9 +137,8 @@ def confident(
             radius = total_variation_radius(min(first, second), len(city), FAILURE / 2)
             worst = worst_beliefs(inner, family, radius).epsilon
             upper = min(worst.upper, anyone)
-            samples = unit, first, second, len(city), radius
             epsilons = estimated, min(worst.lower, upper), upper, anyone
-            rows.append(ConfidenceRow(groups.title, *samples, slope, *epsilons))
+            rows.append(ConfidenceRow(groups.title, unit, first, second, len(city), radius, slope, *epsilons))
     return {CONFIDENCE: [columns_of(row) for row in rows]}
 
 
@@ -161,9 +157,8 @@ def covered(groups: Groups, city: Grid, samples: int, seed: int, draws: int, che
         if number < checked:
             enough += worst_beliefs(inner, _family(groups, drawn), both).epsilon.upper >= needed
     beyond, mean = sum(distance > radius for distance in distances), math.fsum(distances) / draws
-    return {
-        COVERAGE: [columns_of(CoverageRow(len(city), samples, seed, draws, beyond, radius, mean, enough, checked))]
-    }
+    row = CoverageRow(len(city), samples, seed, draws, beyond, radius, mean, enough, checked)
+    return {COVERAGE: [columns_of(row)]}
 
 
 def _family(groups: Groups, laws: Floats) -> Family:

@@ -1,4 +1,4 @@
-"""Distances of distributions: the generators of Table I, and the couplings of Figure 1."""
+"""Distances of distributions: the generators of Table I, and Wasserstein distances of groups."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from sfumato.core.immutable import CompactRepr
 from sfumato.divergences import CHI_SQUARED, HELLINGER, KL, REVERSE_KL, TOTAL_VARIATION, Divergence, FDivergence
 from sfumato.errors import InputError
 from sfumato.geo import Grid
-from sfumato.transport import Coupling, north_west_corner, wasserstein
+from sfumato.transport import north_west_corner, wasserstein
 
 from ..reproduction import Made
 from ..results import columns_of
 from .groups import Groups
 
 GENERATORS: Final = "generators"
-COUPLING: Final = "coupling"
 DISTANCES: Final = "distances"
 
 LINE, MAP = "line", "map"  # from west to east, and in the plane
@@ -85,20 +84,6 @@ def _turn(f: Callable[[Floats], Floats]) -> float:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class MovedRow(CompactRepr):
-    """Mass that an optimal coupling moves from one place to another; places are in km."""
-
-    groups: str
-    where: str  # line or map
-    order: float  # of the Wasserstein distance
-    x: float
-    y: float
-    to_x: float
-    to_y: float
-    mass: float
-
-
-@dataclass(frozen=True, slots=True, repr=False)
 class GroupDistanceRow(CompactRepr):
     """A Wasserstein distance of two groups, and the cost of a coupling made in one pass."""
 
@@ -111,32 +96,20 @@ class GroupDistanceRow(CompactRepr):
 
 
 def coupled(groups: Groups, city: Grid) -> Made:
-    """Return optimal couplings of two groups, of several orders, on the line from west to east and on the map."""
+    """Return distances of two groups, of several orders, on the line from west to east and on the map."""
     centres = city.coordinates / 1000 if city.coordinates is not None else np.zeros((len(city), 2))
-    east = np.unique(np.round(centres[:, 0], 9))
-    column = np.searchsorted(east, np.round(centres[:, 0], 9))
+    east, column = np.unique(np.round(centres[:, 0], 9), return_inverse=True)
     first, second = (np.bincount(column, weights=law) for law in groups.distributions)
-    line = np.abs(np.subtract.outer(east, east))
-    on_line = np.column_stack([east, np.zeros_like(east)])
-    moved: list[MovedRow] = []
-    distances: list[GroupDistanceRow] = []
+    rows = []
     for order in (1.0, 2.0, inf):
-        for where, (p, q), d, places in (
-            (LINE, (first / first.sum(), second / second.sum()), line, on_line),
-            (MAP, groups.distributions, groups.metric.array, centres),
+        for where, (p, q), d in (
+            (LINE, (first / first.sum(), second / second.sum()), np.abs(np.subtract.outer(east, east))),
+            (MAP, groups.distributions, groups.metric.array),
         ):
-            best = wasserstein(p, q, d, order)
-            ends = best.distance.lower, best.distance.upper
-            distances.append(GroupDistanceRow(groups.title, where, order, *ends, _corner(p, q, d, order)))
-            if order != 2.0:
-                coupling: Coupling = best.coupling
-                moved += [
-                    MovedRow(
-                        groups.title, where, order, *map(float, (*places[i], *places[j], coupling.joint[i, j]))
-                    )
-                    for i, j in np.argwhere(coupling.support)
-                ]
-    return {COUPLING: [columns_of(row) for row in moved], DISTANCES: [columns_of(row) for row in distances]}
+            best = wasserstein(p, q, d, order).distance
+            corner = _corner(p, q, d, order)
+            rows.append(GroupDistanceRow(groups.title, where, order, best.lower, best.upper, corner))
+    return {DISTANCES: [columns_of(row) for row in rows]}
 
 
 def _corner(first: Floats, second: Floats, d: Floats, order: float) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sfumato.core import Metric, Prior
 from sfumato.core.arrays import Floats, readonly
 from sfumato.core.immutable import CompactRepr
+from sfumato.divergences import TOTAL_VARIATION
 from sfumato.errors import DataError, InputError
 from sfumato.geo import Grid, Places, Region, Visits
 
@@ -69,7 +70,7 @@ class Groups(CompactRepr):
     @property
     def total_variation(self) -> float:
         """Total variation between the two distributions."""
-        return float(np.abs(np.subtract(*self.distributions)).sum() / 2)
+        return TOTAL_VARIATION(*self.distributions)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -94,32 +95,32 @@ class Split(CompactRepr):
         return self._groups(self.visits)
 
     @property
-    def users(self) -> tuple[int, int]:
-        """The number of users with a visit in each group."""
-        first, second = (len(visits.users()) for visits in self._parts())
-        return first, second
+    def parts(self) -> tuple[Visits, Visits]:
+        """The visits of each group."""
+        column = self.visits.attributes[self.attribute]
+        return self.visits.select(column == self.values[0]), self.visits.select(column == self.values[1])
 
     @property
-    def counts(self) -> tuple[int, int]:
+    def users(self) -> tuple[int, ...]:
+        """The number of users with a visit in each group."""
+        return tuple(len(visits.users()) for visits in self.parts)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
         """The number of visits of each group."""
-        first, second = (len(visits) for visits in self._parts())
-        return first, second
+        return tuple(len(visits) for visits in self.parts)
 
     def by_user(self) -> Groups:
         """Return the groups with equal weight for each user, however many visits they have."""
-        laws: list[Floats] = []
-        for visits in self._parts():
-            if visits.user is None:
-                laws.append(Prior.from_visits(self.city, visits).probabilities)
-                continue
+
+        def prior(visits: Visits) -> Prior:
+            _, who = np.unique(_names(visits), return_inverse=True)
             cells = self.city.locate(visits.lat, visits.lon)
-            _, who = np.unique(visits.user.astype(str), return_inverse=True)
-            number = np.bincount(who).astype(np.float64)
-            weights: Floats = np.reciprocal(len(number) * number[who])
-            laws.append(np.bincount(cells, weights=weights, minlength=len(self.city)).astype(np.float64))
-        first, second = (Prior(self.city, law / law.sum()) for law in laws)
-        names = str(self.values[0]), str(self.values[1])
-        return Groups(names, (first, second), self.city.metric("euclidean", unit="km"), self.title)
+            law = np.bincount(cells, weights=1 / np.bincount(who)[who], minlength=len(self.city))
+            return Prior(self.city, law / law.sum())
+
+        first, second = self.parts
+        return replace(self.groups, priors=(prior(first), prior(second)))
 
     def halves(self, seed: int) -> tuple[Groups, Groups]:
         """Return the groups of a random half of the users, or of visits without users, and of the rest."""
@@ -129,19 +130,19 @@ class Split(CompactRepr):
         # A user with visits in both groups is in one half only: attackers learn nothing about the other half.
         every = [column == value for value in self.values] if self.of_people else [np.ones(len(column), np.bool_)]
         for members in every:
-            places = np.flatnonzero(members)
-            who = places if self.visits.user is None else self.visits.user[places].astype(str)
+            who = _names(self.visits)[members]
             names = np.unique(who)
             chosen = random.permutation(len(names))[: max(1, len(names) // 2)]
-            one[places] |= np.isin(who, names[chosen])
+            one[members] = np.isin(who, names[chosen])
         return self._groups(self.visits.select(one)), self._groups(self.visits.select(~one))
-
-    def _parts(self) -> list[Visits]:
-        column = self.visits.attributes[self.attribute]
-        return [self.visits.select(column == value) for value in self.values]
 
     def _groups(self, visits: Visits) -> Groups:
         return Groups.from_visits(self.city, visits, self.attribute, *self.values, self.title)
+
+
+def _names(visits: Visits) -> NDArray[Any]:
+    """Return the name of the user of each visit; each visit is a user where none is named."""
+    return np.arange(len(visits)) if visits.user is None else visits.user.astype(str)
 
 
 def splits(data: Mapping[str, Visits], cell: str, most: int) -> list[Split]:
@@ -171,12 +172,12 @@ def _of_source(source: str, visits: Visits, cell: str) -> list[Split]:
     if near.time is not None and not np.isnat(near.time).any():
         columns[HOURS] = np.where(by_day(near), DAY, NIGHT).astype(object)
     tried = [_split(source, name, near, column, city) for name, column in columns.items()]
-    return sorted((split for split in tried if split is not None), key=_rank)
 
+    def rank(split: Split) -> tuple[bool, bool, int]:
+        known = (*_OF_PEOPLE, split.attribute).index(split.attribute)
+        return split.attribute == HOURS, not split.of_people, known
 
-def _rank(split: Split) -> tuple[bool, bool, int]:
-    first = _OF_PEOPLE.index(split.attribute) if split.attribute in _OF_PEOPLE else len(_OF_PEOPLE)
-    return split.attribute == HOURS, not split.of_people, first
+    return sorted((split for split in tried if split is not None), key=rank)
 
 
 def _split(source: str, name: str, visits: Visits, column: NDArray[Any], city: Grid) -> Split | None:
@@ -206,10 +207,7 @@ class GroupRow(CompactRepr):
     """One of two groups that are compared."""
 
     groups: str
-    source: str
-    attribute: str
     name: str
-    of_people: bool
     users: int  # 0 where the file names none
     visits: int
     cells: int
@@ -222,8 +220,7 @@ def described(splits: Sequence[Split]) -> Made:
     rows = []
     for split in splits:
         groups = split.groups
-        whole = split.title, split.source, split.attribute
         for name, prior, users, visits in zip(groups.names, groups.priors, split.users, split.counts, strict=True):
             sizes = users, visits, len(split.city), len(prior.support)
-            rows.append(GroupRow(*whole, name, split.of_people, *sizes, groups.total_variation))
+            rows.append(GroupRow(split.title, name, *sizes, groups.total_variation))
     return {GROUPS: [columns_of(row) for row in rows]}

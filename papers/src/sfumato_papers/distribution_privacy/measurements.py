@@ -51,8 +51,7 @@ RADII_KM: Final = (1.0, 2.0, 4.0)
 LAPLACE: Final = "planar Laplace"
 TUPLED: Final = "restricted Laplace, 2 km"
 """The line that is also measured with optimised dummies."""
-PANELS: Final = (LAPLACE, "planar geometric", "planar Gaussian", "randomised response", TUPLED)
-"""The lines with a panel each."""
+RESPONSE: Final = "randomised response"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -62,11 +61,6 @@ class Line(CompactRepr):
     name: str
     build: Callable[[float], Mechanism]
     parameters: tuple[float, ...]
-
-
-def line_names(radii_km: Sequence[float]) -> tuple[str, ...]:
-    """Return the names of the published lines, in their order."""
-    return (*PANELS[:4], *(f"restricted Laplace, {radius:g} km" for radius in radii_km))
 
 
 def published_lines(
@@ -86,14 +80,17 @@ def published_lines(
     # The truth is reported with probability 1/2 at ln(n - 1).
     around = (log(len(places) - 1) + step for step in (-5, -4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 2, 3, 4))
     responses = tuple(epsilon for epsilon in around if epsilon > 0)
-    names = line_names(radii_km)
     return [
-        Line(names[0], lambda e: exponential(places, metric, 2 * e), planar),
-        Line(names[1], lambda e: planar_geometric(places, f"{e!r}/km"), planar),
-        Line(names[2], lambda e: PlanarGaussian(places, f"{2 / e / sqrt(pi / 2)!r} km").mechanism(), planar),
-        Line(names[3], lambda e: randomised_response(places, e), responses),
-        *(Line(name, within(radius), planar) for name, radius in zip(names[4:], radii_km, strict=True)),
+        Line(LAPLACE, lambda e: exponential(places, metric, 2 * e), planar),
+        Line("planar geometric", lambda e: planar_geometric(places, f"{e!r}/km"), planar),
+        Line("planar Gaussian", lambda e: _gaussian(places, e), planar),
+        Line(RESPONSE, lambda e: randomised_response(places, e), responses),
+        *(Line(f"restricted Laplace, {radius:g} km", within(radius), planar) for radius in radii_km),
     ]
+
+
+def _gaussian(places: Places, slope: float) -> Mechanism:
+    return PlanarGaussian(places, f"{2 / slope / sqrt(pi / 2)!r} km").mechanism()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -107,9 +104,7 @@ class DistributionRow(CompactRepr):
     source: str  # of the dummies: none, uniform, mixture or optimised
     epsilon: Bracket  # the least at the study's delta, with proved bounds; inf if there is none
     loss_km: float  # expected distance from a user to the best of the k + 1 answers
-    least_gain: (
-        float  # share by which the loss falls below that without dummies, at the visited place of least gain
-    )
+    least_gain: float  # share by which the loss falls with dummies, at the visited place of least gain
     attack_success: float  # of the best attacker between two groups of equal size, from above
 
 
@@ -185,16 +180,6 @@ def best_within(
     return min(fitting, key=lambda row: row.epsilon.upper, default=None)
 
 
-def of_neighbours(groups: Groups, line: Line, parameter: float, dummies: int) -> float:
-    """Return the proved epsilon at the study's delta for two neighbouring visited cells, so for a person."""
-    inner = line.build(parameter)
-    d, visited = groups.metric.array, groups.everyone.support
-    between = d[np.ix_(visited, visited)]
-    pairs = visited[np.argwhere((between > 0) & (between < 1.01 * d[d > 0].min()))]
-    tupling = Tupling(inner, dummies, mixture_dummies(inner, groups.distributions))
-    return FamilyAccountant.of_points(tupling, pairs).epsilon(DELTA, 1e-3).bounds.upper
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class NeighbourRow(CompactRepr):
     """Epsilon at delta 0.001 for the groups and for a person, with dummies of the mixture."""
@@ -213,38 +198,29 @@ def swept(
     slopes: Sequence[float],
     radii_km: Sequence[float],
     dummies: Sequence[int],
-    optimised: Sequence[int],
+    optimised: Sequence[int] = (),
+    many: Sequence[int] = (),
 ) -> Made:
     """Return the measurements of one line; optimised dummies are searched for at every other parameter."""
-    line = _line(groups, city, name, slopes, radii_km)
-    rows = list(sweep(groups, [line], dummies))
-    if optimised:
-        rows += sweep(groups, [Line(name, line.build, line.parameters[::2])], optimised, sources=(OPTIMISED,))
-    return {SWEEP: [columns_of(row) for row in rows]}
-
-
-def among_many(
-    groups: Groups, city: Grid, slopes: Sequence[float], radii_km: Sequence[float], dummies: Sequence[int]
-) -> Made:
-    """Return the measurements of restricted Laplace noise among many dummies of the mixture."""
-    line = _line(groups, city, TUPLED, slopes, radii_km)
-    return {MANY: [columns_of(row) for row in sweep(groups, [line], dummies, sources=(MIXTURE,))]}
+    lines = published_lines(city, groups.metric, slopes=slopes, radii_km=radii_km)
+    line = next(line for line in lines if line.name == name)
+    every_other = Line(name, line.build, line.parameters[::2])
+    rows = [*sweep(groups, [line], dummies), *sweep(groups, [every_other], optimised, sources=(OPTIMISED,))]
+    among_many = sweep(groups, [line], many, sources=(MIXTURE,))
+    return {SWEEP: [columns_of(row) for row in rows], MANY: [columns_of(row) for row in among_many]}
 
 
 def neighbours(groups: Groups, city: Grid, slopes: Sequence[float], dummies: Sequence[int]) -> Made:
-    """Return epsilon for two groups and for two neighbouring cells, around planar Laplace noise."""
-    line = _line(groups, city, LAPLACE, slopes, RADII_KM)
-    rows = [
-        NeighbourRow(
-            groups.title, row.parameter, k, row.epsilon.upper, of_neighbours(groups, line, row.parameter, k)
-        )
-        for slope in slopes
-        for k in dummies
-        for row in sweep(groups, [Line(line.name, line.build, (slope,))], (k,), sources=(MIXTURE,))
-    ]
+    """Return epsilon for two groups and for two neighbouring visited cells, around planar Laplace noise."""
+    d, visited = groups.metric.array, groups.everyone.support
+    between = d[np.ix_(visited, visited)]
+    pairs = visited[np.argwhere((between > 0) & (between < 1.01 * d[d > 0].min()))]
+    rows = []
+    for slope in slopes:
+        inner = exponential(city, groups.metric, 2 * slope)
+        for k in dummies:
+            tupling = Tupling(inner, k, mixture_dummies(inner, groups.distributions))
+            of_groups = FamilyAccountant(tupling, groups.distributions).epsilon(DELTA, NEAR).bounds.upper
+            of_cells = FamilyAccountant.of_points(tupling, pairs).epsilon(DELTA, 1e-3).bounds.upper
+            rows.append(NeighbourRow(groups.title, slope, k, of_groups, of_cells))
     return {NEIGHBOURS: [columns_of(row) for row in rows]}
-
-
-def _line(groups: Groups, city: Grid, name: str, slopes: Sequence[float], radii_km: Sequence[float]) -> Line:
-    lines = published_lines(city, groups.metric, slopes=slopes, radii_km=radii_km)
-    return next(line for line in lines if line.name == name)

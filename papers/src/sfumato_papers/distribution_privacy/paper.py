@@ -3,190 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from ..reproduction import Equation, Paper, Setting, StudyPart
+from ..reproduction import Paper, Setting, StudyPart, equations
 from .attackers import CONFIDENCE, COVERAGE, IMAGINED, SUCCESS, USERS, VISITS, attacked, confident, covered
 from .claims import claims
 from .counterexamples import COUNTEREXAMPLES, counterexamples
-from .distances import COUPLING, DISTANCES, GENERATORS, coupled, generators
+from .distances import DISTANCES, GENERATORS, coupled, generators
 from .figures import CAPTIONS, figures
 from .groups import GROUPS, Split, described, splits
 from .measurements import (
+    DUMMIES,
     LAPLACE,
     NEIGHBOURS,
     RADII_KM,
     SLOPES,
     SWEEP,
     TUPLED,
-    among_many,
-    line_names,
     neighbours,
+    published_lines,
     swept,
 )
 from .statements import THEOREMS, tried_at_random, tried_on
 from .tupling import BOUNDS, EVERYWHERE, FEWEST, TUPLING, bounds, fewest, tupled
 
-
-class _Size(NamedTuple):
-    """The full size of a run; lengths are in km, slopes per km."""
-
-    cell: str = "400 m"
-    coarse: str = "1 km"
-    attributes: int = 3
-    seeds: int = 9
-    instances: int = 150
-    pairs: int = 5000
-    dummies: tuple[int, ...] = (0, 5, 10, 20, 50, 100)
-    slopes: tuple[float, ...] = SLOPES
-    radii: tuple[float, ...] = RADII_KM
-    widths: tuple[float, ...] = (0.6, 1.0, 2.0, 4.0, 8.0, EVERYWHERE)
-    optimised: tuple[int, ...] = (10,)
-    tuples: tuple[int, ...] = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-    exact: tuple[int, ...] = (1, 2, 5, 10, 20, 40, 100, 200, 500, 1000)
-    noises: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-    asked: tuple[float, ...] = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)
-    halves: int = 6
-    attacked: tuple[int, ...] = (0, 10, 100)
-    samples: tuple[int, ...] = (300, 1000, 3000, 10_000)
-    draws: int = 1000
-    checked: int = 50
-    around: tuple[int, ...] = (0, 10, 100)
-    statements: int = 2
-
-
-_QUICK: Final = _Size(
-    cell="1 km",
-    coarse="2 km",
-    attributes=2,
-    seeds=2,
-    instances=4,
-    pairs=100,
-    dummies=(0, 10),
-    slopes=(1.0, 4.0),
-    radii=(2.0,),
-    widths=(2.0, EVERYWHERE),
-    optimised=(),
-    tuples=(0, 10),
-    exact=(10,),
-    noises=(1.0, 4.0),
-    asked=(2.0, 1.0),
-    halves=2,
-    attacked=(0, 10),
-    samples=(300,),
-    draws=100,
-    checked=5,
-    around=(0, 10),
-    statements=1,
-)
 _MORE: Final = (10_000, 100_000, 1_000_000)  # dummies, for the paper's bound alone
-_MANY: Final = (3000,)
 _CONFIDENT: Final = (0.25, 1.0)
 _IMAGINED: Final = tuple(10**power for power in range(3, 9))
 
 
 def _parts(setting: Setting) -> Sequence[StudyPart]:
-    """Return the parts for a setting."""
-    size = _QUICK if setting.quick else _Size()
-    fine = splits(setting.data, size.cell, size.attributes)
-    coarse = splits(setting.data, size.coarse, size.attributes)
+    """Return the parts for a setting; lengths are in km, slopes per km."""
+    size = setting.size
+    cells = size("1 km", "400 m"), size("2 km", "1 km")
+    fine, coarse = (splits(setting.data, cell, size(2, 3)) for cell in cells)
     parts = [
         StudyPart("groups", described, (fine,)),
-        StudyPart("generators", generators, (1, size.pairs)),
+        StudyPart("generators", generators, (1, size(100, 5000))),
         StudyPart("counterexamples", counterexamples),
     ]
     parts += [
-        StudyPart(f"theorems, seed {seed}", tried_at_random, (seed, size.instances))
-        for seed in range(1, size.seeds + 1)
+        StudyPart(f"theorems, seed {seed}", tried_at_random, (seed, size(4, 150)))
+        for seed in range(1, size(2, 9) + 1)
     ]
     # A source of its own says more than another attribute of the same one.
     chosen = sorted(range(len(coarse)), key=lambda k: sum(each.source == coarse[k].source for each in coarse[:k]))
     parts += [
         StudyPart(f"{coarse[k].title}, theorems", tried_on, (coarse[k].title, (coarse[k].groups,), coarse[k].city))
-        for k in chosen[: size.statements]
+        for k in chosen[: size(1, 2)]
     ]
     for split, wide in zip(fine, coarse, strict=True):
-        parts += _of_split(split, wide, size, first=split is fine[0])
+        parts += _of_split(setting, split, wide, first=split is fine[0])
     return parts
 
 
-def _of_split(split: Split, coarse: Split, size: _Size, *, first: bool) -> list[StudyPart]:
+def _of_split(setting: Setting, split: Split, coarse: Split, *, first: bool) -> list[StudyPart]:
     """Return the parts of two groups; the first groups also have the parts that need one example only."""
+    size = setting.size
     groups, city, who = split.groups, split.city, split.title
+    slopes, radii = size((1.0, 4.0), SLOPES), size((2.0,), RADII_KM)
+    noises = size((1.0, 4.0), (0.5, 1.0, 2.0, 4.0, 8.0, 16.0))
+    few = size((0, 10), (0, 10, 100))
     parts = [
         StudyPart(f"{who}, coupling", coupled, (groups, city)),
         StudyPart(f"{who}, confidence", confident, (split.by_user(), city, _sizes(split), _CONFIDENT)),
     ]
     parts += [
-        StudyPart(f"{who}, halves {seed}", attacked, (split.halves(seed), city, seed, size.attacked, size.noises))
-        for seed in range(1, size.halves + 1)
+        StudyPart(f"{who}, halves {seed}", attacked, (split.halves(seed), city, seed, few, noises))
+        for seed in range(1, size(2, 6) + 1)
     ]
-    for name in line_names(size.radii) if first else (LAPLACE, TUPLED):
-        more = size.optimised if first and name == TUPLED else ()
-        line = (groups, city, name, size.slopes, size.radii, size.dummies, more)
+    dummies = size((0, 10), DUMMIES)
+    lines = published_lines(city, groups.metric, slopes=slopes, radii_km=radii)
+    for name in [line.name for line in lines if first or line.name in (LAPLACE, TUPLED)]:
+        optimised = size((), (10,)) if first and name == TUPLED else ()
+        many = (3000,) if name == TUPLED else ()
+        line = (groups, city, name, slopes, radii, dummies, optimised, many)
         parts.append(StudyPart(f"{who}, {name}", swept, line))
-    parts.append(StudyPart(f"{who}, many dummies", among_many, (groups, city, size.slopes, size.radii, _MANY)))
-    if first:
-        parts += [
-            StudyPart(f"{who}, tupling", tupled, (groups, city, size.tuples, size.widths, size.noises)),
-            StudyPart(f"{who}, bounds", bounds, (groups, city, size.exact, _MORE)),
-            StudyPart(f"{who}, fewest", fewest, (groups, city, size.noises, size.asked)),
-            StudyPart(f"{who}, neighbours", neighbours, (groups, city, size.noises, size.around)),
-        ]
-        parts += [
-            StudyPart(
-                f"coverage, {n} samples", covered, (coarse.groups, coarse.city, n, 1, size.draws, size.checked)
-            )
-            for n in size.samples
-        ]
-    return parts
+    if not first:
+        return parts
+    tuples = size((0, 10), (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000))
+    widths = size((2.0, EVERYWHERE), (0.6, 1.0, 2.0, 4.0, 8.0, EVERYWHERE))
+    exact = size((10,), (1, 2, 5, 10, 20, 40, 100, 200, 500, 1000))
+    asked = size((2.0, 1.0), (2.0, 1.0, 0.5, 0.2, 0.1, 0.05))
+    draws = size((100, 5), (1000, 50))
+    return [
+        *parts,
+        StudyPart(f"{who}, tupling", tupled, (groups, city, tuples, widths, noises)),
+        StudyPart(f"{who}, bounds", bounds, (groups, city, exact, _MORE)),
+        StudyPart(f"{who}, fewest", fewest, (groups, city, noises, asked)),
+        StudyPart(f"{who}, neighbours", neighbours, (groups, city, noises, few)),
+        *(
+            StudyPart(f"coverage, {n} samples", covered, (coarse.groups, coarse.city, n, 1, *draws))
+            for n in size((300,), (300, 1000, 3000, 10_000))
+        ),
+    ]
 
 
-def _sizes(split: Split) -> list[tuple[str, tuple[int, int]]]:
+def _sizes(split: Split) -> list[tuple[str, tuple[int, ...]]]:
     """Return the units of samples, and the number of samples of each group."""
     users = [(USERS, split.users)] if min(split.users) > 0 else []
     return [(VISITS, split.counts), *users, *((IMAGINED, (n, n)) for n in _IMAGINED)]
 
-
-_EQUATIONS: Final = (
-    ("Definition 1", "max divergence", "divergences.max_divergence", THEOREMS),
-    ("Definition 2, Table I", "f-divergences", "divergences.FDivergence", GENERATORS),
-    ("Definition 3", "DP", "privacy.DifferentialPrivacy", THEOREMS),
-    ("Definition 6", "XDP", "privacy.MetricDifferentialPrivacy", THEOREMS),
-    ("Definition 7, Figure 1", "coupling", "transport.Coupling", COUPLING),
-    ("Definition 8", "Wasserstein distances", "transport.wasserstein", DISTANCES),
-    ("Definition 9", "lifting of a relation", "transport.lifting", THEOREMS),
-    ("Definition 10", "optimal lifting", "transport.optimal_lifting", ""),
-    ("Definition 11", "DistP", "privacy.DistributionPrivacy", THEOREMS),
-    ("Definition 12", "XDistP", "privacy.MetricDistributionPrivacy", THEOREMS),
-    ("Definition 13", "PDistP", "privacy.ProbabilisticDistributionPrivacy", THEOREMS),
-    ("Definition 14", "DP with a divergence", "privacy.DivergencePrivacy", THEOREMS),
-    ("Definition 15", "XDP with a divergence", "privacy.DivergenceMetricPrivacy", THEOREMS),
-    ("Definition 16", "DistP with a divergence", "privacy.DivergenceDistributionPrivacy", THEOREMS),
-    ("Definition 17", "XDistP with a divergence", "privacy.DivergenceMetricDistributionPrivacy", THEOREMS),
-    ("Section III-E", "Bayes factors", "privacy.bayes_factors", ""),
-    ("Section III-F", "close beliefs", "privacy.close_beliefs", THEOREMS),
-    ("Ours, on section III-F", "all beliefs within a total variation", "privacy.worst_beliefs", CONFIDENCE),
-    ("Section III-F", "distributions known from samples", "sfumato.statistics.total_variation_radius", COVERAGE),
-    ("Section V", "from DP to DistP", "privacy.lifted_differential_privacy", THEOREMS),
-    ("Section V", "from XDP to XDistP", "privacy.lifted_metric_privacy", THEOREMS),
-    ("Section V", "the same with a divergence", "privacy.lifted_divergence_privacy", THEOREMS),
-    ("Table III", "one secret, two reports", "privacy.same_input", THEOREMS),
-    ("Table III", "where that fails", "privacy.product_channel", COUNTEREXAMPLES),
-    ("Table III", "independent secrets", "privacy.independent_inputs", THEOREMS),
-    ("Table III", "post-processing", "privacy.post_processed", THEOREMS),
-    ("Table III", "pre-processing", "privacy.pre_processed", THEOREMS),
-    ("Tupling mechanism", "a report among dummies", "mechanisms.Tupling", TUPLING),
-    ("Tupling theorem", "its bound, corrected", "mechanisms.PublishedBound", BOUNDS),
-    ("Tupling", "exact epsilon", "mechanisms.FamilyAccountant", SWEEP),
-    ("Restricted Laplace", "noise within a radius", "mechanisms.restricted_laplace", SWEEP),
-    ("Service quality loss", "distance to the best answer", "mechanisms.quality_loss", SWEEP),
-    ("Attack success rate", "between two groups", "mechanisms.attack_success", SUCCESS),
-    ("Experiments", "groups", "sfumato_papers.distribution_privacy.Groups", GROUPS),
-    ("Experiments", "the fewest dummies", "mechanisms.plan_dummies", FEWEST),
-    ("Experiments", "group and person", "mechanisms.FamilyAccountant", NEIGHBOURS),
-)
-"""Place in the paper, content, public call in `sfumato`, and table."""
 
 PAPER: Final = Paper(
     name="distribution-privacy",
@@ -216,11 +133,48 @@ PAPER: Final = Paper(
     claims=claims,
     figures=figures,
     captions=CAPTIONS,
-    equations=tuple(
-        Equation(
-            number, what, call if call.startswith("sfumato") else f"sf.{call}", f"{table}.csv" if table else ""
-        )
-        for number, what, call, table in _EQUATIONS
+    equations=equations(
+        ("Definition 1", "max divergence", "sf.divergences.max_divergence", THEOREMS),
+        ("Definition 2, Table I", "f-divergences", "sf.divergences.FDivergence", GENERATORS),
+        ("Definition 3", "DP", "sf.privacy.DifferentialPrivacy", THEOREMS),
+        ("Definition 6", "XDP", "sf.privacy.MetricDifferentialPrivacy", THEOREMS),
+        ("Definition 7, Figure 1", "coupling", "sf.transport.Coupling"),
+        ("Definition 8", "Wasserstein distances", "sf.transport.wasserstein", DISTANCES),
+        ("Definition 9", "lifting of a relation", "sf.transport.lifting", THEOREMS),
+        ("Definition 10", "optimal lifting", "sf.transport.optimal_lifting"),
+        ("Definition 11", "DistP", "sf.privacy.DistributionPrivacy", THEOREMS),
+        ("Definition 12", "XDistP", "sf.privacy.MetricDistributionPrivacy", THEOREMS),
+        ("Definition 13", "PDistP", "sf.privacy.ProbabilisticDistributionPrivacy", THEOREMS),
+        ("Definition 14", "DP with a divergence", "sf.privacy.DivergencePrivacy", THEOREMS),
+        ("Definition 15", "XDP with a divergence", "sf.privacy.DivergenceMetricPrivacy", THEOREMS),
+        ("Definition 16", "DistP with a divergence", "sf.privacy.DivergenceDistributionPrivacy", THEOREMS),
+        ("Definition 17", "XDistP with a divergence", "sf.privacy.DivergenceMetricDistributionPrivacy", THEOREMS),
+        ("Section III-E", "Bayes factors", "sf.privacy.bayes_factors"),
+        ("Section III-F", "close beliefs", "sf.privacy.close_beliefs", THEOREMS),
+        ("Ours, on section III-F", "all beliefs within a total variation", "sf.privacy.worst_beliefs", CONFIDENCE),
+        (
+            "Section III-F",
+            "distributions known from samples",
+            "sfumato.statistics.total_variation_radius",
+            COVERAGE,
+        ),
+        ("Section V", "from DP to DistP", "sf.privacy.lifted_differential_privacy", THEOREMS),
+        ("Section V", "from XDP to XDistP", "sf.privacy.lifted_metric_privacy", THEOREMS),
+        ("Section V", "the same with a divergence", "sf.privacy.lifted_divergence_privacy", THEOREMS),
+        ("Table III", "one secret, two reports", "sf.privacy.same_input", THEOREMS),
+        ("Table III", "where that fails", "sf.privacy.product_channel", COUNTEREXAMPLES),
+        ("Table III", "independent secrets", "sf.privacy.independent_inputs", THEOREMS),
+        ("Table III", "post-processing", "sf.privacy.post_processed", THEOREMS),
+        ("Table III", "pre-processing", "sf.privacy.pre_processed", THEOREMS),
+        ("Tupling mechanism", "a report among dummies", "sf.mechanisms.Tupling", TUPLING),
+        ("Tupling theorem", "its bound, corrected", "sf.mechanisms.PublishedBound", BOUNDS),
+        ("Tupling", "exact epsilon", "sf.mechanisms.FamilyAccountant", SWEEP),
+        ("Restricted Laplace", "noise within a radius", "sf.mechanisms.restricted_laplace", SWEEP),
+        ("Service quality loss", "distance to the best answer", "sf.mechanisms.quality_loss", SWEEP),
+        ("Attack success rate", "between two groups", "sf.mechanisms.attack_success", SUCCESS),
+        ("Experiments", "groups", "sfumato_papers.distribution_privacy.Groups", GROUPS),
+        ("Experiments", "the fewest dummies", "sf.mechanisms.plan_dummies", FEWEST),
+        ("Experiments", "group and person", "sf.mechanisms.FamilyAccountant", NEIGHBOURS),
     ),
     minutes=25,
 )

@@ -42,6 +42,7 @@ from sfumato.privacy import (
     FamilyDistance,
     MetricDifferentialPrivacy,
     MetricDistributionPrivacy,
+    Notion,
     ProbabilisticDistributionPrivacy,
     Promise,
     Relation,
@@ -62,12 +63,9 @@ from ..results import columns_of
 from .groups import Groups
 
 THEOREMS: Final = "theorems"
-TIGHTNESS: Final = "tightness"
 
-LIFTING, COMPOSITION = "Section V", "Table III"
 ADDING: Final = (KL, REVERSE_KL, TOTAL_VARIATION, HELLINGER, Renyi(2.0))
 _FIVE: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
-_SHOWN: Final = 60  # ratios of each statement that a part keeps
 _DIGITS: Final = 1e-12
 _DISTINCT: Final = 1e-3
 _DELTAS: Final = (1e-3, 1e-3)  # of mechanisms of real people
@@ -118,6 +116,11 @@ Check = Callable[[Instance], Checked | None]
 """The check of a statement; None where the instance is not one of the statement's."""
 
 
+def _small(check: Check) -> Check:
+    """Return a check of instances of few secrets alone: on a map it takes long."""
+    return lambda one: check(one) if len(one.first) <= 4 else None
+
+
 def _checked(promise: Promise, matrix: Floats) -> Checked:
     return Checked(promise.notion.measure(matrix).lower, promise.value)
 
@@ -146,10 +149,35 @@ def _of_points(one: Instance) -> Checked:
     return _checked(privacy_of_points(Promise.measured(whole), one.relation), one.first)
 
 
-def _by_mean(one: Instance) -> Checked:
-    epsilon = MetricDifferentialPrivacy(one.metric).measure(one.first).upper
-    near = FamilyDistance.wasserstein(one.family, one.metric, 1.0)
-    return Checked(MetricDistributionPrivacy(one.family, near).measure(one.first).lower, epsilon)
+def _distribution(one: Instance) -> Notion:
+    return DistributionPrivacy(one.family, one.deltas[0])
+
+
+def _probabilistic(one: Instance) -> Notion:
+    return ProbabilisticDistributionPrivacy(one.family, one.deltas[0])
+
+
+def _near(one: Instance) -> FamilyDistance:
+    return FamilyDistance.wasserstein(one.family, one.metric, 1.0)
+
+
+def _gives(premise: Callable[[Instance], Notion], conclusion: Callable[[Instance], Notion]) -> Check:
+    """Return the check that the value of one notion is enough for another one."""
+    return lambda one: Checked(conclusion(one).measure(one.first).lower, premise(one).measure(one.first).upper)
+
+
+_by_mean: Final = _gives(
+    lambda one: MetricDifferentialPrivacy(one.metric),
+    lambda one: MetricDistributionPrivacy(one.family, _near(one)),
+)
+
+
+def divergence_by_mean(divergence: Divergence) -> Check:
+    """Return the check that XDP with a divergence gives XDistP for W_1."""
+    return _gives(
+        lambda one: DivergenceMetricPrivacy(divergence, one.metric),
+        lambda one: DivergenceMetricDistributionPrivacy(one.family, divergence, _near(one)),
+    )
 
 
 def _lifted(divergence: Divergence) -> Check:
@@ -164,31 +192,8 @@ def _lifted(divergence: Divergence) -> Check:
     return check
 
 
-def _divergence_by_mean(divergence: Divergence) -> Check:
-    def check(one: Instance) -> Checked:
-        epsilon = DivergenceMetricPrivacy(divergence, one.metric).measure(one.first).upper
-        near = FamilyDistance.wasserstein(one.family, one.metric, 1.0)
-        notion = DivergenceMetricDistributionPrivacy(one.family, divergence, near)
-        return Checked(notion.measure(one.first).lower, epsilon)
-
-    return check
-
-
-def _probabilistic(one: Instance) -> Checked:
-    delta = one.deltas[0]
-    bound = ProbabilisticDistributionPrivacy(one.family, delta).measure(one.first).upper
-    return Checked(DistributionPrivacy(one.family, delta).measure(one.first).lower, bound)
-
-
-def _probabilistic_back(one: Instance) -> Checked:
-    delta = one.deltas[0]
-    bound = DistributionPrivacy(one.family, delta).measure(one.first).upper
-    return Checked(ProbabilisticDistributionPrivacy(one.family, delta).measure(one.first).lower, bound)
-
-
-def _believed(one: Instance) -> Checked | None:
-    names = one.family.names
-    return _checked(close_beliefs(_promise(one), names), one.first) if len(names) == 4 else None
+def _believed(one: Instance) -> Checked:
+    return _checked(close_beliefs(_promise(one), one.family.names), one.first)
 
 
 def _together(promise: Callable[..., Promise]) -> Check:
@@ -228,14 +233,13 @@ def _independent_by_metric(one: Instance) -> Checked | None:
     return Checked(max(values, default=0.0) - _DIGITS, promise.value)
 
 
-def divergences_add(divergence: Divergence, *, product: bool = False) -> Check:
-    """Return the check that divergences of independent reports add, or are at most their sum and their product."""
+def divergences_add(divergence: Divergence) -> Check:
+    """Return the check that divergences of independent reports add."""
 
     def check(one: Instance) -> Checked:
         notion = DivergenceDistributionPrivacy(one.pairs_alone, divergence)
         a, b = (notion.measure(each).upper for each in (one.first, one.second))
-        value = max(divergence(p, q) for p, q in _both(one)) - _DIGITS
-        return Checked(value, a + b + a * b if product else a + b)
+        return Checked(max(divergence(p, q) for p, q in _both(one)) - _DIGITS, a + b)
 
     return check
 
@@ -253,7 +257,7 @@ def _processed(one: Instance) -> Checked:
 
 
 def _probabilistic_processed(one: Instance) -> Checked:
-    notion = ProbabilisticDistributionPrivacy(one.family, one.deltas[0])
+    notion = _probabilistic(one)
     return Checked(notion.measure(one.first @ one.merge).lower, notion.measure(one.first).upper)
 
 
@@ -288,133 +292,140 @@ def _preprocessed_by_metric(one: Instance) -> Checked:
 class Statement(NamedTuple):
     """A statement that instances can confirm or refute."""
 
-    key: str
     where: str
     says: str
-    check: Check
-    small: bool  # whether it is tried on small instances only
+    checks: tuple[Check, ...]
+    more: str = ""  # a sentence about the result
+    ours: bool = False
 
 
-_EVERY, _SMALL = False, True
-_LIFTING: Final[tuple[tuple[str, bool, str, Check], ...]] = (
-    (
-        "dp",
-        _EVERY,
-        "(epsilon, delta)-DP for Phi gives (epsilon, delta)-DistP for the lifting of Phi.",
-        lambda one: _checked(_promise(one), one.first),
-    ),
-    (
-        "dp-factor",
-        _EVERY,
+_LIFTING, _COMPOSITION = "Section V", "Table III"
+STATEMENTS: Final = {
+    "dp": Statement(
+        _LIFTING,
         "(epsilon, delta)-DP for Phi gives (epsilon, delta |Phi|)-DistP for the lifting of Phi.",
-        _with_factor,
+        (_with_factor, lambda one: _checked(_promise(one), one.first)),
+        "The factor is not needed.",
     ),
-    ("points", _SMALL, "DistP for the lifting of Phi gives DP for Phi.", _of_points),
-    (
-        "xdp",
-        _EVERY,
-        "(epsilon, delta, d)-XDP gives XDistP for W_inf with the same delta.",
-        lambda one: _checked(_metric_promise(one), one.first),
+    "points": Statement(
+        _LIFTING, "DistP for the lifting of Phi gives DP for Phi.", (_small(_of_points),), ours=True
     ),
-    ("xdp-mean", _EVERY, "(epsilon, d)-XDP gives XDistP for W_1.", _by_mean),
-    *(
-        (
-            f"divergence {each.name}",
-            _SMALL,
-            f"(epsilon, D)-DP for Phi gives (epsilon, D)-DistP for its lifting, D the {each.name}.",
-            _lifted(each),
-        )
-        for each in (*_FIVE, Renyi(2.0))
+    "xdp": Statement(
+        _LIFTING,
+        "(epsilon, d)-XDP gives XDistP for W_inf.",
+        (lambda one: _checked(_metric_promise(one), one.first),),
+        "Deltas above 0 stay the same.",
     ),
-    *(
-        (
-            f"mean {each.name}",
-            _EVERY,
-            f"(epsilon, d, D)-XDP gives XDistP for W_1, D the {each.name}.",
-            _divergence_by_mean(each),
-        )
-        for each in (*_FIVE, Renyi(0.5), Renyi(2.0), Renyi(8.0))
+    "mean": Statement(
+        _LIFTING,
+        "XDP for each f-divergence of Table I gives XDistP for W_1.",
+        tuple(divergence_by_mean(each) for each in _FIVE),
     ),
-    ("pdistp", _EVERY, "(epsilon, delta)-PDistP gives (epsilon, delta)-DistP.", _probabilistic),
-    ("pdistp-back", _EVERY, "(epsilon, delta)-DistP gives (epsilon, delta)-PDistP.", _probabilistic_back),
-    (
-        "beliefs",
-        _SMALL,
-        "Against beliefs one step off on both sides, three steps: 3 epsilon and delta (1 + e^epsilon + e^(2 "
-        "epsilon)).",
-        _believed,
+    "divergence": Statement(
+        _LIFTING,
+        "DP for each f-divergence of Table I gives DistP for the lifting.",
+        tuple(_small(_lifted(each)) for each in _FIVE),
     ),
-)
-_COMPOSITION: Final[tuple[tuple[str, bool, str, Check], ...]] = (
-    (
-        "same-input",
-        _EVERY,
-        "Two reports about one secret, guaranteed for a lifting: epsilons and deltas add.",
-        _together(_promise),
+    "divergence Rényi": Statement(
+        _LIFTING,
+        "DP for a Rényi divergence gives DistP for the lifting.",
+        (_small(_lifted(Renyi(2.0))),),
+        ours=True,
     ),
-    (
-        "same-input-pairs",
-        _EVERY,
-        "Two reports about one secret, guaranteed for pairs alone: epsilons and deltas add.",
-        _together_for_pairs,
+    "pdistp": Statement(
+        "Section III",
+        "(epsilon, delta)-PDistP gives (epsilon, delta)-DistP.",
+        (_gives(_probabilistic, _distribution),),
     ),
-    (
-        "same-input-metric",
-        _EVERY,
-        "Two reports about one secret, guaranteed for W_inf: epsilons and deltas add.",
-        _together(_metric_promise),
+    "beliefs": Statement(
+        "Section III-F",
+        "Against beliefs that are wrong by one step on both sides 3 epsilon is enough.",
+        (_small(_believed),),
+        "With a delta above 0 it is delta (1 + e^epsilon + e^(2 epsilon)).",
     ),
-    (
-        "independent",
-        _SMALL,
-        "Two reports about independent secrets, any pairs: epsilons and deltas add.",
-        _independent,
+    "same-input": Statement(
+        _COMPOSITION,
+        "Two reports about one secret, guaranteed for the lifting of Phi: epsilons and deltas add, deltas times "
+        "|Phi|.",
+        (_together(_promise),),
+        "The factor is not needed.",
     ),
-    (
-        "independent-metric",
-        _SMALL,
+    "same-input-metric": Statement(
+        _COMPOSITION,
+        "Two reports about one secret, guaranteed for W_inf: epsilons add.",
+        (_together(_metric_promise),),
+        "Deltas add without a factor.",
+    ),
+    "independent": Statement(
+        _COMPOSITION,
+        "Two reports about independent secrets, for any pairs: epsilons and deltas add.",
+        (_small(_independent),),
+    ),
+    "independent-metric": Statement(
+        _COMPOSITION,
         "Two reports about independent secrets, guaranteed for W_inf: epsilons add.",
-        _independent_by_metric,
+        (_small(_independent_by_metric),),
     ),
-    *(
-        (
-            f"sum {each.name}",
-            _SMALL,
-            f"Two reports about independent secrets: the values of the {each.name} add.",
-            divergences_add(each),
-        )
-        for each in (*ADDING, CHI_SQUARED, HockeyStick(0.2))
+    "sum": Statement(
+        _COMPOSITION,
+        "Two reports about independent secrets: KL, reverse KL, total variation, Hellinger and Rényi divergences "
+        "add.",
+        tuple(_small(divergences_add(each)) for each in ADDING),
+        ours=True,
     ),
-    (
-        "sum and product chi-square",
-        _SMALL,
-        "Two reports about independent secrets: the chi-square divergence is at most the sum and the product.",
-        divergences_add(CHI_SQUARED, product=True),
+    "post": Statement(_COMPOSITION, "Post-processing preserves DistP.", (_processed,)),
+    "pre": Statement(
+        _COMPOSITION,
+        "A c-stable transformation before the mechanism gives c epsilon, with delta times c e^((c - 1) epsilon).",
+        (_small(_preprocessed), _small(_printed_delta)),
+        "The smaller delta (1 + e^epsilon + ... + e^((c - 1) epsilon)) is enough.",
     ),
-    ("post", _EVERY, "Post-processing keeps (epsilon, delta)-DistP.", _processed),
-    ("post-pdistp", _EVERY, "Post-processing keeps (epsilon, delta)-PDistP.", _probabilistic_processed),
-    (
-        "pre",
-        _SMALL,
-        "A c-stable transformation before: c epsilon and delta (1 + e^epsilon + ... + e^((c - 1) epsilon)).",
-        _preprocessed,
+    "pre-metric": Statement(
+        _COMPOSITION,
+        "A transformation that stretches W_inf by at most c gives c epsilon, with the same delta.",
+        (_small(_preprocessed_by_metric),),
     ),
-    ("pre-printed", _SMALL, "This delta is at most the printed one, c e^((c - 1) epsilon) delta.", _printed_delta),
-    (
-        "pre-metric",
-        _SMALL,
-        "A transformation that stretches W_inf by c: c epsilon, delta.",
-        _preprocessed_by_metric,
+    "pdistp-back": Statement(
+        "Section III",
+        "(epsilon, delta)-DistP does not give (epsilon, delta)-PDistP.",
+        (_gives(_distribution, _probabilistic),),
     ),
-)
-
-STATEMENTS: Final = tuple(
-    Statement(key, where, says, check, small)
-    for where, rows in ((LIFTING, _LIFTING), (COMPOSITION, _COMPOSITION))
-    for key, small, says, check in rows
-)
-"""All statements, in the order of the tables."""
-CHECKS: Final = {each.key: each.check for each in STATEMENTS}
+    "xdp-mean": Statement(_LIFTING, "(epsilon, d)-XDP does not give XDistP for W_1.", (_by_mean,), ours=True),
+    "mean Rényi": Statement(
+        _LIFTING,
+        "XDP for a Rényi divergence of order above 1 does not give XDistP for W_1.",
+        (divergence_by_mean(Renyi(8.0)),),
+        ours=True,
+    ),
+    "same-input-pairs": Statement(
+        _COMPOSITION,
+        "Two reports about one secret, guaranteed for a pair of distributions alone: epsilons do not add.",
+        (_together_for_pairs,),
+        ours=True,
+    ),
+    "two relations": Statement(
+        _COMPOSITION,
+        "Two reports about one secret, guaranteed for liftings of two relations: epsilons do not add.",
+        (),
+        ours=True,
+    ),
+    "sum chi-square": Statement(
+        _COMPOSITION,
+        "Two reports about independent secrets: chi-square divergences do not add.",
+        (_small(divergences_add(CHI_SQUARED)),),
+        ours=True,
+    ),
+    "sum hockey-stick": Statement(
+        _COMPOSITION,
+        "Two reports about independent secrets: deltas at the same epsilon do not add.",
+        (_small(divergences_add(HockeyStick(0.2))),),
+        ours=True,
+    ),
+    "post-pdistp": Statement(
+        _COMPOSITION, "Post-processing can break PDistP.", (_probabilistic_processed,), ours=True
+    ),
+}
+"""Statements by the key of their rows; those that fail are last, and `counterexamples` has their instances."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -422,26 +433,12 @@ class StatementRow(CompactRepr):
     """One statement, tried on the instances of a part."""
 
     key: str
-    where: str
-    says: str
-    instances: str  # random, or groups of people
-    seed: int
+    instances: str
     tried: int
     violations: int  # instances where the number is above its bound, rounding aside
-    median_ratio: float | None  # of the number over its bound, where both are positive
-    largest_ratio: float | None
-    shown: str  # the instance of the largest ratio
-    value: float | None  # the number there
-    bound: float | None
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class RatioRow(CompactRepr):
-    """A number and its bound, of one instance of a statement."""
-
-    key: str
-    instances: str
-    value: float
+    largest_ratio: float | None  # of the number over its bound, where both are positive
+    shown: str  # the instance of this ratio
+    value: float  # the number there
     bound: float
 
 
@@ -519,37 +516,27 @@ def _people(groups: Sequence[Groups], city: Grid) -> Iterator[tuple[str, Instanc
 
 def tried_on(title: str, groups: Sequence[Groups], city: Grid) -> Made:
     """Try the statements on groups of one map."""
-    return _tried(_people(groups, city), title, 0, small=False)
+    return _tried(_people(groups, city), title)
 
 
 def tried_at_random(seed: int, number: int) -> Made:
     """Try all statements on random instances."""
-    return _tried(random_instances(seed, number), "random", seed, small=True)
+    return _tried(random_instances(seed, number), f"random, seed {seed}")
 
 
-def _tried(instances: Iterable[tuple[str, Instance]], kind: str, seed: int, *, small: bool) -> Made:
-    outcomes: dict[str, list[tuple[str, Checked]]] = {each.key: [] for each in STATEMENTS}
-    for name, instance in instances:
-        for each in STATEMENTS:
-            if (small or not each.small) and (outcome := each.check(instance)) is not None:
-                outcomes[each.key].append((name, outcome))
-    rows, ratios = [], []
-    for each in STATEMENTS:
-        if not (checked := outcomes[each.key]):
-            continue
-        # The ratios that say how tight the statement is.
-        rated = [
-            (of.value / of.bound, name, of)
-            for name, of in checked
-            if of.value > _DIGITS and _DIGITS < of.bound < np.inf
-        ]
-        over = sum(of.value > of.bound + _DIGITS for _, of in checked)
-        median = float(np.median([ratio for ratio, *_ in rated])) if rated else None
-        largest, name, shown = max(rated) if rated else (None, *checked[0])
-        rows.append(
-            StatementRow(
-                *each[:3], kind, seed, len(checked), over, median, largest, name, shown.value, shown.bound
-            )
-        )
-        ratios += [RatioRow(each.key, kind, *of) for _, _, of in rated[:_SHOWN]]
-    return {THEOREMS: [columns_of(row) for row in rows], TIGHTNESS: [columns_of(row) for row in ratios]}
+def _tried(instances: Iterable[tuple[str, Instance]], title: str) -> Made:
+    cases, rows = list(instances), []
+    for key, statement in STATEMENTS.items():
+        tried = [(name, check(one)) for check in statement.checks for name, one in cases]
+        checked = [(name, outcome) for name, outcome in tried if outcome is not None]
+        if checked:
+            positive = [each for each in checked if each[1].value > _DIGITS and _DIGITS < each[1].bound < np.inf]
+            name, (value, bound) = max(positive, key=_ratio, default=checked[0])
+            ratio = value / bound if positive else None
+            over = sum(value > bound + _DIGITS for _, (value, bound) in checked)
+            rows.append(StatementRow(key, title, len(checked), over, ratio, name, value, bound))
+    return {THEOREMS: [columns_of(row) for row in rows]}
+
+
+def _ratio(outcome: tuple[str, Checked]) -> float:
+    return outcome[1].value / outcome[1].bound

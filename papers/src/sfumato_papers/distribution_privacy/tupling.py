@@ -16,7 +16,6 @@ from sfumato.errors import InfeasibleError
 from sfumato.geo import Grid
 from sfumato.mechanisms import (
     FamilyAccountant,
-    PairAccountant,
     Tupling,
     exponential,
     mass_above,
@@ -25,6 +24,7 @@ from sfumato.mechanisms import (
     published_for_delta,
     quality_loss,
     restricted_laplace,
+    uniform_dummies,
 )
 
 from ..reproduction import Made
@@ -61,10 +61,8 @@ class BoundRow(CompactRepr):
     """The paper's bound at delta 0.001 of a tuple with uniform dummies, and the exact value."""
 
     instance: str
-    observables: int
     dummies: int
-    epsilon_lower: float | None  # None where the exact value was not computed
-    epsilon_upper: float | None
+    epsilon: Bracket  # the exact value; without upper bound where it was not computed
     published: float | None  # at its best alpha and beta; None where no alpha gives this delta
 
 
@@ -107,33 +105,21 @@ def noise(groups: Groups, city: Grid, slope: float, radius: float = RADIUS_KM) -
 
 def bounds(groups: Groups, city: Grid, exact: Sequence[int], more: Sequence[int]) -> Made:
     """Return the paper's bound and exact values, for four reports and for the groups; the bound alone for more."""
-    small = np.array(_SMALL)
-    inner = noise(groups, city, 1.0)
     rows = []
-    for instance, source, masses in (
-        ("four reports", Mechanism(small), np.eye(2)),
-        (groups.title, inner, groups.distributions),
+    for instance, inner, family in (
+        ("four reports", Mechanism(np.array(_SMALL)), np.eye(2)),
+        (groups.title, noise(groups, city, 1.0), groups.distributions),
     ):
-        laws = small if source is not inner else inner.lift(masses)
-        even = np.full(laws.shape[1], 1 / laws.shape[1])
         for k in (*exact, *more):
-            both = _both_ways(laws / laws.sum(axis=1, keepdims=True), even, k) if k in exact else None
-            lower, upper = (None, None) if both is None else (both.lower, both.upper)
-            rows.append(BoundRow(instance, laws.shape[1], k, lower, upper, _published(source, masses, laws, k)))
+            account = FamilyAccountant(Tupling(inner, k, uniform_dummies(inner)), family)
+            epsilon = account.epsilon(DELTA, NEAR).bounds if k in exact else Bracket(0.0, math.inf, math.inf)
+            rows.append(BoundRow(instance, k, epsilon, _published(inner, family, k)))
     return {BOUNDS: [columns_of(row) for row in rows]}
 
 
-def _both_ways(laws: Floats, dummies: Floats, count: int) -> Bracket:
-    """Return the larger epsilon of the two orders of a pair."""
-    one, other = laws
-    sides = [PairAccountant(p, q, dummies, count).epsilon(DELTA, NEAR) for p, q in ((one, other), (other, one))]
-    return max(sides, key=lambda side: side.upper)
-
-
-def _published(inner: Mechanism, family: Floats, laws: Floats, dummies: int) -> float | None:
+def _published(inner: Mechanism, family: Floats, dummies: int) -> float | None:
     """Return the least epsilon of the corrected bound over beta, each probability of a report."""
-    if dummies == 0:
-        return None
+    laws = inner.lift(family)
     m = laws.shape[1]
     epsilons = []
     for beta in np.unique(np.quantile(laws, np.linspace(0.9, 1.0, 41), method="higher")):
