@@ -139,8 +139,8 @@ def test_confidence_is_between_the_estimate_and_anyone(found):
 def test_tupling_tables(found):
     area = found[0]
     groups, city = area.groups, area.city
-    rows = table(tupled(groups, city, (0, 4), (2.0, EVERYWHERE), (0.5,)), "tupling")
-    assert [row["varied"] for row in rows] == ["k"] * 4 + ["r"] * 4 + ["epsilon_A"] * 2
+    rows = table(tupled(groups, city, (2.0, EVERYWHERE), (0.5,)), "tupling")
+    assert [row["varied"] for row in rows] == ["r"] * 4 + ["epsilon_A"] * 2
     wide = noise(groups, city, 1.0, EVERYWHERE)
     np.testing.assert_allclose(noise(groups, city, 1.0, 50.0).matrix, wide.matrix, atol=1e-15)
     four, *_ = table(bounds(groups, city, (20,), (10**6,)), "bounds")

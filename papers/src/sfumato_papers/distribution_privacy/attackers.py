@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.geo import Grid
-from sfumato.mechanisms import Tupling, attack_success, exponential, mixture_dummies, quality_loss
+from sfumato.mechanisms import Tupling, attack_success, exponential, mixture_dummies
 from sfumato.privacy import DifferentialPrivacy, DistributionPrivacy, Family, worst_beliefs
 from sfumato.statistics import total_variation_radius
 
@@ -38,7 +38,6 @@ class SuccessRow(CompactRepr):
     seed: int
     dummies: int  # of the mixture that the learning half reports
     slope_per_km: float
-    loss_km: float  # of a user of the judging half
     learned_from: float  # share right on the half that the attacker learned from, proved from above
     judged_on: float  # share right on the other half: an estimate over drawn dummies
     at_most: float  # share right of an attacker who knows the other half's distributions, proved from above
@@ -48,7 +47,7 @@ def attacked(
     halves: tuple[Groups, Groups], city: Grid, seed: int, dummies: Sequence[int], slopes: Sequence[float]
 ) -> Made:
     """Return the success of attackers who learned from the first half, on both halves."""
-    known, others = halves
+    known, _ = halves
     rows = []
     for slope in slopes:
         inner = noise(known, city, slope)
@@ -57,10 +56,9 @@ def attacked(
         for k in dummies:
             tupling = Tupling(inner, k, nu)
             random = np.random.Generator(np.random.PCG64([seed, k, round(1000 * slope)]))
-            loss = quality_loss(tupling, others.everyone, others.metric)
             judged_on = success_of(believed, true, nu.probabilities, k, random)
             learned_from, at_most = (attack_success(tupling, *each.distributions).upper for each in halves)
-            rows.append(SuccessRow(known.title, seed, k, slope, loss, learned_from, judged_on, at_most))
+            rows.append(SuccessRow(known.title, seed, k, slope, learned_from, judged_on, at_most))
     return {SUCCESS: [columns_of(row) for row in rows]}
 
 
@@ -111,9 +109,7 @@ class ConfidenceRow(CompactRepr):
 class CoverageRow(CompactRepr):
     """Draws of samples, and how often the radius held their distribution."""
 
-    cells: int
     samples: int
-    seed: int
     draws: int
     beyond: int  # draws whose distribution was farther from the true one than the radius
     radius: float  # for a failure of 5 %
@@ -157,7 +153,7 @@ def covered(groups: Groups, city: Grid, samples: int, seed: int, draws: int, che
         if number < checked:
             enough += worst_beliefs(inner, _family(groups, drawn), both).epsilon.upper >= needed
     beyond, mean = sum(distance > radius for distance in distances), math.fsum(distances) / draws
-    row = CoverageRow(len(city), samples, seed, draws, beyond, radius, mean, enough, checked)
+    row = CoverageRow(samples, draws, beyond, radius, mean, enough, checked)
     return {COVERAGE: [columns_of(row)]}
 
 

@@ -184,7 +184,6 @@ def best_within(
 class NeighbourRow(CompactRepr):
     """Epsilon at delta 0.001 for the groups and for a person, with dummies of the mixture."""
 
-    groups: str
     slope_per_km: float
     dummies: int
     of_groups: float
@@ -222,5 +221,5 @@ def neighbours(groups: Groups, city: Grid, slopes: Sequence[float], dummies: Seq
             tupling = Tupling(inner, k, mixture_dummies(inner, groups.distributions))
             of_groups = FamilyAccountant(tupling, groups.distributions).epsilon(DELTA, NEAR).bounds.upper
             of_cells = FamilyAccountant.of_points(tupling, pairs).epsilon(DELTA, 1e-3).bounds.upper
-            rows.append(NeighbourRow(groups.title, slope, k, of_groups, of_cells))
+            rows.append(NeighbourRow(slope, k, of_groups, of_cells))
     return {NEIGHBOURS: [columns_of(row) for row in rows]}

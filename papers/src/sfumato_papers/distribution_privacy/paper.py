@@ -81,14 +81,13 @@ def _of_split(setting: Setting, split: Split, coarse: Split, *, first: bool) -> 
         parts.append(StudyPart(f"{who}, {name}", swept, line))
     if not first:
         return parts
-    tuples = size((0, 10), (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000))
     widths = size((2.0, EVERYWHERE), (0.6, 1.0, 2.0, 4.0, 8.0, EVERYWHERE))
     exact = size((10,), (1, 2, 5, 10, 20, 40, 100, 200, 500, 1000))
     asked = size((2.0, 1.0), (2.0, 1.0, 0.5, 0.2, 0.1, 0.05))
     draws = size((100, 5), (1000, 50))
     return [
         *parts,
-        StudyPart(f"{who}, tupling", tupled, (groups, city, tuples, widths, noises)),
+        StudyPart(f"{who}, tupling", tupled, (groups, city, widths, noises)),
         StudyPart(f"{who}, bounds", bounds, (groups, city, exact, _MORE)),
         StudyPart(f"{who}, fewest", fewest, (groups, city, noises, asked)),
         StudyPart(f"{who}, neighbours", neighbours, (groups, city, noises, few)),

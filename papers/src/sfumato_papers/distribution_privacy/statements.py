@@ -345,26 +345,15 @@ STATEMENTS: Final = {
     ),
     "same-input": Statement(
         _COMPOSITION,
-        "Two reports about one secret, guaranteed for the lifting of Phi: epsilons and deltas add, deltas times "
-        "|Phi|.",
-        (_together(_promise),),
+        "Two reports about one secret, guaranteed for the lifting of Phi or for W_inf: epsilons and deltas add, "
+        "deltas times |Phi|.",
+        (_together(_metric_promise), _together(_promise)),
         "The factor is not needed.",
-    ),
-    "same-input-metric": Statement(
-        _COMPOSITION,
-        "Two reports about one secret, guaranteed for W_inf: epsilons add.",
-        (_together(_metric_promise),),
-        "Deltas add without a factor.",
     ),
     "independent": Statement(
         _COMPOSITION,
-        "Two reports about independent secrets, for any pairs: epsilons and deltas add.",
-        (_small(_independent),),
-    ),
-    "independent-metric": Statement(
-        _COMPOSITION,
-        "Two reports about independent secrets, guaranteed for W_inf: epsilons add.",
-        (_small(_independent_by_metric),),
+        "Two reports about independent secrets: epsilons and deltas add for any pairs, and epsilons for W_inf.",
+        (_small(_independent_by_metric), _small(_independent)),
     ),
     "sum": Statement(
         _COMPOSITION,
@@ -376,14 +365,10 @@ STATEMENTS: Final = {
     "post": Statement(_COMPOSITION, "Post-processing preserves DistP.", (_processed,)),
     "pre": Statement(
         _COMPOSITION,
-        "A c-stable transformation before the mechanism gives c epsilon, with delta times c e^((c - 1) epsilon).",
-        (_small(_preprocessed), _small(_printed_delta)),
-        "The smaller delta (1 + e^epsilon + ... + e^((c - 1) epsilon)) is enough.",
-    ),
-    "pre-metric": Statement(
-        _COMPOSITION,
-        "A transformation that stretches W_inf by at most c gives c epsilon, with the same delta.",
-        (_small(_preprocessed_by_metric),),
+        "A c-stable transformation before the mechanism gives c epsilon, with delta times c e^((c - 1) epsilon); "
+        "one that stretches W_inf by at most c gives c epsilon, with the same delta.",
+        (_small(_preprocessed), _small(_printed_delta), _small(_preprocessed_by_metric)),
+        "For the first the smaller delta (1 + e^epsilon + ... + e^((c - 1) epsilon)) is enough.",
     ),
     "pdistp-back": Statement(
         "Section III",

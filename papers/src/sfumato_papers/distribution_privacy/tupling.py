@@ -1,4 +1,4 @@
-"""Tupling: epsilon against the dummies, the radius and the noise, and the bound of the paper."""
+"""Tupling: epsilon against the radius and the noise, the bound of the paper, and the fewest dummies."""
 
 from __future__ import annotations
 
@@ -44,11 +44,9 @@ _SMALL: Final = (np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.1, 0.2, 0.3, 0.4]))
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TuplingRow(CompactRepr):
-    """Restricted Laplace noise among dummies."""
+    """Restricted Laplace noise among 10 dummies."""
 
-    groups: str
-    varied: str  # the one of k, r and epsilon_A that this row is about
-    dummies: int
+    varied: str  # the one of r and epsilon_A that this row is about
     radius_km: float
     slope_per_km: float
     source: str
@@ -70,7 +68,6 @@ class BoundRow(CompactRepr):
 class FewestRow(CompactRepr):
     """The fewest dummies for an epsilon at delta 0.001."""
 
-    groups: str
     slope_per_km: float
     epsilon_asked: float
     dummies: int | None  # None where 20,000 are not enough
@@ -78,21 +75,17 @@ class FewestRow(CompactRepr):
     loss_km: float | None  # expected distance to the best answer
 
 
-def tupled(
-    groups: Groups, city: Grid, dummies: Sequence[int], radii_km: Sequence[float], slopes: Sequence[float]
-) -> Made:
-    """Return epsilon where one of k, r and the epsilon of the noise varies, the others being 10, 2 km and 1/km."""
-    varied = [("k", (k, RADIUS_KM, 1.0)) for k in dummies]
-    varied += [("r", (10, r, 1.0)) for r in radii_km]
-    varied += [("epsilon_A", (10, RADIUS_KM, slope)) for slope in slopes]
+def tupled(groups: Groups, city: Grid, radii_km: Sequence[float], slopes: Sequence[float]) -> Made:
+    """Return epsilon where the radius or the epsilon of the noise varies, the other being 2 km or 1/km."""
+    varied = [("r", radius, 1.0) for radius in radii_km] + [("epsilon_A", RADIUS_KM, slope) for slope in slopes]
     rows = []
-    for name, (k, radius, slope) in varied:
+    for name, radius, slope in varied:
         inner = noise(groups, city, slope, radius)
         for source in (UNIFORM, MIXTURE):
-            tupling = Tupling(inner, k, dummies_of(groups, inner, source, k))
+            tupling = Tupling(inner, 10, dummies_of(groups, inner, source, 10))
             epsilon = FamilyAccountant(tupling, groups.distributions).epsilon(DELTA, NEAR).bounds
             loss = quality_loss(tupling, groups.everyone, groups.metric)
-            rows.append(TuplingRow(groups.title, name, k, radius, slope, source, epsilon, loss))
+            rows.append(TuplingRow(name, radius, slope, source, epsilon, loss))
     return {TUPLING: [columns_of(row) for row in rows]}
 
 
@@ -145,7 +138,7 @@ def fewest(groups: Groups, city: Grid, slopes: Sequence[float], epsilons: Sequen
                     family, epsilon, DELTA, most=20_000, prior=groups.everyone, loss=groups.metric.array
                 )
             except InfeasibleError:
-                rows.append(FewestRow(groups.title, slope, epsilon, None, False, None))
+                rows.append(FewestRow(slope, epsilon, None, False, None))
             else:
-                rows.append(FewestRow(groups.title, slope, epsilon, plan.dummies, plan.fewest, plan.loss))
+                rows.append(FewestRow(slope, epsilon, plan.dummies, plan.fewest, plan.loss))
     return {FEWEST: [columns_of(row) for row in rows]}
