@@ -28,7 +28,6 @@ class ChoiceRow:
     convention: str
     seed: int
     number: int
-    secrets: int
     answers: int
     promised: float
     kept: float
@@ -81,20 +80,9 @@ def _choice(kind: str, convention: str, seed: int, number: int, table: UtilityTa
     family = ExponentialMechanism(table, EPSILON, convention)  # type: ignore[arg-type]
     mechanism = family.mechanism()
     near = Relation(table.neighbours, "neighbours")
-    n, m = table.values.shape
+    epsilon = DifferentialPrivacy(near).measure(mechanism).upper
+    spread = BoundedRange(near).measure(mechanism).upper
     lost = -(mechanism.matrix * table.below_best).sum(axis=1)
-    return ChoiceRow(
-        kind,
-        convention,
-        seed,
-        number,
-        n,
-        m,
-        family.promised,
-        family.epsilon,
-        DifferentialPrivacy(near).measure(mechanism).upper,
-        family.bounded_range,
-        BoundedRange(near).measure(mechanism).upper,
-        float(lost.max()),
-        family.regret_bound,
-    )
+    promised = family.promised, family.epsilon, epsilon, family.bounded_range, spread
+    size = table.values.shape[1]
+    return ChoiceRow(kind, convention, seed, number, size, *promised, float(lost.max()), family.regret_bound)

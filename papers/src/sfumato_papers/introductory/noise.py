@@ -8,14 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
 from scipy.integrate import quad
 
-from sfumato.core import Mechanism, Space
+from sfumato.core import Mechanism
 from sfumato.mechanisms import DiscreteLaplace, JointQueries, Laplace, datasets, sensitivity
-from sfumato.privacy import DifferentialPrivacy, Relation, band
+from sfumato.privacy import DifferentialPrivacy, Relation, band, product_channel
 from sfumato.sampling import simulator
 
 EPSILONS: Final = ("1/10", "1/2", "1", "2")
@@ -83,8 +84,6 @@ def _noise(epsilon: str, sensitivity: int) -> NoiseRow:
     whole = DiscreteLaplace(epsilon, sensitivity)
     real = Laplace(whole.epsilon, float(sensitivity))
     half, _ = quad(lambda x: x**2 * float(real.density(x)), 0.0, 60 * real.scale, epsabs=0.0, epsrel=1e-10)
-    far = math.ceil(60 * real.scale)
-    k = np.arange(-far, far + 1)
     family = whole.clamped(0, _STEPS * sensitivity)
     near = Relation.within(family.metric, 1)
     return NoiseRow(
@@ -93,7 +92,7 @@ def _noise(epsilon: str, sensitivity: int) -> NoiseRow:
         real.scale,
         math.sqrt(2 * half),
         math.sqrt(2) * sensitivity / whole.epsilon,
-        math.sqrt(float((k**2 * whole.pmf(k)).sum())),
+        math.sqrt(whole.variance),
         DifferentialPrivacy(near).measure(family.mechanism()).upper,
     )
 
@@ -145,7 +144,6 @@ class OddsRow:
 
     epsilon: float
     reports: int
-    total: float
     prior: float
     posterior: float
     factor: float
@@ -153,14 +151,11 @@ class OddsRow:
 
 def odds_rows() -> list[OddsRow]:
     """Return the largest beliefs after reports."""
-    cases = [(epsilon, reports) for epsilon in ODDS_EPSILONS for reports in REPORTS]
-    return [
-        OddsRow(epsilon, reports, total, prior, float(limit.upper(prior)), float(np.exp(total)))
-        for epsilon, reports in cases
-        for total in (epsilon * reports,)
-        for limit in (band("differential-privacy", total),)
-        for prior in PRIORS
-    ]
+    rows = []
+    for epsilon, reports, prior in product(ODDS_EPSILONS, REPORTS, PRIORS):
+        limit = band("differential-privacy", epsilon * reports)
+        rows.append(OddsRow(epsilon, reports, prior, float(limit.upper(prior)), math.exp(epsilon * reports)))
+    return rows
 
 
 QUERIES: Final[dict[str, Callable[[tuple[Any, ...]], int]]] = {
@@ -222,28 +217,20 @@ def _joint(names: Sequence[str], epsilon: Fraction | Sequence[Fraction], rule: s
     near = np.array([[_differences(a, b) == 1 for b in among] for a in among])
     answers = np.array([[QUERIES[name](data) for name in names] for data in among])
     deltas = [int(sensitivity(QUERIES[name], among).value) for name in names]
-    if isinstance(epsilon, Fraction):
-        shares = [epsilon * delta / sum(deltas) for delta in deltas]
-    else:
-        shares = list(epsilon)
-    parts = []
+    even = [Fraction(delta, sum(deltas)) for delta in deltas]
+    shares = [epsilon * part for part in even] if isinstance(epsilon, Fraction) else list(epsilon)
+    reports = []
     for column, delta, share in zip(answers.T, deltas, shares, strict=True):
         low, high = int(column.min()) - _REACH, int(column.max()) + _REACH
         noise = DiscreteLaplace(share, delta).clamped(low, high).mechanism()
-        parts.append(noise.matrix[column - low])
-    rows = reduce(lambda first, second: (first[:, :, None] * second[:, None, :]).reshape(len(among), -1), parts)
-    joint = Mechanism(rows, Space(range(len(among))), Space(range(rows.shape[1])))
-    moved = np.abs(answers[:, None, :] - answers[None, :, :]) * np.array(
-        [float(share / delta) for share, delta in zip(shares, deltas, strict=True)]
-    )
-    return JointRow(
-        " and ".join(names),
-        rule,
-        " ".join(str(share) for share in shares),
-        JointQueries([float(delta) for delta in deltas], [float(share) for share in shares]).epsilon,
-        DifferentialPrivacy(Relation(near, "data sets that differ by one record")).measure(joint).upper,
-        float(moved.sum(axis=2)[near].max()),
-    )
+        reports.append(Mechanism(noise.matrix[column - low]))
+    joint = reduce(product_channel, reports)
+    kept = DifferentialPrivacy(Relation(near, "data sets that differ by one record")).measure(joint).upper
+    rates = [float(share / delta) for share, delta in zip(shares, deltas, strict=True)]
+    moved = np.abs(answers[:, None, :] - answers) @ rates
+    allowed = JointQueries([float(delta) for delta in deltas], [float(share) for share in shares]).epsilon
+    words = " and ".join(names), rule, " ".join(map(str, shares))
+    return JointRow(*words, allowed, kept, float(moved[near].max()))
 
 
 def _differences(first: Sequence[int], second: Sequence[int]) -> int:
