@@ -247,6 +247,7 @@ def _numbers(rows: Sequence[TuplingRow]) -> list[PaperClaim]:
 
 def _dominates(rows: Sequence[DistributionRow], many: Sequence[DistributionRow]) -> PaperClaim:
     """Judge that dummies over restricted Laplace noise need less epsilon at the loss of each mechanism alone."""
+    place = "Abstract; experiments"
     says = (
         "At equal loss tupling over restricted Laplace noise needs less epsilon than restricted Laplace, planar "
         "Laplace and randomised response."
@@ -261,6 +262,8 @@ def _dominates(rows: Sequence[DistributionRow], many: Sequence[DistributionRow])
         for row in where(rows, source=NONE, mechanism=name)
         if row.epsilon.lower > 0 and isfinite(row.epsilon.upper)
     ]
+    if not alone:
+        return unchecked(place, says, "No mechanism without dummies needs an epsilon above 0.", quote=quote)
     few = where(rows, mechanism=TUPLED, source=MIXTURE)
     least = [[_least_epsilon(tuples, row) for row in alone] for tuples in (few, [*few, *many])]
     shares = np.array(least) / [row.epsilon.lower for row in alone]
@@ -276,7 +279,7 @@ def _dominates(rows: Sequence[DistributionRow], many: Sequence[DistributionRow])
     )
     if less[1] < len(alone):
         found += " More dummies need less, and were not tried."
-    return illustrates("Abstract; experiments", says, less[1] == len(alone), found, quote=quote)
+    return illustrates(place, says, less[1] == len(alone), found, quote=quote)
 
 
 def _least_epsilon(tuples: Sequence[DistributionRow], row: DistributionRow) -> float:

@@ -13,6 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -77,53 +78,35 @@ def run(
         raise InputError(f"{processes} processes are not positive.", f"use {argument('processes', 2)}.")
     check_pages()
     blank(1, 1)
-    if "learn" in paper.extras:
-        _check_torch(paper)
+    if "learn" in paper.extras and find_spec("torch") is None:
+        raise MissingExtraError(f"{paper.name!r}", "learn")
     tell = progress or (lambda _: None)
     parts = list(paper.parts(setting))
-    _check_names(parts)
-    with kept_parts(folder, paper.name, setting) as kept:
-        return _run(paper, parts, kept, folder, processes, command, tell)
-
-
-def _run(
-    paper: Paper,
-    parts: Sequence[StudyPart],
-    kept: KeptParts,
-    folder: Path,
-    processes: int,
-    command: str,
-    tell: Callable[[str], None],
-) -> Reproduction:
-    """Run the missing parts, and write all results."""
-    found = {part.name: made for part in parts if (made := kept.read(part)) is not None}
-    before = len(found)
-    if before:
-        tell(f"{before} of {len(parts)} parts were done before.")
-    left = [part for part in parts if part.name not in found]
-    for part, tables_made, seconds in _made(left, processes):
-        kept.write(part, tables_made, seconds)
-        found[part.name] = (tables_made, seconds)
-        tell(f"{len(found)} of {len(parts)}: {part.name}, {seconds:.1f} s")
-    # From here on everything is made from what was written.
-    _write_tables(folder, [(part, kept.read(part) or found[part.name]) for part in parts])
-    tables = RunTables(folder)
-    claims = tuple(paper.claims(tables))
-    _write(folder, CLAIMS, [columns_of(claim) for claim in claims])
-    figures = paper.figures(tables)
-    for name, figure in figures.items():
-        save_picture(figure, folder / f"{name}.svg")
-    with atomically(folder / "environment.json") as temporary:
-        temporary.write_text(json.dumps(_environment(), indent=1) + "\n", encoding="utf-8")
-    run_page(paper, folder, tuple(figures), command).save(folder / PAGE)
-    return Reproduction(paper.name, folder, claims, len(parts), before)
-
-
-def _check_names(parts: Sequence[StudyPart]) -> None:
     names = [file_name(part) for part in parts]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"two parts are named {name!r}.", "give each a name of its own.")
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"two parts are named {repeated[0]!r}.", "give each a name of its own.")
+    with kept_parts(folder, paper.name, setting) as kept:
+        found = {part.name: made for part in parts if (made := kept.read(part)) is not None}
+        before = len(found)
+        if before:
+            tell(f"{before} of {len(parts)} parts were done before.")
+        left = [part for part in parts if part.name not in found]
+        for part, tables_made, seconds in _made(left, processes):
+            kept.write(part, tables_made, seconds)
+            found[part.name] = (tables_made, seconds)
+            tell(f"{len(found)} of {len(parts)}: {part.name}, {seconds:.1f} s")
+        # From here on everything is made from what was written.
+        _write_tables(folder, [(part, kept.read(part) or found[part.name]) for part in parts])
+        tables = RunTables(folder)
+        claims = tuple(paper.claims(tables))
+        _write(folder, CLAIMS, [columns_of(claim) for claim in claims])
+        figures = paper.figures(tables)
+        for name, figure in figures.items():
+            save_picture(figure, folder / f"{name}.svg")
+        with atomically(folder / "environment.json") as temporary:
+            temporary.write_text(json.dumps(_environment(), indent=1) + "\n", encoding="utf-8")
+        run_page(paper, folder, tuple(figures), command).save(folder / PAGE)
+        return Reproduction(paper.name, folder, claims, len(parts), before)
 
 
 def _made(parts: Sequence[StudyPart], processes: int) -> Iterator[tuple[StudyPart, Made, float]]:
@@ -157,14 +140,6 @@ def _write_tables(folder: Path, done: Sequence[tuple[StudyPart, tuple[Made, floa
 def _write(folder: Path, name: str, rows: Sequence[TableRow]) -> None:
     if rows:
         write_rows(list(rows[0]), (row.values() for row in rows), folder / f"{name}.csv")
-
-
-def _check_torch(paper: Paper) -> None:
-    """Check before the work that networks can be trained."""
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(f"{paper.name!r}", "learn") from None
 
 
 def _environment() -> dict[str, object]:
