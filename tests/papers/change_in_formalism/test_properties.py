@@ -64,15 +64,18 @@ def test_a_table_with_another_word_is_not_confirmed():
 
 def test_errata_have_the_numbers_of_closed_forms():
     two = errata()
-    found = {row.erratum: (row.by_print, row.found) for row in two}
+    found = {(row.where, row.what): (row.by_print, row.found) for row in two}
     share = {epsilon: math.exp(epsilon) / (1 + math.exp(epsilon)) for epsilon in (0.5, 1.0)}
     renyi = sum(math.log(p**2 / (1 - p) + (1 - p) ** 2 / p) for p in share.values())
     expected = {
-        "P_FA twice": (1.0, 0.0),
-        "or equivalently": (math.log(1.02 / 0.98), math.inf),
-        "region": (1 - 0.81 / (2 * math.e), 2 * share[1.0] - 1),
-        "xi twice": (0.0, renyi),
-        "1 / (1 - delta)": (1 / 0.9, math.log(1.4)),
+        ("2.2.6, hypothesis testing", "P_FA"): (1.0, 0.0),
+        ("2.2.6, hypothesis testing", "the least epsilon"): (math.log(1.02 / 0.98), math.inf),
+        ("2.2.6, hypothesis testing", "the area of the possible errors"): (
+            1 - 0.81 / (2 * math.e),
+            2 * share[1.0] - 1,
+        ),
+        ("2.2.9, proposition 18, item 8", "the Renyi divergence of order 2, at most xi + 2 rho,"): (0.0, renyi),
+        ("2.2.9, proof of proposition 13", "the least epsilon at delta .1"): (1 / 0.9, math.log(1.4)),
     }
     assert set(found) == set(expected)
     for name, pair in expected.items():

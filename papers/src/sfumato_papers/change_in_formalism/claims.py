@@ -9,6 +9,7 @@ from typing import Final
 from sfumato.rounding import about, at_most, counted
 
 from ..reproduction import PaperClaim, RunTables, judged, unchecked
+from ..results import distinct, markdown_table, where
 from .properties import NO, OPEN, YES, PropertyRow
 from .published import BAND_EPSILONS, READ, BandValue, ErratumRow, PosteriorRow
 from .relations import KnownRow, RelationRow, RelationSummary, summaries
@@ -31,6 +32,7 @@ _QUOTES: Final = {
     "DP to bounded range": _RANGE,
 }
 """The words of the thesis, by relation."""
+_GENERALISED: Final = ("(epsilon, delta)-DP to AdvPr", "AdvPr to (epsilon, delta)-DP")
 _AXIOMS: Final = (
     (("PMPr", "NMPr", "MPr", "AdvPr", "ANPr"), "All variants of MPr, AdvPr, and ANPr satisfy both axioms."),
     (("InfPr",), "As a direct corollary, InfPr also satisfies both axioms."),
@@ -40,12 +42,17 @@ _AXIOMS: Final = (
 
 def claims(tables: RunTables) -> Sequence[PaperClaim]:
     """Return the claims, judged."""
-    related = summaries(tables.rows(RELATIONS, RelationRow), tables.rows(KNOWN, KnownRow))
+    related = {
+        each.relation: each
+        for each in summaries(tables.rows(RELATIONS, RelationRow), tables.rows(KNOWN, KnownRow))
+    }
+    # Two of them are the two directions of a claim of their own.
+    there, back = (related.pop(name) for name in _GENERALISED)
     properties = tables.rows(PROPERTIES, PropertyRow)
     return [
         *_figures(tables.rows(BANDS, PosteriorRow), tables.rows(EDGES, BandValue), tables.rows(FIGURE, BandValue)),
-        *(_relation(each) for each in related if each.published),
-        _generalised({each.relation: each for each in related}),
+        *(_relation(each) for each in related.values()),
+        _generalised(there, back, related["DP and AdvPr of every prior"]),
         *_properties(properties),
         *(_axioms([row for row in properties if row.definition in names], quote) for names, quote in _AXIOMS),
         *(_erratum(row) for row in tables.rows(ERRATA, ErratumRow)),
@@ -85,7 +92,7 @@ def _figures(
 
 def _apart(values: Sequence[BandValue]) -> tuple[bool, str]:
     """Return whether published values are those computed here, and by how much they differ."""
-    most = max(abs(row.difference) for row in values)
+    most = max(abs(row.computed - row.published) for row in values)
     return most <= READ, (
         f"{len(values)} published values differ from those computed here by at most {at_most(most, 2)}; the "
         f"drawing can be read to {READ:.0e}."
@@ -109,9 +116,7 @@ def _relation(found: RelationSummary) -> PaperClaim:
     return judged(found.where, found.says, not found.fails, evidence, quote=_QUOTES.get(found.relation, ""))
 
 
-def _generalised(related: dict[str, RelationSummary]) -> PaperClaim:
-    there, back = related["(epsilon, delta)-DP to AdvPr"], related["AdvPr to (epsilon, delta)-DP"]
-    at_zero = related["AdvPr of every prior to DP"]
+def _generalised(there: RelationSummary, back: RelationSummary, at_zero: RelationSummary) -> PaperClaim:
     return judged(
         f"{_TABLE}, with definition 11",
         "AdvPr generalises (epsilon, delta)-DP.",
@@ -130,8 +135,8 @@ def _generalised(related: dict[str, RelationSummary]) -> PaperClaim:
 
 def _properties(rows: Sequence[PropertyRow]) -> list[PaperClaim]:
     judged_claims = []
-    for name in dict.fromkeys(row.definition for row in rows):
-        answers = [row for row in rows if row.definition == name]
+    for name in distinct(rows, "definition"):
+        answers = where(rows, definition=name)
         stated = [row for row in answers if row.table != OPEN]
         words = ", ".join(f"{row.property} {row.table}" for row in stated)
         evidence = " ".join(_evidence(row) for row in answers)
@@ -147,7 +152,7 @@ def _properties(rows: Sequence[PropertyRow]) -> list[PaperClaim]:
 
 def _axioms(rows: Sequence[PropertyRow], quote: str) -> PaperClaim:
     axioms = [row for row in rows if row.property in ("processing", "mixtures")]
-    names = ", ".join(dict.fromkeys(row.definition for row in axioms))
+    names = ", ".join(distinct(axioms, "definition"))
     broken = [row for row in axioms if row.here != YES or row.violations]
     return judged(
         "2.2.9, proposition 16",
@@ -187,18 +192,19 @@ def _erratum(row: ErratumRow) -> PaperClaim:
 
 def relation_table(found: Sequence[RelationSummary]) -> str:
     """Return the relations in Markdown, with their violations, tightness and known channels."""
-    lines = [
+    return markdown_table(
         "| relation | violations | found / allowed: mean; most | known channel: found / allowed |",
         "|---|--:|--:|--:|",
-    ]
-    for each in found:
-        mark = "" if each.published else " *"
-        share = "fails" if each.fails else f"{about(each.mean_share.value, 3)}; {about(each.tightness, 3)}"
-        lines.append(
-            f"| **{each.relation}**{mark}: {each.says} | {each.violations} of {each.instances} | "
-            f"{share} | {_number(each.known_found, '∞')} / {_number(each.known_allowed, '∞')} |"
-        )
-    return "\n".join(lines) + "\n"
+        (
+            (
+                f"**{each.relation}**: {each.says}",
+                f"{each.violations} of {each.instances}",
+                "fails" if each.fails else f"{about(each.mean_share.value, 3)}; {about(each.tightness, 3)}",
+                f"{_number(each.known_found, '∞')} / {_number(each.known_allowed, '∞')}",
+            )
+            for each in found
+        ),
+    )
 
 
 def property_table(rows: Sequence[PropertyRow]) -> str:
@@ -206,35 +212,37 @@ def property_table(rows: Sequence[PropertyRow]) -> str:
 
     An answer in bold stands where the table of the thesis has a question mark.
     """
-    properties = list(dict.fromkeys(row.property for row in rows))
-    answers: dict[str, dict[str, str]] = {}
-    reasons: dict[str, dict[str, list[str]]] = {}
-    for row in rows:
-        answers.setdefault(row.definition, {})[row.property] = f"**{row.here}**" if row.table == OPEN else row.here
-        values = (
-            ""
+    properties, definitions = distinct(rows, "property"), distinct(rows, "definition")
+    answers = {
+        (row.definition, row.property): f"**{row.here}**" if row.table == OPEN else row.here for row in rows
+    }
+    table = markdown_table(
+        f"| definition | {' | '.join(properties)} |",
+        f"|---|{'---|' * len(properties)}",
+        ((name, *(answers[name, each] for each in properties)) for name in definitions),
+    )
+    return f"{table}\n{''.join(_reason(where(rows, why=why)) for why in distinct(rows, 'why'))}"
+
+
+def _reason(rows: Sequence[PropertyRow]) -> str:
+    """Return the properties and definitions that share a reason, with the values of counterexamples."""
+    properties: dict[str, list[str]] = {}
+    for name in distinct(rows, "property"):
+        which = ", ".join(
+            row.definition
             if row.here == YES
-            else f" (from {_number(row.before or 0.0, '∞')} to {_number(row.after or 0.0, '∞')})"
+            else f"{row.definition} (from {_number(row.before or 0.0, '∞')} to {_number(row.after or 0.0, '∞')})"
+            for row in where(rows, property=name)
         )
-        why = f"{row.here}: {row.why}"
-        reasons.setdefault(why, {}).setdefault(row.property, []).append(f"{row.definition}{values}")
-    lines = [f"| definition | {' | '.join(properties)} |", f"|---|{'---|' * len(properties)}"]
-    lines += [f"| {name} | {' | '.join(found[each] for each in properties)} |" for name, found in answers.items()]
-    lines.append("")
-    for why, by in reasons.items():
-        where: dict[str, list[str]] = {}
-        for name, definitions in by.items():
-            where.setdefault(", ".join(definitions), []).append(name)
-        about_whom = "; ".join(f"{' and '.join(names)} of {which}" for which, names in where.items())
-        lines.append(f"- {about_whom[0].upper()}{about_whom[1:]}: {why}.")
-    return "\n".join(lines) + "\n"
+        properties.setdefault(which, []).append(name)
+    words = "; ".join(f"{' and '.join(names)} of {which}" for which, names in properties.items())
+    return f"- {words[0].upper()}{words[1:]}: {rows[0].here}: {rows[0].why}.\n"
 
 
 def erratum_words(rows: Sequence[ErratumRow]) -> str:
     """Return the errata as a list."""
-    lines = [
+    return "".join(
         f"- **{row.where}.** Printed: \u201c{row.quote}\u201d. Right: {row.right} Example: for {row.instance}, "
-        f"{row.what} is {_number(row.found, '∞')}; the print gives {_number(row.by_print, '∞')}."
+        f"{row.what} is {_number(row.found, '∞')}; the print gives {_number(row.by_print, '∞')}.\n"
         for row in rows
-    ]
-    return "\n".join(lines) + "\n"
+    )

@@ -44,7 +44,7 @@ def published_figure(values: Sequence[BandValue]) -> Figure:
         )
         look = {"color": LIGHT.series[1], "markersize": 5.5, "label": "published curves"}
         ax.plot(*published, "o", **look, clip_on=False, zorder=3)
-        epsilon = "epsilon ln 3" + (f", delta {panel.delta:g}" if panel.delta else "")
+        epsilon = "epsilon ln 3" + (f", delta {panel.band.delta:g}" if panel.band.delta else "")
         ax.set_title(f"{panel.name}\n{epsilon}", fontsize=10.5)
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
         ax.grid(alpha=0.3)

@@ -21,7 +21,7 @@ from .published import (
     errata,
     posterior_rows,
 )
-from .relations import GROUPS, known, tried
+from .relations import FORMAL_RELATIONS, known, tried
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,12 +34,8 @@ _PAIRS: Final = 1000
 def _parts(setting: Setting) -> Sequence[StudyPart]:
     seeds, channels = _QUICK if setting.quick else _FULL
     parts = [StudyPart("Figures and errata", _printed)]
-    parts += [
-        StudyPart(f"relations of {group}, seed {seed}", _relations, (group, seed, channels))
-        for group in GROUPS
-        for seed in range(1, seeds + 1)
-    ]
-    parts += [StudyPart("known channels", _known)]
+    parts += [StudyPart(f"relations, seed {seed}", _relations, (seed, channels)) for seed in range(1, seeds + 1)]
+    parts.append(StudyPart("known channels", _known))
     parts += [
         StudyPart(f"properties of {entry.name}", _properties, (entry.name, min(seeds * channels, _PAIRS)))
         for entry in ENTRIES
@@ -49,21 +45,21 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
 
 def _printed() -> Made:
     return {
-        FIGURE: [{**columns_of(value), "difference": value.difference} for value in band_values()],
-        EDGES: [{**columns_of(value), "difference": value.difference} for value in edge_values()],
+        FIGURE: [columns_of(value) for value in band_values()],
+        EDGES: [columns_of(value) for value in edge_values()],
         BANDS: [columns_of(row) for row in posterior_rows()],
         REGIONS: [columns_of(row) for row in corner_rows()],
         ERRATA: [columns_of(row) for row in errata()],
     }
 
 
-def _relations(group: str, seed: int, channels: int) -> Made:
+def _relations(seed: int, channels: int) -> Made:
     some = list(cases(seed, channels))
-    return {RELATIONS: [columns_of(tried(each, seed, some)) for each in GROUPS[group]]}
+    return {RELATIONS: [columns_of(tried(each, seed, some)) for each in FORMAL_RELATIONS]}
 
 
 def _known() -> Made:
-    return {KNOWN: [columns_of(known(each)) for group in GROUPS.values() for each in group]}
+    return {KNOWN: [columns_of(known(each)) for each in FORMAL_RELATIONS]}
 
 
 def _properties(name: str, pairs: int) -> Made:

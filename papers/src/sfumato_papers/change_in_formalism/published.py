@@ -8,6 +8,7 @@ posteriors to which a prior probability of a fact can lead at epsilon = ln 3, un
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,47 +41,6 @@ _UPPER_EDGES: Final = (
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Panel(CompactRepr):
-    """A notion, and its published curves at five prior probabilities."""
-
-    name: str
-    key: str
-    lower: tuple[float, ...]
-    upper: tuple[float, ...]
-    delta: float = 0.0
-
-    @property
-    def band(self) -> Band:
-        """The notion's band, computed here."""
-        return band(self.key, EPSILON, delta=self.delta)
-
-
-PANELS: Final = (
-    Panel(
-        "Differential privacy (DP)",
-        "differential-privacy",
-        (0.0361, 0.1012, 0.2538, 0.4965, 0.7477),
-        (0.2521, 0.5033, 0.7537, 0.8988, 0.9639),
-    ),
-    Panel(
-        "Positive membership privacy (PMPr)",
-        "positive-membership",
-        NOWHERE,
-        (0.3030, 0.7508, 0.8350, 0.9158, 0.9663),
-    ),
-    Panel(
-        "Adversarial privacy (AdvPr)", "adversarial", NOWHERE, (0.3530, 0.8075, 1.0000, 1.0000, 1.0000), delta=0.05
-    ),
-    Panel(
-        "A posteriori noiseless privacy (ANPr)",
-        "aposteriori-noiseless",
-        (0.0337, 0.0842, 0.1683, 0.2492, 0.6967),
-        (0.3030, 0.7508, 0.8350, 0.9158, 0.9663),
-    ),
-)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
 class BandValue(CompactRepr):
     """One value of a figure, computed and published."""
 
@@ -90,33 +50,64 @@ class BandValue(CompactRepr):
     computed: float
     published: float
 
-    @property
-    def difference(self) -> float:
-        """By how much the two differ."""
-        return self.computed - self.published
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Panel(CompactRepr):
+    """The band of a notion, and its published curves at some prior probabilities."""
+
+    name: str
+    band: Band  # computed here
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+
+    def values(self, priors: Sequence[float]) -> Iterator[BandValue]:
+        """Yield the values of both curves."""
+        for bound in ("lower", "upper"):
+            computed = getattr(self.band, bound)(priors)
+            for prior, value, known in zip(priors, computed, getattr(self, bound), strict=True):
+                yield BandValue(self.name, bound, prior, float(value), known)
 
 
-def edge_values() -> list[BandValue]:
-    """Return the 28 edges of Figure 2.2 at one prior probability, computed and published."""
-    values = []
-    for k, (lower, upper) in enumerate(zip(_LOWER_EDGES, _UPPER_EDGES, strict=True), start=1):
-        limits, name = band("differential-privacy", k / 2), f"epsilon {k / 2:g}"
-        values.append(BandValue(name, "lower", EDGE_PRIOR, float(limits.lower(EDGE_PRIOR)), lower))
-        values.append(BandValue(name, "upper", EDGE_PRIOR, float(limits.upper(EDGE_PRIOR)), upper))
-    return values
+PANELS: Final = (
+    Panel(
+        "Differential privacy (DP)",
+        band("differential-privacy", EPSILON),
+        (0.0361, 0.1012, 0.2538, 0.4965, 0.7477),
+        (0.2521, 0.5033, 0.7537, 0.8988, 0.9639),
+    ),
+    Panel(
+        "Positive membership privacy (PMPr)",
+        band("positive-membership", EPSILON),
+        NOWHERE,
+        (0.3030, 0.7508, 0.8350, 0.9158, 0.9663),
+    ),
+    Panel(
+        "Adversarial privacy (AdvPr)",
+        band("adversarial", EPSILON, delta=0.05),
+        NOWHERE,
+        (0.3530, 0.8075, 1.0000, 1.0000, 1.0000),
+    ),
+    Panel(
+        "A posteriori noiseless privacy (ANPr)",
+        band("aposteriori-noiseless", EPSILON),
+        (0.0337, 0.0842, 0.1683, 0.2492, 0.6967),
+        (0.3030, 0.7508, 0.8350, 0.9158, 0.9663),
+    ),
+)
 
 
 def band_values() -> list[BandValue]:
     """Return the 40 values of Figure 2.8 at five prior probabilities, computed and published."""
-    return [
-        BandValue(panel.name, bound, prior, float(value), known)
-        for panel in PANELS
-        for bound, values, published in (
-            ("lower", panel.band.lower(PRIORS), panel.lower),
-            ("upper", panel.band.upper(PRIORS), panel.upper),
-        )
-        for prior, value, known in zip(PRIORS, values, published, strict=True)
-    ]
+    return [value for panel in PANELS for value in panel.values(PRIORS)]
+
+
+def edge_values() -> list[BandValue]:
+    """Return the 28 edges of Figure 2.2 at one prior probability, computed and published."""
+    values: list[BandValue] = []
+    for k, (lower, upper) in enumerate(zip(_LOWER_EDGES, _UPPER_EDGES, strict=True), start=1):
+        panel = Panel(f"epsilon {k / 2:g}", band("differential-privacy", k / 2), (lower,), (upper,))
+        values += panel.values((EDGE_PRIOR,))
+    return values
 
 
 BAND_EPSILONS: Final = (math.log(3), 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
@@ -179,7 +170,6 @@ def corner_rows() -> list[CornerRow]:
 class ErratumRow(CompactRepr):
     """A statement that is wrong as printed, and a channel that shows it."""
 
-    erratum: str
     where: str
     printed: str  # the statement, in a sentence of ours
     quote: str
@@ -200,7 +190,6 @@ def errata() -> list[ErratumRow]:
     mixture = (1 - 2 * delta) * suppressed + 2 * delta * ones
     return [
         ErratumRow(
-            "P_FA twice",
             "2.2.6, hypothesis testing",
             "The probability of a missed detection has the name of that of a false alarm, P_FA.",
             "The probability of missed detection (type II error), when the null hypothesis is false but retained, "
@@ -212,7 +201,6 @@ def errata() -> list[ErratumRow]:
             float(COIN.rows[0][:0].sum()),
         ),
         ErratumRow(
-            "or equivalently",
             "2.2.6, hypothesis testing",
             "A total error P_FA + P_MD of at least 2 / (1 + e^epsilon) for every test is equivalent to "
             "epsilon-DP.",
@@ -225,7 +213,6 @@ def errata() -> list[ErratumRow]:
             DifferentialPrivacy().measure(RARE.rows).value,
         ),
         ErratumRow(
-            "region",
             "2.2.6, hypothesis testing",
             "(epsilon, delta)-DP makes the errors of all tests the set of (a, b) with 1 - a <= e^epsilon b + "
             "delta.",
@@ -237,7 +224,6 @@ def errata() -> list[ErratumRow]:
             TestingRegion.of(COIN.rows).area,
         ),
         ErratumRow(
-            "xi twice",
             "2.2.9, proposition 18, item 8",
             "Two mechanisms of (xi1, rho1) and (xi2, rho2) compose to (xi1 + xi2, xi1 + xi2).",
             "(ξ1, ρ1)-zCoDP and (ξ2, ρ2)-zCoDP, then M1+2 is (ξ1 + ξ2, ξ1 + ξ2)-zCoDP",
@@ -248,7 +234,6 @@ def errata() -> list[ErratumRow]:
             float(Renyi(2.0)(*together)),
         ),
         ErratumRow(
-            "1 / (1 - delta)",
             "2.2.9, proof of proposition 13",
             "A mixture of two mechanisms has a least epsilon of probabilistic DP above 1 / (1 - delta).",
             "M is a convex combination of M1 and M2, but the reader can verify that it is not (1/(1−δ), δ)-ProDP",
