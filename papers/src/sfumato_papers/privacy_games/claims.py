@@ -8,9 +8,9 @@ cost can have others. The users are not the paper's, so they do not refute what 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 
@@ -53,8 +53,6 @@ _PRIVACY: Final = (
     "the maximum privacy that can be achieved by either of these mechanisms separately"
 )
 
-_Row = TypeVar("_Row", GameRow, ApartRow)
-
 
 def claims(tables: RunTables) -> Sequence[PaperClaim]:
     """Return the claims of the paper, judged."""
@@ -62,37 +60,33 @@ def claims(tables: RunTables) -> Sequence[PaperClaim]:
     coarse = max(row.gap_asked for row in rows)
     games, tight = where(rows, gap_asked=coarse), [row for row in rows if row.gap_asked < coarse]
     first, second, apart = triples(games, 1), triples(games, 2), apart_triples(tables.rows(APART, ApartRow))
-    pairs, attacks = tables.rows(PAIRS, PairRow), tables.rows(ATTACKS, AttackRow)
+    pairs = tables.rows(PAIRS, PairRow)
     return [
         *_privacy_against_epsilon(where(games, mechanism=METRIC)),
         *_costs(first),
         *_attackers(games, first),
         _informed(tables.rows(INFORMED, InformedRow)),
-        _reaches(first, second),
         *_larger_privacy([*first, *second, *apart]),
         *_larger_cost([*first, *second], apart, tables.rows(LINE, LineRow)),
         _vertices(tight),
         _far_pairs(pairs),
         _far_pairs_cost(pairs),
-        _far_guesses(attacks, DISTORTION),
-        _far_guesses(attacks, JOINT),
-        unchecked(
-            "Figure 8",
-            "The time grows with the threshold.",
-            "The published times are not available. Those of this run differ from run to run and are in tables "
-            "and figures of their own.",
-        ),
+        _far_guesses(where(tables.rows(ATTACKS, AttackRow), kind=PRUNED)),
         *_equilibrium(tables.rows(PRICES, PriceRow), tables.rows(SLOPES, SlopeRow)),
-        unchecked("Figures 2 to 8", "The plotted values and the computing times.", "They are not available."),
+        unchecked(
+            "Figures 2 to 8",
+            "The plotted values, and the computing times, which grow with the threshold of Figure 8.",
+            "They are not available.",
+        ),
     ]
 
 
-def _median(values: Iterable[float]) -> float:
-    return float(np.median(list(values)))
+def _median(values: Iterable[float]) -> str:
+    return about(float(np.median(list(values))), 3)
 
 
-def _about_median(values: Iterable[float]) -> str:
-    return about(_median(values), 3)
+def _of(holds: Collection[bool]) -> str:
+    return f"{sum(holds)} of {len(holds)}"
 
 
 def _at(row: GameRow | ApartRow) -> str:
@@ -105,83 +99,82 @@ def _privacy_against_epsilon(metric: Sequence[GameRow]) -> list[PaperClaim]:
     users = [where(ordered, user=user) for user in distinct(ordered, "user")]
     steps = [step for designs in users for step in pairwise(designs)]
     rises = sum(high.distortion_lower > low.error_best for low, high in steps)
-    falls = sum(high.error_best < low.distortion_lower for low, high in steps)
+    falls = [high.error_best < low.distortion_lower for low, high in steps]
     start, end = ([designs[at] for designs in users] for at in (0, -1))
-    medians = [_about_median(row.error_best for row in some) for some in (start, end)]
-    near, far = [row for row in end if row.error_best < _NEAR], max(end, key=lambda row: row.error_best)
+    medians = [_median(row.error_best for row in some) for some in (start, end)]
+    near, far = [row.error_best < _NEAR for row in end], max(end, key=lambda row: row.error_best)
     return [
         judged(
             "Figure 2a",
             "The error of the best attacker against metric falls as epsilon grows.",
             not rises,
-            f"From one epsilon to the next the error is proved to fall in {falls} of {len(steps)} steps, and to "
+            f"From one epsilon to the next the error is proved to fall in {_of(falls)} steps, and to "
             f"rise in {rises}. From {start[0].epsilon:g}/km to {end[0].epsilon:g}/km the median over users falls "
             f"from {medians[0]} km to {medians[1]} km.",
         ),
         unchecked(
             "Figure 2a",
             "This error falls below 1 km as epsilon grows to 0.9/km.",
-            f"At {end[0].epsilon:g}/km it is below 1 km for {len(near)} of {len(end)} users, and for user "
+            f"At {end[0].epsilon:g}/km it is below 1 km for {_of(near)} users, and for user "
             f"{far.user} {about(far.error_best, 3)} km. {_OTHERS}",
         ),
     ]
 
 
 def _costs(first: Sequence[Game]) -> list[PaperClaim]:
-    cheaper = sum(d.cost < m.cost_lower_bound for m, d, _ in first)
+    cheaper = [d.cost < m.cost_lower_bound for m, d, _ in first]
     shares = [d.cost / m.cost for m, d, _ in first]
-    equal = sum(j.cost_lower_bound <= m.cost and m.cost_lower_bound <= j.cost for m, _, j in first)
+    equal = [j.cost_lower_bound <= m.cost and m.cost_lower_bound <= j.cost for m, _, j in first]
     most = max(abs(j.cost / m.cost - 1) for m, _, j in first)
     return [
         judged(
             "Figure 2b",
             "At equal distortion privacy, distortion costs less than metric.",
-            cheaper == len(first),
-            f"It is proved to cost less in {cheaper} of {len(first)} cases: {percent(min(shares))} to "
-            f"{percent(max(shares))} of what metric costs, {percent(_median(shares))} in the median. "
+            all(cheaper),
+            f"It is proved to cost less in {_of(cheaper)} cases: {percent(min(shares))} to "
+            f"{percent(max(shares))} of what metric costs, {percent(float(np.median(shares)))} in the median. "
             "Our summary of the paper says much less, without a number.",
         ),
         follows(
             "Figure 2b",
             "In scenario 1, joint costs what metric costs.",
-            equal == len(first),
-            f"Metric has the d_m that joint is asked for. In {equal} of {len(first)} cases the two costs are "
+            all(equal),
+            f"Metric has the d_m that joint is asked for. In {_of(equal)} cases the two costs are "
             f"equal within their proved gaps; they differ by at most {at_most(most, 1)} of themselves.",
         ),
     ]
 
 
 def _attackers(games: Sequence[GameRow], first: Sequence[Game]) -> list[PaperClaim]:
-    more = sum(m.error_bayes > d.error_bayes for m, d, _ in first)
     ratios = [m.error_bayes / d.error_bayes for m, d, _ in first]
-    best = sum(row.distortion_lower <= row.error_bayes for row in games)
+    more = [ratio > 1 for ratio in ratios]
+    best = [row.distortion_lower <= row.error_bayes for row in games]
     excess = [[row.error_bayes - row.error_best for row in case] for case in first]
-    wider = sum(min(metric, joint) > distortion for metric, distortion, joint in excess)
-    gap = {
-        name: _about_median(row.error_bayes / row.error_best for row in where(games, scenario=1, mechanism=name))
+    wider = [min(metric, joint) > distortion for metric, distortion, joint in excess]
+    metric, distortion, joint = (
+        _median(row.error_bayes / row.error_best for row in where(games, scenario=1, mechanism=name))
         for name in NAMES
-    }
+    )
     return [
         judged(
             "Figure 3",
             "The error of the Bayesian attacker is larger against metric than against distortion.",
-            more == len(first),
-            f"So in {more} of {len(first)} cases: {about(min(ratios), 3)} to {about(max(ratios), 3)} times as "
-            f"large, {_about_median(ratios)} times in the median.",
+            all(more),
+            f"So in {_of(more)} cases: {about(min(ratios), 3)} to {about(max(ratios), 3)} times as "
+            f"large, {_median(ratios)} times in the median.",
         ),
         follows(
             "Figure 4",
             "The error of the best attacker is at most the Bayesian one's.",
-            best == len(games),
-            f"So in {best} of {len(games)} designs.",
+            all(best),
+            f"So in {_of(best)} designs.",
         ),
         judged(
             "Figure 4",
             "The two differ more against metric and joint than against distortion.",
-            wider == len(first),
-            f"So in {wider} of {len(first)} cases. In the median the Bayesian attacker's error is {gap[METRIC]} "
-            f"times the best one's against metric, {gap[JOINT]} against joint and {gap[DISTORTION]} against "
-            "distortion.",
+            all(wider),
+            f"So in {_of(wider)} cases. In the median the Bayesian attacker's error is {metric} times the best "
+            f"one's against metric, {joint} against joint and {distortion} against distortion.",
         ),
     ]
 
@@ -189,59 +182,46 @@ def _attackers(games: Sequence[GameRow], first: Sequence[Game]) -> list[PaperCla
 def _informed(rows: Sequence[InformedRow]) -> PaperClaim:
     by = {(row.user, row.epsilon, row.sharper, row.mechanism): row.error_informed for row in rows}
     cases = [key[:3] for key in by if key[3] == METRIC and key[2] > 0]
-    more = sum(by[*case, METRIC] > by[*case, DISTORTION] for case in cases)
-    settings = sorted({case[1:] for case in cases})
-    users = {row.user for row in rows}
-    ahead = sum(
-        _median(by[user, *setting, METRIC] for user in users if (user, *setting, METRIC) in by)
-        > _median(by[user, *setting, DISTORTION] for user in users if (user, *setting, DISTORTION) in by)
-        for setting in settings
-    )
+    more = [by[*case, METRIC] > by[*case, DISTORTION] for case in cases]
+    settings: dict[tuple[float, float], list[tuple[float, float]]] = {}
+    for case in cases:
+        settings.setdefault(case[1:], []).append((by[*case, METRIC], by[*case, DISTORTION]))
+    medians = [np.median(errors, axis=0) for errors in settings.values()]
+    ahead = [bool(metric > distortion) for metric, distortion in medians]
     share = max(case[2] for case in cases)
-    rest = {
-        name: _median(by[*case, name] / by[*case[:2], 0.0, name] for case in cases if case[2] == share)
+    metric_rest, distortion_rest = (
+        percent(
+            float(np.median([by[*case, name] / by[*case[:2], 0.0, name] for case in cases if case[2] == share]))
+        )
         for name in (METRIC, DISTORTION)
-    }
+    )
     worst = min(cases, key=lambda case: by[*case, METRIC] - by[*case, DISTORTION])
     return judged(
         "Figure 6",
         "Against attackers who know more than the design assumed, metric leaves a larger error than distortion.",
-        ahead == len(settings),
-        f"The median over users is larger against metric in {ahead} of {len(settings)} cases (epsilons and shares "
-        f"moved); the error of a single user is larger in {more} of {len(cases)} cases. Our summary of the paper "
-        f"says nothing about single users. With a share of {share:g} moved, {percent(rest[METRIC])} of the error "
-        f"is left with metric and {percent(rest[DISTORTION])} with distortion (medians). The least favourable "
+        all(ahead),
+        f"The median over users is larger against metric in {_of(ahead)} cases (epsilons and shares "
+        f"moved); the error of a single user is larger in {_of(more)} cases. Our summary of the paper "
+        f"says nothing about single users. With a share of {share:g} moved, {metric_rest} of the error "
+        f"is left with metric and {distortion_rest} with distortion (medians). The least favourable "
         f"case is user {worst[0]} at {worst[1]:g}/km with a share of {worst[2]:g}: {about(by[*worst, METRIC], 3)} "
         f"km with metric, {about(by[*worst, DISTORTION], 3)} km with distortion. {_OTHERS}",
     )
 
 
-def _reaches(first: Sequence[Game], second: Sequence[Game]) -> PaperClaim:
-    every = [*first, *second]
-    reached = [j for _, _, j in every if j.distortion_lower >= (j.distortion_asked or 0.0)]
-    m, _, j = max(second, key=lambda each: (each[2].distortion_asked or 0.0) - each[0].error_best)
-    return follows(
-        "Figure 5",
-        "In scenarios 1 and 2 joint forces the d_m that it is asked for.",
-        len(reached) == len(every),
-        f"It is proved to force d_m in {len(reached)} of {len(every)} cases. For user {_at(j)} in scenario 2 it "
-        f"forces {at_least(j.distortion_lower, 4)} km, and metric {about(m.error_best, 4)} km.",
-    )
-
-
 def _larger_privacy(every: Sequence[Game | Apart]) -> list[PaperClaim]:
-    forced = [j for _, _, j in every if j.distortion_lower >= (j.distortion_asked or 0.0)]
-    itself = [m for m, _, j in every if m.distortion_lower >= (j.distortion_asked or 0.0)]
-    above = [j for m, d, j in every if j.distortion_lower > max(m.error_best, d.error_best)]
-    apart = [(j.error_best - max(m.error_best, d.error_best), j) for m, d, j in every]
-    (low, _), (high, far) = (pick(apart, key=lambda each: each[0]) for pick in (min, max))
+    forced = [j.distortion_lower >= (j.distortion_asked or 0.0) for _, _, j in every]
+    itself = [m.distortion_lower >= (j.distortion_asked or 0.0) for m, _, j in every]
+    above = [j.distortion_lower > max(m.error_best, d.error_best) for m, d, j in every]
+    excess = [(j.error_best - max(m.error_best, d.error_best), j) for m, d, j in every]
+    (low, _), (high, far) = (pick(excess, key=lambda each: each[0]) for pick in (min, max))
     return [
         follows(
             "Abstract",
             "Some mechanism that is optimal with both guarantees forces as much error as the larger of the two.",
-            len(forced) == len(every),
-            f"Joint is proved to force d_m in {len(forced)} of {len(every)} cases, and distortion of least cost "
-            f"forces no more than d_m. In {len(itself)} cases metric forces d_m, too, and is itself optimal with "
+            all(forced),
+            f"Joint is proved to force d_m in {_of(forced)} cases, and distortion of least cost "
+            f"forces no more than d_m. In {sum(itself)} cases metric forces d_m, too, and is itself optimal with "
             "both guarantees; in the others it forces less.",
             quote=_PRIVACY,
         ),
@@ -249,8 +229,8 @@ def _larger_privacy(every: Sequence[Game | Apart]) -> list[PaperClaim]:
             "Figure 7",
             "The privacy of joint is the larger of the two privacies.",
             "Least cost does not determine the error of the attacker, and the paper's users and scenarios are not "
-            f"available. In the designs of this run joint is proved to force more than the larger in {len(above)} "
-            f"of {len(every)} cases. The difference is from {about(1000 * low, 1)} m to {about(1000 * high, 2)} m "
+            f"available. In the designs of this run joint is proved to force more than the larger in {_of(above)} "
+            f"cases. The difference is from {about(1000 * low, 1)} m to {about(1000 * high, 2)} m "
             f"(user {_at(far)}).",
         ),
     ]
@@ -258,11 +238,10 @@ def _larger_privacy(every: Sequence[Game | Apart]) -> list[PaperClaim]:
 
 def _larger_cost(games: Sequence[Game], apart: Sequence[Apart], line: Sequence[LineRow]) -> list[PaperClaim]:
     five = max(line, key=lambda row: row.joint_lower_bound / max(row.metric, row.distortion))
-    more = [each for each in apart if _costs_more(each)]
-    also = [each for each in games if _costs_more(each)]
-    first = [m for m, d, _ in apart if m.cost_lower_bound > d.cost]
-    second = [d for m, d, _ in apart if d.cost_lower_bound > m.cost]
-    ties = "; in the others the costs are equal within their gaps" if len(first) + len(second) < len(apart) else ""
+    more, also = ([j.cost_lower_bound > max(m.cost, d.cost) for m, d, j in some] for some in (apart, games))
+    first = [m.cost_lower_bound > d.cost for m, d, _ in apart]
+    second = [d.cost_lower_bound > m.cost for m, d, _ in apart]
+    ties = "; in the others the costs are equal within their gaps" if sum(first) + sum(second) < len(apart) else ""
     m, d, j = max(apart, key=lambda each: each[2].cost_lower_bound / max(each[0].cost, each[1].cost))
     return [
         judged(
@@ -278,28 +257,24 @@ def _larger_cost(games: Sequence[Game], apart: Sequence[Apart], line: Sequence[L
         unchecked(
             "Figure 7",
             "In the experiments of the paper, the cost of joint is the larger of the two costs.",
-            f"{_OTHERS} Here joint is proved to cost more than both in {len(more)} of {len(apart)} cases of "
-            f"scenario 3 and in {len(also)} of {len(games)} of scenarios 1 and 2. The most is for user {_at(j)} "
+            f"{_OTHERS} Here joint is proved to cost more than both in {_of(more)} cases of "
+            f"scenario 3 and in {_of(also)} of scenarios 1 and 2. The most is for user {_at(j)} "
             f"with d_m {about(j.distortion_asked or 0.0, 3)} km: at least {at_least(j.cost_lower_bound, 4)} "
             f"against at most {at_most(max(m.cost, d.cost), 4)}.",
         ),
         judged(
             "Figure 7",
             "In all tested experiments, the larger of the two costs is that of metric.",
-            not second,
-            f"In scenario 3 metric is proved to cost more in {len(first)} of {len(apart)} cases, and distortion "
-            f"in {len(second)}{ties}.",
+            not any(second),
+            f"In scenario 3 metric is proved to cost more in {_of(first)} cases, and distortion "
+            f"in {sum(second)}{ties}.",
         ),
     ]
 
 
-def _costs_more(each: tuple[_Row, _Row, _Row]) -> bool:
-    return each[2].cost_lower_bound > max(each[0].cost, each[1].cost)
-
-
 def _vertices(tight: Sequence[GameRow]) -> PaperClaim:
     by = {(row.user, row.epsilon, row.mechanism): row for row in tight}
-    both = [(row, by[row.user, row.epsilon, JOINT]) for row in tight if row.mechanism == METRIC]
+    both = [(row, by[row.user, row.epsilon, JOINT]) for row in where(tight, mechanism=METRIC)]
     m, j = max(both, key=lambda each: abs(each[1].error_best - each[0].error_best))
     low, high = min(m.cost_lower_bound, j.cost_lower_bound), max(m.cost, j.cost)
     return ours(
@@ -313,44 +288,42 @@ def _vertices(tight: Sequence[GameRow]) -> PaperClaim:
 
 
 def _far_pairs(pairs: Sequence[PairRow]) -> PaperClaim:
-    pruned = [row for row in pairs if row.kind == PRUNED]
-    broken = [row for row in pruned if not row.kept]
-    within = [row for row in pruned if row.epsilon_true <= row.epsilon * row.dilation]
-    corrected = [row for row in pairs if row.kind == CORRECTED]
-    repaired = [row for row in corrected if row.kept]
-    words = [
-        f"Epsilon is not proved in {len(broken)} of {len(pruned)} designs, and is at most epsilon times the "
-        f"dilation in {len(within)}. Divided by the dilation first, it is proved in {len(repaired)} of "
-        f"{len(corrected)}."
-    ]
+    pruned, corrected = where(pairs, kind=PRUNED), where(pairs, kind=CORRECTED)
+    broken = [not row.kept for row in pruned]
+    within = [row.epsilon_true <= row.epsilon * row.dilation for row in pruned]
+    repaired = [row.kept for row in corrected]
+    found = (
+        f"Epsilon is not proved in {_of(broken)} designs, and is at most epsilon times the dilation in "
+        f"{sum(within)}. Divided by the dilation first, it is proved in {_of(repaired)}."
+    )
     for joined in (True, False):
-        some = [row for row in broken if math.isfinite(row.dilation) == joined]
+        some = [row for row in where(pruned, kept=False) if math.isfinite(row.dilation) == joined]
         if some:
             row = max(some, key=lambda each: each.epsilon_true)
             graph = f"the dilation is {about(row.dilation, 5)}" if joined else "they do not connect all cells"
-            words.append(
-                f"With pairs within {row.threshold:g} km user {row.user} has epsilon "
+            found += (
+                f" With pairs within {row.threshold:g} km user {row.user} has epsilon "
                 f"{at_most(row.epsilon_true)}/km instead of {row.epsilon:g}/km: {graph}."
             )
     return ours(
         "Appendix C",
         "Without far pairs epsilon can be larger, by the dilation of the graph of near pairs at most.",
-        bool(broken) and len(within) == len(pruned) and len(repaired) == len(corrected),
-        " ".join(words),
+        any(broken) and all(within) and all(repaired),
+        found,
     )
 
 
 def _far_pairs_cost(pairs: Sequence[PairRow]) -> PaperClaim:
-    exact = {row.user: row for row in pairs if row.kind == EXACT}
-    pruned = [row for row in pairs if row.kind == PRUNED]
-    cheap = [row for row in pruned if row.cost_lower_bound <= exact[row.user].cost]
+    exact = {row.user: row for row in where(pairs, kind=EXACT)}
+    pruned = where(pairs, kind=PRUNED)
+    cheap = [row.cost_lower_bound <= exact[row.user].cost for row in pruned]
     least, most = (pick(pruned, key=lambda row: row.cost / exact[row.user].cost) for pick in (min, max))
-    rise = max(row.cost / exact[row.user].cost_lower_bound - 1 for row in pairs if row.kind == CORRECTED)
+    rise = max(row.cost / exact[row.user].cost_lower_bound - 1 for row in where(pairs, kind=CORRECTED))
     return follows(
         "Figure 8",
         "Without far pairs the cost is no more than the least one.",
-        len(cheap) == len(pruned),
-        f"So in {len(cheap)} of {len(pruned)} designs. With pairs within {least.threshold:g} km user {least.user} "
+        all(cheap),
+        f"So in {_of(cheap)} designs. With pairs within {least.threshold:g} km user {least.user} "
         f"pays at most {at_most(least.cost, 4)}, within {most.threshold:g} km user {most.user} at most "
         f"{at_most(most.cost, 4)}; with all pairs at least {at_least(exact[least.user].cost_lower_bound, 4)} and "
         f"{at_least(exact[most.user].cost_lower_bound, 4)}. With epsilon divided by the dilation the cost is at "
@@ -358,36 +331,32 @@ def _far_pairs_cost(pairs: Sequence[PairRow]) -> PaperClaim:
     )
 
 
-def _far_guesses(attacks: Sequence[AttackRow], name: str) -> PaperClaim:
-    pruned = [row for row in attacks if row.kind == PRUNED and row.mechanism == name]
-    short = [row for row in pruned if row.error_best < row.distortion_asked]
+def _far_guesses(pruned: Sequence[AttackRow]) -> PaperClaim:
+    short = [row.error_best < row.distortion_asked for row in pruned]
     row = max(pruned, key=lambda each: each.threshold or 0.0)
-    words = (
-        f"On {row.cells} cells the best attacker's error is below d_m in {len(short)} of {len(pruned)} "
+    return ours(
+        "Appendix C",
+        "Without far guesses, distortion can force less than d_m.",
+        any(short),
+        f"On {row.cells} cells the best attacker's error is below d_m in {_of(short)} "
         f"designs. With guesses within {row.threshold:g} km of the report, user {row.user} asked for "
         f"{about(row.distortion_asked, 3)} km and gets {about(row.error_best, 2)} km: reports go far away, where "
-        "no near guess is good."
+        "no near guess is good.",
     )
-    if row.epsilon is not None and row.epsilon_true is not None:
-        words += f" Epsilon is {at_most(row.epsilon_true)}/km instead of {row.epsilon:g}/km."
-    what = "Without far guesses" if name == DISTORTION else "Without far guesses and far pairs"
-    return ours("Appendix C", f"{what}, {name} can force less than d_m.", bool(short), words)
 
 
 def _equilibrium(prices: Sequence[PriceRow], slopes: Sequence[SlopeRow]) -> list[PaperClaim]:
-    binding = [row for row in slopes if row.slope_below > 0]
-    bracketed = [row for row in slopes if row.slope_below <= row.price <= row.slope_above]
-    brackets = [(row.error_lower, row.error_upper) for rows in (slopes, prices) for row in rows]
-    met = [low for low, high in brackets if low <= high]
+    binding = [row.slope_below > 0 for row in slopes]
+    bracketed = [row.slope_below <= row.price <= row.slope_above for row in slopes]
     shown = max(slopes, key=lambda row: row.price)
-    gap = max((row.error_upper - row.error_lower for row in binding), default=0.0)
-    loose = max((row.error_upper - row.error_lower for row in prices if row.mechanism == DISTORTION), default=0.0)
+    gap = max((row.error_upper - row.error_lower for row in slopes if row.slope_below > 0), default=0.0)
+    loose = max((row.error_upper - row.error_lower for row in where(prices, mechanism=DISTORTION)), default=0.0)
     return [
         follows(
             "Abstract, with (19), (21), (24)",
             "The optimal mechanism and the optimal attack are best responses to each other.",
-            len(met) == len(brackets),
-            f"Where d_m has a price ({len(binding)} of {len(slopes)} designs with a gap of 0.000001), what the "
+            all(row.error_lower <= row.error_upper for rows in (slopes, prices) for row in rows),
+            f"Where d_m has a price ({_of(binding)} designs with a gap of 0.000001), what the "
             "mechanism is proved to force and what no mechanism of its cost can force lie at most "
             f"{at_most(1000 * gap, 2)} m apart; in the distortion designs of scenarios 1 and 2, whose gap is "
             f"larger, at most {at_most(1000 * loose, 2)} m.",
@@ -396,12 +365,27 @@ def _equilibrium(prices: Sequence[PriceRow], slopes: Sequence[SlopeRow]) -> list
         ours(
             "(21), (24)",
             "The dual program has the price of d_m: it lies between the proved slopes of the least cost.",
-            len(bracketed) == len(slopes),
-            f"So in {len(bracketed)} of {len(slopes)} designs. One more metre of error for user {shown.user} "
+            all(bracketed),
+            f"So in {_of(bracketed)} designs. One more metre of error for user {shown.user} "
             f"costs {about(0.1 * shown.price, 3)} percentage points more false cells ({shown.mechanism}, from "
             f"{about(shown.distortion_asked, 3)} km).",
         ),
     ]
+
+
+def _over_users(
+    rows: Sequence[GameRow] | Sequence[InformedRow],
+    field: str,
+    columns: Sequence[tuple[str, str]],
+    cell: Callable[[list[float]], str],
+) -> Iterator[list[str]]:
+    """Yield a line for each value of a field, with a cell for each mechanism and column of its rows."""
+    for value in sorted(distinct(rows, field)):
+        cells = [
+            cell([getattr(row, column) for row in where(rows, **{field: value}, mechanism=name)])
+            for name, column in columns
+        ]
+        yield [f"{value:g}", *cells]
 
 
 def scenario_table(rows: Sequence[GameRow]) -> str:
@@ -414,18 +398,15 @@ def scenario_table(rows: Sequence[GameRow]) -> str:
         (METRIC, "error_bayes"),
         (DISTORTION, "error_bayes"),
     )
-
-    def spread(epsilon: float, name: str, field: str) -> str:
-        values = [getattr(row, field) for row in where(first, epsilon=epsilon, mechanism=name)]
-        return f"{_about_median(values)} ({about(min(values), 3)} to {about(max(values), 3)})"
-
     return markdown_table(
         "| epsilon (per km) | error of the best attacker, *metric* (km) | cost, *metric* | cost, *distortion* "
         "| error of the Bayesian attacker, *metric* (km) | the same, *distortion* (km) |",
         "|--:|---|---|---|---|---|",
-        (
-            [f"{epsilon:g}", *(spread(epsilon, *column) for column in columns)]
-            for epsilon in sorted(distinct(first, "epsilon"))
+        _over_users(
+            first,
+            "epsilon",
+            columns,
+            lambda values: f"{_median(values)} ({about(min(values), 3)} to {about(max(values), 3)})",
         ),
     )
 
@@ -439,19 +420,11 @@ def informed_table(rows: Sequence[InformedRow]) -> str:
         (DISTORTION, "error_expected"),
         (METRIC, "error_blind"),
     )
-
-    def middle(share: float, name: str, field: str) -> str:
-        users = where(rows, epsilon=_HABIT, sharper=share, mechanism=name)
-        return _about_median(getattr(row, field) for row in users)
-
     return markdown_table(
         "| share moved | *metric*, informed | *metric*, expected | *distortion*, informed "
         "| *distortion*, expected | without a report, informed |",
         "|--:|--:|--:|--:|--:|--:|",
-        (
-            [f"{share:g}", *(middle(share, *column) for column in columns)]
-            for share in sorted(distinct(where(rows, epsilon=_HABIT), "sharper"))
-        ),
+        _over_users(where(rows, epsilon=_HABIT), "sharper", columns, _median),
     )
 
 

@@ -33,7 +33,7 @@ from sfumato.geo import Grid, Projection, Visits
 from sfumato.optimal import Auto, Design, design, equilibrium
 from sfumato.proofs import distortion_below
 
-from ..reproduction import SECONDS, Made
+from ..reproduction import Made
 from ..results import TableRow, columns_of
 
 METRIC: Final = "metric"
@@ -46,7 +46,6 @@ INFORMED: Final = "privacy_games_informed"
 PRICES: Final = "prices"
 APART: Final = "apart"
 LINE: Final = "line"
-TIMES: Final = f"designs{SECONDS}"
 
 # At the most error that any mechanism can force, the distortion rows have no interior.
 _MOST: Final = 1 - 1e-3
@@ -261,12 +260,11 @@ class UserGame:
 def played(person: Person, epsilon: float, gap: float, shares: Sequence[float]) -> Made:
     """Play scenarios 1 and 2 with one user and one epsilon."""
     game = UserGame(person)
-    tables: dict[str, list[TableRow]] = {GAMES: [], INFORMED: [], PRICES: [], TIMES: []}
+    tables: dict[str, list[TableRow]] = {GAMES: [], INFORMED: [], PRICES: []}
 
     def add(scenario: int, name: str, minimum: float | None, found: Design) -> GameRow:
         row = game.row(scenario, epsilon, name, minimum, found)
         tables[GAMES].append(columns_of(row))
-        tables[TIMES].append(seconds_of(scenario, person, epsilon, name, found))
         if scenario == 1:
             tables[INFORMED] += [columns_of(each) for each in game.informed(epsilon, name, found, shares)]
         if minimum is not None:
@@ -292,16 +290,7 @@ def repeated(person: Person, epsilon: float, gap: float) -> Made:
     first = game.row(1, epsilon, METRIC, None, metric)
     minimum = game.held(first.distortion_lower)
     joint = game.design(epsilon, minimum, gap, metric)
-    return {
-        GAMES: [columns_of(first), columns_of(game.row(1, epsilon, JOINT, minimum, joint))],
-        TIMES: [seconds_of(1, person, epsilon, METRIC, metric), seconds_of(1, person, epsilon, JOINT, joint)],
-    }
-
-
-def seconds_of(scenario: int, person: Person, epsilon: float | None, name: str, found: Design) -> TableRow:
-    """Return the time of a design."""
-    row = {"scenario": scenario, "user": person.number, "epsilon": epsilon, "mechanism": name}
-    return {**row, "seconds": found.seconds}
+    return {GAMES: [columns_of(first), columns_of(game.row(1, epsilon, JOINT, minimum, joint))]}
 
 
 def triples(games: Iterable[GameRow], scenario: int) -> list[Game]:
@@ -348,25 +337,23 @@ def together(person: Person, epsilon: float, step: float, gap: float) -> Made:
     game = UserGame(person)
     metric = game.design(epsilon, None, gap)
     plain = _row(game, METRIC, epsilon, None, metric)
-    rows, times = [plain], [seconds_of(3, person, epsilon, METRIC, metric)]
-    start = metric
+    rows, start = [plain], metric
     for minimum in _distortions(game, step):
         met = plain.distortion_lower >= minimum
         if not met:
             start = game.design(epsilon, minimum, gap, start)
-            times.append(seconds_of(3, person, epsilon, JOINT, start))
         rows.append(_row(game, JOINT, epsilon, minimum, metric if met else start, met=met))
-    return {APART: [columns_of(row) for row in rows], TIMES: times}
+    return {APART: [columns_of(row) for row in rows]}
 
 
 def alone(person: Person, step: float, gap: float) -> Made:
     """Design *distortion* for each d_m of scenario 3."""
     game = UserGame(person)
-    designs = [(minimum, game.design(None, minimum, gap)) for minimum in _distortions(game, step)]
-    return {
-        APART: [columns_of(_row(game, DISTORTION, None, minimum, found)) for minimum, found in designs],
-        TIMES: [seconds_of(3, person, None, DISTORTION, found) for _, found in designs],
-    }
+    rows = [
+        _row(game, DISTORTION, None, minimum, game.design(None, minimum, gap))
+        for minimum in _distortions(game, step)
+    ]
+    return {APART: [columns_of(row) for row in rows]}
 
 
 def _row(

@@ -1,10 +1,9 @@
-"""The games as a paper to reproduce: Figures 2 to 8, prices and the attacker's equilibrium, and its claims."""
+"""The games as a paper to reproduce."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Final
 
 from ..reproduction import Equation, Paper, Setting, StudyPart
@@ -25,7 +24,7 @@ from .games import (
     together,
 )
 from .pruning import ATTACKS, PAIRS, far_guesses, far_pairs
-from .slopes import GUESSES, SLOPES, priced
+from .slopes import SLOPES, priced
 
 _SEED: Final = 1  # of the draw of users
 _GAP: Final = 1e-4
@@ -33,7 +32,6 @@ _TIGHT: Final = 1e-6
 _SHARPER: Final = (0.0, 0.2, 0.4, 0.6, 0.8)  # the shares of section 9.2
 _STEP: Final = 0.5  # of d_m in scenario 3, km
 _PRUNED: Final = 0.75  # d_m over the most that can be forced, where guesses are left out
-_BOTH: Final = 0.92  # the same, of joint
 _MIDDLE: Final = 0.6  # epsilon per km of the other parts
 
 
@@ -52,8 +50,6 @@ class _Size:
     pruned: int = 2  # users for whom rows are left out
     thresholds: tuple[float, ...] = (0.54, 0.76, 0.93, 1.5, 2.0, 3.0, 5.0)
     guessed: tuple[float, ...] = (0.54, 0.93, 1.5, 2.0, 3.0)  # thresholds of guesses
-    coarse: tuple[int, int] = (10, 8)  # shape of the maps where both are left out
-    both: tuple[float, ...] = (1.6, 2.1, 3.1)
 
 
 _QUICK: Final = _Size(
@@ -68,37 +64,23 @@ _QUICK: Final = _Size(
     pruned=1,
     thresholds=(1.0, 1.5, 2.3),
     guessed=(1.0, 2.3),
-    coarse=(6, 4),
-    both=(1.5, 2.3),
 )
 
 
 def _parts(setting: Setting) -> Sequence[StudyPart]:
     size = _QUICK if setting.quick else _Size()
-    people, coarse = (_people(setting, size, shape) for shape in (size.shape, size.coarse))
-    parts = [StudyPart("five points", five_points)]
-    for person in people:
-        parts += _of_one(person, size, first=person is people[0])
-    # Both without far pairs and far guesses: a general back-end takes that on coarser maps only.
-    for person, each in product(coarse[: size.pruned], (None, *size.both)):
-        name = f"user {person.number}, both within {each or 'any'} km"
-        parts.append(StudyPart(name, far_guesses, (person, _BOTH, each, _GAP, size.epsilons[-1])))
-    return parts
-
-
-def _people(setting: Setting, size: _Size, shape: tuple[int, int]) -> list[Person]:
-    """Return the users, whose maps are cut into cells as given."""
-    return choose(
+    people = choose(
         list(setting.data.items()),
         size.users,
-        shape=shape,
+        shape=size.shape,
         size_m=(1000 * size.size_km[0], 1000 * size.size_km[1]),
         least=size.least if setting.given else _QUICK.least,
         seed=_SEED,
     )
+    return [StudyPart("five points", five_points), *(part for person in people for part in _of_one(person, size))]
 
 
-def _of_one(person: Person, size: _Size, *, first: bool) -> Iterator[StudyPart]:
+def _of_one(person: Person, size: _Size) -> Iterator[StudyPart]:
     """Yield the parts of one user."""
     who, largest = f"user {person.number}", size.epsilons[-1]
     for epsilon in size.epsilons:
@@ -109,7 +91,7 @@ def _of_one(person: Person, size: _Size, *, first: bool) -> Iterator[StudyPart]:
     if person.number <= size.tight:
         yield StudyPart(f"{who}, repeated, epsilon {largest}", repeated, (person, largest, _TIGHT))
     if person.number <= size.priced:
-        yield StudyPart(f"{who}, prices", priced, (person, largest, _TIGHT, first))
+        yield StudyPart(f"{who}, prices", priced, (person, largest, _TIGHT))
     if person.number <= size.pruned:
         for each in (None, *size.thresholds):
             yield StudyPart(f"{who}, pairs within {each or 'any'} km", far_pairs, (person, _MIDDLE, each, _GAP))
@@ -160,14 +142,10 @@ PAPER: Final = Paper(
         Equation("(29)", "the same for each guess separately", "sf.attacks.per_guess"),
         Equation("Section 9.2", "the best attack with a sharper prior", "sf.attacks.optimal", f"{INFORMED}.csv"),
         Equation(
-            "In addition to section 9.2",
-            "the attack the design expected",
-            "sf.attacks.misinformed",
-            f"{INFORMED}.csv",
+            "Ours, on section 9.2", "an attack on the design's prior", "sf.attacks.misinformed", f"{INFORMED}.csv"
         ),
         Equation("Dual of (21), (24)", "equilibrium and prices", "sf.optimal.equilibrium", f"{PRICES}.csv"),
         Equation("Dual of (21), (24)", "prices and slopes", "sf.optimal.equilibrium", f"{SLOPES}.csv"),
-        Equation("Dual of (21), (24)", "the attacker's strategy", "sf.optimal.equilibrium", f"{GUESSES}.csv"),
         Equation("Figures 2 to 5", "scenarios 1 and 2", "sf.optimal.design", f"{GAMES}.csv"),
         Equation("Figure 6", "attackers who know more", "sf.attacks.optimal", f"{INFORMED}.csv"),
         Equation("Figure 7", "scenario 3", "sf.optimal.design", f"{APART}.csv"),
