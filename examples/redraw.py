@@ -29,7 +29,7 @@ from sfumato_papers import (
     rows_of,
 )
 from sfumato_papers.invented_city import invented_city
-from sfumato_papers.reproduction import SECONDS, RunTables
+from sfumato_papers.reproduction import RunTables
 
 
 def drawn(tables: Path) -> dict[str, Callable[[], Figure]]:
@@ -46,7 +46,7 @@ def drawn(tables: Path) -> dict[str, Callable[[], Figure]]:
         "distribution-privacy-confidence": lambda: distribution_privacy.confidence_figure(
             rows_of(tables / "distribution-privacy-confidence.csv", distribution_privacy.ConfidenceRow)
         ),
-        **{f"follow-ups-{name}": partial(_follow_up, tables, name) for name in _FOLLOW_UPS},
+        **{f"follow-ups-{name}": partial(_follow_up, tables, name) for name in follow_ups.CAPTIONS},
         "learned-swapping": lambda: _swapping(tables / "learned-swapping.csv"),
         "learned-mechanisms": lambda: _contest(tables / "learned-mechanisms.csv"),
         "repeated-releases": lambda: _repeated(tables / "repeated-releases.csv"),
@@ -54,7 +54,6 @@ def drawn(tables: Path) -> dict[str, Callable[[], Figure]]:
     }
 
 
-_FOLLOW_UPS = tuple(name for name in follow_ups.CAPTIONS if not name.endswith(SECONDS))
 _GAMES = (
     ("2a", privacy_games.error_figure),
     ("2b", privacy_games.cost_figure),

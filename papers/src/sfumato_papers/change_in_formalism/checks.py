@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -37,7 +37,6 @@ from sfumato.privacy import (
     PositiveMembershipPrivacy,
     Priors,
     SemanticPrivacy,
-    TestingRegion,
     TradeOff,
     band,
 )
@@ -229,7 +228,7 @@ def odds(case: FormalCase) -> float:
     return float(np.ptp(_logs(case), axis=0).max())
 
 
-def delta_of_errors(vertices: Callable[[FormalCase], tuple[Floats, Floats]]) -> Check:
+def delta_of_errors(vertices: Callable[[FormalCase], Iterable[Floats]]) -> Check:
     """Return the check of the least delta with 1 - a <= e**epsilon b + delta and 1 - b <= e**epsilon a + delta."""
 
     def value(case: FormalCase) -> float:
@@ -237,12 +236,6 @@ def delta_of_errors(vertices: Callable[[FormalCase], tuple[Floats, Floats]]) -> 
         return max(0.0, float(np.max(1 - a - grown * b)), float(np.max(1 - b - grown * a)))
 
     return by_hand(value, delta_of, _SLACK)
-
-
-def errors_of_tests(case: FormalCase) -> tuple[Floats, Floats]:
-    """Return both errors at the vertices of the region of all tests."""
-    a, b = TestingRegion.of(case.rows).vertices.T
-    return a, b
 
 
 def errors_on_curve(case: FormalCase) -> tuple[Floats, Floats]:

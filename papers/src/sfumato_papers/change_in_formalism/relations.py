@@ -16,6 +16,7 @@ from sfumato.privacy import (
     NegativeMembershipPrivacy,
     PositiveMembershipPrivacy,
     Pufferfish,
+    TestingRegion,
 )
 
 from ..results import columns_of, interval, where
@@ -42,7 +43,6 @@ from .checks import (
     delta_of_adversaries,
     delta_of_errors,
     equivalent,
-    errors_of_tests,
     errors_on_curve,
     every,
     exchange,
@@ -176,7 +176,7 @@ _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, F
             "DP and both errors",
             "(epsilon, delta)-DP gives every test 1 - a <= e^epsilon b + delta and 1 - b <= "
             "e^epsilon a + delta, and tests that keep both make the channel (epsilon, delta)-DP.",
-            delta_of_errors(errors_of_tests),
+            delta_of_errors(lambda case: TestingRegion.of(case.rows).vertices.T),
         ),
     ),
     "2.2.6, definition 36": (
@@ -339,5 +339,5 @@ _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, F
 }
 """By the place in the thesis: the name of a relation, what it says, its check, and a channel that attains it."""
 
-FORMAL_RELATIONS: Final = tuple(FormalRelation(where, *row) for where, rows in _STATED.items() for row in rows)
+FORMAL_RELATIONS: Final = tuple(FormalRelation(place, *row) for place, rows in _STATED.items() for row in rows)
 """The relations of the thesis, and of papers that it cites."""

@@ -28,7 +28,6 @@ def run_page(paper: Paper, folder: Path, figures: Sequence[str], command: str) -
             wide=True,
         )
         for name in figures
-        if not name.endswith(SECONDS)  # or two pages of the same study would differ
     ]
     return Page(
         paper.title,
@@ -40,7 +39,7 @@ def run_page(paper: Paper, folder: Path, figures: Sequence[str], command: str) -
             PageSection(
                 "How this was made",
                 (f"Source: {paper.source}. {paper.version}",),
-                tables=(_run(paper, tables, folder, about, command),),
+                tables=(_run(tables, folder, about, command),),
             ),
         ),
         warning=quick,
@@ -80,7 +79,7 @@ def _equations(paper: Paper) -> PageTable:
     return PageTable(f"Equations, tables and figures of {paper.called}.", head, rows)
 
 
-def _run(paper: Paper, tables: RunTables, folder: Path, about: Mapping[str, object], command: str) -> PageTable:
+def _run(tables: RunTables, folder: Path, about: Mapping[str, object], command: str) -> PageTable:
     made = json.loads((folder / "environment.json").read_text(encoding="utf-8"))
     data = about["data"]
     rows = [
@@ -92,10 +91,7 @@ def _run(paper: Paper, tables: RunTables, folder: Path, about: Mapping[str, obje
         ("Tables", ", ".join(f"{name}.csv" for name in tables.names if not name.endswith(SECONDS))),
         (
             "Times, which differ from run to run",
-            ", ".join(
-                [f"{name}.csv" for name in tables.names if name.endswith(SECONDS)]
-                + [f"{name}.svg" for name in paper.captions if name.endswith(SECONDS)]
-            ),
+            ", ".join(f"{name}.csv" for name in tables.names if name.endswith(SECONDS)),
         ),
     ]
     return PageTable("The run (run.json, environment.json).", (), tuple(row for row in rows if row))
