@@ -122,7 +122,13 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
 
 def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:
     slope = steepest(mechanism)
-    least = _no_more_than_promised(mechanism, epsilon_between_points(mechanism, slope), slope.unit)
+    least = epsilon_between_points(mechanism, slope)
+    upper = least.upper
+    for each in mechanism.guarantees:  # rounding may put the slope just above what is proved of the guarantee
+        if isinstance(each, VertexPrivacy) and each.promise.unit == slope.unit and each.epsilon > 0:
+            proof = prove_coordinate_privacy(mechanism, each)
+            upper = min(upper, proof.upper) if proof.holds else upper
+    least = Bracket(min(least.lower, upper), min(least.value, upper), upper)
     lat, lon = slope.point
     report = mechanism.observables.labels[slope.observable]
     sentence = "No epsilon is proved for points that the lattice serves."
@@ -141,16 +147,6 @@ def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:
         sentence=sentence,
         source="Andres et al., CCS 2013, definition 3.3",
     )
-
-
-def _no_more_than_promised(mechanism: Mechanism, least: Bracket, unit: str) -> Bracket:
-    """Return the bracket with the least guarantee proved here: rounding may put the slope just above it."""
-    upper = least.upper
-    for each in mechanism.guarantees:
-        if isinstance(each, VertexPrivacy) and each.promise.unit == unit and each.epsilon > 0:
-            proof = prove_coordinate_privacy(mechanism, each)
-            upper = min(upper, proof.upper) if proof.holds else upper
-    return Bracket(min(least.lower, upper), min(least.value, upper), upper)
 
 
 def _entry(

@@ -258,20 +258,19 @@ def fixed_options(notion: Notion) -> dict[str, float | str]:
 
 def _choices(kinds: Iterable[type[Notion]], inputs: AuditInputs) -> list[str]:
     """Return requests that are not ambiguous."""
-    names = []
+    usual: dict[str, tuple[float | str, ...]] = {
+        "delta": inputs.deltas or (1e-6,),
+        "epsilon": inputs.delta_at or (1.0,),
+        "order": inputs.orders or (2.0,),
+        "divergence": tuple(map(divergence_key, inputs.divergences or DIVERGENCES)),
+    }
+    names: dict[str, None] = {}
     for kind in kinds:
-        axes = [(name, _usual(name, inputs)) for name in kind.needs() if name in _OPTIONS]
-        for values in product(*(each for _, each in axes)):
-            options = dict(zip((OF if name == "divergence" else name for name, _ in axes), values, strict=True))
-            names.append(named_with(request_name(kind.description.key, kind.parameter), options))
-    return list(dict.fromkeys(names))
-
-
-def _usual(name: str, inputs: AuditInputs) -> tuple[float | str, ...]:
-    if name == "divergence":
-        return tuple(divergence_key(each) for each in inputs.divergences or DIVERGENCES)
-    usual = {"delta": inputs.deltas, "epsilon": inputs.delta_at, "order": inputs.orders}[name]
-    return usual or {"delta": (1e-6,), "epsilon": (1.0,), "order": (2.0,)}[name]
+        axes = {OF if name == "divergence" else name: usual[name] for name in kind.needs() if name in usual}
+        for values in product(*axes.values()):
+            options = dict(zip(axes, values, strict=True))
+            names[named_with(request_name(kind.description.key, kind.parameter), options)] = None
+    return list(names)
 
 
 def _each(kind: type[Notion], inputs: AuditInputs) -> Iterator[Notion]:

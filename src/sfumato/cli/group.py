@@ -15,8 +15,7 @@ from .messages import error_lines, say
 # A wrong option, missing argument or unknown command; Typer exports its subclasses only.
 _UsageError: Final[Any] = typer.BadParameter.__base__
 
-VALUES: Final = "--show-values"
-"""The option of all commands by which errors show data of rows."""
+VALUES: Final = "--show-values"  # the option of all commands by which errors show data of rows
 
 
 _COMMON: Final = (

@@ -13,8 +13,7 @@ import typer
 from ..errors import InputError, SfumatoError, Spelling, at_command_line
 from ..escaping import plain
 
-PARTIAL: Final = 3
-"""The exit code of work that was not finished, or of a requirement that is not decided."""
+PARTIAL: Final = 3  # the exit code of work that was not finished, or of a requirement that is not decided
 
 # Arguments whose option has another name.
 _RENAMED: Final[Mapping[str, str]] = {

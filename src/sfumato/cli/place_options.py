@@ -25,12 +25,8 @@ OF_FILES: Final = (
     "folder is."
 )
 
-POINTS_GAP: Final = 1e-4
-"""The gap for lattices, whose spacing costs more."""
-
-SEARCHED: Final = 200
-"""Vertices of a lattice on which a search takes about a minute on two cores."""
-
+POINTS_GAP: Final = 1e-4  # the gap for lattices, whose spacing costs more
+SEARCHED: Final = 200  # vertices of a lattice on which a search takes about a minute on two cores
 _USUAL_CELLS: Final = 108  # 12 x 9 over 8 km x 6 km: seen well on a map, and designed in seconds
 _CELLS: Final = "with --cells 20x15 (or --cell, --hexagons) places are cells"
 _RANGE: Final = re.compile(r"\s*([0-9.eE+-]+)\s*\.\.\s*([0-9.eE+-]+)\s*(.*?)\s*:\s*(\d{1,9})\s*")

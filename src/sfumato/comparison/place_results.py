@@ -178,8 +178,16 @@ class PlaceComparison(Comparison[PlaceRow]):
             if self.equal == "loss":
                 sentences.append(needed_epsilon_words(self.values[0], bound.epsilon, unit))
         sentences.append(visits_words(self.visits, self.given, self.blind_error.value, unit))
-        if slacks := self._slacks():
-            sentences.append(slack_words(slacks))
+        slacks = {
+            who: max((row.slack_m for row in self.rows if not row.problem and row.name in names), default=0.0)
+            for names, who in (
+                ((REMAPPED, RAW), "planar Laplace"),
+                ((SPLINE, HAT), "programs"),
+                *(((name,), name) for name in self.files),
+            )
+        }
+        if any(slacks.values()):
+            sentences.append(slack_words({who: slack for who, slack in slacks.items() if slack}))
         sentences += [
             border_words(row.epsilon, row.metre_factor.lower, unit)
             for row in self.rows
@@ -204,18 +212,6 @@ class PlaceComparison(Comparison[PlaceRow]):
         rows = self.valid_rows()
         several = len({row.epsilon for row in rows}) > 1
         return (_lines if self.equal == "epsilon" and several else _bars)(rows, self, NARROW if narrow else BROAD)
-
-    def _slacks(self) -> dict[str, float]:
-        """Return the largest distances by which positions are snapped, by the names of mechanisms."""
-        slacks = {
-            who: max((row.slack_m for row in self.rows if not row.problem and row.name in names), default=0.0)
-            for names, who in (
-                ((REMAPPED, RAW), "planar Laplace"),
-                ((SPLINE, HAT), "programs"),
-                *(((name,), name) for name in self.files),
-            )
-        }
-        return {who: slack for who, slack in slacks.items() if slack}
 
     def _cells(self, row: PlaceRow, *, bounded: bool) -> tuple[str, ...]:
         if row.problem:

@@ -29,17 +29,10 @@ from .place_results import CELLS, HAT, NAMES, RAW, REMAPPED, SPLINE, PlaceCompar
 from .prior_results import PriorComparison
 from .priors import compare_priors
 
-MOST_VISITS: Final = 2000
-"""Visits that a comparison is made for, at most; of more some are drawn."""
-
-SEARCHED: Final = 150
-"""Vertices of a lattice on which an epsilon is searched for: designed for in some seconds."""
-
+MOST_VISITS: Final = 2000  # visits that a comparison is made for, at most; of more some are drawn
+SEARCHED: Final = 150  # vertices of a lattice on which an epsilon is searched for: designed for in some seconds
 UNIT: Final = "km"
-
-SLOPE: Final = -0.7
-"""Of the logarithm of the loss by that of epsilon, where no other one is known."""
-
+SLOPE: Final = -0.7  # of the logarithm of the loss by that of epsilon, where no other one is known
 _SEED: Final = 0  # of the draw of visits: a study that anybody can repeat, nothing is released
 _KINDS: Final[dict[str, Kind]] = {SPLINE: "square", HAT: "triangular"}
 # Quick ones first, so that little time still gives rows; the relative time of each.

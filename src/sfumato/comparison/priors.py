@@ -6,14 +6,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isfinite
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from ..attacks import blind as without_report
 from ..attacks import optimal
-from ..core import AnyLoss, Bracket, Mechanism, Metric, MetricPrivacy, Prior, Space, units
+from ..core import AnyLoss, Bracket, Mechanism, Metric, MetricPrivacy, Prior, units
 from ..core import loss as loss_between
 from ..core.arguments import checked, random_generator
 from ..core.bracket import bisect, geometric_mean
@@ -133,7 +132,14 @@ def compare_priors(
         values = (units.parse(max_loss if max_loss is not None else 0.0, unit=costs.unit, what="the loss"),)
         check_loss(values[0], costs.unit, Bracket.exact(blind))
     for name, file in (files or {}).items():
-        _check_file(name, file, prior)
+        if not file.has_matrix:
+            raise InputError(f"{name} is noise for coordinates, which is not on cells.", "compare it for points.")
+        secrets = file.report_channel.secrets
+        if secrets != prior.space:
+            raise InputError(
+                f"{name} is for {secrets!r}, but the prior is on {prior.space!r}.",
+                "compare it on its own secrets.",
+            )
     chosen = default_families(prior, metric) if families is None else families
     if remap:
         chosen = [form for each in chosen for form in (each, each.remapped(prior, costs))]
@@ -144,16 +150,6 @@ def compare_priors(
     return PriorComparison(
         tuple(rows), equal, values, costs.unit, metric.unit, blind, hit_rate, files=tuple(files or ())
     )
-
-
-def _check_file(name: str, file: MechanismFile, prior: Prior) -> None:
-    if not file.has_matrix:
-        raise InputError(f"{name} is noise for coordinates, which is not on cells.", "compare it for points.")
-    secrets = file.report_channel.secrets
-    if secrets != prior.space:
-        raise InputError(
-            f"{name} is for {secrets!r}, but the prior is on {prior.space!r}.", "compare it on its own secrets."
-        )
 
 
 class _Made(NamedTuple):
@@ -189,13 +185,8 @@ class _Task:
             best = self._least_epsilon
         part = 1 / max(1, len(makers))
         return [
-            Contestant(
-                name,
-                _PART_OF_OPTIMUM if make is best else part,
-                partial(self._rows, make),
-                partial(self._missing, name),
-            )
-            for name, make in ((OPTIMUM, best), *makers)
+            Contestant(name, share, partial(self._rows, make), partial(self._missing, name))
+            for name, make, share in ((OPTIMUM, best, _PART_OF_OPTIMUM), *((*each, part) for each in makers))
         ]
 
     def files(self, files: Mapping[str, MechanismFile]) -> list[Contestant[PriorRow]]:
@@ -332,7 +323,7 @@ def measure(
     claimed: float = 1.0,
 ) -> PriorRow:
     """Return the row of a mechanism, with epsilon proved per unit of the metric from a claimed one."""
-    proof = prove_metric_privacy(mechanism, MetricPrivacy(claimed if isfinite(claimed) else 1.0, metric))
+    proof = prove_metric_privacy(mechanism, MetricPrivacy(claimed if math.isfinite(claimed) else 1.0, metric))
     return PriorRow(
         name,
         parameter,
@@ -433,37 +424,26 @@ def default_families(prior: Prior, metric: Metric) -> list[ParametricFamily]:
     space = prior.space
     nearest = float(metric.array[metric.array > 0].min(initial=np.inf))  # a pair that a response must protect
     mass = 0.5 * prior.probabilities + 0.5 / len(prior)
-    families = [
-        ParametricFamily("exponential", lambda e: exponential(space, metric, e), promises=True),
-        ParametricFamily("tight constraints", lambda e: tight_constraints(space, metric, e), promises=True),
-        ParametricFamily("randomised response", lambda e: randomised_response(space, e * nearest), promises=True),
-        # Its promise is twice its slope.
-        ParametricFamily(
-            "least information", lambda e: rate_distortion(prior, metric, e / 2).mechanism, promises=True
-        ),
-        ParametricFamily(  # short distances where few people are
-            "elastic",
-            lambda e: exponential(space, elastic_metric(metric, mass, required=_ELASTIC), e),
-            promises=False,
-        ),
-        ParametricFamily(
-            "restricted Laplace", lambda e: restricted_laplace(space, metric, e, REACH / e), promises=False
-        ),
+    x = np.empty((0, 0)) if space.coordinates is None else space.coordinates
+    families: list[tuple[str, Callable[[float], Mechanism], bool]] = [
+        ("exponential", lambda e: exponential(space, metric, e), True),
+        ("tight constraints", lambda e: tight_constraints(space, metric, e), True),
+        ("randomised response", lambda e: randomised_response(space, e * nearest), True),
+        ("least information", lambda e: rate_distortion(prior, metric, e / 2).mechanism, True),  # twice its slope
+        # Short distances where few people are.
+        ("elastic", lambda e: exponential(space, elastic_metric(metric, mass, required=_ELASTIC), e), False),
+        ("restricted Laplace", lambda e: restricted_laplace(space, metric, e, REACH / e), False),
     ]
     if isinstance(space, Places):
-        unit = f"/{metric.unit}"
-        families.insert(
-            0,
-            ParametricFamily("planar geometric", lambda e: planar_geometric(space, f"{e!r}{unit}"), promises=True),
-        )
 
         def gaussian(epsilon: float) -> Mechanism:  # its mean size is about that of planar Laplace, 2 / epsilon
             return PlanarGaussian(space, f"{2 / epsilon / math.sqrt(math.pi / 2)!r} {metric.unit}").mechanism()
 
-        families.append(ParametricFamily("planar Gaussian", gaussian, promises=False))
-    elif _on_a_line(space, metric):
-        families.insert(0, ParametricFamily("geometric", lambda e: geometric(space, e), promises=True))
-    return families
+        families.insert(0, ("planar geometric", lambda e: planar_geometric(space, f"{e!r}/{metric.unit}"), True))
+        families.append(("planar Gaussian", gaussian, False))
+    elif x.shape[1] == 1 and np.array_equal(np.abs(x - x.T), metric.array):  # numbers on a line
+        families.insert(0, ("geometric", lambda e: geometric(space, e), True))
+    return [ParametricFamily(*each) for each in families]
 
 
 def calibrate(
@@ -471,14 +451,9 @@ def calibrate(
 ) -> tuple[float, Mechanism]:
     """Return the parameter and the mechanism of the loosest member whose proved epsilon is at most ``epsilon``.
 
-    A family may satisfy a smaller epsilon than its parameter, and would then look worse than it is. Raises
+    A family of metric privacy may satisfy a smaller epsilon than its parameter, and would then look worse than it
+    is. Epsilon is per unit of the metric; the proved one is below it by the relative ``tolerance`` at most. Raises
     `SfumatoError` if the family has no member of that epsilon.
-
-    Args:
-        family: A family that promises metric privacy.
-        metric: The metric.
-        epsilon: Per unit of the metric.
-        tolerance: How far below it the proved epsilon may be, relatively.
     """
     promise = MetricPrivacy(epsilon, metric)
     best = family.build(epsilon)
@@ -501,10 +476,3 @@ def calibrate(
 
     most = 2 * epsilon / max(upper / epsilon, 0.5)
     return bisect(holds, fails=most, holds=epsilon, middle=geometric_mean, done=close, steps=30).holds, best
-
-
-def _on_a_line(space: Space, metric: Metric) -> bool:
-    if space.coordinates is None or space.coordinates.shape[1] != 1:
-        return False
-    x = space.coordinates[:, 0]
-    return bool(np.array_equal(np.abs(x[:, None] - x), metric.array))

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 BROAD: Final = 8.6  # inches
 NARROW: Final = 4.4  # inches, for a narrow screen
-TOP: Final = 1.25
-"""Of the loss of always the same report: what loses more leaves the figure."""
-
+TOP: Final = 1.25  # of the loss of always the same report: what loses more leaves the figure
 _PER_LINE: Final = 44  # letters of the label of the losses
 
 
@@ -121,23 +119,13 @@ class Comparison(CompactRepr, ABC, Generic[_Row]):
     def page(self, source: str) -> Page:
         """Return the page of the comparison; ``source`` names the visits or the prior."""
         title = f"Mechanisms at equal {self.equal}"
-        unfinished: tuple[str, ...] = ()
-        if not self.complete:
-            unfinished = (partial_words(timed_out=self.timed_out),)
-        return Page(
-            title,
-            (*unfinished, compared_words(source)),
-            (
-                PageSection(
-                    "Side by side",
-                    (*COLUMN_WORDS, *self.columns),
-                    tables=self.tables(source),
-                    figures=self._figures(title),
-                ),
-                PageSection("In words", self.sentences()),
-            ),
-            warning=bool(unfinished),
+        unfinished = () if self.complete else (partial_words(timed_out=self.timed_out),)
+        tables, figures = self.tables(source), self._figures(title)
+        sections = (
+            PageSection("Side by side", (*COLUMN_WORDS, *self.columns), tables=tables, figures=figures),
+            PageSection("In words", self.sentences()),
         )
+        return Page(title, (*unfinished, compared_words(source)), sections, warning=bool(unfinished))
 
     def valid_rows(self) -> list[_Row]:
         """Return the rows without a problem, or raise InputError if none of them is of a mechanism."""

@@ -45,7 +45,8 @@ class Walk(CompactRepr):
     @classmethod
     def of(cls, mechanism: Mechanism, places: Places, walk: Floats, pair: Floats) -> Walk:
         """Return a mechanism at the points of a walk and of two people, both arrays (n, 2) of degrees."""
-        along, two = (_likelihoods(mechanism, places, degrees) for degrees in (walk, pair))
+        roundings = (places.rounding(*degrees.T) for degrees in (walk, pair))
+        along, two = (np.einsum("nk,nko->no", at.shares, mechanism.matrix[at.positions]) for at in roundings)
         with np.errstate(divide="ignore", invalid="ignore"):
             factors = np.stack([two[0] / two[1], two[1] / two[0]])
         factors[np.isnan(factors)] = 1.0
@@ -125,12 +126,6 @@ def street(
         Walk.of(on_points, lattice, walk, border.points),
         lattice.spacing_m,
     )
-
-
-def _likelihoods(mechanism: Mechanism, places: Places, degrees: Floats) -> Floats:
-    """Return how likely each report is from points, array (n, reports)."""
-    rounding = places.rounding(*degrees.T)
-    return np.asarray(np.einsum("nk,nko->no", rounding.shares, mechanism.matrix[rounding.positions]))
 
 
 def street_figure(found: Street) -> Figure:

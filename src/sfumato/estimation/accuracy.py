@@ -229,7 +229,6 @@ def _margin_of(oracle: _Oracle, epsilon: float, answers: int, failure: float, co
 
 
 def _answers_for(oracle: _Oracle, epsilon: float, margin: float, failure: float) -> int:
-
     def suffices(n: float) -> bool:
         return _missed(oracle, epsilon, int(n), margin, oracle.apart) <= failure
 
@@ -249,7 +248,6 @@ def _answers_for(oracle: _Oracle, epsilon: float, margin: float, failure: float)
 
 
 def _epsilon_for(oracle: _Oracle, answers: int, margin: float, failure: float) -> float:
-
     def suffices(epsilon: float) -> bool:
         return _missed(oracle, epsilon, answers, margin, oracle.apart) <= failure
 

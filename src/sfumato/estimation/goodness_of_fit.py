@@ -19,9 +19,7 @@ from ..rounding import at_most, counted
 from .estimators import maximum_likelihood
 from .reports import Estimate, Reports
 
-RARE: Final = 1e-6
-"""Reports that fit a mechanism worse than this are taken for those of another one."""
-
+RARE: Final = 1e-6  # reports that fit a mechanism worse than this are taken for those of another one
 _LEAST: Final = 1e-300  # no smaller probability is stated
 _NEAR_M: Final = 0.01  # degrees of seven decimals move a report by 8 mm at most
 _AROUND_M: Final = 18_000_000.0  # farther from the centre the plane is not one to one

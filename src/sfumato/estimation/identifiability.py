@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import JointSpace, Mechanism, Randomizer, Space, matrix_of
+from ..core import JointSpace, Randomizer, Space, matrix_of
 from ..core.arrays import Floats, floats, readonly
 from ..errors import InputError
 from ..geo import Places
@@ -188,25 +188,21 @@ def identifiability(channels: Channels) -> Identifiability:
     if rank == n:
         least = float(least_reports(matrix, right_inverse(matrix, rounding), np.eye(n)).max())
         condition = float(values[0] / values[-1])
+    groups: dict[tuple[tuple[int, ...], ...], list[Hashable]] = {}
+    for s, label in enumerate(mechanisms[0].secrets.labels):
+        row = tuple(tuple(mechanism.weights[s].tolist()) for mechanism in mechanisms)
+        groups.setdefault(row, []).append(label)
     return Identifiability(
         secrets=mechanisms[0].secrets,
         rank=rank,
         condition=condition,
         least_reports=least,
         hidden=readonly(left[:, rank:].T.copy()),
-        twins=_twins(mechanisms),
+        twins=tuple(tuple(group) for group in groups.values() if len(group) > 1),
         rounding=rounding,
         reports=len(seen),
         seen=int(np.count_nonzero(seen)),
     )
-
-
-def _twins(mechanisms: list[Mechanism]) -> tuple[tuple[Hashable, ...], ...]:
-    groups: dict[tuple[tuple[int, ...], ...], list[Hashable]] = {}
-    for s, label in enumerate(mechanisms[0].secrets.labels):
-        row = tuple(tuple(mechanism.weights[s].tolist()) for mechanism in mechanisms)
-        groups.setdefault(row, []).append(label)
-    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def _roughly(reports: float) -> str:

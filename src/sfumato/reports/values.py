@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_VALUES: Final = 120
-"""The largest number of bars."""
-
+MOST_VALUES: Final = 120  # the largest number of bars
 _NAMED: Final = 20  # values with a name each
 _LONGEST: Final = 24  # characters of a name
 _SHORT: Final = 12  # in a title

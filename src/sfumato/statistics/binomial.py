@@ -26,10 +26,7 @@ def lower(hits: Counts, trials: Counts, failure: float) -> Floats:
     """
 
     def bound(k: Counts, n: Counts) -> Floats:
-        some = k > 0
-        bounds = np.zeros(k.shape)
-        bounds[some] = betaincinv(k[some], n[some] - k[some] + 1, failure) * (1 - _OUTWARD)
-        return bounds
+        return np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, failure) * (1 - _OUTWARD), 0.0)
 
     return _on_distinct(hits, trials, bound)
 
@@ -41,11 +38,8 @@ def upper(hits: Counts, trials: Counts, failure: float) -> Floats:
     """
 
     def bound(k: Counts, n: Counts) -> Floats:
-        some = k < n
-        bounds = np.ones(k.shape)
-        raised = betainccinv(k[some] + 1, n[some] - k[some], failure) * (1 + _OUTWARD)
-        bounds[some] = np.minimum(raised, 1.0)
-        return bounds
+        raised = betainccinv(k + 1, np.maximum(n - k, 1), failure) * (1 + _OUTWARD)
+        return np.where(k < n, np.minimum(raised, 1.0), 1.0)
 
     return _on_distinct(hits, trials, bound)
 

@@ -115,9 +115,15 @@ def dependence_test(
             "collect more outputs, or look at fewer lags (at least one).",
         )
     numeric = all(is_point(value) for value in values)
-    series = _ranks(as_points(values), strata) if numeric else _codes(values)[:, None].astype(np.float64)
+    series = as_points(values) if numeric else _codes(values)[:, None].astype(np.float64)
     rng = random_generator(seed)
     groups = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
+    if numeric:
+        ranks = np.empty(series.shape)
+        for group in groups:
+            ranked = rankdata(series[group], axis=0)
+            ranks[group] = ranked - ranked.mean(axis=0)
+        series = ranks
     agreements = np.empty((permutations + 1, lags * series.shape[1]))
     agreements[0] = _agreement(series, lags, numeric)
     for row in range(1, permutations + 1):
@@ -153,15 +159,6 @@ def _agreement(series: Floats, lags: int, numeric: bool) -> Floats:
     """Return the agreement of outputs with those each lag later, for each of their coordinates."""
     agree = np.multiply if numeric else np.equal
     return np.concatenate([agree(series[:-lag], series[lag:]).sum(axis=0) for lag in range(1, lags + 1)])
-
-
-def _ranks(points: Floats, strata: Positions) -> Floats:
-    ranks = np.empty(points.shape)
-    for stratum in np.unique(strata):
-        group = strata == stratum
-        ranked = rankdata(points[group], axis=0)
-        ranks[group] = ranked - ranked.mean(axis=0)
-    return ranks
 
 
 def _codes(labels: list[Hashable]) -> Positions:
@@ -246,19 +243,14 @@ def repetition_of(
     constant = {s: row[0] for s, row in rows if all(output == row[0] for output in row)}
     probability, against = None if constant else 1.0, ""
     if constant and mechanism is not None:
-        probability, against = _of_mechanism(constant, outputs, mechanism), "of the claimed mechanism"
+        rows_of_constant = mechanism.matrix[mechanism.secrets.positions(constant)]
+        calls = np.array([len(outputs[s]) for s in constant])
+        agree = (rows_of_constant ** calls[:, None]).sum(axis=1)
+        probability = min(1.0, len(outputs) * float(agree.min()) * (1 + 1e-9))
+        against = "of the claimed mechanism"
     elif constant and epsilon is not None:
         probability, against = _of_epsilon(constant, outputs, epsilon, metric), f"of epsilon {epsilon:g}"
     return RepetitionEstimate(min(lengths), len(space), tuple(constant.items()), probability, against)
-
-
-def _of_mechanism(
-    constant: Mapping[Hashable, Hashable], outputs: Mapping[Any, Sequence[Hashable]], mechanism: Mechanism
-) -> float:
-    rows = mechanism.matrix[mechanism.secrets.positions(constant)]
-    calls = np.array([len(outputs[s]) for s in constant])
-    agree = (rows ** calls[:, None]).sum(axis=1)
-    return min(1.0, len(outputs) * float(agree.min()) * (1 + 1e-9))
 
 
 def _of_epsilon(
@@ -441,11 +433,19 @@ class _Audit:
         return size if left >= 3 * size else left  # rather one large last look than a small one after it
 
     def begin(self, claim: float) -> None:
-        """Make the first calls, which only judge whether outputs repeat."""
+        """Make the first calls, which choose the bins, and judge nothing but whether outputs repeat."""
         outputs = self._call(dict.fromkeys(range(len(self.secrets)), _FIRST))
         labelled = {self.secrets.labels[s]: row for s, row in outputs.items()}
         self.repetition = repetition_of(labelled, epsilon=claim, metric=self.metric)
-        self._prepare([output for row in outputs.values() for output in row])
+        first = [output for row in outputs.values() for output in row]
+        if isinstance(self.bins, int):
+            self.bins = quantile_bins(first, self.bins)
+        if self.bins is None and len(set(first)) == len(first) and is_point(first[0]):
+            raise InputError(
+                f"the first {len(first)} outputs are all distinct numbers, such as {first[0]!r}.",
+                f"count them in bins: {argument('bins', 32)}",
+                python("pass bins of your own."),
+            )
         self._count(outputs)
 
     def look(self, size: int) -> None:
@@ -477,25 +477,13 @@ class _Audit:
                         self.progress(self.calls, self.epsilon_lower)
         return outputs
 
-    def _prepare(self, outputs: list[Hashable]) -> None:
-        """Choose bins by the first outputs, which judge nothing."""
-        if isinstance(self.bins, int):
-            self.bins = quantile_bins(outputs, self.bins)
-        if self.bins is None and len(set(outputs)) == len(outputs) and is_point(outputs[0]):
-            raise InputError(
-                f"the first {len(outputs)} outputs are all distinct numbers, such as {outputs[0]!r}.",
-                f"count them in bins: {argument('bins', 32)}",
-                python("pass bins of your own."),
-            )
-
     def _count(self, outputs: dict[int, list[Hashable]]) -> list[NDArray[np.int64]]:
         """Store the outputs of some secrets, and return them as columns for each secret."""
         new = [np.zeros(0, dtype=np.int64) for _ in self.secrets.labels]
         for s, row in outputs.items():
             labels = row
             if isinstance(self.bins, Bins):
-                names = self.bins.labels
-                labels = [names[each] for each in self.bins.place_any(row)]
+                labels = [self.bins.labels[each] for each in self.bins.place_any(row)]
             columns = [self.columns.setdefault(label, len(self.columns)) for label in labels]
             new[s] = np.array(columns, dtype=np.int64)
             self.seen[s] = np.concatenate([self.seen[s], new[s]])

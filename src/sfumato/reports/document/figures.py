@@ -23,9 +23,7 @@ from .page import PageFigure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MAP_MOST: Final = 2_000
-"""The most cells that maps are drawn of: three maps of them take about a megabyte."""
-
+MAP_MOST: Final = 2_000  # the most cells that maps are drawn of: three maps of them take about a megabyte
 _PANELS: Final = ("prior", "reports", "belief")
 _WIDTH, _HEIGHT, _GAP = 216, 38, 10  # of a box, and between boxes
 _BLUE, _GRID = "var(--series-1, #0072b2)", "var(--grid, #dedede)"

@@ -25,17 +25,13 @@ from .types import AttackFacts, InformationFacts, Known, Quantity, TupleFacts
 
 _ROUNDING: Final = 1e-12  # relative, of sums in floats
 _WHAT: Final = {"points": "vertex", "cells": "cell"}
-CONFIDENCE: Final = 0.99
-"""Probability that the two bounds of a simulated number hold together."""
-
+CONFIDENCE: Final = 0.99  # probability that the two bounds of a simulated number hold together
 _NEVER: Final = -1e6  # stands for the logarithm of 0: one impossible report outweighs a hundred possible ones
 _DRAWS: Final = 1000  # simulated cases
 _ENTRIES: Final = 2_400_000  # of beliefs held at once
 _FEWEST: Final = 200  # cases that are worth stating
 _TOLERANCE_M: Final = 0.01  # of the expected distance of a guess
-SEED: Final = 20260
-"""Seed of simulated cases, so that a report has the same numbers when it is written again."""
-
+SEED: Final = 20260  # seed of simulated cases, so that a report has the same numbers when it is written again
 _MOST: Final = 1 << 24  # probabilities: some seconds
 _PAIRS: Final = 1 << 22  # of points and reports at a time
 _SQUARES: Final = 8_000  # of guesses

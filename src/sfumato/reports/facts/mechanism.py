@@ -57,9 +57,7 @@ from .types import (
     SubjectFacts,
 )
 
-REPORTS: Final = (1, 10, 100)
-"""Numbers of fresh reports."""
-
+REPORTS: Final = (1, 10, 100)  # numbers of fresh reports
 _LENGTHS_M: Final = (100.0, 500.0, 1000.0)
 _KNOWN: Final = {DistanceSource.LABELS: Known.STATED, DistanceSource.UNCONFIRMED: Known.STATED}
 _STEPS: Final = (1, 2, 5, 10, 20, 50)

@@ -25,9 +25,7 @@ from .attacks import always_found, noise_seen, silent
 from .mechanism import of_numbers
 from .types import Known, NotionFacts, Quantity, RequirementFacts, RiskFacts
 
-RADIUS: Final = "1850 ft"
-"""The radius of several laws on precise locations."""
-
+RADIUS: Final = "1850 ft"  # the radius of several laws on precise locations
 _MOST: Final = 260  # secrets, or reports, up to which an audit takes half a minute at most
 _NONE: Final = (
     "The notions of the atlas were not measured, because that takes minutes for as many secrets. Run sfumato "

@@ -19,9 +19,7 @@ from ...errors import DataError, FileError, InputError
 from ...escaping import plain, shorten
 from ...geo import CREDIT, Places, Projection, Visits, world
 
-MOST_BYTES: Final = 20_000_000
-"""Largest size of an outline file."""
-
+MOST_BYTES: Final = 20_000_000  # largest size of an outline file
 _MOST_POINTS: Final = 300_000
 _MOST_SHAPES: Final = 50_000
 _DEEPEST: Final = 20  # geometries in geometries

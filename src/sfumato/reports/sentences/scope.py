@@ -45,8 +45,7 @@ PRIOR_OF_AVERAGE: Final = "The average is under the prior of the file."
 """That a report's average cost is under a prior."""
 MOST: Final = 3
 """The most sentences of one kind on the first sheet."""
-ALL: Final = "100 %"
-"""A useless limit of a share."""
+ALL: Final = "100 %"  # a useless limit of a share
 
 
 def nouns_of(subject: SubjectFacts) -> tuple[str, str]:
