@@ -85,16 +85,10 @@ def audit_figures(
     relation: Relation | None = None,
     events: Events | None = None,
 ) -> AuditFigures:
-    """Return the figures of an audit.
+    """Return the figures of an audit, with a band for the adversary's prior.
 
-    Raises `MissingExtraError` if matplotlib is not installed.
-
-    Args:
-        mechanism: A mechanism.
-        prior: The adversary's prior, which gets a band.
-        metric: A distance on the secrets.
-        relation: The pairs that must look alike; all if None.
-        events: The facts that must stay hidden; every single secret if None.
+    Without a relation all pairs must look alike, and without events every single secret must stay hidden. Raises
+    `MissingExtraError` if matplotlib is not installed.
     """
     bands = [] if metric is None or relation is not None else two_secrets_bands(mechanism, metric)[:2]
     if not bands or prior is None:  # among all secrets of a map some are so far apart that it excludes nothing
@@ -171,12 +165,8 @@ def trade_off_figure(
     """Return the trade-off function: the least missed detections of any test at each rate of false alarms.
 
     Next to it are the line of a mechanism that reveals nothing and, for a single curve, the Gaussian curve of its
-    mu. Raises `MissingExtraError` if matplotlib is not installed.
-
-    Args:
-        mechanism: A mechanism.
-        relation: The pairs that must look alike; all if None.
-        metric: A distance on the secrets, for extra curves of near pairs.
+    mu. A metric on the secrets adds curves of near pairs. Raises `MissingExtraError` if matplotlib is not
+    installed.
     """
     figure, ax = one_panel()
     ax.plot([0, 1], [1, 0], color=GREY, linestyle=":", label="a report reveals nothing (1 - a)")
@@ -217,13 +207,9 @@ def two_secrets_bands(mechanism: Mechanism, metric: Metric) -> list[Band]:
 
 
 def bands_figure(bands: Sequence[Band], columns: int = 2) -> Figure:
-    """Return a panel per band: the posteriors to which each prior probability can lead.
+    """Return a panel per band, in columns: the posteriors to which each prior probability can lead.
 
     Raises `InputError` if there is no band. Raises `MissingExtraError` if matplotlib is not installed.
-
-    Args:
-        bands: At least one band.
-        columns: How many panels stand side by side.
     """
     if not bands:
         raise InputError("no band was given.", "pass those of sfumato.privacy.band or attained_band.")
@@ -232,14 +218,14 @@ def bands_figure(bands: Sequence[Band], columns: int = 2) -> Figure:
     axes = figure.subplots(rows, min(columns, len(bands)), squeeze=False)
     prior = np.linspace(0, 1, _POINTS)
     for ax, band in zip(axes.flat, bands, strict=False):
-        ax.fill_between(prior, band.lower(prior), band.upper(prior), color=BLUE, alpha=0.2, linewidth=0)
-        ax.plot(prior, band.upper(prior), color=BLUE, linewidth=1.6)
-        ax.plot(prior, band.lower(prior), color=BLUE, linewidth=1.6)
+        lower, upper = band.lower(prior), band.upper(prior)
+        ax.fill_between(prior, lower, upper, color=BLUE, alpha=0.2, linewidth=0)
+        ax.plot(prior, upper, color=BLUE, linewidth=1.6)
+        ax.plot(prior, lower, color=BLUE, linewidth=1.6)
         ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
-        inner = slice(1, -1)
-        if np.allclose(band.upper(prior), prior, atol=1e-9) and np.allclose(band.lower(prior), prior, atol=1e-9):
+        if np.allclose(upper, prior, atol=1e-9) and np.allclose(lower, prior, atol=1e-9):
             say_instead(ax, "As far as a figure shows,\na report changes nothing here.")
-        elif (band.upper(prior)[inner] >= 1 - 1e-9).all() and (band.lower(prior)[inner] <= 1e-9).all():
+        elif (upper[1:-1] >= 1 - 1e-9).all() and (lower[1:-1] <= 1e-9).all():
             say_instead(ax, "As far as a figure shows,\na report may lead to any belief.")
         ax.set_title(outside(band.title), fontsize=10)
         ax.set_xlabel("probability of the fact before the report")

@@ -78,7 +78,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     done = [point for point in points if point.design is not None]
     if not done:
         raise InputError("no point of the sweep has a design.", "see why each failed, and ask for less.")
-    erring = any(_differ(point, unit) for point in done)
+    erring = any(p.loss_unit != unit or abs(p.distortion - p.loss) > _NEAR * abs(p.loss) for p in done)
     known = [point for point in done if isfinite(point.hit_rate)]  # noise has no vertex to find
     hitting = 2 * len(known) > len(done) and (not erring or any(map(_hits_differ, known)))
     label, unit = outside(_label(done[0])), outside(unit)
@@ -148,11 +148,6 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
 
 def _is_noise(point: Point) -> bool:
     return point.design is not None and not point.design.has_program
-
-
-def _differ(point: Point, unit: str) -> bool:
-    """Return whether the attacker's error differs from the loss."""
-    return point.loss_unit != unit or abs(point.distortion - point.loss) > _NEAR * abs(point.loss)
 
 
 def _hits_differ(point: Point) -> bool:

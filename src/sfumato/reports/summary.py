@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any, Final
 
 import numpy as np
@@ -89,14 +90,9 @@ def summarise(
 ) -> Summary:
     """Return a design in words.
 
-    Args:
-        design: The design.
-        ground: The metric of cost and errors, where it is not the loss.
-        source: The source of the prior, in a few words.
-        visits: The visits of a prior on places: cost and errors are then also stated from the true point.
-        held_out: Visits that the design has not seen, for a second loss.
-        remarks: Sentences on how it was made.
-        of: The noun for the visits.
+    ``ground`` is the metric of cost and errors, where it is not the loss, and ``source`` names that of the prior.
+    With the visits of a prior on places, called ``of``, cost and errors are also stated from the true point.
+    Visits held out, which the design has not seen, have a second loss. Remarks are on how the design was made.
     """
     facts = of_design(design, ground, visits, held_out)
     subject = facts.subject
@@ -162,10 +158,7 @@ def audit_summary(held: MechanismFile, facts: Overview) -> Summary:
     sections = (
         Section("Guarantee", tuple(guarantees)),
         Section("Linear constraints", tuple(map(constraint_item, facts.constraints))),
-        Section(
-            "Where it is tight",
-            tuple(witness_words(each.pair, each.report, holds=each.holds) for each in facts.witnesses),
-        ),
+        Section("Where it is tight", tuple(starmap(witness_words, facts.witnesses))),
         Section("Cost", tuple(filter(None, costs))),
         Section("Attack", _attacks(facts)),
         Section("Not checked", tuple(f"{note[0].upper()}{note[1:]}." for note in held.stated)),
@@ -176,12 +169,9 @@ def audit_summary(held: MechanismFile, facts: Overview) -> Summary:
 def summarise_noise(
     held: MechanismFile, certificate: NoiseCertificate | None = None, *, places: str = ""
 ) -> Summary:
-    """Return noise for coordinates in words.
+    """Return the noise of a file in words, with a certificate its loss and the attacker's error on some places.
 
-    Args:
-        held: The file of the noise.
-        certificate: Its loss and the attacker's error on some places.
-        places: These places in a few words, ``"4,237 visits in paris.csv"``; by default the source of the table.
+    The places are named in a few words, ``"4,237 visits in paris.csv"``; by default the source of the table.
     """
     facts = of_noise(held, certificate)
     (promise,), subject = facts.promises, facts.subject
@@ -278,14 +268,8 @@ def best_section(bound: CoordinateBound, loss: float) -> Section:
     Raises `InputError` if no mechanism with the guarantee can have this loss.
     """
     stated = amount_at_most(loss, bound.loss_unit)
-    return Section(
-        "The best conceivable",
-        (
-            f"On the places that the bound is for it loses at most {stated} on average.",
-            bound.sentence,
-            bound.compared(loss),
-        ),
-    )
+    own = f"On the places that the bound is for it loses at most {stated} on average."
+    return Section("The best conceivable", (own, bound.sentence, bound.compared(loss)))
 
 
 def extremes(guarantee: Guarantee) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -21,10 +21,6 @@ from ..theme import LIGHT, as_svg, blank
 from .figures import MAP_MOST, side_by_side
 from .layout import file_section
 from .page import Page, PageFigure, PageSection, PageTable
-
-if TYPE_CHECKING:
-    pass
-
 
 _LARGEST: Final = 15  # rows in sight
 _MOST: Final = 1_000  # rows of a page

@@ -46,26 +46,26 @@ def map_figures(
     held: MechanismFile, outline: Outline | None = None, visits: Visits | None = None
 ) -> tuple[PageFigure, ...]:
     """Return maps, or bars of values, of the prior, the reports from one place and an attacker's belief."""
-    try:
-        maps = _maps(held, outline, visits)
-        bars = _bars(held) if not maps else ()
-    except MissingExtraError:
-        return ()
-    if bars:
-        caption = (
-            "The prior (how common each value is), the reports from one value, and the belief after one report of "
-            "an attacker who knows the prior. Filled bars hold 50 %, with the paler ones 90 %."
-        )
-        return (side_by_side(bars, [f"Bars of the {name}" for name in _PANELS], caption),)
-    if not maps:
-        return ()
+    kind = "Maps"
     caption = (
         "The prior (how likely each place is), the reports from the marked true place, and the belief after one "
         "report of an attacker who knows the prior. The smooth lines hold at least 50 % and 90 %."
     )
     if not held.has_matrix:
         caption += " The noise is shown on the cells of the file's prior."
-    return (side_by_side(maps, [f"Maps of the {name}" for name in _PANELS], caption),)
+    try:
+        drawn = _maps(held, outline, visits)
+        if held.has_matrix and held.prior is not None and not isinstance(held.report_channel.secrets, Places):
+            kind = "Bars"
+            caption = (
+                "The prior (how common each value is), the reports from one value, and the belief after one "
+                "report of an attacker who knows the prior. Filled bars hold 50 %, with the paler ones 90 %."
+            )
+            few = max(held.report_channel.shape) <= MOST_VALUES
+            drawn = values_panels(held.report_channel, held.prior) if few else ()
+    except MissingExtraError:
+        return ()
+    return (side_by_side(drawn, [f"{kind} of the {name}" for name in _PANELS], caption),) if drawn else ()
 
 
 def side_by_side(figures: Sequence[Figure], titles: Sequence[str], caption: str) -> PageFigure:
@@ -114,14 +114,6 @@ def frontier_figures(facts: ReportFacts) -> tuple[PageFigure, ...]:
         caption += " The least loss of such designs lies on the upright line."
     svg = as_svg(figure, title="The design among others", description=caption)
     return (PageFigure(f'<div style="max-width: 34rem">{svg}</div>', caption),)
-
-
-def _bars(held: MechanismFile) -> tuple[Figure, ...]:
-    if not held.has_matrix or held.prior is None or isinstance(held.report_channel.secrets, Places):
-        return ()
-    if max(held.report_channel.shape) > MOST_VALUES:
-        return ()
-    return values_panels(held.report_channel, held.prior)
 
 
 def _maps(held: MechanismFile, outline: Outline | None, visits: Visits | None) -> tuple[Figure, ...]:

@@ -72,7 +72,10 @@ def _sections(facts: ReportFacts, maps: Sequence[PageFigure], required: tuple[st
     yield PageSection("What attackers find", sentences, tables=(table,) if attacks else ())
     answers = PageTable(_REVIEWED, (), tuple(words.review_words(facts).items()))
     yield PageSection("What reviewers ask", tables=(answers,))
-    yield replace(_frontier(facts), appendix=True)
+    title = "What more or less privacy would cost"
+    others = (PageTable(*words.frontier_table(facts)),) if facts.frontier else ()
+    drawn = frontier_figures(facts)
+    yield PageSection(title, words.frontier_words(facts), tables=others, figures=drawn, appendix=True)
     yield replace(notion_sections(facts.notions, facts.notes, _LITERATE), appendix=True)
     yield replace(file_section(facts.file, facts.remarks), appendix=True)
 
@@ -147,14 +150,6 @@ def _costs(facts: ReportFacts) -> tuple[str, ...]:
     optimum = words.optimum_words(facts.cost, facts.subject, *counts, ", by the prior and the loss of the file")
     proof = "The file holds the numbers that prove this. They were verified when this report was written."
     return (*sentences, optimum, proof)
-
-
-def _frontier(facts: ReportFacts) -> PageSection:
-    title, sentences = "What more or less privacy would cost", words.frontier_words(facts)
-    if not facts.frontier:
-        return PageSection(title, sentences)
-    table = PageTable(*words.frontier_table(facts))
-    return PageSection(title, sentences, tables=(table,), figures=frontier_figures(facts))
 
 
 def file_section(file: FileFacts, remarks: Sequence[str] = ()) -> PageSection:

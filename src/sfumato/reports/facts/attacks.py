@@ -64,17 +64,26 @@ def information_of(mechanism: Mechanism, prior: Prior) -> InformationFacts:
 def attacks_of(held: MechanismFile, visits: Visits | None, known: Known) -> tuple[tuple[AttackFacts, ...], str]:
     """Return the success of attackers, and the key of the reason why several reports are not simulated."""
     if not held.has_matrix:
-        return _of_noise(held, visits)
+        noise = noise_seen(held.noise, visits)
+        if visits is None or noise == "unsaid":
+            return (), "unsaid"
+        attack = true_place(held.noise, visits, unit="m")
+        if isinstance(noise, str):
+            return point_attacks(attack), noise
+        return (*point_attacks(attack, noise.misinformed()), *map(noise.repeated, REPORTS[1:])), ""
     mechanism, prior = held.report_channel, held.prior
     places = mechanism.secrets
     if visits is not None and isinstance(places, Places):
         return _of_points(mechanism, places, visits, known)
     if prior is None:
         return (), "prior"
-    metric = _ground(mechanism)
+    if isinstance(places, Lattice):  # distances of vertices are not those of the points that are rounded to them
+        return _of_secrets(mechanism, prior, None), "visits"
+    if isinstance(places, Places):
+        metric: Metric | None = places.metric("euclidean", unit="km")
+    else:
+        metric = places.metric("absolute") if of_numbers(places) else None
     listed = _of_secrets(mechanism, prior, metric)
-    if isinstance(places, Lattice):
-        return listed, "visits"
     distance, unit = (None, "") if metric is None else (metric.array, metric.unit)
     what, shares = _what(mechanism), prior.probabilities
     many = repeated_attacks(mechanism.matrix, shares, REPORTS[1:], what, unit, distance=distance)
@@ -121,16 +130,6 @@ def visits_in(held: MechanismFile) -> Visits | None:
     if not held.has_matrix:
         return None
     return next((each.visits for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
-
-
-def _of_noise(held: MechanismFile, visits: Visits | None) -> tuple[tuple[AttackFacts, ...], str]:
-    seen = noise_seen(held.noise, visits)
-    if visits is None or seen == "unsaid":
-        return (), "unsaid"
-    attack = true_place(held.noise, visits, unit="m")
-    if isinstance(seen, str):
-        return point_attacks(attack), seen
-    return (*point_attacks(attack, seen.misinformed()), *map(seen.repeated, REPORTS[1:])), ""
 
 
 def point_attacks(
@@ -195,16 +194,6 @@ def _of_points(
 
 def _what(mechanism: Mechanism) -> str:
     return _WHAT.get(kind_of(mechanism.secrets), "value")
-
-
-def _ground(mechanism: Mechanism) -> Metric | None:
-    """Return the distance of attackers' errors; None where secrets have none."""
-    space = mechanism.secrets
-    if isinstance(space, Lattice):
-        return None  # distances of vertices are not those of the points that are rounded to them
-    if isinstance(space, Places):
-        return space.metric("euclidean", unit="km")
-    return space.metric("absolute") if of_numbers(space) else None
 
 
 def repeated_attacks(

@@ -296,9 +296,7 @@ def _served(places: Places) -> tuple[tuple[float, ...], tuple[float, ...]]:
 def _box(projection: Projection, low: Floats, high: Floats) -> tuple[float, ...]:
     corners = np.array([(x, y) for x in (low[0], high[0]) for y in (low[1], high[1])])
     degrees = projection.inverse(corners)
-    south, west = degrees.min(axis=0)
-    north, east = degrees.max(axis=0)
-    return (float(south), float(west), float(north), float(east))
+    return tuple(map(float, (*degrees.min(axis=0), *degrees.max(axis=0))))
 
 
 def cost_of(held: MechanismFile, visits: Visits | None, *, proved: bool) -> CostFacts:

@@ -84,19 +84,8 @@ def notions_of(result: Audit) -> tuple[NotionFacts, ...]:
             Known.ESTIMATED if seen else Known.PROVED,
             1 - each.failure if each.failure else None,
         )
-        facts.append(
-            NotionFacts(
-                each.key,
-                plain(each.title),
-                each.parameter,
-                number,
-                each.standing,
-                plain(each.amount()),
-                plain(each.sentence),
-                plain(each.witness),
-                plain(each.source),
-            )
-        )
+        texts = map(plain, (each.amount(), each.sentence, each.witness, each.source))
+        facts.append(NotionFacts(each.key, plain(each.title), each.parameter, number, each.standing, *texts))
     return tuple(facts)
 
 

@@ -46,7 +46,7 @@ def draw_outline(ax: Axes, outline: Outline, projection: Projection) -> None:
     fills = {"land": LIGHT.land, "water": LIGHT.water}
     lines = {"shore": (LIGHT.muted, 0.7, 0.3), "river": (LIGHT.water, 2.2, 0.4), "border": (LIGHT.muted, 0.7, 0.5)}
     for shape in outline.shapes:
-        path = _path([_km(ring, projection) for ring in shape.rings])
+        path = _path(shape.rings, projection)
         if shape.kind in fills:
             ax.add_patch(PathPatch(path, facecolor=fills[shape.kind], edgecolor="none", zorder=0.2))
         if shape.kind in lines:
@@ -55,20 +55,15 @@ def draw_outline(ax: Axes, outline: Outline, projection: Projection) -> None:
             ax.add_patch(line)
         elif shape.edge:
             for colour, width, alpha in ((ON_MAP[1], 1.3, 0.3), (ON_MAP[0], 0.6, 0.75)):
-                ax.add_patch(
-                    PathPatch(path, fill=False, edgecolor=colour, linewidth=width, alpha=alpha, zorder=2.1)
-                )
+                line = PathPatch(path, fill=False, edgecolor=colour, linewidth=width, alpha=alpha, zorder=2.1)
+                ax.add_patch(line)
 
 
 def draw_contours(ax: Axes, points: Floats, weights: Floats, width: float, label: str) -> None:
     """Draw smooth contours inside which 25, 50, 75 and 90 % of weighted points lie, and the bar of their colours.
 
-    Args:
-        ax: A map in kilometres, with its limits.
-        points: Kilometres east and north, array (n, 2).
-        weights: Their weights, array (n,), at least 0 and not all 0.
-        width: By which each point is blurred, kilometres.
-        label: Of the bar.
+    The map, with its limits, the points, array (n, 2), east and north, and the width by which each is blurred are
+    in kilometres. Weights, array (n,), are at least 0 and not all 0.
     """
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
@@ -100,9 +95,8 @@ def draw_contours(ax: Axes, points: Floats, weights: Floats, width: float, label
         level = levels[_SHARES.index(share)]
         if heights.max() > level:
             ax.contour(x, y, heights.T, [level], linestyles=form, **look)
-        ax.plot(
-            np.nan, np.nan, color=LIGHT.ink, linewidth=1.2, linestyle=form, label=f"{100 * share:g} % are inside"
-        )
+        text = f"{100 * share:g} % are inside"
+        ax.plot(np.nan, np.nan, color=LIGHT.ink, linewidth=1.2, linestyle=form, label=text)
     edges = [0.0, *(100 * share for share in _SHARES[::-1])]
     scale = ListedColormap(colours[::-1]), BoundaryNorm(edges, len(levels))
     colour_bar(*scale, ax, label, ticks=edges)
@@ -142,15 +136,11 @@ def draw_names(ax: Axes, names: Sequence[Name], projection: Projection, width_in
         )
 
 
-def _km(degrees: Floats, projection: Projection) -> Floats:
-    found: Floats = projection.forward(degrees[:, 0], degrees[:, 1]) / 1000
-    return found[np.isfinite(found).all(axis=1)]
-
-
-def _path(rings: Iterable[Floats]) -> Path:
+def _path(rings: Iterable[Floats], projection: Projection) -> Path:
     from matplotlib.path import Path
 
-    lines = [ring for ring in rings if len(ring)]
+    every = (projection.forward(*ring.T) / 1000 for ring in rings)
+    lines = [line for km in every if len(line := km[np.isfinite(km).all(axis=1)])]
     codes = [np.r_[Path.MOVETO, np.full(len(ring) - 1, Path.LINETO)] for ring in lines]
     return Path(np.concatenate(lines), np.concatenate(codes)) if lines else Path(np.empty((0, 2)))
 

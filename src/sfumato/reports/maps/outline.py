@@ -84,11 +84,8 @@ def outline(path: str | os.PathLike[str]) -> Outline:
 
     Polygons are land, with their borders, unless a property such as ``natural`` or ``kind`` calls them water. A
     property ``name`` of a polygon or a point is its name. Nothing else of the file is kept. Raises `FileError` if
-    the file cannot be read or is too large. Raises `DataError` if it is not GeoJSON, is not in degrees, or holds
-    nothing to draw.
-
-    Args:
-        path: The file, of at most 20 MB.
+    the file cannot be read or is larger than 20 MB. Raises `DataError` if it is not GeoJSON, is not in degrees, or
+    holds nothing to draw.
     """
     return outline_of(_read(Path(path)), Path(path).name)
 
@@ -298,8 +295,7 @@ def world_outline(places: Places) -> Outline | None:
     shores = [(line,) for line in held.shores]
     for kind, parts in (("land", held.land), ("shore", shores), ("water", held.water)):
         shapes += [Shape(kind, part, edge=False) for part in parts]
-    shapes += [Shape("river", (line,)) for line in held.rivers] + [
-        Shape("border", (line,)) for line in held.borders
-    ]
+    for kind, lines in (("river", held.rivers), ("border", held.borders)):
+        shapes += [Shape(kind, (line,)) for line in lines]
     names = tuple(Name(plain(town.name), town.lat, town.lon, 0) for town in held.towns[:_MOST_TOWNS])
     return Outline(tuple(shapes), names, CREDIT)

@@ -123,14 +123,9 @@ def _error(error: Quantity, baseline: str, what: str, subject: SubjectFacts) -> 
         counting = _COUNTING.get(subject.kind, way_words(subject))
     if error.least <= 0:
         return f"no error is proved{counting} ({baseline})."
-    return f"average error {_between(error)}{counting} ({baseline})."
-
-
-def _between(number: Quantity) -> str:
-    low, high = least_amount(number.least, number.unit), most_amount(number.most, number.unit)
-    if number.lower is not None and number.upper is not None and low != high:
-        return f"between {low} and {high}"
-    return f"at least {low}"
+    low, high = least_amount(error.least, error.unit), most_amount(error.most, error.unit)
+    two = error.lower is not None and error.upper is not None and low != high
+    return f"average error {f'between {low} and {high}' if two else f'at least {low}'}{counting} ({baseline})."
 
 
 def _repeated(attack: AttackFacts, subject: SubjectFacts) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ...audits import Outcome
@@ -353,7 +353,7 @@ def no_guarantee_words(*, constraints: bool) -> str:
     return f"The file guarantees {'no privacy' if constraints else 'nothing, so nothing was proved'}."
 
 
-def witness_words(pair: tuple[str, str], report: str, *, holds: bool) -> str:
+def witness_words(pair: tuple[str, str], report: str, holds: bool) -> str:
     """Return the pair and the report at which a guarantee is tightest, or violated most."""
     how = "comes closest to the bound" if holds else "breaks the guarantee most"
     return f"The pair {pair[0]} and {pair[1]} {how}, at the report {report}."
@@ -419,26 +419,22 @@ def _guaranteed(
         stated = any(each.distances == DistanceSource.LABELS.value for each in promises)
         by = ", for the distances that the file states" if stated else ""
         return (f"{_of_this_file(total, total)} verified when this report was written{by}.",)
-    return tuple(_unproved(promises, several, empty))
-
-
-def _unproved(promises: Sequence[PromiseFacts], several: str, empty: int) -> Iterator[str]:
-    """Yield which guarantees are not proved, proved only for unconfirmed distances, or about no pair."""
-    total, stated = len(promises), sum(each.for_stated for each in promises)
-    broken = total - stated - empty - sum(each.holds for each in promises)
+    only_stated, sentences = sum(each.for_stated for each in promises), []
+    broken = total - only_stated - empty - sum(each.holds for each in promises)
     if broken:
         what = "the guarantee" if broken == total == 1 else f"{broken} of {counted(total, 'guarantee')}"
-        yield f"NOT PROVED: {what} of this file. Do not rely on what is not proved."
-    if stated:
-        yield (
-            f"{_of_this_file(stated, total)} proved for distances that the file states. Nothing confirms these "
-            "distances: do not rely on them."
+        sentences.append(f"NOT PROVED: {what} of this file. Do not rely on what is not proved.")
+    if only_stated:
+        sentences.append(
+            f"{_of_this_file(only_stated, total)} proved for distances that the file states. Nothing confirms "
+            "these distances: do not rely on them."
         )
     if empty:
-        yield (
+        sentences.append(
             f"{empty} of {counted(total, 'guarantee')} of this file {'is' if empty == 1 else 'are'} about no two "
             f"{several} at all: it counts all of them as infinitely far apart."
         )
+    return tuple(sentences)
 
 
 def _of_this_file(count: int, total: int) -> str:

@@ -136,7 +136,22 @@ def subject_words(subject: SubjectFacts) -> tuple[str, ...]:
     ]
     if subject.region:
         sentences.append(region_words(subject))
-    return (*sentences, *_never(subject))
+    if subject.impossible and subject.secrets:
+        of = f"the {subject.secrets:,} {nouns_of(subject)[1]}"
+        if subject.kind == "points":
+            sentences.append(
+                f"A position is first rounded at random to one of {subject.secrets:,} lattice points."
+            )
+            of = "these"
+        sentences.append(
+            f"The prior (how common each of {of} is) gives {subject.impossible:,} of them no probability."
+        )
+    if subject.unused:
+        listed = counted(subject.reports, "answer" if not subject.region else "place")
+        sentences.append(
+            f"Of the {listed}, {subject.unused:,} {'is' if subject.unused == 1 else 'are'} never reported."
+        )
+    return tuple(sentences)
 
 
 def region_words(subject: SubjectFacts) -> str:
@@ -169,26 +184,6 @@ def _what(subject: SubjectFacts) -> str:
         f"This mechanism takes the true {one}, one of {counted(subject.secrets, one, several)}{between}, and "
         f"reports an answer drawn at random from {counted(subject.reports, 'answer')}."
     )
-
-
-def _never(subject: SubjectFacts) -> tuple[str, ...]:
-    sentences = []
-    if subject.impossible and subject.secrets:
-        of = f"the {subject.secrets:,} {nouns_of(subject)[1]}"
-        if subject.kind == "points":
-            sentences.append(
-                f"A position is first rounded at random to one of {subject.secrets:,} lattice points."
-            )
-            of = "these"
-        sentences.append(
-            f"The prior (how common each of {of} is) gives {subject.impossible:,} of them no probability."
-        )
-    if subject.unused:
-        listed = counted(subject.reports, "answer" if not subject.region else "place")
-        sentences.append(
-            f"Of the {listed}, {subject.unused:,} {'is' if subject.unused == 1 else 'are'} never reported."
-        )
-    return tuple(sentences)
 
 
 def _degrees(value: float, positive: str, negative: str) -> str:

@@ -106,13 +106,8 @@ def save_picture(figure: Figure, path: str | os.PathLike[str], theme: Theme = LI
     """Write a figure as PNG, SVG or PDF, by the ending of its name; whole or not at all.
 
     The same figure makes the same bytes with the same version of matplotlib: no file holds a date. Text in SVG and
-    PDF stays text, which can be searched and read aloud. Raises `InputError` if the name has another ending.
-    Raises `FileError` if the file cannot be written.
-
-    Args:
-        figure: A figure of this package.
-        path: The file, which ends in .png, .svg or .pdf.
-        theme: `LIGHT` or `DARK`.
+    PDF stays text, which can be searched and read aloud. The theme is `LIGHT` or `DARK`. Raises `InputError` if
+    the name has another ending. Raises `FileError` if the file cannot be written.
     """
     suffix = check_suffix(path)
     with atomically(path) as temporary, temporary.open("wb") as file:
