@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from ..geo import Visits
     from ..ledgers import Blur, Ledger
     from ..mechanisms.planar import Coarsening
-    from ..reports.document import OtherDesigns, ProvedPromises, Required
+    from ..reports.document import OtherDesigns, ProvedPromises
+    from ..reports.facts import Required
     from ..reports.maps import Outline
     from .options import SolverOptions
 
@@ -241,7 +242,7 @@ def among_others(seconds: float, doing: str) -> Iterator[OtherDesigns]:
 
 def read_required(require: Iterable[str] | None) -> Required:
     """Return the requirements of ``--require``."""
-    from ..reports.document import read_requirements
+    from ..reports.facts import read_requirements
 
     with option("--require"):
         return read_requirements(require or ())

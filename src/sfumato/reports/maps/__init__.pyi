@@ -1,0 +1,16 @@
+from .drawing import bar_length as bar_length
+from .drawing import draw_contours as draw_contours
+from .drawing import draw_credit as draw_credit
+from .drawing import draw_names as draw_names
+from .drawing import draw_outline as draw_outline
+from .drawing import north_arrow as north_arrow
+from .drawing import often_cells as often_cells
+from .drawing import scale_bar as scale_bar
+from .outline import Name as Name
+from .outline import Outline as Outline
+from .outline import Shape as Shape
+from .outline import check_there as check_there
+from .outline import most_visited as most_visited
+from .outline import outline as outline
+from .outline import outline_of as outline_of
+from .outline import world_outline as world_outline

@@ -1,0 +1,14 @@
+from .figures import as_svg as as_svg
+from .figures import blank as blank
+from .figures import check_suffix as check_suffix
+from .figures import colour_bar as colour_bar
+from .figures import inline_svg as inline_svg
+from .figures import one_panel as one_panel
+from .figures import save_picture as save_picture
+from .figures import say_instead as say_instead
+from .figures import share_scale as share_scale
+from .figures import style_sheet as style_sheet
+from .palette import DARK as DARK
+from .palette import LIGHT as LIGHT
+from .palette import ON_MAP as ON_MAP
+from .palette import Theme as Theme
