@@ -13,7 +13,7 @@ import pytest
 
 import sfumato as sf
 import sfumato.cli.screen
-from sfumato.cli.progress import StopOnInterrupt, line_of, working
+from sfumato.cli.messages import StopOnInterrupt, line_of, working
 from sfumato.cli.screen import Screen
 from sfumato.optimal import Progress
 

@@ -36,12 +36,17 @@ def finish(
     ``violated``: a claim about a function is refuted, or a guarantee of tuples is not proved.
     ``stated``: distances are only the file's own.
     """
+    from ..reports.sentences import requirement_words
+
     _print(audit)
     verdicts = [requirement.hold_against(audit, stated=stated) for requirement in asked]
     if output is not None:
         _write(audit, verdicts, output, file, proved)
+    for each in verdicts:
+        say(requirement_words(each.requirement.text, each.outcome, each.reason))
     promised = 1 if violated else 0 if proved is None else exit_code(proved.worst)
-    raise typer.Exit(max(_print_verdicts(verdicts), promised, key=_SEVERITY.index))
+    codes = [promised, *(exit_code(each.outcome) for each in verdicts)]
+    raise typer.Exit(max(codes, key=_SEVERITY.index))
 
 
 def _print(audit: Audit) -> None:
@@ -57,14 +62,6 @@ def _print(audit: Audit) -> None:
             console.print(f"- {notion_words(notion)}")
     for note in audit.notes:
         console.print(note)
-
-
-def _print_verdicts(verdicts: list[Verdict]) -> int:
-    from ..reports.sentences import requirement_words
-
-    for verdict in verdicts:
-        say(requirement_words(verdict.requirement.text, verdict.outcome, verdict.reason))
-    return max((exit_code(verdict.outcome) for verdict in verdicts), default=0, key=_SEVERITY.index)
 
 
 def _write(

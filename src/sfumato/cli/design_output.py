@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -13,9 +14,8 @@ import typer
 
 from .._system import atomically, owner_only
 from ..errors import InputError
-from .messages import PARTIAL, say
+from .messages import PARTIAL, say, working
 from .outputs import draw
-from .progress import working
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -105,13 +105,8 @@ def _write_program(design: Design, output: DesignOutput) -> None:
             remarks=remarks,
             of=data.of,
         )
-    code = _publish_places(
-        file,
-        _with_bound(summary, design, output),
-        output,
-        lambda: maps(mechanism, prior, site.distances, outline=output.outline, visits=data.visits),
-        remarks,
-    )
+    drawn = partial(maps, mechanism, prior, site.distances, outline=output.outline, visits=data.visits)
+    code = _publish_places(file, _with_bound(summary, design, output), output, drawn, remarks)
     if not design.finished:
         if design.status is Status.INACCURATE:
             say(f"Hint: {_advice(design, output.options.solver)}.", err=True)
@@ -121,7 +116,6 @@ def _write_program(design: Design, output: DesignOutput) -> None:
 
 
 def _write_noise(design: Design, output: DesignOutput) -> None:
-
     from ..files import MechanismFile, save
     from ..reports import Section, noise_maps, summarise_noise
     from ..reports.sentences import stopped_words, unfinished_words
@@ -148,17 +142,10 @@ def _write_noise(design: Design, output: DesignOutput) -> None:
             spread = coarse_of(file, spread=True).mechanism
         estimates = _estimates(spread, file.prior)
         sections += [Section("Estimates", tuple(estimates))] if estimates else []
-    code = _publish_places(
-        file,
-        _with_bound(
-            replace(summary, sections=tuple(sections), brief=(*doubts, *summary.brief, *unseen, *short)),
-            design,
-            output,
-        ),
-        output,
-        None if file.prior is None else lambda: noise_maps(file, outline=output.outline, visits=data.visits),
-        [*doubts, *remarks, *site.search, *reasons],
-    )
+    summary = replace(summary, sections=tuple(sections), brief=(*doubts, *summary.brief, *unseen, *short))
+    drawn = None if file.prior is None else partial(noise_maps, file, outline=output.outline, visits=data.visits)
+    remarks = [*doubts, *remarks, *site.search, *reasons]
+    code = _publish_places(file, _with_bound(summary, design, output), output, drawn, remarks)
     if code or not design.finished:
         raise typer.Exit(code or PARTIAL)
 
@@ -198,8 +185,8 @@ def _publish_places(
 ) -> int:
     """Write and print the report, the maps and the report to sign of a file; return the exit code."""
     data, target = output.data, output.target
-    found = output.site.search  # the epsilon that an outcome needs
-    _print_report(replace(summary, brief=(*summary.brief, *found)), target, verbose=output.options.verbose)
+    brief = (*summary.brief, *output.site.search)  # with the epsilon that an outcome needs
+    _print_report(replace(summary, brief=brief), target, verbose=output.options.verbose)
     figures = [] if maps is None else draw(maps, output.picture, "maps were", dark=output.options.dark)
     _print_files(target, figures, output.reporting)
     return output.reporting.write(
@@ -222,12 +209,8 @@ def _print_report(summary: Summary, target: Path, *, verbose: bool) -> None:
 
 def _print_files(target: Path, figures: Sequence[Path], reporting: Reporting) -> None:
     say(f"Written: {', '.join(map(str, [target, target.with_suffix('.md'), *figures]))}")
-    page = (
-        ""
-        if reporting.path is not None
-        else f" For a page to sign, add --report {target.with_suffix('.html').name}."
-    )
-    say(f"Next: sfumato audit {shlex.quote(str(target))}.{page}")
+    page = f" For a page to sign, add --report {target.with_suffix('.html').name}."
+    say(f"Next: sfumato audit {shlex.quote(str(target))}.{page if reporting.path is None else ''}")
 
 
 def _with_bound(summary: Summary, design: Design, output: DesignOutput) -> Summary:

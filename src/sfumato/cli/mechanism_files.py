@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import InputError, argument
-from .messages import PARTIAL, option, say
+from .messages import PARTIAL, StopOnInterrupt, option, say, working
 from .outputs import check_ending
-from .progress import StopOnInterrupt, working
 
 if TYPE_CHECKING:
     from ..audits import Outcome

@@ -1,17 +1,26 @@
-"""Messages to the user: lines, notes and warnings, and errors whose hints name options instead of arguments."""
+"""Messages to the user, live progress lines, and a first Ctrl-C that stops with the best answer."""
 
 from __future__ import annotations
 
+import math
+import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
 from ..errors import InputError, SfumatoError, Spelling, at_command_line
 from ..escaping import plain
+
+if TYPE_CHECKING:
+    from ..optimal import Progress
+    from ..releases import RowsDone
+
 
 PARTIAL: Final = 3  # the exit code of work that was not finished, or of a requirement that is not decided
 
@@ -73,3 +82,74 @@ def _quoted(value: str) -> str:
     if pair := re.fullmatch(r"\((\d+), (\d+)\)", value):  # columns and rows
         return f"{pair[1]}x{pair[2]}"
     return shlex.quote(value) if " " in value else value
+
+
+class StopOnInterrupt:
+    """The first Ctrl-C asks the work to stop with its best answer; the second ends it."""
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._before: Any = None
+
+    def __call__(self) -> bool:
+        """Return whether a stop was asked for."""
+        return self.requested
+
+    def __enter__(self) -> StopOnInterrupt:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _ask(self, *_: object) -> None:
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+        os.write(2, b"\nStopping with the best answer so far. A second Ctrl-C ends at once.\n")
+
+
+@contextmanager
+def working(text: str) -> Iterator[Callable[[str], None]]:
+    """Show a live line with the elapsed seconds on the error stream; yield the function that changes its text."""
+    from .screen import Screen
+
+    with Screen(stderr=True).status(text) as status:
+        yield status.update
+
+
+@contextmanager
+def progress_line(unit: str) -> Iterator[Callable[[Progress], None]]:
+    """Show a live line of a design's progress, in the unit of its value."""
+    with working("Preparing the problem (Ctrl-C stops with the best answer so far)") as update:
+        yield lambda progress: update(line_of(progress, unit))
+
+
+def line_of(progress: Progress, unit: str) -> str:
+    """Return a design's progress in words, in the unit of its value."""
+    from ..rounding import amount, gap_at_most
+
+    where = f"Step {progress.step}"
+    if progress.coarse:
+        return f"Simpler problem of {progress.coarse:,} places, to see where to begin: step {progress.step}"
+    if not math.isfinite(progress.value):
+        return f"{where}: no value and no bound yet"
+    value = f"value {amount(progress.value, unit)}"
+    if not math.isfinite(progress.bound):
+        return f"{where}: {value}, no bound yet"
+    return f"{where}: {value}, bound {amount(progress.bound, unit)}, gap {gap_at_most(progress.gap)}"
+
+
+@contextmanager
+def rows_line() -> Iterator[Callable[[RowsDone], None]]:
+    """Show a live line of a release's progress."""
+    with working("Drawing reports (after Ctrl-C go on with --resume)") as update:
+
+        def report(done: RowsDone) -> None:
+            share = "" if not done.total else f" of {done.total:,}"
+            left = "" if done.seconds_left is None else f", {done.seconds_left:,.0f} s left"
+            update(f"{done.rows:,}{share} rows, {done.rate:,.0f} a second{left}")
+
+        yield report

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._system import atomically, check_writable
 from ..errors import FileError, InputError, MissingExtraError
-from .messages import error_lines, say
-from .progress import working
+from .messages import error_lines, say, working
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

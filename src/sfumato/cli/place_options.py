@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..errors import InputError
-from .messages import option, say
+from .messages import option, say, working
 from .options import PlaceOptions, VisitsOptions
-from .progress import working
 
 if TYPE_CHECKING:
     from ..core import Asked, CoordinatePrivacy, Loss, Metric, MetricPrivacy, Prior

@@ -122,9 +122,21 @@ def print_table(
         console.print(Text(plain(title), style="italic"))
     widths = column_widths(headings, rows, text, console.width)
     if widths is None:
-        _stacked(console, headings, rows)
+        for row in rows:
+            first, *others = row
+            console.print(Text(f"{headings[0]}: {first}" if headings[0] else first, style="bold"))
+            for heading, cell in zip(headings[1:], others, strict=True):
+                if cell:
+                    console.print(Padding(Text(f"{heading}: {cell}" if heading else cell), (0, 0, 0, 2)))
     else:
-        _side_by_side(console, headings, rows, text, widths)
+        look: Any = {"box": box.SIMPLE_HEAD, "show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
+        table = Table(show_header=any(headings), **look)
+        for k, (heading, width) in enumerate(zip(headings, widths, strict=True)):
+            side: Any = "left" if k in text else "right"
+            table.add_column(Text(heading), justify=side, width=width, overflow="fold")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
     console.print()
 
 
@@ -140,7 +152,9 @@ def column_widths(
         longest = max(map(cell_len, heading.split()), default=0)
         least.append(max(longest, words if k in text else whole, 1))
         most.append(max(cell_len(heading), whole, 1))
-        easy.append(max(least[k], min(most[k], _WORDS) if k in text else _two_lines(heading)))
+        words_of = heading.split()
+        halves = (max(len(" ".join(words_of[:j])), len(" ".join(words_of[j:]))) for j in range(len(words_of) + 1))
+        easy.append(max(least[k], min(most[k], _WORDS) if k in text else min(halves)))  # a heading on two lines
     room = width - _GAP * (len(headings) - 1)
     if sum(least) > room:
         return None
@@ -153,35 +167,3 @@ def column_widths(
         while sum(most) > room and (wide := [k for k in range(len(most)) if most[k] > floors[k]]):
             most[max(wide, key=lambda k: most[k])] -= 1
     return most
-
-
-def _two_lines(heading: str) -> int:
-    """Return the width at which a heading needs no more than two lines."""
-    words = heading.split()
-    return min(max(len(" ".join(words[:k])), len(" ".join(words[k:]))) for k in range(len(words) + 1))
-
-
-def _side_by_side(
-    console: Console,
-    headings: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    text: Sequence[int],
-    widths: Sequence[int],
-) -> None:
-    table = Table(
-        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_header=any(headings)
-    )
-    for k, (heading, width) in enumerate(zip(headings, widths, strict=True)):
-        table.add_column(Text(heading), justify="left" if k in text else "right", width=width, overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
-
-
-def _stacked(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    for row in rows:
-        first, *others = row
-        console.print(Text(f"{headings[0]}: {first}" if headings[0] else first, style="bold"))
-        for heading, cell in zip(headings[1:], others, strict=True):
-            if cell:
-                console.print(Padding(Text(f"{heading}: {cell}" if heading else cell), (0, 0, 0, 2)))

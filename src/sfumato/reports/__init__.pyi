@@ -4,7 +4,7 @@ from .audit_figures import bands_figure as bands_figure
 from .audit_figures import epsilon_by_distance_figure as epsilon_by_distance_figure
 from .audit_figures import profile_figure as profile_figure
 from .audit_figures import trade_off_figure as trade_off_figure
-from .document import report as report
+from .document.report import report as report
 from .frontier import frontier as frontier
 from .frontier import save_rows as save_rows
 from .picture import noise_maps as noise_maps

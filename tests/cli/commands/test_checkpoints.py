@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.cli import progress
+from sfumato.cli import messages
 
 OPTIONS = ("--spacing", "1 km", "--method", "table", "--no-picture")
 
@@ -12,15 +12,15 @@ OPTIONS = ("--spacing", "1 km", "--method", "table", "--no-picture")
 @pytest.mark.slow
 def test_a_design_goes_on_from_its_folder(run, visits_file, monkeypatch):
     steps = []
-    line_of = progress.line_of
+    line_of = messages.line_of
 
     def counted(line, unit):
         steps.append(line.step)
         return line_of(line, unit)
 
-    monkeypatch.setattr(progress, "line_of", counted)
+    monkeypatch.setattr(messages, "line_of", counted)
     with monkeypatch.context() as patch:
-        patch.setattr(progress.StopOnInterrupt, "__call__", lambda _: len(steps) >= 3)
+        patch.setattr(messages.StopOnInterrupt, "__call__", lambda _: len(steps) >= 3)
         stopped = run("design", visits_file, *OPTIONS, "--checkpoints", "kept", "-o", "a.sfm")
     assert stopped.code == 3, stopped.err
     assert any(Path("kept").iterdir())

@@ -15,9 +15,9 @@ import sfumato as sf
 FAST = ("--cells", "4x3", "--verbose")
 WAITING = """
 import sys
-from sfumato.cli import main, progress
+from sfumato.cli import main, messages
 
-line_of = progress.line_of
+line_of = messages.line_of
 
 def wait_at_third_step(line, unit):
     if line.step == 3:
@@ -25,7 +25,7 @@ def wait_at_third_step(line, unit):
         sys.stdin.readline()
     return line_of(line, unit)
 
-progress.line_of = wait_at_third_step
+messages.line_of = wait_at_third_step
 main()
 """
 """The command line, whose solve stands still at its third step until a line is read."""

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 import sfumato as sf
-from sfumato.cli.progress import rows_line
+from sfumato.cli.messages import rows_line
 from sfumato.releases import RowsDone, prepare
 
 COIN = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])

@@ -10,9 +10,9 @@ from typer import Option
 
 from ...errors import InputError
 from ..messages import option as named
+from ..messages import working
 from ..options import People, SfmFile, SkipDamaged, User, VisitsOptions
 from ..place_options import optional_visits
-from ..progress import working
 
 
 def command(

@@ -11,10 +11,9 @@ import typer
 
 from ...errors import InputError
 from ..audit_knowledge import TableKnowledge, family_from, mechanism_from
-from ..messages import say
+from ..messages import say, working
 from ..options import Dark, options_of
 from ..outputs import check_outputs
-from ..progress import working
 
 if TYPE_CHECKING:
     from ...audits import Audit, AuditPlan, Request

@@ -179,15 +179,11 @@ def _function(name: str, *, numbers: bool) -> Callable[[Any], Hashable]:
 def _module(name: str) -> Any:
     try:
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"the module {name!r} cannot be imported ({error}).",
-            "check its name, and run the command in its folder.",
-        ) from error
     except (Exception, SystemExit) as error:
-        raise InputError(
-            f"the module {name!r} cannot be imported ({_problem(error)}).", "make it importable in Python first."
-        ) from error
+        why, hint = _problem(error), "make it importable in Python first."
+        if isinstance(error, ModuleNotFoundError):
+            why, hint = str(error), "check its name, and run the command in its folder."
+        raise InputError(f"the module {name!r} cannot be imported ({why}).", hint) from error
 
 
 def _report(report: Any, name: str, secret: Any, *, numbers: bool) -> Hashable:
@@ -197,7 +193,6 @@ def _report(report: Any, name: str, secret: Any, *, numbers: bool) -> Hashable:
     returned = f"{name} returned {_value_and_type(report)} for the secret {secret!r}"
     try:
         label = as_label(report)
-        hash(label)
     except (TypeError, ValueError):
         raise InputError(
             f"{returned}, which is not a report.", "let it return text, a number or a tuple."

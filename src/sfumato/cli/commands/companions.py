@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...errors import InputError, MissingCompanionError
-from ..messages import say
+from ..messages import say, working
 from ..options import KeyFile, VisitsOptions, options_of
 from ..outputs import check_folder
-from ..progress import working
 from .ledger import open_ledger
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import typer
 from ...errors import InputError
 from ..design_output import DesignOutput, PriorData, check_bound_time, write_places
 from ..mechanism_files import Reporting
-from ..messages import PARTIAL, option, say
+from ..messages import PARTIAL, StopOnInterrupt, option, progress_line, say, working
 from ..options import DEFAULT_EPSILON, DesignOptions, SolverOptions, options_of
 from ..outputs import check_ending, check_outputs, picture_of
 from ..place_options import (
@@ -28,7 +28,6 @@ from ..place_options import (
     visits_of,
     wants_cells,
 )
-from ..progress import StopOnInterrupt, progress_line, working
 
 if TYPE_CHECKING:
     from ...core import Asked, DistortionPrivacy, Prior
@@ -263,16 +262,13 @@ def _say_how_long(places: int, time_limit: float) -> None:
     seconds = seconds_for_points(places)
     if seconds > _SOON_S:
         least = min(seconds, time_limit)
+        time = f"{math.ceil(least / 10) * 10:,} seconds" if least < 90 else f"{math.ceil(least / 60):,} minutes"
         say(
             f"Note: the attacker may guess any point, so a few programs with {places:,} places are solved in "
-            f"turn: about {_duration(least)} on an idle machine. When --time-limit ends, the best proved "
-            "mechanism is written.",
+            f"turn: about {time} on an idle machine. When --time-limit ends, the best proved mechanism is "
+            "written.",
             err=True,
         )
-
-
-def _duration(seconds: float) -> str:
-    return f"{math.ceil(seconds / 10) * 10:,} seconds" if seconds < 90 else f"{math.ceil(seconds / 60):,} minutes"
 
 
 def say_forecast(

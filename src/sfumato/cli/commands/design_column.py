@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from fractions import Fraction
 from math import prod
@@ -19,11 +20,10 @@ from ...errors import DataError, InputError, row_value
 from ...escaping import plain, unseen
 from ..design_output import write_column
 from ..mechanism_files import Reporting, file_name
-from ..messages import PARTIAL, option, say
+from ..messages import PARTIAL, StopOnInterrupt, option, progress_line, say
 from ..options import ColumnOptions, options_of
 from ..outputs import check_drawable, check_ending, check_folder, check_outputs, picture_of
 from ..place_options import promise_of
-from ..progress import StopOnInterrupt, progress_line
 from .design import solver_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def command(options: ColumnOptions) -> None:
     if joint:
         secrets = [joint_of(secrets)]
     elif len(columns) > 1:
-        parts = [_part(epsilon, share) for share in _shares(split, len(columns))]
+        parts = _parts(epsilon, split or "even", len(columns))
     reporting.check_radii(secrets[0].space)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,12 @@ def command(options: ColumnOptions) -> None:
             result, f"{source} ({column.labels})", target, remarks=remarks, reporting=reporting, options=options
         )
     if len(columns) > 1:
-        _print_next_steps(columns, folder or targets[0], epsilon, joint=joint)
+        if joint:
+            say(f"The {len(columns)} columns of a person are one secret, with one epsilon of {epsilon}.")
+        else:
+            say(f"Together the {len(columns)} columns of one person spend at most epsilon {epsilon}.")
+        named, files = " ".join(f"--column {shlex.quote(each)}" for each in columns), str(folder or targets[0])
+        say(f"Release them in one run: sfumato release {shlex.quote(files)} TABLE OUTPUT {named}")
     if not finished:
         raise typer.Exit(PARTIAL)
 
@@ -127,16 +132,6 @@ def _targets(output: Path | None, columns: Sequence[str], *, joint: bool) -> tup
         )
     check_folder(folder)
     return [folder / file_name(each) for each in columns], folder
-
-
-def _print_next_steps(columns: Sequence[str], written: Path, epsilon: str, *, joint: bool) -> None:
-    """Print the guarantee of several columns together, and the command that releases them."""
-    if joint:
-        say(f"The {len(columns)} columns of a person are one secret, with one epsilon of {epsilon}.")
-    else:
-        say(f"Together the {len(columns)} columns of one person spend at most epsilon {epsilon}.")
-    named = " ".join(f"--column {shlex.quote(each)}" for each in columns)
-    say(f"Release them in one run: sfumato release {shlex.quote(str(written))} TABLE OUTPUT {named}")
 
 
 def promise_for(column: Column, epsilon: str | float) -> MetricPrivacy:
@@ -174,32 +169,27 @@ def _loss(column: Column, kind: str) -> Metric:
     )
 
 
-def _shares(split: str | None, count: int) -> list[Fraction]:
-    if split is None or split == "even":
-        return [Fraction(1, count)] * count
-    try:
-        shares = [Fraction(part.strip()) for part in split.split(",")]
-    except (ValueError, ZeroDivisionError):
-        shares = []
+def _parts(epsilon: str, split: str, count: int) -> list[float]:
+    """Return the epsilon of each column, rounded down."""
+    from ...rounding import float_below
+
+    shares = [Fraction(1, count)] * count if split == "even" else []
+    if not shares:
+        with suppress(ValueError, ZeroDivisionError):
+            shares = [Fraction(part.strip()) for part in split.split(",")]
     if len(shares) != count or min(shares) <= 0 or sum(shares) != 1:
         raise InputError(
             f"--split {split!r} does not divide epsilon among {count} columns.",
             f"write {count} shares with sum 1, such as {','.join(['1/' + str(count)] * count)}",
             "use even, or joint for one joint space.",
         )
-    return shares
-
-
-def _part(epsilon: str, share: Fraction) -> float:
-    from ...rounding import float_below
-
     try:
         whole = Fraction(epsilon.strip())
     except (ValueError, ZeroDivisionError):
         raise InputError(
             f"--epsilon {epsilon} cannot be divided among columns.", "write a pure number: --epsilon 1."
         ) from None
-    return float_below(whole * share)
+    return [float_below(whole * share) for share in shares]
 
 
 def _remarks(mechanism: Mechanism, guarantee: MetricPrivacy, loss: str) -> list[str]:
@@ -372,9 +362,9 @@ def _labels_in(data: Path, name: str) -> list[str]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = _read(data, name)
     try:
-        names = [value for value in pc.unique(column.cast(pa.string())).to_pylist() if value not in (None, "")]
+        texts = pc.unique(_read(data, name).cast(pa.string())).to_pylist()
+        names = [text for text in texts if text not in (None, "")]
     except pa.ArrowException:
         raise DataError(f"the column {name!r} holds no labels.", "name a column of texts or numbers.") from None
     if not 2 <= len(names) <= _MOST_LABELS:
@@ -483,14 +473,13 @@ def circles_of(columns: Sequence[str], circular: Sequence[str]) -> dict[str, int
                 f"name the column: --circular {shlex.quote(f'{columns[0]}={text}')}.",
             )
         column = column or columns[0]
-        digits = length.strip()
-        if not (digits.isascii() and digits.isdigit() and len(digits) <= 16 and int(digits) > 1):
+        if re.fullmatch(r"\s*[0-9]{1,16}\s*", length) is None or int(length) < 2:
             raise InputError(
                 f"--circular {text} is not the length of a circle.", "use a whole number such as 24 for hours."
             )
         if column in lengths:
             raise InputError(f"--circular names the column {column!r} twice.", "give its circle once.")
-        lengths[column] = int(digits)
+        lengths[column] = int(length)
     return lengths
 
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ...errors import InputError
-from ..messages import PARTIAL, option, say
+from ..messages import PARTIAL, StopOnInterrupt, option, say, working
 from ..options import DEFAULT_EPSILON, LatticeOptions, options_of
 from ..outputs import check_folder
 from ..place_options import POINTS_GAP, name_of, region_of, visits_of
-from ..progress import StopOnInterrupt, working
 
 if TYPE_CHECKING:
     from ...files.many import DesignFolder, DesignNews, DesignRow

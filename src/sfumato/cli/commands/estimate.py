@@ -13,10 +13,9 @@ import typer
 
 from ...errors import InputError
 from ..mechanism_files import matrix_of, mechanisms_in
-from ..messages import PARTIAL, option, say
+from ..messages import PARTIAL, option, say, working
 from ..options import Failure, Outline, Seed, SkipDamaged
 from ..outputs import check_ending, check_outputs
-from ..progress import working
 
 if TYPE_CHECKING:
     from ...core import Space
@@ -172,7 +171,10 @@ def command(
         if found.districts is not None:
             _write_districts(found.districts, parts[1])
             written.append(parts[1])
-        stale = _remove_stale(parts, written)
+        stale = [path for path in parts if path not in written and path.is_file()]
+        _check_parts(stale)
+        for path in stale:
+            path.unlink()
         say(f"Written: {', '.join(map(str, written))}", err=True)
         if stale:
             say(f"Removed, as they were of an earlier estimate: {', '.join(map(str, stale))}", err=True)
@@ -236,14 +238,6 @@ def _check_parts(paths: Iterable[Path]) -> None:
                 f"{str(path)!r} would be replaced or removed, but it is no table of 'sfumato estimate'.",
                 "move it, or choose another name for --output.",
             )
-
-
-def _remove_stale(paths: Iterable[Path], written: Collection[Path]) -> list[Path]:
-    """Remove and return further tables of an earlier run that this one does not write."""
-    _check_parts(paths := [path for path in paths if path not in written and path.is_file()])
-    for path in paths:
-        path.unlink()
-    return paths
 
 
 def _label_columns(space: Space) -> dict[str, list[str]]:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ...errors import InfeasibleError, InputError, argument
-from ..messages import PARTIAL, say
+from ..messages import PARTIAL, StopOnInterrupt, say, working
 from ..options import Cell, Cells, MechanismOutput, Region, Seed, VisitsFile, VisitsOptions, options_of
 from ..outputs import check_ending, check_outputs
 from ..place_options import cells_over, max_loss_of, promise_of, visits_of
-from ..progress import StopOnInterrupt, working
 
 if TYPE_CHECKING:
     from ...core import Guarantee, Loss, Mechanism, Prior

@@ -108,7 +108,7 @@ def command(
     The randomness is the operating system's; there is no seed. More: docs/how-to/pipeline.md.
     """
     from ...releases import check_receipt, prepare
-    from ..progress import rows_line, working
+    from ..messages import rows_line, working
 
     receipts = receipt or []
     for path in receipts:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import typer
 
 from ...errors import InputError
-from ..messages import PARTIAL, option, say
+from ..messages import PARTIAL, StopOnInterrupt, option, say
 from ..options import SweepOptions, options_of
 from ..outputs import check_ending, check_outputs, draw, picture_of
 from ..place_options import (
@@ -22,11 +23,10 @@ from ..place_options import (
     visits_of,
     wants_cells,
 )
-from ..progress import StopOnInterrupt
 
 if TYPE_CHECKING:
     from ...geo import Places, Visits
-    from ...optimal import Design, Point
+    from ...optimal import Point
     from ..place_options import Site
     from ..screen import Screen
 
@@ -220,40 +220,32 @@ def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: 
     if short:
         reasons = ", ".join(sorted({stopped_words(design) for design in short}))
         console.print(f"NOT FINISHED: {len(short)} of {len(points)} designs ({reasons}).")
-    if ties:  # where loss and the attacker's error are the same distance, equal loss is equal privacy
-        for sentence in _ties([point.design for point in points if point.design and point.design.has_program]):
-            console.print(sentence)
-    for sentence in _noise(points):
+    for sentence in _remarks(points, ties=ties):
         console.print(sentence)
 
 
-def _noise(points: list[Point]) -> list[str]:
+def _remarks(points: list[Point], *, ties: bool) -> Iterator[str]:
+    """Yield how ties were broken, and where planar noise was taken or not considered."""
     from ...core.naming import slack_words
+    from ...reports.sentences import tie_words
 
-    sentences, made = [], [point.design for point in points if point.design]
+    made = [point.design for point in points if point.design]
+    programs = [design for design in made if design.has_program]
     noises = [design for design in made if not design.has_program]
+    if ties:  # where loss and the attacker's error are the same distance, equal loss is equal privacy
+        broken = [design.tie_gap for design in programs if design.tie_gap is not None]
+        if broken:
+            yield tie_words(max(broken), f"In {len(broken)} of {len(programs)} designs, among ")
+        if left := len(programs) - len(broken):
+            yield (
+                f"In {left} of {len(programs)} designs no tie was broken: with another mechanism of equal loss an "
+                "attacker may achieve more or less."
+            )
     if noises:
-        sentences.append(
+        yield (
             f"Planar noise with a remap was taken in {len(noises)} of {len(points)} designs, where it loses less "
             f"than the program. {slack_words(max(design.slack_m for design in noises))}"
         )
     for reason in dict.fromkeys(point.without_noise for point in points if point.without_noise):
         count = sum(point.without_noise == reason for point in points)
-        sentences.append(f"In {count} of {len(made)} designs planar noise was not considered: {reason}.")
-    return sentences
-
-
-def _ties(designs: list[Design]) -> list[str]:
-    from ...reports.sentences import tie_words
-
-    broken = [design.tie_gap for design in designs if design.tie_gap is not None]
-    left = len(designs) - len(broken)
-    sentences = []
-    if broken:
-        sentences.append(tie_words(max(broken), f"In {len(broken)} of {len(designs)} designs, among "))
-    if left:
-        sentences.append(
-            f"In {left} of {len(designs)} designs no tie was broken: with another mechanism of equal loss an "
-            "attacker may achieve more or less."
-        )
-    return sentences
+        yield f"In {count} of {len(made)} designs planar noise was not considered: {reason}."
