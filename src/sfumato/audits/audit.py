@@ -155,10 +155,7 @@ def _audit_noise(
     also: Iterable[Request],
     progress: Callable[[Entry], None] | None = None,
 ) -> Audit:
-    """Return the proved guarantee of noise for coordinates, and what is measured on cells.
-
-    The cells are those of the prior, by default about a hundred over the places of the noise's table.
-    """
+    """Return the proved guarantee of noise, and what is measured on cells: the prior's, or about a hundred."""
     cells = None if inputs.prior is None else inputs.prior.space
     if cells is not None and not isinstance(cells, Cells):
         raise InputError(f"the prior is on {cells!r}, which are not cells on the ground.", "use one on a Grid.")

@@ -257,7 +257,6 @@ def fixed_options(notion: Notion) -> dict[str, float | str]:
 
 
 def _choices(kinds: Iterable[type[Notion]], inputs: AuditInputs) -> list[str]:
-    """Return requests that are not ambiguous."""
     usual: dict[str, tuple[float | str, ...]] = {
         "delta": inputs.deltas or (1e-6,),
         "epsilon": inputs.delta_at or (1.0,),

@@ -183,7 +183,6 @@ def _publish_places(
     maps: Callable[[], Figure] | None,
     remarks: Sequence[str],
 ) -> int:
-    """Write and print the report, the maps and the report to sign of a file; return the exit code."""
     data, target = output.data, output.target
     brief = (*summary.brief, *output.site.search)  # with the epsilon that an outcome needs
     _print_report(replace(summary, brief=brief), target, verbose=output.options.verbose)
@@ -238,7 +237,6 @@ def _with_bound(summary: Summary, design: Design, output: DesignOutput) -> Summa
 
 
 def _promise_of_points(design: Design) -> CoordinatePrivacy | None:
-    """Return the guarantee of a design for any two points; None where it has none."""
     from ..core import CoordinatePrivacy
     from ..proofs import VertexPrivacy
 
@@ -282,7 +280,6 @@ def _loss_held_out(noise: CoordinateNoise, visits: Visits) -> str:
 
 
 def _advice(result: Design, solver: str) -> str:
-    """Return a hint for a gap that a solver did not reach."""
     from ..optimal import SMALL_PROBLEM
     from ..rounding import at_most
 

@@ -17,7 +17,6 @@ _UsageError: Final[Any] = typer.BadParameter.__base__
 
 VALUES: Final = "--show-values"  # the option of all commands by which errors show data of rows
 
-
 _COMMON: Final = (
     *("epsilon", "epsilons", "attacker_finds", "loss", "max_loss", "region", "spacing", "cells"),
     *("output", "report", "require", "time_limit"),
@@ -109,7 +108,6 @@ class Commands(TyperGroup):
             self._end(error, _option_hint(error, command, self.commands, ctx.command_path))
 
     def _end(self, error: Any, hint: str) -> NoReturn:
-        """Print a usage error and a hint, and exit."""
         error.possibilities = None  # options spelt alike; the hint knows better
         error.show()
         say(f"Hint: {hint}", err=True)
@@ -291,6 +289,5 @@ def _about(parameter: Any) -> str:
 
 
 def _example(command: Any, program: str) -> str:
-    """Return a sentence with an example of the command's arguments."""
     names = [each.name for each in command.params if each.param_type_name == "argument"]
     return f" For example: {program} {command.name} {' '.join(EXAMPLES[name] for name in names)}." if names else ""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ..optimal import Progress
     from ..releases import RowsDone
 
-
 PARTIAL: Final = 3  # the exit code of work that was not finished, or of a requirement that is not decided
 
 # Arguments whose option has another name.

@@ -1,7 +1,4 @@
-"""Options of commands: each is declared once, with its name, type and help.
-
-A command takes an option by naming its type: ``region: Region = None``.
-"""
+"""Options of commands, each declared once: a command takes one by its type, ``region: Region = None``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Terminal output without markup, and tables whose headings and numbers are never cut.
-
-It imports rich, so commands import it when they run.
-"""
+"""Terminal output by rich without markup, and tables whose headings and numbers are never cut."""
 
 from __future__ import annotations
 

@@ -358,7 +358,6 @@ class _PlaceFamilies:
         return choose_lattice(self.visits, promise, most=self.most, kind=kind, region=self.region).lattice
 
     def _program(self, name: str, epsilon: float, seconds: float) -> Candidate:
-        """Return the program on a lattice, or on cells with sides as long as its spacing."""
         lattice = self._lattice(_KINDS.get(name, "square"), epsilon)
         places: Places = lattice
         promise: CoordinatePrivacy | MetricPrivacy = CoordinatePrivacy(epsilon, UNIT)

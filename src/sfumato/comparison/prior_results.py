@@ -205,14 +205,12 @@ class _Measure(NamedTuple):
 
     @property
     def alike(self) -> bool:
-        """Whether all values are nearly equal."""
         known = [value for value in self.values if isfinite(value)]
         most = max([*known, self.blind or 0.0], default=0.0)
         return bool(known) and max(known) - min(known) <= max(_ALIKE * most, _NOTHING)
 
     @property
     def sentence(self) -> str:
-        """The values in words."""
         known = [value for value in self.values if isfinite(value)]
         low, high = _about(min(known)), _about(max(known))
         blind = "" if self.blind is None else f", {_about(self.blind)} without a report"

@@ -190,7 +190,6 @@ class _Task:
         ]
 
     def files(self, files: Mapping[str, MechanismFile]) -> list[Contestant[PriorRow]]:
-        """Return mechanism files, which are measured as they are."""
         return [
             Contestant(name, 1 / len(files), partial(self._file_rows, name, file), partial(self._missing, name))
             for name, file in files.items()
@@ -208,7 +207,6 @@ class _Task:
         yield self._labelled(row, value)
 
     def _rows(self, make: _Maker, value: float, clock: Clock) -> Iterator[PriorRow]:
-        """Yield the row of a mechanism, and the one of the mechanism among dummies."""
         check_time(clock.total())
         made = make(value, clock)
         yield self._labelled(made.row, value)

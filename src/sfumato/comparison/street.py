@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 _STEPS: Final = 401  # of the walk
 _WALK: Final = 1.6  # sides of a cell
 _ERROR: Final = 1e-12  # of likelihoods in floating point

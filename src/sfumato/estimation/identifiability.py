@@ -206,6 +206,5 @@ def identifiability(channels: Channels) -> Identifiability:
 
 
 def _roughly(reports: float) -> str:
-    """Return a number of reports with two digits."""
     rough = float(f"{max(reports, 1.0):.1e}")
     return counted(round(rough), "report") if rough < 1e9 else f"{about(rough, 2)} reports"

@@ -236,7 +236,6 @@ def check_mark(mechanism: Randomizer, source: Table, column: str | None = None, 
 
 
 def _check(mark: Mark | None, mechanism: Randomizer, source: Table, column: str | None, *, unmarked: bool) -> None:
-    """Refuse a table of another mechanism, or without a mark."""
     if mark is not None:
         mark.check(mechanism, _named(source), column)
     elif not unmarked and (not isinstance(source, str | os.PathLike) or os.path.exists(source)):
@@ -272,7 +271,6 @@ def _positions(
 
 
 def _weights(column: Any, name: str) -> Floats:
-    """Return a column of weights, array (rows,)."""
     import pyarrow as pa
 
     if column.null_count:

@@ -109,7 +109,6 @@ class Reports:
 
 
 def _scaled_weights(weights: ArrayLike, size: int) -> Floats:
-    """Return the weights of reports, scaled so that the largest is 1."""
     array = np.asarray(numbers(weights, "the weights"), dtype=np.float64)
     if array.shape != (size,):
         raise InputError(f"there are {array.size:,} weights for {size:,} reports.", "pass one for each report.")

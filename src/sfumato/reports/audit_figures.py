@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 BLUE, ORANGE, GREEN, GREY = *LIGHT.series[:3], LIGHT.muted
 _BY_DISTANCE = "epsilon-by-distance"
 _POINTS = 161

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 _ENTRIES: Final = 5  # of the legend
 _OFTEN: Final = 0.02  # the least probability of an example report
 _PANEL: Final = 3.95  # inches: the width of a single map
@@ -248,11 +247,7 @@ def _instructive(
     nearest: NDArray[np.intp],
     place: int | None,
 ) -> tuple[int, int]:
-    """Return the true place and the report, not a very rare one, that add most to the attacker's error.
-
-    Cases in which place, report and guess all differ come first, then those in which the report and the guess are
-    not the place, then those in which the report is not.
-    """
+    """Return the true place and the report, not a very rare one, that add most to the attacker's error."""
     joint = mechanism.joint(prior)
     rows = np.arange(len(joint)) if place is None else np.array([place])
     weights = joint[rows] if joint[rows].any() else mechanism.matrix[rows]
@@ -260,6 +255,7 @@ def _instructive(
     moved, wrong, other = reports != places, guesses != places, guesses != reports
     often = mechanism.matrix[rows] >= _OFTEN
     errors = ground.array[guesses, places]
+    # First place, report and guess all differ, then two of them from the place, then the report does.
     for wanted, weight in ((moved & wrong & other, errors), (moved & wrong, errors), (moved, 1.0)):
         chosen = np.where(wanted & often, weights * weight, 0.0)
         if chosen.any():

@@ -195,7 +195,6 @@ def summarise_noise(
 
 
 def _unchecked(held: MechanismFile, *, certified: bool) -> tuple[str, ...]:
-    """Return what the recipe does not show, and why."""
     sentences = []
     if not certified:
         sentences.append(

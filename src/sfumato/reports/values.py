@@ -72,7 +72,6 @@ class _Scene(NamedTuple):
         return float(np.clip(0.24 * max(self.mechanism.shape) + 1.9, 3.2, 6.7))
 
     def panel(self, which: int) -> Figure:
-        """Return a figure of one panel."""
         figure = blank(4.2, self.height + 0.4)
         ax = figure.subplots()
         self.draw(ax, which)

@@ -146,7 +146,6 @@ def _p_value(statistic: float, permuted: Floats) -> float:
 
 
 def _check_permutations(permutations: int, failure: float) -> None:
-    """Refuse a number of permutations that can never reject."""
     check_failure(failure)
     if permutations < 1 or 1 / (1 + permutations) > failure:
         raise InputError(
@@ -478,7 +477,6 @@ class _Audit:
         return outputs
 
     def _count(self, outputs: dict[int, list[Hashable]]) -> list[NDArray[np.int64]]:
-        """Store the outputs of some secrets, and return them as columns for each secret."""
         new = [np.zeros(0, dtype=np.int64) for _ in self.secrets.labels]
         for s, row in outputs.items():
             labels = row

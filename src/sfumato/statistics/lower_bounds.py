@@ -1,9 +1,4 @@
-"""Lower bounds of epsilon and of delta from samples, by events that distinguish two secrets.
-
-Events are chosen on some samples and judged on others. Choosing may use any rule, because the judging samples were
-not looked at. The events are unions of outputs by falling likelihood ratio (which the optimal test of one secret
-against another uses), and single outputs.
-"""
+"""Lower bounds of epsilon and of delta from samples, by events that distinguish two secrets."""
 
 from __future__ import annotations
 
@@ -290,7 +285,11 @@ def check_protected(distances: Floats, counts: Counts) -> None:
 
 
 def choose(counts: Counts, distances: Floats, gain: Gain, how_many: int, failure: float) -> list[Event]:
-    """Return the events of largest gain in counts, one per ordered pair of secrets, to share ``failure``."""
+    """Return the events of largest gain in counts, one per ordered pair of secrets, to share ``failure``.
+
+    They are unions of outputs by falling likelihood ratio, as the optimal test uses them, and single outputs. Any
+    rule may choose them, because other samples judge them.
+    """
     if how_many < 1:
         raise InputError(f"{how_many} events show nothing.", "use at least one.")
     z = -float(ndtri(failure / (2 * how_many)))

@@ -187,7 +187,6 @@ def _module(name: str) -> Any:
 
 
 def _report(report: Any, name: str, secret: Any, *, numbers: bool) -> Hashable:
-    """Return a report as an audit can count it."""
     from ...statistics import as_label
 
     returned = f"{name} returned {_value_and_type(report)} for the secret {secret!r}"

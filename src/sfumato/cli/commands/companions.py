@@ -59,7 +59,6 @@ def studio(
 
 
 def _own_folder() -> Path:
-    """Return where this user's workspaces are kept."""
     base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
     return (Path(base) if base else Path.home() / ".local" / "share") / "sfumato" / "studio"
 
@@ -144,7 +143,6 @@ def _visits_by_name(options: ReproduceOptions) -> dict[str, Visits]:
 
 
 def _command_line(options: ReproduceOptions, name: str, folder: Path) -> str:
-    """Return the command line that does this again."""
     words = ["sfumato", "reproduce", name, *(path.name for path in options.files or [])]
     words += ["--quick"] if options.quick else []
     for field in ("lat", "lon", "user_column", "people"):

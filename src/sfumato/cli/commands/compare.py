@@ -238,7 +238,6 @@ def _cell_line(row: PriorRow, unit: str, given: bool) -> str:
 
 
 def _publish(options: CompareOptions, comparison: Comparison[Any], source: str, sentences: Iterable[str]) -> None:
-    """Print the tables of a comparison and the sentences on them; write the table or page, and the figure."""
     from ...reports import save_picture
     from ..screen import Screen, print_table
 

@@ -81,7 +81,6 @@ def command(options: ConvertOptions) -> None:
 
 
 def _metric(options: ConvertOptions, unit: str) -> Metric | None:
-    """Return the metric on the secrets, which are named only for it."""
     if options.labels is None and options.numbers is None:
         options.refuse(("metric", "distances", "unit"), "was given without the secrets.", "add --numbers 18..99.")
         return None

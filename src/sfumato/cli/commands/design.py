@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ...proofs import PlaceDistortion
     from ..place_options import Site
 
-
 _SOON_S: Final = 20.0  # seconds that need no announcement
 _USUAL_GAP: Final = 1e-6
 _HOLDS_PLACES: Final = (
@@ -149,7 +148,6 @@ def _prior_data(options: DesignOptions) -> PriorData:
 
 
 def _points(options: DesignOptions) -> PriorData:
-    """Return points of a population, or spread evenly over a region."""
     from ...geo import Region, read_visits, repeat_by_weight, spread_evenly
 
     options.refuse(
@@ -322,16 +320,12 @@ def _solve_program(
     gap: float | None,
     of_visits: bool,
 ) -> tuple[Design, bool]:
-    """Return the design of least loss, or of most distortion, and whether it was not interrupted.
-
-    With Euclidean distances the attacker's error is from the true points of visits, else from the places.
-    Reports on a lattice are moved to the medians of the visits in `medians`.
-    """
+    """Return the design of least loss, or of most distortion, and whether it was not interrupted."""
     from ...optimal import design, maximise_distortion
     from ...proofs import PlaceDistortion
 
     guarantees = list(site.promises)
-    points = visits if options.metric == "euclidean" else None
+    points = visits if options.metric == "euclidean" else None  # from which the attacker's error counts
     if options.distortion is not None:
         guarantees.append(_error_guarantee(options.distortion, site, prior, points, of_visits=of_visits))
     if points is not None and not (options.distortion is None and options.max_loss is None):

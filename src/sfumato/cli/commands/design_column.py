@@ -120,7 +120,6 @@ def command(options: ColumnOptions) -> None:
 
 
 def _targets(output: Path | None, columns: Sequence[str], *, joint: bool) -> tuple[list[Path], Path | None]:
-    """Return the files to write, and their folder where there are several."""
     if joint or len(columns) == 1:
         check_ending(output, ".sfm")
         return [output or Path("mechanism.sfm" if joint else file_name(columns[0]))], None
@@ -193,7 +192,6 @@ def _parts(epsilon: str, split: str, count: int) -> list[float]:
 
 
 def _remarks(mechanism: Mechanism, guarantee: MetricPrivacy, loss: str) -> list[str]:
-    """Return how well reports determine shares, or that they cannot."""
     import numpy as np
 
     from ...estimation import accuracy, identifiability

@@ -252,7 +252,6 @@ def _label_columns(space: Space) -> dict[str, list[str]]:
 
 
 def _write_shares(estimate: Estimate, path: Path, withheld: Collection[int]) -> None:
-    """Write the share of each value, empty where it is withheld; for places also coordinates and district."""
     from ...geo import Places
     from ...tables import write_rows
 

@@ -145,7 +145,6 @@ def open_ledger(address: str, key_file: Path | None) -> Ledger:
 
 
 def _read_key(key_file: Path) -> bytes:
-    """Return the key that is written in a file, in hexadecimal digits."""
     try:
         return bytes.fromhex(key_file.read_text(encoding="ascii").strip())
     except OSError as error:

@@ -108,7 +108,6 @@ def _planar_noise(options: FormulaOptions) -> CoordinateNoise:
 
 
 def _listed(options: FormulaOptions) -> tuple[Mechanism, Metric]:
-    """Return a mechanism with a matrix, and its loss."""
     from ... import mechanisms
 
     if options.formula in ("staircase", "discrete-gaussian"):
@@ -162,7 +161,6 @@ def _integer_noise(options: FormulaOptions) -> tuple[Mechanism, Metric]:
 
 
 def _secrets(options: FormulaOptions) -> tuple[Space, MetricPrivacy]:
-    """Return the values or the cells, and the guarantee for them."""
     if options.region is None:
         options.refuse(("cells", "cell", "hexagons"), "was given without --region.", _REGION)
         column = column_of(

@@ -115,7 +115,6 @@ def _amounts(options: SweepOptions, unit: str) -> tuple[list[float], list[float]
 
 
 def _people(places: Places, visits: Visits, user: str | None, users: int | None) -> dict[str, Visits]:
-    """Return the visits by name: everyone's, one user's, or those of the users with the most visits."""
     if users is None:
         return {"everyone": visits} if user is None else {f"user {user}": visits.of_user(user)}
     if user is not None:
@@ -178,10 +177,7 @@ def _point_line(point: Point) -> str:
 
 
 def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: bool, ties: bool) -> None:
-    """Print the table of a sweep, why designs were not finished, and with `ties` how ties were broken.
-
-    The unit is that of the attacker's errors; with `vertices` the secrets are those of a lattice.
-    """
+    """Print a sweep and remarks; the unit is that of errors, and with `vertices` secrets are on a lattice."""
     from ...core.units import per_unit
     from ...reports.sentences import stopped_words
     from ...rounding import amount_at_least, amount_at_most, at_most, gap_at_most, percent_at_most

@@ -101,7 +101,6 @@ def command(
 
 
 def _single(file: Path) -> MechanismFile:
-    """Return a mechanism of single reports that has a matrix."""
     held = mechanism_from(file)
     with option(str(file)):
         _ = held.alone().report_channel

@@ -86,7 +86,6 @@ def _attackers(facts: ReportFacts, attacks: Sequence[AttackFacts]) -> tuple[str,
 
 
 def _cover(facts: ReportFacts, required: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return what is signed: headings and sentences."""
     subject, file = facts.subject, facts.file
     limits = (*(" ".join(words.risk_words(each, subject)) for each in facts.risks if each.text), *required)
     promises = [words.odds_words(each, subject) for each in facts.promises]

@@ -115,7 +115,6 @@ def other_designs(
 
 
 def _lost(held: MechanismFile, prior: Prior, loss: Loss, cost: CostFacts, known: Known) -> Quantity:
-    """Return the loss of the file's mechanism under its prior."""
     objective, mechanism = _objective(held), held.report_channel
     at_worst = objective == _WORST
     upper = worst_loss_above(mechanism, loss) if at_worst else expected_loss_above(mechanism, prior, loss)

@@ -365,7 +365,6 @@ def _script(origin: Origin) -> str:
 
 
 def _options(origin: Origin) -> dict[str, Any]:
-    """Return the options that were given, by their names."""
     paths = {"visits": origin.visits, "sweep": origin.sweep, "outline": origin.outline}
     options: dict[str, Any] = {name: str(path) for name, path in paths.items() if path is not None}
     if origin.frontier_time is not None:

@@ -230,10 +230,7 @@ def _radius(space: Space, radius: str) -> Quantity:
 
 
 def _windows(mechanism: Mechanism, radius: float) -> tuple[Floats, Floats]:
-    """Return the values near each guess, arrays (guesses, n): those surely near, and those perhaps near.
-
-    A guess between two values may be near both, so guesses are all windows of twice the radius.
-    """
+    """Return the values surely and perhaps near each guess, a window of two radii, as arrays (guesses, n)."""
     space = mechanism.secrets
     if not of_numbers(space):
         return np.eye(len(space)), np.eye(len(space))

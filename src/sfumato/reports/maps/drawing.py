@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
 
-
 _SIZE: Final = 8.0  # points: names
 _HALO: Final = 2.0  # points around a name
 _LINE: Final = 1.7  # height of a line of text with its halo, in font sizes

@@ -89,7 +89,6 @@ def spread_words(radius: RadiusFacts | None) -> tuple[str, ...]:
 
 
 def _stated(cost: CostFacts, expected: Quantity, subject: SubjectFacts) -> tuple[str, ...]:
-    """Return the mean of an unconfirmed table of losses."""
     sentences = [
         f"By the table of losses that the file states under the name {quote(cost.name)}, a report costs at most "
         f"{most_amount(expected.most, expected.unit)} on average{_worst(cost, subject)}.",

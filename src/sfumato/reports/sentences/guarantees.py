@@ -198,7 +198,6 @@ def odds_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 
 def _protected(promise: PromiseFacts, subject: SubjectFacts) -> str:
-    """Return the plural noun for the secrets that a guarantee is about."""
     if promise.kind == "points":
         return "points"
     return secret_nouns(subject)[1]

@@ -207,7 +207,6 @@ def _local(name: str) -> str:
 
 
 def _changed(key: str, value: str, prefix: str, variables: dict[str, str]) -> str:
-    """Return an attribute with prefixed ids and the page's colours."""
     if key == "id":
         return f"{prefix}-{value}"
     if key == "href" and value.startswith("#"):
