@@ -9,4 +9,5 @@ from .lazy_pyarrow import dataset as dataset
 from .lazy_pyarrow import pa as pa
 from .lazy_pyarrow import parquet as parquet
 from .lazy_pyarrow import pc as pc
+from .processes import cores as cores
 from .processes import worker_pool as worker_pool

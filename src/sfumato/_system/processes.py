@@ -15,6 +15,13 @@ _SAFE_PATH: Final = "PYTHONSAFEPATH"
 _LOCK: Final = threading.Lock()
 
 
+def cores() -> int:
+    """Return how many processor cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @contextmanager
 def worker_pool(count: int) -> Iterator[Executor]:
     """Yield a pool of spawned processes, which end when the block fails and when this process ends.

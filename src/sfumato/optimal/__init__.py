@@ -1,5 +1,6 @@
 """Optimal design: problem, solver, answer, proof."""
 
+from .._system import cores
 from ..proofs import LinearConstraint
 from .closed_forms import ClosedForm, closed_form
 from .coordinates import CoordinateBound, coordinate_bound
@@ -12,7 +13,7 @@ from .coordinates.spacing import (
     place_problem,
 )
 from .design import at_medians, design
-from .effort import Forecast, check_size, cores, forecast
+from .effort import Forecast, check_size, forecast
 from .epsilon_goals import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal
 from .epsilon_search import find_epsilon
 from .extensions.robust import RobustDesign, design_robust

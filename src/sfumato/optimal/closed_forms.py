@@ -58,11 +58,8 @@ def closed_form(problem: Problem, gap: float = 1e-6) -> ClosedForm | None:
 
     For the expected loss there are two candidates. Under distortion privacy whose distance is the loss, it is the
     coin. Under metric privacy, it is tight constraints with the optimal remap: the truncated geometric mechanism
-    on a line of any spacing, randomised response for the discrete metric.
-
-    Args:
-        problem: The problem.
-        gap: The relative gap that must be proved.
+    on a line of any spacing, randomised response for the discrete metric. ``gap`` is the relative gap that must be
+    proved.
     """
     if problem.objective != EXPECTED or problem.general:
         return None
@@ -197,11 +194,7 @@ def _star_prices(demand: Floats, exponents: Floats) -> _Prices:
 
 
 def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
-    """Return the better of two closed forms, or None if neither is within the limit of the loss.
-
-    They are the best constant report, and the exponential mechanism at half the exponents with its optimal remap
-    (without metric privacy: the cheapest report of every secret), which the dual game mixes up to its limit.
-    """
+    """Return the better of two closed forms, one of them a constant report, or None if none is usable."""
     constant, telling = constant_report(problem), _telling(problem)
     candidates = {"exponential mechanism" if problem.exponents is not None else "cheapest reports": telling}
     if problem.objective == DISTORTION:

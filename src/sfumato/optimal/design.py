@@ -76,6 +76,9 @@ def design(
 
     With `tie_break`, the design is one of nearly the most distortion privacy among mechanisms of nearly equal
     expected loss; `Design.tie_gap` says how near. No tie is left where the loss is the adversary's distance.
+    Raises `InputError` if sizes, units or options do not fit, or noise cannot satisfy the guarantees. Raises
+    `InfeasibleError` if no mechanism can satisfy the guarantees. Raises `SolverError` if there is no answer within
+    the time. The design's ``mechanism`` is a `CoordinateNoise` where noise loses less.
 
     Args:
         data: The prior on the n secrets; or visits, as `Visits` or as `sfumato.geo.read_visits` takes
@@ -111,14 +114,6 @@ def design(
         constraints: One `LinearConstraint` or several that must hold too; then no guarantee is needed. They and
             several attackers need general back-ends (HiGHS and Clarabel). The back-ends get slightly tighter
             constraints, so that integers satisfy the original ones; ties are not broken.
-
-    Returns:
-        The design; its ``mechanism`` is a `CoordinateNoise` where noise loses less.
-
-    Raises:
-        InputError: If sizes, units or options do not fit, or noise cannot satisfy the guarantees.
-        InfeasibleError: If no mechanism can satisfy the guarantees.
-        SolverError: If there is no answer within the time.
 
     Source:
         Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015, equations 21 to 24.
@@ -267,13 +262,8 @@ def at_medians(
 
     ``made`` is a design on a lattice or on cells, of least expected distance from the true point; ``visits``, or
     only those of ``user``, are the visits that its loss is from. The gap is by default the one that counted as
-    reached in ``made``; the other options are those of `design`.
-
-    Returns:
-        The new design, or ``made`` where the new one does not lose less, for instance for want of time.
-
-    Raises:
-        InputError: If the design is not on places, or its loss is not the expected distance from the true point.
+    reached in ``made``; the other options are those of `design`. Raises `InputError` if the design is not on
+    places, or its loss is not the expected distance from the true point.
 
     Example:
         >>> import sfumato as sf

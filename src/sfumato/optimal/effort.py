@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-import time
+import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,9 +12,9 @@ from typing import Final
 
 import numpy as np
 
+from .._system import cores
 from ..core import AnyLoss, Guarantees, Prior, Space
 from ..core.arguments import checked
-from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InputError, argument
@@ -62,13 +61,6 @@ _LOW, _HIGH = 0.4, 2.5  # measured times were within these multiples of the esti
 _SPEED_UP: Final = 4  # threads that help
 NO_EDGES: Final = "few edges do not imply all rows"
 NOT_QUICKER: Final = f"{NO_EDGES}, and to generate observables for all pairs is not expected to be quicker"
-
-
-def cores() -> int:
-    """Return how many processor cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def check_memory(blocks: int, size: int) -> None:
@@ -175,14 +167,8 @@ def proof_seconds(secrets: int, observables: int) -> float:
     if n * n * m <= _SMALL:
         return _OVERHEAD_S
     rows = np.full((min(n, max(1, _SAMPLE // m)), m), 0.5)
-    seconds = min(_seconds_of(rows) for _ in range(5))  # the others were interrupted
+    seconds = min(timeit.repeat(lambda: (rows[0] * rows).argmax(axis=1), number=1))  # the others were interrupted
     return _OVERHEAD_S + _PASSES * seconds * n * n / len(rows) + _PER_PRICE_S * n * m
-
-
-def _seconds_of(rows: Floats) -> float:
-    start = time.perf_counter()
-    (rows[0] * rows).argmax(axis=1)
-    return time.perf_counter() - start
 
 
 def gigabytes(size: float) -> str:
@@ -242,12 +228,10 @@ def forecast(
 
     The arguments are those of `design`, with a gap of 1e-4, at which it counts as finished, and one thread per
     core by default. With a `PlaceDistortion` the forecast is for the first of its programs. Linear constraints and
-    several distortions need another method, for which no times were measured.
-
-    Raises:
-        InputError: If sizes or units do not fit, ``pairs`` is unknown, the gap is not between 0 and 1, there are
-            fewer than one thread, or several distortions are required.
-        InfeasibleError: If more distortion is required than any mechanism can give.
+    several distortions need another method, for which no times were measured. Raises `InputError` if sizes or
+    units do not fit, ``pairs`` is unknown, the gap is not between 0 and 1, there are fewer than one thread, or
+    several distortions are required. Raises `InfeasibleError` if more distortion is required than any mechanism
+    can give.
     """
     check_gap(gap)
     check_pairs(pairs)

@@ -28,8 +28,7 @@ _ROUGH: Final = 0.02  # relative width of a chance that only starts the search
 class DesignGoal(ABC):
     """A limit that designs of least loss satisfy from some epsilon on, or up to some epsilon.
 
-    Attributes:
-        least: Whether the least epsilon is wanted; else the largest.
+    ``least`` is whether the least epsilon is wanted; else the largest.
     """
 
     __slots__ = ()
@@ -45,11 +44,8 @@ class DesignGoal(ABC):
         """Return about what is measured where reports reveal nothing, and where they reveal the secret.
 
         ``bounded`` says that every mechanism that is tried loses at least as much as the best report for every
-        secret.
-
-        Raises:
-            InfeasibleError: If no mechanism reaches the goal.
-            InputError: If every epsilon does, so that there is nothing to search for.
+        secret. Raises `InfeasibleError` if no mechanism reaches the goal. Raises `InputError` if every epsilon
+        does, so that there is nothing to search for.
         """
 
     @abstractmethod
@@ -69,20 +65,13 @@ class DesignGoal(ABC):
         """Return as a part of a sentence how an epsilon misses the goal; ``kind`` is ``program`` or ``noise``."""
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LossGoal(CompactRepr, DesignGoal):
-    """The least epsilon with an expected loss of at most ``most``.
-
-    Args:
-        most: In the unit of the loss, or as text such as ``"500 m"``.
-    """
+    """The least epsilon with an expected loss of at most ``most``, in its unit or as text such as ``"500 m"``."""
 
     most: float | str
     least: ClassVar[bool] = True
-
-    @checked
-    def __init__(self, most: float | str) -> None:
-        assign(self, most=most)
 
     def __repr__(self) -> str:
         return f"LossGoal({plain(str(self.most))})"
@@ -151,17 +140,10 @@ class AttackerGoal(CompactRepr, DesignGoal):
     """The largest epsilon at which the best attacker's guess is near the true point at most this often.
 
     The attacker knows the mechanism and the prior, and guesses any point of the plane; see
-    `attacks.chance_within`.
-
-    Args:
-        share: A share of the time, such as 0.2.
-        within: The radius: a length such as ``"500 m"``; a plain number is metres.
-        visits: The visits of the prior: the true points.
-        user: Only this user's visits.
-
-    Raises:
-        InputError: If the share is not between 0 and 1, or the length not positive.
-        UnitError: If it is not a length.
+    `attacks.chance_within`. Raises `InputError` if the share is not between 0 and 1, or the length not positive.
+    Raises `UnitError` if it is not a length. ``share`` is a share of the time, such as 0.2; ``within`` is a length
+    such as ``"500 m"``, a plain number in metres. The visits are those of the prior, the true points; with
+    ``user`` only those of this user.
 
     Example:
         >>> import sfumato as sf
@@ -188,8 +170,7 @@ class AttackerGoal(CompactRepr, DesignGoal):
     def parse(cls, text: str, visits: Visits, user: Hashable | None = None) -> Self:
         """Return the goal of a text such as ``"40 % within 500 m"``; for the visits see `AttackerGoal`.
 
-        Raises:
-            InputError: If the text is not of this form, or the share or the length not possible.
+        Raises `InputError` if the text is not of this form, or the share or the length not possible.
         """
         match = _SHARE.fullmatch(text)
         if match is None:

@@ -330,12 +330,9 @@ def find_epsilon(
     a lattice; for cells ``lambda epsilon: MetricPrivacy(epsilon, metric)``. ``tolerance`` is the relative distance
     to the next epsilon, which misses the goal, and ``first`` an epsilon to begin with, by default an estimate.
     When ``time_limit`` seconds are over, the best design so far is returned; ``progress`` is called with each
-    trial. The other arguments are those of `design`.
-
-    Raises:
-        InfeasibleError: If no mechanism reaches the goal, or none that was designed did.
-        InputError: If every epsilon reaches it, or an argument cannot be used.
-        SolverError: If no design reached it within the time.
+    trial. The other arguments are those of `design`. Raises `InfeasibleError` if no mechanism reaches the goal, or
+    none that was designed did. Raises `InputError` if every epsilon reaches it, or an argument cannot be used.
+    Raises `SolverError` if no design reached it within the time.
 
     Example:
         >>> import sfumato as sf

@@ -143,7 +143,14 @@ def least_loss(
         limit.check_shape(len(prior), len(space))
     attackers = attackers_of(prior, guarantees)
     for attacker in attackers:
-        _check_possible(prior, attacker)
+        unit, minimum = attacker.distance.unit, attacker.minimum
+        most = blind_error(prior.probabilities, attacker.distance.array)
+        if minimum > most * (1 - _ROOM):
+            raise InfeasibleError(
+                f"a distortion of {limit_amount(minimum, unit)} is out of reach: without a report, the best guess "
+                f"is off by at most {amount_at_most(most, unit)}, and no mechanism can increase that.",
+                f"require less than {amount_at_least(most * (1 - 1e-3), unit)}.",
+            )
     one = len(attackers) == 1
     distance, minimum = (attackers[0].distance, attackers[0].minimum) if one else (None, 0.0)
     exponents = exponents_of(prior.space, guarantees)
@@ -222,18 +229,6 @@ def limit_amount(value: float, unit: str) -> str:
     """Write a limit to six digits, or in all of its digits where these would show 0."""
     shown = amount(value, unit, 6)
     return f"{exactly(value)} {unit}".rstrip() if value and shown == amount(0.0, unit) else shown
-
-
-def _check_possible(prior: Prior, attacker: DistortionPrivacy) -> None:
-    """Raise `InfeasibleError` for a distortion above the error of the best guess without a report."""
-    unit, minimum = attacker.distance.unit, attacker.minimum
-    most = blind_error(prior.probabilities, attacker.distance.array)
-    if minimum > most * (1 - _ROOM):
-        raise InfeasibleError(
-            f"a distortion of {limit_amount(minimum, unit)} is out of reach: without a report, the best guess is "
-            f"off by at most {amount_at_most(most, unit)}, and no mechanism can increase that.",
-            f"require less than {amount_at_least(most * (1 - 1e-3), unit)}.",
-        )
 
 
 def _distance(prior: Prior, distance: Loss) -> Loss:

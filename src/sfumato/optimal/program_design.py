@@ -113,12 +113,9 @@ def maximise_distortion(
     `Metric`. With a `PlaceDistortion` the adversary guesses any point, the error is the distance from the true
     point, its minimum is ignored, and the gap is 2e-3 by default. ``max_loss`` is the largest expected loss, in
     the loss's unit or as text (``"500 m"``); ``guarantees`` are metric privacy that must hold too. The other
-    arguments are those of `design`.
-
-    Raises:
-        InputError: If sizes, units or options do not fit.
-        InfeasibleError: If no mechanism satisfies the limit; the message gives the least loss.
-        SolverError: If there is no answer within the time.
+    arguments are those of `design`. Raises `InputError` if sizes, units or options do not fit. Raises
+    `InfeasibleError` if no mechanism satisfies the limit; the message gives the least loss. Raises `SolverError`
+    if there is no answer within the time.
 
     Source:
         Shokri et al., CCS 2012 (user's and adversary's strategies).
@@ -260,15 +257,11 @@ class Equilibrium(CompactRepr):
 def equilibrium(design: Design) -> Equilibrium:
     """Return the attacker's equilibrium strategy against a design, and the price of its privacy.
 
-    The prices of the attack's rows, divided by their sum for each report, are the strategy; the sum is the price.
-    The bound that they prove is computed again, so it holds even where they are inexact.
-
-    Args:
-        design: A design of least expected loss with `DistortionPrivacy`, or one by `maximise_distortion`.
-
-    Raises:
-        InputError: If it was made without a distortion, with several, with a `PlaceDistortion`, with linear
-            constraints, or for the worst-case loss; or if it has no prices.
+    The design is one of least expected loss with `DistortionPrivacy`, or one by `maximise_distortion`. The prices
+    of the attack's rows, divided by their sum for each report, are the strategy; the sum is the price. The bound
+    that they prove is computed again, so it holds even where they are inexact. Raises `InputError` if it was made
+    without a distortion, with several, with a `PlaceDistortion`, with linear constraints, or for the worst-case
+    loss; or if it has no prices.
 
     Source:
         Shokri et al., CCS 2012 (the two linear programs are each other's dual); Shokri, "Privacy Games", equations

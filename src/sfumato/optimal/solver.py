@@ -186,14 +186,8 @@ class Solver(ABC):
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem.
 
-        Args:
-            problem: The problem.
-            control: Gap, time and rows.
-            start: An answer of this solver to a similar problem, to start from.
-
-        Raises:
-            InfeasibleError: If no mechanism satisfies the constraints.
-            SolverError: If there is no usable answer in time.
+        Raises `InfeasibleError` if no mechanism satisfies the constraints. Raises `SolverError` if there is no
+        usable answer in time. ``start`` is an answer of this solver to a similar problem, to start from.
         """
 
 

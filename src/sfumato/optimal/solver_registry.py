@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from .._system import cores
 from ..core.arrays import Floats
 from ..core.naming import DISTORTION
 from ..errors import InfeasibleError, InputError, MissingExtraError, SolverError, argument
@@ -24,7 +25,6 @@ from .effort import (
     STRUCTURED,
     MethodChoice,
     check_generated,
-    cores,
     select_method,
 )
 from .problem import Problem
@@ -52,11 +52,8 @@ class Highs(LinearSolver):
     """HiGHS: an interior-point method without crossover, or the simplex method.
 
     Without highspy (extra ``solvers``) SciPy's HiGHS is used. It always moves to a vertex, which takes longer, and
-    notices a stop only when it returns; it respects the time limit.
-
-    Args:
-        method: ``ipm`` or ``simplex``.
-        crossover: Whether the interior answer of a large program too is moved to a vertex.
+    notices a stop only when it returns; it respects the time limit. ``method`` is ``ipm`` or ``simplex``; with
+    ``crossover`` the interior answer of a large program is moved to a vertex, too.
     """
 
     method: str = "ipm"
@@ -91,27 +88,23 @@ class Highs(LinearSolver):
                 raise SolverError(
                     f"this version of HiGHS refuses the option {key}={value!r}.", "install highspy>=1.9."
                 )
-        h.passModel(_model(highspy, program))
+        model = highspy.HighsLp()
+        model.num_row_, model.num_col_ = program.rows.shape
+        model.col_cost_ = program.cost
+        model.col_lower_ = program.floor
+        model.col_upper_ = np.full(len(program.cost), highspy.kHighsInf)
+        model.row_lower_, model.row_upper_ = program.lower, program.upper
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = program.rows.indptr
+        model.a_matrix_.index_ = program.rows.indices
+        model.a_matrix_.value_ = program.rows.data
+        h.passModel(model)
         h.HandleUserInterrupt = True
         h.startSolve()
         while not h.wait(0.05)[0]:
             if stop():
                 h.cancelSolve()
         return _solution(highspy, h)
-
-
-def _model(highspy: Any, program: LinearProgram) -> Any:
-    model = highspy.HighsLp()
-    model.num_row_, model.num_col_ = program.rows.shape
-    model.col_cost_ = program.cost
-    model.col_lower_ = program.floor
-    model.col_upper_ = np.full(len(program.cost), highspy.kHighsInf)
-    model.row_lower_, model.row_upper_ = program.lower, program.upper
-    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = program.rows.indptr
-    model.a_matrix_.index_ = program.rows.indices
-    model.a_matrix_.value_ = program.rows.data
-    return model
 
 
 def _solution(highspy: Any, h: Any) -> Solution:
@@ -175,11 +168,7 @@ def _solved_by_scipy(program: LinearProgram, method: str, time_limit: float, sto
 
 @dataclass(frozen=True, slots=True)
 class Clarabel(LinearSolver):
-    """Clarabel's homogeneous interior-point method for conic programs (extra ``solvers``).
-
-    Args:
-        tolerance: The relative gap and infeasibility at which it stops.
-    """
+    """Clarabel's interior-point method for conic programs (extra ``solvers``), to a relative ``tolerance``."""
 
     name = "Clarabel"
     tolerance: float = 1e-10
@@ -187,8 +176,7 @@ class Clarabel(LinearSolver):
     def solve(self, program: LinearProgram, *, time_limit: float, stop: Stop) -> Solution:
         """Solve a program; a stop is noticed when the back-end returns.
 
-        Raises:
-            MissingExtraError: If clarabel is not installed.
+        Raises `MissingExtraError` if clarabel is not installed.
         """
         try:
             import clarabel
@@ -224,11 +212,8 @@ class Auto(Solver):
     or the structured method does not fit into memory. Where few edges do not imply all rows, generation must also
     be expected to be quicker. If generation stops short of the wanted gap, the structured method is tried too, up
     to 600 secrets. If that one stops short on a small problem, the installed general back-ends are tried. The best
-    mechanism and the best bound are returned; the answer's ``solver`` says what was chosen and why.
-
-    Args:
-        threads: Worker threads; by default one per core.
-        folder: Where the state between iterations is stored, to resume from; see `Structured` and `Generating`.
+    mechanism and the best bound are returned; the answer's ``solver`` says what was chosen and why. There is by
+    default one worker thread per core. For ``folder`` see `Structured` and `Generating`.
     """
 
     name = "automatic choice"

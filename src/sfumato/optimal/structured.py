@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from .._system import cores
 from ..core.arrays import Floats
 from ..core.naming import DISTORTION, EXPECTED
 from ..errors import SolverError
@@ -15,8 +16,8 @@ from ..mechanisms import merge_close_secrets
 from ..proofs import LeastCosts, Multipliers
 from .column_generation.price import Seen
 from .column_generation.program import Ints, Program, graph_of, program
-from .column_generation.rounds import ProvedRound, beside, generate
-from .effort import GENERATED, MOST_PRICES, OF_PAIRS, STRUCTURED, check_memory, cores, shortage_of_generated
+from .column_generation.rounds import ProvedRound, generate, neighbours
+from .effort import GENERATED, MOST_PRICES, OF_PAIRS, STRUCTURED, check_memory, shortage_of_generated
 from .interior.checkpoints import state_folder
 from .interior.lapack import StoppedError, Workers
 from .interior.loop import Result, solve
@@ -36,14 +37,10 @@ _SMALL: Final = 600  # secrets up to which threads cost more than they save
 class Structured(Solver):
     """Sfumato's own interior-point method, which exploits that observables are independent.
 
-    Every iterate is strictly private, so it can be stopped at any time.
-
-    Args:
-        threads: Worker threads, each with one thread of BLAS; by default one per core.
-        symmetry: Whether symmetries of the problem (of a square grid, say) are used.
-        iteration_limit: The most iterations.
-        folder: Where the state between iterations is stored, every few seconds and at a stop, so that the same
-            design with the same folder resumes; by default nowhere. Remove it when the design is done.
+    Every iterate is strictly private, so it can be stopped at any time. ``threads`` workers have one thread of
+    BLAS each, by default one per core; ``symmetry`` uses symmetries of the problem, such as those of a square
+    grid. ``folder`` stores the state between iterations, every few seconds and at a stop: the same design with the
+    same folder resumes. Remove it when the design is done.
     """
 
     name = STRUCTURED
@@ -105,12 +102,8 @@ class Generating(Solver):
     program for every other observable proves that it is harmless, or adds it. Where the rows of neighbours imply
     all others, as on a lattice with a guarantee per metre, they are the only ones; else rows of other pairs join
     where they matter. It can be stopped at any time. Other problems are passed to the structured method.
-
-    Args:
-        threads: Worker threads, each with one thread of BLAS; by default one per core. Up to 600 secrets take one.
-        iteration_limit: The most iterations of each program.
-        folder: Where iterates are stored, every few seconds and at a stop, so that the same design with the same
-            folder resumes; by default nowhere. Remove it when the design is done.
+    ``threads`` and ``folder`` are those of `Structured`, but up to 600 secrets take one thread, and
+    ``iteration_limit`` is for each program.
     """
 
     name = GENERATED
@@ -140,7 +133,7 @@ class Generating(Solver):
         folder = None if self.folder is None else state_folder(self.folder)
         chosen = None
         if start is not None and start.used is not None and int(start.used[-1]) < len(reduced.merged):
-            chosen = beside(master, np.unique(reduced.merged[start.used]))
+            chosen = neighbours(master, np.unique(reduced.merged[start.used]))
         helpers = self.threads if problem.shape[0] > _SMALL else 1
         with Workers(helpers, lambda: control.stopped is not None) as workers:
             if not whole:
@@ -175,10 +168,7 @@ class Generating(Solver):
 
 
 def _program(problem: Problem, control: Control) -> tuple[Reduced, Program, bool] | None:
-    """Return the reduced problem, its program with edges only, and whether these imply all rows.
-
-    None where there are many, or where it is more than an expected loss under rows of pairs.
-    """
+    """Return the reduced problem, its program with edges, and whether these imply all rows; None without any."""
     plain = problem.objective == EXPECTED and problem.distance is None and problem.exponents is not None
     if not plain or control.pairs != "generated":
         return None

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .._system import worker_pool
+from .._system import cores, worker_pool
 from ..core import AnyLoss, Asked, CoordinatePrivacy, DistortionPrivacy, Metric, MetricPrivacy, Prior, units
 from ..core.arguments import checked
 from ..core.immutable import CompactRepr
@@ -21,7 +21,6 @@ from ..proofs import PlaceDistortion, distortion_below
 from ..rounding import down
 from .coordinates.rival import rivalry
 from .design import design
-from .effort import cores
 from .result import BEST, Design
 from .solver import Stop
 from .solver_registry import Auto
@@ -132,7 +131,9 @@ def sweep(
     """Return a design for every prior, epsilon and distortion.
 
     Designs for one prior start from the rows that the last one needed. A request that cannot be met gives a point
-    with its reason. On a lattice planar noise is tried too; where it cannot be tried, the point says why.
+    with its reason. On a lattice planar noise is tried too; where it cannot be tried, the point says why. Raises
+    `InputError` if there is nothing to do, or what is needed on a lattice is missing. The points are in the order
+    of priors, epsilons and distortions.
 
     Args:
         priors: Priors on one space, by name.
@@ -154,12 +155,6 @@ def sweep(
         method: ``best``, or ``table`` (the program) to consider that one alone; see `design`.
         stop: Called between designs; True stops the sweep.
         progress: Called with each finished point.
-
-    Returns:
-        The points, by prior, epsilon and distortion in the given order.
-
-    Raises:
-        InputError: If there is nothing to do, or what is needed on a lattice is missing.
     """
     _check_places(priors, metric, visits, medians)
     for value in (*epsilons, *distortions):

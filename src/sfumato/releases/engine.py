@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import time
 import warnings
@@ -15,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .._system import pa
+from .._system import cores, pa
 from ..core.arguments import checked
 from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, PlaceWarning, argument
@@ -123,10 +122,7 @@ def make_draw(
     place_column: str | None,
     kind: FrameKind | None,
 ) -> FreshDraw:
-    """Return the draw of a source: fresh, memoized (with ``place_column``), or charged (with a `Blur`).
-
-    The kind of the table, if any, must be able to read its columns.
-    """
+    """Return the draw of a source: fresh, memoized (with ``place_column``), or charged (with a `Blur`)."""
     kernel = Kernel(drawable_of(mechanism), stream.schema, options, name=stream.name, comma=stream.comma)
     kernel.notes += stream.notes
     if kind is not None:
@@ -224,13 +220,6 @@ def draw_parts(
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -53,11 +53,11 @@ def test_edges_of_a_net_that_is_none_may_be_ways_around():
     assert np.quantile(length / np.maximum(exponents, 1e-9), 0.95) <= 1.4
 
 
-def test_those_beside_are_a_step_of_observables_away():
+def test_neighbours_are_at_most_a_step_of_observables_away():
     every = LATTICE.sublattice(2).chosen
     now = given(every)
     inner = int(np.argmin(now.exponents[now.anchors].max(axis=1)))
-    assert len(rounds.beside(now, np.array([inner]))) == 7
+    assert len(rounds.neighbours(now, np.array([inner]))) == 7
 
 
 def test_those_that_are_spread_are_more_than_a_step_apart():
@@ -69,5 +69,5 @@ def test_those_that_are_spread_are_more_than_a_step_apart():
     least = float(np.sort(apart.ravel())[0])
     step = float(np.sort(now.exponents[now.anchors[0], now.anchors])[1])
     assert least > step * 1.5
-    assert set(order) == set(rounds.beside(now, np.array(found)))
+    assert set(order) == set(rounds.neighbours(now, np.array(found)))
     assert rounds.spread(now, []) == []

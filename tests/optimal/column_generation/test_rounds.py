@@ -61,9 +61,9 @@ def test_a_coarser_problem_shows_where_to_begin(monkeypatch):
     smaller, net, kept = found
     assert 5 < len(net) < 0.5 * given.shape[0]
     assert smaller.prior.sum() == pytest.approx(1)
-    near = rounds.beside(given, kept)
-    assert len(near) == given.shape[1]  # beside the observables of the net are all others
-    few = rounds.beside(given, kept[:1])
+    near = rounds.neighbours(given, kept)
+    assert len(near) == given.shape[1]  # next to the observables of the net are all others
+    few = rounds.neighbours(given, kept[:1])
     assert 1 <= len(few) < given.shape[1]
     check(given, solved(given), optimum(given))
 

@@ -67,7 +67,7 @@ _LEAST: Final = 8  # observables that join at a time, if that many would help
 _MOST: Final = 30  # rounds
 _ENOUGH_SECRETS: Final = 150  # secrets that are solved with all observables
 _APART: Final = 1.99  # times the step, the least exponent between secrets of the net
-_BESIDE: Final = 2.01  # times the step: not more than two steps away
+_TWO_STEPS: Final = 2.01  # times the step: not more than two steps away
 _ROUNDED: Final = 1e-9
 _NEAREST: Final = 6  # pairs of a net whose rows few edges do not imply
 
@@ -209,7 +209,7 @@ class _Rounds:
         """Return the observables used after some rounds, or once few near them would help, without proof."""
         now, early = self._begun(chosen)
         for _ in range(most):
-            last = self._beside(self._course(now, self._share * self._control.gap), now.chosen)
+            last = self._price_neighbours(self._course(now, self._share * self._control.gap), now.chosen)
             if self._enough(last) or self._control.stopped is not None:
                 break
             early = self._joined(early, last.chosen[last.x.max(axis=1) > _USED], last)
@@ -279,13 +279,13 @@ class _Rounds:
         course = self._course(now, self._share * gap)
         if self._rough:
             # Observables near present ones help most often. While they do, the others are not priced.
-            near = self._beside(course, now.chosen)
+            near = self._price_neighbours(course, now.chosen)
             if not self._enough(near):
                 return near
         return self._proved(course, now.chosen, gap)
 
-    def _beside(self, course: Course, chosen: Positions) -> ProvedRound:
-        near = np.setdiff1d(beside(self._master, chosen), chosen)
+    def _price_neighbours(self, course: Course, chosen: Positions) -> ProvedRound:
+        near = np.setdiff1d(neighbours(self._master, chosen), chosen)
         return self._proved(course, chosen, self._control.gap, some=near)
 
     def _follow(self, now: Present, gap: float) -> Present:
@@ -352,10 +352,7 @@ class _Rounds:
 
 
 def coarser(master: Program) -> tuple[Program, Positions, Positions] | None:
-    """Return the problem of a net of secrets, each with the costs of those near it, the net, and its observables.
-
-    None where there is no such net. The problem bounds nothing.
-    """
+    """Return the problem of a net of secrets, which bounds nothing, the net, its observables; None without one."""
     n, _ = master.shape
     if n <= _ENOUGH_SECRETS:
         return None
@@ -378,7 +375,7 @@ def coarser(master: Program) -> tuple[Program, Positions, Positions] | None:
     return program(prior, costs, exponents, place[master.anchors[observables]], pairs), net, observables
 
 
-def beside(master: Program, used: Positions) -> Positions:
+def neighbours(master: Program, used: Positions) -> Positions:
     """Return the observables at most a step of observables away from used ones."""
     hubs = np.unique(master.anchors[used])
     near = master.exponents[hubs].min(axis=0) <= _step(master) * (1 + _ROUNDED)
@@ -406,18 +403,18 @@ def _net(exponents: Floats, first: Positions) -> Positions:
     """Return secrets no nearer to each other than about two steps, with all others near them."""
     step = float(np.median(nearest_of(exponents)))
     free = np.ones(len(exponents), dtype=np.bool_)
-    beside = np.zeros(len(exponents), dtype=np.intp)  # how many of the net are two steps away
+    net_nearby = np.zeros(len(exponents), dtype=np.intp)  # how many of the net are two steps away
     chosen: list[int] = []
 
     def choose(s: int) -> None:
         chosen.append(s)
         free[exponents[s] < _APART * step] = False
-        beside[exponents[s] <= _BESIDE * step] += 1
+        net_nearby[exponents[s] <= _TWO_STEPS * step] += 1
 
     for s in first.tolist():
         if free[s]:
             choose(s)
     # Holes are filled so that they fit: a lattice stays one.
     while free.any():
-        choose(int(np.where(free, beside, -1).argmax()))
+        choose(int(np.where(free, net_nearby, -1).argmax()))
     return np.sort(np.asarray(chosen, dtype=np.intp))

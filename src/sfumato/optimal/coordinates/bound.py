@@ -201,7 +201,9 @@ def coordinate_bound(
 
     The bound is the optimum of a design whose reports are the corners of a mesh, with costs that no report in
     between can beat. The mesh is refined where the optimum reports, until the gap or the time limit is reached. Of
-    many places, near ones are represented by one, which loosens the bound a little.
+    many places, near ones are represented by one, which loosens the bound a little. Raises `InputError` if a
+    place, a weight, epsilon or an option cannot be used, or the loss is another one. Raises `UnitError` if epsilon
+    is not per length.
 
     Args:
         places: Visits, or an array (n, 2) of metres on a plane with Euclidean distances.
@@ -218,10 +220,6 @@ def coordinate_bound(
         time_limit: Seconds; the best bound so far is returned when they are over.
         stop: Called from time to time; True has the same effect.
         progress: Called after each round.
-
-    Raises:
-        InputError: If a place, a weight, epsilon or an option cannot be used, or the loss is another one.
-        UnitError: If epsilon is not per length.
 
     Source:
         docs/proofs/coordinate-bound.md.

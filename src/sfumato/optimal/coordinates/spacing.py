@@ -99,7 +99,7 @@ def choose_lattice(
 
     The spacing is three quarters of 1 / epsilon, or a tenth of the longer side of the area if that is less; with
     `at_medians` a finer one gains about 1 %. If that needs more than ``most`` vertices, it is the least that does
-    not.
+    not. Raises `InputError` if the area has no extent, or is too wide for a flat map.
 
     Args:
         places: The area to cover: visits, a region, or a region as text.
@@ -109,9 +109,6 @@ def choose_lattice(
         kind: ``square`` or ``triangular``.
         region: The region to cover, if not all visits.
         near: Serve only places within this distance of a visit.
-
-    Raises:
-        InputError: If the area has no extent, or is too wide for a flat map.
     """
     most = MOST_VERTICES if most is None else most
     if most < 9:

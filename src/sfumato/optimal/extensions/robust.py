@@ -158,12 +158,9 @@ def design_robust(
 
     The priors are on the same n secrets, and no loss is below 0. ``guarantees`` are one or several of
     `MetricPrivacy`, `ThresholdPrivacy` and `CoordinatePrivacy`. The arguments are those of `design`; ``progress``
-    is called after each design.
-
-    Raises:
-        InputError: If sizes, units or options do not fit, the priors are on different secrets, a loss is negative,
-            or a guarantee depends on a prior.
-        SolverError: If there is no answer within the time.
+    is called after each design. Raises `InputError` if sizes, units or options do not fit, the priors are on
+    different secrets, a loss is negative, or a guarantee depends on a prior. Raises `SolverError` if there is no
+    answer within the time.
 
     Source:
         Wald, Statistical Decision Functions, 1950 (minimax decisions and least favourable priors); Dantzig and
@@ -194,14 +191,30 @@ class _Game(BoundedSearch):
         solver: Solver | str | None,
         control: Control,
     ) -> None:
-        _check_priors(priors)
+        if not priors:
+            raise InputError("there is no prior.", python("pass one or several, such as [Prior.uniform(space)]."))
+        for number, prior in enumerate(priors):
+            if prior.space != priors[0].space:
+                raise InputError(
+                    f"the prior at position {number} is on other secrets ({prior.space!r}) than the first one "
+                    f"({priors[0].space!r}).",
+                    "use one space for all priors.",
+                )
         self.priors, self.solver = priors, solver
         self.masses = np.array([prior.probabilities for prior in priors])
         self.loss, self.guarantees, self.observables = loss, guarantees, observables
         self.weights: Floats = np.full(len(priors), 1.0 / len(priors))
         self.next = self.weights
         self.even = self._problem(self.weights)
-        _check_problem(self.even)
+        if self.even.attackers:
+            raise InputError(
+                f"{self.even.attackers[0]} depends on a prior, and there are several.",
+                python("pass MetricPrivacy, ThresholdPrivacy or CoordinatePrivacy."),
+            )
+        if (self.even.loss.array < 0).any():
+            raise InputError(
+                "the largest of several expected losses needs losses of at least 0.", "add a constant to the loss."
+            )
         super().__init__(control, self.even.negligible)
         self.matrices: list[Floats] = []  # of the mechanisms
         self.losses: list[Floats] = []  # of each, by prior
@@ -287,28 +300,4 @@ class _Game(BoundedSearch):
             problem.negligible,
             tuple(self.log),
             time.monotonic() - self.start,
-        )
-
-
-def _check_priors(priors: tuple[Prior, ...]) -> None:
-    if not priors:
-        raise InputError("there is no prior.", python("pass one or several, such as [Prior.uniform(space)]."))
-    for number, prior in enumerate(priors):
-        if prior.space != priors[0].space:
-            raise InputError(
-                f"the prior at position {number} is on other secrets ({prior.space!r}) than the first one "
-                f"({priors[0].space!r}).",
-                "use one space for all priors.",
-            )
-
-
-def _check_problem(problem: Problem) -> None:
-    if problem.attackers:
-        raise InputError(
-            f"{problem.attackers[0]} depends on a prior, and there are several.",
-            python("pass MetricPrivacy, ThresholdPrivacy or CoordinatePrivacy."),
-        )
-    if (problem.loss.array < 0).any():
-        raise InputError(
-            "the largest of several expected losses needs losses of at least 0.", "add a constant to the loss."
         )

@@ -126,13 +126,10 @@ def least_vulnerability(
     ``joint`` is P(x, w), array (classes, n), with sum one; ``secrets`` are the n values of W, and ``observables``
     the m values of Z, by default the secrets. ``max_loss`` is the largest expected loss, in its unit or as text
     (``"173 m"``). ``guarantees`` are metric privacy of W, one or several, which holds for all its values, also for
-    those that never occur. The other arguments are those of `design`.
-
-    Raises:
-        InputError: If sizes, guarantees or options do not fit, or the joint distribution is not a distribution.
-        UnitError: If the unit of the limit does not fit.
-        InfeasibleError: If no mechanism satisfies the limit and the guarantees; the message gives the least loss.
-        SolverError: If there is no answer with the guarantees within the time.
+    those that never occur. The other arguments are those of `design`. Raises `InputError` if sizes, guarantees or
+    options do not fit, or the joint distribution is not a distribution. Raises `UnitError` if the unit of the
+    limit does not fit. Raises `InfeasibleError` if no mechanism satisfies the limit and the guarantees; the
+    message gives the least loss. Raises `SolverError` if there is no answer with the guarantees within the time.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section II, for the game; Shokri, "Privacy Games",
@@ -278,8 +275,12 @@ class _Search(BoundedSearch):
             unit = math.log(2)
         earned = program.onto.T @ gain
         if program.tight:
-            price = self._tight_price(earned)
-            bound = float(np.where(program.open, earned, np.inf).min(axis=1).sum())
+            loss = self.problem.loss.array[program.rows]
+            above = self.problem.weights[program.rows, None] * (loss - loss.min(axis=1, keepdims=True))
+            best = np.where(program.open, earned, np.inf).min(axis=1, keepdims=True)
+            # The least price at which no report that loses too much pays.
+            wanted = np.divide(best - earned, above, out=np.zeros_like(above), where=~program.open)
+            price, bound = max(0.0, float(wanted.max())), float(best.sum())
         else:
             price = steps.price / program.unit_of_cost
             bound = float((earned + steps.price * program.cost).min(axis=1).sum()) - steps.price * program.limit
@@ -290,15 +291,6 @@ class _Search(BoundedSearch):
             self.bound, self.guesses, self.price = bound, guesses, price
         self.report()
         return None
-
-    def _tight_price(self, earned: Floats) -> float:
-        """Return the least price at which no report that loses too much pays."""
-        program = self.program
-        loss = self.problem.loss.array[program.rows]
-        above = self.problem.weights[program.rows, None] * (loss - loss.min(axis=1, keepdims=True))
-        best = np.where(program.open, earned, np.inf).min(axis=1, keepdims=True)
-        wanted = np.divide(best - earned, above, out=np.zeros_like(above), where=~program.open)
-        return max(0.0, float(wanted.max()))
 
 
 def prove_best(

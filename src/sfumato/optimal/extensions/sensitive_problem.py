@@ -35,6 +35,9 @@ _EVEN: Final = 0.05  # the even rows' share in the start, at most
 class SensitiveProblem:
     """The sensitive value, the useful value, and the limit of the loss.
 
+    Raises `InputError` if sizes or guarantees do not fit, or the joint distribution is not a distribution. Raises
+    `UnitError` if the unit of the limit does not fit.
+
     Args:
         joint: P(x, w), array (classes, secrets), non-negative, with sum one (within 1e-9).
         secrets: The n values of W that the mechanism takes.
@@ -48,10 +51,6 @@ class SensitiveProblem:
         guarantees: The guarantees as rows of the secrets.
         classes: Array (classes,), P(x).
         weights: Array (n,), P(w).
-
-    Raises:
-        InputError: If sizes or guarantees do not fit, or the joint distribution is not a distribution.
-        UnitError: If the unit of the limit does not fit.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section II (the chain X - W - Z).

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from ..._system import cores
 from ...core import DistortionPrivacy, Mechanism
 from ...core.arrays import Floats
 from ...core.naming import WORST_CASE
@@ -16,7 +17,6 @@ from ...errors import SolverError
 from ...geo import Guesses
 from ...proofs import Certificate, PlaceDistortion
 from ..closed_forms import constant_report
-from ..effort import cores
 from ..problem import Problem
 from ..result import Design
 from ..solver import Status, certify_mechanism, gap_of, prove_answer, with_promises
