@@ -84,7 +84,6 @@ class ChargedDraw(FreshDraw):
         return self.kernel.assemble(located, self.kernel.draw(located, self._words))
 
     def _users(self, located: Located, start: int) -> dict[str, int]:
-        """Return each user of a batch, and their number of reports."""
         names = rows_of_names(located.batch.column(self.kernel.user).take(located.rows))
         users: dict[str, int] = {}
         for name, rows in names.items():
@@ -168,8 +167,7 @@ def stop_run(
 ) -> SfumatoError:
     """Return the error of a release that stopped, with what to do next; keep or remove what was drawn.
 
-    Parts of a ``lasting`` source are kept after an error of the disk, and if a user was charged. ``paid`` is None
-    if users may have been charged before this run.
+    Parts of a ``lasting`` source stay after an error of the disk, and if a user was charged or may have been.
     """
     may = paid is not False
     charges = _PERHAPS if paid is None else _CHARGED

@@ -47,10 +47,8 @@ def create_duckdb_function(
 
     A `Blur` is refused: a query cannot charge users. Rows that are outside or have no value are refused
     (``error``), moved to the nearest place (``nearest``), at most by ``within``, or NULL (``drop``), which shows
-    who is outside. ``uncertainty`` and ``prior`` add error radii, as in `sfumato.release`.
-
-    Raises:
-        InputError: If the mechanism's guarantee does not hold, or the options do not fit it.
+    who is outside. ``uncertainty`` and ``prior`` add error radii, as in `sfumato.release`. Raises `InputError` if
+    the mechanism's guarantee does not hold, or the options do not fit it.
     """
     import duckdb
 

@@ -65,7 +65,7 @@ class FrameKind(ABC):
         """Return private rows, of true ``rows`` (k,), as a table of this kind; ``kept`` maps to source columns."""
 
 
-class PandasFrame(FrameKind):
+class _PandasFrame(FrameKind):
     """A data frame of pandas."""
 
     def __init__(self, frame: Any) -> None:
@@ -86,11 +86,9 @@ class PandasFrame(FrameKind):
         self._index_names = tuple(str(name) for name in frame.index.names if name is not None)
 
     def arrow(self) -> Any:
-        """Return an Arrow table; see `FrameKind.arrow`."""
         return self._table([])
 
     def check_rest(self, kernel: Kernel) -> None:
-        """Refuse an index that is not named, unless it only numbers the rows; see `FrameKind.check_rest`."""
         kept, index = kernel.kept_columns.kept, self._frame.index
         for name in self._index_names:
             if name in kernel.schema.names and name not in kept:
@@ -123,7 +121,6 @@ class PandasFrame(FrameKind):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The index in words; see `FrameKind.sentences`."""
         numbers = ", which numbers the rows,"
         named = f" ({', '.join(map(plain, self._index_names))})" if self._index_names else numbers
         return (
@@ -132,7 +129,6 @@ class PandasFrame(FrameKind):
         )
 
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:
-        """Return a data frame with the index of the rows; see `FrameKind.back`."""
         import pandas
 
         series = {
@@ -145,7 +141,6 @@ class PandasFrame(FrameKind):
         return frame
 
     def _table(self, left_out: list[str]) -> Any:
-        """Return an Arrow table of all columns but some."""
         bare = self._frame.drop(columns=left_out)
         for name in bare.columns:
             if type(getattr(bare[name].dtype, "categories", None)).__name__ in ("IntervalIndex", "PeriodIndex"):
@@ -246,7 +241,7 @@ def _kind(values: Any) -> str:
     return f"object, with values of {listed}," if kinds else "object"
 
 
-class GeoFrame(PandasFrame):
+class _GeoFrame(_PandasFrame):
     """A data frame of geopandas."""
 
     def __init__(self, frame: Any) -> None:
@@ -270,7 +265,6 @@ class GeoFrame(PandasFrame):
         return table.replace_schema_metadata(geo)
 
     def check_columns(self, used: Collection[str | None], kept: Collection[str]) -> None:
-        """Refuse points whose CRS is not known, too; see `FrameKind.check_columns`."""
         super().check_columns(used, kept)
         if self._geometry in used and self._geometry is not None and self._crs is None:
             raise DataError(
@@ -282,7 +276,6 @@ class GeoFrame(PandasFrame):
             )
 
     def check_rest(self, kernel: Kernel) -> None:
-        """Refuse a geometry with the name of a released column, too; see `FrameKind.check_rest`."""
         super().check_rest(kernel)
         if self._geometry in kernel.schema.names:
             raise InputError(
@@ -314,11 +307,10 @@ class GeoFrame(PandasFrame):
 
 
 @final
-class ArrowKind(FrameKind):
+class _ArrowKind(FrameKind):
     """A table of pyarrow, a record batch, a reader of them, or a table of a kind that is not known here."""
 
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
-        """Return a table, a batch or a reader; see `FrameKind.back`."""
         if isinstance(self._frame, pa.RecordBatch):
             whole = table.combine_chunks()
             return (whole.to_batches() or [pa.RecordBatch.from_pylist([], schema=whole.schema)])[0]
@@ -326,7 +318,7 @@ class ArrowKind(FrameKind):
 
 
 @final
-class PolarsKind(FrameKind):
+class _PolarsKind(FrameKind):
     """A `DataFrame` or a `LazyFrame` of Polars; a lazy one is collected once, so that every row is drawn once."""
 
     def __init__(self, frame: Any) -> None:
@@ -334,7 +326,6 @@ class PolarsKind(FrameKind):
         super().__init__(frame.collect() if self._lazy else frame)
 
     def arrow(self) -> Any:
-        """Return the collected frame; see `FrameKind.arrow`."""
         import polars
 
         frame = self._frame
@@ -348,7 +339,6 @@ class PolarsKind(FrameKind):
         return frame
 
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
-        """Return an eager or a lazy frame; see `FrameKind.back`."""
         import polars
 
         frame = polars.from_arrow(table)
@@ -356,7 +346,7 @@ class PolarsKind(FrameKind):
 
 
 @final
-class DuckRelation(FrameKind):
+class _DuckRelation(FrameKind):
     """A relation of DuckDB; what comes back lives on the same connection."""
 
     def arrow(self) -> Any:
@@ -373,7 +363,6 @@ class DuckRelation(FrameKind):
         return self._frame.project("*")  # older versions read the result of one only once
 
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
-        """Return a relation over the private rows in memory; see `FrameKind.back`."""
         return self._brought(table)
 
     def _brought(self, sfumato_private_rows: Any) -> Any:
@@ -387,11 +376,11 @@ class DuckRelation(FrameKind):
 
 
 _OF_LIBRARY: Final[Mapping[str, type[FrameKind]]] = {
-    "geopandas": GeoFrame,
-    "pandas": PandasFrame,
-    "polars": PolarsKind,
-    "duckdb": DuckRelation,
-    "_duckdb": DuckRelation,
+    "geopandas": _GeoFrame,
+    "pandas": _PandasFrame,
+    "polars": _PolarsKind,
+    "duckdb": _DuckRelation,
+    "_duckdb": _DuckRelation,
 }
 
 
@@ -402,12 +391,12 @@ def kind_of(frame: ArrowStream | ArrowBatch | LazyTable) -> FrameKind:
         if root in roots:
             return kind(frame)
     if isinstance(frame, ArrowBatch) and not isinstance(frame, ArrowStream):
-        return ArrowKind(FrameTable(frame).batch())
+        return _ArrowKind(FrameTable(frame).batch())
     if not is_frame(frame):
         raise DataError(
             f"a {type(frame).__name__} cannot be read as a table.", "collect it first, or pass a table of pyarrow."
         )
-    return ArrowKind(frame)
+    return _ArrowKind(frame)
 
 
 def _is_readable(column: Any, kind: Any) -> bool:

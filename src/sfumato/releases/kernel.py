@@ -77,7 +77,8 @@ class Kernel:
     Rows keep their number and order, except for dropped ones. The output shares no memory, dictionary, statistics
     or metadata with the input. Several ``mechanisms`` have names: those in the column ``options.by``, or else
     those of the columns ``options.column``. ``schema`` is the Arrow schema of the true rows, and ``name`` the
-    table's in messages. With ``comma`` numbers in texts may be written ``48,85``.
+    table's in messages. With ``comma`` numbers in texts may be written ``48,85``. Raises `InputError` if the
+    options do not fit the mechanisms. Raises `DataError` if a column is missing.
 
     Attributes:
         drawables: The mechanisms, by name; a single one has the name ``""``.
@@ -91,10 +92,6 @@ class Kernel:
         secret: Columns that hold the secret, or the time.
         drop_hint: How to leave out rows outside, for messages, where no argument of the release does it.
         notes: Assumptions about the source, and after each batch what kept columns reveal.
-
-    Raises:
-        InputError: If the options do not fit the mechanisms.
-        DataError: If a column is missing.
     """
 
     def __init__(
@@ -188,11 +185,8 @@ class Kernel:
         """Return the private rows of a batch with the columns in `needs`.
 
         ``words`` is the source of randomness, by default the operating system's; ``start`` rows come before the
-        batch.
-
-        Raises:
-            DataError: If a row is outside, and this is refused.
-            InputError: If a kept column locates the rows.
+        batch. Raises `DataError` if a row is outside, and this is refused. Raises `InputError` if a kept column
+        locates the rows.
         """
         source = words or SystemWords()
         located = self.locate_or_refuse(batch, source, start=start)
@@ -439,7 +433,6 @@ def grouped(numbers: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp]]]:
 
 
 def _join(parts: Sequence[Secrets], where: Sequence[Any], size: int) -> Secrets:
-    """Return the secrets of all rows, joined from those of groups."""
     if len(parts) == 1 and len(parts[0].inside) == size:
         return parts[0]
     pairs = any(part.values.ndim == 2 for part in parts)  # noise has points, lattices have positions

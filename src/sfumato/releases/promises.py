@@ -140,7 +140,13 @@ def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
     elif shared:
         lines = [f"{said}: {_listed(shared)}{whose}."]
     else:
-        lines = [f"{said}{whose}; {_WITHOUT if not all(kinds) else _UNLIKE}.", _by_kind(kinds, most)]
+        every = dict.fromkeys(kind for best in kinds for kind in best)
+        groups = [[best[kind] for best in kinds if kind in best] for kind in every]
+        begin = "By kind of guarantee" if most == 1 else "Where all have a guarantee of one kind"
+        lines = [
+            f"{said}{whose}; {_WITHOUT if not all(kinds) else _UNLIKE}.",
+            f"{begin}: {_listed(list(dict.fromkeys(_totals(groups, most))))}.",
+        ]
     if people.nameless:
         rows, names = counted(people.nameless, "row"), "names" if people.nameless == 1 else "name"
         lines.append(f"{rows} {names} no user and may be anyone's: counted with every person's.")
@@ -163,15 +169,6 @@ def _of_any(kinds: Sequence[Kinds]) -> str:
     measure = measures.pop() if len(measures) == 1 else "what is proved of one"
     most = "at most k times" if several else "k times"
     return f": k reports of one person add up to {most} {_largest(measure, several=several)}"
-
-
-def _by_kind(kinds: Sequence[Kinds], most: int) -> str:
-    """Return the total of reports that all come with a guarantee of one kind, kind by kind."""
-    every = dict.fromkeys(kind for best in kinds for kind in best)
-    groups = [[best[kind] for best in kinds if kind in best] for kind in every]
-    parts = list(dict.fromkeys(_totals(groups, most)))
-    begin = "By kind of guarantee" if most == 1 else "Where all have a guarantee of one kind"
-    return f"{begin}: {_listed(parts)}."
 
 
 def _totals(groups: Sequence[Sequence[ReportBound]], most: int) -> list[str]:

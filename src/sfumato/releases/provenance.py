@@ -37,17 +37,11 @@ INSIDE: Final = "_sfumato.json"
 _SHOWN: Final = 8  # columns in a message
 _LARGEST: Final = 1 << 20  # bytes of a mark
 _SHOWN_COLUMNS: Final = 12  # names of columns in a sentence
-_CHUNK: Final = 1 << 20  # bytes that are hashed at a time
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Mark(CompactRepr):
-    """Fingerprints of the mechanisms that a table was drawn from.
-
-    Attributes:
-        mechanisms: Hexadecimal fingerprints, sorted.
-        columns: Name and fingerprint of each column with its own mechanism; empty without any.
-    """
+    """Fingerprints of a table's mechanisms, sorted, and by column where each has its own mechanism."""
 
     mechanisms: tuple[str, ...]
     columns: tuple[tuple[str, str], ...] = ()
@@ -449,8 +443,5 @@ def _bound(promise: ReportBound, people: People) -> PersonBound:
 
 
 def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

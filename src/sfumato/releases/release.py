@@ -123,7 +123,11 @@ def release(
 
     With ``place_column`` a user's rows that name the same place get the same report, drawn for the first of them
     (its anchor); the outcome states the cost. With a `Blur` each user is charged for what is drawn, and the ledger
-    keeps places for later releases.
+    keeps places for later releases. Raises `InputError` if the options do not fit the mechanism, its guarantee
+    does not hold, the source was released before, or it is not a table in memory and has no target. Raises
+    `DataError` if the source cannot be read, rows are outside and this is refused, or a person exceeds a limit.
+    Raises `FileError` if the target cannot be written. It returns what was written, in numbers and words, or
+    without a target the private rows.
 
     Args:
         mechanism: A mechanism, tupling or family whose secrets are places, or the labels in ``column``; a `Blur`
@@ -178,15 +182,6 @@ def release(
         receipt: A JSON file to write after the table: counts, totals per person, columns and fingerprints, without
             data of single persons. Only its owner can read it.
         progress: Called with a `RowsDone` as the release advances.
-
-    Returns:
-        What was written, in numbers and words; without a target the private rows, in the library of the source.
-
-    Raises:
-        InputError: If the options do not fit the mechanism, its guarantee does not hold, the source was released
-            before, or it is not a table in memory and has no target.
-        DataError: If the source cannot be read, rows are outside and this is refused, or a person exceeds a limit.
-        FileError: If the target cannot be written.
     """
     options: dict[str, Any] = {name: each for name, each in locals().items() if name not in _OF_FILES}
     if target is not None:
@@ -212,9 +207,8 @@ def release(
 class PreparedRelease(CompactRepr):
     """A release of a file before its draw: read `promises`, then `run`.
 
-    Attributes:
-        promises: Sentences on the guarantee of one report, the total of one person, and the columns left out.
-        people: Number of rows, and of rows per person.
+    ``promises`` are sentences on the guarantee of one report, the total of one person, and the columns left out;
+    ``people`` counts rows, in all and per person.
     """
 
     target: Path

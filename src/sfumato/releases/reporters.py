@@ -331,11 +331,8 @@ def positions_in(space: Space, *columns: Any) -> Positions:
     """Return the positions of a column's values among the labels of a space, array (n,); -1 where none fits.
 
     Numbers may be texts. In `NumberBins` a number is in the bin that holds it. A `JointSpace` takes one Arrow
-    array or chunked array for each of its columns, other spaces one.
-
-    Raises:
-        InputError: If the number of columns is not that of the space.
-        DataError: If a column holds neither texts nor numbers.
+    array or chunked array for each of its columns, other spaces one. Raises `InputError` if the number of columns
+    is not that of the space. Raises `DataError` if a column holds neither texts nor numbers.
     """
     parts = space.parts if isinstance(space, JointSpace) else (space,)
     if len(columns) != len(parts):

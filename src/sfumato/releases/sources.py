@@ -173,10 +173,7 @@ def _arrow(values: NDArray[Any]) -> Any:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Record(CompactRepr):
-    """A finished release, also of a replaced table; ``times`` counts releases of the source, by places of rows.
-
-    Only the owner can read records, because the hash of a small source can be found by trial.
-    """
+    """A finished release, also of a replaced table; ``times`` counts releases of the source, by places of rows."""
 
     content: str
     times: int
@@ -242,7 +239,7 @@ def keep_record(source: Identity, target: Path, mark: Mark, run: str, places: in
         return
     times = history(source, target, run=run).reports + places
     with atomically(path) as temporary:
-        temporary.chmod(0o600)
+        temporary.chmod(0o600)  # the hash of a small source can be found by trial
         records = [*records, Record(source.content, times, run, _fingerprint(mark), places)]
         temporary.write_text(_text(target.name, records), encoding="utf-8")
 

@@ -73,9 +73,8 @@ class LocalRandomizer(_Randomizer):
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Choose the values from rows ``X`` that need no protection, array (n, columns), and design the mechanism.
 
-        Raises:
-            InputError: If a parameter cannot be used, or the rows have no distances.
-            ValueError: If the rows are not finite numbers.
+        Raises `InputError` if a parameter cannot be used, or the rows have no distances. Raises `ValueError` if
+        the rows are not finite numbers.
         """
         epsilon: Any = self.epsilon  # scikit-learn takes any value
         n_values: Any = self.n_values
@@ -203,11 +202,8 @@ class PlaceRandomizer(_Randomizer):
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Design the mechanism for places ``X`` that need no protection, or take the ready one.
 
-        They are degrees, array (n, 2), or a data frame with two columns.
-
-        Raises:
-            InputError: If the rows are not places, or a parameter cannot be used.
-            ValueError: If they are not finite numbers.
+        They are degrees, array (n, 2), or a data frame with two columns. Raises `InputError` if the rows are not
+        places, or a parameter cannot be used. Raises `ValueError` if they are not finite numbers.
         """
         lat, lon = self._degrees(X, reset=True)
         if self.outside not in ("error", "nearest"):

@@ -27,7 +27,7 @@ _DATUM: Final = "EPSG:4326"
 _PRECISION: Final = 1e-7  # degrees: reports have seven decimals
 _GROUND: Final = 1.01  # distances of moves are on a sphere, within .6 % of those on the ground
 _CONFIDENCE: Final = 0.95
-_RADII: Final[dict[bytes, float]] = {}  # by fingerprint of the mechanism
+_RADII: Final[dict[bytes, float]] = {}  # by fingerprint: tasks of Spark read their mechanism again and again
 _SHOWN: Final = 80  # characters of the name of a prior
 
 
@@ -53,8 +53,10 @@ class Uncertainty(CompactRepr):
             posterior(np.empty((0, 2)))  # refuses an unfit prior before any draw
         elif prior is not None:
             posterior = posterior_radii(drawable, prior, _CONFIDENCE).__getitem__
-        radius = math.ceil(_radius(drawable) + _GROUND * moved_m)
-        return cls(radius, moved_m, posterior, darwin_core)
+        mark = fingerprint(drawable)
+        if mark not in _RADII:
+            _RADII[mark] = error_radius(drawable, _CONFIDENCE)
+        return cls(math.ceil(_RADII[mark] + _GROUND * moved_m), moved_m, posterior, darwin_core)
 
     @property
     def sentence(self) -> str:
@@ -90,11 +92,3 @@ def prior_words(name: str) -> str:
         f"{POSTERIOR}: given the report, the true point is within it with a probability of at least "
         f"{percent_of_confidence(_CONFIDENCE)} under the prior {plain(name)[:_SHOWN]!r}"
     )
-
-
-def _radius(drawable: Any) -> float:
-    """Return the error radius; tasks of Spark read their mechanism again and again, so it is stored."""
-    mark = fingerprint(drawable)
-    if mark not in _RADII:
-        _RADII[mark] = error_radius(drawable, _CONFIDENCE)
-    return _RADII[mark]

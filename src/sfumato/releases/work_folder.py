@@ -47,6 +47,7 @@ LOCK: Final = "lock"
 
 _PAUSES_S: Final = (0.001, 0.01, 0.05)
 _PART: Final = re.compile(r"part-(\d+)-(\d+)\.arrow")
+_PART_NAME: Final = "part-{:015d}-{:015d}.arrow"
 _MARK: Final = "mark"
 _FACTS: Final = b"facts"
 _AT_ONCE: Final = 5_000  # keys in one query; SQLite takes 32,766 values
@@ -190,11 +191,7 @@ class WorkFolder(CompactRepr):
     def open(
         cls, target: Path, facts: Mapping[str, str], *, resume: bool, again: bool = False, before: int = 0
     ) -> Self:
-        """Return the work folder of a target, locked for this process.
-
-        With ``resume`` a run of the same ``facts`` goes on; otherwise its parts are removed, with a ledger only if
-        ``again``.
-        """
+        """Return the locked work folder of a target: of the same ``facts`` with ``resume``, else emptied."""
         folder = work_folder(target)
         try:
             if resume and not (folder / RUN).is_file():
@@ -254,11 +251,11 @@ class WorkFolder(CompactRepr):
         schema = private.batch.schema.with_metadata({_FACTS: json.dumps(facts).encode()})
         with pa.ipc.new_file(sink, schema, options=options) as writer:
             writer.write_batch(private.batch.replace_schema_metadata(schema.metadata))
-        self._write(_name(part), sink.getvalue())
+        self._write(_PART_NAME.format(*part), sink.getvalue())
 
     def read(self, part: DrawnPart, schema: Any) -> PrivateBatch:
         """Return a stored part; `FileError` if it is damaged."""
-        path = self._folder / _name(part)
+        path = self._folder / _PART_NAME.format(*part)
         try:
             with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
                 facts = json.loads(reader.schema.metadata[_FACTS])
@@ -278,7 +275,7 @@ class WorkFolder(CompactRepr):
         """Empty file in which the table is put together, readable by its owner only."""
         path = self._folder / "table"
         path.unlink(missing_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        path.touch(0o600, exist_ok=False)
         return path
 
     @property
@@ -299,12 +296,9 @@ class WorkFolder(CompactRepr):
         """
         probe = self._folder / "rights"
         probe.unlink(missing_ok=True)
-        descriptor = os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
-        try:
-            rights = os.fstat(descriptor).st_mode & 0o777
-        finally:
-            os.close(descriptor)
-            probe.unlink()
+        probe.touch(0o666, exist_ok=False)
+        rights = stat.S_IMODE(probe.stat().st_mode)
+        probe.unlink()
         table.chmod(rights)
         if mark is None:
             table.replace(target)
@@ -364,10 +358,6 @@ def unwritable(target: Path, error: OSError) -> FileError:
     )
 
 
-def _name(part: DrawnPart) -> str:
-    return f"part-{part.start:015d}-{part.stop:015d}.arrow"
-
-
 class DamagedRunError(FileError):
     """A file of an interrupted release is damaged or gone, so that nothing can go on from it."""
 
@@ -400,7 +390,7 @@ class PlaceMemo:
     def __init__(self, path: Path | None = None, name: str = "", *, spill: bool = False) -> None:
         self._name = name.encode()[:64]
         if path is not None:
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            path.touch(0o600)
         with _readable():
             self._database = sqlite3.connect(
                 path or ("" if spill else ":memory:"), isolation_level=None, check_same_thread=False
@@ -479,15 +469,11 @@ class PlaceMemo:
             rows = self._database.execute("SELECT first FROM away ORDER BY first LIMIT ?", (_SHOWN,)).fetchall()
         return places, far_m or 0.0, tuple(row for (row,) in rows)
 
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._database.close()
 
 
 @contextmanager

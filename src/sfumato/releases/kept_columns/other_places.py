@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, permutations, product
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from ..._system import pa, pc
 from ...core.arrays import Floats
 from ...errors import InputError, MissingExtraError, argument, python, typed
-from .place_codes import IS_GEOHASH, geohash, plus_code
+from .place_codes import IS_GEOHASH, first_pair, geohash, plus_code
 from .text_parts import ends_of, is_binary, is_readable, is_text, parts_of, texts_of
 
 # Rows below which columns without a name of coordinates may be anything, and texts with three decimals from which
@@ -57,7 +56,6 @@ _LEAST: Final = 1_000.0  # metres, below which numbers are counts of something r
 _MOST: Final = 1e8  # metres, above which they are something else
 _SAME_M: Final = 1_000.0  # up to which the datum of a map may shift its coordinates
 _LEAST_ROWS: Final = 10  # with a number, of columns without a name of coordinates
-_PLANE_ROWS: Final = 10  # with a number, of columns without a name and without an origin on a map
 _PLANE_SHARE: Final = 0.15  # of their variance that the positions of the rows explain
 _PLANE_CHANCE: Final = 6.0  # rows whose share of few rows is chance
 _PLANE_SLOPES: Final = (0.3, 1.3)  # by which they rise per unit of length
@@ -72,10 +70,6 @@ _SMALL: Final = 1e-6  # size of floats below which bytes were probably not meant
 _LARGE: Final = 1e9  # likewise above
 _NARROW: Final = 1 / 8  # share of all integers that nearly all values are within, or they are random
 _HIGHEST: Final = 1e12  # integer above which it is no part of a degree or of a metre
-_FLAGS: Final = 0xE0000000  # of extended well-known binary: of a height, a measure, a coordinate system
-_SYSTEM: Final = 0x20000000  # the flag of a coordinate system
-# Where the first pair of coordinates begins in well-known binary, by kind of geometry, after its head.
-_FIRST_PAIR: Final = {1: 0, 2: 4, 3: 8, 4: 9, 5: 13, 6: 17}
 _NAMES: Final = 8  # values of numbers that are names next to letters
 _NUMBERS: Final = 40  # of one value that are looked at
 _SHAPE: Final = re.compile(
@@ -243,7 +237,7 @@ def other_places_in_metres(columns: Sequence[tuple[str, Floats]], lat: Floats, l
     followers = []
     for name, values in columns:
         known = np.isfinite(values)
-        if known.sum() < _PLANE_ROWS or np.abs(values[known]).max() > _MOST**2:
+        if known.sum() < _LEAST_ROWS or np.abs(values[known]).max() > _MOST**2:
             continue
         at, some = plane[known] - plane[known].mean(axis=0), values[known] - values[known].mean()
         slope = np.linalg.lstsq(at, some, rcond=None)[0]
@@ -377,20 +371,6 @@ def _fit(values: Floats, there: Floats) -> bool:
 def _are_decimal(values: Floats) -> bool:
     """Return whether most numbers are not whole."""
     return bool(np.mean(values != np.round(values)) > 0.5)
-
-
-def first_pair(value: bytes) -> tuple[float, float] | None:
-    """Return the first coordinates of a geometry in (extended) well-known binary."""
-    if len(value) < 21 or value[0] > 1:
-        return None
-    order = "<" if value[0] else ">"
-    (kind,) = struct.unpack_from(f"{order}I", value, 1)
-    head, bare = (9 if kind & _SYSTEM else 5), kind & ~_FLAGS
-    begin = head + _FIRST_PAIR.get(bare % 1000, len(value))
-    if bare >= 4000 or len(value) < begin + 16:
-        return None
-    x, y = struct.unpack_from(f"{order}dd", value, begin)
-    return float(x), float(y)
 
 
 def packed_numbers(values: Sequence[bytes | None]) -> Iterator[tuple[tuple[str, int], Floats]]:

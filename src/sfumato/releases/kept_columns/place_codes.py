@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
@@ -36,6 +37,10 @@ _PARTS: Final = (1e4, 1e5, 1e6, 1e7, 2**31 / 180)  # of a degree, in which devic
 _FLOATS: Final = ("<f8", ">f8", "<f4", ">f4")
 _INTEGERS: Final = ("<i4", ">i4", "<i8", ">i8")
 _VARINTS: Final = 256  # bytes in which integers of any length are looked for
+_FLAGS: Final = 0xE0000000  # of extended well-known binary: of a height, a measure, a coordinate system
+_SYSTEM: Final = 0x20000000  # the flag of a coordinate system
+# Where the first pair of coordinates begins in well-known binary, by kind of geometry, after its head.
+_FIRST_PAIR: Final = {1: 0, 2: 4, 3: 8, 4: 9, 5: 13, 6: 17}
 _FOREIGN_DIGITS: Final = {
     start + digit: 48 + digit for start in (0xFF10, 0x0660, 0x06F0, 0x0966) for digit in range(10)
 }
@@ -195,6 +200,20 @@ _CODES: Final[dict[str, tuple[str, Callable[[re.Match[str]], Iterator[Position]]
     ),
 }
 _PATTERNS: Final = [(re.compile(pattern), decode) for pattern, decode in _CODES.values()]
+
+
+def first_pair(value: bytes) -> tuple[float, float] | None:
+    """Return the first coordinates of a geometry in (extended) well-known binary."""
+    if len(value) < 21 or value[0] > 1:
+        return None
+    order = "<" if value[0] else ">"
+    (kind,) = struct.unpack_from(f"{order}I", value, 1)
+    head, bare = (9 if kind & _SYSTEM else 5), kind & ~_FLAGS
+    begin = head + _FIRST_PAIR.get(bare % 1000, len(value))
+    if bare >= 4000 or len(value) < begin + 16:
+        return None
+    x, y = struct.unpack_from(f"{order}dd", value, begin)
+    return float(x), float(y)
 
 
 def positions_of(text: str) -> list[Position]:

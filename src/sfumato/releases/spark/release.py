@@ -8,7 +8,7 @@ import time as clock
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from ..._system import pa
 from ...core.arguments import checked
@@ -19,17 +19,14 @@ from ...tables import counts_of_names, no_column
 from ..draws import Tally
 from ..engine import outcome_of
 from ..kernel import Kernel
-from ..options import ALLOWED, WITHIN, Outside, ReleaseOptions, check_options, columns_of
+from ..options import ALLOWED, Outside, check_options
 from ..promises import People, PersonLimits, bounds_of_report, people_without_users, report_bounds, sentences
 from ..provenance import INSIDE, Mark, Release
-from ..reporters import reporter
 from ..sources import check_table
 from .tasks import (
     COUNTS,
     SERVED,
     RunSecret,
-    check_columns,
-    column_task,
     counting_task,
     drawing_task,
     kernel_error,
@@ -45,7 +42,6 @@ _OWNER_ONLY: Final = 0o700
 _FILE: Final = "_sfumato_file"
 _ROW: Final = "_sfumato_row"
 _METADATA: Final = {_FILE: "_metadata.file_path", _ROW: "_metadata.row_index"}
-_LABEL: Final = "answer"
 
 
 class SparkTarget:
@@ -291,12 +287,9 @@ class SparkPrepared(CompactRepr):
         """Write the private rows as Parquet files, whole or not at all, and destroy the secret.
 
         ``target`` and `tell` are as for `release_on_spark`; any file system of Spark will do. Rows are written to
-        a hidden folder next to the target, which is renamed at the end if their number is the counted one.
-
-        Raises:
-            DataError: If rows are outside, and this is refused, or the source changed meanwhile.
-            FileError: If the target exists, or cannot be written.
-            InputError: If the secret has been destroyed.
+        a hidden folder next to the target, which is renamed at the end if their number is the counted one. Raises
+        `DataError` if rows are outside, and this is refused, or the source changed meanwhile. Raises `FileError`
+        if the target exists, or cannot be written. Raises `InputError` if the secret has been destroyed.
         """
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
@@ -368,14 +361,10 @@ def release_on_spark(
     Other arguments are those of `sfumato.release`: ``mechanism`` (but no `Blur`: Spark charges no ledger),
     ``allow``, ``column``, ``lat``, ``lon``, ``user``, ``time``, ``keep``, ``also``, ``by``, ``outside``,
     ``within``, ``people``, ``uncertainty``, ``prior``, ``darwin_core``, ``max_reports_per_person`` and
-    ``max_epsilon_per_person``.
-
-    Raises:
-        InputError: If the options do not fit, a guarantee does not hold, or rows have no lasting names.
-        DataError: If the source cannot be read, a key is shared, rows are outside and this is refused, or a person
-            exceeds a limit.
-        FileError: If the target exists, or cannot be written.
-        MissingExtraError: If pyspark is not installed.
+    ``max_epsilon_per_person``. Raises `InputError` if the options do not fit, a guarantee does not hold, or rows
+    have no lasting names. Raises `DataError` if the source cannot be read, a key is shared, rows are outside and
+    this is refused, or a person exceeds a limit. Raises `FileError` if the target exists, or cannot be written.
+    Raises `MissingExtraError` if pyspark is not installed.
     """
     prepared = prepare_on_spark(mechanism, source, spark=spark, key=key, allow=allow, **options)
     return prepared.run(target, tell=tell)
@@ -441,86 +430,3 @@ def prepare_on_spark(
         secret,
         counts,
     )
-
-
-class PrivateColumn:
-    """Makes a column of reports from columns of true values, for pipelines of Spark data frames.
-
-    Two people may stand at one place, so values cannot identify a row. The function takes a key, a column that is
-    different in every row. A row with the same key and true value has the same report however often Spark draws
-    it: in another action, plan, call or in SQL. The key names the row, never the person: two rows with one key and
-    one value have one report, which shows that the values are equal. Spark passes one batch at a time, so such
-    rows are refused only within a batch.
-
-    One `PrivateColumn` is one release with one secret: a key must name the same row in all its uses. Another
-    `PrivateColumn` is another release, and their guarantees add up. Spark keeps the secret until `forget`.
-
-    Args:
-        mechanism: A mechanism, tupling, noise for coordinates or family.
-        outside: Whether rows outside are refused (``error``) or moved to the nearest place.
-        within: Largest distance by which a row is moved; a row farther away is an error.
-        spark: The session; by default the active one.
-
-    Attributes:
-        promises: Sentences on the guarantee of one report, and the total of several of one person.
-
-    Raises:
-        InputError: If the guarantee does not hold, or the mechanism cannot be released from.
-        MissingExtraError: If pyspark is not installed.
-
-    Example:
-        ``blur = PrivateColumn(mech)``, and then ``visits.select("id", blur("id", "lat", "lon").alias("out"))``,
-        or ``blur.register("blur")`` and ``spark.sql("SELECT id, blur(id, lat, lon) AS private FROM visits")``.
-    """
-
-    def __init__(
-        self,
-        mechanism: Any,
-        *,
-        outside: Literal["error", "nearest"] = "error",
-        within: float | str = WITHIN,
-        spark: Any = None,
-    ) -> None:
-        if outside not in ("error", "nearest"):
-            raise InputError(f"{argument('outside', outside)} is unknown.", "use one of error, nearest.")
-        refuse_unserved(mechanism, {})
-        self._spark = session(spark)
-        self._mechanism = mechanism
-        self.promises = sentences({"": report_bounds(mechanism)}, People(0))
-        of_places = reporter(mechanism).input_kind == "places"
-        what: Any = (
-            {"lat": "lat", "lon": "lon"} if of_places else {"column": columns_of(mechanism, None) or _LABEL}
-        )
-        self._options = ReleaseOptions(**what, outside=outside, within=within)
-        self._names = ("lat", "lon") if of_places else self._options.named
-        schema = pa.schema([(name, pa.float64() if of_places else pa.string()) for name in self._names])
-        kernel = Kernel(mechanism, schema, self._options, name="the columns")
-        table = spark_schema(kernel.schema).empty_table()
-        self._kind = self._spark.createDataFrame(table).schema
-        self._secret = RunSecret(self._spark)
-
-    def __call__(self, key: Any, *secret: Any) -> Any:
-        """Return a column of reports, a struct with the columns that `sfumato.release` writes.
-
-        ``key`` is the column that is different in every row, or its name; ``secret`` are the columns of latitude
-        and longitude, or those of labels or numbers. An `InputError` says that the secret has been destroyed.
-        """
-        check_columns(len(secret), self._names)
-        return self._function()(key, *secret)
-
-    def register(self, name: str) -> None:
-        """Register this as the Spark SQL function ``name`` of the session; it takes the same columns."""
-        self._spark.udf.register(name, self._function())
-
-    def forget(self) -> None:
-        """Destroy the secret. Write what was drawn first: nothing can be drawn again."""
-        self._secret.forget()
-
-    def _function(self) -> Any:
-        from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
-
-        self._secret.check()
-        task = column_task(self._mechanism, self._options, self._names, self._secret.broadcast)
-        # Spark knows a function's input and output by its annotations.
-        task.__annotations__ = {"batches": Iterator[tuple[pa.Array, ...]], "return": Iterator[pa.Array]}
-        return arrow_udf(task, self._kind, ArrowUDFType.SCALAR_ITER)

@@ -1,4 +1,4 @@
-"""Spark's session, the secret of a run, and the functions of its tasks: a row drawn again has the same report."""
+"""Tasks of Spark, private columns, the session and the secret of a run: a row drawn again has the same report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,12 @@ from ...errors import DataError, InputError, MissingExtraError, SfumatoError, ar
 from ...ledgers import Blur
 from ...sampling import SECRET_BYTES, KeyedWords, SystemWords, UnevenWordsError
 from ..kernel import Kernel, Located, PrivateBatch
-from ..options import OPTIONS, ReleaseOptions
-from ..promises import EPSILON, REPORTS
-from ..reporters import BLOCK
+from ..options import OPTIONS, WITHIN, ReleaseOptions, columns_of
+from ..promises import EPSILON, REPORTS, People, report_bounds, sentences
+from ..reporters import BLOCK, reporter
 
 _KEY: Final = "_sfumato_key"
+_LABEL: Final = "answer"
 COUNTS: Final = "rows long, dropped long, moved long, farthest_m double"
 """The columns of `counting_task`, as Spark writes them."""
 
@@ -143,10 +144,7 @@ def check_columns(given: int, names: tuple[str, ...]) -> None:
 
 
 class KeyedDraw:
-    """Draws private batches from a secret (32 bytes, for this release alone) and the keys of rows.
-
-    Words depend on a row's key and true values alone: drawn again, a row has the same report.
-    """
+    """Draws private batches: words depend on a secret of 32 bytes and the key and true values of a row alone."""
 
     def __init__(self, kernel: Kernel, secret: bytes, key: tuple[str, ...]) -> None:
         self._kernel, self._secret, self._key = kernel, secret, key
@@ -319,3 +317,80 @@ def refuse_unserved(mechanism: Any, options: Mapping[str, Any]) -> None:
             )
         if value:
             raise InputError(f"{_UNSERVED[name]}.", f"leave out {argument(name)}.")
+
+
+class PrivateColumn:
+    """Makes a column of reports from columns of true values, for pipelines of Spark data frames.
+
+    Two people may stand at one place, so values cannot identify a row. The function takes a key, a column that is
+    different in every row. A row with the same key and true value has the same report however often Spark draws
+    it: in another action, plan, call or in SQL. The key names the row, never the person: two rows with one key and
+    one value have one report, which shows that the values are equal. Spark passes one batch at a time, so such
+    rows are refused only within a batch.
+
+    One `PrivateColumn` is one release with one secret: a key must name the same row in all its uses. Another
+    `PrivateColumn` is another release, and their guarantees add up. Spark keeps the secret until `forget`. Raises
+    `InputError` if the guarantee does not hold, or the mechanism cannot be released from. Raises
+    `MissingExtraError` if pyspark is not installed.
+
+    Args:
+        mechanism: A mechanism, tupling, noise for coordinates or family.
+        outside: Whether rows outside are refused (``error``) or moved to the nearest place.
+        within: Largest distance by which a row is moved; a row farther away is an error.
+        spark: The session; by default the active one.
+
+    Attributes:
+        promises: Sentences on the guarantee of one report, and the total of several of one person.
+
+    Example:
+        ``blur = PrivateColumn(mech)``, and then ``visits.select("id", blur("id", "lat", "lon").alias("out"))``,
+        or ``blur.register("blur")`` and ``spark.sql("SELECT id, blur(id, lat, lon) AS private FROM visits")``.
+    """
+
+    def __init__(
+        self,
+        mechanism: Any,
+        *,
+        outside: Literal["error", "nearest"] = "error",
+        within: float | str = WITHIN,
+        spark: Any = None,
+    ) -> None:
+        if outside not in ("error", "nearest"):
+            raise InputError(f"{argument('outside', outside)} is unknown.", "use one of error, nearest.")
+        refuse_unserved(mechanism, {})
+        self._spark = session(spark)
+        self._mechanism = mechanism
+        self.promises = sentences({"": report_bounds(mechanism)}, People(0))
+        of_places = reporter(mechanism).input_kind == "places"
+        what: Any = (
+            {"lat": "lat", "lon": "lon"} if of_places else {"column": columns_of(mechanism, None) or _LABEL}
+        )
+        self._options = ReleaseOptions(**what, outside=outside, within=within)
+        self._names = ("lat", "lon") if of_places else self._options.named
+        schema = pa.schema([(name, pa.float64() if of_places else pa.string()) for name in self._names])
+        kernel = Kernel(mechanism, schema, self._options, name="the columns")
+        table = spark_schema(kernel.schema).empty_table()
+        self._kind = self._spark.createDataFrame(table).schema
+        self._secret = RunSecret(self._spark)
+
+    def __call__(self, key: Any, *secret: Any) -> Any:
+        """Return a column of reports, as `sfumato.release` writes them, from columns of a key and true values."""
+        check_columns(len(secret), self._names)
+        return self._function()(key, *secret)
+
+    def register(self, name: str) -> None:
+        """Register this as the Spark SQL function ``name`` of the session; it takes the same columns."""
+        self._spark.udf.register(name, self._function())
+
+    def forget(self) -> None:
+        """Destroy the secret. Write what was drawn first: nothing can be drawn again."""
+        self._secret.forget()
+
+    def _function(self) -> Any:
+        from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
+
+        self._secret.check()
+        task = column_task(self._mechanism, self._options, self._names, self._secret.broadcast)
+        # Spark knows a function's input and output by its annotations.
+        task.__annotations__ = {"batches": Iterator[tuple[pa.Array, ...]], "return": Iterator[pa.Array]}
+        return arrow_udf(task, self._kind, ArrowUDFType.SCALAR_ITER)
