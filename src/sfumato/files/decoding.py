@@ -326,12 +326,10 @@ def read_mechanism_file(
 
     Distances that the secrets do not confirm are marked (`Metric.stated`), and a guarantee by them is refused
     where reports are drawn or charged, unless ``trust_distances`` leaves them unmarked. ``signed_by`` is the file
-    of the public key by which the file has to be signed (`verify`).
-
-    Raises:
-        FileError: If the file does not exist; or it is not one of a mechanism, is cut off,
-            damaged, inconsistent, written by a newer version or not signed by the key.
-        MissingExtraError: If a signature is needed and cryptography is not installed (extra ``sign``).
+    of the public key by which the file has to be signed (`verify`). Raises `FileError` if the file does not exist;
+    or it is not one of a mechanism, is cut off, damaged, inconsistent, written by a newer version or not signed by
+    the key. Raises `MissingExtraError` if a signature is needed and cryptography is not installed (extra
+    ``sign``).
     """
     try:
         contents = _Contents(*read_archive(path, signed_by))

@@ -229,12 +229,8 @@ def save(content: Randomizer | MechanismFile | Design, path: str | os.PathLike[s
 
     The same content gives the same bytes. On any failure nothing half-written remains, and a file that existed
     stays as it was. Of a design the problem and the prices that prove its gap are written, too
-    (`MechanismFile.of_design`).
-
-    Raises:
-        FileError: If the file cannot be written.
-        InputError: If a label is of a type that the file cannot hold, noise has no projection, or the path is
-            named like another format.
+    (`MechanismFile.of_design`). Raises `FileError` if the file cannot be written. Raises `InputError` if a label
+    is of a type that the file cannot hold, noise has no projection, or the path is named like another format.
     """
     if Path(path).suffix.lower() in _OTHERS:
         raise InputError(

@@ -35,11 +35,9 @@ def read_matrix(path: str | os.PathLike[str]) -> Mechanism:
     A ``.npy`` file holds the array (secrets, observables). A ``.csv`` or ``.parquet`` file is either wide (a row
     per secret and a column per observable; a first column of text, or one named ``secret``, holds the secrets) or
     long (columns ``secret``, ``observable`` and ``probability``; with a column ``weight``, as `export_table`
-    writes it, the mechanism has the same integers).
-
-    Raises:
-        DataError: If the file does not exist, or it holds no such table.
-        InputError: If an entry is negative or not finite, or a row does not sum to one within 1e-9.
+    writes it, the mechanism has the same integers). Raises `DataError` if the file does not exist, or it holds no
+    such table. Raises `InputError` if an entry is negative or not finite, or a row does not sum to one within
+    1e-9.
     """
     try:
         return _read(path)
@@ -52,11 +50,8 @@ def export_table(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
 
     The columns are ``secret`` and ``observable`` (labels), ``weight`` (the integer, a decimal number of up to 38
     digits; each secret's weights sum to exactly 2**bits) and ``probability`` (weight / 2**bits, rounded to a
-    float).
-
-    Raises:
-        FileError: If the suffix is another one or the file cannot be written.
-        InputError: If two labels are the same text in a table.
+    float). Raises `FileError` if the suffix is another one or the file cannot be written. Raises `InputError` if
+    two labels are the same text in a table.
     """
     import pyarrow as pa
 
@@ -202,8 +197,7 @@ def _is_number(value: Any) -> bool:
 def read_npy(path: str | os.PathLike[str]) -> NDArray[Any]:
     """Return the array of real numbers in a file written by `numpy.save`.
 
-    Raises:
-        DataError: If the file does not exist, or it holds something else.
+    Raises `DataError` if the file does not exist, or it holds something else.
     """
     try:
         with open(path, "rb") as stream:

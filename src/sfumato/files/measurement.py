@@ -43,13 +43,10 @@ def as_opendp(mechanism: Randomizer, metric: Metric | None = None) -> Measuremen
 
     The map is infinite where a report is possible from one secret and not from another. OpenDP compares domains
     and metrics by their names. These contain the SHA-256 of their stored form in a mechanism file, so only
-    measurements on equal secrets and distances compose.
-
-    Raises:
-        InputError: If OpenDP's features contrib and honest-but-curious are off, the metric is for other secrets
-            or breaks the triangle inequality, the secrets are of a type that a mechanism file cannot hold, or
-            noise for coordinates was given, whose secrets are no finite set.
-        MissingExtraError: If opendp is not installed.
+    measurements on equal secrets and distances compose. Raises `InputError` if OpenDP's features contrib and
+    honest-but-curious are off, the metric is for other secrets or breaks the triangle inequality, the secrets are
+    of a type that a mechanism file cannot hold, or noise for coordinates was given, whose secrets are no finite
+    set. Raises `MissingExtraError` if opendp is not installed.
 
     Source:
         Gaboardi, Hay and Vadhan, "A programming framework for OpenDP" (2020): measurements and privacy maps.

@@ -51,7 +51,12 @@ class MechanismFile(Immutable):
     """The content of one mechanism file (.sfm).
 
     The file of noise holds its recipe, so anyone with the file can draw. If there is a table, the file also shows
-    the places that the table was made of, some of them exactly, and so does each report.
+    the places that the table was made of, some of them exactly, and so does each report. Raises `InputError` if
+    the mechanism is drawn by a recipe that a file does not hold; the prior, the loss, a guarantee or a constraint
+    is for other secrets or observables, or for another kind of mechanism; distances have the name of others; a
+    distortion guarantee comes without a prior; a unit is no short word; a length is below zero; the prices belong
+    to another objective or do not fit; noise has no projection; the prior of noise is not on cells within its
+    reach; the source is too long; or JSON cannot hold the claims.
 
     Args:
         mechanism: A `Mechanism`, a family that draws from the rows of one, a `Tupling`, or noise for coordinates
@@ -72,14 +77,6 @@ class MechanismFile(Immutable):
         tuple_guarantees: The guarantees of a tuple.
         stated: The distances and losses that nothing here can confirm, in words: arrays of the writer's own. All
             others were built again from the secrets and observables by their names, and agree with them.
-
-    Raises:
-        InputError: If the mechanism is drawn by a recipe that a file does not hold; the prior, the loss, a
-            guarantee or a constraint is for other secrets or observables, or for another kind of mechanism;
-            distances have the name of others; a distortion guarantee comes without a prior; a unit is no short
-            word; a length is below zero; the prices belong to another objective or do not fit; noise has no
-            projection; the prior of noise is not on cells within its reach; the source is too long; or JSON
-            cannot hold the claims.
     """
 
     mechanism: Randomizer
@@ -168,10 +165,8 @@ class MechanismFile(Immutable):
 
         The claims are by default the certificate, the solver and the status of a program. Of ``visits`` that a
         table of noise was made of, the file gets a prior on about 100 cells over them; ``source`` is their origin,
-        in a few words, by default their number.
-
-        Raises:
-            InputError: If it has more linear constraints than a file holds, or JSON cannot hold the claims.
+        in a few words, by default their number. Raises `InputError` if it has more linear constraints than a file
+        holds, or JSON cannot hold the claims.
 
         Example:
             >>> import sfumato as sf

@@ -31,11 +31,8 @@ def sign(
     ``key`` is the file of an Ed25519 private key, as PEM (PKCS 8) or of OpenSSH; ``password`` is called for the
     password of an encrypted one. The fingerprint is that of ``ssh-keygen -l``. A signature identifies the signer
     of the file, and shows that it is unchanged. It does not prove its guarantees: `sfumato.audit` proves them from
-    the numbers.
-
-    Raises:
-        FileError: If the file or the key cannot be read, or the signature not be written.
-        MissingExtraError: If cryptography is not installed (extra ``sign``).
+    the numbers. Raises `FileError` if the file or the key cannot be read, or the signature not be written. Raises
+    `MissingExtraError` if cryptography is not installed (extra ``sign``).
 
     Source:
         RFC 8032 (Ed25519). The signature file holds the 64 bytes of the signature of the whole file.
@@ -51,12 +48,9 @@ def verify(path: str | os.PathLike[str], key: str | os.PathLike[str]) -> str:
     """Check that a file is signed by a key and unchanged, and return the fingerprint of the key.
 
     ``key`` is the file of an Ed25519 public key, as PEM or of OpenSSH. The fingerprint is that of ``ssh-keygen
-    -l``. The signature is read from the file next to it.
-
-    Raises:
-        FileError: If the file or the key cannot be read, there is no signature, or it is not by this key or not of
-            this content.
-        MissingExtraError: If cryptography is not installed (extra ``sign``).
+    -l``. The signature is read from the file next to it. Raises `FileError` if the file or the key cannot be read,
+    there is no signature, or it is not by this key or not of this content. Raises `MissingExtraError` if
+    cryptography is not installed (extra ``sign``).
     """
     return check_signature(_content(Path(path)), Path(path), Path(key))
 

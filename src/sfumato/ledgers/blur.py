@@ -69,6 +69,7 @@ class Blur(NotebookRepr):
     ``spent="repeat"``, for any place. It costs nothing, and reveals nothing new about where they are, except that
     they are at no remembered place, whose own report would be repeated. Without such a report it is refused. Calls
     for many visits and releases of tables are always refused, because there each report is that of its own place.
+    Raises `InputError` if there is no guarantee, it does not hold, or the units differ.
 
     Args:
         mechanism: The mechanism, or noise for coordinates, which has no positions: use `report`.
@@ -81,9 +82,6 @@ class Blur(NotebookRepr):
     Attributes:
         charge: The exact charge for one report: the decimal that its epsilon prints as, or where only the float
             itself is proved, the next one above it.
-
-    Raises:
-        InputError: If there is no guarantee, it does not hold, or the units differ.
 
     Example:
         >>> import tempfile
@@ -132,7 +130,15 @@ class Blur(NotebookRepr):
             )
         channel: Mechanism | None = None if points else mechanism.channel()
         mechanism = mechanism if channel is None else channel
-        promise = _stated_promise(mechanism) if promise is None else promise
+        if promise is None:
+            guarantees = mechanism.stated_guarantees
+            charged = [each for each in guarantees if isinstance(each, MetricPrivacy | CoordinatePrivacy)]
+            if not charged:
+                raise InputError(
+                    f"{mechanism!r} has no guarantee that could be charged.",
+                    python("pass promise=, such as sf.CoordinatePrivacy('1/km')."),
+                )
+            promise = charged[0]
         promise = promise.promise if isinstance(promise, VertexPrivacy) else promise
         charge = proved_charge(mechanism, promise)
         unit = promise.unit if isinstance(promise, CoordinatePrivacy) else promise.metric.unit
@@ -167,12 +173,9 @@ class Blur(NotebookRepr):
         """Return the report of a point on the ground, after charging for it: latitude and longitude, array (2,).
 
         The point is in degrees. Of a remembered place only the first point is drawn for. With ``move`` the place
-        has moved to this point, and is drawn and charged once more. For ``outside`` see `Sampler.blur`.
-
-        Raises:
-            BudgetError: If the user has too little left; then nothing is drawn.
-            InputError: If the mechanism is not one of places, the point is outside, or ``move`` has no place; then
-                nothing is charged.
+        has moved to this point, and is drawn and charged once more. For ``outside`` see `Sampler.blur`. Raises
+        `BudgetError` if the user has too little left; then nothing is drawn. Raises `InputError` if the mechanism
+        is not one of places, the point is outside, or ``move`` has no place; then nothing is charged.
         """
         _check_move(place, move=move)
         try:
@@ -195,11 +198,9 @@ class Blur(NotebookRepr):
 
         Latitudes and longitudes are degrees, arrays (n,); of visits to one place the first counts. A place that is
         None, an empty text or NaN (a missing value of pandas) is drawn afresh. For ``outside`` see `Sampler.blur`.
-
-        Raises:
-            BudgetError: If a user has too little left; then no one is charged, and nothing is repeated.
-            InputError: If the mechanism is not one of places, a point to draw for is outside, or lengths differ;
-                then nothing is charged.
+        Raises `BudgetError` if a user has too little left; then no one is charged, and nothing is repeated. Raises
+        `InputError` if the mechanism is not one of places, a point to draw for is outside, or lengths differ; then
+        nothing is charged.
         """
         return self._reports_of(users, lat, lon, places, outside)
 
@@ -245,11 +246,9 @@ class Blur(NotebookRepr):
         """Return the position of one report of a user's secret, given by its position, after charging for it.
 
         A place is a name: ``home``, or the key of a venue; None draws afresh. With ``move`` the place has moved to
-        this secret, and is drawn and charged once more.
-
-        Raises:
-            BudgetError: If the user has too little left; then nothing is drawn.
-            InputError: If it is not the position of a secret, or ``move`` has no place; then nothing is charged.
+        this secret, and is drawn and charged once more. Raises `BudgetError` if the user has too little left; then
+        nothing is drawn. Raises `InputError` if it is not the position of a secret, or ``move`` has no place; then
+        nothing is charged.
         """
         _check_move(place, move=move)
         secrets = self._matrix.shape[0]
@@ -271,11 +270,9 @@ class Blur(NotebookRepr):
         """Return the position of one report for each visit, all charged or none; see `draw`.
 
         Positions of secrets are an array (n,); of visits to one place the first counts. A place that is None, an
-        empty text or NaN is drawn afresh.
-
-        Raises:
-            BudgetError: If a user has too little left; then no one is charged, and nothing is repeated.
-            InputError: If it is noise for coordinates, or there is not one position of a secret for each user.
+        empty text or NaN is drawn afresh. Raises `BudgetError` if a user has too little left; then no one is
+        charged, and nothing is repeated. Raises `InputError` if it is noise for coordinates, or there is not one
+        position of a secret for each user.
         """
         secrets, people = self._matrix.shape[0], listed(users, "users")
         secret_positions = [integer(each) for each in listed(positions, "positions")]
@@ -307,11 +304,9 @@ class Blur(NotebookRepr):
 
         Reports are positions of observables, array (n,), or of noise degrees, array (n, 2). ``draw`` returns a
         fresh report for each of the visits with these numbers. A place that is None, an empty text or NaN is drawn
-        afresh. For runs and batches see `Ledger.charge_many`.
-
-        Raises:
-            BudgetError: If a user has too little left; then no one is charged, and nothing is repeated.
-            FileError: If the ledger holds a report that the mechanism does not make.
+        afresh. For runs and batches see `Ledger.charge_many`. Raises `BudgetError` if a user has too little left;
+        then no one is charged, and nothing is repeated. Raises `FileError` if the ledger holds a report that the
+        mechanism does not make.
         """
         reports = self._settle(users, places, draw, run=run, batch=batch)
         if self._channel is None:
@@ -399,17 +394,6 @@ def _check_move(place: str | None, *, move: bool) -> None:
             f"{argument('move', True)} was given without a place.",
             f"name the place with {argument('place', 'home')}.",
         )
-
-
-def _stated_promise(mechanism: Randomizer) -> MetricPrivacy | CoordinatePrivacy:
-    """Return the guarantee that a mechanism was made with, or refuse one without any."""
-    charged = [each for each in mechanism.stated_guarantees if isinstance(each, MetricPrivacy | CoordinatePrivacy)]
-    if not charged:
-        raise InputError(
-            f"{mechanism!r} has no guarantee that could be charged.",
-            python("pass promise=, such as sf.CoordinatePrivacy('1/km')."),
-        )
-    return charged[0]
 
 
 class PointReports:

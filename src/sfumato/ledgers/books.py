@@ -134,14 +134,12 @@ _KEPT: Final = (
 
 
 def _upsert_account(dialect: Any) -> Any:
-    """Return the statement that adds an account or replaces its sums."""
     adding = dialect.insert(ACCOUNTS)
     columns = {column.name: adding.excluded[column.name] for column in ACCOUNTS.columns if column.name != "name"}
     return adding.on_conflict_do_update(index_elements=[ACCOUNTS.c.name], set_=columns)
 
 
 def _upsert_refusal(dialect: Any) -> Any:
-    """Return the statement that counts one refused request more on a day."""
     adding = dialect.insert(REFUSALS).values(requests=1)
     return adding.on_conflict_do_update(
         index_elements=[REFUSALS.c.day], set_={"requests": REFUSALS.c.requests + 1}

@@ -23,15 +23,10 @@ Released = Sequence[tuple[Mechanism, int]]
 class MarkovChain:
     """A Markov chain of secrets.
 
-    An attacker who sees reports updates their prior, so the next mechanism should be designed for `next_prior` and
-    not for the first prior (Privacy Games, section 2, assumes this).
-
-    Args:
-        initial: The prior of the first secret.
-        transition: A mechanism on the prior's space, from each secret to the next one.
-
-    Raises:
-        InputError: If the transition is on another space.
+    ``initial`` is the prior of the first secret, and ``transition`` a mechanism on its space, from each secret to
+    the next one. An attacker who sees reports updates their prior, so the next mechanism should be designed for
+    `next_prior` and not for the first prior (Privacy Games, section 2, assumes this). Raises `InputError` if the
+    transition is on another space.
     """
 
     initial: Prior
@@ -61,10 +56,8 @@ class MarkovChain:
         """Return the chain with the frequencies of steps and visits in traces, arrays of positions.
 
         There is one trace for each user or day. ``smoothing`` is added to every count, so that no step is
-        impossible.
-
-        Raises:
-            InputError: If a trace holds no positions of the space, or a secret has no step and the smoothing is 0.
+        impossible. Raises `InputError` if a trace holds no positions of the space, or a secret has no step and the
+        smoothing is 0.
         """
         steps = np.full((len(space), len(space)), float(smoothing))
         visits = np.full(len(space), float(smoothing))
@@ -87,8 +80,7 @@ class MarkovChain:
     def filtered(self, released: Released) -> Floats:
         """Return the belief about each secret after its own and all earlier reports, array (reports, secrets).
 
-        Raises:
-            InputError: If a report is impossible under the belief at its time.
+        Raises `InputError` if a report is impossible under the belief at its time.
         """
         beliefs, coming = [], self.initial.probabilities
         pairs: Sequence[Any] = released
@@ -124,8 +116,7 @@ class MarkovChain:
     def smoothed(self, released: Released) -> Floats:
         """Return the belief about each secret after all reports, later ones too, array (reports, secrets).
 
-        Raises:
-            InputError: If a report is impossible under the belief at its time.
+        Raises `InputError` if a report is impossible under the belief at its time.
 
         Source:
             Rabiner, Proceedings of the IEEE 77, 1989 (forward and backward passes).

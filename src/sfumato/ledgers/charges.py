@@ -38,12 +38,7 @@ LONGEST: Final = 256
 
 
 class Charge(NamedTuple):
-    """A charge to one user.
-
-    Attributes:
-        epsilon: The epsilon of one report, per unit of the ledger.
-        mechanism: The fingerprint of the mechanism, for the record.
-    """
+    """A charge to one user: epsilon of each report, per unit of the ledger, and the mechanism's fingerprint."""
 
     user: str
     epsilon: float | str | Decimal
@@ -201,10 +196,7 @@ class NamedVisits(CompactRepr):
         repeatable: bool,
         move: bool,
     ) -> list[Report]:
-        """Return one report for each visit, and enter charges and reports in open books; see `Ledger.reports`.
-
-        ``turn`` is the run, the number of the batch and the hash of its contents.
-        """
+        """Return one report for each visit, and enter charges and reports in open books; see `Ledger.reports`."""
         run, batch, contents = turn
         paid = books.already(run, batch, contents)
         known = {} if move and not paid else books.places(self.named)

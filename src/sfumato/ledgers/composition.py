@@ -66,10 +66,7 @@ def compose(mechanisms: Sequence[Mechanism], metric: Metric) -> Composition:
     Every combination of reports may occur, so the largest likelihood ratio of the product channel for a pair is
     the product of the single ones. The result also bounds traces: for secrets s_1, ..., s_t, each reported once
     through a mechanism of epsilon e_i, the logarithms for two traces differ by at most the sum of e_i d(s_i,
-    s_i').
-
-    Raises:
-        InputError: If there is no mechanism, or the sizes differ.
+    s_i'). Raises `InputError` if there is no mechanism, or the sizes differ.
 
     Source:
         Chatzikokolakis, Andres, Bordenabe and Palamidessi, PETS 2013 (composition).
@@ -135,12 +132,8 @@ class Scheme:
 
     p(o_1, ..., o_t|s) = sum over memos m of P(m|s) I(o_1|m) ... I(o_t|m)
 
-    Args:
-        permanent: P, from secrets to memos.
-        instantaneous: I, from memos to observables.
-
-    Raises:
-        InputError: If the secrets of the second mechanism are not the observables of the first.
+    P is ``permanent``, from secrets to memos, and I ``instantaneous``, from memos to observables. Raises
+    `InputError` if the secrets of the second mechanism are not the observables of the first.
 
     Source:
         Erlingsson, Pihur and Korolova, "RAPPOR", CCS 2014 (permanent and instantaneous
@@ -189,10 +182,7 @@ class Scheme:
         """Return ln p(o_1, ..., o_t|s) for counts of each observable, array (secrets,); ``-inf`` if it is 0.
 
         The counts are an array (observables,), or (k, observables) for k observers at once with a result (k,
-        secrets).
-
-        Raises:
-            InputError: If the counts do not fit, or are not whole numbers of at least 0.
+        secrets). Raises `InputError` if the counts do not fit, or are not whole numbers of at least 0.
         """
         array = numbers(counts, "the counts")
         rows = np.atleast_2d(array)
@@ -223,8 +213,7 @@ class Scheme:
     def posterior(self, prior: Prior, counts: ArrayLike) -> Prior:
         """Return the posterior of the secret from the counts of each observable, array (observables,).
 
-        Raises:
-            InputError: If the reports are impossible under the prior, or sizes do not fit.
+        Raises `InputError` if the reports are impossible under the prior, or sizes do not fit.
         """
         if len(prior) != self.permanent.shape[0]:
             raise InputError(
@@ -248,10 +237,7 @@ class Scheme:
 
         With fresh noise it is exact. Otherwise reports depend on the secret through the memo alone, so the
         permanent mechanism's epsilon holds for any number of reports. It is exact for a memo without noise, and
-        the limit for noise on a memo.
-
-        Raises:
-            InputError: If there is no report, or the metric does not fit.
+        the limit for noise on a memo. Raises `InputError` if there is no report, or the metric does not fit.
         """
         if reports < 1:
             raise InputError(f"{reports} reports were given.", "ask for at least one.")
@@ -314,10 +300,8 @@ def errors_after(
 
     The attacker knows the prior. ``distance`` is d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`;
     ``reports`` are the numbers t, each at least 1. ``trials`` simulations and a ``seed`` are needed only where
-    there are too many terms; ``failure`` is the probability that a simulated interval misses the error.
-
-    Raises:
-        InputError: If sizes do not fit, or a simulation is needed and has no seed.
+    there are too many terms; ``failure`` is the probability that a simulated interval misses the error. Raises
+    `InputError` if sizes do not fit, or a simulation is needed and has no seed.
 
     Example:
         >>> import sfumato as sf
@@ -362,10 +346,8 @@ def averaging_errors(
 
     With fresh noise whose mean is the secret it falls as 1 / sqrt(t), down to the mechanism's own bias, as at the
     edge of a region. With a memo it does not fall. Secrets and observables need coordinates, in whose unit the
-    curve is; the arguments are those of `errors_after`.
-
-    Raises:
-        InputError: If there are no planar coordinates, or sizes do not fit.
+    curve is; the arguments are those of `errors_after`. Raises `InputError` if there are no planar coordinates, or
+    sizes do not fit.
     """
     secrets, observables = scheme.permanent.secrets, scheme.instantaneous.observables
     places, reported = secrets.coordinates, observables.coordinates

@@ -134,7 +134,7 @@ _OWNER_ONLY: Final = 0o600
 _WRITING: Final = "sfumato_writing"
 
 
-class Sqlite(Database):
+class _Sqlite(Database):
     """A SQLite file, under its real path, with a write-ahead log that is synced at every commit.
 
     A file with a hard link is refused: SQLite writes its log next to each name, so two processes would miss each
@@ -176,7 +176,6 @@ class Sqlite(Database):
         return engine
 
     def create(self, fill: Callable[[Connection], None]) -> None:
-        """Make a new ledger, or leave nothing behind; see `Database`."""
         try:
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
         except FileExistsError:
@@ -238,7 +237,6 @@ class Sqlite(Database):
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Begin a transaction as the only writer; see `Database`."""
         self._check()
         with self.file_errors(), self.engine.connect() as connection:
             alone = connection.execution_options(**{_WRITING: True})
@@ -248,18 +246,15 @@ class Sqlite(Database):
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Begin a transaction that sees one state; see `Database`."""
         self._check()
         with self.file_errors(), self.engine.connect() as connection, connection.begin():
             yield connection
 
     def now(self, connection: Connection) -> int:
-        """Return this machine's time; see `Database`."""
         del connection
         return int(time.time())
 
     def faults(self, connection: Connection) -> list[str]:
-        """Return what SQLite finds damaged, and triggers and views; see `Database`."""
         lines = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
         damaged = [] if lines == ["ok"] else [f"SQLite finds the file damaged: {plain(line)}." for line in lines]
         added = connection.exec_driver_sql(
@@ -288,7 +283,7 @@ _ADDED: Final = text(
 _TAKEN: Final = ("42P07", "42710", "23505")  # there is one, or another client makes one at the same time
 
 
-class Postgres(Database):
+class _Postgres(Database):
     """A PostgreSQL database, for several hosts: the server's clock, and a row that the writer locks."""
 
     def __init__(self, url: URL) -> None:
@@ -318,7 +313,6 @@ class Postgres(Database):
         return engine
 
     def create(self, fill: Callable[[Connection], None]) -> None:
-        """Make the tables of a new ledger, or none; see `Database`."""
         try:
             with self.writing() as connection:
                 fill(connection)
@@ -332,20 +326,18 @@ class Postgres(Database):
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Begin a transaction; its first query reads and locks the ledger's row."""
+        # Its first query reads and locks the ledger's row.
         with self.file_errors(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Begin a transaction that sees one state; see `Database`."""
         with self.file_errors(), self.engine.connect() as connection:
             steady = connection.execution_options(isolation_level="REPEATABLE READ")
             with steady.begin():
                 yield steady
 
     def now(self, connection: Connection) -> int:
-        """Return the server's time; see `Database`."""
         return int(connection.execute(_SERVER_TIME).scalar_one())
 
     def faults(self, connection: Connection) -> list[str]:
@@ -358,7 +350,7 @@ def database_at(address: str | os.PathLike[str]) -> Database:
     """Return the database at an address or path, without checking whether it exists."""
     path = os.fspath(address)
     if "://" not in path:
-        return Sqlite(path)
+        return _Sqlite(path)
     try:
         url = make_url(path)
         kind = url.get_backend_name()
@@ -367,7 +359,7 @@ def database_at(address: str | os.PathLike[str]) -> Database:
     if kind == "sqlite":
         if url.query or url.host:
             raise InputError(f"{plain(path)!r} has parts that a SQLite ledger does not have.", _ADDRESSES)
-        return Sqlite(url.database or "")
+        return _Sqlite(url.database or "")
     if kind in ("postgresql", "postgres"):
-        return Postgres(url)
+        return _Postgres(url)
     raise InputError(f"a ledger cannot be kept in {plain(kind)!r}.", _ADDRESSES)

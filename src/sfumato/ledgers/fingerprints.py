@@ -28,10 +28,8 @@ def fingerprint(drawable: Any) -> bytes:
 
     It covers the integers and both spaces (labels, coordinates, unit, coordinate reference system; of places and
     bins their description), or the recipe of noise, a frequency oracle or a tupling with all of its parameters. It
-    does not depend on stated guarantees, the process, the file or the order of sets.
-
-    Raises:
-        InputError: If the text of a label or parameter does not show its value.
+    does not depend on stated guarantees, the process, the file or the order of sets. Raises `InputError` if the
+    text of a label or parameter does not show its value.
     """
     return hashlib.blake2b(_encoded(drawable), digest_size=SIZE, person=_FORM).digest()
 

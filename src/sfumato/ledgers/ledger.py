@@ -62,16 +62,13 @@ class Ledger(NotebookRepr):
     before it; `check` verifies it. The record holds users' names, amounts and times, and for remembered places the
     report and a salted hash of user and place: anyone who has the ledger (and its key, if it has one) can test
     whether a user has reported from a given place. Protect it like the true data. A pickle of a ledger has no
-    charges, but its address, password included, and its key.
+    charges, but its address, password included, and its key. Raises `InputError` if the address is not valid, or
+    the key is not the ledger's. Raises `FileError` if there is no ledger, or it cannot be read. Raises
+    `MissingExtraError` if SQLAlchemy is not installed (extra ``ledger``).
 
     Args:
         address: A path of a SQLite file, ``sqlite:///budget.db``, or ``postgresql://user@host/name``.
         key: The key that it was made with, from `new_ledger_key`; None if it was made without.
-
-    Raises:
-        InputError: If the address is not valid, or the key is not the ledger's.
-        FileError: If there is no ledger, or it cannot be read.
-        MissingExtraError: If SQLAlchemy is not installed (extra ``ledger``).
 
     Example:
         >>> import tempfile
@@ -114,12 +111,9 @@ class Ledger(NotebookRepr):
         Nothing may exist at the address. The ``limit`` is the most that each user may spend: ``"2/km"`` for all
         time, ``"5/km per day"``, ``"20/km per week"``, a number, or several of these. The unit is by default that
         of the limit's text, or none. The ``key`` has 32 bytes from `new_ledger_key`, to be stored elsewhere;
-        without them a record cannot be forged, nor a place tested.
-
-        Raises:
-            InputError: If a limit is not positive, or the key does not have 32 bytes.
-            FileError: If something exists there, or it cannot be written.
-            MissingExtraError: If SQLAlchemy is not installed.
+        without them a record cannot be forged, nor a place tested. Raises `InputError` if a limit is not positive,
+        or the key does not have 32 bytes. Raises `FileError` if something exists there, or it cannot be written.
+        Raises `MissingExtraError` if SQLAlchemy is not installed.
         """
         check_installed(address)
         from .books import make_ledger
@@ -152,11 +146,8 @@ class Ledger(NotebookRepr):
     def charge(self, user: str, epsilon: float | str, reports: int = 1) -> Balance:
         """Charge a user for reports of an epsilon each, per unit of the metric, and return the balance, or refuse.
 
-        The charge is on disk by then.
-
-        Raises:
-            BudgetError: If too little is left; then nothing is charged.
-            FileError: If the ledger cannot be written; then nothing is charged.
+        The charge is on disk by then. Raises `BudgetError` if too little is left; then nothing is charged. Raises
+        `FileError` if the ledger cannot be written; then nothing is charged.
         """
         (charged,) = charges = read_charges([Charge(user, epsilon, int(reports))], self.unit)
         with self._books() as books:
@@ -169,12 +160,9 @@ class Ledger(NotebookRepr):
 
         A run's key is a text that no other run has. With one, a batch of this number that was charged before is
         not charged again, so an interrupted run can be resumed from any batch. Two processes must not work on one
-        run: both would draw what was charged once.
-
-        Raises:
-            BudgetError: If a user has too little left.
-            InputError: If the batch was charged before with other contents.
-            FileError: If the ledger cannot be written.
+        run: both would draw what was charged once. Raises `BudgetError` if a user has too little left. Raises
+        `InputError` if the batch was charged before with other contents. Raises `FileError` if the ledger cannot
+        be written.
         """
         exact = read_charges(charges, self.unit)
         run, batch = _turn(run, batch)
@@ -217,12 +205,10 @@ class Ledger(NotebookRepr):
         reports: positions of observables, or pairs of latitude and longitude. Under another fingerprint
         ``mechanism`` a place gets a new report. For ``run`` and ``batch`` see `charge_many`. ``repeatable`` stores
         the last of these reports of each user, for `last_report`. With ``move`` the places have moved (`Blur`).
-
-        Raises:
-            BudgetError: If a user has too little left; then no one is charged.
-            InputError: If users and places differ in number, a name is not accepted, or ``draw`` returns something
-                else than reports; then no one is charged.
-            FileError: If the ledger cannot be read or written; then no report was given out.
+        Raises `BudgetError` if a user has too little left; then no one is charged. Raises `InputError` if users
+        and places differ in number, a name is not accepted, or ``draw`` returns something else than reports; then
+        no one is charged. Raises `FileError` if the ledger cannot be read or written; then no report was given
+        out.
         """
         from .books import known_places
 
@@ -301,11 +287,8 @@ class Ledger(NotebookRepr):
         """Verify the whole record, the sums of all users and the reports of all places.
 
         The record must contain ``head``, an earlier `head`. Without one, the check cannot notice that an old copy
-        took the ledger's place, nor, without a key, that the whole record was rewritten.
-
-        Raises:
-            InputError: If the head is not valid.
-            FileError: If the ledger cannot be read.
+        took the ledger's place, nor, without a key, that the whole record was rewritten. Raises `InputError` if
+        the head is not valid. Raises `FileError` if the ledger cannot be read.
         """
         from .verification import verify
 
@@ -375,12 +358,9 @@ def migrate(source: str | os.PathLike[str], address: str | os.PathLike[str]) -> 
     The limit has no window, as before. The sum of each user becomes their first charge. Places keep their reports
     for mechanisms with the same fingerprint. Earlier versions computed other fingerprints; their places are drawn
     and charged once more. Two names with the same Unicode normal form become one user, with both sums. Nothing may
-    exist at the new address, and no program may charge in the source any more.
-
-    Raises:
-        FileError: If the source is not a sound ledger, or the new one cannot be made.
-        InputError: If a user's name is not accepted any more.
-        MissingExtraError: If SQLAlchemy is not installed.
+    exist at the new address, and no program may charge in the source any more. Raises `FileError` if the source is
+    not a sound ledger, or the new one cannot be made. Raises `InputError` if a user's name is not accepted any
+    more. Raises `MissingExtraError` if SQLAlchemy is not installed.
     """
     check_installed(address)
     from .books import make_ledger

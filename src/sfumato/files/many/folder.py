@@ -127,11 +127,9 @@ def read_designs(
     """Return the mechanisms of a folder by name, for ``sf.release(..., by="user")``.
 
     The folder is one of `design_each_user` or `design_many`, or any with a mechanism file for each name. The index
-    is used only for names that are too long for files. For the other arguments see `sfumato.load`.
-
-    Raises:
-        FileError: If it is not a folder, holds no mechanism file, or one cannot be read.
-        InputError: If two files are for one name.
+    is used only for names that are too long for files. For the other arguments see `sfumato.load`. Raises
+    `FileError` if it is not a folder, holds no mechanism file, or one cannot be read. Raises `InputError` if two
+    files are for one name.
     """
     where = Path(folder)
     if not where.is_dir():

@@ -71,8 +71,11 @@ def design_many(
     design is reported, and the others go on. `read_designs` returns the mechanisms for
     ``sf.release(..., by="user")``.
 
-    The files hold the priors, and the index holds names: only their owner can read them. Keep them as secret
-    as the visits. A person's name is the file name, with ``%`` and two digits for unsafe characters.
+    The files hold the priors, and the index holds names: only their owner can read them. Keep them as secret as
+    the visits. A person's name is the file name, with ``%`` and two digits for unsafe characters. Raises
+    `InputError` if there is no prior, the folder holds designs for other arguments, or another run writes to it.
+    Raises `FileError` if the folder cannot be written. Raises `SolverError` if the workers ended; completed
+    designs stay.
 
     Args:
         priors: Priors by name.
@@ -87,12 +90,6 @@ def design_many(
         stop: Called between designs; true to stop.
         progress: Called after each design with the progress of the run.
         options: ``objective``, ``gap``, ``tie_break`` and ``time_limit`` of `design`, for each design.
-
-    Raises:
-        InputError: If there is no prior, the folder holds designs for other arguments, or another run writes
-            to it.
-        FileError: If the folder cannot be written.
-        SolverError: If the workers ended; completed designs stay.
     """
     unknown = sorted(set(options) - {"objective", "gap", "tie_break", "time_limit"})
     if unknown:
@@ -146,7 +143,10 @@ def design_each_user(
 
     A mechanism that is made of its user's visits reveals them: its region, its lattice and its possible reports
     show where they are, and no guarantee covers that. With one ``region`` and ``spacing`` for all, only the
-    possible reports do.
+    possible reports do. Raises `InputError` if an argument makes no sense, the folder holds designs for other
+    visits or arguments, or another run writes to it. Raises `DataError` if no visit names its user, or no user has
+    enough visits. Raises `FileError` if the folder cannot be written. Raises `SolverError` if the workers ended;
+    completed designs stay.
 
     Args:
         visits: Visits with users.
@@ -166,13 +166,6 @@ def design_each_user(
         in_flight: Designs submitted at a time.
         stop: Called between designs; true to stop.
         progress: Called after each design.
-
-    Raises:
-        InputError: If an argument makes no sense, the folder holds designs for other visits or arguments, or
-            another run writes to it.
-        DataError: If no visit names its user, or no user has enough visits.
-        FileError: If the folder cannot be written.
-        SolverError: If the workers ended; completed designs stay.
     """
     area = Region.parse(region) if isinstance(region, str) else region
     promise = CoordinatePrivacy(epsilon)
