@@ -313,28 +313,23 @@ def median_from(x: Floats, w: Floats, start: Floats, tolerance: float) -> Geomet
     for step in range(_MEDIAN_STEPS):
         here = np.linalg.norm(x - y, axis=1)
         value = float(w @ here)
-        pull, residual = _pull(x, w, y, here)
+        elsewhere = here > 0  # the pull of all other points, and by how much it exceeds the weight at y itself
+        pull: Floats = (w[elsewhere] / here[elsewhere]) @ (x[elsewhere] - y)
+        rounding = _SUM_ROUNDING * len(w) * float(w[elsewhere].sum())
+        excess = float(np.linalg.norm(pull)) - float(w[~elsewhere].sum())
+        residual = excess + rounding if excess > 0 else 0.0
         lower = max(lower, value - residual * float(here.max()))
         if value - lower <= tolerance * value:
             return GeometricMedian(readonly(y.copy()), Bracket(lower, value, value))
         if step:
             y = _next(x, w, y, here, pull)
         else:  # Vardi and Zhang's step off a given point that is not optimal
-            stiffness = float((w[here > 0] / here[here > 0]).sum())
+            stiffness = float((w[elsewhere] / here[elsewhere]).sum())
             y = y + pull / stiffness * (residual / float(np.linalg.norm(pull)))
     raise SolverError(
         f"the median is only known to within {(value - lower) / value:.2g}, but {tolerance:g} was asked for.",
         "ask for a larger tolerance.",
     )
-
-
-def _pull(x: Floats, w: Floats, y: Floats, here: Floats) -> tuple[Floats, float]:
-    """Return the sum of w u over points elsewhere, and by how much it exceeds the weight at y itself."""
-    elsewhere = here > 0
-    pull: Floats = (w[elsewhere] / here[elsewhere]) @ (x[elsewhere] - y)
-    rounding = _SUM_ROUNDING * len(w) * float(w[elsewhere].sum())
-    excess = float(np.linalg.norm(pull)) - float(w[~elsewhere].sum())
-    return pull, excess + rounding if excess > 0 else 0.0
 
 
 def _next(x: Floats, w: Floats, y: Floats, here: Floats, pull: Floats) -> Floats:

@@ -152,12 +152,12 @@ class Staircase(Noise):
     @property
     def variance(self) -> float:
         """The variance, in closed form."""
-        return self._moments()[1]
+        return _moments(float(self.parameter), self.sensitivity, self.step)[1]
 
     @property
     def absolute(self) -> float:
         """The expected absolute noise, in closed form."""
-        return self._moments()[0]
+        return _moments(float(self.parameter), self.sensitivity, self.step)[0]
 
     def pmf(self, value: ArrayLike) -> Floats:
         """Return a exp(-epsilon stair(|k|))."""
@@ -197,9 +197,6 @@ class Staircase(Noise):
         high, low = max(self.step - j, 0), self.sensitivity - max(self.step, j)
         whole_stair = self.step + (self.sensitivity - self.step) * b
         return top * math.exp(-epsilon * q) * (high + low * b + whole_stair * b / -math.expm1(-epsilon))
-
-    def _moments(self) -> tuple[float, float]:
-        return _moments(float(self.parameter), self.sensitivity, self.step)
 
 
 @dataclass(frozen=True, slots=True)

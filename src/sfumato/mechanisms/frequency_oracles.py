@@ -158,7 +158,14 @@ class UnaryEncoding(FrequencyOracle):
         patterns = np.arange(1 << k)[:, None] >> np.arange(k) & 1
         labels = self.space.labels
         sets = Space([frozenset(labels[i] for i in np.flatnonzero(row)) for row in patterns])
-        return self._matrix(lambda scale: _products(self._bit(scale), patterns.T), sets)
+
+        def build(scale: float) -> Floats:
+            other, same = self._bit(scale)[:, patterns.T]
+            return np.array(
+                [np.vstack([other[:s], same[s : s + 1], other[s + 1 :]]).prod(axis=0) for s in range(k)]
+            )
+
+        return self._matrix(build, sets)
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Return the number of reports with each category's bit set, from bits (reports, k)."""
@@ -213,12 +220,6 @@ class Bits(Recipe):
         """Return k bits for each row, array (count, k)."""
         same = (rows[:, None] == np.arange(self.count)).astype(np.intp)
         return self._tables.draw(same.ravel(), words).reshape(same.shape).astype(np.int64)
-
-
-def _products(bit: Floats, patterns: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> Floats:
-    other, same = bit[0][patterns], bit[1][patterns]
-    rows = [np.vstack([other[:s], same[s : s + 1], other[s + 1 :]]).prod(axis=0) for s in range(len(patterns))]
-    return np.array(rows)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

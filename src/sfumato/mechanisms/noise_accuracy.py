@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
@@ -152,33 +151,25 @@ def _epsilon_for(off_by: int, sensitivity: int, failure: Fraction) -> float:
 def _beyond(noise: Noise, reach: int, failure: Fraction) -> bool:
     """Return whether P(|noise| > reach) is proved to be at most ``failure``."""
     if isinstance(noise, DiscreteLaplace):
-        return negative(_laplace_excess(noise, reach, failure))
+        return negative(lambda: _laplace_excess(noise, reach, failure))
     if isinstance(noise, Staircase):
-        return negative(_staircase_excess(noise, reach, failure))
+        return negative(lambda: _staircase_excess(noise, reach, failure))
     return 2 * noise.tail(reach + 1) * _OUTWARD + 1e-300 <= float_below(failure)
 
 
-def _laplace_excess(noise: DiscreteLaplace, reach: int, failure: Fraction) -> Callable[[], Interval]:
+def _laplace_excess(noise: DiscreteLaplace, reach: int, failure: Fraction) -> Interval:
     """Return 2 exp(-r (k + 1)) - failure (1 + exp(-r)), which is never 0: e to a rational is transcendental."""
-
-    def excess() -> Interval:
-        allowed = rational_interval(failure) * (1 + rational_interval(-noise.rate).exp())
-        return 2 * rational_interval(-noise.rate * (reach + 1)).exp() - allowed
-
-    return excess
+    allowed = rational_interval(failure) * (1 + rational_interval(-noise.rate).exp())
+    return 2 * rational_interval(-noise.rate * (reach + 1)).exp() - allowed
 
 
-def _staircase_excess(noise: Staircase, reach: int, failure: Fraction) -> Callable[[], Interval]:
+def _staircase_excess(noise: Staircase, reach: int, failure: Fraction) -> Interval:
     """Return P(|noise| > k) - failure: the rest of one stair, then a geometric series of whole ones."""
     width, step = noise.sensitivity, noise.step
     stairs, within = divmod(reach + 1, width)
     high, low = max(step - within, 0), width - max(step, within)
-
-    def excess() -> Interval:
-        b = rational_interval(-noise.parameter).exp()
-        whole = (step + (width - step) * b) / (1 - b)
-        top = 1 / (2 * whole - 1)
-        tail = top * rational_interval(-noise.parameter * stairs).exp() * (high + low * b + whole * b)
-        return 2 * tail - rational_interval(failure)
-
-    return excess
+    b = rational_interval(-noise.parameter).exp()
+    whole = (step + (width - step) * b) / (1 - b)
+    top = 1 / (2 * whole - 1)
+    tail = top * rational_interval(-noise.parameter * stairs).exp() * (high + low * b + whole * b)
+    return 2 * tail - rational_interval(failure)

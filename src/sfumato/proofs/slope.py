@@ -114,7 +114,7 @@ def _search_square(mechanism: Mechanism, lattice: Lattice) -> tuple[float, float
         top = columns.max(axis=(1, 2))
         used = np.flatnonzero(top > 0)
         steep, value = gradient_and_value(columns[used] / top[used, None, None])
-        box = np.tile([0.0, 0.0, 1.0, 1.0], (len(used), 1))
+        box = np.tile([0.0, 0.0, 1.0, 1.0], (len(used), 1))  # west, south, east, north
         depth = 0
         while len(used):
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -133,19 +133,13 @@ def _search_square(mechanism: Mechanism, lattice: Lattice) -> tuple[float, float
             axis = depth % 2
             steep = np.concatenate(halved(steep[..., open_], axis), axis=-1)
             value = np.concatenate(halved(value[..., open_], axis), axis=-1)
-            used, box = np.tile(used[open_], 2), _boxes(box[open_], axis)
-            depth += 1
+            used, low = np.tile(used[open_], 2), box[open_]
+            high, middle = low.copy(), (low[:, axis] + low[:, axis + 2]) / 2
+            low[:, axis + 2], high[:, axis] = middle, middle
+            box, depth = np.concatenate([low, high]), depth + 1
     piece, o, u, v = where
     place = np.asarray(lattice.coordinates)[pieces[piece][4]] + lattice.spacing_m * np.array([u - 0.5, v - 0.5])
     return math.sqrt(best), math.sqrt(best * (1 + _CLOSE)), place, o
-
-
-def _boxes(box: Floats, axis: int) -> Floats:
-    """Return the lower and then the upper halves of boxes (west, south, east, north) along an axis."""
-    low, high = box.copy(), box.copy()
-    middle = (box[:, axis] + box[:, axis + 2]) / 2
-    low[:, axis + 2], high[:, axis] = middle, middle
-    return np.concatenate([low, high])
 
 
 @lru_cache(maxsize=256)

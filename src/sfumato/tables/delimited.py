@@ -188,8 +188,10 @@ class Layout(NamedTuple):
             if len(fields) > 1 and any(_DECIMAL_COMMA.fullmatch(field.strip()) for field in fields):
                 return cls(delimiter)
         delimiter = max(_DELIMITERS, key=line.count)
-        if not line.count(delimiter) and _between_blanks(lines):
-            return cls("\t", blanks=True)
+        rows = [each.split() for each in lines]
+        numbers = max(sum(map(is_number, row)) for row in rows[:2])
+        if not line.count(delimiter) and numbers > 1 and len({len(row) for row in rows}) == 1:
+            return cls("\t", blanks=True)  # blanks stand between as many values in each line
         return cls(delimiter)
 
     def first_line(self, source: Source) -> str:
@@ -258,13 +260,6 @@ class _Tabbed(ConvertedFile):
             return None
         trimmed = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", block)
         return re.sub(rb'("[^"\n]*")|[ \t]+', lambda found: found[1] or b"\t", trimmed)
-
-
-def _between_blanks(lines: Sequence[str]) -> bool:
-    """Return whether blanks stand between the values of lines: as many in each, and numbers in one of two."""
-    rows = [line.split() for line in lines]
-    numbers = max(sum(map(is_number, row)) for row in rows[:2])
-    return numbers > 1 and len({len(row) for row in rows}) == 1
 
 
 def is_number(text: str) -> bool:

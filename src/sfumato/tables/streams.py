@@ -159,7 +159,13 @@ def folder_stream(folder: Path) -> TableStream | None:
         if path.is_file() and path.suffix and not _hidden(path.relative_to(folder))
     )
     for path in paths:
-        _check_finished(path)
+        # The rows of an unfinished or packed table would be missing unnoticed.
+        hidden = _ending(path) in (*_UNFINISHED, *_PACKED)
+        if hidden and any(each.lower() in (*_PARQUET, *ARROW, *_TEXT) for each in path.suffixes[:-1]):
+            raise DataError(
+                f"{str(path)!r} is called like a table, but ends in {path.suffix!r}.",
+                "finish or unpack it, move it out of the folder, or begin its name with a dot to leave it out.",
+            )
     files = [[path for path in paths if _ending(path) in kind] for kind in kinds]
     if files[0] or files[1] or any(_ending(path) != ".txt" for path in files[2]):
         files[2] = [path for path in files[2] if _ending(path) != ".txt"]  # words on the tables next to them
@@ -229,17 +235,6 @@ def _ending(path: Path) -> str:
     last = path.suffix.lower()
     before = Path(path.stem).suffix.lower()
     return before if last == ".gz" and before in _TEXT else last
-
-
-def _check_finished(path: Path) -> None:
-    """Refuse an unfinished or packed table, whose rows would be missing unnoticed."""
-    tables = (*_PARQUET, *ARROW, *_TEXT)
-    hidden = _ending(path) in (*_UNFINISHED, *_PACKED)
-    if hidden and any(each.lower() in tables for each in path.suffixes[:-1]):
-        raise DataError(
-            f"{str(path)!r} is called like a table, but ends in {path.suffix!r}.",
-            "finish or unpack it, move it out of the folder, or let its name begin with a dot to leave it out.",
-        )
 
 
 def _hidden(path: Path) -> bool:

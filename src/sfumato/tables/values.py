@@ -252,7 +252,10 @@ def holds_names(kind: Any) -> bool:
 
 def counts_of_names(column: Any) -> tuple[Any, Any]:
     """Return the names in an Arrow column, texts in one spelling but perhaps repeated, and the rows of each."""
-    values, counts = pc.value_counts(_stored(column)).flatten()
+    while isinstance(column.type, pa.BaseExtensionType) or pa.types.is_dictionary(column.type):
+        extension = isinstance(column.type, pa.BaseExtensionType)
+        column = column.storage if extension else column.dictionary.take(column.indices)
+    values, counts = pc.value_counts(column).flatten()
     if pa.types.is_string_view(values.type):
         values = values.cast(pa.string())
     if not is_text(values) or _seen_ascii(values):
@@ -299,11 +302,3 @@ def _seen_ascii(texts: Any) -> bool:
         return False
     codes = np.frombuffer(data, dtype=np.uint8)
     return bool(codes.min() > ord(" ") and codes.max() <= ord("~") and not (codes == ord(".")).any())
-
-
-def _stored(column: Any) -> Any:
-    """Return an Arrow array without dictionaries and extension types, whose values Arrow can count."""
-    while isinstance(column.type, pa.BaseExtensionType) or pa.types.is_dictionary(column.type):
-        extension = isinstance(column.type, pa.BaseExtensionType)
-        column = column.storage if extension else column.dictionary.take(column.indices)
-    return column

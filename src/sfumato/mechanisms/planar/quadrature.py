@@ -48,10 +48,7 @@ class PlaneError:
 def plane_error(
     points_m: ArrayLike, weights: ArrayLike, rate: Fraction, step_m: Fraction, remap: PlaneRemap
 ) -> PlaneError:
-    """Return the loss and the attacker's error for weighted places (n, 2), metres east and north.
-
-    The attacker's lower bound is poor where the table is not that of these places.
-    """
+    """Return the loss and the attacker's error for weighted places (n, 2), metres east and north."""
     x, w = weighted(points_m, weights)
     spots, step = snap(x, step_m), float(step_m)
     origins: Floats = spots.astype(np.float64) * step
