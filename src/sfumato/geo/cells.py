@@ -85,12 +85,9 @@ class Grid(Cells):
         With ``cell`` the grid has the cells needed, and equal margins on opposite sides; with ``shape`` it fits
         exactly. The plane is centred on the region. Raises `InputError` if neither or both of cell and shape are
         given, there would be only one cell or more than 10,000, or the region is too wide for a flat map.
-
-        Args:
-            places: What to cover: visits, a region, or a region as text.
-            cell: The side of a cell, such as ``"500 m"`` (a plain number is metres), or its width and height.
-            shape: The number of columns and rows, such as (20, 15), instead of ``cell``.
-            region: The region to cover; by default that of the visits.
+        ``places`` are visits, a region, or a region as text. ``cell`` is the side of a cell, such as ``"500 m"``
+        (a plain number is metres), or its width and height; ``shape`` is instead the number of columns and rows,
+        such as (20, 15). ``region`` is what to cover, by default the region of the visits.
         """
         if (cell is None) == (shape is None):
             raise InputError(
@@ -247,13 +244,9 @@ class Hexagons(Cells):
 
         Raises `InputError` if neither or both of cell and resolution are given, there would be one cell or more
         than 10,000, or the region is too wide for a flat map. Raises `MissingExtraError` if h3 is not installed.
-
-        Args:
-            places: What to cover: visits, a region, or a region as text.
-            cell: The width of a hexagon between opposite sides. The resolution with the nearest mean width, in
-                proportion, is used.
-            resolution: The H3 resolution, 0 to 15, instead of ``cell``.
-            region: The region to cover; by default that of the visits.
+        ``places`` are visits, a region, or a region as text. ``cell`` is the width of a hexagon between opposite
+        sides: the resolution with the nearest mean width, in proportion, is used. ``resolution`` is instead that
+        of H3, 0 to 15. ``region`` is what to cover, by default the region of the visits.
         """
         h3 = _h3()
         if (cell is None) == (resolution is None):

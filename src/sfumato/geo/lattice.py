@@ -65,14 +65,9 @@ class Lattice(Places):
     smoothly on the point, and `CoordinatePrivacy` gives any two points the guarantee that metric privacy gives two
     vertices. A point is served if all vertices that it may be rounded to are in the lattice. Raises `InputError`
     if a vertex occurs twice, no point is served, there are more than 10,000 vertices, or distances on the plane
-    are more than 1 % off.
-
-    Args:
-        vertices: Integer coordinates of the vertices, array (n, 2).
-        spacing_m: The distance of neighbours, metres.
-        origin: The position of vertex (0, 0) on the plane, metres.
-        crs: The PROJ string of a `Projection`.
-        kind: ``square`` or ``triangular``. A triangular lattice steps by (1, 0) and (1/2, sqrt(3)/2).
+    are more than 1 % off. ``vertices`` are integer coordinates, array (n, 2), of neighbours ``spacing_m`` metres
+    apart; ``origin`` is the position of vertex (0, 0) on the plane, metres, and ``crs`` the PROJ string of a
+    `Projection`. The kind is ``square`` or ``triangular``, with steps by (1, 0) and (1/2, sqrt(3)/2).
 
     Attributes:
         convex_part: A convex part of the served area, on the plane: all of it but some millimetres, if it is
@@ -138,15 +133,11 @@ class Lattice(Places):
         """Return a lattice that serves all of a region, with the ring of vertices that this needs.
 
         Raises `InputError` if there would be more than 10,000 vertices, the region is too wide for a flat map, or
-        ``near`` is given without visits.
-
-        Args:
-            places: What to cover: visits, a region, or a region as text.
-            spacing: The distance of neighbours, such as ``"500 m"`` (a plain number is metres).
-            kind: ``square`` or ``triangular``.
-            region: The region to cover; by default that of the visits.
-            near: Serve only points within this distance of a visit, which leaves out water and forest. The outline
-                may then have bays and islands; the guarantee still holds.
+        ``near`` is given without visits. ``places`` are visits, a region, or a region as text, and ``spacing`` is
+        the distance of neighbours, such as ``"500 m"`` (a plain number is metres). The kind is ``square`` or
+        ``triangular``, and ``region`` by default that of the visits. With ``near`` only points within this
+        distance of a visit are served, which leaves out water and forest; the outline may then have bays and
+        islands, and the guarantee still holds.
         """
         step = length_m(spacing, "the spacing")
         near_m = math.inf if near is None else length_m(near, "the distance")

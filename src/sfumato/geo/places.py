@@ -141,14 +141,9 @@ class Places(Space, ABC):
         With the prior of the same visits, the expected loss of a mechanism on these places is exactly the expected
         distance from the true point to the report. It is an average: nothing follows for the worst point. A place
         without visits counts from its centre. Raises `InputError` if the kind is unknown, or the reports have no
-        places on the same plane. Raises `DataError` if no visit is inside.
-
-        Args:
-            visits: The visits; those outside are left out.
-            kind: ``euclidean`` or ``manhattan``, on the plane.
-            unit: The unit of the loss.
-            observables: The reports: on the same plane, or in degrees (WGS84); by default the places themselves.
-            user: Only this user's visits.
+        places on the same plane. Raises `DataError` if no visit is inside. Visits outside are left out, and with
+        ``user`` all but those of this user. The kind is ``euclidean`` or ``manhattan``, on the plane.
+        ``observables`` are the reports, on the same plane or in degrees (WGS84); by default the places themselves.
         """
         if kind not in DISTANCES:
             raise InputError(f"the loss {kind!r} is unknown.", f"use one of {', '.join(DISTANCES)}.")

@@ -156,13 +156,8 @@ class Visits(Immutable):
 
         A loss on the visits that a mechanism was designed for is slightly too small for new ones. Raises
         `InputError` if a part would be empty. Raises `DataError` if users are to be held out, but there is no user
-        column.
-
-        Args:
-            share: The share to hold out, between 0 and 1: of the users, or of the visits.
-            by_user: Whether all visits of some users are held out, or visits at random. By default users,
-                where there are several.
-            seed: The same seed gives the same parts.
+        column. ``share`` is that of the users, or of the visits, between 0 and 1; ``by_user`` holds out all visits
+        of some users, by default where there are several. The same seed gives the same parts.
         """
         users = list(self.users())
         if by_user and not users:

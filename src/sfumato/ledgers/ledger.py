@@ -64,11 +64,9 @@ class Ledger(NotebookRepr):
     whether a user has reported from a given place. Protect it like the true data. A pickle of a ledger has no
     charges, but its address, password included, and its key. Raises `InputError` if the address is not valid, or
     the key is not the ledger's. Raises `FileError` if there is no ledger, or it cannot be read. Raises
-    `MissingExtraError` if SQLAlchemy is not installed (extra ``ledger``).
-
-    Args:
-        address: A path of a SQLite file, ``sqlite:///budget.db``, or ``postgresql://user@host/name``.
-        key: The key that it was made with, from `new_ledger_key`; None if it was made without.
+    `MissingExtraError` if SQLAlchemy is not installed (extra ``ledger``). The address is a path of a SQLite file,
+    ``sqlite:///budget.db``, or ``postgresql://user@host/name``; ``key`` is the one that the ledger was made with,
+    from `new_ledger_key`.
 
     Example:
         >>> import tempfile

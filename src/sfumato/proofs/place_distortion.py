@@ -35,13 +35,9 @@ class PlaceDistortion(DistortionPrivacy):
     proof covers all guesses. The average is over the visits, whose places the attacker knows, and nothing more.
     Mechanism files store these places for later proofs. Raises `InputError` if the minimum is not a length, or is
     negative. Raises `UnitError` if its unit is not one of length. Raises `DataError` if no visit is inside.
-
-    Args:
-        minimum: The least expected error; a number, or text such as ``"800 m"``.
-        places: The lattice or the cells.
-        visits: The visits known to the attacker; those outside are left out.
-        unit: The unit of the minimum.
-        user: Only this user's visits.
+    ``minimum`` is the least expected error, a number in ``unit`` or text such as ``"800 m"``; the places are a
+    lattice or cells. The attacker knows the visits, or with ``user`` those of this user; those outside are left
+    out.
 
     Attributes:
         distance: The errors of the guesses that the program knows, array (guesses, secrets).

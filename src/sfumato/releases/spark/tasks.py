@@ -331,16 +331,9 @@ class PrivateColumn:
     One `PrivateColumn` is one release with one secret: a key must name the same row in all its uses. Another
     `PrivateColumn` is another release, and their guarantees add up. Spark keeps the secret until `forget`. Raises
     `InputError` if the guarantee does not hold, or the mechanism cannot be released from. Raises
-    `MissingExtraError` if pyspark is not installed.
-
-    Args:
-        mechanism: A mechanism, tupling, noise for coordinates or family.
-        outside: Whether rows outside are refused (``error``) or moved to the nearest place.
-        within: Largest distance by which a row is moved; a row farther away is an error.
-        spark: The session; by default the active one.
-
-    Attributes:
-        promises: Sentences on the guarantee of one report, and the total of several of one person.
+    `MissingExtraError` if pyspark is not installed. Rows outside are refused (``error``) or moved to the nearest
+    place (``nearest``), at most by ``within``. The session is by default the active one. ``promises`` are
+    sentences on the guarantee of one report, and the total of several of one person.
 
     Example:
         ``blur = PrivateColumn(mech)``, and then ``visits.select("id", blur("id", "lat", "lon").alias("out"))``,
