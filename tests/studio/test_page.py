@@ -8,7 +8,7 @@ import sfumato_studio
 from sfumato.reports.theme import style_sheet
 
 PAGE = Path(sfumato_studio.__file__).parent / "page"
-STYLE = Path(__file__).parents[2] / "studio" / "web" / "src" / "page.css"
+SOURCE = Path(__file__).parents[2] / "studio" / "web" / "src"
 
 
 def tokens(sheet: str, *, dark: bool) -> dict[str, str]:
@@ -42,10 +42,17 @@ def test_the_licences_of_what_is_in_it_are_beside_it():
 
 
 def test_its_colours_are_those_of_the_figures():
-    sheet, mine = style_sheet(), STYLE.read_text(encoding="utf-8")
+    sheet, mine = style_sheet(), (SOURCE / "page.css").read_text(encoding="utf-8")
     for dark in (False, True):
         theirs = tokens(sheet, dark=dark)
         own = tokens(mine, dark=dark)
         shared = own.keys() & theirs.keys()
         assert {"ink", "paper", "muted", "grid", "land", "water", "series-1", "series-2", "series-3"} <= shared
         assert {name: own[name] for name in shared} == {name: theirs[name] for name in shared}
+
+
+def test_the_picture_to_take_away_has_the_light_colours_of_the_page():
+    own = tokens((SOURCE / "page.css").read_text(encoding="utf-8"), dark=False)
+    picture = (SOURCE / "lib" / "pictures.ts").read_text(encoding="utf-8")
+    for name in ("ink", "paper", "muted", "land", "water", "shore"):
+        assert re.search(rf'\[.*{name.upper()}.*\] = \[.*"{own[name]}".*\];', picture), name

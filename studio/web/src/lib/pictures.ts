@@ -1,4 +1,7 @@
-import type { Pin, Scene } from "../map/scene";
+import type { Feature, FeatureCollection, Position } from "geojson";
+import { boundsOf, type Box, type Pin, type Scene } from "../map/scene";
+import { CREDIT } from "../map/world";
+import { namedPoints } from "./names";
 import type { Ground, Level, Preview } from "./types";
 
 interface Known {
@@ -33,32 +36,122 @@ export function hereScene(known: Known, preview: Preview): Partial<Scene> {
 }
 
 const [WIDE, HIGH, EDGE, LINE] = [800, 560, 24, 25]; // pixels of a picture, its margin and a line of its caption
+const MOST_NAMES = 14;
+
+/** The light colours of the page: a picture is taken to white paper. */
+const [INK, PAPER, MUTED, LAND, WATER, SHORE] = ["#1a1a1a", "#ffffff", "#595959", "#efece4", "#c4dcec", "#6f7f8c"];
+const [SHARES, BAR, HERE] = ["#620034", "#0072b2", "#d55e00"];
 
 /** Return a picture to take away, as SVG: the reports from the chosen place, with the guarantee as its caption. */
-export function drawPicture(known: Known, shown: Level, preview: Preview): string {
+export function drawPicture(known: Known, shown: Level, preview: Preview, world: FeatureCollection): string {
   const { reports, at } = preview.here!;
   const caption = [hereScene(known, preview).legend!, shown.headline, shown.loss.sentence].flatMap((text) => broken(text, 84));
-  const drawn = known.places && known.ground ? drawCells(known.ground, reports, at) : drawBars(known.names, reports, at);
+  const drawn = known.places && known.ground ? drawMap(known.ground, world, reports, at) : drawBars(known.names, reports, at);
   const lines = caption.map((text, line) => `<text x="${EDGE}" y="${HIGH + LINE * (line + 1)}">${escaped(text)}</text>`);
   const tall = HIGH + LINE * (caption.length + 1);
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDE} ${tall}" width="${WIDE}" height="${tall}" font-family="sans-serif" font-size="18" fill="#1a1a1a">`
-    + `<rect width="100%" height="100%" fill="#ffffff"/>${drawn}${lines.join("")}</svg>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDE} ${tall}" width="${WIDE}" height="${tall}" font-family="sans-serif" font-size="18" fill="${INK}">`
+    + `<rect width="100%" height="100%" fill="${PAPER}"/>${drawn}${lines.join("")}</svg>`;
 }
 
-function drawCells(ground: Ground, reports: readonly number[], at: number): string {
-  const most = Math.max(...reports);
-  const [west = 0, south = 0, east = 1, north = 1] = ground.bounds;
+/** The picture's pixels for degrees. */
+interface Frame {
+  x: (lon: number) => number;
+  y: (lat: number) => number;
+}
+
+function scaleOf({ west, south, east, north }: Box): { squeeze: number; scale: number } {
   const squeeze = Math.cos(((south + north) * Math.PI) / 360);
-  const scale = Math.min((WIDE - 2 * EDGE) / ((east - west) * squeeze), (HIGH - 2 * EDGE) / (north - south));
-  const left = (WIDE - (east - west) * squeeze * scale) / 2;
-  const x = (lon: number) => (left + (lon - west) * squeeze * scale).toFixed(1);
-  const y = (lat: number) => (EDGE + (north - lat) * scale).toFixed(1);
-  const cells = ground.cells.features.map(({ geometry, properties }, index) => {
-    const points = geometry.coordinates[0]!.map(([lon, lat]) => `${x(lon!)},${y(lat!)}`).join(" ");
-    return `<polygon points="${points}" fill="#620034" fill-opacity="${(0.03 + 0.89 * Math.sqrt(reports[index]! / most)).toFixed(3)}" stroke="#ffffff" stroke-width="0.6"><title>${escaped(properties.name)}</title></polygon>`;
-  });
-  const here = ground.cells.features[at]!.properties;
-  return `${cells.join("")}<circle cx="${x(here.lon)}" cy="${y(here.lat)}" r="8" fill="#d55e00" stroke="#ffffff" stroke-width="2"/>`;
+  return { squeeze, scale: Math.min((WIDE - 2 * EDGE) / ((east - west) * squeeze), (HIGH - 2 * EDGE) / (north - south)) };
+}
+
+function frameOf(box: Box): Frame {
+  const { squeeze, scale } = scaleOf(box);
+  return {
+    x: (lon) => WIDE / 2 + (lon - (box.west + box.east) / 2) * squeeze * scale,
+    y: (lat) => HIGH / 2 + ((box.south + box.north) / 2 - lat) * scale,
+  };
+}
+
+/** The degrees of a picture to the east and west of a box, and to its north and south. */
+export function marginsOf(box: Box): [number, number] {
+  const { squeeze, scale } = scaleOf(box);
+  return [(WIDE / (squeeze * scale) - box.east + box.west) / 2, (HIGH / scale - box.north + box.south) / 2];
+}
+
+function drawMap(ground: Ground, world: FeatureCollection, reports: readonly number[], at: number): string {
+  const most = Math.max(...reports);
+  const frame = frameOf(boundsOf(ground.bounds));
+  const outline = (ground.outline ?? { type: "FeatureCollection", features: [] }) as unknown as FeatureCollection;
+  const areas = outline.features.filter(({ geometry }) => geometry.type === "Polygon");
+  const cells = ground.cells.features.map(({ geometry, properties }, index) => (
+    `<path d="${pathOf(geometry.coordinates, frame)}" fill="${SHARES}" fill-opacity="${(0.92 * Math.sqrt(reports[index]! / most)).toFixed(3)}"><title>${escaped(properties.name)}</title></path>`
+  ));
+  const { lat, lon } = ground.cells.features[at]!.properties;
+  const here = { x: frame.x(lon), y: frame.y(lat) };
+  return `<clipPath id="frame"><rect width="${WIDE}" height="${HIGH}"/></clipPath><g clip-path="url(#frame)">`
+    + drawWorld(world, frame)
+    + drawLines(areas.filter((one) => one.properties?.kind !== "water"), frame, `fill="${LAND}"`)
+    + drawLines(areas.filter((one) => one.properties?.kind === "water"), frame, `fill="${WATER}"`)
+    + `<g stroke="${INK}" stroke-width="0.4" stroke-opacity="0.25">${cells.join("")}</g>`
+    + drawLines(outline.features.filter(({ geometry }) => geometry.type !== "Point"), frame, `fill="none" stroke="${SHORE}" stroke-width="1.2"`)
+    + drawNames([...namedPoints(outline), ...namedPoints(world)].map(({ lat, lon, text }) => ({ x: frame.x(lon), y: frame.y(lat), text })), here)
+    + `<circle cx="${here.x.toFixed(1)}" cy="${here.y.toFixed(1)}" r="8" fill="${HERE}" stroke="${PAPER}" stroke-width="2"/></g>`
+    + (world.features.length ? `<text x="${WIDE - 6}" y="${HIGH - 7}" font-size="11" text-anchor="end" ${HALO}>${CREDIT}</text>` : "");
+}
+
+/** Land, water, rivers and borders, as the map of the step Choose has them. */
+function drawWorld({ bbox, features }: FeatureCollection, frame: Frame): string {
+  if (!bbox) return "";
+  const [west, south, east, north] = bbox as [number, number, number, number];
+  const part = (kind: string, style: string) => drawLines(features.filter((one) => one.properties?.kind === kind), frame, style);
+  const sea = [[[west, south], [east, south], [east, north], [west, north], [west, south]]];
+  return `<path d="${pathOf(sea, frame)}" fill="${WATER}"/>`
+    + part("land", `fill="${LAND}"`)
+    + part("shores", `fill="none" stroke="${SHORE}" stroke-width="1.2"`)
+    + part("water", `fill="${WATER}"`)
+    + part("rivers", `fill="none" stroke="${WATER}" stroke-width="2"`)
+    + part("borders", `fill="none" stroke="${MUTED}" stroke-dasharray="4 2"`);
+}
+
+function drawLines(features: readonly Feature[], frame: Frame, style: string): string {
+  const lines = features.flatMap(({ geometry }) => ("coordinates" in geometry ? linesOf(geometry.coordinates) : []));
+  return lines.length ? `<path d="${pathOf(lines, frame)}" ${style} fill-rule="evenodd"/>` : "";
+}
+
+/** The lines and rings of a geometry, however deep they lie. */
+function linesOf(coordinates: unknown): Position[][] {
+  const parts = coordinates as unknown[][];
+  return typeof parts[0]?.[0] === "number" ? [parts as Position[]] : parts.flatMap(linesOf);
+}
+
+/** A path along lines, without points that are less than half a pixel from the one before. */
+function pathOf(lines: readonly Position[][], { x, y }: Frame): string {
+  return lines.map((line) => {
+    let [px, py] = [NaN, NaN];
+    return line.map(([lon, lat], index) => {
+      const [qx, qy] = [x(lon!), y(lat!)];
+      if (index < line.length - 1 && Math.hypot(qx - px, qy - py) < 0.5) return "";
+      [px, py] = [qx, qy];
+      return `${index ? "L" : "M"}${qx.toFixed(1)} ${qy.toFixed(1)}`;
+    }).join("");
+  }).join("");
+}
+
+const HALO = `stroke="${PAPER}" stroke-width="3" stroke-opacity="0.8" stroke-linejoin="round" paint-order="stroke"`;
+
+/** Names that fit, the first in the list first: none on another name, on the pin or across the edge. */
+function drawNames(names: readonly { x: number; y: number; text: string }[], here: { x: number; y: number }): string {
+  const taken = [{ ...here, half: 10 }, { x: WIDE - 135, y: HIGH - 10, half: 135 }];
+  const written: string[] = [];
+  for (const { x, y, text } of names) {
+    const half = 4 + 3.7 * text.length;
+    if (x < half || x > WIDE - half || y < 12 || y > HIGH - 12) continue;
+    if (taken.some((one) => Math.abs(one.x - x) < one.half + half && Math.abs(one.y - y) < 20)) continue;
+    taken.push({ x, y, half });
+    written.push(`<text x="${x.toFixed(1)}" y="${(y + 4.5).toFixed(1)}">${escaped(text)}</text>`);
+    if (written.length === MOST_NAMES) break;
+  }
+  return `<g font-size="13" text-anchor="middle" ${HALO}>${written.join("")}</g>`;
 }
 
 function drawBars(names: readonly string[], reports: readonly number[], at: number): string {
@@ -66,7 +159,7 @@ function drawBars(names: readonly string[], reports: readonly number[], at: numb
   const every = Math.ceil(20 / step);
   return reports.map((share, index) => {
     const [left, high] = [EDGE + index * step, ((base - EDGE) * share) / most];
-    const bar = `<rect x="${left.toFixed(1)}" y="${(base - high).toFixed(1)}" width="${(0.85 * step).toFixed(1)}" height="${high.toFixed(1)}" fill="${index === at ? "#d55e00" : "#0072b2"}"/>`;
+    const bar = `<rect x="${left.toFixed(1)}" y="${(base - high).toFixed(1)}" width="${(0.85 * step).toFixed(1)}" height="${high.toFixed(1)}" fill="${index === at ? HERE : BAR}"/>`;
     const [middle, label] = [(left + 0.42 * step).toFixed(1), escaped(names[index]!.slice(0, 14))];
     return index % every ? bar : `${bar}<text font-size="12" text-anchor="end" transform="translate(${middle} ${base + 14}) rotate(-45)">${label}</text>`;
   }).join("");

@@ -44,6 +44,11 @@ export interface Scene {
 
 export const EMPTY: Scene = { values: null, bands: null, longRun: null, dots: [], pins: [], path: [], ring: [], legend: "", unit: "", here: null };
 
+/** A box from its west, south, east and north; most of the world without them. */
+export function boundsOf([west = -180, south = -60, east = 180, north = 70]: readonly number[]): Box {
+  return { south, west, north, east };
+}
+
 /** The corners of a box, longitude first. */
 export function cornersOf({ south, west, north, east }: Box): [number, number][] {
   return [[west, south], [east, south], [east, north], [west, north]];

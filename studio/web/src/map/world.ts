@@ -1,0 +1,26 @@
+import type { FeatureCollection } from "geojson";
+import type { Box } from "./scene";
+
+/** The sources that a drawing of the world has to name. */
+export const CREDIT = "© OpenStreetMap contributors, GSHHG, GeoNames";
+
+export const NOTHING: FeatureCollection = { type: "FeatureCollection", features: [] };
+
+/** Largest box that the studio serves, degrees. */
+const WIDEST = 10;
+
+/**
+ * Fetch the world within a box and margins to the east and west, and to the north and south, in degrees. The margins
+ * are cut to what the studio serves; `bbox` is what was fetched. Nothing is fetched for a box that is too large.
+ */
+export async function fetchWorld({ west, south, east, north }: Box, margins: readonly [number, number], signal: AbortSignal): Promise<FeatureCollection> {
+  const [aside, above] = [east - west, north - south].map((side, axis) => Math.max(0, Math.min(margins[axis]!, (WIDEST - side) / 2))) as [number, number];
+  const box = {
+    west: Math.max(-180, west - aside), south: Math.max(-90, south - above),
+    east: Math.min(180, east + aside), north: Math.min(90, north + above),
+  };
+  if (Math.max(box.east - box.west, box.north - box.south) > WIDEST) return NOTHING;
+  const query = new URLSearchParams(Object.entries(box).map(([side, degrees]) => [side, String(degrees)]));
+  const answer = await fetch(`/api/world?${query}`, { signal });
+  return answer.ok ? { ...await answer.json() as FeatureCollection, bbox: [box.west, box.south, box.east, box.north] } : NOTHING;
+}
