@@ -4,15 +4,17 @@ import contextlib
 import os
 import subprocess
 import sys
+import threading
 import time
 
+import httpx
 import pytest
 
 from sfumato_studio.errors import RefusedError
 from sfumato_studio.jobs import FINAL
 from sfumato_studio.processes import done_apart
 
-from .conftest import PATIENCE_S, soon
+from .conftest import PATIENCE_S, TOKEN, Running, Visitor, soon
 
 CHILD = "read orders\nsleep 900 &\necho $! > {folder}/child\n"
 """It starts a process of its own, which holds the pipe to the studio."""
@@ -103,3 +105,24 @@ def test_a_worker_imports_nothing_from_the_current_folder(tmp_path, monkeypatch)
     data = done_apart(orders, PATIENCE_S, RefusedError(422, "late"), set())
     assert data["tables"] == {"answer": {"no": 1, "yes": 1}}
     assert not (tmp_path / "imported").exists()
+
+
+def test_a_studio_that_stops_answers_late_requests_and_prints_nothing(tmp_path, acts, capfd):
+    studio, answers = Running(tmp_path / "studio"), list[httpx.Response]()
+    workspace = Visitor(studio).id
+    acts("exec sleep 900")  # the process that reads the file
+
+    def upload() -> None:
+        with studio.bare(**{"X-Sfumato-Token": TOKEN}) as client:
+            answers.append(
+                client.put(f"/api/workspaces/{workspace}/file?name=answers.csv", content=b"answer\nyes\n")
+            )
+
+    waiting = threading.Thread(target=upload)
+    waiting.start()
+    soon(lambda: studio.app.state.studio.apart)
+    studio.close()
+    waiting.join(PATIENCE_S)
+    assert answers[0].status_code == 503
+    assert answers[0].json()["error"]["message"] == "The studio was stopped."
+    assert capfd.readouterr().err == ""

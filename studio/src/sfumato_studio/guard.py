@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 from dataclasses import dataclass
@@ -45,6 +46,9 @@ _NO_TOKEN: Final = RefusedError(
 _ELSEWHERE: Final = RefusedError(
     403, "This request comes from another page.", "use the page of the studio itself."
 )
+_STOPPED: Final = RefusedError(
+    503, "The studio was stopped.", "start it again with 'sfumato studio'; what was finished is kept."
+)
 
 
 @dataclass(slots=True, repr=False)
@@ -87,9 +91,12 @@ class Guard:
             return
         headers = Headers(scope=scope)
         path, method = scope["path"], scope["method"]
+        begun = False
 
         async def dressed(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
+                begun = True
                 found = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     found[name] = value
@@ -112,7 +119,11 @@ class Guard:
             answer = _refused(
                 RefusedError(413, what, "use a smaller file: some of the rows are enough to try things out.")
             )
-        await answer(scope, _counted(receive, most), dressed)
+        try:
+            await answer(scope, _counted(receive, most), dressed)
+        except asyncio.CancelledError:  # the server stops, and would print a traceback
+            if not begun:
+                await _refused(_STOPPED)(scope, receive, dressed)
 
     def _elsewhere(self, headers: Headers) -> bool:
         """Return whether another page sent the request: another port of this machine is another page, too."""
