@@ -4,7 +4,7 @@ import pytest
 
 from sfumato.errors import InputError
 from sfumato_studio import serving
-from sfumato_studio.basemap import check_basemap
+from sfumato_studio.routes.maps import check_basemap
 
 from .conftest import Running
 from .pmtiles import VECTOR, vector_tile, write_pmtiles

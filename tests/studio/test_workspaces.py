@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.core import great_circle_m
 from sfumato.errors import FileError
 from sfumato.geo import world
-from sfumato_studio.domains.places import names_of
+from sfumato_studio.routes.maps import names_of
 from sfumato_studio.store import Store
 
 from .conftest import Running, Visitor, soon

@@ -22,14 +22,11 @@ from sfumato.ledgers import Ledger
 
 from .errors import RefusedError, error_body, refusal_of
 from .guard import Guard, Key
-from .routes.designs import designs
-from .routes.jobs import job_routes
+from .routes.designs import designs, job_routes
 from .routes.ledger import ledger_routes
-from .routes.levels import levels
-from .routes.plays import plays
-from .routes.sites import sites
-from .routes.workspaces import workspaces
-from .routes.world_map import world_map
+from .routes.levels import levels, plays
+from .routes.maps import maps, world_map
+from .routes.workspaces import sites, workspaces
 from .state import Studio
 
 PAGE: Final = Path(__file__).parent / "page"
@@ -79,7 +76,7 @@ def describe() -> FastAPI:
         generate_unique_id_function=_route_name,
     )
     _handle_errors(app)
-    for router in (workspaces, sites, levels, plays, designs, job_routes, ledger_routes, world_map):
+    for router in (workspaces, sites, maps, levels, plays, designs, job_routes, ledger_routes, world_map):
         app.include_router(router)
     if (PAGE / "assets").is_dir():
         app.mount("/assets", GZipMiddleware(StaticFiles(directory=PAGE / "assets")), name="assets")

@@ -7,6 +7,8 @@ from typing import Any, Final
 from sfumato.geo import synthetic_city, whereabouts
 from sfumato.rounding import counted
 
+from .domains.places import sides_of
+
 _AGES: Final = (
     *(14, 15, 17, 18, 20, 21, 23, 24, 25, 26, 26, 27, 27, 28, 28, 27, 27, 26, 26, 25, 25, 24, 24, 24, 23, 23),
     *(23, 23, 24, 24, 24, 24, 23, 23, 22, 22, 21, 20, 20, 19, 18, 18, 17, 16, 16, 15, 14, 14, 13, 12, 12, 11),
@@ -79,12 +81,11 @@ def example_data(key: str) -> dict[str, Any]:
 
 def places_data(visits: Any) -> dict[str, Any]:
     """Return what the studio keeps of visits: how many, of whom, and where."""
-    south, west, north, east = (float(part) for part in str(visits.region(trim=0.01)).split(","))
     users = len(visits.users()) if visits.user is not None else None
     return {
         "rows": len(visits),
         "users": users,
         "columns": sorted(visits.attributes),
-        "region": {"south": south, "west": west, "north": north, "east": east},
+        "region": sides_of(visits.region(trim=0.01)),
         "notes": [*visits.notes, f"The visits are at {whereabouts(visits.lat, visits.lon)}."],
     }

@@ -17,9 +17,9 @@ from sfumato.errors import DataError, InputError, argument
 from sfumato.ledgers import Ledger
 
 from .app import make_app
-from .basemap import check_basemap
 from .errors import RefusedError
 from .guard import Key
+from .routes.maps import check_basemap
 
 HOST = "127.0.0.1"
 _PATIENCE_S: Final = 2  # for requests that are being answered when the studio stops

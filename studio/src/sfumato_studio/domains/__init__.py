@@ -50,7 +50,7 @@ def _places(data: Mapping[str, Any], site: Mapping[str, Any], folder: Path) -> P
         region, visits = polygon.region, visits.inside(polygon)
     else:
         sides = site.get("region") or data["region"]
-        region = Region(*(round(sides[side], 5) for side in ("south", "west", "north", "east")))
+        region = Region(**{side: round(degrees, 5) for side, degrees in sides.items()})
     inside = "region" if polygon is None else "area that was drawn"
     source = _part(len(visits.inside(region)), data["rows"], "visit", f"in {_named(data)}", f"inside the {inside}")
     loading = _CITY if built_in else None

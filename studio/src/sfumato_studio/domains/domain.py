@@ -12,11 +12,23 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from sfumato.attacks import evaluate, misinformed, optimal
-from sfumato.core import AnyLoss, Asked, Bracket, DistortionPrivacy, Mechanism, Metric, Prior, Space, hamming
+from sfumato.core import (
+    AnyLoss,
+    Asked,
+    Bracket,
+    DistortionPrivacy,
+    Mechanism,
+    Metric,
+    MetricPrivacy,
+    Prior,
+    Space,
+    hamming,
+)
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.core.naming import EXPECTED
 from sfumato.files import DistanceSource, MechanismFile
+from sfumato.geo import Places
 from sfumato.leakage import bayes_vulnerability
 from sfumato.optimal import DesignGoal
 from sfumato.privacy.atlas import Claim
@@ -36,8 +48,8 @@ from sfumato.rounding import down, up
 from ..errors import RefusedError
 from ..limits import LEVELS
 
-Where = tuple[int | None, float | None, float | None]
-"""A position: an index, or a latitude and a longitude."""
+Where = int | tuple[float, float]
+"""A position: the index of a secret, or a latitude and a longitude."""
 
 _USEFUL: Final = 0.995  # of the loss of one report for everyone; the gap of the levels' designs is the rest
 EXCESS: Final = 1 / _USEFUL - 1
@@ -71,6 +83,7 @@ class Domain(ABC):
     prior: Prior
     loss: AnyLoss
     metric: Metric  # the distance of secrets, in the unit of the loss; errors are counted in it
+    apart: Metric  # the distance of values by which epsilon counts
     epsilon_unit: str  # such as 1/km
     loss_unit: str  # "" for a share
     ends: tuple[float, float]  # the least and the largest epsilon that make sense
@@ -93,9 +106,9 @@ class Domain(ABC):
         """Whether secrets are places on a map."""
         return self.kind == "places"
 
-    @abstractmethod
     def guarantee(self, epsilon: float) -> Asked:
         """Return the guarantee of an epsilon."""
+        return MetricPrivacy(epsilon, self.apart)
 
     def error_guarantee(self, least: float) -> Asked:
         """Return the guarantee of the attacker's least average error, in the unit of the loss."""
@@ -151,9 +164,15 @@ class Domain(ABC):
         )
         return AttackFacts("blind", 0, what, *blind, 0), AttackFacts("informed", 1, what, *informed, 0)
 
-    @abstractmethod
     def claim(self, epsilon: float) -> Claim:
-        """Return what a guarantee says of any two secrets, as a claim from which others follow."""
+        """Return what a guarantee says of any two secrets, as a claim from which others follow.
+
+        Points that are served lie among the vertices of a lattice, so none are farther apart than these.
+        """
+        if not self.epsilon_unit:
+            return Claim.of(MetricPrivacy(epsilon, self.apart))
+        farthest_km = up((float(self.metric.array.max()) + self.slack_m) / 1000)
+        return Claim("differential-privacy", epsilon=up(epsilon * farthest_km))
 
     def measures(self, mechanism: Mechanism) -> Measures:
         """Return the best attacker's average error where errors have a meaning, and chance to be right."""
@@ -171,12 +190,35 @@ class Domain(ABC):
 
     def spread(self, where: Where) -> Floats:
         """Return the probability of each secret for a person at a position, array (n,)."""
-        return self.one_secret(where[0])
+        shares = np.zeros(len(self.prior))
+        if isinstance(where, int):
+            shares[self.checked_index(where)] = 1.0
+            return shares
+        rounding = self._places.rounding(*([degrees] for degrees in where))
+        if not rounding.inside[0]:
+            raise RefusedError(422, "This point is outside of the region.", "choose a point inside.", "lat")
+        np.add.at(shares, rounding.positions[0], rounding.shares[0])
+        return shares
 
     def away(self, where: Where) -> Floats:
         """Return the distance of each report from a position, array (n,), in the unit of the loss."""
-        distances: Floats = self.metric.array[self.position_of(where)]
-        return distances
+        if isinstance(where, int):
+            distances: Floats = self.metric.array[self.checked_index(where)]
+            return distances
+        here = self._places.projection.forward(*([degrees] for degrees in where))[0]
+        return np.asarray(np.hypot(*(self._places.on_plane(self._places) - here).T))
+
+    @property
+    def _places(self) -> Places:
+        """The secrets as places; `RefusedError` for values."""
+        if not isinstance(self.space, Places):
+            raise RefusedError(422, "A value is needed, not a point on the map.", "name its index in at.", "at")
+        return self.space
+
+    @cached_property
+    def counts(self) -> Floats:
+        """How often each secret occurs, array (n,); its probability where nothing was counted."""
+        return self.prior.probabilities
 
     @abstractmethod
     def answer(self) -> dict[str, Any]:
@@ -196,7 +238,7 @@ class Domain(ABC):
     @property
     def epsilon_counts(self) -> Mapping[str, Any]:
         """The argument of a sweep by which epsilon counts: visits, or a metric."""
-        return {"metric": self.metric}
+        return {"metric": self.apart}
 
     def goal_for_found(self, share: float) -> DesignGoal | None:  # noqa: ARG002
         """Return the goal of a search for the largest epsilon with which at most this share is found, if any."""
@@ -214,10 +256,6 @@ class Domain(ABC):
     def picture(self, file: MechanismFile) -> Mechanism:
         """Return the matrix between secrets that is shown, attacked and drawn from."""
         return file.report_channel
-
-    def cells(self) -> list[dict[str, Any]]:
-        """Return places as GeoJSON features; `RefusedError` for values."""
-        raise RefusedError(409, "The data are no places.", "see /values.")
 
     @cached_property
     def epsilons(self) -> list[float]:
@@ -259,14 +297,6 @@ class Domain(ABC):
         if at >= len(self.prior):
             raise RefusedError(422, f"There is no place or value {at}.", f"use 0 to {len(self.prior) - 1}.", "at")
         return at
-
-    def one_secret(self, at: int | None) -> Floats:
-        """Return certainty of one secret, array (n,)."""
-        if at is None:
-            raise RefusedError(422, "A value is needed, not a point on the map.", "name its index in at.", "at")
-        certain = np.zeros(len(self.prior))
-        certain[self.checked_index(at)] = 1.0
-        return certain
 
     def attacked(self, mechanism: Mechanism, belief: Prior) -> tuple[Measures, Measures, Measures]:
         """Return what three attackers achieve: with the right prior, with a false belief, and with a true one."""

@@ -7,28 +7,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from sfumato.core import (
-    Asked,
-    Bracket,
-    Mechanism,
-    Metric,
-    MetricPrivacy,
-    Prior,
-    ThresholdPrivacy,
-    hamming,
-    units,
-)
-from sfumato.core.arrays import Floats
+from sfumato.core import Bracket, Mechanism, MetricPrivacy, Prior, ThresholdPrivacy, hamming, units
 from sfumato.files import MechanismFile
 from sfumato.geo import Places
 from sfumato.mechanisms.planar import coarsened
-from sfumato.privacy.atlas import Claim
 from sfumato.proofs import VertexPrivacy, expected_loss_above, prove_guarantees, prove_planar_noise
 from sfumato.rounding import counted, up
 
 from ..errors import RefusedError
-from .domain import Domain, Measures, ProvedForm, Where
-from .places import cells_of, distances_from, spread_of
+from .domain import Domain, Measures, ProvedForm
 
 _LARGEST: Final = 700.0  # an epsilon whose exponential is a float
 _NO_SCRIPT: Final = ("An opened mechanism has no script here.", "the program that made the file has it.", "design")
@@ -54,7 +41,10 @@ class OpenedDomain(Domain):
         known = file.prior is not None and file.prior.space == space
         self.prior = file.prior if known and file.prior is not None else Prior.uniform(space)
         self.ordered = not self.places and space.coordinates is not None and space.coordinates.shape[1] == 1
-        self.metric = _metric_of(self)
+        if isinstance(space, Places):
+            self.metric = space.metric("euclidean", "m")
+        else:
+            self.metric = space.metric("absolute") if self.ordered else hamming(space)
         self.loss = self.metric
         self.loss_unit = "m" if self.places else ""
         self.notes = [
@@ -63,7 +53,7 @@ class OpenedDomain(Domain):
             *([] if known else ["The file has no prior on these, so each counts as equally likely."]),
             *(f"Of the file's own statements this one cannot be checked: {each}." for each in file.stated),
         ]
-        self._unit_metric: Metric | None = None
+        self.apart = hamming(space)
         self.epsilon, self.epsilon_unit, self.protected = self._proved()
         if not math.isfinite(self.epsilon):
             raise RefusedError(
@@ -98,7 +88,7 @@ class OpenedDomain(Domain):
                 continue
             if self.places:
                 return up(epsilon * units.factor("km", proof.unit)), "1/km", "cells"
-            self._unit_metric, self.per_unit = guarantee.metric, True
+            self.apart, self.per_unit = guarantee.metric, True
             return epsilon, "", "values"
         (proof,) = prove_guarantees(channel, self.prior, [MetricPrivacy(_LARGEST, hamming(self.space))])[0]
         return proof.upper, "", "values"
@@ -107,17 +97,6 @@ class OpenedDomain(Domain):
     def epsilons(self) -> list[float]:
         """The one epsilon."""
         return [self.epsilon]
-
-    def guarantee(self, epsilon: float) -> Asked:
-        """Return the guarantee for the pairs that epsilon is for."""
-        return MetricPrivacy(epsilon, self._unit_metric or hamming(self.space))
-
-    def claim(self, epsilon: float) -> Claim:
-        """Return the claim about any two secrets."""
-        if self.epsilon_unit:
-            farthest_km = up((float(self.metric.array.max()) + self.slack_m) / 1000)
-            return Claim("differential-privacy", epsilon=up(epsilon * farthest_km))
-        return Claim.of(MetricPrivacy(epsilon, self._unit_metric or hamming(self.space)))
 
     def measures(self, mechanism: Mechanism) -> Measures:
         """Return the best attacker's average error among the secrets, and how often a guess is right."""
@@ -141,14 +120,6 @@ class OpenedDomain(Domain):
         """Return the mechanism between the secrets."""
         return self.mechanism
 
-    def spread(self, where: Where) -> Floats:
-        """Return the places that a point is rounded to, or the secret that is named."""
-        return spread_of(self, self.space, where) if isinstance(self.space, Places) else super().spread(where)
-
-    def away(self, where: Where) -> Floats:
-        """Return the distances of all secrets from a position."""
-        return distances_from(self, self.space, where) if isinstance(self.space, Places) else super().away(where)
-
     def answer(self) -> dict[str, Any]:
         """Return the secrets for the page."""
         if isinstance(self.space, Places):
@@ -159,23 +130,9 @@ class OpenedDomain(Domain):
         labels = [str(label) for label in self.space.labels]
         return {"labels": labels, "ordered": self.ordered, "column": "", "sentences": self.notes}
 
-    def cells(self) -> list[dict[str, Any]]:
-        """Return the places as GeoJSON features."""
-        if not isinstance(self.space, Places):
-            return super().cells()
-        return cells_of(self.space, self.prior.probabilities, self.prior)
-
     def script(self, name: str, epsilon: float, gap: float | None, distortion: float | None) -> str:  # noqa: ARG002
         """Refuse: the file does not say how it was made."""
         raise RefusedError(404, *_NO_SCRIPT)
-
-
-def _metric_of(domain: OpenedDomain) -> Metric:
-    """Return the distance of secrets: metres, the difference of numbers, or 1 for any two."""
-    space = domain.mechanism.secrets
-    if isinstance(space, Places):
-        return space.metric("euclidean", "m")
-    return space.metric("absolute") if domain.ordered else hamming(space)
 
 
 def _onto_secrets(channel: Mechanism) -> Mechanism:

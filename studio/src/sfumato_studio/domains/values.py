@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
-from sfumato.core import (
-    Asked,
-    Mechanism,
-    Metric,
-    MetricPrivacy,
-    NumberBins,
-    Prior,
-    Space,
-    hamming,
-)
+from sfumato.core import Mechanism, NumberBins, Prior, Space, hamming
+from sfumato.core.arrays import Floats
 from sfumato.estimation import Reports, identifiability, unbiased
 from sfumato.mechanisms import exponential, geometric, randomised_response, remapped
-from sfumato.privacy.atlas import Claim
 from sfumato.reports.sentences import protected_words, secrecy_words
 from sfumato.rounding import exactly
 
@@ -60,20 +52,21 @@ class ValuesDomain(Domain):
         self.optimizable = self.goal == "answers"
         self.column, self.source, self.first = column, source, first
         self.per_unit, self.period = per_unit and self.ordered, period
-        self.labels, self.counts = list(counts), list(counts.values())
+        self.labels, self._counts = list(counts), list(counts.values())
         space: Space = Space(self.labels) if first is None else NumberBins(first, 1, len(counts), period=period)
-        self.prior = Prior.from_counts(space, np.array(self.counts, dtype=float))
-        self.metric: Metric = hamming(space) if first is None else space.metric("absolute")
+        self.prior = Prior.from_counts(space, self.counts)
+        self.metric = hamming(space) if first is None else space.metric("absolute")
         self.loss = self.metric
         self.loss_unit = ""
-        self.apart: Metric = self.metric if per_unit else hamming(space)
+        self.apart = self.metric if per_unit else hamming(space)
         self.epsilon_unit = ""
         farthest = float(self.apart.array.max())
         self.ends = (float(f"{0.25 / farthest:.2g}"), 6.0 if not per_unit else 2.0)
 
-    def guarantee(self, epsilon: float) -> Asked:
-        """Return the guarantee for any two values."""
-        return MetricPrivacy(epsilon, self.apart)
+    @cached_property
+    def counts(self) -> Floats:
+        """How often each value occurs."""
+        return np.array(self._counts, dtype=float)
 
     def closed_form(self, epsilon: float) -> tuple[Mechanism, str]:
         """Return the best of randomised response and, for numbers, geometric or exponential noise."""
@@ -89,15 +82,6 @@ class ValuesDomain(Domain):
             return min(forms, key=lambda form: share_deviation(form[0], self.prior) or math.inf)
         best = [(remapped(form, self.prior, self.loss), name) for form, name in forms]
         return min(best, key=lambda form: form[0].expected_loss(self.prior, self.loss))
-
-    def claim(self, epsilon: float) -> Claim:
-        """Return the promise itself."""
-        return Claim.of(MetricPrivacy(epsilon, self.apart))
-
-    @property
-    def epsilon_counts(self) -> dict[str, Any]:
-        """See `Domain.epsilon_counts`."""
-        return {"metric": self.apart}
 
     def answer(self) -> dict[str, Any]:
         """Return the values for the page."""
@@ -135,7 +119,7 @@ class ValuesDomain(Domain):
         error = "" if distortion is None else f", sf.DistortionPrivacy({distortion!r}, loss)"
         apart = "loss" if self.per_unit or not self.ordered else "sf.hamming(space)"
         lines = f"""space = {space}
-prior = sf.Prior.from_counts(space, {self.counts!r})
+prior = sf.Prior.from_counts(space, {self._counts!r})
 loss = {loss}
 guarantee = sf.MetricPrivacy({epsilon!r}, {apart})"""
         made = self._closed_lines(epsilon) if gap is None else design_lines(f"guarantee{error}", gap)

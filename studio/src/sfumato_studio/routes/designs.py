@@ -1,23 +1,33 @@
-"""Routes of designs: optimize, request, delete, and take away."""
+"""Routes of designs and jobs: optimize, request, follow, delete, and take away."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import threading
+from collections import defaultdict
+from contextlib import suppress
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from starlette.responses import FileResponse, Response
 
+from sfumato._version import __version__
+
 from .. import measures
 from ..answers import JobAnswer, TakeawayAnswer
 from ..errors import RefusedError
-from ..levels import FINE_GAP, OPTIMIZED, ROUGH_GAP
-from ..limits import LEVELS, PEOPLE
-from ..reports import made_report
+from ..levels import FINE_GAP, OPTIMIZED, ROUGH_GAP, shown_at
+from ..limits import JOBS_RUNNING, LEVELS, PEOPLE, REPORT_SECONDS
+from ..processes import done_apart
 from ..requests import DesignBody, OptimizeBody, People
 from ..serializers import job_answer
-from . import ERRORS, ADesignId, AShown, AStudio, AWorkspace
+from ..state import Studio
+from ..store import Row
+from . import ERRORS, ADesignId, AJobId, AShown, AStudio, AWorkspace
 
 designs = APIRouter(prefix="/api/workspaces/{workspace}", tags=["designs"], responses=ERRORS)
+job_routes = APIRouter(prefix="/api/workspaces/{workspace}/jobs/{job}", tags=["jobs"], responses=ERRORS)
 
 
 def _file(description: str, kind: str, schema: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
@@ -25,6 +35,8 @@ def _file(description: str, kind: str, schema: dict[str, Any]) -> dict[int | str
     return {200: {"description": description, "content": {kind: {"schema": schema}}}}
 
 
+_REPORTS_MADE: Final = threading.BoundedSemaphore(JOBS_RUNNING)
+_LOCKS: Final[defaultdict[str, threading.Lock]] = defaultdict(threading.Lock)  # of the designs that are reported
 _TEXT: Final = {"type": "string"}
 _MECHANISM: Final = _file(
     "The mechanism file. It holds the prior: keep it as secret as the data.",
@@ -72,6 +84,39 @@ def start(studio: AStudio, workspace: AWorkspace, body: DesignBody) -> JobAnswer
     title = f"Design for {aims[0].replace('_', ' ')} {getattr(body, aims[0]):g}"
     request = {**body.model_dump(exclude_none=True), "gap": FINE_GAP if body.thorough else ROUGH_GAP}
     return job_answer(studio.jobs.start(workspace, "design", title, request, unit=domain.loss_unit))
+
+
+@job_routes.get("")
+def state(studio: AStudio, workspace: AWorkspace, job: AJobId) -> JobAnswer:
+    """Return the progress of a job."""
+    return job_answer(studio.jobs.now(workspace["id"], job))
+
+
+@job_routes.delete("", status_code=204, response_model=None)
+def remove(
+    studio: AStudio,
+    workspace: AWorkspace,
+    job: AJobId,
+    designs: Annotated[bool, Query(description="Whether the designs that it made go, too.")] = False,
+) -> None:
+    """Forget a job that ended."""
+    studio.jobs.remove(workspace["id"], job, designs=designs)
+
+
+@job_routes.post("/cancel")
+def cancel(studio: AStudio, workspace: AWorkspace, job: AJobId) -> JobAnswer:
+    """Stop a job; what was proved so far is kept."""
+    return job_answer(studio.jobs.cancel(workspace["id"], job))
+
+
+@job_routes.post("/resume")
+def resume(studio: AStudio, workspace: AWorkspace, job: AJobId) -> JobAnswer:
+    """Go on with a job that was cancelled or interrupted, or that failed.
+
+    Levels go on with the designs that are missing. A design goes on where it was stopped, and the better of
+    the one before and the one after stays.
+    """
+    return job_answer(studio.jobs.resume(workspace, job))
 
 
 @designs.delete("/designs/{design}", status_code=204, response_model=None)
@@ -130,3 +175,62 @@ def report_facts(studio: AStudio, workspace: AWorkspace, row: AShown) -> Respons
 def _download(content: bytes | str, name: str, media_type: str) -> Response:
     disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=media_type, headers=disposition)
+
+
+def made_report(studio: Studio, workspace: Row, row: Row, ending: str) -> bytes:
+    """Return a file of a design's report; a worker makes it where it is not there."""
+    design = row["id"]
+    orders = _orders(studio, workspace, row)
+    path = studio.file(workspace["id"], design, ".sfm").with_name(f"{orders['request']['file']}{ending}")
+    with suppress(OSError):
+        return path.read_bytes()
+    if not _REPORTS_MADE.acquire(blocking=False):
+        raise RefusedError(429, f"{JOBS_RUNNING} reports are being made already.", "try again in a minute.")
+    try:
+        with _LOCKS[design]:
+            if not path.is_file():
+                _made(studio, orders)
+            return path.read_bytes()
+    except OSError:  # it was dropped at this moment
+        _check_kept(studio, workspace["id"], design)
+        changed = "What the report shows was changed while it was made."
+        raise RefusedError(409, changed, "ask for it again.", "design") from None
+    finally:
+        _REPORTS_MADE.release()
+
+
+def _made(studio: Studio, orders: Row) -> None:
+    """Make a report, and drop those of the same design that show something else."""
+    workspace, design = orders["workspace"], orders["request"]["design"]
+    late = RefusedError(422, "The report took too long.", "choose fewer places.")
+    try:
+        done_apart(orders, REPORT_SECONDS, late, studio.apart)
+    finally:
+        _check_kept(studio, workspace, design)
+    studio.store.drop_reports(workspace, design, but=orders["request"]["file"])
+
+
+def _check_kept(studio: Studio, workspace: str, design: str) -> None:
+    """Delete the files of a design that was deleted in the meantime; `RefusedError` if so."""
+    try:
+        studio.store.design(workspace, design)
+    except RefusedError:
+        studio.store.delete_design(workspace, design)
+        raise RefusedError(404, "The design was deleted.", "load the page again.", "design") from None
+
+
+def _orders(studio: Studio, workspace: Row, row: Row) -> Row:
+    facts = row["facts"]
+    domain, rows = studio.domain(workspace), studio.store.designs(workspace["id"])
+    shown_rows = (shown_at(domain, level, rows) for level in range(len(domain.epsilons)))
+    others = [each for each in shown_rows if each is not None and each["id"] != row["id"]]
+    outline = workspace["outline"]
+    shown = json.dumps([__version__, outline, [each["id"] for each in others]], sort_keys=True)
+    request = {
+        "design": row["id"],
+        "file": f"{row['id']}.{hashlib.sha256(shown.encode()).hexdigest()[:16]}",
+        "outline": outline,
+        "levels": [{"epsilon": each["facts"]["proved"], "loss": each["facts"]["loss"][2]} for each in others],
+        "remarks": [] if facts["finished"] else [facts["status"]],
+    }
+    return studio.store.orders(workspace, "report", request) | {"workspace": workspace["id"]}

@@ -1,40 +1,55 @@
-"""Routes of levels: list, preview, choice by outcome, and notions of privacy."""
+"""Routes of levels: list, preview, choice by outcome, notions of privacy, drawn reports, walks and attacks."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections import Counter
+from typing import Annotated, Final
 
 import numpy as np
 from fastapi import APIRouter, Query
 
 from sfumato.attacks import track_beliefs
+from sfumato.core import Mechanism, Prior
 from sfumato.core.arrays import Floats
-from sfumato.reports.sentences import NEVER, guess_words, here_words, level_words, loss_text
+from sfumato.reports import sentences as said
+from sfumato.reports.maps import often_cells
 from sfumato.rounding import percent
+from sfumato.sampling import sampler
 
 from ..answers import (
+    AttackedAnswer,
+    Attacker,
+    AttackerAnswer,
     BeliefAnswer,
     ChoiceAnswer,
     ContourAnswer,
+    CountAnswer,
     HereAnswer,
+    JobAnswer,
     LevelsAnswer,
     MeasuredAnswer,
     NotionsAnswer,
     PreviewAnswer,
+    SharedAnswer,
+    StepAnswer,
+    WalkedAnswer,
 )
 from ..domains import Domain, Where
 from ..errors import RefusedError
 from ..levels import bracket, measures_of
-from ..measures import loss_answer, shares_answer, success_answers
+from ..limits import WALK_REPORTS
+from ..measures import estimate_answer, loss_answer, shares_answer, success_answers
 from ..notions import notions_answer
-from ..requests import ChooseBody, Index, Latitude, Longitude
-from ..serializers import level_answer, levels_answer
+from ..requests import AttackBody, ChooseBody, CompareBody, Index, Latitude, Longitude, ShareBody, WalkBody
+from ..serializers import job_answer, level_answer, levels_answer
 from ..store import Row
 from . import ERRORS, AShown, AStudio, AWorkspace
 
 levels = APIRouter(prefix="/api/workspaces/{workspace}", tags=["levels"], responses=ERRORS)
+plays = APIRouter(prefix="/api/workspaces/{workspace}", tags=["plays"], responses=ERRORS)
 
-_CONTOURS = (0.5, 0.9)
+_CONTOURS: Final = (0.5, 0.9)
+_ATTACKERS: Final[tuple[Attacker, ...]] = ("expected", "mistaken", "right")
 
 
 @levels.get("/levels")
@@ -82,7 +97,7 @@ def choose(studio: AStudio, workspace: AWorkspace, body: ChooseBody) -> ChoiceAn
     order, best = range(len(domain.epsilons)), "none"
     unit, wanted = domain.distance_unit, f"at most {percent(limit)} found"
     if body.loss_at_most is not None:
-        wanted = f"a loss of at most {loss_text(limit, domain.subject)}"
+        wanted = f"a loss of at most {said.loss_text(limit, domain.subject)}"
     elif body.half_width_at_most is not None:
         wanted = f"shares within {percent(limit)}"
     for at in order if body.found_at_most is not None else reversed(order):
@@ -90,9 +105,11 @@ def choose(studio: AStudio, workspace: AWorkspace, body: ChooseBody) -> ChoiceAn
         reached = _outcome(domain, row, body)
         best = "none" if reached is None else reached.text
         if reached is not None and reached.upper is not None and reached.upper <= limit:
-            sentence = level_words(row["facts"]["proved"], unit, wanted, best)
+            sentence = said.level_words(row["facts"]["proved"], unit, wanted, best)
             return ChoiceAnswer(possible=True, level=at, design=row["id"], sentence=sentence)
-    return ChoiceAnswer(possible=False, level=None, design=None, sentence=level_words(None, unit, wanted, best))
+    return ChoiceAnswer(
+        possible=False, level=None, design=None, sentence=said.level_words(None, unit, wanted, best)
+    )
 
 
 def _outcome(domain: Domain, row: Row, body: ChooseBody) -> MeasuredAnswer | None:
@@ -111,11 +128,120 @@ def notions(studio: AStudio, workspace: AWorkspace, row: AShown) -> NotionsAnswe
     return notions_answer(studio.domain(workspace), row["facts"]["proved"])
 
 
+@plays.post("/share")
+def share(studio: AStudio, workspace: AWorkspace, body: ShareBody) -> SharedAnswer:
+    """Draw reports from a position, with the operating system's randomness; nothing is kept."""
+    row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
+    position = position_of(body.at, body.lat, body.lon)
+    reports = _draw(domain, studio.mechanism(workspace, row), position, body.times)
+    mean = float(np.mean(domain.away(position)[reports]))
+    same = sum(report == domain.position_of(position) for report in reports)
+    return SharedAnswer(
+        reports=reports,
+        counts=[CountAnswer(at=at, count=count) for at, count in Counter(reports).most_common()],
+        mean_loss=mean,
+        sentence=said.drawn_reports_words(len(reports), same, mean, domain.subject),
+    )
+
+
+@plays.post("/walk")
+def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> WalkedAnswer:
+    """Report on each stop of a walk, with the attacker's belief after every report."""
+    row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
+    if len(body.path) * body.repeat > WALK_REPORTS:
+        raise RefusedError(
+            422, f"That is more than {WALK_REPORTS:,} reports.", "take fewer stops, or repeat less.", "repeat"
+        )
+    mechanism = studio.mechanism(workspace, row)
+    stops = [position_of(each.at, each.lat, each.lon) for each in body.path]
+    truths = [domain.position_of(each) for each in stops]
+    steps = domain.metric.array[truths[:-1], truths[1:]]
+    limit = float(steps.max(initial=0.0)) if body.near_m is None else body.near_m
+    moving = len(stops) > 1
+    reports = [report for stop in stops for report in _draw(domain, mechanism, stop, body.repeat)]
+    try:
+        beliefs = track_beliefs(
+            mechanism.matrix, domain.prior, reports, domain.metric.array <= limit if moving else None
+        )
+    except ValueError as error:
+        raise RefusedError(
+            422,
+            "The attacker thinks this walk impossible.",
+            "let them think that steps can be longer: near_m.",
+            "near_m",
+        ) from error
+    answers = []
+    for number, report in enumerate(reports):
+        stop, belief = number // body.repeat, beliefs[number + 1]
+        guess = int(np.argmax(belief))
+        chance, off = float(belief[truths[stop]]), float(domain.metric.array[guess, truths[stop]])
+        answers.append(
+            StepAnswer(
+                stop=stop,
+                report=report,
+                belief=shown(belief),
+                guess=guess,
+                truth=truths[stop],
+                chance=chance,
+                off=off,
+                sentence=said.step_words(number + 1, chance, off, domain.subject),
+            )
+        )
+    epsilon, unit = row["facts"]["proved"], domain.distance_unit
+    sentence = said.walk_words(len(reports), epsilon, unit, limit if moving else None, domain.subject)
+    return WalkedAnswer(steps=answers, sentence=sentence)
+
+
+@plays.post("/attack")
+def attack(studio: AStudio, workspace: AWorkspace, body: AttackBody) -> AttackedAnswer:
+    """Attack with a belief of one's own: mistaken, or right."""
+    row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
+    success = domain.attacked(studio.mechanism(workspace, row), _attacker_belief(domain, body))
+    attackers = [
+        AttackerAnswer(
+            name=name,
+            who=who,
+            error=None if measures.error is None else estimate_answer(domain, measures.error),
+            found=estimate_answer(domain, measures.found, share=True),
+        )
+        for name, who, measures in zip(_ATTACKERS, said.suspicion_words(domain.subject), success, strict=True)
+    ]
+    return AttackedAnswer(attackers=attackers, sentences=[said.target_words(domain.subject)])
+
+
+@plays.post("/compare", status_code=202)
+def compare(studio: AStudio, workspace: AWorkspace, body: CompareBody) -> JobAnswer:
+    """Compare a mechanism with others of equal loss or epsilon; the same comparison is not started twice."""
+    row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
+    if not domain.optimizable and domain.goal != "shares":
+        raise RefusedError(409, "An opened mechanism is not compared: its data are not here.", "open the data.")
+    loss, epsilon = bracket(row["facts"]["loss"]).value, row["facts"]["proved"]
+    if body.equal == "loss" and loss >= domain.loss_of_nothing:
+        subject, constant = domain.subject, domain.loss_of_nothing
+        message = f"A loss of {said.loss_text(loss, subject)} was chosen. {said.constant_words(constant, subject)}"
+        raise RefusedError(422, message, f"choose a loss below {said.loss_text(constant, subject)}.", "equal")
+    request = {
+        "design": row["id"],
+        "level": body.level,
+        "epsilon": epsilon,
+        "equal": body.equal,
+        "value": loss if body.equal == "loss" else epsilon,
+    }
+    for job in reversed(studio.jobs.of(workspace["id"], "compare")):
+        if job["request"] == request and job["status"] in ("running", "done"):
+            return job_answer(job)
+    return job_answer(
+        studio.jobs.start(workspace, "compare", "Comparing mechanisms", request, unit=domain.loss_unit)
+    )
+
+
 def position_of(at: int | None, lat: float | None, lon: float | None) -> Where:
     """Return a position from its fields; `RefusedError` if they name none or two."""
-    if (lat is None) != (lon is None) or (at is None) == (lat is None):
-        raise RefusedError(422, "A position is either an index, or lat and lon.", "send one of the two.", "at")
-    return at, lat, lon
+    if at is not None and lat is None and lon is None:
+        return at
+    if at is None and lat is not None and lon is not None:
+        return lat, lon
+    raise RefusedError(422, "A position is either an index, or lat and lon.", "send one of the two.", "at")
 
 
 def reports_from(domain: Domain, matrix: Floats, position: Where) -> Floats:
@@ -132,23 +258,19 @@ def shown(probabilities: Floats) -> list[float]:
 def _here(domain: Domain, matrix: Floats, position: Where) -> HereAnswer:
     row = reports_from(domain, matrix, position)
     mean = float(row @ domain.away(position))
+    lat, lon = (None, None) if isinstance(position, int) else position
     return HereAnswer(
         at=domain.position_of(position),
-        lat=position[1],
-        lon=position[2],
+        lat=lat,
+        lon=lon,
         reports=shown(row),
-        contours=[ContourAnswer(share=share, cells=_most_probable(row, share)) for share in _CONTOURS],
+        contours=[
+            ContourAnswer(share=share, cells=np.flatnonzero(often_cells(row, share)).tolist())
+            for share in _CONTOURS
+        ],
         mean_loss=mean,
-        sentence=here_words(mean, domain.subject),
+        sentence=said.here_words(mean, domain.subject),
     )
-
-
-def _most_probable(row: Floats, share: float) -> list[int]:
-    """Return the fewest reports that together have at least a probability, the most probable first."""
-    order = np.argsort(-row, kind="stable")
-    count = int(np.searchsorted(np.cumsum(row[order]), share * (1 - 1e-12))) + 1
-    at: list[int] = order[:count].tolist()
-    return at
 
 
 def _belief(domain: Domain, matrix: Floats, report: int) -> BeliefAnswer:
@@ -157,5 +279,38 @@ def _belief(domain: Domain, matrix: Floats, report: int) -> BeliefAnswer:
     after = track_beliefs(matrix, domain.prior, [report])[-1] if possible else before
     guess = int(np.argmax(after))
     beliefs = float(before[guess]), float(after[guess])
-    said = guess_words(*beliefs, domain.subject, reported=guess == report) if possible else NEVER
-    return BeliefAnswer(report=report, before=shown(before), after=shown(after), guess=guess, sentence=said)
+    words = said.guess_words(*beliefs, domain.subject, reported=guess == report) if possible else said.NEVER
+    return BeliefAnswer(report=report, before=shown(before), after=shown(after), guess=guess, sentence=words)
+
+
+def _draw(domain: Domain, mechanism: Mechanism, position: Where, times: int) -> list[int]:
+    """Draw reports from the row of a position, rounded to integers: exactly, and with no seed."""
+    row = reports_from(domain, mechanism.matrix, position)
+    reports = sampler(Mechanism((row / row.sum())[None, :])).draw(np.zeros(times, dtype=np.intp))
+    return [int(each) for each in reports]
+
+
+def _attacker_belief(domain: Domain, body: AttackBody) -> Prior:
+    """Return what the visitor believes."""
+    if (body.belief is None) == (body.main is None):
+        raise RefusedError(422, "Say what the attacker believes.", "send belief or main.", "belief")
+    if body.belief is not None:
+        if len(body.belief) != len(domain.prior):
+            raise RefusedError(
+                422,
+                f"There are {len(body.belief)} weights for {len(domain.prior)} places or values.",
+                "send one for each.",
+                "belief",
+            )
+        if not sum(body.belief) > 0:
+            raise RefusedError(422, "All weights are 0.", "give one place or value some weight.", "belief")
+        return Prior.from_counts(domain.space, np.array(body.belief))
+    weights = np.zeros(len(domain.prior))
+    for each in body.main or ():
+        weights[domain.checked_index(each.at)] += each.weight
+    if weights.sum() > 1 + 1e-9:
+        raise RefusedError(
+            422, "The shares of the main places are more than 1.", "let them sum to 1 at most.", "main"
+        )
+    rest = max(0.0, 1 - float(weights.sum()))
+    return Prior.from_counts(domain.space, weights + rest * domain.prior.probabilities)

@@ -1,4 +1,4 @@
-"""Routes of workspaces: create, list, change, fill and delete."""
+"""Routes of workspaces: create, list, change, fill, choose their places or values, and delete."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Body, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from sfumato._version import __version__
@@ -20,18 +20,22 @@ from ..answers import (
     AboutAnswer,
     ExampleAnswer,
     LimitsAnswer,
+    ValueAnswer,
+    ValuesAnswer,
     WorkspaceAnswer,
     WorkspaceBriefAnswer,
     WorkspacesAnswer,
 )
+from ..domains import domain_of
 from ..errors import RefusedError
 from ..examples import EXAMPLES, example_data
 from ..limits import UPLOAD_BYTES, VIEW_BYTES
-from ..requests import ChangeBody, ExampleBody
+from ..requests import ChangeBody, ExampleBody, PlacesSiteBody, ValuesSiteBody
 from ..serializers import workspace_answer
 from . import BODY, ERRORS, AStudio, AWorkspace
 
 workspaces = APIRouter(prefix="/api", tags=["workspaces"], responses=ERRORS)
+sites = APIRouter(prefix="/api/workspaces/{workspace}", tags=["sites"], responses=ERRORS)
 
 _UNSAFE: Final = re.compile(r"[^\w.() -]")
 _LONGEST_NAME: Final = 200
@@ -133,6 +137,39 @@ async def upload(
     if row["site"] is not None:
         await run_in_threadpool(studio.begin, row)
     return await run_in_threadpool(workspace_answer, studio, workspace["id"])
+
+
+@sites.put("/site")
+def choose_site(
+    studio: AStudio,
+    workspace: AWorkspace,
+    site: Annotated[PlacesSiteBody | ValuesSiteBody, Body(discriminator="kind")],
+) -> WorkspaceAnswer:
+    """Choose the places or values; designs and jobs are dropped."""
+    if workspace["data"] is None:
+        raise RefusedError(409, "There are no data yet.", "choose an example, or drop a file.")
+    if workspace["data"]["source"] == "mechanism":
+        raise RefusedError(409, "A mechanism file has its own places or values.", "drop data to choose others.")
+    body = site.model_dump()
+    domain_of(workspace["data"], body, studio.store.files(workspace["id"]))  # before anything is dropped
+    studio.start_over(workspace["id"], site=body)
+    studio.begin(studio.store.workspace(workspace["id"]))
+    return workspace_answer(studio, workspace["id"])
+
+
+@sites.get("/values")
+def show_values(studio: AStudio, workspace: AWorkspace) -> ValuesAnswer:
+    """Return the values of the column, with how often each occurs."""
+    domain = studio.domain(workspace)
+    if domain.places:
+        raise RefusedError(409, "The data are places.", "see /map.")
+    rows = zip(domain.space.labels, domain.counts.tolist(), domain.prior.probabilities.tolist(), strict=True)
+    return ValuesAnswer(
+        values=[
+            ValueAnswer(index=index, label=str(label), count=count, share=share)
+            for index, (label, count, share) in enumerate(rows)
+        ]
+    )
 
 
 def _for_its_owner(path: str, flags: int) -> int:
