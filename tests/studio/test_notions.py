@@ -4,13 +4,11 @@ import re
 
 from sfumato.privacy.atlas import NOTION_KEYS
 from sfumato.privacy.vocabulary import VOCABULARY
-from sfumato_studio.notions import GROUP_OF as GROUPS
 from sfumato_studio.notions import PLAIN, notions_answer
 
 
-def test_titles_and_groups_are_those_of_notions():
+def test_titles_are_those_of_notions():
     assert PLAIN.keys() <= VOCABULARY.keys()
-    assert GROUPS.keys() <= VOCABULARY.keys()
     assert len(set(PLAIN.values())) == len(PLAIN)
 
 
@@ -24,10 +22,8 @@ def test_titles_need_no_literature_and_say_nothing_of_the_number():
 def test_a_notion_without_a_title_shows_its_question(ages, monkeypatch):
     """As one that was added by docs/architecture.md."""
     monkeypatch.delitem(PLAIN, "causal")
-    monkeypatch.delitem(GROUPS, "causal")
     studio = ages.studio.app.state.studio
     domain = studio.domain(studio.store.workspace(ages.id))
     shown = {each.key: each for each in notions_answer(domain, 1.0).notions}
     assert shown.keys() == set(NOTION_KEYS)
     assert shown["causal"].plain == VOCABULARY["causal"].question
-    assert shown["causal"].group == shown["distortion"].group

@@ -189,7 +189,6 @@ class NotionAnswer(BaseModel):
     key: str
     title: str
     plain: str = Field(description="Its idea in plain words.")
-    group: str = Field(description="The definitions that it belongs to, in words.")
     meaningful: bool = Field(description="Whether its number is a useful limit at this level.")
     value: str = Field(description="Its numbers; empty where it does not follow from the guarantee.")
     sentence: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+from contextlib import suppress
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
@@ -20,6 +21,7 @@ from .limits import BODY_BYTES, OUTLINE_BYTES, UPLOAD_BYTES
 
 TOKEN_HEADER: Final = "x-sfumato-token"  # noqa: S105  # the name of a header
 _SAFE: Final = frozenset({"GET", "HEAD"})
+_HERE: Final = frozenset({"same-origin", "none"})  # what browsers say of requests by this page or by an address
 _MOST: Final = {"file": UPLOAD_BYTES, "outline": OUTLINE_BYTES}  # by the last part of the path
 
 POLICY: Final = (
@@ -37,7 +39,7 @@ _HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _ASSETS: Final = "/assets/"  # whose names change with their content
-_FOR_EVER: Final = "private, max-age=31536000, immutable"
+_IMMUTABLE: Final = "private, max-age=31536000, immutable"
 _NO_TOKEN: Final = RefusedError(
     403,
     "This page belongs to a running studio.",
@@ -93,24 +95,23 @@ class Guard:
         path, method = scope["path"], scope["method"]
         begun = False
 
-        async def dressed(message: Message) -> None:
+        async def send_guarded(message: Message) -> None:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                found = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    found[name] = value
+                fields = MutableHeaders(scope=message)
+                fields.update(_HEADERS)
                 if path.startswith(_ASSETS) and message["status"] == 200:
-                    found["Cache-Control"] = _FOR_EVER
+                    fields["Cache-Control"] = _IMMUTABLE
             await send(message)
 
         most = _MOST.get(path.rpartition("/")[2], BODY_BYTES)
         answer: ASGIApp = self.app
         if headers.getlist("host") not in [[host] for host in self.key.hosts] or self._elsewhere(headers):
             answer = _refused(_ELSEWHERE)
-        elif method == "GET" and path == "/" and self._token_in(scope):
+        elif method == "GET" and path == "/" and self._is_token(_queried(scope)):
             answer = self._welcome()
-        elif not (by_header := self._has_header(headers)) and not self._has_cookie(headers):
+        elif not (by_header := self._is_token(headers.getlist(TOKEN_HEADER))) and not self._has_cookie(headers):
             answer = _refused(_NO_TOKEN)
         elif method not in _SAFE and not by_header and not _own_page(headers):
             answer = _refused(_ELSEWHERE)
@@ -120,37 +121,26 @@ class Guard:
                 RefusedError(413, what, "use a smaller file: some of the rows are enough to try things out.")
             )
         try:
-            await answer(scope, _counted(receive, most), dressed)
+            await answer(scope, _counted(receive, most), send_guarded)
         except asyncio.CancelledError:  # the server stops, and would print a traceback
             if not begun:
-                await _refused(_STOPPED)(scope, receive, dressed)
+                await _refused(_STOPPED)(scope, receive, send_guarded)
 
     def _elsewhere(self, headers: Headers) -> bool:
         """Return whether another page sent the request: another port of this machine is another page, too."""
-        origins, fetched = headers.getlist("origin"), headers.getlist("sec-fetch-site")
-        own = {f"http://{host}" for host in self.key.hosts & set(headers.getlist("host"))}
-        return any(each not in own for each in origins) or any(
-            each not in ("same-origin", "none") for each in fetched
-        )
+        pages = {f"http://{host}" for host in self.key.hosts & set(headers.getlist("host"))}
+        origins, sites = headers.getlist("origin"), headers.getlist("sec-fetch-site")
+        return not (pages.issuperset(origins) and _HERE.issuperset(sites))
 
-    def _token_in(self, scope: Scope) -> bool:
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
-        return len(given) == 1 and _same(given[0], self.key.token)
-
-    def _has_header(self, headers: Headers) -> bool:
-        given = headers.getlist(TOKEN_HEADER)
-        return len(given) == 1 and _same(given[0], self.key.token)
+    def _is_token(self, values: list[str]) -> bool:
+        return len(values) == 1 and _same(values[0], self.key.token)
 
     def _has_cookie(self, headers: Headers) -> bool:
-        found = []
+        sessions: list[str] = []
         for line in headers.getlist("cookie"):
-            try:
-                jar = SimpleCookie(line)
-            except CookieError:
-                continue
-            if self.key.cookie in jar:
-                found.append(jar[self.key.cookie].value)
-        return any(_same(each, self.key.session) for each in found)
+            with suppress(CookieError):
+                sessions += [each.value for name, each in SimpleCookie(line).items() if name == self.key.cookie]
+        return any(_same(each, self.key.session) for each in sessions)
 
     def _welcome(self) -> Response:
         """Keep the session in a cookie, and take the token out of the address."""
@@ -167,8 +157,13 @@ def _own_page(headers: Headers) -> bool:
     return "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
 
 
-def _same(given: str, secret: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), secret.encode())
+def _queried(scope: Scope) -> list[str]:
+    """Return the tokens in the query of a request."""
+    return parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+
+
+def _same(text: str, secret: str) -> bool:
+    return hmac.compare_digest(text.encode("utf-8", "surrogateescape"), secret.encode())
 
 
 def _claimed(headers: Headers) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import subprocess
 import threading
@@ -14,7 +13,7 @@ from typing import Any, Final
 
 from .errors import RefusedError
 from .limits import JOBS_RUNNING, PROGRESS_LINES
-from .processes import hang_up, send, started
+from .processes import hang_up, messages, send, started
 from .store import Row, Store
 
 FINAL: Final = frozenset({"done", "cancelled", "interrupted", "failed"})
@@ -22,6 +21,7 @@ _STOPPED: Final = FINAL - {"done"}
 _PATIENCE_S: Final = 60.0  # for a design to end by itself with the best so far
 _STOPS_AT_ONCE: Final = frozenset({"levels", "compare", "read"})  # nothing is lost that was not kept before
 _KEPT_EVERY_S: Final = 0.5  # progress is kept on disk no more often
+_KEPT: Final = ("status", "title", "progress", "done", "total", "error", "result")
 _RECENT: Final = 8  # lines of progress from which the time left is estimated
 
 
@@ -240,11 +240,7 @@ class Jobs:
     def _listen(self, running: RunningJob) -> None:
         """Read the messages of a job until it ends."""
         last: Row = {}
-        for line in running.process.stdout or ():
-            try:
-                news = json.loads(line)
-            except ValueError:
-                continue  # it was killed in the middle of a line
+        for news in messages(running.process):
             if news["event"] in ("result", "error"):
                 last = news
             else:
@@ -259,8 +255,7 @@ class Jobs:
                 running.row.update(running.ending(last))
                 if running.row["status"] == "done":
                     self._store.drop_states(running.row["workspace"], identity)
-                kept = ("status", "progress", "done", "total", "result", "error")
-                self._store.change_job(identity, **{name: running.row[name] for name in kept})
+                self._keep(running)
             self._running.pop(identity, None)
 
     def _take(self, running: RunningJob, news: Mapping[str, Any]) -> None:
@@ -277,14 +272,17 @@ class Jobs:
             if not running.hear(news):
                 return
             if event != "progress" or time.monotonic() - running.kept > _KEPT_EVERY_S:
-                running.kept = time.monotonic()
-                kept = ("title", "progress", "done", "total", "result")
-                self._store.change_job(row["id"], **{name: row[name] for name in kept})
+                self._keep(running)
 
-    def _drop_others(self, row: Row, kept: str) -> None:
-        """Delete all designs of a job except one."""
+    def _keep(self, running: RunningJob) -> None:
+        """Write a job to disk as it is now."""
+        running.kept = time.monotonic()
+        self._store.change_job(running.row["id"], **{name: running.row[name] for name in _KEPT})
+
+    def _drop_others(self, row: Row, best: str) -> None:
+        """Delete all designs of a job except the best."""
         for each in self._store.designs(row["workspace"]):
-            if each["job"] == row["id"] and each["id"] != kept:
+            if each["job"] == row["id"] and each["id"] != best:
                 self._store.delete_design(row["workspace"], each["id"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from sfumato.errors import InputError
-from sfumato.privacy import VOCABULARY, beliefs, curves, distributions, point
+from sfumato.privacy import VOCABULARY
 from sfumato.privacy.atlas import NOTION_KEYS, Claim, convert
 from sfumato.reports.sentences import at_epsilon, short_words
 from sfumato.rounding import at_most
@@ -54,25 +54,18 @@ PLAIN: Final = {
 }
 """The meaning of the number of each definition, in plain words; others show their question."""
 
-_GROUPS: Final = (
-    ("Distinguishing two secrets", (*point.NOTION_CLASSES, *curves.NOTION_CLASSES)),
-    ("Changing an attacker's belief", beliefs.NOTION_CLASSES),
-    ("Distinguishing habits, and errors", distributions.NOTION_CLASSES),
-)
-GROUP_OF: Final = {kind.description.key: title for title, kinds in _GROUPS for kind in kinds}
-
 
 def notions_answer(domain: Domain, epsilon: float) -> NotionsAnswer:
     """Return all definitions, with those marked whose limit at this epsilon means something."""
     claim = domain.claim(epsilon)
     notions = [_notion(claim, key) for key in NOTION_KEYS]
     if domain.places and domain.epsilon_unit:
-        own = {
+        exact = {
             "meaningful": domain.exponent(epsilon) <= MEANINGFUL,
             "value": at_epsilon(epsilon, domain.distance_unit),
             "sentence": short_words(domain.promise(epsilon), domain.subject),
         }
-        notions = [each.model_copy(update=own) if each.key == "metric-privacy" else each for each in notions]
+        notions = [each.model_copy(update=exact) if each.key == "metric-privacy" else each for each in notions]
     count = sum(each.meaningful for each in notions)
     return NotionsAnswer(
         notions=notions,
@@ -84,12 +77,7 @@ def notions_answer(domain: Domain, epsilon: float) -> NotionsAnswer:
 
 def _notion(claim: Claim, key: str) -> NotionAnswer:
     known = VOCABULARY[key]
-    title = {
-        "key": key,
-        "title": known.title,
-        "plain": PLAIN.get(key, known.question),
-        "group": GROUP_OF.get(key, _GROUPS[-1][0]),
-    }
+    title = {"key": key, "title": known.title, "plain": PLAIN.get(key, known.question)}
     try:
         implied = convert(claim, to=key).claim
     except InputError as error:

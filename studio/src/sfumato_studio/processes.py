@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -46,24 +46,32 @@ def done_apart(orders: Mapping[str, Any], seconds: float, late: RefusedError, ru
     watch = threading.Timer(seconds, process.kill)
     watch.daemon = True
     watch.start()
-    news: Row = {}
+    last: Row = {}
     try:
-        for line in process.stdout or ():
-            news = json.loads(line)
-    except ValueError:
-        news = {}
+        for news in messages(process):
+            last = news
     finally:
         watch.cancel()
         process.kill()
         process.wait()
         running.discard(process)
         hang_up(process)
-    if news.get("event") == "result":
-        result: Row = news["result"]
+    if last.get("event") == "result":
+        result: Row = last["result"]
         return result
-    if news.get("event") == "error":
-        raise RefusedError(422, news["message"], news["hint"], news["field"], news.get("columns"))
+    if last.get("event") == "error":
+        raise RefusedError(422, last["message"], last["hint"], last["field"], last.get("columns"))
     raise late
+
+
+def messages(process: subprocess.Popen[str]) -> Iterator[Row]:
+    """Yield what a process sends until it ends; lines in which it was killed are left out."""
+    for line in process.stdout or ():
+        try:
+            news: Row = json.loads(line)
+        except ValueError:
+            continue
+        yield news
 
 
 def started(orders: Mapping[str, Any]) -> subprocess.Popen[str]:

@@ -8,25 +8,22 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from .limits import LEAST_PLACES, LEVELS, MOST_PLACES, PATH_POINTS, PEOPLE, POLYGON_CORNERS, SHARES, USUAL_PLACES
 
-Number = Annotated[float, Field(allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, le=1e9)]
+Share = Annotated[float, Field(ge=0, le=1)]
 Index = Annotated[int, Field(ge=0, le=10_000)]
 Latitude = Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)]
 Longitude = Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]
-Corner = Annotated[
-    list[Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]], Field(min_length=2, max_length=2)
-]
+Corner = Annotated[list[Longitude], Field(min_length=2, max_length=2)]
 Identity = Annotated[str, Field(pattern="^[0-9a-f]{8,40}$")]
 LevelIndex = Annotated[int, Field(ge=0, lt=LEVELS)]
 People = Annotated[int, Field(ge=1, le=10**9)]
-Seconds = Annotated[float, Field(ge=1, le=86_400, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=1, le=86_400)]
 
 
 class RequestBody(BaseModel):
     """The body of a request: fields that it does not have are refused."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class RegionBody(RequestBody):
@@ -64,9 +61,7 @@ class PlacesSiteBody(RequestBody):
         "rectangle around it is served.",
     )
     detail: int = Field(USUAL_PLACES, ge=LEAST_PLACES, le=MOST_PLACES, description="About how many places.")
-    radius_m: float = Field(
-        250.0, gt=0, le=1e5, allow_inf_nan=False, description="How near a guess counts as found, metres."
-    )
+    radius_m: float = Field(250.0, gt=0, le=1e5, description="How near a guess counts as found, metres.")
 
 
 class ValuesSiteBody(RequestBody):
@@ -112,7 +107,7 @@ class WalkBody(MechanismBody):
 
     path: list[PositionBody] = Field(min_length=1, max_length=PATH_POINTS)
     repeat: int = Field(1, ge=1, le=PATH_POINTS, description="How many reports at each stop.")
-    near_m: Annotated[float, Field(ge=0, le=1e7, allow_inf_nan=False)] | None = Field(
+    near_m: Annotated[float, Field(ge=0, le=1e7)] | None = Field(
         None,
         description="How far apart the attacker thinks that two stops are, at most; by default the longest step.",
     )
@@ -128,7 +123,7 @@ class MainPlaceBody(RequestBody):
 class AttackBody(MechanismBody):
     """The belief of an attacker."""
 
-    belief: list[Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]] | None = Field(
+    belief: list[Annotated[float, Field(ge=0, le=1e12)]] | None = Field(
         None, max_length=10_000, description="A weight for every place."
     )
     main: list[MainPlaceBody] | None = Field(

@@ -41,9 +41,9 @@ class Studio:
         self.basemap = basemap
         self.apart: Processes = set()
         self._closed = False
-        self._recent_domain = lru_cache(_DOMAINS)(_read_domain)
-        self._recent_picture = lru_cache(_MECHANISMS)(_read_picture)
-        self._recent_radius = lru_cache(_MECHANISMS)(_read_radius)
+        self._domain_of = lru_cache(_DOMAINS)(lambda text, folder: domain_of(**json.loads(text), folder=folder))
+        self._picture_of = lru_cache(_MECHANISMS)(lambda domain, path: domain.picture(read_mechanism_file(path)))
+        self._radius_of = lru_cache(_MECHANISMS)(lambda path: radius_of(read_mechanism_file(path)))
         self._making: defaultdict[tuple[str, int], threading.Lock] = defaultdict(threading.Lock)
         self._makers: dict[str, threading.Thread] = {}
 
@@ -119,8 +119,8 @@ class Studio:
             raise RefusedError(409, "There are no data yet.", "choose an example, or drop a file.")
         if workspace["site"] is None:
             raise RefusedError(409, "The places or values are not chosen yet.", "choose them first.")
-        content = json.dumps([workspace["data"], workspace["site"]])
-        return self._recent_domain(content, self.store.files(workspace["id"]))
+        content = json.dumps({name: workspace[name] for name in ("data", "site")})
+        return self._domain_of(content, self.store.files(workspace["id"]))
 
     def row(self, workspace: Row, level: int | None, design: str | None) -> Row:
         """Return the design that a request names, or that a level shows."""
@@ -175,11 +175,12 @@ class Studio:
         if row["facts"]["n"] != len(domain.space):  # they were changed after the request was read
             raise RefusedError(409, "This design is for other places or values.", "load the page again.", "design")
         path = self.file(workspace["id"], row["id"], ".sfm")
-        return self._recent_picture(domain, path)
+        mechanism: Mechanism = self._picture_of(domain, path)
+        return mechanism
 
     def error_radius(self, workspace: Row, row: Row) -> RadiusFacts | None:
         """Return the error radius of a design's reports; None if none is proved."""
-        return self._recent_radius(self.file(workspace["id"], row["id"], ".sfm"))
+        return self._radius_of(self.file(workspace["id"], row["id"], ".sfm"))
 
     def file(self, workspace: str, design: str, ending: str) -> Path:
         """Return a file of a design; `RefusedError` if it is not there."""
@@ -187,17 +188,3 @@ class Studio:
         if not path.is_file():
             raise RefusedError(404, "The file of this design is gone.", "make the design again.", "design")
         return path
-
-
-def _read_domain(content: str, folder: Path) -> Domain:
-    """Return the domain of data and a site, JSON, in the folder of a workspace."""
-    data, site = json.loads(content)
-    return domain_of(data, site, folder)
-
-
-def _read_picture(domain: Domain, path: Path) -> Mechanism:
-    return domain.picture(read_mechanism_file(path))
-
-
-def _read_radius(path: Path) -> RadiusFacts | None:
-    return radius_of(read_mechanism_file(path))

@@ -123,10 +123,10 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesDomain:
 def _turned(numbers: Mapping[int, int], first: int, period: int) -> Counter[int]:
     """Return how often numbers on a circle occur, counted from the first one on: of the hours from 22, 3 is 27."""
     places = NumberBins(first, 1, period, period=period).positions_of(list(numbers)).tolist()
-    found: Counter[int] = Counter()
+    turned: Counter[int] = Counter()
     for place, (number, count) in zip(places, numbers.items(), strict=True):
-        found[number if place < 0 else first + place] += count
-    return found
+        turned[number if place < 0 else first + place] += count
+    return turned
 
 
 def _named(data: Mapping[str, Any]) -> str:

@@ -11,11 +11,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from sfumato.attacks import evaluate, misinformed, optimal
+from sfumato.attacks import misinformed
 from sfumato.core import (
     AnyLoss,
     Asked,
     Bracket,
+    CoordinatePrivacy,
     DistortionPrivacy,
     Mechanism,
     Metric,
@@ -30,7 +31,6 @@ from sfumato.core.naming import EXPECTED
 from sfumato.files import DistanceSource, MechanismFile
 from sfumato.geo import Places
 from sfumato.leakage import bayes_vulnerability
-from sfumato.optimal import DesignGoal
 from sfumato.privacy.atlas import Claim
 from sfumato.proofs import as_dict, certify, distortion_below
 from sfumato.reports.facts import (
@@ -106,7 +106,7 @@ class Domain(ABC):
         """Whether secrets are places on a map."""
         return self.kind == "places"
 
-    def guarantee(self, epsilon: float) -> Asked:
+    def guarantee(self, epsilon: float) -> CoordinatePrivacy | MetricPrivacy:
         """Return the guarantee of an epsilon."""
         return MetricPrivacy(epsilon, self.apart)
 
@@ -150,9 +150,8 @@ class Domain(ABC):
     def cost(self, loss: float) -> CostFacts:
         """Return the facts of an upper bound of the average loss."""
         kind = "centres" if self.subject.kind == "cells" else "loss" if self.ordered or self.places else "hamming"
-        return CostFacts(
-            kind, self.metric.name, Quantity.at_most(loss, self.subject.unit), None, None, "", None, True
-        )
+        kind = "true point" if self.radius_m else kind
+        return CostFacts(kind, self.metric.name, Quantity.at_most(loss, self.subject.unit))
 
     def attacks(self, success: Measures) -> tuple[AttackFacts, AttackFacts]:
         """Return the facts of an attacker without a report, and of one with this success."""
@@ -162,7 +161,7 @@ class Domain(ABC):
             (_quantity(each.found, "", 1.0), None if each.error is None else _quantity(each.error, unit, math.inf))
             for each in (self.blind, success)
         )
-        return AttackFacts("blind", 0, what, *blind, 0), AttackFacts("informed", 1, what, *informed, 0)
+        return AttackFacts("blind", 0, what, *blind), AttackFacts("informed", 1, what, *informed)
 
     def claim(self, epsilon: float) -> Claim:
         """Return what a guarantee says of any two secrets, as a claim from which others follow.
@@ -240,10 +239,6 @@ class Domain(ABC):
         """The argument of a sweep by which epsilon counts: visits, or a metric."""
         return {"metric": self.apart}
 
-    def goal_for_found(self, share: float) -> DesignGoal | None:  # noqa: ARG002
-        """Return the goal of a search for the largest epsilon with which at most this share is found, if any."""
-        return None
-
     def proved_form(self, epsilon: float) -> ProvedForm:
         """Return the closed form of an epsilon, with what is proved of its integers."""
         mechanism, name = self.closed_form(epsilon)
@@ -298,21 +293,14 @@ class Domain(ABC):
             raise RefusedError(422, f"There is no place or value {at}.", f"use 0 to {len(self.prior) - 1}.", "at")
         return at
 
-    def attacked(self, mechanism: Mechanism, belief: Prior) -> tuple[Measures, Measures, Measures]:
+    def attacked(self, mechanism: Mechanism, belief: Prior) -> list[Measures]:
         """Return what three attackers achieve: with the right prior, with a false belief, and with a true one."""
-        return (
-            self._both(mechanism, self.prior, self.prior),
-            self._both(mechanism, self.prior, belief),
-            self._both(mechanism, belief, belief),
-        )
-
-    def _both(self, mechanism: Mechanism, truth: Prior, belief: Prior) -> Measures:
-        """Return the error of an attacker who wants to be near, and the chance of one who wants to be right."""
-        near = misinformed(mechanism, truth, self.metric, belief)
-        right = optimal(mechanism, belief, hamming(self.space))
-        hits = evaluate(mechanism, truth, hamming(self.space), right.strategy).hit_rate or 0.0
-        error = Bracket.exact(near.error) if self.loss_unit else None
-        return Measures(error, Bracket.exact(hits))
+        success = []
+        for truth, thought in ((self.prior, self.prior), (self.prior, belief), (belief, belief)):
+            near, right = (misinformed(mechanism, truth, to, thought) for to in (self.metric, hamming(self.space)))
+            error = Bracket.exact(near.error) if self.loss_unit else None
+            success.append(Measures(error, Bracket.exact(right.hit_rate or 0.0)))
+        return success
 
 
 def _quantity(measure: Bracket, unit: str, most: float) -> Quantity:

@@ -13,9 +13,8 @@ from sfumato.core import Asked, CoordinatePrivacy, Mechanism, Prior
 from sfumato.core.arrays import Floats
 from sfumato.geo import Lattice, Polygon, Region, Visits
 from sfumato.mechanisms import planar_geometric, remapped
-from sfumato.optimal import AttackerGoal, DesignGoal, choose_lattice
+from sfumato.optimal import choose_lattice
 from sfumato.proofs import PlaceDistortion, VertexPrivacy
-from sfumato.reports.facts import CostFacts, Quantity
 from sfumato.rounding import amount, counted
 
 from .domain import Domain, Measures, design_lines, script_text
@@ -71,7 +70,7 @@ class PlacesDomain(Domain):
         least, most = _LOOSE / side_km, _STEPS / (self.lattice.spacing_m / 1000)
         self.ends = (float(f"{least:.2g}"), float(f"{max(most, 2 * least):.2g}"))
 
-    def guarantee(self, epsilon: float) -> Asked:
+    def guarantee(self, epsilon: float) -> CoordinatePrivacy:
         """Return the guarantee for any two points."""
         return CoordinatePrivacy(epsilon, "km")
 
@@ -87,18 +86,10 @@ class PlacesDomain(Domain):
         rate = rows.epsilon / self.lattice.spacing_m * (1 - _ROUNDING)
         return remapped(planar_geometric(self.lattice, rate), self.prior, self.loss), "planar noise"
 
-    def cost(self, loss: float) -> CostFacts:
-        """Return the facts of an upper bound of the average distance from the true point."""
-        return CostFacts("true point", "euclidean", Quantity.at_most(loss, UNIT), None, None, "", None, True)
-
     def measures(self, mechanism: Mechanism) -> Measures:
         """Return the best attacker's average error from the true point, and how often it is within the radius."""
         error = true_place(mechanism, self.visits, unit=UNIT).error
         return Measures(error, chance_within(mechanism, self.visits, self.radius_m))
-
-    def goal_for_found(self, share: float) -> DesignGoal:
-        """Return the goal that guesses are within the radius at most so often."""
-        return AttackerGoal(share, self.radius_m, self.visits)
 
     @property
     def epsilon_counts(self) -> dict[str, Any]:

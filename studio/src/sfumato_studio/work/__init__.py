@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato.optimal import Progress
+    from sfumato.optimal import EpsilonTrial, Progress
 
     from ..domains import Domain
 
@@ -30,6 +30,10 @@ class Work:
         from ..domains import domain_of
 
         return domain_of(self.orders["data"], self.orders["site"], self.folder)
+
+    def trial(self, trial: EpsilonTrial) -> None:
+        """Send that another epsilon was tried."""
+        self.send({"event": "trial", "epsilon": trial.epsilon})
 
     def step(self, step: Progress) -> None:
         """Write a line of progress."""

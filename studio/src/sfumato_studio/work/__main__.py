@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Final, TextIO
 
@@ -47,7 +47,8 @@ def main() -> None:
     threading.Thread(target=listen, daemon=True).start()
     work = Work(orders, send, stopping.is_set)
     try:
-        result = _kind(orders["kind"])(work)
+        module, function = KINDS[orders["kind"]]
+        result = getattr(import_module(f".{module}", __package__), function)(work)
     except Exception as error:  # noqa: BLE001  # a job that dies silently would look interrupted
         refusal = refusal_of(error)
         if refusal.status >= 500:
@@ -64,12 +65,6 @@ def _leave() -> None:
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(1)
-
-
-def _kind(name: str) -> Callable[[Work], dict[str, Any]]:
-    module, function = KINDS[name]
-    found: Callable[[Work], dict[str, Any]] = getattr(import_module(f".{module}", __package__), function)
-    return found
 
 
 def _only_ours() -> TextIO:

@@ -39,7 +39,7 @@ def make_comparison(work: Work) -> dict[str, Any]:
         work.send({"event": "named", "name": name, "done": len(started), "total": total})
         started.append(name)
 
-    found: list[tuple[Any, Bracket | None, Bracket | None, str]]
+    compared: list[tuple[Any, Bracket | None, Bracket | None, str]]
     if isinstance(domain, PlacesDomain):
         places = compare_places(
             domain.visits,
@@ -54,7 +54,7 @@ def make_comparison(work: Work) -> dict[str, Any]:
             files=files,
             progress=named,
         )
-        found = [(row, _metres(row.loss), _metres(row.attacker_error), row.detail) for row in places.rows]
+        compared = [(row, _metres(row.loss), _metres(row.attacker_error), row.detail) for row in places.rows]
         visits = places.visits
     elif isinstance(domain, ValuesDomain):
         table = compare(
@@ -67,13 +67,13 @@ def make_comparison(work: Work) -> dict[str, Any]:
             files=files,
             progress=named,
         )
-        found = [(row, _near(row.loss), _near(row.attacker_error), "") for row in table.rows]
+        compared = [(row, _near(row.loss), _near(row.attacker_error), "") for row in table.rows]
         visits = 0
     else:
         raise TypeError(f"a {type(domain).__name__} is not compared.")
     rows = [
         contestant(domain, row.name, row.epsilon_upper, lost, error, detail, row.problem or row.stopped)
-        for row, lost, error, detail in found
+        for row, lost, error, detail in compared
     ]
     rows.sort(key=lambda row: not row["yours"])
     sentence = common_words(value, domain.subject, domain.distance_unit, visits, loss=equal == "loss")
@@ -81,9 +81,9 @@ def make_comparison(work: Work) -> dict[str, Any]:
     return {**same, "rows": rows, "sentence": sentence}
 
 
-def _metres(found: Bracket | None) -> Bracket | None:
+def _metres(km: Bracket | None) -> Bracket | None:
     """Return kilometres as metres."""
-    return None if found is None else Bracket(*(1000 * each for each in (found.lower, found.value, found.upper)))
+    return None if km is None else Bracket(*(1000 * each for each in (km.lower, km.value, km.upper)))
 
 
 def _near(value: float) -> Bracket:

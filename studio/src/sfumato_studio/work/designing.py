@@ -6,9 +6,21 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from sfumato.core import Asked
 from sfumato.errors import InfeasibleError, SolverError
-from sfumato.optimal import Auto, Design, EpsilonTrial, LossGoal, Point, design, find_epsilon, sweep
+from sfumato.optimal import (
+    AttackerGoal,
+    Auto,
+    Design,
+    DesignGoal,
+    LossGoal,
+    Point,
+    design,
+    find_epsilon,
+    sweep,
+)
 
+from ..domains import Domain, PlacesDomain
 from ..levels import ROUGH_GAP, keep_design
 from . import Work
 
@@ -52,50 +64,24 @@ def make_levels(work: Work) -> dict[str, Any]:
 def make_design(work: Work) -> dict[str, Any]:
     """Design for an epsilon or an outcome, and keep the better of this and what was there before."""
     domain, request = work.domain(), work.request
-    gap = request["gap"]
-    limit = request.get("time_limit_s") or math.inf
-    solver = Auto(folder=work.orders.get("states"))
-    loss_at_most, found_at_most = request.get("loss_at_most"), request.get("found_at_most")
-    if loss_at_most is not None or found_at_most is not None:
-        goal = (
-            LossGoal(float(loss_at_most or 0.0)) if found_at_most is None else domain.goal_for_found(found_at_most)
-        )
-        if goal is None:
-            raise InfeasibleError("a chance cannot be searched for here.", "choose an epsilon.")
-
-        def tried(trial: EpsilonTrial) -> None:
-            work.send({"event": "trial", "epsilon": trial.epsilon})
-
-        search = find_epsilon(
-            domain.prior,
-            loss=domain.loss,
-            goal=goal,
-            promise=domain.guarantee,  # type: ignore[arg-type]  # the domain's own guarantee
-            solver=solver,
-            gap=gap,
-            time_limit=limit,
-            stop=work.stop,
-            progress=tried,
-            method="table",
-        )
+    common: dict[str, Any] = {
+        "loss": domain.loss,
+        "method": "table",
+        "solver": Auto(folder=work.orders.get("states")),
+        "gap": request["gap"],
+        "time_limit": request.get("time_limit_s") or math.inf,
+        "stop": work.stop,
+    }
+    epsilon, sentences = request.get("epsilon"), []
+    if epsilon is None:
+        goal = _goal(domain, request)
+        search = find_epsilon(domain.prior, goal=goal, promise=domain.guarantee, progress=work.trial, **common)
         made, epsilon, sentences = search.design, search.epsilon, list(search.sentences)
     else:
-        epsilon, sentences = request["epsilon"], []
-        guarantees = [domain.guarantee(epsilon)]
+        guarantees: list[Asked] = [domain.guarantee(epsilon)]
         if request.get("distortion") is not None:
             guarantees.append(domain.error_guarantee(request["distortion"]))
-        made = design(
-            domain.prior,
-            loss=domain.loss,
-            guarantees=guarantees,
-            method="table",
-            solver=solver,
-            gap=gap,
-            tie_break=False,
-            time_limit=limit,
-            stop=work.stop,
-            progress=work.step,
-        )
+        made = design(domain.prior, guarantees=guarantees, tie_break=False, progress=work.step, **common)
     if not made.has_program:
         raise SolverError("the answer is noise without a table.", "choose an epsilon.")
     before = work.orders.get("before")
@@ -104,6 +90,15 @@ def make_design(work: Work) -> dict[str, Any]:
     identity, facts = keep_design(work.folder, domain, made, epsilon, request.get("distortion"))
     work.send({"event": "design", "id": identity, "frontier": False, "facts": facts})
     return {"design": identity, "sentences": sentences}
+
+
+def _goal(domain: Domain, request: Mapping[str, Any]) -> DesignGoal:
+    """Return the outcome for which an epsilon is searched for."""
+    if "loss_at_most" in request:
+        return LossGoal(float(request["loss_at_most"]))
+    if not isinstance(domain, PlacesDomain):
+        raise InfeasibleError("a chance cannot be searched for here.", "choose an epsilon.")
+    return AttackerGoal(request["found_at_most"], domain.radius_m, domain.visits)
 
 
 def _no_worse(before: Mapping[str, Any], made: Design) -> bool:

@@ -59,11 +59,9 @@ def read_upload(path: Path, kind: str | None, columns: Mapping[str, str | None],
             problem = error
         else:
             _check_rows(len(visits))
-            kept = places_data(visits)
             _write(visits, folder / VISITS_FILE)
-            said = counted(len(visits), "visit")
             people = "" if visits.user is None else f" of {counted(len(visits.users()), 'person', 'people')}"
-            return data | kept | {"sentence": f"{said}{people}."}
+            return data | places_data(visits) | {"sentence": f"{counted(len(visits), 'visit')}{people}."}
     if problem is not None and (kind == "places" or _names_places(path)):
         raise _with_columns(path, problem)
     try:
@@ -122,11 +120,12 @@ def _check_size(path: Path) -> None:
                     raise _too_large(path)
     if source.head.startswith(b"PAR1"):
         try:
-            found = pq.ParquetFile(path).metadata
+            metadata = pq.ParquetFile(path).metadata
         except (pa.ArrowException, OSError):
             return  # the reader says what is wrong
-        _check_rows(found.num_rows)
-        if sum(found.row_group(group).total_byte_size for group in range(found.num_row_groups)) > UNPACKED_BYTES:
+        _check_rows(metadata.num_rows)
+        groups = map(metadata.row_group, range(metadata.num_row_groups))
+        if sum(group.total_byte_size for group in groups) > UNPACKED_BYTES:
             raise _too_large(path)
 
 
