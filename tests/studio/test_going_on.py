@@ -7,7 +7,7 @@ import pytest
 
 from sfumato_studio.jobs import FINAL
 from sfumato_studio.limits import STATES_KEPT
-from sfumato_studio.processes import started
+from sfumato_studio.processes import start_worker
 from sfumato_studio.work import Work
 from sfumato_studio.work.designing import make_design
 
@@ -189,10 +189,10 @@ def test_a_design_survives_a_cancel_a_kill_and_a_restart(monkeypatch, request, t
     processes = []
 
     def noted(orders):
-        processes.append(started(orders))
+        processes.append(start_worker(orders))
         return processes[-1]
 
-    monkeypatch.setattr("sfumato_studio.jobs.started", noted)
+    monkeypatch.setattr("sfumato_studio.jobs.start_worker", noted)
     studio = Running(tmp_path / "studio")
     visitor = Visitor(studio)
     request.addfinalizer(lambda: visitor.studio.close())

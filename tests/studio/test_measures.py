@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sfumato.core import Bracket
 from sfumato_studio.domains import Measures, ValuesDomain
 from sfumato_studio.measures import (
-    contestant,
+    compared_row,
     headline,
     level_sentences,
     success_answers,
@@ -125,7 +125,7 @@ def test_a_guarantee_is_rounded_up(years, epsilon):
 @given(st.floats(1e-3, 0.999))
 def test_a_bound_is_rounded_down(categories, years, bound):
     for domain, unit in ((categories, 0.1), (years, 0.01)):
-        row = contestant(domain, "x", 1.0, Bracket(bound, 2.0, math.inf), None, "", "")
+        row = compared_row(domain, "x", 1.0, Bracket(bound, 2.0, math.inf), None, "", "")
         assert bound * (1 - unit) <= numbers(row["loss"]["text"])[-1] <= bound * (1 + 1e-12)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from sfumato_studio.errors import RefusedError
 from sfumato_studio.jobs import FINAL
-from sfumato_studio.processes import done_apart
+from sfumato_studio.processes import run_worker
 
 from .conftest import PATIENCE_S, TOKEN, Running, Visitor, soon
 
@@ -102,7 +102,7 @@ def test_a_worker_imports_nothing_from_the_current_folder(tmp_path, monkeypatch)
     (tmp_path / "answers.csv").write_text("answer\nyes\nno\n")
     monkeypatch.chdir(tmp_path)
     orders = {"kind": "read", "folder": str(tmp_path), "request": {"path": str(tmp_path / "answers.csv")}}
-    data = done_apart(orders, PATIENCE_S, RefusedError(422, "late"), set())
+    data = run_worker(orders, PATIENCE_S, RefusedError(422, "late"), set())
     assert data["tables"] == {"answer": {"no": 1, "yes": 1}}
     assert not (tmp_path / "imported").exists()
 

@@ -25,7 +25,7 @@ def here(monkeypatch):
         made.append(orders["request"]["design"])
         return make_report(Work(orders, made.append, lambda: False))
 
-    monkeypatch.setattr(sfumato_studio.routes.designs, "done_apart", done_here)
+    monkeypatch.setattr(sfumato_studio.routes.designs, "run_worker", done_here)
     return made
 
 
@@ -62,7 +62,7 @@ class Written(list[dict[str, Any]]):
 def written(monkeypatch):
     """Let empty reports be written, and return the requests for them."""
     made = Written()
-    monkeypatch.setattr(sfumato_studio.routes.designs, "done_apart", made)
+    monkeypatch.setattr(sfumato_studio.routes.designs, "run_worker", made)
     return made
 
 
@@ -105,9 +105,9 @@ def test_a_report_is_made_anew_for_what_changed_while_it_was_made(ages, written,
             store.add_design(ages.id, "0" * 16, other, frontier=True, facts=facts)
         written(orders, *others)
 
-    monkeypatch.setattr(sfumato_studio.routes.designs, "done_apart", changes)
+    monkeypatch.setattr(sfumato_studio.routes.designs, "run_worker", changes)
     ages.get("/report.json", design=first)
-    monkeypatch.setattr(sfumato_studio.routes.designs, "done_apart", written)
+    monkeypatch.setattr(sfumato_studio.routes.designs, "run_worker", written)
     for _ in range(2):
         ages.get("/report.json", design=first)
     store.delete_design(ages.id, other)
@@ -145,7 +145,7 @@ def test_nothing_is_left_of_a_design_that_is_deleted_while_its_report_is_made(
             written(orders, *others)
         raise RefusedError(422, "Something went wrong that was not foreseen.", "")
 
-    monkeypatch.setattr(sfumato_studio.routes.designs, "done_apart", deleted)
+    monkeypatch.setattr(sfumato_studio.routes.designs, "run_worker", deleted)
     error = mine.get("/report.html", 404, design=design)
     assert error["message"] == "The design was deleted."
     assert not kept(mine, design)

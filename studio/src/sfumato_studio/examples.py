@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Final
 
 from sfumato.geo import synthetic_city, whereabouts
@@ -20,19 +21,20 @@ FIRST_AGE: Final = 18
 
 _LAST_AGE: Final = FIRST_AGE + len(_AGES) - 1
 _PEOPLE: Final = counted(sum(_AGES), "invented person", "invented people")
-_EXAMPLES: Final = (
-    (
-        "city",
+EXAMPLES: Final = {
+    "city": (
+        "places",
         "Invented people in San Francisco",
         "200 invented people for four weeks. The map is real, the people are not.",
     ),
-    ("ages", "Ages of invented people", f"{_PEOPLE} from {FIRST_AGE} to {_LAST_AGE}."),
-    ("categories", "Neighbourhoods of invented people", "The neighbourhoods in which 200 invented people live."),
-)
-EXAMPLES: Final[tuple[dict[str, str], ...]] = tuple(
-    {"key": key, "title": title, "kind": "places" if key == "city" else "values", "sentence": sentence}
-    for key, title, sentence in _EXAMPLES
-)
+    "ages": ("values", "Ages of invented people", f"{_PEOPLE} from {FIRST_AGE} to {_LAST_AGE}."),
+    "categories": (
+        "values",
+        "Neighbourhoods of invented people",
+        "The neighbourhoods in which 200 invented people live.",
+    ),
+}
+"""The kind, the title and a sentence of each example."""
 
 
 def empty_data(source: str, title: str, name: str | None = None) -> dict[str, Any]:
@@ -54,28 +56,17 @@ def empty_data(source: str, title: str, name: str | None = None) -> dict[str, An
 
 def example_data(key: str) -> dict[str, Any]:
     """Return what the studio keeps of an example."""
-    about = next(each for each in EXAMPLES if each["key"] == key)
-    data = empty_data(key, about["title"], key) | {
-        "kind": about["kind"],
-        "notes": ["This is synthetic: it holds no one's data."],
-        "sentence": about["sentence"],
-    }
+    kind, title, sentence = EXAMPLES[key]
+    notes = ["This is synthetic: it holds no one's data."]
+    data = empty_data(key, title, key) | {"kind": kind, "notes": notes, "sentence": sentence}
     if key == "ages":
-        labels = [str(FIRST_AGE + place) for place in range(len(_AGES))]
-        data["tables"] = {"age": dict(zip(labels, _AGES, strict=True))}
-        data |= {"rows": sum(_AGES), "columns": ["age"]}
-        return data
-    city = synthetic_city()
+        counts = {str(FIRST_AGE + at): count for at, count in enumerate(_AGES)}
+        return data | {"tables": {"age": counts}, "rows": sum(_AGES), "columns": ["age"]}
+    city: Any = synthetic_city()
     if key == "city":
-        return data | places_data(city) | {"notes": [*data["notes"], *city.notes]}
-    homes = (
-        dict(zip(city.user.tolist(), city.attributes["area"].tolist(), strict=True))
-        if city.user is not None
-        else {}
-    )
-    counts: dict[str, int] = {}
-    for area in sorted(homes.values()):
-        counts[area] = counts.get(area, 0) + 1
+        return data | places_data(city) | {"notes": [*notes, *city.notes]}
+    homes = dict(zip(city.user.tolist(), city.attributes["area"].tolist(), strict=True))
+    counts = Counter(sorted(homes.values()))
     return data | {"tables": {"quarter": counts}, "rows": len(homes), "columns": ["quarter"]}
 
 

@@ -115,13 +115,13 @@ class Guard:
             answer = _refused(_NO_TOKEN)
         elif method not in _SAFE and not by_header and not _own_page(headers):
             answer = _refused(_ELSEWHERE)
-        elif _claimed(headers) > most:
+        elif _stated_bytes(headers) > most:
             what = f"The request is larger than {most // 2**20} MB."
             answer = _refused(
                 RefusedError(413, what, "use a smaller file: some of the rows are enough to try things out.")
             )
         try:
-            await answer(scope, _counted(receive, most), send_guarded)
+            await answer(scope, _limited(receive, most), send_guarded)
         except asyncio.CancelledError:  # the server stops, and would print a traceback
             if not begun:
                 await _refused(_STOPPED)(scope, receive, send_guarded)
@@ -166,13 +166,13 @@ def _same(text: str, secret: str) -> bool:
     return hmac.compare_digest(text.encode("utf-8", "surrogateescape"), secret.encode())
 
 
-def _claimed(headers: Headers) -> int:
+def _stated_bytes(headers: Headers) -> int:
     """Return how many bytes a request says that it has; what cannot be read is refused later."""
     text = headers.get("content-length", "0")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0 if not text else 2**63
 
 
-def _counted(receive: Receive, most: int) -> Receive:
+def _limited(receive: Receive, most: int) -> Receive:
     """Count the bytes that arrive, and stop at too many, independent of the stated length."""
     seen = 0
 

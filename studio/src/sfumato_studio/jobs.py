@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from .errors import RefusedError
 from .limits import JOBS_RUNNING, PROGRESS_LINES
-from .processes import hang_up, messages, send, started
+from .processes import hang_up, messages, send, start_worker
 from .store import Row, Store
 
 FINAL: Final = frozenset({"done", "cancelled", "interrupted", "failed"})
@@ -231,7 +231,7 @@ class Jobs:
             "seconds": max((line["seconds"] for line in row["progress"]), default=0.0),
         }
         reported = frozenset(map(_progress_key, row["progress"]))
-        running = RunningJob(dict(row), started(orders), reported=reported)
+        running = RunningJob(dict(row), start_worker(orders), reported=reported)
         self._running[row["id"]] = running
         running.thread = threading.Thread(target=self._listen, args=(running,), daemon=True)
         running.thread.start()

@@ -100,7 +100,7 @@ def level_sentences(domain: Domain, facts: Row) -> list[str]:
     promise, subject = domain.promise(facts["proved"]), domain.subject
     circle = promise.formal.circle
     return [
-        *useless_sentences(domain, facts),
+        *useless_words(domain, facts),
         said.epsilon_words(promise, subject),
         *([] if facts["finished"] else [said.unfinished_words(facts["status"])]),
         said.reveal_words(promise, subject),
@@ -110,7 +110,7 @@ def level_sentences(domain: Domain, facts: Row) -> list[str]:
     ]
 
 
-def useless_sentences(domain: Domain, facts: Row) -> list[str]:
+def useless_words(domain: Domain, facts: Row) -> list[str]:
     """Return that one report for everyone is nearly as useful as a design, if so."""
     return [] if domain.useful(facts["loss"][1]) else [said.useless_words(EXCESS, domain.subject)]
 
@@ -119,7 +119,7 @@ def warnings(domain: Domain, facts: Row, shares: SharesAnswer | None) -> list[st
     """Return why a mechanism should not be used as it is."""
     limited = said.factor_words(domain.promise(facts["proved"]))
     return [
-        *useless_sentences(domain, facts),
+        *useless_words(domain, facts),
         *([] if limited else [headline(domain, facts["proved"])]),
         *([shares.sentence] if shares is not None and not shares.estimable else []),
     ]
@@ -134,7 +134,7 @@ def takeaway(domain: Domain, radius: RadiusFacts | None) -> list[str]:
     ]
 
 
-def contestant(
+def compared_row(
     domain: Domain,
     name: str,
     epsilon: float,

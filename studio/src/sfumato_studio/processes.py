@@ -28,7 +28,7 @@ class _Family(subprocess.Popen[str]):
         elif self.returncode is None:  # else its number may be another's by now
             self._kill_all()
 
-    def outlived_by_none(self) -> None:
+    def kill_leftovers(self) -> None:
         """Wait for the process to end, and kill what it left behind."""
         with suppress(ChildProcessError):  # another thread has just taken note of its end
             os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)  # WNOWAIT: it keeps its number
@@ -39,9 +39,9 @@ class _Family(subprocess.Popen[str]):
             os.killpg(self.pid, signal.SIGKILL)
 
 
-def done_apart(orders: Mapping[str, Any], seconds: float, late: RefusedError, running: Processes) -> Row:
+def run_worker(orders: Mapping[str, Any], seconds: float, late: RefusedError, running: Processes) -> Row:
     """Return what a process answers to orders."""
-    process = started(orders)
+    process = start_worker(orders)
     running.add(process)
     watch = threading.Timer(seconds, process.kill)
     watch.daemon = True
@@ -74,7 +74,7 @@ def messages(process: subprocess.Popen[str]) -> Iterator[Row]:
         yield news
 
 
-def started(orders: Mapping[str, Any]) -> subprocess.Popen[str]:
+def start_worker(orders: Mapping[str, Any]) -> subprocess.Popen[str]:
     """Return a process that carries out orders."""
     process = _Family(
         [sys.executable, "-P", "-m", "sfumato_studio.work"],  # -P: import nothing from the current folder
@@ -86,7 +86,7 @@ def started(orders: Mapping[str, Any]) -> subprocess.Popen[str]:
         env={**os.environ, "OPENBLAS_NUM_THREADS": os.environ.get("OPENBLAS_NUM_THREADS", "1")},
     )
     if hasattr(os, "waitid"):
-        threading.Thread(target=process.outlived_by_none, daemon=True).start()
+        threading.Thread(target=process.kill_leftovers, daemon=True).start()
     send(process, json.dumps(orders))
     return process
 

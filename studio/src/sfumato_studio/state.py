@@ -24,7 +24,7 @@ from .examples import example_data
 from .jobs import Jobs
 from .levels import closed_form_facts, shown_at, write_design
 from .limits import LEAST_PLACES, MECHANISM_FILE, READ_SECONDS, VISITS_FILE
-from .processes import Processes, done_apart
+from .processes import Processes, run_worker
 from .store import Row, Store
 
 _DOMAINS: Final = 16  # that stay in memory
@@ -75,7 +75,7 @@ class Studio:
             orders = {"kind": "read", "folder": str(apart), "request": request}
             late = "The file could not be read in reasonable time or memory."
             refused = RefusedError(422, late, "use some of its rows.", "file")
-            data = done_apart(orders, READ_SECONDS, refused, self.apart)
+            data = run_worker(orders, READ_SECONDS, refused, self.apart)
             for name in (VISITS_FILE, MECHANISM_FILE):
                 if (apart / name).exists():
                     stem, _, ending = name.partition(".")

@@ -103,7 +103,7 @@ class Store:
         self._engine = create_engine(
             f"sqlite:///{database}", connect_args={"check_same_thread": False, "timeout": 30}
         )
-        event.listen(self._engine, "connect", _tuned)
+        event.listen(self._engine, "connect", _tune)
         try:
             _TABLES.create_all(self._engine)
             running = _JOBS.c.status.in_(["queued", "running"])
@@ -177,11 +177,11 @@ class Store:
     def delete_workspace(self, identity: str) -> None:
         """Delete a workspace with its jobs, designs and files; the files first, in case this is interrupted."""
         shutil.rmtree(self.files(identity), ignore_errors=True)
-        self._write(*_emptied(identity), delete(_WORKSPACES).where(_WORKSPACES.c.id == identity))
+        self._write(*_deletions(identity), delete(_WORKSPACES).where(_WORKSPACES.c.id == identity))
 
     def start_over(self, identity: str) -> None:
         """Delete the jobs and designs of a workspace."""
-        self._write(*_emptied(identity))
+        self._write(*_deletions(identity))
         designs = self.files(identity) / "designs"
         shutil.rmtree(designs, ignore_errors=True)
         designs.mkdir(mode=0o700, exist_ok=True)
@@ -294,7 +294,7 @@ class Store:
                     path.unlink(missing_ok=True)
 
 
-def _emptied(workspace: str) -> list[Executable]:
+def _deletions(workspace: str) -> list[Executable]:
     """Return statements that delete the jobs and designs of a workspace."""
     return [delete(table).where(table.c.workspace == workspace) for table in (_JOBS, _DESIGNS)]
 
@@ -315,7 +315,7 @@ def _for_its_owner(folder: Path) -> Path:
     return database
 
 
-def _tuned(connection: Any, _: Any) -> None:
+def _tune(connection: Any, _: Any) -> None:
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")

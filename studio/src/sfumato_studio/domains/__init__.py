@@ -92,7 +92,7 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesDomain:
         raise RefusedError(422, f"The column {column!r} holds no whole numbers.", f"leave out the {what}.", field)
     low = min(numbers) if first is None else first
     if period is not None:
-        numbers = _turned(numbers, low, period)
+        numbers = _count_around(numbers, low, period)
     high = max(numbers) if last is None else last
     if period is not None and high < low:
         high = low + (high - low) % period  # 22 to 3 goes through midnight
@@ -120,7 +120,7 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesDomain:
     return ValuesDomain(column, every, low, per_unit=per_unit, source=said, period=period, goal=goal)
 
 
-def _turned(numbers: Mapping[int, int], first: int, period: int) -> Counter[int]:
+def _count_around(numbers: Mapping[int, int], first: int, period: int) -> Counter[int]:
     """Return how often numbers on a circle occur, counted from the first one on: of the hours from 22, 3 is 27."""
     places = NumberBins(first, 1, period, period=period).positions_of(list(numbers)).tolist()
     turned: Counter[int] = Counter()

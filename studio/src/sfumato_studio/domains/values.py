@@ -70,17 +70,24 @@ class ValuesDomain(Domain):
 
     def closed_form(self, epsilon: float) -> tuple[Mechanism, str]:
         """Return the best of randomised response and, for numbers, geometric or exponential noise."""
-        nearest, farthest = float(self.apart.array[self.apart.array > 0].min()), float(self.metric.array.max())
-        forms = [(randomised_response(self.space, epsilon * nearest), "randomised response")]
-        if self.ordered:
-            rate = epsilon if self.per_unit else epsilon / farthest
-            if self.period is None:
-                forms.append((geometric(self.space, rate), "geometric noise"))
-            else:
-                forms.append((exponential(self.space, self.metric, rate), "exponential noise"))
+        mechanism, name, _ = self._best_form(epsilon)
+        return mechanism, name
+
+    def _best_form(self, epsilon: float) -> tuple[Mechanism, str, str]:
+        """Return the closed form, its name, and the Python that makes it."""
+        flip = epsilon * float(self.apart.array[self.apart.array > 0].min())
+        rate = epsilon if self.per_unit else epsilon / float(self.metric.array.max())
+        forms = [
+            (randomised_response(self.space, flip), "randomised response", f"randomised_response(space, {flip!r})")
+        ]
+        if self.ordered and self.period is None:
+            forms.append((geometric(self.space, rate), "geometric noise", f"geometric(space, {rate!r})"))
+        elif self.ordered:
+            noise = exponential(self.space, self.metric, rate)
+            forms.append((noise, "exponential noise", f"exponential(space, loss, {rate!r})"))
         if self.goal == "shares":
             return min(forms, key=lambda form: share_deviation(form[0], self.prior) or math.inf)
-        best = [(remapped(form, self.prior, self.loss), name) for form, name in forms]
+        best = [(remapped(form, self.prior, self.loss), name, made) for form, name, made in forms]
         return min(best, key=lambda form: form[0].expected_loss(self.prior, self.loss))
 
     def answer(self) -> dict[str, Any]:
@@ -127,16 +134,8 @@ guarantee = sf.MetricPrivacy({epsilon!r}, {apart})"""
 
     def _closed_lines(self, epsilon: float) -> str:
         """Return the lines that make the closed form."""
-        _, name = self.closed_form(epsilon)
-        rate = epsilon if self.per_unit else epsilon / float(self.metric.array.max())
-        nearest = float(self.apart.array[self.apart.array > 0].min())
-        made = {
-            "randomised response": f"randomised_response(space, {epsilon * nearest!r})",
-            "geometric noise": f"geometric(space, {rate!r})",
-            "exponential noise": f"exponential(space, loss, {rate!r})",
-        }[name]
         remap = "" if self.goal == "shares" else "\nmechanism = sf.mechanisms.remapped(mechanism, prior, loss)"
-        return f"mechanism = sf.mechanisms.{made}{remap}"
+        return f"mechanism = sf.mechanisms.{self._best_form(epsilon)[2]}{remap}"
 
 
 def share_deviation(mechanism: Mechanism, prior: Prior) -> float | None:

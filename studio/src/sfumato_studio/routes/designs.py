@@ -19,7 +19,7 @@ from ..answers import JobAnswer, TakeawayAnswer
 from ..errors import RefusedError
 from ..levels import FINE_GAP, OPTIMIZED, ROUGH_GAP, shown_at
 from ..limits import JOBS_RUNNING, LEVELS, PEOPLE, REPORT_SECONDS
-from ..processes import done_apart
+from ..processes import run_worker
 from ..requests import DesignBody, OptimizeBody, People
 from ..serializers import job_answer
 from ..state import Studio
@@ -163,13 +163,13 @@ def script(studio: AStudio, workspace: AWorkspace, row: AShown) -> Response:
 @designs.get("/report.html", response_class=Response, responses=_REPORT)
 def report_page(studio: AStudio, workspace: AWorkspace, row: AShown) -> Response:
     """Download the report to read and to sign. The first time it is made, which takes some seconds."""
-    return _download(made_report(studio, workspace, row, ".html"), "report.html", "text/html; charset=utf-8")
+    return _download(report_file(studio, workspace, row, ".html"), "report.html", "text/html; charset=utf-8")
 
 
 @designs.get("/report.json", response_class=Response, responses=_FACTS)
 def report_facts(studio: AStudio, workspace: AWorkspace, row: AShown) -> Response:
     """Download what the report says as JSON. The first time it is made, which takes some seconds."""
-    return _download(made_report(studio, workspace, row, ".json"), "report.json", "application/json")
+    return _download(report_file(studio, workspace, row, ".json"), "report.json", "application/json")
 
 
 def _download(content: bytes | str, name: str, media_type: str) -> Response:
@@ -177,7 +177,7 @@ def _download(content: bytes | str, name: str, media_type: str) -> Response:
     return Response(content, media_type=media_type, headers=disposition)
 
 
-def made_report(studio: Studio, workspace: Row, row: Row, ending: str) -> bytes:
+def report_file(studio: Studio, workspace: Row, row: Row, ending: str) -> bytes:
     """Return a file of a design's report; a worker makes it where it is not there."""
     design = row["id"]
     orders = _orders(studio, workspace, row)
@@ -189,28 +189,28 @@ def made_report(studio: Studio, workspace: Row, row: Row, ending: str) -> bytes:
     try:
         with _LOCKS[design]:
             if not path.is_file():
-                _made(studio, orders)
+                _make_report(studio, orders)
             return path.read_bytes()
     except OSError:  # it was dropped at this moment
-        _check_kept(studio, workspace["id"], design)
+        _check_exists(studio, workspace["id"], design)
         changed = "What the report shows was changed while it was made."
         raise RefusedError(409, changed, "ask for it again.", "design") from None
     finally:
         _REPORTS_MADE.release()
 
 
-def _made(studio: Studio, orders: Row) -> None:
+def _make_report(studio: Studio, orders: Row) -> None:
     """Make a report, and drop those of the same design that show something else."""
     workspace, design = orders["workspace"], orders["request"]["design"]
     late = RefusedError(422, "The report took too long.", "choose fewer places.")
     try:
-        done_apart(orders, REPORT_SECONDS, late, studio.apart)
+        run_worker(orders, REPORT_SECONDS, late, studio.apart)
     finally:
-        _check_kept(studio, workspace, design)
+        _check_exists(studio, workspace, design)
     studio.store.drop_reports(workspace, design, but=orders["request"]["file"])
 
 
-def _check_kept(studio: Studio, workspace: str, design: str) -> None:
+def _check_exists(studio: Studio, workspace: str, design: str) -> None:
     """Delete the files of a design that was deleted in the meantime; `RefusedError` if so."""
     try:
         studio.store.design(workspace, design)

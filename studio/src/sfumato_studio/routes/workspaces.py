@@ -50,7 +50,10 @@ def about(studio: AStudio) -> AboutAnswer:
         studio=1,
         limits=LimitsAnswer(upload_bytes=UPLOAD_BYTES),
         formats=[*FORMATS, "mechanism"],
-        examples=[ExampleAnswer.model_validate(each) for each in EXAMPLES],
+        examples=[
+            ExampleAnswer.model_validate({"key": key, "kind": kind, "title": title, "sentence": sentence})
+            for key, (kind, title, sentence) in EXAMPLES.items()
+        ],
         ledger=studio.ledger is not None,
         basemap=studio.basemap is not None,
     )

@@ -12,7 +12,7 @@ from sfumato.files import read_mechanism_file
 from sfumato.reports.sentences import common_words
 
 from ..domains import PlacesDomain, ValuesDomain
-from ..measures import YOURS, contestant
+from ..measures import YOURS, compared_row
 from . import Work
 
 _BOUND_S: Final = 10.0  # for the bound that mechanisms are compared with
@@ -30,14 +30,14 @@ def make_comparison(work: Work) -> dict[str, Any]:
     path = work.folder / "designs" / f"{request['design']}.sfm"
     files = {YOURS: read_mechanism_file(path)}
 
-    started: list[str] = []
+    names: list[str] = []
 
-    def named(name: str) -> None:
+    def announce(name: str) -> None:
         if work.stop():
             raise SolverError("The comparison was cancelled.", "start it again.")
         total = _PLACES_ROWS if isinstance(domain, PlacesDomain) else 0
-        work.send({"event": "named", "name": name, "done": len(started), "total": total})
-        started.append(name)
+        work.send({"event": "named", "name": name, "done": len(names), "total": total})
+        names.append(name)
 
     compared: list[tuple[Any, Bracket | None, Bracket | None, str]]
     if isinstance(domain, PlacesDomain):
@@ -52,7 +52,7 @@ def make_comparison(work: Work) -> dict[str, Any]:
             bound_time=_BOUND_S,
             time_limit=_COMPARE_S,
             files=files,
-            progress=named,
+            progress=announce,
         )
         compared = [(row, _metres(row.loss), _metres(row.attacker_error), row.detail) for row in places.rows]
         visits = places.visits
@@ -65,14 +65,14 @@ def make_comparison(work: Work) -> dict[str, Any]:
             loss=domain.metric,
             time_limit=_COMPARE_S,
             files=files,
-            progress=named,
+            progress=announce,
         )
         compared = [(row, _near(row.loss), _near(row.attacker_error), "") for row in table.rows]
         visits = 0
     else:
         raise TypeError(f"a {type(domain).__name__} is not compared.")
     rows = [
-        contestant(domain, row.name, row.epsilon_upper, lost, error, detail, row.problem or row.stopped)
+        compared_row(domain, row.name, row.epsilon_upper, lost, error, detail, row.problem or row.stopped)
         for row, lost, error, detail in compared
     ]
     rows.sort(key=lambda row: not row["yours"])
