@@ -185,10 +185,12 @@ def posterior_radii(
     if isinstance(mechanism, CoordinateNoise):
         return _of_points(mechanism, prior, tail, reports)
     places, targets, matrix = _places_of(mechanism)
-    if isinstance(prior, Visits) or prior.space != places:
-        given = "points" if isinstance(prior, Visits) else repr(prior.space)
+    if isinstance(prior, Visits):
+        raise InputError(f"the prior is on points, the mechanism on {places!r}.", "use a prior on its secrets.")
+    if prior.space != places:
         raise InputError(
-            f"the prior is on {given}, the mechanism on {places!r}.", "use a prior on the mechanism's secrets."
+            f"the prior is on {prior.space!r}, the mechanism on {places!r}.",
+            "use a prior on the mechanism's secrets.",
         )
     corners, margin_m = places.supports()
     radii = np.full(len(targets), np.nan)
