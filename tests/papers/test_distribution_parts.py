@@ -125,7 +125,7 @@ def test_success_on_what_was_learned_is_that_of_the_accountant(found):
 def test_confidence_is_between_the_estimate_and_anyone(found):
     area = found[0]
     sizes = [("few", (20, 30)), ("more", (10_000, 20_000)), ("most", (10**9, 10**9))]
-    few, more, most = table(confident(area.by_user(), area.city, sizes, (0.5,)), "confidence")
+    few, more, most = table(confident(area.by_user(), area.city, sizes, 0.5), "confidence")
     assert few["radius"] > more["radius"] > most["radius"] > 0
     assert few["anyone"] >= few["epsilon_upper"] >= more["epsilon_upper"] >= most["epsilon_upper"]
     assert most["epsilon_upper"] == pytest.approx(most["estimated"], rel=0.05)

@@ -100,7 +100,6 @@ class ConfidenceRow(CompactRepr):
     radius: float  # total variation within which both true distributions are of their estimates
     slope_per_km: float  # of the planar Laplace noise, whose epsilon is at most twice that per km
     estimated: float  # epsilon between the estimates
-    epsilon_lower: float  # some beliefs within the radius need this much
     epsilon_upper: float  # no beliefs within the radius need more
     anyone: float  # epsilon between any two distributions: differential privacy for all pairs
 
@@ -118,23 +117,19 @@ class CoverageRow(CompactRepr):
     checked: int  # draws where that was looked at
 
 
-def confident(
-    groups: Groups, city: Grid, sizes: Sequence[tuple[str, tuple[int, int]]], slopes: Sequence[float]
-) -> Made:
+def confident(groups: Groups, city: Grid, sizes: Sequence[tuple[str, tuple[int, int]]], slope: float) -> Made:
     """Return the epsilon that holds for all distributions within the radius of each number of samples."""
     family = _family(groups, groups.distributions)
+    inner = exponential(city, groups.metric, 2 * slope)
+    estimated = DistributionPrivacy(family).measure(inner).upper
+    anyone = DifferentialPrivacy().measure(inner).upper
     rows = []
-    for slope in slopes:
-        inner = exponential(city, groups.metric, 2 * slope)
-        estimated = DistributionPrivacy(family).measure(inner).upper
-        anyone = DifferentialPrivacy().measure(inner).upper
-        for unit, (first, second) in sizes:
-            # Each group may fail with half of the probability; the larger of the two balls is taken for both.
-            radius = total_variation_radius(min(first, second), len(city), FAILURE / 2)
-            worst = worst_beliefs(inner, family, radius).epsilon
-            upper = min(worst.upper, anyone)
-            epsilons = estimated, min(worst.lower, upper), upper, anyone
-            rows.append(ConfidenceRow(groups.title, unit, first, second, len(city), radius, slope, *epsilons))
+    for unit, (first, second) in sizes:
+        # Each group may fail with half of the probability; the larger of the two balls is taken for both.
+        radius = total_variation_radius(min(first, second), len(city), FAILURE / 2)
+        upper = min(worst_beliefs(inner, family, radius).epsilon.upper, anyone)
+        samples = unit, first, second, len(city), radius
+        rows.append(ConfidenceRow(groups.title, *samples, slope, estimated, upper, anyone))
     return {CONFIDENCE: [columns_of(row) for row in rows]}
 
 

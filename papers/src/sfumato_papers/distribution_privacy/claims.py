@@ -397,12 +397,11 @@ def _person(rows: Sequence[NeighbourRow]) -> PaperClaim:
 def _confidence(rows: Sequence[ConfidenceRow], coverage: Sequence[CoverageRow]) -> list[PaperClaim]:
     counts = ((row.draws, row.beyond, row.truth_kept, row.checked) for row in coverage)
     draws, beyond, enough, checked = (sum(each) for each in zip(*counts, strict=True))
-    loud = max(row.slope_per_km for row in rows)
-    known, people = where(rows, unit=VISITS, slope_per_km=loud)[0], where(rows, unit=USERS, slope_per_km=loud)
+    known, people = where(rows, unit=VISITS)[0], where(rows, unit=USERS)
     sizes = [min(row.first, row.second) for row in people]
     found = (
-        f"{known.groups}, planar Laplace noise of {loud:g}/km: epsilon {about(known.estimated, 3)} for the "
-        f"estimates, {at_most(known.anyone, 3)} for any distributions."
+        f"{known.groups}, planar Laplace noise of {known.slope_per_km:g}/km: epsilon {about(known.estimated, 3)} "
+        f"for the estimates, {at_most(known.anyone, 3)} for any distributions."
     )
     for place in dict.fromkeys(sizes.index(end(sizes)) for end in (min, max) if sizes):
         row = people[place]

@@ -113,7 +113,7 @@ def success_figure(rows: Sequence[SuccessRow]) -> Figure:
 
 def confidence_figure(rows: Sequence[ConfidenceRow]) -> Figure:
     """Return the epsilon that holds with 95 % confidence against the number of samples."""
-    groups, slope = distinct(rows, "groups"), max(row.slope_per_km for row in rows)
+    groups = distinct(rows, "groups")
     across = 2 if len(groups) == 4 else min(3, len(groups))
     down = -(-len(groups) // across)
     figure = blank(7.4, 1.3 + 2.1 * down)
@@ -123,7 +123,7 @@ def confidence_figure(rows: Sequence[ConfidenceRow]) -> Figure:
     for ax in axes[len(groups) - across : len(groups)]:
         ax.tick_params(labelbottom=True)
     for ax, who in zip(axes, groups, strict=False):
-        panel = where(rows, groups=who, slope_per_km=slope)
+        panel = where(rows, groups=who)
         for index, (unit, style, label) in enumerate(_UNITS):
             line = sorted(where(panel, unit=unit), key=lambda row: row.first)
             samples, epsilons = [min(row.first, row.second) for row in line], [row.epsilon_upper for row in line]
@@ -138,5 +138,5 @@ def confidence_figure(rows: Sequence[ConfidenceRow]) -> Figure:
     handles = axes[0].get_legend_handles_labels()
     figure.legend(*handles, loc="outside upper center", frameon=False, ncols=2, fontsize=8.5)
     figure.supxlabel("samples of each group", fontsize=10)
-    figure.supylabel(f"epsilon at delta 0, planar Laplace noise of {slope:g}/km", fontsize=10)
+    figure.supylabel(f"epsilon at delta 0, planar Laplace noise of {rows[0].slope_per_km:g}/km", fontsize=10)
     return figure

@@ -28,7 +28,6 @@ from .statements import THEOREMS, tried_at_random, tried_on
 from .tupling import BOUNDS, EVERYWHERE, FEWEST, TUPLING, bounds, fewest, tupled
 
 _MORE: Final = (10_000, 100_000, 1_000_000)  # dummies, for the paper's bound alone
-_CONFIDENT: Final = (0.25, 1.0)
 _IMAGINED: Final = tuple(10**power for power in range(3, 9))
 
 
@@ -66,7 +65,7 @@ def _of_split(setting: Setting, split: Split, coarse: Split, *, first: bool) -> 
     few = size((0, 10), (0, 10, 100))
     parts = [
         StudyPart(f"{who}, coupling", coupled, (groups, city)),
-        StudyPart(f"{who}, confidence", confident, (split.by_user(), city, _sizes(split), _CONFIDENT)),
+        StudyPart(f"{who}, confidence", confident, (split.by_user(), city, _sizes(split), 1.0)),
     ]
     parts += [
         StudyPart(f"{who}, halves {seed}", attacked, (split.halves(seed), city, seed, few, noises))
