@@ -16,13 +16,14 @@ from sfumato_papers.distribution_privacy.groups import DAY, HOURS, NIGHT, by_day
 from sfumato_papers.distribution_privacy.measurements import neighbours
 from sfumato_papers.distribution_privacy.tupling import EVERYWHERE, bounds, fewest, noise, tupled
 from sfumato_papers.invented_city import invented_city
+from sfumato_papers.results import columns_of
 
 CITY = invented_city(users=60)
 
 
 def table(made: Any, name: str) -> list[dict[str, Any]]:
     """Return the rows of a table that a part made."""
-    return list(made[name])
+    return [columns_of(row) for row in made[name]]
 
 
 @pytest.fixture(scope="module")

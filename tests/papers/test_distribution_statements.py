@@ -24,6 +24,7 @@ from sfumato_papers.distribution_privacy.statements import (
 )
 from sfumato_papers.invented_city import invented_city
 from sfumato_papers.reproduction import Judgement, RunTables
+from sfumato_papers.results import columns_of
 
 FALSE = {"pdistp-back", "xdp-mean", "mean Rényi", "same-input-pairs", "sum chi-square", "sum hockey-stick"}
 FALSE |= {"post-pdistp"}
@@ -31,7 +32,7 @@ FALSE |= {"post-pdistp"}
 
 def table(made: Any, name: str) -> list[dict[str, Any]]:
     """Return the rows of a table that a part made."""
-    return list(made[name])
+    return [columns_of(row) for row in made[name]]
 
 
 def outcome(check, one):
@@ -117,14 +118,15 @@ def test_independent_reports_are_products_of_laws(instances):
 
 
 def test_what_is_proved_holds_and_what_is_false_is_seen_to_fail(tried):
-    assert {row["key"] for row in tried["theorems"]} == {key for key, each in STATEMENTS.items() if each.checks}
-    for row in tried["theorems"]:
+    rows = table(tried, "theorems")
+    assert {row["key"] for row in rows} == {key for key, each in STATEMENTS.items() if each.checks}
+    for row in rows:
         assert row["tried"] == 6 * len(STATEMENTS[row["key"]].checks)
         if row["key"] not in FALSE:
             assert row["violations"] == 0, row
             assert row["largest_ratio"] is None or row["largest_ratio"] <= 1 + 1e-9
-    assert sum(row["violations"] for row in tried["theorems"]) > 0
-    (points,) = (row for row in tried["theorems"] if row["key"] == "points")
+    assert sum(row["violations"] for row in rows) > 0
+    (points,) = (row for row in rows if row["key"] == "points")
     assert points["largest_ratio"] == pytest.approx(1, abs=1e-9)
 
 
@@ -189,7 +191,8 @@ def claims(tried, people, tmp_path_factory):
     grid, groups = people
     folder = tmp_path_factory.mktemp("claims")
     for made in (tried, counterexamples(), generators(2, 40), coupled(groups, grid)):
-        for name, rows in made.items():
+        for name in made:
+            rows = table(made, name)
             write_rows(list(rows[0]), [list(row.values()) for row in rows], folder / f"{name}.csv")
     return theorem_claims(RunTables(folder))
 

@@ -17,7 +17,6 @@ from sfumato.privacy import DifferentialPrivacy, DistributionPrivacy, Family, wo
 from sfumato.statistics import total_variation_radius
 
 from ..reproduction import Made
-from ..results import columns_of
 from .groups import Groups
 from .tupling import noise
 
@@ -59,7 +58,7 @@ def attacked(
             judged_on = success_of(believed, true, nu.probabilities, k, random)
             learned_from, at_most = (attack_success(tupling, *each.distributions).upper for each in halves)
             rows.append(SuccessRow(known.title, seed, k, slope, learned_from, judged_on, at_most))
-    return {SUCCESS: [columns_of(row) for row in rows]}
+    return {SUCCESS: rows}
 
 
 def success_of(
@@ -130,7 +129,7 @@ def confident(groups: Groups, city: Grid, sizes: Sequence[tuple[str, tuple[int, 
         upper = min(worst_beliefs(inner, family, radius).epsilon.upper, anyone)
         samples = unit, first, second, len(city), radius
         rows.append(ConfidenceRow(groups.title, *samples, slope, estimated, upper, anyone))
-    return {CONFIDENCE: [columns_of(row) for row in rows]}
+    return {CONFIDENCE: rows}
 
 
 def covered(groups: Groups, city: Grid, samples: int, seed: int, draws: int, checked: int) -> Made:
@@ -149,7 +148,7 @@ def covered(groups: Groups, city: Grid, samples: int, seed: int, draws: int, che
             enough += worst_beliefs(inner, _family(groups, drawn), both).epsilon.upper >= needed
     beyond, mean = sum(distance > radius for distance in distances), math.fsum(distances) / draws
     row = CoverageRow(samples, draws, beyond, radius, mean, enough, checked)
-    return {COVERAGE: [columns_of(row)]}
+    return {COVERAGE: [row]}
 
 
 def _family(groups: Groups, laws: Floats) -> Family:

@@ -23,7 +23,6 @@ from sfumato.privacy import (
 )
 
 from ..reproduction import Made
-from ..results import columns_of
 from .statements import STATEMENTS, Checked, Instance, divergence_by_mean, divergences_add
 
 COUNTEREXAMPLES: Final = "counterexamples"
@@ -112,7 +111,7 @@ def counterexamples() -> Made:
         small = checked.value <= 1e-3 * (1 + 1e-9)
         refuted = small if key == "domain" else checked.value > checked.bound + 1e-12
         rows.append(CounterexampleRow(key, instance, *checked, refuted))
-    return {COUNTEREXAMPLES: [columns_of(row) for row in rows]}
+    return {COUNTEREXAMPLES: rows}
 
 
 def _check(key: str, instance: Instance) -> Checked | None:

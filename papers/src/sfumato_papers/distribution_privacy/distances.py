@@ -17,7 +17,6 @@ from sfumato.geo import Grid
 from sfumato.transport import north_west_corner, wasserstein
 
 from ..reproduction import Made
-from ..results import columns_of
 from .groups import Groups
 
 GENERATORS: Final = "generators"
@@ -65,7 +64,7 @@ def generators(seed: int, pairs: int) -> Made:
         worst = max(abs(a - b) / b for a, b in finite) if len(finite) + infinite == pairs else inf
         at_one = float(f(np.ones(1))[0])
         rows.append(GeneratorRow(divergence.name, printed, at_one, _turn(f), pairs, worst, infinite))
-    return {GENERATORS: [columns_of(row) for row in rows]}
+    return {GENERATORS: rows}
 
 
 def _pair(random: np.random.Generator, bare: bool) -> tuple[Floats, Floats]:
@@ -109,7 +108,7 @@ def coupled(groups: Groups, city: Grid) -> Made:
             best = wasserstein(p, q, d, order).distance
             corner = _corner(p, q, d, order)
             rows.append(GroupDistanceRow(groups.title, where, order, best.lower, best.upper, corner))
-    return {DISTANCES: [columns_of(row) for row in rows]}
+    return {DISTANCES: rows}
 
 
 def _corner(first: Floats, second: Floats, d: Floats, order: float) -> float | None:

@@ -17,7 +17,6 @@ from sfumato.errors import DataError, InputError
 from sfumato.geo import Grid, Places, Region, Visits
 
 from ..reproduction import Made
-from ..results import columns_of
 
 GROUPS: Final = "groups"
 HOURS: Final = "hours"
@@ -223,4 +222,4 @@ def described(splits: Sequence[Split]) -> Made:
         for name, prior, users, visits in zip(groups.names, groups.priors, split.users, split.counts, strict=True):
             sizes = users, visits, len(split.city), len(prior.support)
             rows.append(GroupRow(split.title, name, *sizes, groups.total_variation))
-    return {GROUPS: [columns_of(row) for row in rows]}
+    return {GROUPS: rows}

@@ -30,7 +30,6 @@ from sfumato.mechanisms import (
 )
 
 from ..reproduction import Made
-from ..results import columns_of
 from .groups import Groups
 
 SWEEP: Final = "distribution-privacy"
@@ -206,7 +205,7 @@ def swept(
     every_other = Line(name, line.build, line.parameters[::2])
     rows = [*sweep(groups, [line], dummies), *sweep(groups, [every_other], optimised, sources=(OPTIMISED,))]
     among_many = sweep(groups, [line], many, sources=(MIXTURE,))
-    return {SWEEP: [columns_of(row) for row in rows], MANY: [columns_of(row) for row in among_many]}
+    return {SWEEP: rows, MANY: list(among_many)}
 
 
 def neighbours(groups: Groups, city: Grid, slopes: Sequence[float], dummies: Sequence[int]) -> Made:
@@ -222,4 +221,4 @@ def neighbours(groups: Groups, city: Grid, slopes: Sequence[float], dummies: Seq
             of_groups = FamilyAccountant(tupling, groups.distributions).epsilon(DELTA, NEAR).bounds.upper
             of_cells = FamilyAccountant.of_points(tupling, pairs).epsilon(DELTA, 1e-3).bounds.upper
             rows.append(NeighbourRow(slope, k, of_groups, of_cells))
-    return {NEIGHBOURS: [columns_of(row) for row in rows]}
+    return {NEIGHBOURS: rows}

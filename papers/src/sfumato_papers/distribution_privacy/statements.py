@@ -59,7 +59,6 @@ from sfumato.privacy import (
 )
 
 from ..reproduction import Made
-from ..results import columns_of
 from .groups import Groups
 
 THEOREMS: Final = "theorems"
@@ -520,7 +519,7 @@ def _tried(instances: Iterable[tuple[str, Instance]], title: str) -> Made:
             ratio = value / bound if positive else None
             over = sum(value > bound + _DIGITS for _, (value, bound) in checked)
             rows.append(StatementRow(key, title, len(checked), over, ratio, name, value, bound))
-    return {THEOREMS: [columns_of(row) for row in rows]}
+    return {THEOREMS: rows}
 
 
 def _ratio(outcome: tuple[str, Checked]) -> float:

@@ -28,7 +28,6 @@ from sfumato.mechanisms import (
 )
 
 from ..reproduction import Made
-from ..results import columns_of
 from .groups import Groups
 from .measurements import DELTA, MIXTURE, NEAR, UNIFORM, dummies_of
 
@@ -86,7 +85,7 @@ def tupled(groups: Groups, city: Grid, radii_km: Sequence[float], slopes: Sequen
             epsilon = FamilyAccountant(tupling, groups.distributions).epsilon(DELTA, NEAR).bounds
             loss = quality_loss(tupling, groups.everyone, groups.metric)
             rows.append(TuplingRow(name, radius, slope, source, epsilon, loss))
-    return {TUPLING: [columns_of(row) for row in rows]}
+    return {TUPLING: rows}
 
 
 def noise(groups: Groups, city: Grid, slope: float, radius: float = RADIUS_KM) -> Mechanism:
@@ -107,7 +106,7 @@ def bounds(groups: Groups, city: Grid, exact: Sequence[int], more: Sequence[int]
             account = FamilyAccountant(Tupling(inner, k, uniform_dummies(inner)), family)
             epsilon = account.epsilon(DELTA, NEAR).bounds if k in exact else Bracket(0.0, math.inf, math.inf)
             rows.append(BoundRow(instance, k, epsilon, _published(inner, family, k)))
-    return {BOUNDS: [columns_of(row) for row in rows]}
+    return {BOUNDS: rows}
 
 
 def _published(inner: Mechanism, family: Floats, dummies: int) -> float | None:
@@ -141,4 +140,4 @@ def fewest(groups: Groups, city: Grid, slopes: Sequence[float], epsilons: Sequen
                 rows.append(FewestRow(slope, epsilon, None, False, None))
             else:
                 rows.append(FewestRow(slope, epsilon, plan.dummies, plan.fewest, plan.loss))
-    return {FEWEST: [columns_of(row) for row in rows]}
+    return {FEWEST: rows}

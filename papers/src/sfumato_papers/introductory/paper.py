@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ..reproduction import Equation, Made, Paper, Setting, StudyPart
-from ..results import columns_of
+from ..reproduction import Made, Paper, Setting, StudyPart, equations
 from .choices import choice_rows, steep_rows
 from .claims import claims
 from .figures import CAPTIONS, figures
 from .noise import draw_rows, float_rows, joint_rows, noise_rows, odds_rows, report_rows, sensitivity_rows
 
-_QUICK: Final = (3, 20_000, 30)
-_FULL: Final = (10, 1_000_000, 300)
 _ROWS: Final[dict[str, dict[str, Callable[..., Sequence[Any]]]]] = {
     "noise and odds": {"noise": noise_rows, "reports": report_rows, "odds": odds_rows},
     "queries": {"sensitivities": sensitivity_rows, "queries": joint_rows},
@@ -25,7 +22,7 @@ _ROWS: Final[dict[str, dict[str, Callable[..., Sequence[Any]]]]] = {
 
 
 def _parts(setting: Setting) -> Sequence[StudyPart]:
-    seeds, draws, tables = _QUICK if setting.quick else _FULL
+    seeds, draws, tables = setting.size((3, 20_000, 30), (10, 1_000_000, 300))
     parts = [StudyPart(name, _make, (name,)) for name in ("noise and odds", "queries", "steep tables")]
     for seed in range(1, seeds + 1):
         parts.append(StudyPart(f"draws, seed {seed}", _make, ("draws", seed, draws)))
@@ -34,7 +31,7 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
 
 
 def _make(part: str, *arguments: int) -> Made:
-    return {table: [columns_of(row) for row in rows(*arguments)] for table, rows in _ROWS[part].items()}
+    return {table: rows(*arguments) for table, rows in _ROWS[part].items()}
 
 
 PAPER: Final = Paper(
@@ -54,16 +51,16 @@ PAPER: Final = Paper(
     claims=claims,
     figures=figures,
     captions=CAPTIONS,
-    equations=(
-        Equation("Definition", "differential privacy", "sf.privacy.DifferentialPrivacy", "noise.csv"),
-        Equation("Sensitivity", "sensitivity", "sf.mechanisms.sensitivity", "sensitivities.csv"),
-        Equation("Laplace mechanism", "its width, in real numbers", "sf.mechanisms.Laplace", "noise.csv"),
-        Equation("Laplace mechanism", "drawn in floats", "sf.mechanisms.Laplace", "floats.csv"),
-        Equation("Laplace mechanism", "in integers", "sf.mechanisms.DiscreteLaplace", "draws.csv"),
-        Equation("(4), (5)", "two queries", "sf.mechanisms.JointQueries", "queries.csv"),
-        Equation("(6), (7)", "the exponential mechanism", "sf.mechanisms.ExponentialMechanism", "choices.csv"),
-        Equation("In addition", "bounded range", "sf.privacy.BoundedRange", "choices.csv"),
-        Equation("In addition", "epsilon as odds", "sf.privacy.band", "odds.csv"),
+    equations=equations(
+        ("Definition", "differential privacy", "sf.privacy.DifferentialPrivacy", "noise"),
+        ("Sensitivity", "sensitivity", "sf.mechanisms.sensitivity", "sensitivities"),
+        ("Laplace mechanism", "its width, in real numbers", "sf.mechanisms.Laplace", "noise"),
+        ("Laplace mechanism", "drawn in floats", "sf.mechanisms.Laplace", "floats"),
+        ("Laplace mechanism", "in integers", "sf.mechanisms.DiscreteLaplace", "draws"),
+        ("(4), (5)", "two queries", "sf.mechanisms.JointQueries", "queries"),
+        ("(6), (7)", "the exponential mechanism", "sf.mechanisms.ExponentialMechanism", "choices"),
+        ("In addition", "bounded range", "sf.privacy.BoundedRange", "choices"),
+        ("In addition", "epsilon as odds", "sf.privacy.band", "odds"),
     ),
     minutes=2,
     visits=False,

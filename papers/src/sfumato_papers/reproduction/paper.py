@@ -12,7 +12,7 @@ from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 from sfumato.geo import Visits
 
-from ..results import RunTables, TableRow
+from ..results import RunTables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,8 +33,8 @@ SECONDS: Final = "-seconds"
 """Ending of names of tables that measure time: they differ between runs, so the page has none of their numbers."""
 
 _Size = TypeVar("_Size")
-Made = Mapping[str, Sequence[TableRow]]
-"""The rows of each table, by its name; all rows of a table have the same columns."""
+Made = Mapping[str, Sequence[Any]]
+"""The rows of each table by its name: objects of a dataclass, or columns by name, the same in all rows."""
 
 
 def paper_of(name: str) -> Paper:

@@ -8,7 +8,7 @@ import os
 import platform
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -124,7 +124,13 @@ def _made(parts: Sequence[StudyPart], processes: int) -> Iterator[tuple[StudyPar
 
 def _timed(part: StudyPart) -> tuple[Made, float]:
     begun = time.perf_counter()
-    return part.make(*part.arguments), time.perf_counter() - begun
+    made = part.make(*part.arguments)
+    seconds = time.perf_counter() - begun
+    return {name: [_columns(row) for row in rows] for name, rows in made.items()}, seconds
+
+
+def _columns(row: Any) -> TableRow:
+    return row if isinstance(row, Mapping) else columns_of(row)
 
 
 def _write_tables(folder: Path, done: Sequence[tuple[StudyPart, tuple[Made, float]]]) -> None:
