@@ -66,10 +66,9 @@ def success_of(
 ) -> float:
     """Return how often the best rule for believed laws of reports, array (2, m), names the right group.
 
-    The rule names the first group where the sum of (p(y) - q(y)) / nu(y) over the tuple is positive, and tosses a
-    coin where it is 0. The dummies' part of the sum is drawn; given it, the probability over the true report is
-    exact.
+    It names the first one if the sum of (p(y) - q(y)) / nu(y) over the tuple is positive, and tosses a coin at 0.
     """
+    # The dummies' part of the sum is drawn; given it, the probability over the true report is exact.
     scores = (believed[0] - believed[1]) / nu
     ends = np.cumsum(nu)
     sums = np.zeros(draws if dummies else 1)

@@ -51,11 +51,7 @@ def figures(tables: RunTables) -> Mapping[str, Figure]:
 
 
 def sweep_figure(rows: Sequence[DistributionRow], *, mechanism: str, delta: float) -> Figure:
-    """Return epsilon against loss of one mechanism: a panel for each source of dummies, a curve for each number.
-
-    Raises:
-        InputError: If there are no rows.
-    """
+    """Return epsilon against loss of one mechanism: a panel for each source of dummies, a curve for each count."""
     if not rows:
         raise InputError("there are no rows to draw.", "run a sweep first.")
     figure = blank(7.4, 3.7)

@@ -41,12 +41,7 @@ class Groups(CompactRepr):
     def from_visits(
         cls, places: Places, visits: Visits, attribute: str, first: object, second: object, title: str = ""
     ) -> Groups:
-        """Return the groups whose visits have one or the other value of an attribute.
-
-        Raises:
-            InputError: If the visits do not have the attribute.
-            DataError: If a group has no visit in the cells.
-        """
+        """Return the groups whose visits have one or the other value; `InputError` without the attribute."""
         if attribute not in visits.attributes:
             raise InputError(
                 f"the visits have no attribute {attribute!r}.",
@@ -147,11 +142,7 @@ def _names(visits: Visits) -> NDArray[Any]:
 def splits(data: Mapping[str, Visits], cell: str, most: int) -> list[Split]:
     """Return at most so many splits of each source: by attributes of people first, then by others, then by hours.
 
-    An attribute counts if it has 2 to 12 values; its two values with most visits on the map are taken. Hours are
-    solar hours, 8 to 20 against 20 to 8.
-
-    Raises:
-        DataError: If no source has an attribute or times.
+    The two values with most visits are taken. Raises `DataError` if no source has an attribute or times.
     """
     chosen = [split for source, visits in data.items() for split in _of_source(source, visits, cell)[:most]]
     if not chosen:

@@ -117,10 +117,8 @@ def sweep(
     """Measure every line at all its parameters, with every number and source of dummies.
 
     Dummies are ``uniform``, of the ``mixture`` (like the groups' reports) or ``optimised`` (searched for, which
-    takes seconds for each row). Zero dummies are the inner mechanism by itself.
-
-    Raises:
-        InputError: If a source is unknown, or another argument out of range.
+    takes seconds for each row). Zero dummies are the inner mechanism by itself. Raises `InputError` if a source is
+    unknown.
     """
     if unknown := set(sources) - {UNIFORM, MIXTURE, OPTIMISED}:
         raise InputError(
