@@ -87,12 +87,10 @@ INDISTINGUISHABLE: Final = always(IndistinguishablePrivacy())
 RANGE: Final = always(BoundedRange())
 CONCENTRATED: Final = always(ConcentratedPrivacy())
 KL: Final = always(KLPrivacy())
+# Against every prior, about every single secret.
 ADVERSARIES: Final = always(AdversarialPrivacy(Priors.all()))
-
-
-def every(kind: _Membership) -> Ask:
-    """Return a notion against every prior, about every single secret."""
-    return always(kind(Priors.all()))
+POSITIVE_OF_ALL: Final = always(PositiveMembershipPrivacy(Priors.all()))
+NEGATIVE_OF_ALL: Final = always(NegativeMembershipPrivacy(Priors.all()))
 
 
 def of_prior(kind: Callable[[Priors], Notion]) -> Ask:
@@ -132,11 +130,6 @@ def delta_of_adversaries(case: FormalCase) -> Notion:
 def exchange(case: FormalCase) -> Notion:
     """Return semantic privacy where secrets are exchanged two by two."""
     return SemanticPrivacy(case.exchange)
-
-
-def singletons(case: FormalCase) -> Events:
-    """Return the facts that the secret is one of its values."""
-    return Events.singletons(case.size)
 
 
 def twice(value: float) -> float:
@@ -192,15 +185,18 @@ def beliefs(case: FormalCase, facts: Events) -> tuple[Floats, Floats]:
     return before, after
 
 
-def bounded(key: str, notion: Ask, facts: Callable[[FormalCase], Events]) -> Check:
-    """Return the check that posteriors lie in the band of a notion: shares of what is allowed, above and below."""
+def bounded(key: str, notion: Ask, *, first: bool = False) -> Check:
+    """Return the check that posteriors of the first secret, or of each, lie in the band of a notion.
+
+    The value is the largest share of what is allowed, above and below.
+    """
 
     def check(case: FormalCase) -> Measured | None:
         epsilon = notion(case).measure(case.rows).upper
         limits = band(key, epsilon) if math.isfinite(epsilon) else Band(key)
         if not math.isfinite(min(limits.high, limits.rise, limits.slope)):
             return None
-        before, after = beliefs(case, facts(case))
+        before, after = beliefs(case, case.first if first else Events.singletons(case.size))
         high = float((after / limits.upper(before)[:, None]).max())
         # Where nothing bounds from below, this is (1 - posterior) / 1.
         low = float(((1 - after) / (1 - limits.lower(before))[:, None]).max())
@@ -212,7 +208,7 @@ def bounded(key: str, notion: Ask, facts: Callable[[FormalCase], Events]) -> Che
 
 def _logs(case: FormalCase) -> Floats:
     """Return ln(posterior / prior) of each value and report."""
-    before, after = beliefs(case, singletons(case))
+    before, after = beliefs(case, Events.singletons(case.size))
     with np.errstate(divide="ignore"):
         logs: Floats = np.log(after / before[:, None])
     return logs

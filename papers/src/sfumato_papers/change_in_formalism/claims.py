@@ -140,13 +140,13 @@ def _properties(rows: Sequence[PropertyRow]) -> list[PaperClaim]:
         stated = [row for row in answers if row.table != OPEN]
         words = ", ".join(f"{row.property} {row.table}" for row in stated)
         evidence = " ".join(_evidence(row) for row in answers)
-        if not stated:
+        if stated:
+            says = f"{name}: {words}{', the rest open' if len(stated) < len(answers) else ''}."
+            holds = all(row.table == row.here and not row.violations for row in stated)
+            judged_claims.append(judged(_TABLE, says, holds, evidence))
+        else:
             says = f"Of {name}, the table leaves processing, mixtures and composition open."
             judged_claims.append(unchecked(_TABLE, says, f"No answer is given there. Found here: {evidence}"))
-            continue
-        says = f"{name}: {words}{', the rest open' if len(stated) < len(answers) else ''}."
-        holds = all(row.table == row.here and not row.violations for row in stated)
-        judged_claims.append(judged(_TABLE, says, holds, evidence))
     return judged_claims
 
 

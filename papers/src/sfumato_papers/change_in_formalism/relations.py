@@ -13,7 +13,6 @@ from sfumato.core.immutable import CompactRepr
 from sfumato.privacy import (
     AdversarialPrivacy,
     MembershipPrivacy,
-    NegativeMembershipPrivacy,
     PositiveMembershipPrivacy,
     Pufferfish,
     TestingRegion,
@@ -31,8 +30,10 @@ from .checks import (
     KL,
     MEMBERSHIP,
     NEGATIVE,
+    NEGATIVE_OF_ALL,
     NOISELESS,
     POSITIVE,
+    POSITIVE_OF_ALL,
     RANGE,
     TOTAL,
     Check,
@@ -44,7 +45,6 @@ from .checks import (
     delta_of_errors,
     equivalent,
     errors_on_curve,
-    every,
     exchange,
     factors,
     gaussian_delta,
@@ -53,7 +53,6 @@ from .checks import (
     kl_to_information,
     odds,
     of_prior,
-    singletons,
     twice,
 )
 
@@ -204,26 +203,26 @@ _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, F
             "DP to posteriors",
             "epsilon-DP keeps a posterior between p / (e^epsilon + (1 - e^epsilon) p) and e^epsilon "
             "p / (1 + (e^epsilon - 1) p).",
-            bounded("differential-privacy", DP, singletons),
+            bounded("differential-privacy", DP),
         ),
     ),
     "2.2.6, definition 37": (
         (
             "PMPr to posteriors",
             "epsilon-PMPr keeps a posterior below e^epsilon p and 1 - e^-epsilon (1 - p).",
-            bounded("positive-membership", POSITIVE, lambda case: case.first),
+            bounded("positive-membership", POSITIVE, first=True),
         ),
     ),
     "2.2.9, table 2.20": (
         (
             "DP and PMPr of every prior",
             "epsilon-DP is epsilon-PMPr for every prior and every single secret, and conversely.",
-            equivalent(DP, every(PositiveMembershipPrivacy)),
+            equivalent(DP, POSITIVE_OF_ALL),
         ),
         (
             "DP and NMPr of every prior",
             "epsilon-DP is epsilon-NMPr for every prior and every single secret, and conversely.",
-            equivalent(DP, every(NegativeMembershipPrivacy)),
+            equivalent(DP, NEGATIVE_OF_ALL),
         ),
         ("MPr to PMPr", "epsilon-MPr is epsilon-PMPr.", implied(MEMBERSHIP, POSITIVE)),
         ("MPr to NMPr", "epsilon-MPr is epsilon-NMPr.", implied(MEMBERSHIP, NEGATIVE)),
@@ -261,7 +260,7 @@ _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, F
             "ANPr to posteriors",
             "epsilon-ANPr keeps a posterior between max(e^-epsilon p, 1 - e^epsilon (1 - p)) and "
             "min(e^epsilon p, 1 - e^-epsilon (1 - p)).",
-            bounded("aposteriori-noiseless", AFTERWARDS, singletons),
+            bounded("aposteriori-noiseless", AFTERWARDS),
         ),
         (
             "ANPr and MPr",
