@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Final, final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -221,7 +221,6 @@ def _as_estimate(entry: Entry) -> Entry:
     return replace(entry, bracket=bracket, side=Side.ESTIMATE, proved=False, sentence=sentence)
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class AuditPlan(CompactRepr):
     """The notions that an audit measures, with their inputs, after every check.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any
 
 from ..core import Bracket, Side
 from ..core.immutable import NotebookRepr
@@ -16,7 +16,6 @@ from ..rounding import at_least
 from .request import PLAIN, PRIOR, named_with, request_name, slug
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class Entry:
     """The value of one notion or measure, between bounds that are certain or hold with stated confidence.
@@ -125,7 +124,6 @@ class Entry:
         }
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class Audit(NotebookRepr):
     """The results of an audit of one mechanism, sample or black box.

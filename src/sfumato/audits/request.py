@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import product
-from typing import Final, final
+from typing import Final
 
 from numpy.typing import ArrayLike
 
@@ -51,7 +51,6 @@ _OPTIONS: Final = ("delta", "epsilon", "order", "divergence")
 _SETTLED: Final = dict.fromkeys(_OPTIONS, 1.0)  # stands for any value
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class Request(CompactRepr):
     """A notion or measure by name.
@@ -179,7 +178,6 @@ def _value(name: str, value: str, text: str) -> float | str:
     )
 
 
-@final
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AuditInputs(CompactRepr):
     """Inputs of `audit` other than the mechanism; None where nothing was given.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import re
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final
 
 from ..core import Side, units
 from ..core.immutable import CompactRepr
@@ -41,7 +41,6 @@ class Outcome(enum.Enum):
     UNDECIDED = "is not decided"
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict(CompactRepr):
     """A requirement's outcome.
@@ -57,7 +56,6 @@ class Verdict(CompactRepr):
     reason: str
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class Requirement(CompactRepr):
     """A bound on a notion's or measure's value.
@@ -97,21 +95,18 @@ class Requirement(CompactRepr):
         """
         entry = self._entry(audit)
         bound, bracket = self._value(entry), entry.bracket
-        shown = _quantity(bound, entry)
-        if stated and entry.key in _PER_DISTANCE:
-            return Verdict(self, Outcome.UNDECIDED, entry, f"{entry.parameter} counts in {_STATED}")
-        if entry.vacuous:
-            return Verdict(self, Outcome.UNDECIDED, entry, entry.sentence)
+        shown, outcome = _quantity(bound, entry), Outcome.UNDECIDED
         meets, breaks = (Side.AT_MOST, Side.AT_LEAST) if self.at_most else (Side.AT_LEAST, Side.AT_MOST)
-        holds = bracket.upper <= bound if self.at_most else bracket.lower >= bound
-        fails = bracket.lower > bound if self.at_most else bracket.upper < bound
-        if holds:
-            return Verdict(self, Outcome.HOLDS, entry, f"{entry.parameter} is {_bound(entry, meets, bound)}.")
-        if fails:
+        if stated and entry.key in _PER_DISTANCE:
+            reason = f"{entry.parameter} counts in {_STATED}"
+        elif entry.vacuous:
+            reason = entry.sentence
+        elif bracket.upper <= bound if self.at_most else bracket.lower >= bound:
+            outcome, reason = Outcome.HOLDS, f"{entry.parameter} is {_bound(entry, meets, bound)}."
+        elif bracket.lower > bound if self.at_most else bracket.upper < bound:
             where = f", attained by {entry.witness}" if entry.witness else ""
-            reason = f"{entry.parameter} is {_bound(entry, breaks, bound)}{where}."
-            return Verdict(self, Outcome.FAILS, entry, reason)
-        if entry.failure and not bracket.knows(meets):
+            outcome, reason = Outcome.FAILS, f"{entry.parameter} is {_bound(entry, breaks, bound)}{where}."
+        elif entry.failure and not bracket.knows(meets):
             reason = f"nothing seen contradicts {shown}, but samples cannot prove it"
             reason += f" ({entry.parameter} is {_bound(entry, breaks, bound)})." if bracket.knows(breaks) else "."
         elif not bracket.knows(meets):
@@ -121,7 +116,7 @@ class Requirement(CompactRepr):
             reason = f"{entry.parameter} is {low} and {high}."
         else:
             reason = f"{shown} lies within the rounding of the value, {_quantity(bracket.value, entry)}."
-        return Verdict(self, Outcome.UNDECIDED, entry, reason)
+        return Verdict(self, outcome, entry, reason)
 
     def _entry(self, audit: Audit) -> Entry:
         points = [entry for entry in audit.entries if entry.key == COORDINATE_PRIVACY]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, Final
 
 from ..core import Bracket, Metric, Prior, Side
 from ..errors import InputError
@@ -129,7 +129,6 @@ def _bound_entry(
     )
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class BlackBoxAudit:
     """Results of calling a function to test its claim.

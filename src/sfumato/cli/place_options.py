@@ -16,8 +16,6 @@ from .options import PlaceOptions, VisitsOptions
 if TYPE_CHECKING:
     from ..core import Asked, CoordinatePrivacy, Loss, Metric, MetricPrivacy, Prior
     from ..geo import People, Places, Region, Visits
-    from ..optimal import LatticeChoice
-
 BUILT_IN: Final = "the built-in synthetic city (200 invented people in San Francisco)"
 OF_FILES: Final = (
     "for GPX, GeoLife and OziExplorer --people file says that each file is a person, --people folder that each "
@@ -239,9 +237,9 @@ def site_of_points(
 
     A spacing is chosen for at most `most` vertices; None allows as many as take about a minute.
     """
-    from ..core import CoordinatePrivacy
-    from ..geo import DISTANCES
-    from ..optimal import check_lattice
+    from ..core import CoordinatePrivacy, units
+    from ..geo import DISTANCES, KINDS
+    from ..optimal import check_lattice, place_lattice
     from ..reports import coordinate_extremes
 
     if loss not in DISTANCES:
@@ -253,8 +251,16 @@ def site_of_points(
     if epsilon is not None:
         with option("--epsilon"):
             promise = CoordinatePrivacy(epsilon)
-    with working("Laying the lattice"):
-        lattice, said = _lattice_over(options, visits, promise, most)
+    area, near, spacing, kind = region_of(options.region), options.near, options.spacing, options.lattice
+    if kind not in KINDS:
+        raise InputError(f"--lattice {kind} is unknown.", f"use {' or '.join(KINDS)}.")
+    if near is not None:
+        with option("--near"):
+            if not units.parse(near, unit="m", what="the distance to visits") > 0:
+                raise InputError(f"a distance of {near} to visits is not positive.", "use a length: '300 m'.")
+    chosen: Any = {"spacing": spacing, "kind": kind, "region": area, "near": near, "most": most}
+    with working("Laying the lattice"), nullcontext() if spacing is None else option("--spacing"):
+        lattice, said = place_lattice(visits, promise, **chosen)
     check_lattice(lattice, options.time_limit, errors=errors)
     for remark in () if promise is None else coordinate_extremes(promise, lattice):
         say(f"Warning: {remark}", err=True)
@@ -262,26 +268,6 @@ def site_of_points(
         costs = lattice.loss(visits, loss, user=options.user)
     promises = () if promise is None else (promise,)
     return Site(lattice, costs, metric_on(lattice, "euclidean", "--metric"), promises, said)
-
-
-def _lattice_over(
-    options: PlaceOptions, visits: Visits, promise: CoordinatePrivacy | None, most: int | None
-) -> LatticeChoice:
-    """Return the lattice of the options, and why it has its spacing ("" where that was given)."""
-    from ..core import units
-    from ..geo import KINDS
-    from ..optimal import place_lattice
-
-    area, near, spacing = region_of(options.region), options.near, options.spacing
-    if options.lattice not in KINDS:
-        raise InputError(f"--lattice {options.lattice} is unknown.", f"use {' or '.join(KINDS)}.")
-    kind: Any = options.lattice
-    if near is not None:
-        with option("--near"):
-            if not units.parse(near, unit="m", what="the distance to visits") > 0:
-                raise InputError(f"a distance of {near} to visits is not positive.", "use a length: '300 m'.")
-    with nullcontext() if spacing is None else option("--spacing"):
-        return place_lattice(visits, promise, spacing=spacing, kind=kind, region=area, near=near, most=most)
 
 
 def site_of_cells(

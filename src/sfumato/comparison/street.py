@@ -89,15 +89,9 @@ def street(
 ) -> Street:
     """Return the two people across a border of cells whom a report distinguishes most, under cells and for points.
 
-    Raises `InputError` if the two are not nearer than the side of a cell, or another argument cannot be used.
-
-    Args:
-        visits: What both mechanisms are made for.
-        epsilon: Per kilometre.
-        apart: The distance of the two.
-        spacing: Of the lattice, and the side of the cells; by default what suits epsilon.
-        region: What is served.
-        gap: The relative gap of the programs.
+    Both mechanisms are made for the visits. Epsilon is per kilometre, ``apart`` the distance of the two, and
+    ``spacing`` that of the lattice and the side of the cells, by default what suits epsilon. Raises `InputError`
+    if the two are not nearer than the side of a cell, or another argument cannot be used.
     """
     promise = CoordinatePrivacy(epsilon, "km")
     if spacing is None:

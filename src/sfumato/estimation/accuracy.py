@@ -22,7 +22,7 @@ By = Literal["randomised-response", "optimised-unary", "symmetric-unary"]
 MOST_ANSWERS: Final = 10**12
 MOST_CATEGORIES: Final = 10**6
 _SMALLEST_EPSILON: Final = 1e-6
-_LARGEST_EPSILON: Final = 40.0  # e**40 to one: more cannot be told from the truth
+_LARGEST_EPSILON: Final = 40  # e**40 to one: more cannot be told from the truth
 _CELLS_PER_ROOT: Final = 40  # cells of means per root of the answers: they add about 1 % to the margin
 _MOST_CELLS: Final = 50_000
 _NEAR: Final = 1e-3  # relative: how near to the least a number found by halving is
@@ -170,11 +170,13 @@ def accuracy(
         True
     """
     kind = mechanism_named(by)
-    if not 2 <= categories <= MOST_CATEGORIES:
-        raise InputError(
-            f"{argument('categories', categories)} is not between 2 and {MOST_CATEGORIES:,}.",
-            "give the number of possible answers.",
-        )
+    for name, value, least, most, hint in (
+        ("categories", categories, 2, MOST_CATEGORIES, "give the number of possible answers."),
+        ("epsilon", epsilon, _SMALLEST_EPSILON, _LARGEST_EPSILON, "use a number such as 1."),
+        ("answers", answers, 1, MOST_ANSWERS, "give the number of people who answer."),
+    ):
+        if value is not None and not least <= value <= most:
+            raise InputError(f"{argument(name, value)} is not between {least} and {most:,}.", hint)
     missed = check_failure(failure)
     given = sum(each is not None for each in (epsilon, answers, margin))
     if given != 2:
@@ -182,16 +184,6 @@ def accuracy(
             f"two of {argument('epsilon')}, {argument('answers')} and {argument('margin')} are needed, and the "
             f"third is found; {given} were given.",
             "give two of them.",
-        )
-    if epsilon is not None and not _SMALLEST_EPSILON <= epsilon <= _LARGEST_EPSILON:
-        raise InputError(
-            f"{argument('epsilon', epsilon)} is not between {_SMALLEST_EPSILON:g} and {_LARGEST_EPSILON:g}.",
-            "use a number such as 1.",
-        )
-    if answers is not None and not 1 <= answers <= MOST_ANSWERS:
-        raise InputError(
-            f"{argument('answers', answers)} is not between 1 and {MOST_ANSWERS:,}.",
-            "give the number of people who answer.",
         )
     if margin is not None and not 0 < margin < 1:
         raise InputError(

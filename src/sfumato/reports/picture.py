@@ -56,18 +56,12 @@ def picture(
 ) -> Figure:
     """Return three maps side by side: prior, reports from one place, posterior after one report.
 
-    They are drawn on the map of the world. Reports and posterior are smooth contours, inside which 50 % and 90 %
-    lie. Raises `InputError` if the secrets are not places, or the outline lies elsewhere. Raises
-    `MissingExtraError` if matplotlib is not installed.
-
-    Args:
-        mechanism: A mechanism from places to places.
-        prior: The prior on them.
-        ground: The distance of the attacker's error.
-        place: The label of the true place. By default place and report are those that add most to the attacker's
-            error, so that the report and the best guess are not the true place.
-        outline: Land, water and names to draw on, instead of the map of the world.
-        visits: Visits of the prior; the most visited places are named if their names are known.
+    They are drawn on the outline, by default the map of the world. Reports and posterior are smooth contours,
+    inside which 50 % and 90 % lie. By default the true place and the report are those that add most to the
+    attacker's error, counted in ``ground``, so that the report and the best guess are not the true place. With the
+    visits of the prior the most visited places are named, if their names are known. Raises `InputError` if the
+    secrets are not places, or the outline lies elsewhere. Raises `MissingExtraError` if matplotlib is not
+    installed.
     """
     scene = Scene.of(mechanism, prior, ground, place, outline, visits)
     figure = blank(_WIDTH, scene.height * _WIDTH / 12 + 1.35)

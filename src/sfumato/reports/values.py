@@ -31,15 +31,10 @@ _FILLS: Final = (1.0, 0.4, 0.0)  # opacity of bars within 50 %, within 90 %, and
 def values_picture(mechanism: Mechanism, prior: Prior, *, value: Hashable | None = None) -> Figure:
     """Return three panels of bars side by side: prior, reports from one value, belief after one report.
 
-    Colours show the most probable values that hold 50 % and 90 %, with all equally probable ones. Raises
-    `InputError` if there are too many values or reports, or the prior is on others. Raises `MissingExtraError` if
-    matplotlib is not installed.
-
-    Args:
-        mechanism: A mechanism from values to reports, at most 120 of each.
-        prior: The prior on the values.
-        value: The label of the true value. By default value and report are the most probable pair of different
-            labels with a report of probability 0.1 % or more.
+    Colours show the most probable values that hold 50 % and 90 %, with all equally probable ones. By default the
+    true value and the report are the most probable pair of different labels with a report of probability 0.1 % or
+    more. Raises `InputError` if there are more than 120 values or reports, or the prior is on others. Raises
+    `MissingExtraError` if matplotlib is not installed.
     """
     scene, same = _scene(mechanism, prior, value), mechanism.secrets == mechanism.observables
     figure = blank(12, scene.height)

@@ -141,18 +141,15 @@ def open_ledger(address: str, key_file: Path | None) -> Ledger:
     """Return the ledger at an address."""
     from ...ledgers import Ledger
 
-    return Ledger(address, key=None if key_file is None else _read_key(key_file))
-
-
-def _read_key(key_file: Path) -> bytes:
     try:
-        return bytes.fromhex(key_file.read_text(encoding="ascii").strip())
+        key = None if key_file is None else bytes.fromhex(key_file.read_text(encoding="ascii").strip())
     except OSError as error:
         raise FileError(f"{str(key_file)!r} cannot be read ({error.strerror}).", "check the path.") from error
     except ValueError:
         raise InputError(
             f"{str(key_file)!r} holds no key.", "it must hold the 64 hexadecimal digits that were written there."
         ) from None
+    return Ledger(address, key=key)
 
 
 def _new_key(key_file: Path) -> bytes:

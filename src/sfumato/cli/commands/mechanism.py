@@ -21,7 +21,6 @@ from .design_column import column_of, promise_for
 
 if TYPE_CHECKING:
     from ...core import Mechanism, Metric, MetricPrivacy, Space
-    from ...mechanisms.planar import CoordinateNoise
 
 _REGION: Final = "add --region '8 km x 6 km around 48.85,2.35'."
 _VALUES: Final = ("labels", "numbers")
@@ -72,6 +71,8 @@ def command(options: FormulaOptions) -> None:
     """
     from ...core import Prior
     from ...files import MechanismFile, save
+    from ...geo import Projection
+    from ...mechanisms.planar import CoordinateNoise
     from ...reports import summarise_noise
     from ..mechanism_files import print_promises
     from ..screen import print_summary
@@ -84,7 +85,11 @@ def command(options: FormulaOptions) -> None:
     other = {name for names in _OPTIONS.values() for name in names} - {*_OPTIONS[options.formula]}
     options.refuse(sorted(other), f"was given, but {options.formula} has no such option.", "leave it out.")
     if options.formula == "planar-noise":
-        file = MechanismFile(_planar_noise(options))
+        area = region_of(options.region)
+        if area is None:
+            raise InputError("planar-noise was given without --region.", _REGION)
+        with option("--epsilon"):
+            file = MechanismFile(CoordinateNoise(options.epsilon, projection=Projection(*area.centre)))
         print_summary(summarise_noise(file))
     else:
         mechanism, loss = _listed(options)
@@ -94,17 +99,6 @@ def command(options: FormulaOptions) -> None:
     save(file, target)
     say(f"Written: {target}")
     say(f"Next: sfumato audit {shlex.quote(str(target))}.")
-
-
-def _planar_noise(options: FormulaOptions) -> CoordinateNoise:
-    from ...geo import Projection
-    from ...mechanisms.planar import CoordinateNoise
-
-    area = region_of(options.region)
-    if area is None:
-        raise InputError("planar-noise was given without --region.", _REGION)
-    with option("--epsilon"):
-        return CoordinateNoise(options.epsilon, projection=Projection(*area.centre))
 
 
 def _listed(options: FormulaOptions) -> tuple[Mechanism, Metric]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ...core import Prior
     from ...files import MechanismFile
     from ...geo import Visits
-    from ...releases import Receipt
 
 
 def command(
@@ -173,7 +172,16 @@ def command(
     say(f"{release}.")
     say(f"Written: {target}")
     if receipts:
-        _write_receipts(prepared.receipt(release, [file]), receipts)
+        from ...reports.document import receipt_page
+
+        record = prepared.receipt(release, [file])
+        for path in receipts:
+            if path.suffix.lower() == ".html":
+                with owner_only():
+                    receipt_page(record).save(path)
+            else:
+                record.save(path)
+            say(f"Written: {path}")
 
 
 def _prior(text: str, held: MechanismFile | dict[str, Any], file: Path) -> tuple[str, Prior | Visits]:
@@ -194,18 +202,6 @@ def _prior(text: str, held: MechanismFile | dict[str, Any], file: Path) -> tuple
     if held.prior is None:
         raise InputError(f"{file} holds no prior.", "write --prior uniform, or name a table.")
     return f"that of {file.name}", held.prior
-
-
-def _write_receipts(receipt: Receipt, paths: Sequence[Path]) -> None:
-    for path in paths:
-        if path.suffix.lower() == ".html":
-            from ...reports.document import receipt_page
-
-            with owner_only():
-                receipt_page(receipt).save(path)
-        else:
-            receipt.save(path)
-        say(f"Written: {path}")
 
 
 def _read(file: Path, by: str | None, columns: Sequence[str], **trust: Any) -> MechanismFile | dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -93,20 +93,9 @@ def command(
     books = None if ledger is None else open_ledger(ledger, key_file)
     land = None if outline is None else read_outline(outline)
     seconds = None if frontier_time == SECONDS or sweep is not None else frontier_time
-    origin = Origin(
-        file,
-        visits,
-        sweep,
-        tuple(require or ()),
-        source,
-        why,
-        ledger or "",
-        user or "",
-        outline,
-        frontier_time=seconds,
-        typed=typed(),
-        skip_damaged=skip_damaged,
-    )
+    words = (tuple(require or ()), source, why, ledger or "", user or "")
+    how: Any = {"frontier_time": seconds, "typed": typed(), "skip_damaged": skip_damaged}
+    origin = Origin(file, visits, sweep, outline, *words, **how)
     with among_others(frontier_time, "Proving, attacking and measuring") as others:
         found = report(
             held,

@@ -149,7 +149,7 @@ def _planned(
     problems: list[InfeasibleError] = []
     with Screen(stderr=True).status("Counting dummies"):
         for number, held in enumerate(inner):
-            priced = {} if held.prior is None or held.loss is None else {"prior": held.prior, "loss": held.loss}
+            priced = held.prior is not None and held.loss is not None
             start = _among(held, family, "mixture" if source == "optimised" else source, 0)
             try:
                 plans[number] = plan_dummies(

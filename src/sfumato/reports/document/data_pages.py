@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final
 
 from ...core import Loss, Mechanism, Prior
 from ...core.immutable import CompactRepr
@@ -36,7 +36,6 @@ _SIZE: Final = (7.2, 2.4)  # inches
 _DATES: Final = 8  # labels below the bars
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class Learned(CompactRepr):
     """A learned mechanism and the certified optimum."""
@@ -186,9 +185,7 @@ def budget_page(facts: LedgerBudgets) -> Page:
         (
             each.day,
             amount_text(each.spent, unit),
-            f"{each.reports:,}",
-            f"{each.users:,}",
-            f"{each.refused:,}",
+            *(f"{number:,}" for number in (each.reports, each.users, each.refused)),
             "renewed" if each.renewed else "",
         )
         for each in facts.days
@@ -201,12 +198,10 @@ def budget_page(facts: LedgerBudgets) -> Page:
         (each.user, percent(each.share), amount_text(each.spent, unit), amount_text(each.left, unit))
         for each in facts.near
     )
-    renewed, headings = (
-        "Limits are renewed at the start of the day, in UTC.",
-        ("user", "of the limit", "spent", "left"),
-    )
+    renewed = "Limits are renewed at the start of the day, in UTC."
     by_day = PageTable(renewed, ("day", "spent", "reports", "users", "refused", "limits"), days)
     by_class = PageTable("Shares of the tightest limit.", ("spent", "users", "share", "in all"), classes)
+    headings = ("user", "of the limit", "spent", "left")
     nearest = (PageTable("The nearest first.", headings, near),) if near else ()
     sections = (
         *(PageSection("Spending", figures=(each,)) for each in _figures(facts)),

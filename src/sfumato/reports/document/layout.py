@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Self, final
+from typing import Final, Self
 
 from ...audits import Audit, Outcome, Verdict
 from ...core.immutable import CompactRepr
@@ -166,7 +166,6 @@ def file_section(file: FileFacts, remarks: Sequence[str] = ()) -> PageSection:
     )
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class ProvedPromises(CompactRepr):
     """Proofs of the guarantees and linear constraints of a mechanism file."""

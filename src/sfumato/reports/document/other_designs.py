@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import enum
 import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final
 
 import numpy as np
 
@@ -36,19 +35,6 @@ _FINENESS: Final = 0.5  # of the tables of noise, in units of 1 / epsilon
 _ROWS: Final = 500  # of a sweep
 
 
-class LeftOut(enum.Enum):
-    """Reasons why there are no designs with other epsilons."""
-
-    NOTHING = ""
-    ASKED = "left out on purpose"
-    NO_EPSILON = "no epsilon is promised"
-    SEVERAL = "several epsilons are promised"
-    NOT_PROVED = "the promise is not proved"
-    NO_LOSS = "the cost is not known"
-    NO_TIME = "none was ready in time"
-
-
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class OtherDesigns(CompactRepr):
     """The time limit for designs with other epsilons; raises `InputError` if it is negative or infinite."""
@@ -83,7 +69,7 @@ def other_designs(
     cost: CostFacts,
     visits: Visits | None,
     options: OtherDesigns,
-) -> tuple[tuple[FrontierFacts, ...], LeftOut]:
+) -> tuple[tuple[FrontierFacts, ...], str]:
     """Return the design among designs with other epsilons, or the reason why there are none.
 
     They have the prior, the loss, the reports, the linear constraints and all other guarantees of the file. The
@@ -91,27 +77,27 @@ def other_designs(
     """
     rates = [each for each in promises if each.kind not in ("error", "nothing")]
     if not options.seconds:
-        return (), LeftOut.ASKED
+        return (), "left out on purpose"
     if len(rates) != 1:
-        return (), LeftOut.SEVERAL if rates else LeftOut.NO_EPSILON
+        return (), "several epsilons are promised" if rates else "no epsilon is promised"
     proved = all(each.proven for each in promises) and all(each.holds for each in limits)
     if not proved or not rates[0].holds:
-        return (), LeftOut.NOT_PROVED
+        return (), "the promise is not proved"
     if not held.has_matrix:
         if visits is None or cost.expected is None:
-            return (), LeftOut.NO_LOSS
+            return (), "the cost is not known"
         this = FrontierFacts(rates[0].proved, cost.expected, True, _EXPECTED)
         others = list(_noises(held.noise, visits, options))
     else:
         prior, loss = held.prior, held.loss
         if prior is None or loss is None:
-            return (), LeftOut.NO_LOSS
+            return (), "the cost is not known"
         known = _known(held, loss, visits)
         this = FrontierFacts(rates[0].proved, _lost(held, prior, loss, cost, known), True, _objective(held))
         others = list(_designs(held, prior, loss, options, known))
     if not others:
-        return (), LeftOut.NO_TIME
-    return tuple(sorted([this, *others], key=lambda each: each.epsilon.value)), LeftOut.NOTHING
+        return (), "none was ready in time"
+    return tuple(sorted([this, *others], key=lambda each: each.epsilon.value)), ""
 
 
 def _lost(held: MechanismFile, prior: Prior, loss: Loss, cost: CostFacts, known: Known) -> Quantity:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final
 
 from ..._system import atomically
 from ...core.immutable import CompactRepr
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _TEMPLATES: Final = Path(__file__).with_name("templates")
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class PageTable(CompactRepr):
     """A table: a caption, headings, and rows of texts; the first cell of a row is its heading."""
@@ -31,7 +30,6 @@ class PageTable(CompactRepr):
     stacked: bool = False  # one cell below the other on a narrow screen
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class PageFigure(CompactRepr):
     """A drawing: SVG made by this package, with a caption."""
@@ -42,7 +40,6 @@ class PageFigure(CompactRepr):
     narrow: str = ""  # another drawing for a narrow screen
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class PageSection(CompactRepr):
     """A section of a page."""
@@ -60,7 +57,6 @@ class PageSection(CompactRepr):
     appendix: bool = False  # printed after the other sections, from a new sheet
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class Page(CompactRepr):
     """A page."""

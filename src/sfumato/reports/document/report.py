@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 from ... import __version__
 from ..._system import atomically
@@ -54,14 +54,13 @@ from ..maps import outline as read_outline
 from ..sentences import formal_words, lead_words, requirement_words, risk_words
 from .figures import map_figures
 from .layout import report_page
-from .other_designs import LeftOut, OtherDesigns, frontier_from, other_designs
+from .other_designs import OtherDesigns, frontier_from, other_designs
 from .page import Page, PageFigure
 from .registry import registry_text
 
 _SHOWN = 120  # characters of a source that the file names
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class Report(CompactRepr):
     """The report of a mechanism file."""
@@ -179,7 +178,7 @@ def report(
         frontier, left = other_designs(content, promises, limits, cost, visits, others or OtherDesigns())
         whence = "computed" if frontier else ""
     else:
-        frontier, left, whence = frontier_from(sweep, promises, cost), LeftOut.NOTHING, plain(Path(sweep).name)
+        frontier, left, whence = frontier_from(sweep, promises, cost), "", plain(Path(sweep).name)
     facts = ReportFacts(
         subject_of(content),
         promises,
@@ -191,7 +190,7 @@ def report(
         requirements,
         frontier,
         whence,
-        left.value,
+        left,
         notions,
         notes,
         _prior(content, origin.source),
@@ -269,19 +268,10 @@ def report_file(
         points = read_visits(visits, skip_damaged=skip_damaged)
     if points is not None and user is not None:
         points = points.of_user(user)
-    origin = Origin(
-        file=Path(file),
-        visits=None if visits is None else Path(visits),
-        sweep=None if sweep is None else Path(sweep),
-        require=texts,
-        source=source,
-        why=why,
-        ledger=ledger or "",
-        user=user or "",
-        outline=None if outline is None else Path(outline),
-        frontier_time=frontier_time,
-        skip_damaged=skip_damaged,
-    )
+    at, swept, land = (None if path is None else Path(path) for path in (visits, sweep, outline))
+    words = (texts, source, why, ledger or "", user or "")
+    how: Any = {"frontier_time": frontier_time, "skip_damaged": skip_damaged}
+    origin = Origin(Path(file), at, swept, land, *words, **how)
     return report(
         held,
         visits=points,
@@ -294,7 +284,6 @@ def report_file(
     )
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class Origin(CompactRepr):
     """The files and options that a report is made from."""
@@ -302,12 +291,12 @@ class Origin(CompactRepr):
     file: Path | None = None
     visits: Path | None = None
     sweep: Path | None = None
+    outline: Path | None = None
     require: tuple[str, ...] = ()  # as written
     source: str = ""  # of the prior, in words
     why: str = ""  # the reason for the epsilon, in words
     ledger: str = ""  # its address
     user: str = ""  # whose visits count
-    outline: Path | None = None
     designed: str = ""  # the command that made mechanism and report
     frontier_time: float | None = None  # seconds for other designs
     typed: str = ""  # the command that made the report from the file

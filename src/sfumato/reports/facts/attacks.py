@@ -117,14 +117,6 @@ def tuples_of(held: MechanismFile) -> TupleFacts | None:
     return TupleFacts(tupling.queries, sentences, all(proof.holds for proof in proofs), best, single, attacks)
 
 
-def noise_attacks(attacker: Bracket, blind: Bracket) -> tuple[AttackFacts, ...]:
-    """Return attacks on true points from the errors of a certificate, metres."""
-    return (
-        AttackFacts("blind", 0, "point", None, Quantity.of(blind, "m")),
-        AttackFacts("informed", 1, "point", None, Quantity.of(attacker, "m")),
-    )
-
-
 def visits_in(held: MechanismFile) -> Visits | None:
     """Return the visits that a file stores, if any."""
     if not held.has_matrix:

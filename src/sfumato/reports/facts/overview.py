@@ -14,7 +14,7 @@ from ...geo import DISTANCES, Lattice, Places, Visits
 from ...ledgers import Ledger, amount_text
 from ...optimal import Design
 from ...proofs import EpsilonProof, NoiseCertificate, expected_loss_above, prove_guarantees, worst_loss_above
-from .attacks import information_of, noise_attacks, single_attacks
+from .attacks import information_of, single_attacks
 from .mechanism import constraints_of, cost_of, kind_of_loss, noise_cost, promises_of, radius_of, subject_of
 from .requirements import usual_risk
 from .types import (
@@ -117,7 +117,8 @@ def of_noise(held: MechanismFile, certificate: NoiseCertificate | None = None) -
     overview = Overview(subject_of(held), promises_of(held), radius=radius_of(held))
     if certificate is None:
         return overview
-    attacks = noise_attacks(certificate.attacker, certificate.blind)
+    errors = (("blind", 0, certificate.blind), ("informed", 1, certificate.attacker))
+    attacks = tuple(AttackFacts(who, k, "point", None, Quantity.of(error, "m")) for who, k, error in errors)
     return overview._replace(costs=(noise_cost(certificate.loss),), attacks=attacks)
 
 
@@ -141,7 +142,11 @@ def _costs(
 ) -> tuple[tuple[CostFacts, ...], Quantity | None]:
     mechanism, problem, certificate, loss = design.mechanism, design.problem, design.certificate, design.loss
     space, reports = mechanism.secrets, mechanism.observables
-    best, reached = _optimum(design)
+    unit = certificate.loss_unit
+    best, reached = Quantity.at_least(certificate.bound, unit), Quantity.at_most(certificate.value, unit)
+    if certificate.objective == "distortion":
+        unit = problem.distance.unit if problem.distance is not None else ""
+        best, reached = Quantity.at_most(certificate.bound, unit), Quantity.at_least(certificate.value, unit)
     kind = kind_of_loss(mechanism, loss)
     same = ground is not None and ground.name == loss.name and reports == space
     own = CostFacts(
@@ -181,15 +186,6 @@ def _on_points(
         return (true,), None
     mean = Quantity.at_most(expected_loss_above(mechanism, seen, loss), loss.unit)
     return (true._replace(expected=mean),), own.expected
-
-
-def _optimum(design: Design) -> tuple[Quantity, Quantity]:
-    certificate = design.certificate
-    if certificate.objective == "distortion":
-        unit = design.problem.distance.unit if design.problem.distance is not None else ""
-        return Quantity.at_most(certificate.bound, unit), Quantity.at_least(certificate.value, unit)
-    unit = certificate.loss_unit
-    return Quantity.at_least(certificate.bound, unit), Quantity.at_most(certificate.value, unit)
 
 
 def _held_out(design: Design, visits: Visits) -> tuple[Quantity | None, int]:

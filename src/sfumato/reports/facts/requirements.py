@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, NamedTuple, final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -89,7 +89,6 @@ def notions_of(result: Audit) -> tuple[NotionFacts, ...]:
     return tuple(facts)
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class Required(CompactRepr):
     """Requirements of both kinds."""

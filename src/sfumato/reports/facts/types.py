@@ -6,7 +6,7 @@ import enum
 import math
 from dataclasses import dataclass, fields
 from datetime import date, datetime
-from typing import Any, Final, NamedTuple, Self, final
+from typing import Any, Final, NamedTuple, Self
 
 from ...audits import Outcome
 from ...core import Bracket
@@ -23,7 +23,6 @@ class Known(enum.Enum):
     STATED = "stated by the file"
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class Quantity(CompactRepr):
     """A number between two bounds."""
@@ -307,7 +306,6 @@ class FileFacts(NamedTuple):
         return datetime.fromisoformat(self.written).date()
 
 
-@final
 @dataclass(frozen=True, slots=True, repr=False)
 class ReportFacts(CompactRepr):
     """All facts of a report."""

@@ -58,9 +58,16 @@ def cost_words(cost: CostFacts, subject: SubjectFacts, of: str = "the visits in 
                 "Add their visits (--visits).",
             )
         return ("The file does not hold both a prior and a loss, so the cost of a report is not known.",)
-    if not cost.checked:
-        return _stated(cost, cost.expected, subject)
-    return (_expected(cost, cost.expected, subject, of),)
+    if cost.checked:
+        return (_expected(cost, cost.expected, subject, of),)
+    sentences = [
+        f"By the table of losses that the file states under the name {quote(cost.name)}, a report costs at most "
+        f"{most_amount(cost.expected.most, cost.expected.unit)} on average{_worst(cost, subject)}.",
+        "Nothing in the file confirms the table, so this does not show how far reports are from the truth.",
+    ]
+    if subject.region:
+        sentences.append("With visits, 'sfumato report --visits' states the distance from the true points.")
+    return tuple(sentences)
 
 
 def cost_text(cost: CostFacts) -> str:
@@ -86,17 +93,6 @@ def useless_words(excess: float, subject: SubjectFacts) -> str:
 def spread_words(radius: RadiusFacts | None) -> tuple[str, ...]:
     """Return the error radius in a sentence; none where it is not known."""
     return () if radius is None else (radius_words(radius.length.most, near_table=radius.near_table),)
-
-
-def _stated(cost: CostFacts, expected: Quantity, subject: SubjectFacts) -> tuple[str, ...]:
-    sentences = [
-        f"By the table of losses that the file states under the name {quote(cost.name)}, a report costs at most "
-        f"{most_amount(expected.most, expected.unit)} on average{_worst(cost, subject)}.",
-        "Nothing in the file confirms the table, so this does not show how far reports are from the truth.",
-    ]
-    if subject.region:
-        sentences.append("With visits, 'sfumato report --visits' states the distance from the true points.")
-    return tuple(sentences)
 
 
 def _worst(cost: CostFacts, subject: SubjectFacts) -> str:
