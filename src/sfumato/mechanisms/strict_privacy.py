@@ -1,16 +1,7 @@
 """Matrices that satisfy their guarantees strictly, in integers: closed forms, and repaired answers of solvers.
 
-Rounding to integers may push a ratio above its limit, so the exponents of a closed form are first lowered by the
-most that rounding can do.
-
-A solver's answer breaks its rows by tolerances, and a zero against a positive probability is an infinite
-likelihood ratio. Three steps repair it:
-
-1. Envelope: each column becomes its smallest majorant that satisfies every ratio,
-   x'(s) = max over s' of exp(-e(s', s)) x(s').
-2. Rows are divided by their sums, which moves ratios by as much as the sums differ.
-3. The smallest share of a constant mechanism that makes every ratio strict again is mixed in. A constant mechanism
-   reveals nothing, so it also restores the distortion.
+Exponents of a closed form are lowered by the most that rounding can do. A solver's answer is replaced by its
+envelope, normalised, and mixed with a constant mechanism: docs/proofs/repair.md.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Closed forms: proved optimal ones, and private ones as a fallback.
-
-Theory proposes an optimal form; complementary slackness gives prices, and `proofs.loss_bound` turns them into a
-proved bound. A form that is not proved to within the wanted gap is not returned. See docs/proofs/closed-forms.md.
-"""
+"""Closed forms: proved optimal ones, and private ones as a fallback: docs/proofs/closed-forms.md."""
 
 from __future__ import annotations
 

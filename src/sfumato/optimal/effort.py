@@ -297,11 +297,7 @@ def _seconds(method: str, n: int, m: int, used: float) -> float:
 
 
 def expected_reports(problem: Problem) -> float:
-    """Return about how many of the m observables an optimal mechanism uses; measured were 0.6 to 2.5 times that.
-
-    It is spread (1 - exp(-E^1.15)), with the exponential of the prior's entropy as spread and E the exponent
-    between nearest secrets.
-    """
+    """Return about how many of the m observables an optimum uses; measured were 0.6 to 2.5 times that."""
     mass = problem.prior.probabilities
     mass = mass[mass > 0]
     spread = math.exp(-float((mass * np.log(mass)).sum()))

@@ -1,12 +1,4 @@
-"""Problems without what cannot change their optimum, and the way back to the whole problem.
-
-Three reductions are made, each exact (docs/proofs/reduction.md):
-
-- Secrets at exponent zero from each other have equal rows. They become one secret with their total mass; a
-  worst-case loss has one row for each of them.
-- An observable that costs at least as much as another one for every secret that counts (of positive prior; for a
-  worst-case loss, all) is merged into it.
-- Guesses with equal prior-weighted distances become one.
+"""Problems without what cannot change their optimum, and the way back to the whole one: docs/proofs/reduction.md.
 
 Secrets of zero prior stay: without them the optimum can be lower (docs/proofs/zero-prior.md).
 """
@@ -68,12 +60,7 @@ class Reduced(CompactRepr):
         return whole
 
     def lift_prices(self, prices: Multipliers) -> Multipliers:
-        """Return prices of the reduced problem as prices of the whole one.
-
-        A merged observable gets the prices of the one it is merged into, since its reduced costs are no smaller.
-        Within equal secrets, prices of the equalities move every cost to the first of them. The prices ``worst``
-        are of all secrets.
-        """
+        """Return prices of the reduced problem as prices of the whole one; ``worst`` are of all secrets."""
         used = np.flatnonzero(prices.local > 0)
         if len(self.kept) < len(self.merged):
             order = used[np.argsort(prices.observables[used], kind="stable")]

@@ -1,19 +1,7 @@
 """Bounds on any mechanism, by Lagrangian duality.
 
-Any multipliers of the right sign give a valid bound, even inexact ones, so the solver is not trusted.
-
-For general programs the loss is the largest of expected ones, max over i of sum over s, o of mass_i(s) l(s, o)
-p(o|s). With weights t of the masses (t >= 0, of sum one), prices a_j(g, o) >= 0 of the guesses of attacker j,
-mu_k >= 0 of the linear constraints and lam >= 0 of the rows of metric privacy, every mechanism that satisfies all
-of them loses at least
-
-    sum over j of minimum_j min over o of (sum over g of a_j(g, o)) - sum over k of mu_k b_k
-    + sum over s of min over o of c(s, o),
-
-    c(s, o) = sum over i of t_i mass_i(s) l(s, o) - prior(s) sum over j, g of a_j(g, o) d_j(g, s)
-              + sum over k of mu_k A_k(s, o) + (sum of lam of rows at s) - (sum of exp(e) lam of rows at s'),
-
-as in docs/proofs/duality.md, constraint by constraint.
+Any multipliers of the right sign give a valid bound, even inexact ones, so the solver is not trusted. The formulas
+are in docs/proofs/duality.md; rows of metric privacy have prices lam, guesses a_j and linear constraints mu.
 """
 
 from __future__ import annotations

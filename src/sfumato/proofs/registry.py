@@ -1,8 +1,4 @@
-"""Proofs of guarantees that mechanisms state, one for each kind, and their results.
-
-Recipes have too many reports to list: noise on whole numbers, bits and subsets. Their bounds are exact: a
-fraction, or the logarithm of one, rounded up. docs/proofs/recipes.md.
-"""
+"""Proofs of guarantees that mechanisms state, one for each kind, and their results: docs/proofs/recipes.md."""
 
 from __future__ import annotations
 

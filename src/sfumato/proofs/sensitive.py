@@ -1,14 +1,7 @@
 """Leakage about a sensitive X behind a secret W reported as Z: upper bounds of a mechanism, lower bounds of any.
 
-The lower bounds take an adversary's strategy q(x|z) and a price of the loss, of any origin. An adversary who plays
-q against any mechanism p does no better than the best one, so for every p whose expected loss is at most L
-
-    leak >= sum over w of min over z of ( sum over x of P(x, w) g(x, z) + price P(w) l(w, z) ) - price L
-
-with g = q for the Bayes vulnerability and g = ln(q(x|z) / P(x)) for the mutual information. Where p also satisfies
-rows p(z|w) <= exp(e) p(z|w'), their prices lam are added to the costs of (w, z), and exp(e) lam is subtracted from
-those of (w', z), as in `loss_bound`.
-A joint distribution of floats sums to one only nearly; its information is taken as that of
+The lower bounds take an adversary's strategy and a price of the loss, of any origin: docs/proofs/sensitive.md. A
+joint distribution of floats sums to one only nearly; its information is taken as that of
 sum over x, z of P(x, z) ln(T P(x, z) / (P(x) P(z))) with T its sum, which is never negative.
 """
 

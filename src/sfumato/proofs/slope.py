@@ -1,10 +1,7 @@
 """Change of reports with the true point: the steepest slope on a lattice, and the worst border between cells.
 
-On a square lattice a place x is rounded to one of the nine vertices around it, with quadratic tensor B-spline
-weights, and reported as that vertex is. The likelihood of a report is then a smooth function f of x. If the
-vertices satisfy f(v) <= exp(L d(v, w)) f(w) for the octile distance d (1 to the four neighbours, sqrt(2) to the
-diagonal ones), the slope of log f is at most S(L) per step of the lattice. `octile_exponent` finds L for a wanted
-slope and proves it. The theorem is in docs/proofs/coordinates.md.
+If vertices satisfy f(v) <= exp(L d(v, w)) f(w) for the octile distance d (1 to the four neighbours, sqrt(2) to the
+diagonal ones), the slope of log f is at most S(L) per step of the lattice: docs/proofs/coordinates.md.
 """
 
 from __future__ import annotations
@@ -187,12 +184,7 @@ def octile_slope(exponent: float) -> float:
 
 
 def slope_holds(exponent: float, slope: float) -> bool:
-    """Prove that S(exponent) <= slope, or return False where that is wrong or not proved.
-
-    On a square, (slope f)**2 - |grad f|**2 is a polynomial for each extreme column f of the cone of columns that
-    satisfy the rows; it is at least 0 where all its Bernstein coefficients are. Then |grad f| <= slope f for every
-    column of the cone, since |grad f| - slope f is convex in f.
-    """
+    """Prove that S(exponent) <= slope, or return False where that is wrong or not proved."""
     from flint import arb, ctx
 
     with ctx.workprec(_BITS):

@@ -51,16 +51,9 @@ class LocalRandomizer(_Randomizer):
     depends on them. Fit on public or older rows, not on those to be protected.
 
     Draws use the operating system's cryptographic randomness, so there is no ``random_state`` for them, and
-    `transform` gives other reports each time.
-
-    Args:
-        epsilon: The guarantee, positive.
-        n_values: Largest number of values; more are finer, and take longer.
-
-    Attributes:
-        values_: The values, array (k, columns).
-        mechanism_: The mechanism that replaces one value by another.
-        design_: Its design, with the certificate; None for a single value.
+    `transform` gives other reports each time. ``epsilon`` is positive, and ``n_values`` the largest number of
+    values; more are finer, and take longer. `fit` sets ``values_``, array (k, columns), ``mechanism_``, which
+    replaces one value by another, and ``design_``, its design with the certificate (None for a single value).
 
     Source:
         Kairouz, Oh & Viswanath, "Extremal mechanisms for local differential privacy" (2016).
@@ -162,7 +155,8 @@ class PlaceRandomizer(_Randomizer):
     Fit on public or older rows, not on those to be protected.
 
     Columns of a data frame are recognised by name, such as ``lat`` and ``lon``, in either order; in an array the
-    latitude comes first.
+    latitude comes first. `fit` sets ``mechanism_``, ``design_`` with its loss (None where the mechanism was
+    given), and ``promises_``, sentences on the guarantee of one report.
 
     Args:
         epsilon: The guarantee per distance, as text: ``"1/km"``.
@@ -173,11 +167,6 @@ class PlaceRandomizer(_Randomizer):
         within: Largest distance by which a row is moved.
         allow: The share of rows that may be moved.
         time_limit: Seconds for the design; then the best proved answer is taken.
-
-    Attributes:
-        mechanism_: The mechanism.
-        design_: Its design, with its loss; None where the mechanism was given.
-        promises_: Sentences on the guarantee of one report.
     """
 
     def __init__(

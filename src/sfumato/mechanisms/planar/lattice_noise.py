@@ -1,13 +1,8 @@
 """Planar geometric noise on a fine square lattice: exact draws, nearest points, and sums of exp(-rate |z|).
 
-Draws need coins of probability exp(-x) for x = (sqrt(N) - A) / D with integers: exact though x is irrational. A
-coin of probability x / k, for k = 1, 2, ..., compares a uniform number with x / k. Floats decide where their error
+Draws need coins of probability exp(-x) for x = (sqrt(N) - A) / D with integers. Floats decide where their error
 cannot matter: they use +, *, / and square roots only, which IEEE 754 rounds correctly. Otherwise
-`RootExponent.digits` gives as many binary digits of x / k as the comparison needs, in integers.
-
-By Poisson's formula the sum of exp(-rate |z|) is the sum over whole vectors k of 2 pi rate / (rate**2 + w**2)**1.5
-with w = 2 pi |k|. The term k = 0 is the planar Laplace's, and all others together are below E (rate / 2 pi)**3 of
-it, E being the sum of |k|**-3 over k other than 0. docs/proofs/planar-noise.md.
+`RootExponent.digits` gives as many binary digits of x / k as needed, in integers: docs/proofs/planar-noise.md.
 """
 
 from __future__ import annotations

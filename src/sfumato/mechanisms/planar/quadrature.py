@@ -1,9 +1,6 @@
 """Expected loss of the true point and the attacker's error under lattice noise and its remap, between bounds.
 
-The probability of a cell of the table is a sum over its lattice points, computed from the middle's exponential
-with a second-order correction and a bound of the rest; the noise's tail bounds what lies beyond the table. An
-attacker who corrects each cell's place by the report's position within the cell bounds the best one; that gain is
-of second order. docs/proofs/planar-noise.md has the inequalities.
+The inequalities are in docs/proofs/planar-noise.md.
 """
 
 from __future__ import annotations
@@ -186,11 +183,7 @@ def distances(x: Floats, y: Floats) -> Floats:
 
 
 def gains(block: Block) -> Floats:
-    """Return bounds of the mean gain of a cell's reports, array (m,), for weights times exp(-epsilon length).
-
-    For a report of the cell the mean distance to a guess y + h is at least F(y) - (pull - held) |h| + curvature
-    |h|**2 for |h| up to a reach, so no guess gains more than (pull - held)**2 / (4 curvature).
-    """
+    """Return bounds of the mean gain of a cell's reports, array (m,), for weights times exp(-epsilon length)."""
     w, v = block.kernel * block.weights, block.misses
     mass = w.sum(axis=1)
     elsewhere = np.where(v == 0, 0.0, w)
@@ -207,11 +200,7 @@ def gains(block: Block) -> Floats:
 
 
 def _pulls(block: Block, w: Floats, held: Floats) -> tuple[Floats, Floats]:
-    """Return the excess pull of the places elsewhere over the cell's own place: root mean square and maximum.
-
-    For an offset d the pull is g + A d up to second order, with g = sum of w u and A = -epsilon sum of w u n', u
-    and n being the directions from the place, of weight ``held`` (m,), and to the cell's middle.
-    """
+    """Return the excess pull of the places elsewhere over the cell's own place: root mean square and maximum."""
     cell, epsilon, x, y, r = block.cell, block.cell.epsilon, block.points, block.targets, block.lengths
     along = np.divide(w, block.misses, out=np.zeros_like(w), where=block.misses > 0)
     g = along @ x - along.sum(axis=1, keepdims=True) * y

@@ -154,11 +154,7 @@ def _searched(family: FamilyAccountant, epsilon: float, floor: float) -> Prior:
 def delta_and_gradient(
     first: Floats, second: Floats, nu: Floats, dummies: int, epsilon: float
 ) -> tuple[float, Floats]:
-    """Return delta(epsilon) and its derivatives by the entries of nu, array (m,), for the search alone.
-
-    With S = sum of g over k draws and X one of its terms, d delta / d nu(y) = k E[X; g(y) + S > 0], because the
-    best test may be held fixed (docs/proofs/tupling.md).
-    """
+    """Return delta(epsilon) and its derivatives by the entries of nu, array (m,), for the search alone."""
     values = (first - math.exp(epsilon) * second) / nu
     terms = atoms(values, nu, dummies + 1)
     if terms is None:

@@ -1,9 +1,4 @@
-"""The law of one report's term in a tuple's sum, tilted and split onto a lattice; rare reports are separate.
-
-Reports that dummies rarely imitate have values g = (p - e**epsilon q) / nu so large that a lattice wide enough for
-them would be too coarse for all others. The positive parts of sums of such laws come from the fast Fourier
-transform, with bounds of all errors: docs/proofs/tupling.md.
-"""
+"""The law of one report's term in a tuple's sum, tilted and split onto a lattice: docs/proofs/tupling.md."""
 
 from __future__ import annotations
 

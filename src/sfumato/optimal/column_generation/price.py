@@ -1,14 +1,8 @@
 """Pricing: a small program that shows how an absent observable lowers the loss, or proves that it cannot.
 
-With prices mu of the secrets, the reduced costs of an observable o are w = c_o - mu. It lowers the loss if a
-column x in the cone of the rows has <w, x> < 0. So <w, x> is minimised with <q, x> = 1, q = exp(-E) of the
-exponents E from the anchor, by Mehrotra's method with banded factors. The dual program is
-
-    maximise t    such that    w - G' lam = t q,    lam >= 0.
-
-For any lam >= 0, lowering mu by the negative part of w - G' lam makes the observable harmless: that is the proof
-(docs/proofs/column-generation.md). The program is solved for secrets near the anchor first, where its minimum can
-only be lower, and for more where that decides nothing.
+With prices mu of the secrets, the reduced costs of an observable o are w = c_o - mu. Over columns x in the cone of
+the rows, <w, x> is minimised with <q, x> = 1, q = exp(-E) of the exponents E from the anchor. For any lam >= 0,
+lowering mu by the negative part of w - G' lam makes it harmless: docs/proofs/column-generation.md.
 """
 
 from __future__ import annotations

@@ -203,11 +203,7 @@ def staying_mask(before: Floats, after: Floats, gap: float, care: float = 1.0) -
 
 
 def merge_vanished(master: Program, now: Present, stay: Bools) -> Present:
-    """Return the point with observables that do not stay merged into the nearest ones that do.
-
-    Columns are added, and multipliers averaged by the sizes of the columns. So all rows hold, reduced costs are
-    those of a mean of the merged observables, and products of slacks and multipliers grow by about their number.
-    """
+    """Return the point with observables that do not stay merged into the nearest ones that do; all rows hold."""
     some, x = np.flatnonzero(stay), now.point.u
     if len(some) == 0 or len(some) > _WORTHWHILE * len(x):
         return now

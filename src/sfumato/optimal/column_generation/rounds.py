@@ -1,8 +1,6 @@
 """Rounds: solve with a few observables, price all others, add those that would help.
 
-Every restricted program holds all secrets, so its mechanism is one of the whole problem. Its bound is reduced by
-what its prices mu must be lowered for every absent observable to be harmless. A coarser problem, with fewer
-secrets, gives the first observables. See docs/proofs/column-generation.md.
+A coarser problem, with fewer secrets, gives the first observables: docs/proofs/column-generation.md.
 """
 
 from __future__ import annotations

@@ -1,10 +1,4 @@
-"""Costs of reports at the corners of a mesh, for groups of near places.
-
-Corners of the mesh are exact multiples of a power of two, and so are the middles of the sides: triangles and their
-quarters cover the hull without a gap. The program asks for a mechanism at one place z of each group. A place x at
-distance r from z loses at least  m + sum over reports y of psi(loss of x at y - m) M(z, y)  for every number m,
-where psi multiplies positive values by e^(-epsilon r) and negative ones by e^(epsilon r).
-"""
+"""Costs of reports at the corners of a mesh, for groups of near places: docs/proofs/coordinate-bound.md."""
 
 from __future__ import annotations
 
@@ -184,10 +178,7 @@ class PlaceGroups(CompactRepr):
         return distances
 
     def thresholds(self, matrix: Floats, mesh: Mesh, kind: str, epsilon: float, stop: Stop) -> Floats:
-        """Return good thresholds m, array (n,), for a mechanism's rows (k, m) at the heads; zeros after a stop.
-
-        The best one has a mass of 1 / (e^(epsilon r) + 1) of the reports below it.
-        """
+        """Return good thresholds m, array (n,), for a mechanism's rows (k, m) at the heads; zeros after a stop."""
         thresholds = np.zeros(len(self.places))
         wanted = 1 / (np.exp(np.minimum(epsilon * self.away, 700)) + 1)
         for rows in self._chunks():
@@ -269,9 +260,7 @@ def _heads(places: Floats, weights: Floats, most: int) -> Indices:
 def lower_costs(places: Floats, mesh: Mesh, kind: str) -> Floats:
     """Return costs of reports at the corners that no report beats on average, array (n, m), metres or m^2.
 
-    A report y is rounded at random to the corners of its triangle, with its barycentric weights a(y). The costs
-    c(x, v) satisfy  sum over v of a_v(y) c(x, v) <= loss of x at y  for every y. Each triangle has a plane below
-    the loss, and a corner the least of its triangles' planes there.
+    For every report y, with barycentric weights a(y),  sum over v of a_v(y) c(x, v) <= loss of x at y.
     """
     t = len(mesh.triangles)
     order = np.argsort(mesh.triangles.ravel(), kind="stable")
@@ -297,11 +286,7 @@ def true_costs(places: Floats, corners: Floats, kind: str) -> Floats:
 
 
 def _planes(places: Floats, mesh: Mesh, kind: str) -> Floats:
-    """Return each triangle's plane below the loss, at its corners, array (n, t, 3).
-
-    The Euclidean distance |y - x| is at least u (y - x) for every u of length at most one. The squared one is at
-    least |q - x|^2 + 2 (q - x) (y - q) for every q, here the middle of the triangle.
-    """
+    """Return each triangle's plane below the loss, at its corners, array (n, t, 3)."""
     corners = mesh.corners[mesh.triangles]
     away = corners[None] - places[:, None, None, :]
     far = np.hypot(away[..., 0], away[..., 1])

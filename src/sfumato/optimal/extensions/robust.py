@@ -1,8 +1,7 @@
 """The mechanism whose largest expected loss over several priors is least, with the prior that proves it.
 
-The proved bound of a design for a mixture of the priors is one for the largest loss, as a mean is at most the
-largest. A tiny linear program gives the best mixture of the mechanisms so far, which has their metric privacy, and
-the prior that is worst for it; a design for that prior is the next mechanism (column generation).
+A tiny linear program gives the best mixture of the mechanisms so far, and the prior that is worst for it; a design
+for that prior is the next mechanism (column generation).
 """
 
 from __future__ import annotations

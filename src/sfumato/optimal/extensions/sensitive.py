@@ -1,9 +1,4 @@
-"""Mechanisms that reveal least about a sensitive value within a limit of the loss, with proofs.
-
-Under metric privacy it is a game about distortion: an adversary who guesses the class x is wrong for the secret w
-with the probability 1 - P(x|w), so the error of the best attack is one less the Bayes vulnerability. The bound is
-proved again from the strategy and the prices of that game and P(x, w) itself.
-"""
+"""Mechanisms that reveal least about a sensitive value within a limit of the loss, with proofs."""
 
 from __future__ import annotations
 

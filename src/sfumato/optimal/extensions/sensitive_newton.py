@@ -1,13 +1,11 @@
-"""Newton systems for both leaks: reports meet only in the rows' sums and the loss.
+"""Newton systems for both leaks: reports meet only in the rows' sums and the loss (docs/proofs/sensitive.md).
 
 Per report z the matrix is H = diag(d) + A' M A, where M is diag(theta) less its part along one vector v: M v = 0.
 With D = diag(1 / d) and Q = diag(1 / theta) + A D A',
 
     inverse of H = D - D A' X A D,   X = Q^-1 - Q^-1 v v' Q^-1 / (v' Q^-1 v),
 
-which is diagonal plus a matrix of rank classes - 1. Where each secret has one class, Q is diagonal. Optima are
-degenerate, so each step adds a little of the squared distance from the iterate to the mechanism and to the prices
-of rows and guesses (the proximal method of multipliers). This changes the path, not the optimum.
+which is diagonal plus a matrix of rank classes - 1. Where each secret has one class, Q is diagonal.
 """
 
 from __future__ import annotations
@@ -281,9 +279,7 @@ class LeakSteps(ABC):
 class InformationSteps(LeakSteps):
     """The iterate of: minimise sum over x, z of a ln(a / (P(x) P(z))), a = A y.
 
-    The second derivative, A' (diag(1 / a) - 1 1' / sum of a) A per report, has the shape that `Newton` solves. The
-    adversary's beliefs q(x|z) are variables too: where masses vanish, the logarithm of a posterior moves too fast
-    for Newton's steps.
+    The adversary's beliefs q(x|z) are variables too: where masses vanish, a posterior moves too fast.
     """
 
     def _begin(self, reached: Floats) -> int:

@@ -85,11 +85,7 @@ def seconds_for_points(places: int) -> float:
 
 
 def design_for_points(target: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
-    """Return a design with at least the error ``target`` from the true point for guesses anywhere on the plane.
-
-    A program with finitely many guesses asks for less, so its optimum is a bound. The best guesses on the plane
-    are added until the gap is ``enough``. A share of the best constant report makes up for what is missing.
-    """
+    """Return a design with at least the error ``target`` from the true point for guesses anywhere on the plane."""
     started = time.monotonic()
     best: Mechanism | None = None
     value, share, tightest = np.inf, 0.0, -np.inf
@@ -118,10 +114,7 @@ def design_for_points(target: PlaceDistortion, solve: Solve, enough: float, time
 
 
 def maximise_point_error(target: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
-    """Return a design of the largest error from the true point for guesses anywhere on the plane.
-
-    With finitely many guesses the error is larger, so the program's optimum is an upper bound.
-    """
+    """Return a design of the largest error from the true point for guesses anywhere on the plane."""
     started = time.monotonic()
     value, tightest = -np.inf, np.inf
     best: Mechanism | None = None

@@ -7,14 +7,7 @@
 
 u_o holds p(o|s) for every secret and, with distortion rows, y_o at the end; k_o is the number of observables that
 block o stands for; w are the slacks of the loss rows; v is the worst-case loss or the total distortion of the
-game. Distortion rows lie within a block, for every observable o and guess g:
-
-    sum_s prior[s] d(g,s) x_o[s] - y_o >= 0
-
-Loss rows couple the blocks: one per secret for the worst-case loss, or one in all for the expected loss.
-
-Source:
-    Shokri, "Privacy Games", programs 21 and 24.
+game (docs/proofs/interior-point.md).
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
-"""Factors of the blocks H_o, dense or near the diagonal, and their Schur complement.
+"""Factors of the blocks H_o, dense or banded, and their Schur complement: docs/proofs/interior-point.md.
 
-Each block is written in the basis where its largest coordinate k, the anchor, is replaced by u_o, along which it
-is nearly singular (docs/proofs/interior-point.md). With B the block without k, v the rest of H_o u_o, B = L L', w
-= L^{-1} v and p = lam_o' z_o - w' w,
+With B the block without its anchor k, v the rest of H_o u_o, B = L L', w = L^{-1} v and p = lam_o' z_o - w' w,
 
     H_o^{-1} = B^{-1} + q q' / p,    q = u_o - L^{-T} w        (the latter zero at k)
 
-Only B is factored, near its diagonal where its rows allow it: in panels of columns L = [D; E], each touching only
-the rows it reaches. With F = E D^{-1} the inverse Z follows from the last panel to the first:
+In panels of columns L = [D; E], with F = E D^{-1}, the inverse Z follows from the last panel to the first:
 
     Z[after, panel] = -Z[after, reached] F
     Z[panel, panel] = (D D')^{-1} - F' Z[reached, panel]
@@ -371,10 +368,7 @@ def invert_band(factored: Floats, order: Order, out: Floats) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The elimination order of a block's secrets, and the places of its entries.
-
-    In a reverse Cuthill-McKee order the entries of a block lie near the diagonal, and column j of its factor ends
-    at the last row that a column i <= j touches. The anchor, which meets most others, is eliminated by itself.
+    """The elimination order of a block's secrets, and the places of its entries; the anchor is left out.
 
     Source:
         George and Liu, "Computer Solution of Large Sparse Positive Definite Systems" (1981).

@@ -1,9 +1,4 @@
-"""States of the loop on disk, so that a stopped program resumes.
-
-Each program has a file, named by a hash of all its input. A state that was read is checked, so that no line of
-progress shows a wrong value or bound: the iterate must be strictly inside all rows, and its multipliers must prove
-the bound again.
-"""
+"""States of the loop on disk, checked when they are read, so that a stopped program resumes."""
 
 from __future__ import annotations
 

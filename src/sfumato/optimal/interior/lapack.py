@@ -1,8 +1,7 @@
 """LAPACK's Cholesky routines without the interpreter lock, and a pool of threads for them.
 
-SciPy's wrappers hold the lock, so threads gain nothing. `scipy.linalg.cython_lapack` publishes the same routines
-as function pointers, and `ctypes` releases the lock around a call. Matrices are n x n, C-ordered, with the
-triangle on or above the diagonal, which is LAPACK's "L": it sees the transpose.
+SciPy's wrappers hold the lock, so threads gain nothing. Matrices are n x n, C-ordered, with the triangle on or
+above the diagonal, which is LAPACK's "L": it sees the transpose.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Interior-point loop, with rows that grow while it runs (a build-up interior-point method).
-
-Every iterate is strictly inside *all* pair rows, present or not. A trial step is checked against all pairs and
-observables: rows that it breaks or nearly breaks join the system, and the step ends short of the first absent row
-that it would break. So stopping at any time gives a private mechanism, and no second round is needed.
-"""
+"""Interior-point loop, with rows that grow while it runs: iterates are strictly inside absent rows as well."""
 
 from __future__ import annotations
 

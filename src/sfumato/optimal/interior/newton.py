@@ -3,15 +3,9 @@
     block o     H_o du_o = C_o' dmu + r_o,    H_o = G_o' diag(lam / z) G_o
     coupling    (sum_o k_o C_o H_o^{-1} C_o' + w / omega) dmu = rhs
 
-bordered by the column of the free variable.
-
-An iteration computes a predictor, its second-order term and centrality correctors, which move the products of
-slack and multiplier, half a step beyond the present one, into a band around their target. Each enters with the
-shares that give the longest primal and dual steps (docs/proofs/interior-point.md).
-
 Source:
     Mehrotra, SIAM J. Optim. 2 (1992); Gondzio, Comput. Optim. Appl. 6 (1996); Colombo and Gondzio, Comput. Optim.
-    Appl. 41 (2008).
+    Appl. 41 (2008); docs/proofs/interior-point.md.
 """
 
 from __future__ import annotations

@@ -242,11 +242,7 @@ def columns(reduced: Reduced) -> Columns:
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """A group of permutations that leave prior, loss and log ratios unchanged, and the orbits of observables.
-
-    Averaging a feasible mechanism over it preserves feasibility and loss, so an invariant optimum exists. Its
-    columns in one orbit are permuted copies of each other: one block per orbit is enough.
-    """
+    """A group of permutations that leave prior, loss and log ratios unchanged, and the orbits of observables."""
 
     secrets: Ints  # array (k, n), permutations g of the secrets, the identity first
     representatives: Ints  # array (blocks,), one observable per orbit

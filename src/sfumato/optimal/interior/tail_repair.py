@@ -1,8 +1,6 @@
 """Repairs far from an observable's own place, where a few rows would stop a step or ruin a bound.
 
-Costs travel inward (`Flow`): a negative reduced cost is compensated by carrying less inward. Probabilities travel
-outward: an entry below a lower bound is raised to it, and the excess of a secret is taken from its entries with
-room. See docs/proofs/interior-point.md.
+Costs travel inward (`Flow`), and probabilities outward: docs/proofs/interior-point.md.
 """
 
 from __future__ import annotations
