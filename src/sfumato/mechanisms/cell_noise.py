@@ -46,14 +46,10 @@ def planar_geometric(
     every z outside the region moves to its nearest cell. No row is normalised by itself, so no epsilon is lost at
     the borders: it holds exactly, for a region of any shape, and every cell inside attains it. Raises `InputError`
     if the cells are not on a lattice or too small for the noise, or epsilon is not positive. Raises `UnitError` if
-    the unit of epsilon does not fit.
-
-    Args:
-        space: The n cells, which are also the observables: a `Grid`, or places of any shape on a lattice (a masked
-            grid, regular hexagons).
-        epsilon: Per unit of the space's coordinates, metres for a grid; a number or text such as ``"0.6/km"``.
-        norm: ``euclidean``, ``manhattan`` or ``maximum``.
-        basis: The basis of their lattice; by default the one that the cells show.
+    the unit of epsilon does not fit. The n cells are also the observables: a `Grid`, or places of any shape on a
+    lattice (a masked grid, regular hexagons), with its ``basis`` by default the one that they show. Epsilon is per
+    unit of the coordinates, metres for a grid; a number or text such as ``"0.6/km"``. The norm is ``euclidean``,
+    ``manhattan`` or ``maximum``.
 
     Source:
         Andrés, Bordenabe, Chatzikokolakis and Palamidessi, "Geo-indistinguishability", CCS 2013, sections 4.1 and
