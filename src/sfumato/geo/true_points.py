@@ -52,10 +52,9 @@ _FAR_STEP: Final = 50.0  # Newton's step is not trusted where it is so many time
 class Guesses(CompactRepr):
     """The best guess of the true point for each report, anywhere on the plane; distances are metres.
 
-    Attributes:
-        points: Metres east and north, array (reports, 2); for an impossible report the best guess without one.
-        value: The expected distance from the true point to its guess.
-        lower: A proved lower bound on the mean error of any guesses.
+    ``points`` are metres east and north, array (reports, 2), for an impossible report the best guess without one;
+    ``value`` is the expected distance from the true point to its guess, and ``lower`` a proved bound for any
+    guesses.
     """
 
     points: Floats

@@ -133,10 +133,7 @@ def restored_limits(text: str) -> tuple[Limit, ...]:
 class BudgetError(InfeasibleError):
     """A report that would exceed a user's budget; nothing was charged.
 
-    Attributes:
-        user: The user.
-        asked: The amount that the report needs.
-        left: The amount that may be spent now, the least over all limits.
+    ``asked`` is the amount that the report needs, and ``left`` what may be spent now, the least over all limits.
     """
 
     def __init__(self, problem: str, *hints: str, user: str, asked: Fraction, left: Fraction) -> None:
@@ -159,11 +156,8 @@ class WindowBalance:
 class Balance(CompactRepr):
     """One user's balance, in exact amounts.
 
-    Attributes:
-        spent: The sum of all charges.
-        left: The amount that may be spent now, the least over all limits.
-        reports: The number of reports charged.
-        windows: The balance of each limit.
+    ``spent`` is the sum of all charges, ``left`` the amount that may be spent now, the least over all limits,
+    ``reports`` the number charged, and ``windows`` the balance of each limit.
     """
 
     spent: Fraction
@@ -426,11 +420,8 @@ class Head(NamedTuple):
 class LedgerCheck(CompactRepr):
     """The result of a check.
 
-    Attributes:
-        places: The number of reports of places.
-        head: The end of the record, to be stored elsewhere for the next check.
-        problems: The first twenty problems, in sentences.
-        notes: Remarks that are no problems.
+    ``places`` is the number of reports of places, ``head`` the end of the record, to be stored elsewhere for the
+    next check; ``problems`` are the first twenty, in sentences, and ``notes`` remarks that are no problems.
     """
 
     charges: int

@@ -253,13 +253,9 @@ class Scheme:
 class ErrorCurve:
     """The expected error of an attacker who saw all of t reports, for several t.
 
-    Attributes:
-        attack: ``"optimal"`` or ``"averaging"``.
-        error: Array (len(reports),), in ``unit``.
-        lower: The lower end of the interval of a simulated error; else the error.
-        exact: For each t, whether the error is a sum over all reports (up to the rounding of
-            doubles) or a mean over simulated ones.
-        failure: The probability that a simulated interval misses.
+    ``attack`` is ``"optimal"`` or ``"averaging"``; errors are arrays (len(reports),) in ``unit``, between both
+    ends of the interval of a simulated one, which misses with probability ``failure``. ``exact`` is, for each t,
+    whether the error is a sum over all reports (up to the rounding of doubles) or a mean over simulated ones.
     """
 
     scheme: Scheme

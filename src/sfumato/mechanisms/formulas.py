@@ -117,15 +117,10 @@ def restricted_laplace(
     distinguished with certainty: there is no metric privacy. Tupling over it restores (epsilon, delta) for
     distributions. Between secrets with the same reports the likelihood ratio stays below exp(2 epsilon d). Raises
     `InputError` if sizes differ, or a number is negative. Raises `InfeasibleError` if a secret has no observable
-    within the radius. Raises `UnitError` if a unit does not fit.
-
-    Args:
-        space: The n secrets.
-        distance: d(s, o), array (n, m), at least 0.
-        epsilon: Per unit of the distance, at least 0; a number or text such as ``"2/km"``.
-        radius: In the unit of the distance; a number or text such as ``"800 m"``. Distances above it by a part in
-            1e12 count as equal.
-        observables: The m observables; by default the secrets.
+    within the radius. Raises `UnitError` if a unit does not fit. ``distance`` is d(s, o), array (n, m), at least
+    0, and the m observables are by default the secrets. Epsilon is per unit of the distance, at least 0, a number
+    or text such as ``"2/km"``; so is the radius, such as ``"800 m"``. Distances above it by a part in 1e12 count
+    as equal.
 
     Source:
         Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probability distributions", ESORICS 2019,

@@ -94,14 +94,10 @@ def rate_distortion(
     another is below 2**-80: then each gets a very small one. Raises `InputError` if sizes differ, or a number is
     not positive. Raises `InfeasibleError` if a secret has no observable within the largest loss. Raises
     `SolverError` if the tolerance is below the precision of floats. Raises `UnitError` if a unit does not fit.
-
-    Args:
-        prior: The prior on the n secrets. The mechanism also has rows for secrets of prior zero.
-        loss: The loss l(s, o), array (n, m).
-        slope: b, per unit of the loss; a number or text such as ``"1/km"``.
-        observables: The m observables; by default the secrets.
-        largest_loss: The largest loss of any report; with it there is no metric privacy.
-        tolerance_bits: The most by which the information may exceed the least for the loss reached.
+    ``loss`` is l(s, o), array (n, m), and the m observables are by default the secrets. The slope is b, per unit
+    of the loss; a number or text such as ``"1/km"``. With ``largest_loss``, the largest loss of any report, there
+    is no metric privacy. ``tolerance_bits`` is the most by which the information may exceed the least for the loss
+    reached. The mechanism also has rows for secrets of prior zero.
 
     Source:
         Blahut, "Computation of channel capacity and rate-distortion functions", 1972; Oya, Troncoso and

@@ -104,17 +104,11 @@ def repair_to_private(
 ) -> tuple[Floats, float]:
     """Return a row-stochastic matrix that satisfies the guarantees, and the constant's share.
 
-    Raises `InputError` if a row has no positive entry, or an array does not fit.
-
-    Args:
-        matrix: Array (n, m), nearly row-stochastic.
-        exponents: Array (n, n) of e with p(o|s) <= exp(e[s, s']) p(o|s') and the triangle inequality, ``inf`` for
-            pairs without a limit; None without metric privacy.
-        prior: Array (n,), for the distortion.
-        distance: Array (guesses, n), for the distortion.
-        minimum: The least distortion.
-        margin: The relative part of every exponent, and of the distortion, left for rounding; of exponents at
-            least the most by which rounding the matrix to integers can move them.
+    Raises `InputError` if a row has no positive entry, or an array does not fit. ``exponents`` e, array (n, n),
+    satisfy the triangle inequality, ``inf`` for pairs without a limit; None without metric privacy. The prior (n,)
+    and the distance (guesses, n) are those of the distortion, of which ``minimum`` is the least. ``margin`` is the
+    relative part of every exponent, and of the distortion, left for rounding; of exponents at least the most by
+    which rounding the matrix to integers can move them.
     """
     columns = np.maximum(floats(matrix, "the matrix", shape=(None, None)), 0.0)
     columns[:, columns.max(axis=0) < _NEVER] = 0.0

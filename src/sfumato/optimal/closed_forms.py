@@ -27,14 +27,9 @@ _Prices = tuple[NDArray[np.intp], NDArray[np.intp], Floats]  # secrets, others, 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClosedForm(CompactRepr):
-    """A mechanism in closed form, proved optimal to within the wanted gap.
+    """A mechanism in closed form, proved optimal to within the wanted gap; its integers satisfy every guarantee.
 
-    Attributes:
-        mechanism: The mechanism; its integers satisfy every guarantee of the problem.
-        certificate: What is proved of it.
-        prices: The multipliers that prove the bound.
-        name: The mechanism's name.
-        reason: Why it is optimal, in one sentence.
+    ``prices`` are the multipliers that prove the bound, and ``reason`` says in one sentence why it is optimal.
     """
 
     mechanism: Mechanism

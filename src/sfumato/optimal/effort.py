@@ -181,12 +181,8 @@ def gigabytes(size: float) -> str:
 class Forecast(CompactRepr):
     """Expected time and memory of a design on an idle machine, from measurements; not guaranteed.
 
-    Attributes:
-        method: The method that `Auto` begins with.
-        reason: Why, in words; empty where there is no other.
-        least_seconds: About the shortest time.
-        most_seconds: About the longest time.
-        memory_bytes: About the peak memory, in addition to the process itself.
+    ``method`` is the one that `Auto` begins with, and ``reason`` says why, empty where there is no other. The
+    memory is about the peak, in addition to the process itself.
     """
 
     method: str

@@ -116,14 +116,9 @@ def _both_ways(pairs: NDArray[np.intp]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LinearProgram(CompactRepr):
-    """Minimise cost @ x subject to lower <= rows @ x <= upper and floor <= x.
+    """Minimise cost @ x subject to lower <= rows @ x <= upper and floor <= x; free ends are infinite.
 
-    Attributes:
-        cost: Array (k,).
-        rows: Sparse matrix (r, k) in compressed rows.
-        lower: Array (r,), ``-inf`` where free.
-        upper: Array (r,), ``inf`` where free.
-        floor: Array (k,), ``-inf`` where free.
+    The rows are a sparse matrix (r, k) in compressed rows; cost and floor are arrays (k,), lower and upper (r,).
     """
 
     cost: Floats
@@ -135,13 +130,9 @@ class LinearProgram(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Solution(CompactRepr):
-    """The answer of a back-end.
+    """The answer of a back-end: x, array (k,), or None, after so many iterations of the method.
 
-    Attributes:
-        status: How the solve ended.
-        x: Array (k,), or None where there is no answer.
-        duals: Array (r,): the change of the optimum per unit of each row's bound.
-        iterations: Iterations of the method.
+    ``duals``, array (r,), are the change of the optimum per unit of each row's bound.
     """
 
     status: Status

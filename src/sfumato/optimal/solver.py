@@ -40,17 +40,11 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One line of a running design.
+    """One line of a running design, at a round of row generation or an iteration of the interior point.
 
-    Attributes:
-        step: The round of row generation, or the iteration of the interior-point method.
-        rows: Rows of metric privacy in the program.
-        value: The objective of the best mechanism so far; infinite where there is none.
-        bound: The best bound so far; infinite where there is none.
-        gap: Their relative distance.
-        seconds: Seconds since the start.
-        coarse: The number of secrets of a coarser problem that is solved first; 0 for the problem itself. A
-            coarser problem has no value and no bound that hold for the whole.
+    ``rows`` are those of metric privacy in the program; value and bound are the best so far, infinite where there
+    is none, and the gap is their relative distance. ``coarse`` is the number of secrets of a coarser problem that
+    is solved first, whose value and bound do not hold for the whole; 0 for the problem itself.
     """
 
     step: int
@@ -67,15 +61,10 @@ OnProgress = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Limits of a solve.
+    """Limits of a solve: the relative gap to reach, and a deadline on the clock of `time.monotonic`.
 
-    Attributes:
-        gap: The relative gap to reach.
-        deadline: On the clock of `time.monotonic`; ``inf`` for none.
-        stop: Called from time to time; True stops the solve.
-        progress: Called with each line of progress, or None.
-        pairs: ``generated``, ``all`` or ``spanner``; see `design`.
-        dilation: The largest dilation of a spanner.
+    The deadline is ``inf`` for none. ``stop`` is called from time to time, and True stops the solve; for pairs and
+    dilation see `design`.
     """
 
     gap: float

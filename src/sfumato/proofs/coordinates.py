@@ -206,10 +206,8 @@ class NoiseProof(CompactRepr):
 class NoiseCertificate(CompactRepr):
     """Proved facts about noise for coordinates on some weighted places; distances are metres.
 
-    Attributes:
-        loss: The expected distance from the true point to the report.
-        attacker: The expected error of the best attacker, who knows the places and their weights.
-        blind: Their expected error without a report; the upper bound is that of a guess.
+    They are the expected distance from the true point to the report, the error of the best ``attacker``, who knows
+    the places and their weights, and their error ``blind``, without a report; its upper bound is that of a guess.
     """
 
     privacy: NoiseProof

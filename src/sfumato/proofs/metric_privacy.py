@@ -24,12 +24,9 @@ _RATIO_ERROR = 2.0**-50  # two conversions, a reciprocal and a product round by 
 class EpsilonProof(CompactRepr):
     """A proof of p(o|s) <= exp(epsilon d(s, s')) p(o|s').
 
-    Attributes:
-        claimed: The claimed epsilon, per unit of the metric.
-        upper: A proved upper bound on the mechanism's true epsilon; ``inf`` if a pair at finite distance has an
-            infinite likelihood ratio. The secrets (s, s') and the observable at ``worst_...`` attain it.
-        holds: Whether the claim is proved.
-        guarantee: The guarantee in words.
+    ``upper`` is a proved upper bound on the mechanism's true epsilon, per unit of the metric as the ``claimed``
+    one; ``inf`` if a pair at finite distance has an infinite likelihood ratio. The secrets (s, s') and the
+    observable at ``worst_...`` attain it. ``holds`` is whether the claim is proved.
     """
 
     claimed: float

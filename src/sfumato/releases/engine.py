@@ -38,13 +38,9 @@ _WHOLE: Final = 1 << 62
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RowsDone(CompactRepr):
-    """Progress of a release.
+    """Progress of a release: rows of the source that are done, in all (None if unknown), and seconds of this run.
 
-    Attributes:
-        rows: Rows of the source that are done.
-        total: Rows of the source, None if unknown.
-        seconds: Seconds since this run began.
-        drawn: Rows drawn by this run; the others were drawn before an interruption.
+    ``drawn`` are the rows drawn by this run; the others were drawn before an interruption.
     """
 
     rows: int

@@ -56,11 +56,8 @@ class Located(CompactRepr):
 class PrivateBatch(CompactRepr):
     """A batch of private rows, and counts of the true rows.
 
-    Attributes:
-        batch: The private rows, an Arrow record batch of the kernel's schema.
-        farthest_m: Largest distance by which a row was moved, metres.
-        rows: Positions of the true rows that have a report, array (k,), rising; None if unknown.
-        without_position: Dropped rows that have no position.
+    ``rows`` are positions of the true rows that have a report, array (k,), rising; None if unknown. ``farthest_m``
+    is the largest distance of a move, and ``without_position`` counts dropped rows that have none.
     """
 
     batch: Any

@@ -156,17 +156,10 @@ class PlaceRandomizer(_Randomizer):
 
     Columns of a data frame are recognised by name, such as ``lat`` and ``lon``, in either order; in an array the
     latitude comes first. `fit` sets ``mechanism_``, ``design_`` with its loss (None where the mechanism was
-    given), and ``promises_``, sentences on the guarantee of one report.
-
-    Args:
-        epsilon: The guarantee per distance, as text: ``"1/km"``.
-        n_vertices: Largest number of vertices of the lattice; more are finer, and take longer.
-        mechanism: A mechanism on places, or noise for coordinates, to draw from.
-        outside: What to do with rows that are not served: refuse (``error``), or move them to the nearest point
-            (``nearest``).
-        within: Largest distance by which a row is moved.
-        allow: The share of rows that may be moved.
-        time_limit: Seconds for the design; then the best proved answer is taken.
+    given), and ``promises_``, sentences on the guarantee of one report. ``epsilon`` is per distance, as text such
+    as ``"1/km"``, and ``n_vertices`` the largest number of vertices of the lattice; more are finer, and take
+    longer. Rows that are not served are refused (``error``), or moved to the nearest point (``nearest``), at most
+    by ``within``, and at most the share ``allow``. After ``time_limit`` seconds the best proved design is taken.
     """
 
     def __init__(

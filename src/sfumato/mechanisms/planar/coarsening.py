@@ -37,12 +37,9 @@ class Coarsening(CompactRepr):
 
     A report outside all cells counts for the nearest. Without a table, reports are first moved to the middle of a
     small square of lattice points, a tenth of 1 / epsilon wide; ``table`` is from reports of the noise to places.
-
-    Attributes:
-        spread: Whether a person in a cell is equally often at each of the points halfway from its middle to its
-            corners; otherwise they are at its middle.
-        mechanism: The probabilities, from cells to cells, in integers.
-        off: A bound of the error of each probability.
+    With ``spread`` a person in a cell is equally often at each of the points halfway from its middle to its
+    corners, otherwise at its middle. ``mechanism`` has the probabilities, from cells to cells, in integers, each
+    off by at most ``off``.
     """
 
     noise: CoordinateNoise

@@ -50,15 +50,10 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     largest stretch of the plane there. `draw` moves places beyond the reach straight to it, so the guarantee holds
     for them, too; a sampler's `blur` refuses them. Without a projection it is the distance in the plane, of any
     two points. Raises `InputError` if epsilon or the step is not positive, the step longer than half around the
-    Earth, or the reach not within the limits of projections. Raises `UnitError` if a unit does not fit.
-
-    Args:
-        epsilon: A number per kilometre, or text such as ``"1/km"``.
-        step: The step, a length such as ``"2 m"`` or a fraction in metres: a small share of 1 / epsilon.
-        projection: The plane of the coordinates.
-        reach: With a projection, the largest distance from its centre, a length such as ``"30 km"``; else
-            infinite.
-        remap: The table; `for_places` makes it.
+    Earth, or the reach not within the limits of projections. Raises `UnitError` if a unit does not fit. Epsilon is
+    a number per kilometre, or text such as ``"1/km"``. The step is a length such as ``"2 m"`` or a fraction in
+    metres: a small share of 1 / epsilon. The reach, with a projection, is the largest distance from its centre,
+    such as ``"30 km"``. `for_places` makes the table, ``remap``.
 
     Source:
         Andrés, Bordenabe, Chatzikokolakis and Palamidessi, "Geo-indistinguishability", CCS 2013, with discrete

@@ -36,7 +36,7 @@ class SensitiveProblem:
     """The sensitive value, the useful value, and the limit of the loss.
 
     Raises `InputError` if sizes or guarantees do not fit, or the joint distribution is not a distribution. Raises
-    `UnitError` if the unit of the limit does not fit.
+    `UnitError` if the unit of the limit does not fit. ``classes`` are P(x), and ``weights`` P(w), array (n,).
 
     Args:
         joint: P(x, w), array (classes, secrets), non-negative, with sum one (within 1e-9).
@@ -46,11 +46,6 @@ class SensitiveProblem:
         objective: ``vulnerability`` or ``information``.
         observables: The m values of Z; by default the secrets.
         guarantees: Metric privacy of W that must hold too, for the objective ``vulnerability``: one or several.
-
-    Attributes:
-        guarantees: The guarantees as rows of the secrets.
-        classes: Array (classes,), P(x).
-        weights: Array (n,), P(w).
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section II (the chain X - W - Z).
