@@ -38,7 +38,7 @@ class RefusedError(Exception):
 def in_page(name: str, value: str) -> str | None:
     """Write an argument as the page calls it; None where the page has no such field."""
     name = name.rpartition(".")[2]
-    if name == "region":  # whatever the value: nobody types one there
+    if name == "region":  # the page has no field for its value
         return "the four edges of the region"
     field = _FIELDS.get(name)
     if field is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -93,6 +93,12 @@ def shown_at(domain: Domain, level: int, rows: Iterable[Row]) -> Row | None:
     """Return the best design of a level; None where there is none yet."""
     here = [row for row in rows if row["frontier"] and row["epsilon"] == domain.epsilons[level]]
     return min(here, key=lambda row: rank(domain, row["facts"]), default=None)
+
+
+def best_rows(domain: Domain, rows: Sequence[Row]) -> list[Row]:
+    """Return the best design of each level that has one, the least private first."""
+    best = (shown_at(domain, level, rows) for level in range(len(domain.epsilons)))
+    return [row for row in best if row is not None]
 
 
 def is_optimized(domain: Domain, level: int, rows: Iterable[Row]) -> bool:

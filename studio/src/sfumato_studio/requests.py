@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from .errors import RefusedError
 from .limits import LEAST_PLACES, LEVELS, MOST_PLACES, PATH_POINTS, PEOPLE, POLYGON_CORNERS, SHARES, USUAL_PLACES
 
 Positive = Annotated[float, Field(gt=0, le=1e9)]
@@ -24,6 +25,14 @@ class RequestBody(BaseModel):
     """The body of a request: fields that it does not have are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    def one_of(self, *names: str) -> tuple[str, Any]:
+        """Return the one of several fields that is set, with its value; `RefusedError` for none or two."""
+        fields = [(name, value) for name in names if (value := getattr(self, name)) is not None]
+        if len(fields) != 1:
+            hint = f"send {', '.join(names[:-1])} or {names[-1]}."
+            raise RefusedError(422, "One of these fields is needed, and no other.", hint, names[0])
+        return fields[0]
 
 
 class RegionBody(RequestBody):

@@ -9,7 +9,7 @@ from sfumato.reports.sentences import progress_words
 from .answers import JobAnswer, LevelAnswer, LevelsAnswer, LevelStatus, WorkspaceAnswer
 from .domains import Domain
 from .jobs import seconds_left
-from .levels import OPTIMIZED, bracket, is_optimized, measures_of, shown_at
+from .levels import OPTIMIZED, best_rows, bracket, is_optimized, measures_of
 from .limits import PEOPLE
 from .measures import headline, level_sentences, loss_answer, shares_answer, success_answers
 from .state import Studio
@@ -48,8 +48,7 @@ def levels_answer(studio: Studio, workspace: Row) -> LevelsAnswer:
     # Jobs are read first: the page stops polling when none is open, so the designs must be as recent.
     jobs = studio.jobs.of(workspace["id"], "levels")
     domain, rows = studio.domain(workspace), studio.store.designs(workspace["id"])
-    stops = [row for level in range(len(domain.epsilons)) if (row := shown_at(domain, level, rows)) is not None]
-    stops += [row for row in rows if not row["frontier"]]
+    stops = [*best_rows(domain, rows), *(row for row in rows if not row["frontier"])]
     stops.sort(key=lambda row: -row["facts"]["proved"])
     return LevelsAnswer(
         levels=[_level(domain, row, rows, jobs) for row in stops],

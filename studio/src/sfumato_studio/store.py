@@ -309,7 +309,7 @@ def _for_its_owner(folder: Path) -> Path:
     (folder / "workspaces").mkdir(mode=0o700, exist_ok=True)
     (folder / "workspaces").chmod(0o700)
     database = folder / "studio.db"
-    database.touch(mode=0o600)  # SQLite gives the files beside it the same rights
+    database.touch(mode=0o600)  # SQLite gives its other files the same rights
     for each in folder.glob(f"{database.name}*"):
         each.chmod(0o600)
     return database

@@ -17,7 +17,7 @@ from sfumato._version import __version__
 from .. import measures
 from ..answers import JobAnswer, TakeawayAnswer
 from ..errors import RefusedError
-from ..levels import FINE_GAP, OPTIMIZED, ROUGH_GAP, shown_at
+from ..levels import FINE_GAP, OPTIMIZED, ROUGH_GAP, best_rows
 from ..limits import JOBS_RUNNING, LEVELS, PEOPLE, REPORT_SECONDS
 from ..processes import run_worker
 from ..requests import DesignBody, OptimizeBody, People
@@ -65,23 +65,17 @@ def optimize(studio: AStudio, workspace: AWorkspace, body: OptimizeBody) -> JobA
 @designs.post("/designs", status_code=202)
 def start(studio: AStudio, workspace: AWorkspace, body: DesignBody) -> JobAnswer:
     """Start a design for an epsilon, or for an outcome whose epsilon is searched for."""
-    aims = [name for name in ("epsilon", "loss_at_most", "found_at_most") if getattr(body, name) is not None]
-    if len(aims) != 1:
-        raise RefusedError(
-            422, "Name what the design is for.", "send one of epsilon, loss_at_most and found_at_most.", "epsilon"
-        )
+    aim, value = body.one_of("epsilon", "loss_at_most", "found_at_most")
     domain = studio.domain(workspace)
     if workspace["data"]["source"] == "mechanism":
         raise RefusedError(409, "There is nothing to optimize here.", "open the data.")
-    if body.found_at_most is not None and not domain.places:
-        raise RefusedError(
-            422, "For values, a chance to be found cannot be searched for.", "choose a level.", "found_at_most"
-        )
-    if body.distortion is not None and body.epsilon is None:
+    if aim == "found_at_most" and not domain.places:
+        raise RefusedError(422, "For values, a chance to be found cannot be searched for.", "choose a level.", aim)
+    if body.distortion is not None and aim != "epsilon":
         raise RefusedError(
             422, "The attacker's error was requested without epsilon.", "send epsilon, too.", "epsilon"
         )
-    title = f"Design for {aims[0].replace('_', ' ')} {getattr(body, aims[0]):g}"
+    title = f"Design for {aim.replace('_', ' ')} {value:g}"
     request = {**body.model_dump(exclude_none=True), "gap": FINE_GAP if body.thorough else ROUGH_GAP}
     return job_answer(studio.jobs.start(workspace, "design", title, request, unit=domain.loss_unit))
 
@@ -222,8 +216,7 @@ def _check_exists(studio: Studio, workspace: str, design: str) -> None:
 def _orders(studio: Studio, workspace: Row, row: Row) -> Row:
     facts = row["facts"]
     domain, rows = studio.domain(workspace), studio.store.designs(workspace["id"])
-    shown_rows = (shown_at(domain, level, rows) for level in range(len(domain.epsilons)))
-    others = [each for each in shown_rows if each is not None and each["id"] != row["id"]]
+    others = [each for each in best_rows(domain, rows) if each["id"] != row["id"]]
     outline = workspace["outline"]
     shown = json.dumps([__version__, outline, [each["id"] for each in others]], sort_keys=True)
     request = {

@@ -88,21 +88,17 @@ def preview(
 @levels.post("/choose")
 def choose(studio: AStudio, workspace: AWorkspace, body: ChooseBody) -> ChoiceAnswer:
     """Find the most private level that reaches an outcome for usefulness, or the least private for protection."""
-    outcomes = (body.loss_at_most, body.found_at_most, body.half_width_at_most)
-    if sum(outcome is not None for outcome in outcomes) != 1:
-        raise RefusedError(
-            422, "Name one outcome.", "send loss_at_most, found_at_most or half_width_at_most.", "loss_at_most"
-        )
-    domain, limit = studio.domain(workspace), next(outcome for outcome in outcomes if outcome is not None)
+    outcome, limit = body.one_of("loss_at_most", "found_at_most", "half_width_at_most")
+    domain = studio.domain(workspace)
     order, best = range(len(domain.epsilons)), "none"
     unit, wanted = domain.distance_unit, f"at most {percent(limit)} found"
-    if body.loss_at_most is not None:
+    if outcome == "loss_at_most":
         wanted = f"a loss of at most {said.loss_text(limit, domain.subject)}"
-    elif body.half_width_at_most is not None:
+    elif outcome == "half_width_at_most":
         wanted = f"shares within {percent(limit)}"
-    for at in order if body.found_at_most is not None else reversed(order):
+    for at in order if outcome == "found_at_most" else reversed(order):
         row = studio.level(workspace, at)
-        reached = _outcome(domain, row, body)
+        reached = _outcome(domain, row, outcome, body.people)
         best = "none" if reached is None else reached.text
         if reached is not None and reached.upper is not None and reached.upper <= limit:
             sentence = said.level_words(row["facts"]["proved"], unit, wanted, best)
@@ -112,13 +108,13 @@ def choose(studio: AStudio, workspace: AWorkspace, body: ChooseBody) -> ChoiceAn
     )
 
 
-def _outcome(domain: Domain, row: Row, body: ChooseBody) -> MeasuredAnswer | None:
-    """Return what a design reaches of the outcome that is wanted."""
-    if body.loss_at_most is not None:
+def _outcome(domain: Domain, row: Row, name: str, people: int) -> MeasuredAnswer | None:
+    """Return what a design reaches of an outcome."""
+    if name == "loss_at_most":
         return loss_answer(domain, bracket(row["facts"]["loss"]))
-    if body.found_at_most is not None:
+    if name == "found_at_most":
         return success_answers(domain, measures_of(row["facts"]))[1]
-    shares = shares_answer(domain, row, body.people)
+    shares = shares_answer(domain, row, people)
     return None if shares is None else shares.half_width
 
 
@@ -244,19 +240,13 @@ def position_of(at: int | None, lat: float | None, lon: float | None) -> Where:
     raise RefusedError(422, "A position is either an index, or lat and lon.", "send one of the two.", "at")
 
 
-def reports_from(domain: Domain, matrix: Floats, position: Where) -> Floats:
-    """Return the probability of each report from a position that is rounded to several secrets."""
-    row: Floats = domain.spread(position) @ matrix
-    return row
-
-
 def shown(probabilities: Floats) -> list[float]:
     """Return probabilities for a picture, in six digits."""
     return [float(f"{each:.6g}") for each in probabilities.tolist()]
 
 
 def _here(domain: Domain, matrix: Floats, position: Where) -> HereAnswer:
-    row = reports_from(domain, matrix, position)
+    row = domain.spread(position) @ matrix
     mean = float(row @ domain.away(position))
     lat, lon = (None, None) if isinstance(position, int) else position
     return HereAnswer(
@@ -285,15 +275,14 @@ def _belief(domain: Domain, matrix: Floats, report: int) -> BeliefAnswer:
 
 def _draw(domain: Domain, mechanism: Mechanism, position: Where, times: int) -> list[int]:
     """Draw reports from the row of a position, rounded to integers: exactly, and with no seed."""
-    row = reports_from(domain, mechanism.matrix, position)
+    row = domain.spread(position) @ mechanism.matrix
     reports = sampler(Mechanism((row / row.sum())[None, :])).draw(np.zeros(times, dtype=np.intp))
     return [int(each) for each in reports]
 
 
 def _attacker_belief(domain: Domain, body: AttackBody) -> Prior:
     """Return what the visitor believes."""
-    if (body.belief is None) == (body.main is None):
-        raise RefusedError(422, "Say what the attacker believes.", "send belief or main.", "belief")
+    body.one_of("belief", "main")
     if body.belief is not None:
         if len(body.belief) != len(domain.prior):
             raise RefusedError(
