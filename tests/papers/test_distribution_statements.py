@@ -15,9 +15,7 @@ from sfumato_papers.distribution_privacy.counterexamples import counterexamples
 from sfumato_papers.distribution_privacy.distances import PRINTED, coupled, generators
 from sfumato_papers.distribution_privacy.groups import Groups
 from sfumato_papers.distribution_privacy.statements import (
-    ADDING,
     STATEMENTS,
-    divergences_add,
     random_instances,
     tried_at_random,
     tried_on,
@@ -26,8 +24,7 @@ from sfumato_papers.invented_city import invented_city
 from sfumato_papers.reproduction import Judgement, RunTables
 from sfumato_papers.results import columns_of
 
-FALSE = {"pdistp-back", "xdp-mean", "mean Rényi", "same-input-pairs", "sum chi-square", "sum hockey-stick"}
-FALSE |= {"post-pdistp"}
+FALSE = {"pdistp-back", "xdp-mean", "same-input-pairs", "post-pdistp"}
 
 
 def table(made: Any, name: str) -> list[dict[str, Any]]:
@@ -35,9 +32,9 @@ def table(made: Any, name: str) -> list[dict[str, Any]]:
     return [columns_of(row) for row in made[name]]
 
 
-def outcome(check, one):
-    """Return the number and the bound of a check, or of the last one of a statement."""
-    checked = (STATEMENTS[check].checks[-1] if isinstance(check, str) else check)(one)
+def outcome(key, one):
+    """Return the number and the bound of the last check of a statement."""
+    checked = STATEMENTS[key].checks[-1](one)
     assert checked is not None
     return checked
 
@@ -112,22 +109,17 @@ def test_independent_reports_are_products_of_laws(instances):
         found = outcome("independent", one)
         best = max(least_epsilon_sorted(p, q, sum(one.deltas)) for p, q in pairs)
         assert max(found.value, 0.0) == pytest.approx(best, abs=1e-6)
-        for divergence in ADDING:
-            one_way = outcome(divergences_add(divergence), one)
-            assert one_way.value == pytest.approx(max(divergence(p, q) for p, q in pairs), abs=1e-9)
 
 
 def test_what_is_proved_holds_and_what_is_false_is_seen_to_fail(tried):
     rows = table(tried, "theorems")
-    assert {row["key"] for row in rows} == {key for key, each in STATEMENTS.items() if each.checks}
+    assert {row["key"] for row in rows} == set(STATEMENTS)
     for row in rows:
         assert row["tried"] == 6 * len(STATEMENTS[row["key"]].checks)
         if row["key"] not in FALSE:
             assert row["violations"] == 0, row
             assert row["largest_ratio"] is None or row["largest_ratio"] <= 1 + 1e-9
     assert sum(row["violations"] for row in rows) > 0
-    (points,) = (row for row in rows if row["key"] == "points")
-    assert points["largest_ratio"] == pytest.approx(1, abs=1e-9)
 
 
 def test_counterexamples_have_the_values_that_they_say():
@@ -135,15 +127,8 @@ def test_counterexamples_have_the_values_that_they_say():
     assert all(row["refuted"] for row in found.values())
     assert found["xdp-mean"]["value"] == pytest.approx(2 * math.log(2))
     assert found["xdp-mean"]["bound"] == pytest.approx(math.log(3))
-    p, q = np.array([0.25 * 0.99 + 0.75 * 0.01, 0.25 * 0.01 + 0.75 * 0.99]), np.array([0.01, 0.99])
-    assert found["mean Rényi"]["value"] == pytest.approx(4 * math.log((p * p / q).sum()))
-    assert found["mean Rényi"]["bound"] == pytest.approx(math.log(0.99**2 / 0.01 + 0.01**2 / 0.99))
     assert found["pdistp-back"]["value"] == pytest.approx(math.log(0.5 / 0.4))
-    assert found["same-input-pairs"]["value"] == found["two relations"]["value"] == math.inf
-    assert "refuses" in found["two relations"]["instance"]
-    assert found["sum chi-square"]["value"] == pytest.approx(40 / 9)
-    assert found["sum chi-square"]["bound"] == pytest.approx(8 / 3)
-    assert found["sum hockey-stick"]["value"] == pytest.approx(9 / 16 - 3 * 1 / 16)
+    assert found["same-input-pairs"]["value"] == math.inf
     assert found["post-pdistp"]["value"] == pytest.approx(math.log(2))
     assert found["tupling eta"]["value"] == pytest.approx(0.9, abs=1e-6)
     assert found["domain"]["value"] == pytest.approx(0.001)

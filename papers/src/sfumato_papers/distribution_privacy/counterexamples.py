@@ -10,20 +10,15 @@ import numpy as np
 
 from sfumato.core import Metric
 from sfumato.core.immutable import CompactRepr
-from sfumato.divergences import HockeyStick, Renyi
+from sfumato.divergences import HockeyStick
 from sfumato.mechanisms import PairAccountant, PublishedBound
 from sfumato.privacy import (
-    DifferentialPrivacy,
-    DistributionPrivacy,
     Family,
     Relation,
-    lifted_differential_privacy,
-    product_channel,
-    same_input,
 )
 
 from ..reproduction import Made
-from .statements import STATEMENTS, Checked, Instance, divergence_by_mean, divergences_add
+from .statements import STATEMENTS, Checked, Instance
 
 COUNTEREXAMPLES: Final = "counterexamples"
 
@@ -44,21 +39,14 @@ class CounterexampleRow(CompactRepr):
 
 def counterexamples() -> Made:
     """Return all counterexamples, each measured again."""
-    twice = _two((0.75, 0.25), (0.25, 0.75))
     merged = _two((0.125, 0.0, 0.125, 0.75), (0.0, 0.125, 0.125, 0.75), delta=0.13)
     every = Family.lifted(_PARITY, Relation.all(4))
     bits = Instance(*_BITS, every, Metric(1.0 - np.eye(4)), (0.0, 0.0), np.eye(2), np.eye(4))
-    relations, refused = _two_relations()
     cases: dict[str, tuple[str, Checked | None]] = {
         "xdp-mean": (
             "Two secrets a unit apart, reports (3/4, 1/4) and (1/4, 3/4): epsilon is ln 3. From the first "
             "secret to an even mixture of both W_1 is 1/2, and the reports differ by ln 2. Per unit of W_1:",
             _check("xdp-mean", _two((0.75, 0.25), (0.25, 0.75), (1.0, 0.0), (0.5, 0.5))),
-        ),
-        "mean Rényi": (
-            "Order 2, two secrets a unit apart, reports (0.99, 0.01) and (0.01, 0.99); one quarter of the first "
-            "secret and three of the second, against the second alone: W_1 is 1/4. Per unit of W_1:",
-            divergence_by_mean(Renyi(2.0))(_two((0.99, 0.01), (0.01, 0.99), (0.25, 0.75), (0.0, 1.0))),
         ),
         "pdistp-back": (
             "Reports (0.6, 0.4) and (0.5, 0.5) of two secrets, delta 0.1: epsilon 0 for every event, but no set "
@@ -69,21 +57,6 @@ def counterexamples() -> Made:
             "Of the secrets 00, 01, 10, 11 the equal ones against the unequal ones; one report is the first bit, "
             "the other the second. Each hides the pair (epsilon 0); together they reveal it.",
             _check("same-input-pairs", bits),
-        ),
-        "two relations": (
-            "Secrets and reports as before. The first bit has epsilon 0 for the lifting of 'differ in the second "
-            "bit', the second bit for the lifting of 'differ in the first bit'; both hold the pair. The package "
-            f"{'refuses to add' if refused else 'adds'} such promises.",
-            relations,
-        ),
-        "sum chi-square": (
-            "Reports (3/4, 1/4) and (1/4, 3/4) of two secrets, twice: 4/3 and 4/3, together 40/9.",
-            _check("sum chi-square", twice),
-        ),
-        "sum hockey-stick": (
-            "Reports (3/4, 1/4) and (1/4, 3/4) of two secrets, twice, at epsilon ln 3: delta is 0 for each, and "
-            "not for both.",
-            divergences_add(HockeyStick(math.log(3)))(twice),
         ),
         "post-pdistp": (
             "Reports (1/8, 0, 1/8, 3/4) and (0, 1/8, 1/8, 3/4), delta 0.13: epsilon 0. With the first and third "
@@ -131,24 +104,6 @@ def _two(
     family = Family.lifted({"first": first, "second": second}, Relation.all(2))
     metric = Metric([[0.0, 1.0], [1.0, 0.0]])
     return Instance(matrix, matrix, family, metric, (delta, delta), np.eye(len(one)), np.eye(2))
-
-
-def _two_relations() -> tuple[Checked, bool]:
-    """Return the check of promises of two liftings that both hold the pair, and whether adding them is refused."""
-    numbers = np.arange(4)
-    differ = [numbers[:, None] ^ numbers == bit for bit in (1, 2)]  # in the second bit, in the first
-    parts = [Family.lifted(_PARITY, Relation(each, "one bit")) for each in differ]
-    promises = [
-        lifted_differential_privacy(DifferentialPrivacy(part.lifted_from).measure(report).upper, part)
-        for part, report in zip(parts, _BITS, strict=True)
-    ]
-    both = DistributionPrivacy(parts[0]).measure(product_channel(*_BITS))
-    try:
-        same_input(*promises)
-        refused = False
-    except ValueError:
-        refused = True
-    return Checked(both.lower, sum(promise.value for promise in promises)), refused
 
 
 def _observables() -> Checked:

@@ -26,7 +26,6 @@ from sfumato.divergences import (
     TOTAL_VARIATION,
     Divergence,
     HockeyStick,
-    Renyi,
     max_divergence,
 )
 from sfumato.geo import Grid
@@ -53,7 +52,6 @@ from sfumato.privacy import (
     lifted_metric_privacy,
     post_processed,
     pre_processed,
-    privacy_of_points,
     product_channel,
     same_input,
 )
@@ -63,7 +61,6 @@ from .groups import Groups
 
 THEOREMS: Final = "theorems"
 
-ADDING: Final = (KL, REVERSE_KL, TOTAL_VARIATION, HELLINGER, Renyi(2.0))
 _FIVE: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
 _DIGITS: Final = 1e-12
 _DISTINCT: Final = 1e-3
@@ -143,11 +140,6 @@ def _with_factor(one: Instance) -> Checked:
     return Checked(needed, min(1.0, delta * len(one.relation.pairs)))
 
 
-def _of_points(one: Instance) -> Checked:
-    whole = DistributionPrivacy(Family.of_points(one.relation), one.deltas[0]).measure(one.first)
-    return _checked(privacy_of_points(Promise.measured(whole), one.relation), one.first)
-
-
 def _distribution(one: Instance) -> Notion:
     return DistributionPrivacy(one.family, one.deltas[0])
 
@@ -171,8 +163,7 @@ _by_mean: Final = _gives(
 )
 
 
-def divergence_by_mean(divergence: Divergence) -> Check:
-    """Return the check that XDP with a divergence gives XDistP for W_1."""
+def _divergence_by_mean(divergence: Divergence) -> Check:
     return _gives(
         lambda one: DivergenceMetricPrivacy(divergence, one.metric),
         lambda one: DivergenceMetricDistributionPrivacy(one.family, divergence, _near(one)),
@@ -230,17 +221,6 @@ def _independent_by_metric(one: Instance) -> Checked | None:
     laws = zip(_both(one), lengths, strict=True)
     values = [max_divergence(p, q).value / length for (p, q), length in laws if length > 0]
     return Checked(max(values, default=0.0) - _DIGITS, promise.value)
-
-
-def divergences_add(divergence: Divergence) -> Check:
-    """Return the check that divergences of independent reports add."""
-
-    def check(one: Instance) -> Checked:
-        notion = DivergenceDistributionPrivacy(one.pairs_alone, divergence)
-        a, b = (notion.measure(each).upper for each in (one.first, one.second))
-        return Checked(max(divergence(p, q) for p, q in _both(one)) - _DIGITS, a + b)
-
-    return check
 
 
 def _both(one: Instance) -> list[tuple[Floats, Floats]]:
@@ -306,9 +286,6 @@ STATEMENTS: Final = {
         (_with_factor, lambda one: _checked(_promise(one), one.first)),
         "The factor is not needed.",
     ),
-    "points": Statement(
-        _LIFTING, "DistP for the lifting of Phi gives DP for Phi.", (_small(_of_points),), ours=True
-    ),
     "xdp": Statement(
         _LIFTING,
         "(epsilon, d)-XDP gives XDistP for W_inf.",
@@ -318,18 +295,12 @@ STATEMENTS: Final = {
     "mean": Statement(
         _LIFTING,
         "XDP for each f-divergence of Table I gives XDistP for W_1.",
-        tuple(divergence_by_mean(each) for each in _FIVE),
+        tuple(_divergence_by_mean(each) for each in _FIVE),
     ),
     "divergence": Statement(
         _LIFTING,
         "DP for each f-divergence of Table I gives DistP for the lifting.",
         tuple(_small(_lifted(each)) for each in _FIVE),
-    ),
-    "divergence Rényi": Statement(
-        _LIFTING,
-        "DP for a Rényi divergence gives DistP for the lifting.",
-        (_small(_lifted(Renyi(2.0))),),
-        ours=True,
     ),
     "pdistp": Statement(
         "Section III",
@@ -354,13 +325,6 @@ STATEMENTS: Final = {
         "Two reports about independent secrets: epsilons and deltas add for any pairs, and epsilons for W_inf.",
         (_small(_independent_by_metric), _small(_independent)),
     ),
-    "sum": Statement(
-        _COMPOSITION,
-        "Two reports about independent secrets: KL, reverse KL, total variation, Hellinger and Rényi divergences "
-        "add.",
-        tuple(_small(divergences_add(each)) for each in ADDING),
-        ours=True,
-    ),
     "post": Statement(_COMPOSITION, "Post-processing preserves DistP.", (_processed,)),
     "pre": Statement(
         _COMPOSITION,
@@ -375,34 +339,10 @@ STATEMENTS: Final = {
         (_gives(_distribution, _probabilistic),),
     ),
     "xdp-mean": Statement(_LIFTING, "(epsilon, d)-XDP does not give XDistP for W_1.", (_by_mean,), ours=True),
-    "mean Rényi": Statement(
-        _LIFTING,
-        "XDP for a Rényi divergence of order above 1 does not give XDistP for W_1.",
-        (divergence_by_mean(Renyi(8.0)),),
-        ours=True,
-    ),
     "same-input-pairs": Statement(
         _COMPOSITION,
         "Two reports about one secret, guaranteed for a pair of distributions alone: epsilons do not add.",
         (_together_for_pairs,),
-        ours=True,
-    ),
-    "two relations": Statement(
-        _COMPOSITION,
-        "Two reports about one secret, guaranteed for liftings of two relations: epsilons do not add.",
-        (),
-        ours=True,
-    ),
-    "sum chi-square": Statement(
-        _COMPOSITION,
-        "Two reports about independent secrets: chi-square divergences do not add.",
-        (_small(divergences_add(CHI_SQUARED)),),
-        ours=True,
-    ),
-    "sum hockey-stick": Statement(
-        _COMPOSITION,
-        "Two reports about independent secrets: deltas at the same epsilon do not add.",
-        (_small(divergences_add(HockeyStick(0.2))),),
         ours=True,
     ),
     "post-pdistp": Statement(
