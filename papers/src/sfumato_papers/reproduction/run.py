@@ -8,10 +8,10 @@ import os
 import platform
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -126,11 +126,13 @@ def _timed(part: StudyPart) -> tuple[Made, float]:
     begun = time.perf_counter()
     made = part.make(*part.arguments)
     seconds = time.perf_counter() - begun
-    return {name: [_columns(row) for row in rows] for name, rows in made.items()}, seconds
+    return {name: list(map(_columns, rows)) for name, rows in made.items()}, seconds
 
 
 def _columns(row: Any) -> TableRow:
-    return row if isinstance(row, Mapping) else columns_of(row)
+    as_object = is_dataclass(row)
+    columns: TableRow = columns_of(row) if as_object else row
+    return columns
 
 
 def _write_tables(folder: Path, done: Sequence[tuple[StudyPart, tuple[Made, float]]]) -> None:
