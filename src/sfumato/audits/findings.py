@@ -150,14 +150,11 @@ class Audit(NotebookRepr):
         return len(self.entries)
 
     def find(self, name: str, **given: float | str) -> Entry:
-        """Return the entry of a notion or measure.
+        """Return the entry of a notion or measure by its key, or by its parameter where only one key has it.
 
-        Raises `InputError` if there is none, or more than one.
-
-        Args:
-            name: Its key, or its parameter where only one key has it; a bare ``"epsilon"`` or ``"delta"`` means
-                differential privacy.
-            **given: The fixed options, such as ``delta=1e-6``, ``order=8`` or ``of="total-variation"``.
+        A bare ``"epsilon"`` or ``"delta"`` means differential privacy. The fixed options are such as
+        ``delta=1e-6``, ``order=8`` or ``of="total-variation"``. Raises `InputError` if there is no such entry, or
+        more than one.
         """
         named = [entry for entry in self.entries if entry.key == name]
         if not named:

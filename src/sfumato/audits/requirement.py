@@ -93,7 +93,11 @@ class Requirement(CompactRepr):
         privacy. ``stated`` distances are those of a file that nothing confirms: values that depend on them then
         decide nothing. Raises `InputError` if the audit has no such entry, or the unit does not fit.
         """
-        entry = self._entry(audit)
+        points = [entry for entry in audit.entries if entry.key == COORDINATE_PRIVACY]
+        if points and self.request.name == _METRIC_PRIVACY and not self.request.given and _is_rate(self.bound):
+            entry = points[0]  # the steps of a lattice have no unit: a rate is about points
+        else:
+            entry = audit.find(self.request.name, **self.request.given)
         bound, bracket = self._value(entry), entry.bracket
         shown, outcome = _quantity(bound, entry), Outcome.UNDECIDED
         meets, breaks = (Side.AT_MOST, Side.AT_LEAST) if self.at_most else (Side.AT_LEAST, Side.AT_MOST)
@@ -117,12 +121,6 @@ class Requirement(CompactRepr):
         else:
             reason = f"{shown} lies within the rounding of the value, {_quantity(bracket.value, entry)}."
         return Verdict(self, outcome, entry, reason)
-
-    def _entry(self, audit: Audit) -> Entry:
-        points = [entry for entry in audit.entries if entry.key == COORDINATE_PRIVACY]
-        if points and self.request.name == _METRIC_PRIVACY and not self.request.given and _is_rate(self.bound):
-            return points[0]  # the steps of a lattice have no unit: a rate is about points
-        return audit.find(self.request.name, **self.request.given)
 
     def _value(self, entry: Entry) -> float:
         text = self.bound

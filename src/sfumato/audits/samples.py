@@ -28,6 +28,7 @@ from ..statistics import (
 )
 from ..statistics.binomial import check_failure
 from .findings import Audit, Entry
+from .request import slug
 
 _MOST_ORDERS: Final = 20_000
 
@@ -69,27 +70,13 @@ def audit_sample(
         entries.append(_bound_entry(bound, DeltaOfDifferentialPrivacy, epsilon=float(epsilon)))
     guess = estimate_guessing(sample, prior, failure=failure, seed=seed)
     bits = estimate_information(sample, failure=failure)
-    entries += [
-        Entry(
-            "bayes-vulnerability",
-            "Bayes vulnerability",
-            "probability",
-            guess.vulnerability,
-            failure=failure,
-            sentence=str(guess),
-            source="Smith, FoSSaCS 2009",
-        ),
-        Entry(
-            "mutual-information",
-            "Mutual information",
-            "bits",
-            Bracket(-math.inf, bits.bits.value, math.inf),
-            Side.ESTIMATE,
-            failure=failure,
-            sentence=str(bits),
-            source="Grassberger, 2003",
-        ),
-    ]
+    success, estimate = guess.vulnerability, Bracket(-math.inf, bits.bits.value, math.inf)
+    for title, parameter, bracket, side, found, source in (
+        ("Bayes vulnerability", "probability", success, Side.AT_MOST, guess, "Smith, FoSSaCS 2009"),
+        ("Mutual information", "bits", estimate, Side.ESTIMATE, bits, "Grassberger, 2003"),
+    ):
+        key, told = slug(title), str(found)
+        entries.append(Entry(key, title, parameter, bracket, side, failure=failure, sentence=told, source=source))
     notes = [_LIMITED]
     orders = _permutations_for(failure)
     if orders is not None:

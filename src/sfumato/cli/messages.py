@@ -63,7 +63,9 @@ def _spelling(command: Any) -> Spelling:
             negated = value == "False"
             return str((parameter.secondary_opts or parameter.opts)[0] if negated else parameter.opts[0])
         name = max(parameter.opts, key=len)
-        return f"{name} {_quoted(value)}" if value else name
+        if pair := re.fullmatch(r"\((\d+), (\d+)\)", value):  # columns and rows
+            value = f"{pair[1]}x{pair[2]}"
+        return f"{name} {shlex.quote(value) if ' ' in value else value}" if value else name
 
     return spell
 
@@ -75,12 +77,6 @@ def option(name: str) -> Iterator[None]:
         yield
     except InputError as error:
         raise type(error)(f"{name}: {error.text}", *error.hints) from None
-
-
-def _quoted(value: str) -> str:
-    if pair := re.fullmatch(r"\((\d+), (\d+)\)", value):  # columns and rows
-        return f"{pair[1]}x{pair[2]}"
-    return shlex.quote(value) if " " in value else value
 
 
 class StopOnInterrupt:

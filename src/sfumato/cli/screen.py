@@ -12,7 +12,6 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.status import Status
-from rich.style import StyleType
 from rich.table import Table
 from rich.text import Text
 
@@ -81,17 +80,10 @@ class _Line(Status):
             _Line.due = time.monotonic() + _EVERY_S
             say(str(self.status), err=True)
 
-    def update(
-        self,
-        status: RenderableType | None = None,
-        *,
-        spinner: str | None = None,
-        spinner_style: StyleType | None = None,
-        speed: float | None = None,
-    ) -> None:
+    def update(self, status: RenderableType | None = None, **options: Any) -> None:
         if status is not None:
             self.status.status = status  # type: ignore[union-attr]
-        super().update(spinner=spinner, spinner_style=spinner_style, speed=speed)
+        super().update(**options)
 
 
 def print_summary(summary: Summary) -> None:

@@ -56,20 +56,14 @@ def read_reports(
 
     A table of another mechanism is refused by its mark: the metadata of Arrow and Parquet, ``attrs`` of pandas and
     geopandas, the small file next to a CSV. A table without one, such as a frame of Polars or DuckDB, is refused
-    unless the caller vouches for it, because reports of another mechanism can look alike; even then its reports
-    must fit. Raises `InputError` if there are more or fewer columns than a report has. Raises `DataError` if the
-    table cannot be read, a row holds no observable of the mechanism, the table bears the mark of another
+    unless the caller vouches for it (``unmarked``), because reports of another mechanism can look alike; even then
+    its reports must fit (`reports_fit`), unless ``check_fit`` is False. The source is a CSV, Parquet or Arrow file
+    with one row per report, a folder of such files, or a table in memory of any kind that `release` takes. The
+    column is that of the reported labels, by default ``label``; of a `JointSpace` one for each of its columns, by
+    default those that it names. ``weights`` is the column of survey weights, which the release kept; see
+    `Reports.at`. Raises `InputError` if there are more or fewer columns than a report has. Raises `DataError` if
+    the table cannot be read, a row holds no observable of the mechanism, the table bears the mark of another
     mechanism, or has none and is not accepted or does not fit.
-
-    Args:
-        mechanism: The mechanism that the users ran.
-        source: A CSV, Parquet or Arrow file with one row per report, a folder of such files, or a table in memory
-            of any kind that `release` takes.
-        column: The column of the reported labels, by default ``label``; of a `JointSpace` one for each of its
-            columns, by default those that it names.
-        weights: The column of survey weights, which the release kept; see `Reports.at`.
-        unmarked: Whether a table without a mark is accepted, because you know that this mechanism drew it.
-        check_fit: Whether a table without a mark is refused if `reports_fit` finds that its reports do not fit.
     """
     return _from_columns(mechanism, source, column, weights, unmarked, check_fit).reports
 

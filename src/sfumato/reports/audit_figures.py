@@ -100,21 +100,16 @@ def audit_figures(
         "trade-off": trade_off_figure(mechanism, relation, metric),
         "prior-to-posterior": bands_figure(bands, columns=min(len(bands), 3)),
     }
-    why = _no_distances(mechanism, metric)
-    if metric is not None and not why:
-        drawn[_BY_DISTANCE] = epsilon_by_distance_figure(mechanism, metric)
-    return AuditFigures(drawn, {_BY_DISTANCE: why} if why else {})
-
-
-def _no_distances(mechanism: Mechanism, metric: Metric | None) -> str:
-    if metric is None:
-        return "no distance of two secrets is given"
-    logs, shown = finite_pairs(mechanism, metric)
-    if shown.any():
-        return ""
-    if np.isnan(logs).all():
-        return "no two secrets are at a finite distance above 0"
-    return "of any two secrets some report can come from the one and never from the other"
+    why = "no distance of two secrets is given"
+    if metric is not None:
+        logs, shown = finite_pairs(mechanism, metric)
+        if shown.any():
+            drawn[_BY_DISTANCE] = epsilon_by_distance_figure(mechanism, metric)
+            return AuditFigures(drawn, {})
+        why = "of any two secrets some report can come from the one and never from the other"
+        if np.isnan(logs).all():
+            why = "no two secrets are at a finite distance above 0"
+    return AuditFigures(drawn, {_BY_DISTANCE: why})
 
 
 def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metric: Metric | None = None) -> Figure:

@@ -168,17 +168,12 @@ def estimate_guessing(
 
     From below: a guess learned on a random part of the samples is tested on the other part; no guess does better
     than the best one. From above: the plug-in is never below the truth on average, and one sample moves it by at
-    most 1/n, so it exceeds the truth less sqrt(ln(1/a) / 2n) with probability 1 - a (McDiarmid). Raises
-    `InputError` if a secret of positive prior was not sampled.
-
-    Args:
-        sample: The samples. Without a prior, the pairs of secret and output must be independent draws, and the
-            statement is for the distribution they come from.
-        prior: The prior on the sample's secrets, where the auditor chose the secrets. The bounds are then
-            Hoeffding's.
-        failure: The probability that any bound is wrong; shared equally among them.
-        share: The part of the samples that learns the guess.
-        seed: Of the split; by default a fresh one.
+    most 1/n, so it exceeds the truth less sqrt(ln(1/a) / 2n) with probability 1 - a (McDiarmid). Without a prior
+    the pairs of secret and output must be independent draws, and the statement is for the distribution they come
+    from. The prior on the sample's secrets is for an auditor who chose the secrets; the bounds are then
+    Hoeffding's. ``failure`` is the probability that any bound is wrong, shared equally among them, ``share`` the
+    part of the samples that learns the guess, and the seed that of the split. Raises `InputError` if a secret of
+    positive prior was not sampled.
 
     Source:
         McDiarmid, "On the method of bounded differences", 1989; Hoeffding, 1963; Cherubin, Chatzikokolakis and

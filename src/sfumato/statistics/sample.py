@@ -98,16 +98,9 @@ class Sample(NotebookRepr):
     ) -> Sample:
         """Return the sample of continuous outputs, array (n,) of numbers or (n, k) of points, counted in bins.
 
+        The bins are fixed beforehand. A number of bins is chosen as quantiles of a random part of the samples,
+        ``share``, which is then left out of the counts. ``space`` has all secrets, in the order of the metric.
         Raises `InputError` if a value is NaN or infinite, or the lengths differ.
-
-        Args:
-            secrets: The secret of each sample.
-            values: The outputs.
-            bins: Bins fixed beforehand; or a number of bins, chosen as quantiles of a random part of the samples
-                that is then left out of the counts.
-            space: All secrets, in the order of the metric.
-            share: The part that chooses the bins.
-            seed: Of the choice of that part; by default a fresh one.
         """
         rows, points = _labels(secrets, "secret"), as_points(values)
         if len(rows) != len(points):

@@ -55,12 +55,9 @@ def studio(
         sys.stdout.flush()
 
     budgets = None if ledger is None else open_ledger(ledger, key_file)
-    serve(folder or _own_folder(), port=port, show=show, file=file, ledger=budgets, basemap=basemap, ready=ready)
-
-
-def _own_folder() -> Path:
-    base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(base) if base else Path.home() / ".local" / "share") / "sfumato" / "studio"
+    base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".local" / "share"
+    own = Path(base, "sfumato", "studio")
+    serve(folder or own, port=port, show=show, file=file, ledger=budgets, basemap=basemap, ready=ready)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 _SURVEY: Final = 10_000  # answers that the accuracy is stated for
 _RANGE: Final = re.compile(r"\s*([-+]?\d{1,16})\s*\.\.\s*([-+]?\d{1,16})\s*(?::\s*(\d{1,16}))?\s*")
 _MOST_LABELS: Final = 1_000
-_SHOWN: Final = 5
 
 
 @options_of(ColumnOptions)
@@ -53,22 +52,29 @@ def command(options: ColumnOptions) -> None:
         raise InputError("--split was given with one column.", "leave it out, or name more columns.")
     values = split_values(columns, options.labels or (), options.numbers or ())
     circles = circles_of(columns, options.circular or ())
-    joint = split == "joint"
-    targets, folder = _targets(options.output, columns, joint=joint)
+    joint, count, folder = split == "joint", len(columns), None
+    if joint or count == 1:
+        check_ending(options.output, ".sfm")
+        targets = [options.output or Path("mechanism.sfm" if joint else file_name(columns[0]))]
+    else:
+        folder = options.output or Path("mechanisms")
+        if folder.suffix.lower() == ".sfm":
+            raise InputError(
+                f"the output {str(folder)!r} is a file, but {count} columns that divide epsilon have one each.",
+                f"name a folder, such as {folder.stem}, or make one file of all columns: --split joint.",
+            )
+        check_folder(folder)
+        targets = [folder / file_name(each) for each in columns]
     reporting = Reporting.of(options)
     if len(targets) > 1:
-        options.refuse(
-            ("report", "require", "frontier_time", "figure", "dark"),
-            "is for one mechanism.",
-            "use sfumato report for each file.",
-        )
+        alone = ("report", "require", "frontier_time", "figure", "dark")
+        options.refuse(alone, "is for one mechanism.", "use sfumato report for each file.")
     if options.figure is None:
         options.refuse(("dark",), "was given, but no figure is drawn.", "add --figure bars.png.")
     else:
         picture_of(options, options.figure)
         check_drawable()
-    written = [path for each in targets for path in (each, each.with_suffix(".md"))]
-    outputs = [*written, reporting.path, options.figure]
+    outputs = [*targets, *(each.with_suffix(".md") for each in targets), reporting.path, options.figure]
     if folder is None:
         check_outputs(outputs, [options.table])
     unit = epsilon.partition("/")[2].strip()
@@ -117,20 +123,6 @@ def command(options: ColumnOptions) -> None:
         say(f"Release them in one run: sfumato release {shlex.quote(files)} TABLE OUTPUT {named}")
     if not finished:
         raise typer.Exit(PARTIAL)
-
-
-def _targets(output: Path | None, columns: Sequence[str], *, joint: bool) -> tuple[list[Path], Path | None]:
-    if joint or len(columns) == 1:
-        check_ending(output, ".sfm")
-        return [output or Path("mechanism.sfm" if joint else file_name(columns[0]))], None
-    folder = output or Path("mechanisms")
-    if folder.suffix.lower() == ".sfm":
-        raise InputError(
-            f"the output {str(folder)!r} is a file, but {len(columns)} columns that divide epsilon have one each.",
-            f"name a folder, such as {folder.stem}, or make one file of all columns: --split joint.",
-        )
-    check_folder(folder)
-    return [folder / file_name(each) for each in columns], folder
 
 
 def promise_for(column: Column, epsilon: str | float) -> MetricPrivacy:
@@ -280,6 +272,8 @@ def joint_of(columns: Sequence[Column]) -> Column:
 
 def prior_from_data(column: Column, data: Path | None, kind: str) -> tuple[Prior, str]:
     """Return the prior on the values, and its source in words."""
+    import numpy as np
+
     from ...core import Prior
     from ...releases import positions_in
 
@@ -296,8 +290,6 @@ def prior_from_data(column: Column, data: Path | None, kind: str) -> tuple[Prior
             f"no row of {data.name} holds one of the {len(column.space):,} values of {column.name!r}.",
             "check --labels or --numbers.",
         )
-    import numpy as np
-
     left = len(positions) - len(inside)
     say(
         "Warning: with --prior data the mechanism file holds the shares of the data, which no epsilon covers: "
@@ -366,7 +358,7 @@ def _labels_in(data: Path, name: str) -> list[str]:
     except pa.ArrowException:
         raise DataError(f"the column {name!r} holds no labels.", "name a column of texts or numbers.") from None
     if not 2 <= len(names) <= _MOST_LABELS:
-        some = ", ".join(names[:_SHOWN])
+        some = ", ".join(names[:5])
         raise DataError(
             f"the column {name!r} holds {len(names):,} different values{row_value(f' ({some}, ...)', '')}; "
             f"categories have 2 to {_MOST_LABELS:,}.",

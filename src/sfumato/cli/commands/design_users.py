@@ -15,7 +15,7 @@ from ..outputs import check_folder
 from ..place_options import POINTS_GAP, name_of, region_of, visits_of
 
 if TYPE_CHECKING:
-    from ...files.many import DesignFolder, DesignNews, DesignRow
+    from ...files.many import DesignFolder, DesignNews
 
 _LEAKAGE: Final = (
     "Each mechanism is made of its user's own visits. Its region, its lattice and its reported places depend on "
@@ -47,7 +47,7 @@ def command(options: DesignUsersOptions) -> None:
     from ... import design_each_user
     from ...core import CoordinatePrivacy
     from ...optimal import cores
-    from ...rounding import counted
+    from ...rounding import amount_at_most, counted
 
     output, processes = options.output, options.processes
     if processes is not None and processes < 1:
@@ -93,22 +93,18 @@ def command(options: DesignUsersOptions) -> None:
     if rows:
         weakest = CoordinatePrivacy(promise.epsilon, promise.unit, max(row.slack_m for row in rows))
         say(f"{counted(len(rows), 'design')}. Each guarantees: {weakest.sentence('that are served')}.")
-        _print_losses(rows)
+        noise = sum(row.kind == "noise" for row in rows)
+        losses = sorted(row.loss for row in rows)
+        half, most = (amount_at_most(losses[place], rows[0].unit) for place in ((len(losses) - 1) // 2, -1))
+        say(
+            f"{counted(len(rows) - noise, 'program')}, and planar noise for {counted(noise, 'user')} (lower loss)."
+        )
+        say(f"Average distance to the report: at most {half} for half of the users, and at most {most} for all.")
         say(_LEAKAGE)
     _print_unfinished(designs, options.least_visits)
     say(f"Written: {folder} ({designs.made:,} new, {len(rows) - designs.made:,} that were there)")
     if designs.failed or not designs.finished:
         raise typer.Exit(1 if designs.failed else PARTIAL)
-
-
-def _print_losses(rows: list[DesignRow]) -> None:
-    from ...rounding import amount_at_most, counted
-
-    noise = sum(row.kind == "noise" for row in rows)
-    losses = sorted(row.loss for row in rows)
-    half, most = (amount_at_most(losses[place], rows[0].unit) for place in ((len(losses) - 1) // 2, -1))
-    say(f"{counted(len(rows) - noise, 'program')}, and planar noise for {counted(noise, 'user')} (lower loss).")
-    say(f"Average distance to the report: at most {half} for half of the users, and at most {most} for all.")
 
 
 def _print_unfinished(designs: DesignFolder, least_visits: int) -> None:

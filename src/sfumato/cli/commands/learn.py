@@ -71,7 +71,13 @@ def command(options: LearnOptions) -> None:
     check_ending(options.output, ".sfm")
     check_ending(options.page, ".html", page=True)
     check_outputs([options.output, options.page, options.checkpoints], [options.visits])
-    _check_numbers(options)
+    for name, least in (("most", 2), ("rounds", 1), ("seed", 0)):
+        if getattr(options, name) < least:
+            raise InputError(f"--{name} {getattr(options, name)} is too small.", f"use at least {least}.")
+    if not 0 < options.held_out < 1:
+        raise InputError(
+            f"--held-out {options.held_out:g} is not a share between 0 and 1.", "use 0.2 for a fifth."
+        )
     max_loss_m = max_loss_of(options.max_loss, "m")
     visits, _ = visits_of(options.visits, options)
     places = cells_over(visits, options.region, options.cell, options.cells)
@@ -124,17 +130,6 @@ def command(options: LearnOptions) -> None:
         say(f"Written: {options.page}", err=True)
     if ending is Ending.STOPPED or not learned.within:
         raise typer.Exit(PARTIAL)
-
-
-def _check_numbers(options: LearnOptions) -> None:
-    for name, least in (("most", 2), ("rounds", 1), ("seed", 0)):
-        value = getattr(options, name)
-        if value < least:
-            raise InputError(f"--{name} {value} is too small.", f"use at least {least}.")
-    if not 0 < options.held_out < 1:
-        raise InputError(
-            f"--held-out {options.held_out:g} is not a share between 0 and 1.", "use 0.2 for a fifth."
-        )
 
 
 def _least_loss_design(prior: Prior, places: Places, loss: Loss, epsilon: str, max_loss_m: float) -> Design:

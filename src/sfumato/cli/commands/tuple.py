@@ -71,7 +71,10 @@ def command(
         raise InputError(f"--dummies-from {source} is unknown.", "use mixture, uniform or optimised.")
     check_ending(output, ".sfm")
     check_outputs([output], [*files, family])
-    inner = [_single(file) for file in files]
+    inner = [mechanism_from(file) for file in files]
+    for file, held in zip(files, inner, strict=True):
+        with option(str(file)):
+            _ = held.alone().report_channel  # single reports with a matrix
     promised: tuple[TuplePrivacy, ...] = ()
     if epsilon is not None and delta is not None:
         chosen, plan = _planned(files, inner, family, source, epsilon, delta, _MOST if most is None else most)
@@ -98,13 +101,6 @@ def command(
         say(f"Proved: {numbers} {_between(tupling, family)} (the least delta is at most {upper}).")
     prove_tuples(written, () if promised or family is not None else (_SHOWN_DELTA,))
     say(f"Written: {output}")
-
-
-def _single(file: Path) -> MechanismFile:
-    held = mechanism_from(file)
-    with option(str(file)):
-        _ = held.alone().report_channel
-    return held
 
 
 def _accountant(tupling: Tupling, path: Path | None) -> FamilyAccountant:
@@ -141,6 +137,8 @@ def _planned(
     most: int,
 ) -> tuple[int, DummyPlan]:
     """Return the place and the plan of the mechanism with the least loss, or else with the fewest dummies."""
+    from numpy import array_equal
+
     from ...mechanisms.tupling import plan_dummies
     from ...rounding import counted
     from ..screen import Screen
@@ -165,7 +163,13 @@ def _planned(
                 problems.append(error)
     if not plans:
         raise problems[0]
-    comparable = _comparable(inner)
+    priors = [(each.prior, each.loss.unit) for each in inner if each.prior is not None and each.loss is not None]
+    comparable = len(priors) == len(inner) and all(
+        unit == priors[0][1]
+        and prior.space == priors[0][0].space
+        and array_equal(prior.probabilities, priors[0][0].probabilities)
+        for prior, unit in priors
+    )
     if len(files) > 1:
         for number, file in enumerate(files):
             found = plans.get(number)
@@ -180,17 +184,6 @@ def _planned(
 
     best = min(plans, key=rank)
     return best, plans[best]
-
-
-def _comparable(inner: Sequence[MechanismFile]) -> bool:
-    from numpy import array_equal
-
-    priced = [(each.prior, each.loss.unit) for each in inner if each.prior is not None and each.loss is not None]
-    first, unit = priced[0] if len(priced) == len(inner) else (None, "")
-    return first is not None and all(
-        each == unit and prior.space == first.space and array_equal(prior.probabilities, first.probabilities)
-        for prior, each in priced
-    )
 
 
 def print_family(tupling: Tupling, path: Path, delta: float) -> None:

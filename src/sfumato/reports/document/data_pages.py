@@ -114,9 +114,16 @@ def receipt_page(receipt: Receipt) -> Page:
         ("Privacy", (*bounds, *words.release_limits(receipt))),
         *((("Notes", receipt.notes),) if receipt.notes else ()),
     )
+    columns = (
+        ("In the released table", receipt.columns),
+        ("Carried over unchanged, not covered by the bounds", receipt.columns_carried_over),
+        ("Left out", receipt.columns_left_out),
+    )
+    listed = tuple((title, ", ".join(names) or "none") for title, names in columns)
+    listing = PageTable("Columns of the source and of the released table.", (), listed)
     sections = (
         PageSection("Files", tables=(_files(receipt),)),
-        PageSection("Columns", tables=(_columns(receipt),)),
+        PageSection("Columns", tables=(listing,)),
         PageSection("Rows and people", tables=(_rows(receipt), *_spread(receipt))),
     )
     lead = (*warned, words.released_words(receipt))
@@ -149,16 +156,6 @@ def _spread(receipt: Receipt) -> tuple[PageTable, ...]:
             rows.append((f"{end:,}" if start == end else f"{start:,} to {end:,}", f"{people:,}"))
         start = max(start, end + 1)
     return (PageTable("Reports of one person.", ("reports", "people"), tuple(rows)),)
-
-
-def _columns(receipt: Receipt) -> PageTable:
-    rows = (
-        ("In the released table", receipt.columns),
-        ("Carried over unchanged, not covered by the bounds", receipt.columns_carried_over),
-        ("Left out", receipt.columns_left_out),
-    )
-    listed = tuple((title, ", ".join(names) or "none") for title, names in rows)
-    return PageTable("Columns of the source and of the released table.", (), listed)
 
 
 def _files(receipt: Receipt) -> PageTable:

@@ -64,7 +64,12 @@ def _sections(facts: ReportFacts, maps: Sequence[PageFigure], required: tuple[st
         yield PageSection("Linear constraints", words.constraint_words(constraints), items=items, warning=warning)
     if len(required) > words.MOST:
         yield PageSection("What was required", items=required)
-    yield PageSection("What it costs", _costs(facts))
+    costs = _accuracy(facts)
+    if facts.cost.best is not None:
+        by, counts = ", by the prior and the loss of the file", (several, len(constraints))
+        proof = "The file holds the numbers that prove this. They were verified when this report was written."
+        costs = (*costs, words.optimum_words(facts.cost, subject, *counts, by), proof)
+    yield PageSection("What it costs", costs)
     risks = dict.fromkeys(sentence for risk in facts.risks for sentence in words.risk_words(risk, subject))
     yield PageSection("How near an attacker comes", (*([_LAWS] if subject.region else []), *risks))
     table = PageTable("Attackers side by side.", *words.attack_rows(attacks, subject))
@@ -139,16 +144,6 @@ def _accuracy(facts: ReportFacts) -> tuple[str, ...]:
     average = facts.cost.expected is not None and facts.cost.kind != "true point"
     prior = (words.PRIOR_OF_AVERAGE,) if average and not facts.visits else ()
     return (*words.cost_words(facts.cost, facts.subject), *prior, *most, *unknown)
-
-
-def _costs(facts: ReportFacts) -> tuple[str, ...]:
-    sentences = _accuracy(facts)
-    if facts.cost.best is None:
-        return sentences
-    counts = len(facts.promises), len(facts.constraints)
-    optimum = words.optimum_words(facts.cost, facts.subject, *counts, ", by the prior and the loss of the file")
-    proof = "The file holds the numbers that prove this. They were verified when this report was written."
-    return (*sentences, optimum, proof)
 
 
 def file_section(file: FileFacts, remarks: Sequence[str] = ()) -> PageSection:

@@ -138,22 +138,13 @@ def report(
 ) -> Report:
     """Return the report of a mechanism, with each of its guarantees proved again.
 
-    Raises `InputError` if a requirement has another form, its radius does not fit the secrets, the outline lies
-    elsewhere, or an entry has no proved epsilon. Raises `DataError` if the sweep is not a table of designs, or no
-    visit is in the region.
-
-    Args:
-        held: The content of a mechanism file, or a design.
-        visits: Visits for cost, attacks and risks of true points; by default those that the file stores.
-        require: Requirements such as ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``.
-        sweep: A table of ``sfumato sweep`` with other designs.
-        others: Without such a table, the time for designs with other epsilons; a minute if None.
-        origin: The files of the report, for the command and the script that make it again.
-        remarks: Sentences on how the mechanism was made.
-        outline: Land, water and names to draw the maps on.
-        ledger: The ledger of what reports are charged to.
-        registry: A file (.yaml) for an entry of the registry of differential-privacy deployments.
-        when: The time of writing; now if None.
+    Cost, attacks and risks are those of visits, by default those that the file stores. Requirements are such as
+    ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``. Other designs are those in the table of ``sfumato
+    sweep``, or are made in the time of ``others``, by default a minute. The origin names the files, for the
+    command and the script that make the report again, and remarks say how the mechanism was made. An entry of the
+    registry of differential-privacy deployments is written to ``registry`` (.yaml). Raises `InputError` if a
+    requirement has another form, its radius does not fit the secrets, the outline lies elsewhere, or an entry has
+    no proved epsilon. Raises `DataError` if the sweep is not a table of designs, or no visit is in the region.
 
     Example:
         >>> import sfumato as sf

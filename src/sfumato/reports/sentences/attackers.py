@@ -74,7 +74,13 @@ def attack_words(
         if informed.error is not None and by_error:
             sentences.append(f"{who}: {_error(informed.error, by_error, what, subject)}")
         if informed.hit is not None and by_hit:
-            sentences.append(f"{who}: {_hit(informed.hit, by_hit, what, subject)}")
+            one = (
+                "lattice point that a position is rounded to"
+                if what == "vertex"
+                else f"true {nouns_of(subject)[0]}"
+            )
+            more = " A neighbouring lattice point counts as wrong." if what == "vertex" else ""
+            sentences.append(f"{who}: finds the {one} {often(informed.hit)} ({by_hit}).{more}")
     for each in attacks:
         if each.who == "repeated":
             sentences += _repeated(each, subject)
@@ -96,15 +102,6 @@ def simulation_words(left_out: str) -> str:
 
 def _knowledge(attack: AttackFacts, subject: SubjectFacts, points: str = _POINTS) -> str:
     return points if attack.what == "point" else f"how common each {secret_nouns(subject)[0]} is"
-
-
-def _hit(hit: Quantity, baseline: str, what: str, subject: SubjectFacts) -> str:
-    if what == "vertex":
-        return (
-            f"finds the lattice point that a position is rounded to {often(hit)} ({baseline}). A neighbouring "
-            "lattice point counts as wrong."
-        )
-    return f"finds the true {nouns_of(subject)[0]} {often(hit)} ({baseline})."
 
 
 def baseline_words(blind: AttackFacts) -> tuple[str, str]:
