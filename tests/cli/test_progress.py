@@ -45,7 +45,7 @@ def test_work_without_a_terminal_says_that_it_goes_on(monkeypatch):
 
     monkeypatch.setattr(sfumato.cli.screen, "_EVERY_S", 0.01)
     monkeypatch.setattr(sfumato.cli.screen._Line, "due", 0.0)
-    monkeypatch.setattr(sfumato.cli.screen, "say", say)
+    monkeypatch.setattr("typer.echo", say)
     with working("Reading \x1b[31m the visits"):
         assert printed.wait(60)
     assert lines[0].startswith("Reading ")
@@ -62,7 +62,7 @@ def test_lines_that_follow_each_other_print_when_one_is_due(monkeypatch):
         printed.set()
 
     monkeypatch.setattr(sfumato.cli.screen, "_EVERY_S", 1e6)
-    monkeypatch.setattr(sfumato.cli.screen, "say", say)
+    monkeypatch.setattr("typer.echo", say)
     monkeypatch.setattr(sfumato.cli.screen._Line, "due", time.monotonic() - 1)
     with working("Counting"):
         assert printed.wait(60)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+import typer
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
@@ -16,7 +17,6 @@ from rich.table import Table
 from rich.text import Text
 
 from ..escaping import plain
-from .messages import say
 
 if TYPE_CHECKING:
     from ..reports import Summary
@@ -78,7 +78,7 @@ class _Line(Status):
     def _print(self) -> None:
         while not self._stopped.wait(max(0.0, _Line.due - time.monotonic())):
             _Line.due = time.monotonic() + _EVERY_S
-            say(str(self.status), err=True)
+            typer.echo(str(self.status), err=True)
 
     def update(self, status: RenderableType | None = None, **options: Any) -> None:
         if status is not None:
