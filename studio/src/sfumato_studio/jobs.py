@@ -47,15 +47,12 @@ class RunningJob:
             line = {name: news[name] for name in ("seconds", "value", "bound", "gap", "rows", "step")}
             row["progress"] = [*row["progress"], line][-PROGRESS_LINES:]
         elif event == "total":
-            row["done"], row["total"] = news["done"], news["total"]
+            row.update({name: news[name] for name in ("title", "done", "total") if name in news})
         elif event == "design":
             if news["frontier"]:
                 row["done"] += 1
             else:
                 row["result"] = {"design": news["id"]}
-        elif event == "named":
-            row["title"] = f"Comparing: {news['name']}"
-            row["done"], row["total"] = news["done"], max(news["total"], news["done"] + 1)
         elif event == "trial":
             row["done"] += 1
             row["total"] = max(row["total"], row["done"] + 1)

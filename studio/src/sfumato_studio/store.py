@@ -41,6 +41,7 @@ Row = dict[str, Any]
 
 _REPORTS: Final = (".html", ".json")
 _STATES: Final = ".states"
+_OPTION: Final = "--folder FOLDER"
 
 _TABLES: Final = MetaData()
 
@@ -78,6 +79,7 @@ class Store:
     """SQLite database of workspaces, jobs and designs, next to the folders of their files."""
 
     def __init__(self, folder: Path) -> None:
+        name = repr(str(folder))
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             shared = os.name == "posix" and folder.stat().st_mode & stat.S_IWOTH
@@ -86,17 +88,15 @@ class Store:
                 self._running = os.fdopen(os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600), "r+b")
         except OSError as error:
             raise FileError(
-                f"the folder {str(folder)!r} cannot be used ({error.strerror}).", "name another: --folder FOLDER."
+                f"the folder {name} cannot be used ({error.strerror}).", f"name another: {_OPTION}."
             ) from None
         if shared:
-            raise FileError(
-                f"anyone can write in the folder {str(folder)!r}.", "name one of your own: --folder FOLDER."
-            )
+            raise FileError(f"anyone can write in the folder {name}.", f"name one of your own: {_OPTION}.")
         if not try_lock(self._running.fileno()):
             self._running.close()
             raise FileError(
-                f"another studio is running on the folder {str(folder)!r}.",
-                "use its page, end it with Ctrl-C, or name another folder: --folder FOLDER.",
+                f"another studio is running on the folder {name}.",
+                f"use its page, end it with Ctrl-C, or name another folder: {_OPTION}.",
             )
         self.folder = folder
         self._lock = threading.RLock()
@@ -114,7 +114,7 @@ class Store:
             self.close()
             raise FileError(
                 f"the studio's memory {str(database)!r} cannot be used ({error.__cause__ or error!s}).",
-                "put a copy back, or name another folder: --folder FOLDER.",
+                f"put a copy back, or name another folder: {_OPTION}.",
             ) from None
 
     def close(self) -> None:

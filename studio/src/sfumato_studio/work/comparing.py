@@ -35,8 +35,8 @@ def make_comparison(work: Work) -> dict[str, Any]:
     def announce(name: str) -> None:
         if work.stop():
             raise SolverError("The comparison was cancelled.", "start it again.")
-        total = _PLACES_ROWS if isinstance(domain, PlacesDomain) else 0
-        work.send({"event": "named", "name": name, "done": len(names), "total": total})
+        total = max(_PLACES_ROWS if isinstance(domain, PlacesDomain) else 0, len(names) + 1)
+        work.send({"event": "total", "title": f"Comparing: {name}", "done": len(names), "total": total})
         names.append(name)
 
     compared: list[tuple[Any, Bracket | None, Bracket | None, str]]

@@ -1,4 +1,4 @@
-import type { Feature, FeatureCollection, Position } from "geojson";
+import type { Feature, FeatureCollection, Geometry, Position } from "geojson";
 import { boundsOf, type Box, type Pin, type Scene } from "../map/scene";
 import { CREDIT } from "../map/world";
 import { namedPoints } from "./names";
@@ -90,10 +90,10 @@ function drawMap(ground: Ground, world: FeatureCollection, reports: readonly num
   const here = { x: frame.x(lon), y: frame.y(lat) };
   return `<clipPath id="frame"><rect width="${WIDE}" height="${HIGH}"/></clipPath><g clip-path="url(#frame)">`
     + drawWorld(world, frame)
-    + drawLines(areas.filter((one) => one.properties?.kind !== "water"), frame, `fill="${LAND}"`)
-    + drawLines(areas.filter((one) => one.properties?.kind === "water"), frame, `fill="${WATER}"`)
+    + drawShapes(areas.filter((one) => one.properties?.kind !== "water"), frame, `fill="${LAND}"`)
+    + drawShapes(areas.filter((one) => one.properties?.kind === "water"), frame, `fill="${WATER}"`)
     + `<g stroke="${INK}" stroke-width="0.4" stroke-opacity="0.25">${cells.join("")}</g>`
-    + drawLines(outline.features.filter(({ geometry }) => geometry.type !== "Point"), frame, `fill="none" stroke="${SHORE}" stroke-width="1.2"`)
+    + drawShapes(outline.features, frame, `fill="none" stroke="${SHORE}" stroke-width="1.2"`)
     + drawNames([...namedPoints(outline), ...namedPoints(world)].map(({ lat, lon, text }) => ({ x: frame.x(lon), y: frame.y(lat), text })), here)
     + `<circle cx="${here.x.toFixed(1)}" cy="${here.y.toFixed(1)}" r="8" fill="${HERE}" stroke="${PAPER}" stroke-width="2"/></g>`
     + (world.features.length ? `<text x="${WIDE - 6}" y="${HIGH - 7}" font-size="11" text-anchor="end" ${HALO}>${CREDIT}</text>` : "");
@@ -103,7 +103,7 @@ function drawMap(ground: Ground, world: FeatureCollection, reports: readonly num
 function drawWorld({ bbox, features }: FeatureCollection, frame: Frame): string {
   if (!bbox) return "";
   const [west, south, east, north] = bbox as [number, number, number, number];
-  const part = (kind: string, style: string) => drawLines(features.filter((one) => one.properties?.kind === kind), frame, style);
+  const part = (kind: string, style: string) => drawShapes(features.filter((one) => one.properties?.kind === kind), frame, style);
   const sea = [[[west, south], [east, south], [east, north], [west, north], [west, south]]];
   return `<path d="${pathOf(sea, frame)}" fill="${WATER}"/>`
     + part("land", `fill="${LAND}"`)
@@ -113,15 +113,17 @@ function drawWorld({ bbox, features }: FeatureCollection, frame: Frame): string 
     + part("borders", `fill="none" stroke="${MUTED}" stroke-dasharray="4 2"`);
 }
 
-function drawLines(features: readonly Feature[], frame: Frame, style: string): string {
-  const lines = features.flatMap(({ geometry }) => ("coordinates" in geometry ? linesOf(geometry.coordinates) : []));
-  return lines.length ? `<path d="${pathOf(lines, frame)}" ${style} fill-rule="evenodd"/>` : "";
+/** Draw lines and areas: each polygon by itself, as those of neighbouring tiles of the world overlap. */
+function drawShapes(features: readonly Feature[], frame: Frame, style: string): string {
+  const paths = features.flatMap(({ geometry }) => linesOf(geometry)).map((lines) => `<path d="${pathOf(lines, frame)}"/>`);
+  return paths.length ? `<g ${style} fill-rule="evenodd">${paths.join("")}</g>` : "";
 }
 
-/** The lines and rings of a geometry, however deep they lie. */
-function linesOf(coordinates: unknown): Position[][] {
-  const parts = coordinates as unknown[][];
-  return typeof parts[0]?.[0] === "number" ? [parts as Position[]] : parts.flatMap(linesOf);
+/** The lines of a geometry, or the rings of each of its polygons; none for points. */
+function linesOf(geometry: Geometry): Position[][][] {
+  if (geometry.type === "MultiPolygon") return geometry.coordinates;
+  if (geometry.type === "Polygon" || geometry.type === "MultiLineString") return [geometry.coordinates];
+  return geometry.type === "LineString" ? [[geometry.coordinates]] : [];
 }
 
 /** A path along lines, without points that are less than half a pixel from the one before. */
