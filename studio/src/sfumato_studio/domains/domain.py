@@ -216,7 +216,7 @@ class Domain(ABC):
 
     @cached_property
     def counts(self) -> Floats:
-        """How often each secret occurs, array (n,); its probability where nothing was counted."""
+        """The frequency of each secret, array (n,); its probability where nothing was counted."""
         return self.prior.probabilities
 
     @abstractmethod

@@ -116,7 +116,7 @@ class PlacesDomain(Domain):
 
     @cached_property
     def counts(self) -> Floats:
-        """How often people are at each place."""
+        """The number of visits at each place."""
         return np.asarray(self.lattice.counts(self.visits))
 
     def script(self, name: str, epsilon: float, gap: float | None, distortion: float | None) -> str:

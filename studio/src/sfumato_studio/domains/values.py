@@ -65,7 +65,7 @@ class ValuesDomain(Domain):
 
     @cached_property
     def counts(self) -> Floats:
-        """How often each value occurs."""
+        """The number of rows with each value."""
         return np.array(self._counts, dtype=float)
 
     def closed_form(self, epsilon: float) -> tuple[Mechanism, str]:
