@@ -16,24 +16,7 @@ from sfumato.reports.maps import often_cells
 from sfumato.rounding import percent
 from sfumato.sampling import sampler
 
-from ..answers import (
-    AttackedAnswer,
-    Attacker,
-    AttackerAnswer,
-    BeliefAnswer,
-    ChoiceAnswer,
-    ContourAnswer,
-    CountAnswer,
-    HereAnswer,
-    JobAnswer,
-    LevelsAnswer,
-    MeasuredAnswer,
-    NotionsAnswer,
-    PreviewAnswer,
-    SharedAnswer,
-    StepAnswer,
-    WalkedAnswer,
-)
+from .. import answers
 from ..domains import Domain, Where
 from ..errors import RefusedError
 from ..levels import bracket, measures_of
@@ -49,11 +32,11 @@ levels = APIRouter(prefix="/api/workspaces/{workspace}", tags=["levels"], respon
 plays = APIRouter(prefix="/api/workspaces/{workspace}", tags=["plays"], responses=ERRORS)
 
 _CONTOURS: Final = (0.5, 0.9)
-_ATTACKERS: Final[tuple[Attacker, ...]] = ("expected", "mistaken", "right")
+_ATTACKERS: Final[tuple[answers.Attacker, ...]] = ("expected", "mistaken", "right")
 
 
 @levels.get("/levels")
-def listed(studio: AStudio, workspace: AWorkspace) -> LevelsAnswer:
+def listed(studio: AStudio, workspace: AWorkspace) -> answers.LevelsAnswer:
     """Return the levels that are there; those that are missing are being made."""
     answer = levels_answer(studio, workspace)
     if sum(each.level is not None for each in answer.levels) < answer.total:
@@ -70,15 +53,15 @@ def preview(
     lat: Annotated[Latitude | None, Query(description="A point on the map.")] = None,
     lon: Annotated[Longitude | None, Query(description="A point on the map.")] = None,
     report: Annotated[Index | None, Query(description="A report that an attacker sees.")] = None,
-) -> PreviewAnswer:
+) -> answers.PreviewAnswer:
     """Return a mechanism's cost and protection, where a person would appear, and what a report reveals."""
     domain = studio.domain(workspace)
     position = None if at is None and lat is None and lon is None else position_of(at, lat, lon)
     answer = level_answer(studio, workspace, row)
     if position is None and report is None:
-        return PreviewAnswer(shown=answer, here=None, belief=None)
+        return answers.PreviewAnswer(shown=answer, here=None, belief=None)
     matrix = studio.mechanism(workspace, row).matrix
-    return PreviewAnswer(
+    return answers.PreviewAnswer(
         shown=answer,
         here=None if position is None else _here(domain, matrix, position),
         belief=None if report is None else _belief(domain, matrix, domain.checked_index(report)),
@@ -86,7 +69,7 @@ def preview(
 
 
 @levels.post("/choose")
-def choose(studio: AStudio, workspace: AWorkspace, body: ChooseBody) -> ChoiceAnswer:
+def choose(studio: AStudio, workspace: AWorkspace, body: ChooseBody) -> answers.ChoiceAnswer:
     """Find the most private level that reaches an outcome for usefulness, or the least private for protection."""
     outcome, limit = body.one_of("loss_at_most", "found_at_most", "half_width_at_most")
     domain = studio.domain(workspace)
@@ -102,13 +85,13 @@ def choose(studio: AStudio, workspace: AWorkspace, body: ChooseBody) -> ChoiceAn
         best = "none" if reached is None else reached.text
         if reached is not None and reached.upper is not None and reached.upper <= limit:
             sentence = said.level_words(row["facts"]["proved"], unit, wanted, best)
-            return ChoiceAnswer(possible=True, level=at, design=row["id"], sentence=sentence)
-    return ChoiceAnswer(
+            return answers.ChoiceAnswer(possible=True, level=at, design=row["id"], sentence=sentence)
+    return answers.ChoiceAnswer(
         possible=False, level=None, design=None, sentence=said.level_words(None, unit, wanted, best)
     )
 
 
-def _outcome(domain: Domain, row: Row, name: str, people: int) -> MeasuredAnswer | None:
+def _outcome(domain: Domain, row: Row, name: str, people: int) -> answers.MeasuredAnswer | None:
     """Return what a design reaches of an outcome."""
     if name == "loss_at_most":
         return loss_answer(domain, bracket(row["facts"]["loss"]))
@@ -119,29 +102,29 @@ def _outcome(domain: Domain, row: Row, name: str, people: int) -> MeasuredAnswer
 
 
 @levels.get("/notions")
-def notions(studio: AStudio, workspace: AWorkspace, row: AShown) -> NotionsAnswer:
+def notions(studio: AStudio, workspace: AWorkspace, row: AShown) -> answers.NotionsAnswer:
     """Return the definitions of privacy that follow from the guarantee, and with which numbers."""
     return notions_answer(studio.domain(workspace), row["facts"]["proved"])
 
 
 @plays.post("/share")
-def share(studio: AStudio, workspace: AWorkspace, body: ShareBody) -> SharedAnswer:
+def share(studio: AStudio, workspace: AWorkspace, body: ShareBody) -> answers.SharedAnswer:
     """Draw reports from a position, with the operating system's randomness; nothing is kept."""
     row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
     position = position_of(body.at, body.lat, body.lon)
     reports = _draw(domain, studio.mechanism(workspace, row), position, body.times)
     mean = float(np.mean(domain.away(position)[reports]))
     same = sum(report == domain.position_of(position) for report in reports)
-    return SharedAnswer(
+    return answers.SharedAnswer(
         reports=reports,
-        counts=[CountAnswer(at=at, count=count) for at, count in Counter(reports).most_common()],
+        counts=[answers.CountAnswer(at=at, count=count) for at, count in Counter(reports).most_common()],
         mean_loss=mean,
         sentence=said.drawn_reports_words(len(reports), same, mean, domain.subject),
     )
 
 
 @plays.post("/walk")
-def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> WalkedAnswer:
+def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> answers.WalkedAnswer:
     """Report on each stop of a walk, with the attacker's belief after every report."""
     row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
     if len(body.path) * body.repeat > WALK_REPORTS:
@@ -151,50 +134,45 @@ def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> WalkedAnswer
     mechanism = studio.mechanism(workspace, row)
     stops = [position_of(each.at, each.lat, each.lon) for each in body.path]
     truths = [domain.position_of(each) for each in stops]
-    steps = domain.metric.array[truths[:-1], truths[1:]]
-    limit = float(steps.max(initial=0.0)) if body.near_m is None else body.near_m
-    moving = len(stops) > 1
+    longest = float(domain.metric.array[truths[:-1], truths[1:]].max(initial=0.0))
+    limit = longest if body.near_m is None else body.near_m
+    near = domain.metric.array <= limit if len(stops) > 1 else None
     reports = [report for stop in stops for report in _draw(domain, mechanism, stop, body.repeat)]
     try:
-        beliefs = track_beliefs(
-            mechanism.matrix, domain.prior, reports, domain.metric.array <= limit if moving else None
-        )
+        beliefs = track_beliefs(mechanism.matrix, domain.prior, reports, near)
     except ValueError as error:
-        raise RefusedError(
-            422,
-            "The attacker thinks this walk impossible.",
-            "let them think that steps can be longer: near_m.",
-            "near_m",
-        ) from error
-    answers = []
-    for number, report in enumerate(reports):
-        stop, belief = number // body.repeat, beliefs[number + 1]
-        guess = int(np.argmax(belief))
-        chance, off = float(belief[truths[stop]]), float(domain.metric.array[guess, truths[stop]])
-        answers.append(
-            StepAnswer(
+        hint = "let them think that steps can be longer: near_m."
+        raise RefusedError(422, "The attacker thinks this walk impossible.", hint, "near_m") from error
+    steps = []
+    for number, (report, belief) in enumerate(zip(reports, beliefs[1:], strict=True)):
+        stop, guess = number // body.repeat, int(np.argmax(belief))
+        truth = truths[stop]
+        chance, off = float(belief[truth]), float(domain.metric.array[guess, truth])
+        sentence = said.step_words(number + 1, chance, off, domain.subject)
+        steps.append(
+            answers.StepAnswer(
                 stop=stop,
                 report=report,
                 belief=shown(belief),
                 guess=guess,
-                truth=truths[stop],
+                truth=truth,
                 chance=chance,
                 off=off,
-                sentence=said.step_words(number + 1, chance, off, domain.subject),
+                sentence=sentence,
             )
         )
     epsilon, unit = row["facts"]["proved"], domain.distance_unit
-    sentence = said.walk_words(len(reports), epsilon, unit, limit if moving else None, domain.subject)
-    return WalkedAnswer(steps=answers, sentence=sentence)
+    words = said.walk_words(len(reports), epsilon, unit, None if near is None else limit, domain.subject)
+    return answers.WalkedAnswer(steps=steps, sentence=words)
 
 
 @plays.post("/attack")
-def attack(studio: AStudio, workspace: AWorkspace, body: AttackBody) -> AttackedAnswer:
+def attack(studio: AStudio, workspace: AWorkspace, body: AttackBody) -> answers.AttackedAnswer:
     """Attack with a belief of one's own: mistaken, or right."""
     row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
     success = domain.attacked(studio.mechanism(workspace, row), _attacker_belief(domain, body))
     attackers = [
-        AttackerAnswer(
+        answers.AttackerAnswer(
             name=name,
             who=who,
             error=None if measures.error is None else estimate_answer(domain, measures.error),
@@ -202,11 +180,11 @@ def attack(studio: AStudio, workspace: AWorkspace, body: AttackBody) -> Attacked
         )
         for name, who, measures in zip(_ATTACKERS, said.suspicion_words(domain.subject), success, strict=True)
     ]
-    return AttackedAnswer(attackers=attackers, sentences=[said.target_words(domain.subject)])
+    return answers.AttackedAnswer(attackers=attackers, sentences=[said.target_words(domain.subject)])
 
 
 @plays.post("/compare", status_code=202)
-def compare(studio: AStudio, workspace: AWorkspace, body: CompareBody) -> JobAnswer:
+def compare(studio: AStudio, workspace: AWorkspace, body: CompareBody) -> answers.JobAnswer:
     """Compare a mechanism with others of equal loss or epsilon; the same comparison is not started twice."""
     row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
     if not domain.optimizable and domain.goal != "shares":
@@ -245,17 +223,17 @@ def shown(probabilities: Floats) -> list[float]:
     return [float(f"{each:.6g}") for each in probabilities.tolist()]
 
 
-def _here(domain: Domain, matrix: Floats, position: Where) -> HereAnswer:
+def _here(domain: Domain, matrix: Floats, position: Where) -> answers.HereAnswer:
     row = domain.spread(position) @ matrix
     mean = float(row @ domain.away(position))
     lat, lon = (None, None) if isinstance(position, int) else position
-    return HereAnswer(
+    return answers.HereAnswer(
         at=domain.position_of(position),
         lat=lat,
         lon=lon,
         reports=shown(row),
         contours=[
-            ContourAnswer(share=share, cells=np.flatnonzero(often_cells(row, share)).tolist())
+            answers.ContourAnswer(share=share, cells=np.flatnonzero(often_cells(row, share)).tolist())
             for share in _CONTOURS
         ],
         mean_loss=mean,
@@ -263,14 +241,16 @@ def _here(domain: Domain, matrix: Floats, position: Where) -> HereAnswer:
     )
 
 
-def _belief(domain: Domain, matrix: Floats, report: int) -> BeliefAnswer:
+def _belief(domain: Domain, matrix: Floats, report: int) -> answers.BeliefAnswer:
     before = domain.prior.probabilities
     possible = bool(before @ matrix[:, report] > 0)
     after = track_beliefs(matrix, domain.prior, [report])[-1] if possible else before
     guess = int(np.argmax(after))
     beliefs = float(before[guess]), float(after[guess])
     words = said.guess_words(*beliefs, domain.subject, reported=guess == report) if possible else said.NEVER
-    return BeliefAnswer(report=report, before=shown(before), after=shown(after), guess=guess, sentence=words)
+    return answers.BeliefAnswer(
+        report=report, before=shown(before), after=shown(after), guess=guess, sentence=words
+    )
 
 
 def _draw(domain: Domain, mechanism: Mechanism, position: Where, times: int) -> list[int]:

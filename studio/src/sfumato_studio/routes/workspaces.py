@@ -16,16 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from sfumato._version import __version__
 from sfumato.geo import FORMATS
 
-from ..answers import (
-    AboutAnswer,
-    ExampleAnswer,
-    LimitsAnswer,
-    ValueAnswer,
-    ValuesAnswer,
-    WorkspaceAnswer,
-    WorkspaceBriefAnswer,
-    WorkspacesAnswer,
-)
+from .. import answers
 from ..domains import domain_of
 from ..errors import RefusedError
 from ..examples import EXAMPLES, example_data
@@ -43,15 +34,15 @@ AColumn = Annotated[str | None, Query(max_length=500, description="The column, i
 
 
 @workspaces.get("/about")
-def about(studio: AStudio) -> AboutAnswer:
+def about(studio: AStudio) -> answers.AboutAnswer:
     """Return the version, the limits, the formats that are read and the examples."""
-    return AboutAnswer(
+    return answers.AboutAnswer(
         version=__version__,
         studio=1,
-        limits=LimitsAnswer(upload_bytes=UPLOAD_BYTES),
+        limits=answers.LimitsAnswer(upload_bytes=UPLOAD_BYTES),
         formats=[*FORMATS, "mechanism"],
         examples=[
-            ExampleAnswer.model_validate({"key": key, "kind": kind, "title": title, "sentence": sentence})
+            answers.ExampleAnswer.model_validate({"key": key, "kind": kind, "title": title, "sentence": sentence})
             for key, (kind, title, sentence) in EXAMPLES.items()
         ],
         ledger=studio.ledger is not None,
@@ -60,26 +51,26 @@ def about(studio: AStudio) -> AboutAnswer:
 
 
 @workspaces.get("/workspaces")
-def list_all(studio: AStudio) -> WorkspacesAnswer:
+def list_all(studio: AStudio) -> answers.WorkspacesAnswer:
     """List all workspaces, the last changed first."""
     rows = ({**row, "kind": (row["data"] or {}).get("kind")} for row in studio.store.workspaces())
-    return WorkspacesAnswer(workspaces=[WorkspaceBriefAnswer.model_validate(row) for row in rows])
+    return answers.WorkspacesAnswer(workspaces=[answers.WorkspaceBriefAnswer.model_validate(row) for row in rows])
 
 
 @workspaces.post("/workspaces", status_code=201)
-def begin(studio: AStudio) -> WorkspaceAnswer:
+def begin(studio: AStudio) -> answers.WorkspaceAnswer:
     """Begin a new workspace."""
     return workspace_answer(studio, studio.store.make_workspace()["id"])
 
 
 @workspaces.get("/workspaces/{workspace}")
-def one(studio: AStudio, workspace: AWorkspace) -> WorkspaceAnswer:
+def one(studio: AStudio, workspace: AWorkspace) -> answers.WorkspaceAnswer:
     """Return all that a page shows of a workspace."""
     return workspace_answer(studio, workspace["id"])
 
 
 @workspaces.patch("/workspaces/{workspace}")
-def change(studio: AStudio, workspace: AWorkspace, change: ChangeBody) -> WorkspaceAnswer:
+def change(studio: AStudio, workspace: AWorkspace, change: ChangeBody) -> answers.WorkspaceAnswer:
     """Change the title, or what the page keeps for itself."""
     values: dict[str, Any] = {}
     if change.title is not None:
@@ -101,7 +92,7 @@ def delete(studio: AStudio, workspace: AWorkspace) -> None:
 
 
 @workspaces.post("/workspaces/{workspace}/example")
-def fill(studio: AStudio, workspace: AWorkspace, choice: ExampleBody) -> WorkspaceAnswer:
+def fill(studio: AStudio, workspace: AWorkspace, choice: ExampleBody) -> answers.WorkspaceAnswer:
     """Fill a workspace with an example; its designs and jobs are dropped."""
     data = example_data(choice.example)
     studio.start_over(workspace["id"], data=data, site=None, outline=None, title=data["title"])
@@ -120,7 +111,7 @@ async def upload(
     lat: AColumn = None,
     lon: AColumn = None,
     user: AColumn = None,
-) -> WorkspaceAnswer:
+) -> answers.WorkspaceAnswer:
     """Fill a workspace with a file of data or a mechanism; its designs and jobs are dropped.
 
     The body is the file as it is.
@@ -147,7 +138,7 @@ def choose_site(
     studio: AStudio,
     workspace: AWorkspace,
     site: Annotated[PlacesSiteBody | ValuesSiteBody, Body(discriminator="kind")],
-) -> WorkspaceAnswer:
+) -> answers.WorkspaceAnswer:
     """Choose the places or values; designs and jobs are dropped."""
     if workspace["data"] is None:
         raise RefusedError(409, "There are no data yet.", "choose an example, or drop a file.")
@@ -161,15 +152,15 @@ def choose_site(
 
 
 @sites.get("/values")
-def show_values(studio: AStudio, workspace: AWorkspace) -> ValuesAnswer:
+def show_values(studio: AStudio, workspace: AWorkspace) -> answers.ValuesAnswer:
     """Return the values of the column, with how often each occurs."""
     domain = studio.domain(workspace)
     if domain.places:
         raise RefusedError(409, "The data are places.", "see /map.")
     rows = zip(domain.space.labels, domain.counts.tolist(), domain.prior.probabilities.tolist(), strict=True)
-    return ValuesAnswer(
+    return answers.ValuesAnswer(
         values=[
-            ValueAnswer(index=index, label=str(label), count=count, share=share)
+            answers.ValueAnswer(index=index, label=str(label), count=count, share=share)
             for index, (label, count, share) in enumerate(rows)
         ]
     )
