@@ -214,10 +214,8 @@ class Jobs:
         return [row for row in rows if kind in (None, row["kind"])]
 
     def _check_room(self) -> None:
-        if len(self._running) >= JOBS_RUNNING:
-            raise RefusedError(
-                429, f"{len(self._running)} jobs are running already.", "wait for one to end, or cancel one."
-            )
+        if (count := len(self._running)) >= JOBS_RUNNING:
+            raise RefusedError(429, f"{count} jobs are running already.", "wait for one to end, or cancel one.")
 
     def _launch(self, workspace: Row, row: Row) -> Row:
         made = [each for each in self._store.designs(workspace["id"]) if each["job"] == row["id"]]

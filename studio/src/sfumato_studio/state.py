@@ -133,10 +133,8 @@ class Studio:
     def level(self, workspace: Row, level: int) -> Row:
         """Return the design that a level shows; its closed form is made where it is missing."""
         domain = self.domain(workspace)
-        if level >= len(domain.epsilons):
-            raise RefusedError(
-                422, f"There is no level {level}.", f"use 0 to {len(domain.epsilons) - 1}.", "level"
-            )
+        if level > (last := len(domain.epsilons) - 1):
+            raise RefusedError(422, f"There is no level {level}.", f"use 0 to {last}.", "level")
         with self._making[workspace["id"], level]:
             there = shown_at(domain, level, self.store.designs(workspace["id"]))
             if there is not None:

@@ -12,23 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import (
-    JSON,
-    Boolean,
-    Column,
-    Executable,
-    Float,
-    MetaData,
-    Select,
-    String,
-    Table,
-    create_engine,
-    delete,
-    event,
-    insert,
-    select,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from sfumato._system import try_lock
@@ -43,35 +27,35 @@ _REPORTS: Final = (".html", ".json")
 _STATES: Final = ".states"
 _OPTION: Final = "--folder FOLDER"
 
-_TABLES: Final = MetaData()
+_TABLES: Final = sa.MetaData()
 
 
-def _table(name: str, words: str, *others: Column[Any]) -> Table:
+def _table(name: str, words: str, *others: sa.Column[Any]) -> sa.Table:
     """Return a table of rows with an id, words that are always there, and other columns."""
-    texts = [Column(each, String, index=each == "workspace", nullable=False) for each in words.split()]
-    return Table(name, _TABLES, Column("id", String, primary_key=True), *texts, *others)
+    texts = [sa.Column(each, sa.String, index=each == "workspace", nullable=False) for each in words.split()]
+    return sa.Table(name, _TABLES, sa.Column("id", sa.String, primary_key=True), *texts, *others)
 
 
 _WORKSPACES: Final = _table(
     "workspaces",
     "title created changed",
-    *(Column(name, JSON) for name in ("data", "site", "outline")),
-    Column("view", JSON, nullable=False),
+    *(sa.Column(name, sa.JSON) for name in ("data", "site", "outline")),
+    sa.Column("view", sa.JSON, nullable=False),
 )
 _JOBS: Final = _table(
     "jobs",
     "workspace kind status title created changed unit",
-    *(Column(name, Float, nullable=False) for name in ("done", "total")),
-    *(Column(name, JSON, nullable=False) for name in ("progress", "request")),
-    Column("maximise", Boolean, nullable=False),
-    *(Column(name, JSON) for name in ("error", "result")),
+    *(sa.Column(name, sa.Float, nullable=False) for name in ("done", "total")),
+    *(sa.Column(name, sa.JSON, nullable=False) for name in ("progress", "request")),
+    sa.Column("maximise", sa.Boolean, nullable=False),
+    *(sa.Column(name, sa.JSON) for name in ("error", "result")),
 )
 _DESIGNS: Final = _table(
     "designs",
     "workspace job made",
-    Column("epsilon", Float, nullable=False),
-    Column("frontier", Boolean, nullable=False),
-    Column("facts", JSON, nullable=False),
+    sa.Column("epsilon", sa.Float, nullable=False),
+    sa.Column("frontier", sa.Boolean, nullable=False),
+    sa.Column("facts", sa.JSON, nullable=False),
 )
 
 
@@ -100,14 +84,14 @@ class Store:
             )
         self.folder = folder
         self._lock = threading.RLock()
-        self._engine = create_engine(
+        self._engine = sa.create_engine(
             f"sqlite:///{database}", connect_args={"check_same_thread": False, "timeout": 30}
         )
-        event.listen(self._engine, "connect", _tune)
+        sa.event.listen(self._engine, "connect", _tune)
         try:
             _TABLES.create_all(self._engine)
             running = _JOBS.c.status.in_(["queued", "running"])
-            self._write(update(_JOBS).where(running).values(status="interrupted"))
+            self._write(sa.update(_JOBS).where(running).values(status="interrupted"))
             for row in self.workspaces():
                 self._tidy(row)
         except SQLAlchemyError as error:
@@ -122,16 +106,16 @@ class Store:
         self._engine.dispose()
         self._running.close()
 
-    def _rows(self, query: Select[Any]) -> list[Row]:
+    def _rows(self, query: sa.Select[Any]) -> list[Row]:
         with self._lock, self._engine.connect() as connection:
             return [row._asdict() for row in connection.execute(query)]
 
-    def _one(self, table: Table, missing: RefusedError, **columns: str) -> Row:
-        for row in self._rows(select(table).filter_by(**columns)):
+    def _one(self, table: sa.Table, missing: RefusedError, **columns: str) -> Row:
+        for row in self._rows(sa.select(table).filter_by(**columns)):
             return row
         raise missing
 
-    def _write(self, *statements: Executable) -> None:
+    def _write(self, *statements: sa.Executable) -> None:
         with self._lock, self._engine.begin() as connection:
             for statement in statements:
                 connection.execute(statement)
@@ -143,14 +127,14 @@ class Store:
                 raise RefusedError(429, f"There are {count} workspaces already.", "delete old ones first.")
             identity, time = secrets.token_hex(16), now()
             row = {"id": identity, "title": "Untitled", "created": time, "changed": time, "view": {}}
-            self._write(insert(_WORKSPACES).values(**row))
+            self._write(sa.insert(_WORKSPACES).values(**row))
             self.files(identity).mkdir(mode=0o700)
             (self.files(identity) / "designs").mkdir(mode=0o700)
             return self.workspace(identity)
 
     def workspaces(self) -> list[Row]:
         """Return all workspaces, the last changed first."""
-        return self._rows(select(_WORKSPACES).order_by(_WORKSPACES.c.changed.desc()))
+        return self._rows(sa.select(_WORKSPACES).order_by(_WORKSPACES.c.changed.desc()))
 
     def workspace(self, identity: str) -> Row:
         """Return a workspace."""
@@ -160,7 +144,7 @@ class Store:
     def change_workspace(self, identity: str, **values: Any) -> None:
         """Change columns of a workspace."""
         changed = {**values, "changed": now()}
-        self._write(update(_WORKSPACES).where(_WORKSPACES.c.id == identity).values(**changed))
+        self._write(sa.update(_WORKSPACES).where(_WORKSPACES.c.id == identity).values(**changed))
 
     def draw(self, identity: str, outline: Row | None) -> None:
         """Keep the outline of a workspace, and drop the reports that show another."""
@@ -177,7 +161,7 @@ class Store:
     def delete_workspace(self, identity: str) -> None:
         """Delete a workspace with its jobs, designs and files; the files first, in case this is interrupted."""
         shutil.rmtree(self.files(identity), ignore_errors=True)
-        self._write(*_deletions(identity), delete(_WORKSPACES).where(_WORKSPACES.c.id == identity))
+        self._write(*_deletions(identity), sa.delete(_WORKSPACES).where(_WORKSPACES.c.id == identity))
 
     def start_over(self, identity: str) -> None:
         """Delete the jobs and designs of a workspace."""
@@ -228,13 +212,13 @@ class Store:
             "result": None,
             **values,
         }
-        self._write(insert(_JOBS).values(**row))
+        self._write(sa.insert(_JOBS).values(**row))
         return row
 
     def jobs(self, workspace: str) -> list[Row]:
         """Return the jobs of a workspace, the oldest first."""
         return self._rows(
-            select(_JOBS).where(_JOBS.c.workspace == workspace).order_by(_JOBS.c.created, _JOBS.c.id)
+            sa.select(_JOBS).where(_JOBS.c.workspace == workspace).order_by(_JOBS.c.created, _JOBS.c.id)
         )
 
     def job(self, workspace: str, identity: str) -> Row:
@@ -244,11 +228,11 @@ class Store:
 
     def change_job(self, identity: str, **values: Any) -> None:
         """Change columns of a job."""
-        self._write(update(_JOBS).where(_JOBS.c.id == identity).values(**values, changed=now()))
+        self._write(sa.update(_JOBS).where(_JOBS.c.id == identity).values(**values, changed=now()))
 
     def delete_job(self, identity: str) -> None:
         """Delete a job; its designs stay."""
-        self._write(delete(_JOBS).where(_JOBS.c.id == identity))
+        self._write(sa.delete(_JOBS).where(_JOBS.c.id == identity))
 
     def add_design(self, workspace: str, job: str, identity: str, *, frontier: bool, facts: Row) -> None:
         """Store the facts of a design."""
@@ -261,11 +245,11 @@ class Store:
             "frontier": frontier,
             "facts": facts,
         }
-        self._write(insert(_DESIGNS).values(**row))
+        self._write(sa.insert(_DESIGNS).values(**row))
 
     def designs(self, workspace: str) -> list[Row]:
         """Return the designs of a workspace, by epsilon."""
-        chosen = select(_DESIGNS).where(_DESIGNS.c.workspace == workspace)
+        chosen = sa.select(_DESIGNS).where(_DESIGNS.c.workspace == workspace)
         return self._rows(chosen.order_by(_DESIGNS.c.epsilon, _DESIGNS.c.made))
 
     def design(self, workspace: str, identity: str) -> Row:
@@ -275,7 +259,7 @@ class Store:
 
     def delete_design(self, workspace: str, identity: str) -> None:
         """Delete a design and its files."""
-        self._write(delete(_DESIGNS).where(_DESIGNS.c.id == identity, _DESIGNS.c.workspace == workspace))
+        self._write(sa.delete(_DESIGNS).where(_DESIGNS.c.id == identity, _DESIGNS.c.workspace == workspace))
         for path in (self.files(workspace) / "designs").glob(f"{identity}.*"):
             path.unlink(missing_ok=True)
 
@@ -294,9 +278,9 @@ class Store:
                     path.unlink(missing_ok=True)
 
 
-def _deletions(workspace: str) -> list[Executable]:
+def _deletions(workspace: str) -> list[sa.Executable]:
     """Return statements that delete the jobs and designs of a workspace."""
-    return [delete(table).where(table.c.workspace == workspace) for table in (_JOBS, _DESIGNS)]
+    return [sa.delete(table).where(table.c.workspace == workspace) for table in (_JOBS, _DESIGNS)]
 
 
 def now() -> str:

@@ -31,9 +31,8 @@ def domain_of(data: Mapping[str, Any], site: Mapping[str, Any], folder: Path) ->
     if data["source"] == "mechanism":
         return OpenedDomain(read_mechanism_file(folder / data["file"]), data["title"])
     if data["kind"] != site["kind"]:
-        raise RefusedError(
-            422, f"The data are {data['kind']}, not {site['kind']}.", "choose the other view.", "kind"
-        )
+        what = f"The data are {data['kind']}, not {site['kind']}."
+        raise RefusedError(422, what, "choose the other view.", "kind")
     if data["kind"] == "places":
         return _places(data, site, folder)
     return _values(data, site)
@@ -69,12 +68,8 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesDomain:
     tables: Mapping[str, Mapping[str, int]] = data["tables"]
     column = site.get("column") or next(iter(tables))
     if column not in tables:
-        raise RefusedError(
-            422,
-            f"There is no column {column!r} with 2 to {MOST_LABELS} values.",
-            f"choose one of {', '.join(map(repr, tables))}.",
-            "column",
-        )
+        what = f"There is no column {column!r} with 2 to {MOST_LABELS} values."
+        raise RefusedError(422, what, f"choose one of {', '.join(map(repr, tables))}.", "column")
     counts = tables[column]
 
     def source(used: int, chosen: str) -> str:
@@ -97,19 +92,11 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesDomain:
     if period is not None and high < low:
         high = low + (high - low) % period  # 22 to 3 goes through midnight
     if not 2 <= high - low + 1 <= MOST_LABELS:
-        raise RefusedError(
-            422,
-            f"The range {low} to {high} has {high - low + 1:,} numbers.",
-            f"choose a range of 2 to {MOST_LABELS} whole numbers.",
-            "last",
-        )
+        what = f"The range {low} to {high} has {high - low + 1:,} numbers."
+        raise RefusedError(422, what, f"choose a range of 2 to {MOST_LABELS} whole numbers.", "last")
     if period is not None and high - low >= period:
-        raise RefusedError(
-            422,
-            f"The range {low} to {high} goes more than once around a circle of {period}.",
-            f"end it at {low + period - 1}, or choose a longer circle.",
-            "circular",
-        )
+        what = f"The range {low} to {high} goes more than once around a circle of {period}."
+        raise RefusedError(422, what, f"end it at {low + period - 1}, or choose a longer circle.", "circular")
     every = {str(number): numbers.get(number, 0) for number in range(low, high + 1)}
     if not any(every.values()):
         raise RefusedError(422, f"No row is in the range {low} to {high}.", "choose another range.", "first")

@@ -56,12 +56,8 @@ class OpenedDomain(Domain):
         self.apart = hamming(space)
         self.epsilon, self.epsilon_unit, self.protected = self._proved()
         if not math.isfinite(self.epsilon):
-            raise RefusedError(
-                422,
-                "This mechanism guarantees nothing: some report rules out a secret.",
-                "use another one.",
-                "file",
-            )
+            what = "This mechanism guarantees nothing: some report rules out a secret."
+            raise RefusedError(422, what, "use another one.", "file")
         self.ends = (self.epsilon, self.epsilon)
 
     def _proved(self) -> tuple[float, str, str]:
@@ -147,10 +143,6 @@ def _onto_secrets(channel: Mechanism) -> Mechanism:
     elif set(reports.labels) <= set(secrets.labels):
         mapping = {label: label for label in reports.labels}
     else:
-        raise RefusedError(
-            422,
-            "This mechanism reports something else than its secrets, which the studio cannot draw.",
-            "run: sfumato report FILE",
-            "file",
-        )
+        what = "This mechanism reports something else than its secrets, which the studio cannot draw."
+        raise RefusedError(422, what, "run: sfumato report FILE", "file")
     return channel.then(Mechanism.deterministic(mapping, reports, secrets))

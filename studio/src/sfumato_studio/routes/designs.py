@@ -72,9 +72,8 @@ def start(studio: AStudio, workspace: AWorkspace, body: DesignBody) -> JobAnswer
     if aim == "found_at_most" and not domain.places:
         raise RefusedError(422, "For values, a chance to be found cannot be searched for.", "choose a level.", aim)
     if body.distortion is not None and aim != "epsilon":
-        raise RefusedError(
-            422, "The attacker's error was requested without epsilon.", "send epsilon, too.", "epsilon"
-        )
+        what = "The attacker's error was requested without epsilon."
+        raise RefusedError(422, what, "send epsilon, too.", "epsilon")
     title = f"Design for {aim.replace('_', ' ')} {value:g}"
     request = {**body.model_dump(exclude_none=True), "gap": FINE_GAP if body.thorough else ROUGH_GAP}
     return job_answer(studio.jobs.start(workspace, "design", title, request, unit=domain.loss_unit))

@@ -128,9 +128,8 @@ def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> answers.Walk
     """Report on each stop of a walk, with the attacker's belief after every report."""
     row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
     if len(body.path) * body.repeat > WALK_REPORTS:
-        raise RefusedError(
-            422, f"That is more than {WALK_REPORTS:,} reports.", "take fewer stops, or repeat less.", "repeat"
-        )
+        what = f"That is more than {WALK_REPORTS:,} reports."
+        raise RefusedError(422, what, "take fewer stops, or repeat less.", "repeat")
     mechanism = studio.mechanism(workspace, row)
     stops = [position_of(each.at, each.lat, each.lon) for each in body.path]
     truths = [domain.position_of(each) for each in stops]
@@ -265,12 +264,8 @@ def _attacker_belief(domain: Domain, body: AttackBody) -> Prior:
     body.one_of("belief", "main")
     if body.belief is not None:
         if len(body.belief) != len(domain.prior):
-            raise RefusedError(
-                422,
-                f"There are {len(body.belief)} weights for {len(domain.prior)} places or values.",
-                "send one for each.",
-                "belief",
-            )
+            what = f"There are {len(body.belief)} weights for {len(domain.prior)} places or values."
+            raise RefusedError(422, what, "send one for each.", "belief")
         if not sum(body.belief) > 0:
             raise RefusedError(422, "All weights are 0.", "give one place or value some weight.", "belief")
         return Prior.from_counts(domain.space, np.array(body.belief))
@@ -278,8 +273,7 @@ def _attacker_belief(domain: Domain, body: AttackBody) -> Prior:
     for each in body.main or ():
         weights[domain.checked_index(each.at)] += each.weight
     if weights.sum() > 1 + 1e-9:
-        raise RefusedError(
-            422, "The shares of the main places are more than 1.", "let them sum to 1 at most.", "main"
-        )
+        what = "The shares of the main places are more than 1."
+        raise RefusedError(422, what, "let them sum to 1 at most.", "main")
     rest = max(0.0, 1 - float(weights.sum()))
     return Prior.from_counts(domain.space, weights + rest * domain.prior.probabilities)

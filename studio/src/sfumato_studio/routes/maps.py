@@ -60,24 +60,13 @@ def show_map(studio: AStudio, workspace: AWorkspace) -> MapAnswer:
     if not isinstance(places, Places):
         raise RefusedError(409, "The data are no places.", "see /values.")
     rings = places.outlines_latlon().round(7)[..., ::-1]
-    cells = [
-        {
-            "type": "Feature",
-            "id": index,
-            "geometry": {"type": "Polygon", "coordinates": [[*ring, ring[0]]]},
-            "properties": {"name": name, "visits": round(visits, 3), "share": share, "lat": lat, "lon": lon},
-        }
-        for index, (ring, name, visits, share, (lat, lon)) in enumerate(
-            zip(
-                rings.tolist(),
-                names_of(places),
-                domain.counts.tolist(),
-                domain.prior.probabilities.tolist(),
-                places.latlon.tolist(),
-                strict=True,
-            )
-        )
-    ]
+    cells, shares = [], domain.prior.probabilities
+    for index, (name, ring) in enumerate(zip(names_of(places), rings.tolist(), strict=True)):
+        lat, lon = places.latlon[index].tolist()
+        visits, share = round(float(domain.counts[index]), 3), float(shares[index])
+        geometry = {"type": "Polygon", "coordinates": [[*ring, ring[0]]]}
+        properties = {"name": name, "visits": visits, "share": share, "lat": lat, "lon": lon}
+        cells.append({"type": "Feature", "id": index, "geometry": geometry, "properties": properties})
     return MapAnswer.model_validate(
         {
             "cells": {"type": "FeatureCollection", "features": cells},
