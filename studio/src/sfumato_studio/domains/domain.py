@@ -33,16 +33,7 @@ from sfumato.geo import Places
 from sfumato.leakage import bayes_vulnerability
 from sfumato.privacy.atlas import Claim
 from sfumato.proofs import as_dict, certify, distortion_below
-from sfumato.reports.facts import (
-    AttackFacts,
-    CostFacts,
-    FormalFacts,
-    PromiseFacts,
-    Quantity,
-    SubjectFacts,
-    belief_of,
-    subject_of,
-)
+from sfumato.reports import facts
 from sfumato.rounding import down, up
 
 from ..errors import RefusedError
@@ -124,36 +115,36 @@ class Domain(ABC):
         return self.epsilon_unit.removeprefix("1/")
 
     @cached_property
-    def subject(self) -> SubjectFacts:
+    def subject(self) -> facts.SubjectFacts:
         """The facts of the secrets."""
-        return subject_of(MechanismFile(Mechanism(np.eye(len(self.space)), self.space, self.space)))
+        return facts.subject_of(MechanismFile(Mechanism(np.eye(len(self.space)), self.space, self.space)))
 
-    def promise(self, epsilon: float) -> PromiseFacts:
+    def promise(self, epsilon: float) -> facts.PromiseFacts:
         """Return the facts of a proved epsilon; the last of its beliefs is that of two secrets 1 unit apart."""
         unit, circle = self.distance_unit, self.space.circle if self.per_unit else ""
-        beliefs = [belief_of(Quantity.exact(1.0, unit), self.exponent(epsilon))]
+        beliefs = [facts.belief_of(facts.Quantity.exact(1.0, unit), self.exponent(epsilon))]
         if self.per_unit:  # these are not any two
-            beliefs.insert(0, belief_of(Quantity.exact(2.0), up(2 * epsilon)))
-        return PromiseFacts(
+            beliefs.insert(0, facts.belief_of(facts.Quantity.exact(2.0), up(2 * epsilon)))
+        return facts.PromiseFacts(
             self.protected,
             True,
             False,
-            Quantity.exact(epsilon, unit and f"/{unit}"),
-            Quantity.at_most(epsilon, unit and f"/{unit}"),
+            facts.Quantity.exact(epsilon, unit and f"/{unit}"),
+            facts.Quantity.at_most(epsilon, unit and f"/{unit}"),
             self.metric.name,
             DistanceSource.CONFIRMED.value,
             unit,
             beliefs=tuple(beliefs),
-            formal=FormalFacts(circle=circle),
+            formal=facts.FormalFacts(circle=circle),
         )
 
-    def cost(self, loss: float) -> CostFacts:
+    def cost(self, loss: float) -> facts.CostFacts:
         """Return the facts of an upper bound of the average loss."""
         kind = "centres" if self.subject.kind == "cells" else "loss" if self.ordered or self.places else "hamming"
         kind = "true point" if self.radius_m else kind
-        return CostFacts(kind, self.metric.name, Quantity.at_most(loss, self.subject.unit))
+        return facts.CostFacts(kind, self.metric.name, facts.Quantity.at_most(loss, self.subject.unit))
 
-    def attacks(self, success: Measures) -> tuple[AttackFacts, AttackFacts]:
+    def attacks(self, success: Measures) -> tuple[facts.AttackFacts, facts.AttackFacts]:
         """Return the facts of an attacker without a report, and of one with this success."""
         what = {"points": "vertex", "cells": "cell"}.get(self.subject.kind, "value")
         what, unit = "point" if self.radius_m else what, self.subject.unit
@@ -161,7 +152,7 @@ class Domain(ABC):
             (_quantity(each.found, "", 1.0), None if each.error is None else _quantity(each.error, unit, math.inf))
             for each in (self.blind, success)
         )
-        return AttackFacts("blind", 0, what, *blind), AttackFacts("informed", 1, what, *informed)
+        return facts.AttackFacts("blind", 0, what, *blind), facts.AttackFacts("informed", 1, what, *informed)
 
     def claim(self, epsilon: float) -> Claim:
         """Return what a guarantee says of any two secrets, as a claim from which others follow.
@@ -303,10 +294,10 @@ class Domain(ABC):
         return success
 
 
-def _quantity(measure: Bracket, unit: str, most: float) -> Quantity:
+def _quantity(measure: Bracket, unit: str, most: float) -> facts.Quantity:
     """Return a number that is at least 0, and at most something; a useless upper bound is none."""
     upper = min(measure.upper, most)
-    return Quantity(max(measure.lower, 0.0), measure.value, upper if math.isfinite(upper) else None, unit)
+    return facts.Quantity(max(measure.lower, 0.0), measure.value, upper if math.isfinite(upper) else None, unit)
 
 
 def design_lines(guarantees: str, gap: float, options: str = "") -> str:
