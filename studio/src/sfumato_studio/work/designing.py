@@ -6,19 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from sfumato import optimal
 from sfumato.core import Asked
 from sfumato.errors import InfeasibleError, SolverError
-from sfumato.optimal import (
-    AttackerGoal,
-    Auto,
-    Design,
-    DesignGoal,
-    LossGoal,
-    Point,
-    design,
-    find_epsilon,
-    sweep,
-)
 
 from ..domains import Domain, PlacesDomain
 from ..levels import ROUGH_GAP, keep_design
@@ -34,7 +24,7 @@ def make_levels(work: Work) -> dict[str, Any]:
     limit = work.request.get("time_limit_s") or math.inf
     reasons: list[str] = []
 
-    def keep(point: Point) -> None:
+    def keep(point: optimal.Point) -> None:
         if point.design is not None and point.design.has_program and point.epsilon is not None:
             identity, facts = keep_design(work.folder, domain, point.design, point.epsilon)
             proof = point.design.certificate
@@ -44,7 +34,7 @@ def make_levels(work: Work) -> dict[str, Any]:
             reasons.append(point.reason)
 
     if left:
-        sweep(
+        optimal.sweep(
             {"everyone": domain.prior},
             loss=domain.loss,
             epsilons=left,
@@ -67,7 +57,7 @@ def make_design(work: Work) -> dict[str, Any]:
     common: dict[str, Any] = {
         "loss": domain.loss,
         "method": "table",
-        "solver": Auto(folder=work.orders.get("states")),
+        "solver": optimal.Auto(folder=work.orders.get("states")),
         "gap": request["gap"],
         "time_limit": request.get("time_limit_s") or math.inf,
         "stop": work.stop,
@@ -75,13 +65,15 @@ def make_design(work: Work) -> dict[str, Any]:
     epsilon, sentences = request.get("epsilon"), []
     if epsilon is None:
         goal = _goal(domain, request)
-        search = find_epsilon(domain.prior, goal=goal, promise=domain.guarantee, progress=work.trial, **common)
+        search = optimal.find_epsilon(
+            domain.prior, goal=goal, promise=domain.guarantee, progress=work.trial, **common
+        )
         made, epsilon, sentences = search.design, search.epsilon, list(search.sentences)
     else:
         guarantees: list[Asked] = [domain.guarantee(epsilon)]
         if request.get("distortion") is not None:
             guarantees.append(domain.error_guarantee(request["distortion"]))
-        made = design(domain.prior, guarantees=guarantees, tie_break=False, progress=work.step, **common)
+        made = optimal.design(domain.prior, guarantees=guarantees, tie_break=False, progress=work.step, **common)
     if not made.has_program:
         raise SolverError("the answer is noise without a table.", "choose an epsilon.")
     before = work.orders.get("before")
@@ -92,16 +84,16 @@ def make_design(work: Work) -> dict[str, Any]:
     return {"design": identity, "sentences": sentences}
 
 
-def _goal(domain: Domain, request: Mapping[str, Any]) -> DesignGoal:
+def _goal(domain: Domain, request: Mapping[str, Any]) -> optimal.DesignGoal:
     """Return the outcome for which an epsilon is searched for."""
     if "loss_at_most" in request:
-        return LossGoal(float(request["loss_at_most"]))
+        return optimal.LossGoal(float(request["loss_at_most"]))
     if not isinstance(domain, PlacesDomain):
         raise InfeasibleError("a chance cannot be searched for here.", "choose an epsilon.")
-    return AttackerGoal(request["found_at_most"], domain.radius_m, domain.visits)
+    return optimal.AttackerGoal(request["found_at_most"], domain.radius_m, domain.visits)
 
 
-def _no_worse(before: Mapping[str, Any], made: Design) -> bool:
+def _no_worse(before: Mapping[str, Any], made: optimal.Design) -> bool:
     """Return whether a kept design loses less than a new one, or as much with as small a gap."""
     gap = math.inf if before["gap"] is None else before["gap"]
     return (before["loss"][2], gap) <= (made.certificate.loss, made.certificate.gap)
