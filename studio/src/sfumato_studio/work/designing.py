@@ -9,6 +9,7 @@ from typing import Any
 from sfumato import optimal
 from sfumato.core import Asked
 from sfumato.errors import InfeasibleError, SolverError
+from sfumato.optimal import sweep
 
 from ..domains import Domain, PlacesDomain
 from ..levels import ROUGH_GAP, keep_design
@@ -34,7 +35,7 @@ def make_levels(work: Work) -> dict[str, Any]:
             reasons.append(point.reason)
 
     if left:
-        optimal.sweep(
+        sweep(
             {"everyone": domain.prior},
             loss=domain.loss,
             epsilons=left,
