@@ -265,7 +265,8 @@ def test_a_million_reports(kind):
         mechanism = sf.mechanisms.exponential(places, places.metric("euclidean", "km"), "1/km")
         latlon = points_of(places, 0)
         exact = sf.Mechanism(mechanism.matrix, places)
-        masses = [_mass(exact, at, error_radius(exact)) for at in latlon]
+        radius = error_radius(exact)
+        masses = [_mass(exact, at, radius) for at in latlon]
         lat, lon = latlon[np.argmin(masses)]
     count = 1_000_000
     table = pa.table({"lat": np.full(count, lat), "lon": np.full(count, lon)})

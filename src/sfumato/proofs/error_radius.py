@@ -21,7 +21,7 @@ from ..rounding import amount_at_most, percent_of_confidence, up
 _MASS: Final = 1e-11  # more than the rounding of a sum of 10,000 probabilities
 _DEGREES_M: Final = 0.01  # by which rounding to seven decimals moves a report, and more
 # Searches: relative tolerance, and distances after which parts are no longer split.
-_PASSES: Final = ((0.02, 1 << 29), (0.001, 1 << 27))
+_PASSES: Final = ((0.02, 1 << 29), (0.001, 1 << 23))
 _FINER: Final = 1 << 4  # times the work of the first search: what the second may need
 _FIRST: Final = 64  # parts that the search begins with
 _AT_ONCE: Final = 1 << 20
