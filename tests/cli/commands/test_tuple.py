@@ -156,6 +156,7 @@ def test_an_audit_of_too_many_tuples_is_one_line(run):
     done = run("audit", "t.sfm", "--prior", "uniform")
     assert done.code == 1
     assert "entries, more than" in " ".join(done.err.split())
+    assert "fewer values or dummies" in " ".join(done.err.split())
 
 
 FAMILY = {"many": (0.6, 0.2, 0.2), "few": (0.2, 0.6, 0.2), "none": (0.25, 0.35, 0.4)}
