@@ -402,6 +402,9 @@ def test_the_prior_of_noise_is_a_table_of_points(run, noise_file, tmp_path):
     noise = CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35), "30 km")
     radii = sf.proofs.posterior_radii(noise, finds, reports=reports)
     assert (private["posterior_uncertainty_m"] - radii).between(0, 1).all()
+    (tmp_path / "some.csv").write_text("lat,lon\n48.85,2.35\n,2.36\n48.90,2.40\n")
+    told = run(*asked, "--prior", "some.csv").err
+    assert "Note: some.csv: " in told, told
     for wrong, said in (("uniform", "no table of points"), ("far.csv", "1 of the prior's 2 points")):
         refused = run(*asked, "--prior", wrong)
         assert refused.code == 1

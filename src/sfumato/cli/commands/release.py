@@ -196,7 +196,10 @@ def _prior(text: str, held: MechanismFile | dict[str, Any], file: Path) -> tuple
             raise InputError(
                 f"--prior {text!r} is no table of points, which the prior of noise is.", "name a .csv or .parquet."
             )
-        return text, read_visits(text, people="one")
+        points = read_visits(text, people="one")
+        for remark in points.notes:
+            say(f"Note: {text}: {remark}", err=True)
+        return text, points
     if text != "file":
         return text, prior_from(held.report_channel.secrets, text)
     if held.prior is None:
