@@ -28,8 +28,13 @@ from sfumato.optimal import Progress
             Progress(5, 90, math.inf, -math.inf, math.inf, 61.0, 1_270),
             "Simpler problem of 1,270 places, to see where to begin: step 5",
         ),
+        (
+            Progress(5, 90, 1.25, 1.0, 0.2, 61.0, 1_270),
+            "Simpler problem of 1,270 places, to see where to begin: step 5. "
+            "So far: value 1.25 km, bound 1 km, gap 20 %",
+        ),
     ],
-    ids=["both", "no bound", "neither", "coarser"],
+    ids=["both", "no bound", "neither", "coarser", "coarser with baseline"],
 )
 def test_a_line_says_what_is_known(line, words):
     assert line_of(line, "km") == words

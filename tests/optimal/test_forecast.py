@@ -84,16 +84,16 @@ def test_the_structured_method_says_why_it_was_chosen(monkeypatch, tmp_path, opt
     )
     prior = sf.Prior.uniform(LATTICE) if "reports" in reason else skewed()
     found = chosen(prior, stop=lambda: True, **options)
-    assert re.fullmatch(rf"structured interior point \(chosen: {reason}\)", found)
+    assert re.search(rf"structured interior point \(chosen: {reason}\)", found)
 
 
 def test_the_structured_method_is_asked_where_generating_stops_short(monkeypatch):
     monkeypatch.setattr(solvers, "Generating", lambda *_, **__: Named("generated observables", Status.INACCURATE))
     monkeypatch.setattr(solvers, "Structured", lambda *_, **__: Named("structured interior point", Status.OPTIMAL))
-    assert chosen(skewed()).startswith("generated observables (chosen: few edges")
+    assert "generated observables (chosen: few edges" in chosen(skewed())
     monkeypatch.setattr(solvers, "_MORE", 10)
     monkeypatch.setattr(solvers, "Structured", None)
-    assert chosen(skewed()).startswith("generated observables (chosen: few edges")
+    assert "generated observables (chosen: few edges" in chosen(skewed())
 
 
 def test_what_is_expected_grows_with_people_apart_and_epsilon():

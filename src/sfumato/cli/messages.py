@@ -128,7 +128,10 @@ def line_of(progress: Progress, unit: str) -> str:
 
     where = f"Step {progress.step}"
     if progress.coarse:
-        return f"Simpler problem of {progress.coarse:,} places, to see where to begin: step {progress.step}"
+        where = f"Simpler problem of {progress.coarse:,} places, to see where to begin: step {progress.step}"
+        if not math.isfinite(progress.value):
+            return where
+        where += ". So far"
     if not math.isfinite(progress.value):
         return f"{where}: no value and no bound yet"
     value = f"value {amount(progress.value, unit)}"

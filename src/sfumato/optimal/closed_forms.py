@@ -1,4 +1,4 @@
-"""Closed forms: proved optimal ones, and private ones as a fallback: docs/proofs/closed-forms.md."""
+"""Closed forms that are proved optimal: docs/proofs/closed-forms.md."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 from ..core import Mechanism, Metric
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
-from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
+from ..core.naming import EXPECTED
 from ..errors import InfeasibleError, InputError
-from ..mechanisms import coin_of_distortion, merge_close_secrets, remapped, repair_to_private, tight_constraints
+from ..mechanisms import coin_of_distortion, remapped, tight_constraints
 from ..proofs import Certificate, Multipliers, exponents_above, loss_bound
 from ..rounding import UNIT
 from .problem import Problem
-from .solver import Answer, Status, certify_mechanism, gap_of, objective_of, proved_bound
+from .solver import certify_mechanism, gap_of
 
 _LARGEST = 500.0  # exponents whose exponentials and their products stay finite
 _MANY = 2_000  # secrets for which the inverse of a matrix takes long, and is seldom private
 _SAME = 1e-12  # relative: distances that add up along a line
-_ROOM = 1e-9  # left for rounding
 _Prices = tuple[NDArray[np.intp], NDArray[np.intp], Floats]  # secrets, others, prices of rows, (k, observables)
 
 
@@ -182,86 +181,3 @@ def _star_prices(demand: Floats, exponents: Floats) -> _Prices:
     price = np.where(outward, -demand * np.exp(-apart), demand)
     price[(s == centres) | (apart > _LARGEST)] = 0.0
     return np.where(outward, centres, s), np.where(outward, s, centres), price
-
-
-def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
-    """Return the better of two closed forms, one of them a constant report, or None if none is usable."""
-    constant, telling = constant_report(problem), _telling(problem)
-    candidates = {"exponential mechanism" if problem.exponents is not None else "cheapest reports": telling}
-    if problem.objective == DISTORTION:
-        candidates["mixture with a constant report"] = _mixed(problem, telling, constant)
-    else:
-        candidates["constant report"] = constant
-    prices = plain_prices(problem)
-    bound = proved_bound(problem, prices)
-    sign = -1.0 if problem.objective == DISTORTION else 1.0
-    answers = []
-    distance = problem.distance.array if problem.distance is not None and problem.minimum > 0 else None
-    for name, matrix in candidates.items():
-        # Their ratios are within by construction; only the distortion may lack something.
-        repaired, share = repair_to_private(
-            matrix, None, prior=problem.prior.probabilities, distance=distance, minimum=problem.minimum
-        )
-        value = objective_of(problem, repaired)
-        answers.append(Answer(repaired, share, value, bound, status, (), f"closed form: {name} ({why})", prices))
-    usable = [answer for answer in answers if answer.usable]
-    return min(usable, key=lambda answer: sign * answer.value) if usable else None
-
-
-def closed_form_answer(problem: Problem, mechanism: Mechanism) -> Answer:
-    """Return a mechanism of least loss as the answer to a game whose limit leaves no room for another one."""
-    prices, matrix = plain_prices(problem), mechanism.matrix
-    value, bound = objective_of(problem, matrix), proved_bound(problem, prices)
-    name = "design of least loss (its limit leaves no room for more distortion)"
-    return Answer(matrix, 0.0, value, bound, Status.INACCURATE, (), name, prices, mechanism=mechanism)
-
-
-def constant_report(problem: Problem) -> Floats:
-    """Return the mechanism that always makes the best constant report, array (n, m)."""
-    n, m = problem.shape
-    loss = problem.loss.array
-    costs = loss.max(axis=0) if problem.objective == WORST_CASE else problem.prior.probabilities @ loss
-    matrix = np.zeros((n, m))
-    matrix[:, int(np.argmin(costs))] = 1.0
-    return matrix
-
-
-def _telling(problem: Problem) -> Floats:
-    n, m = problem.shape
-    loss, prior = problem.loss.array, problem.prior.probabilities
-    if problem.exponents is None:
-        closest = np.zeros((n, m))
-        closest[np.arange(n), loss.argmin(axis=1)] = 1.0
-        return closest
-    seen = np.exp(-merge_close_secrets(problem.exponents) * (0.5 - _ROOM))
-    seen /= seen.sum(axis=1, keepdims=True)
-    weights = np.full(n, 1.0 / n) if problem.objective == WORST_CASE else prior
-    best = ((seen * weights[:, None]).T @ loss).argmin(axis=1)
-    matrix = np.zeros((n, m))
-    np.add.at(matrix.T, best, seen.T)
-    return matrix
-
-
-def _mixed(problem: Problem, telling: Floats, constant: Floats) -> Floats:
-    """Return the mixture whose loss is just below the limit; mixtures of private mechanisms are private."""
-    weighted = problem.prior.probabilities[:, None] * problem.loss.array
-    low, high = float((weighted * telling).sum()), float((weighted * constant).sum())
-    room = (problem.max_loss - low) * (1 - _ROOM)
-    if room <= 0:
-        return telling
-    share = 1.0 if high - low <= room else room / (high - low)
-    return (1 - share) * telling + share * constant
-
-
-def plain_prices(problem: Problem) -> Multipliers:
-    """Return prices of the worst secret alone, or of the best guess without a report."""
-    none, nothing = np.empty(0, dtype=np.intp), np.empty(0)
-    guesses = worst = None
-    if problem.objective == WORST_CASE:
-        worst = np.zeros(problem.shape[0])
-        worst[int(np.argmax(problem.loss.array.min(axis=1)))] = 1.0
-    if problem.objective == DISTORTION and problem.distance is not None:
-        distance = problem.distance.array
-        guesses = np.zeros((len(distance), problem.shape[1]))
-        guesses[int(np.argmin(distance @ problem.prior.probabilities))] = 1.0
-    return Multipliers(none, none, none, nothing, nothing, guesses, worst)

@@ -76,6 +76,11 @@ class Problem(CompactRepr):
         return bool(self.constraints) or len(self.attackers) > 1
 
     @property
+    def sign(self) -> float:
+        """1 where the objective is minimised, -1 where it is maximised."""
+        return -1.0 if self.objective == DISTORTION else 1.0
+
+    @property
     def shape(self) -> tuple[int, int]:
         """The numbers of secrets and of observables."""
         n, m = self.loss.array.shape

@@ -28,7 +28,7 @@ from ..errors import InfeasibleError, InputError, SolverError, python
 from ..geo import Lattice
 from ..proofs import PlaceDistortion, VertexPrivacy, as_constraints, covered, distortion_below, distortion_bound
 from ..rounding import amount_at_least, amount_at_most
-from .closed_forms import closed_form_answer
+from .baseline import closed_form_answer
 from .extensions.true_point import design_for_points, maximise_point_error
 from .problem import Constraints, Problem, attackers_of, least_loss, limit_amount, most_distortion
 from .result import Design

@@ -19,7 +19,7 @@ from ..core.immutable import CompactRepr
 from ..core.naming import DISTORTION
 from ..errors import InputError, SolverError, argument
 from ..proofs import Candidates, Certificate, Multipliers, Optimality
-from .closed_forms import fallback
+from .baseline import Baseline, fallback
 from .effort import check_time
 from .extensions.constrained import general_answer
 from .problem import Problem
@@ -176,7 +176,7 @@ class SolveSession:
         self.reserved_s: float | None = None
 
     def solve(self, problem: Problem, start: Answer | None = None, gap: float | None = None) -> Answer:
-        """Solve a problem; without an answer in time, fall back to a closed form."""
+        """Solve a problem; an unfinished answer is never worse than closed forms."""
         control = self.control
         if problem.general:
             answer = general_answer(problem, self.solver, control)
@@ -190,15 +190,16 @@ class SolveSession:
         tell = control.progress
         rescaled = None if tell is None else lambda step: tell(small.step(step))
         control = replace(control, gap=gap or control.gap, progress=rescaled)
+        baseline = Baseline(small.problem, control)
         try:
-            scaled = self.solver.answer(small.problem, control, start)
+            scaled = self.solver.answer(small.problem, replace(control, progress=baseline.watch), start)
         except SolverError:
             ended = control.stopped
             closed = fallback(small.problem, ended, "no answer in time") if ended is not None else None
             if closed is None:
                 raise
             scaled = closed
-        answer = small.answer(scaled)
+        answer = small.answer(baseline.best(scaled))
         self.log += answer.log
         return answer
 

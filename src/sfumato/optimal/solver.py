@@ -44,7 +44,7 @@ class Progress:
 
     ``rows`` are those of metric privacy in the program; value and bound are the best so far, infinite where there
     is none, and the gap is their relative distance. ``coarse`` is the number of secrets of a coarser problem that
-    is solved first, whose value and bound do not hold for the whole; 0 for the problem itself.
+    is solved first, and whose own value and bound do not hold for the whole; 0 for the problem itself.
     """
 
     step: int

@@ -17,7 +17,8 @@ from .._system import cores
 from ..core.arrays import Floats
 from ..core.naming import DISTORTION
 from ..errors import InfeasibleError, InputError, MissingExtraError, SolverError, argument
-from .closed_forms import closed_form, fallback
+from .baseline import better_of, fallback
+from .closed_forms import closed_form
 from .effort import (
     NO_EDGES,
     NOT_QUICKER,
@@ -29,7 +30,7 @@ from .effort import (
 )
 from .problem import Problem
 from .row_generation import LinearProgram, LinearSolver, Solution
-from .solver import Answer, Control, Solver, Status, Stop, gap_of, objective_of
+from .solver import Answer, Control, Solver, Status, Stop, objective_of
 from .structured import Generating, Structured
 
 SMALL_PROBLEM = 2_500  # probabilities that a general back-end takes in seconds
@@ -246,7 +247,7 @@ class Auto(Solver):
         limits = control
         for solver in (Structured(self.threads, folder=self.folder), *general_solvers()):
             try:
-                best = _better(problem, control, best, solver.answer(problem, limits, start))
+                best = better_of(problem, control.gap, best, solver.answer(problem, limits, start))
             except SolverError:
                 pass  # another one may find an answer
             except InfeasibleError as error:
@@ -285,27 +286,6 @@ def general_solvers() -> tuple[LinearSolver, ...]:
     """Return the installed general back-ends, in the order in which they are tried."""
     clarabel = () if find_spec("clarabel") is None else (Clarabel(),)
     return (Highs(), Highs("simplex"), *clarabel)
-
-
-def _better(problem: Problem, control: Control, best: Answer | None, other: Answer) -> Answer:
-    """Return the better mechanism of two answers with the better bound: each is proved by itself."""
-    sign = -1.0 if problem.objective == DISTORTION else 1.0
-    better = other if best is None or sign * other.value < sign * best.value else best
-    bounded = other if best is None or sign * other.bound > sign * best.bound else best
-    name, log, state = better.solver, other.log, other.state
-    if best is not None:
-        log, state = best.log + other.log, best.state
-        if better is other:
-            name += f" (the {best.solver} stopped short)"
-        elif bounded is other:
-            name += f" (its bound by {other.solver})"
-    status = better.status
-    if gap_of(problem, better.value, bounded.bound) <= control.gap:
-        status = Status.OPTIMAL
-    elif status is Status.OPTIMAL:
-        status = Status.INACCURATE
-    bound, prices = bounded.bound, bounded.prices
-    return replace(better, bound=bound, prices=prices, solver=name, status=status, log=log, state=state)
 
 
 SOLVERS: Final[Mapping[str, Callable[[], Solver]]] = {

@@ -153,6 +153,7 @@ class _Rounds:
         self._seen, self._folder = seen, folder
         self._started = time.monotonic()
         self._value, self._bound = np.inf, -np.inf
+        self._least: tuple[Positions, Course] | None = None  # the course with the best value
         self._log: list[Progress] = []
 
     @property
@@ -196,7 +197,13 @@ class _Rounds:
             least = last if last.value < least.value else least
         near = self._near(least, best)
         status = Status.OPTIMAL if near else control.stopped or Status.INACCURATE
-        return RoundsResult(least.chosen, least.x, least.value, best, status, tuple(self._log))
+        chosen, x, value = least.chosen, least.x, least.value
+        if not near and self._least is not None:
+            observables, course = self._least
+            matrix, loss = _mechanism(course)
+            if loss < value:  # stopped in a round whose program is not yet as good as an earlier one
+                chosen, x, value = observables, matrix, loss
+        return RoundsResult(chosen, x, value, best, status, tuple(self._log))
 
     @property
     def _care(self) -> float:
@@ -311,6 +318,8 @@ class _Rounds:
         )
         # Also the lines of a state on disk, which were reported before.
         self._log += [self._line(line, before + line.step) for line in course.log]
+        if course.log[-1].value < self._value:
+            self._value, self._least = course.log[-1].value, (now.chosen, course)
         return course
 
     def _line(self, line: Progress, step: int) -> Progress:
@@ -327,9 +336,8 @@ class _Rounds:
         self, course: Course, chosen: Positions, gap: float, near: float = -np.inf, some: Positions | None = None
     ) -> ProvedRound:
         """Price all absent observables, or only some, and find those that cost at most ``near`` gaps."""
-        master, mu, columns = self._master, course.proof.mu, course.rows.form.columns
-        x = last_mechanism(columns, course.point.u, first_mechanism(columns))
-        value = course.rows.form.value(x)
+        master, mu = self._master, course.proof.mu
+        x, value = _mechanism(course)
         rest = np.setdiff1d(np.arange(master.shape[1]), chosen) if some is None else some
         budget, limit = (1 - self._share) * gap * abs(value), near * gap * abs(value)
         now = Present(chosen, course.rows, course.point)
@@ -347,6 +355,13 @@ class _Rounds:
         self._log.append(self._line(course.log[-1], len(self._log)))
         self._tell(self._log[-1])
         return proved
+
+
+def _mechanism(course: Course) -> tuple[Floats, float]:
+    """Return the mechanism (k, n) of a course's last iterate, and its loss."""
+    columns = course.rows.form.columns
+    x = last_mechanism(columns, course.point.u, first_mechanism(columns))
+    return x, course.rows.form.value(x)
 
 
 def coarser(master: Program) -> tuple[Program, Positions, Positions] | None:

@@ -16,7 +16,7 @@ from ...core.naming import WORST_CASE
 from ...errors import SolverError
 from ...geo import Guesses
 from ...proofs import Certificate, PlaceDistortion
-from ..closed_forms import constant_report
+from ..baseline import constant_report
 from ..problem import Problem
 from ..result import Design
 from ..solver import Status, certify_mechanism, gap_of, prove_answer, with_promises
