@@ -81,10 +81,10 @@ def packages(modules: list[str]) -> set[str]:
     ("action", "most", "own", "absent"),
     [
         (IMPORT, 80, 1, HEAVY),
-        (HELP, 260, 55, HEAVY),
-        (FIRST_BLUR.format(name="grid"), 380, 100, HEAVY),
-        (FIRST_DRAW, 380, 100, HEAVY),
-        (FIRST_BLUR.format(name="noise"), 450, 120, HEAVY),
+        (HELP, 230, 35, HEAVY),
+        (FIRST_BLUR.format(name="grid"), 290, 48, HEAVY),
+        (FIRST_DRAW, 290, 48, HEAVY),
+        (FIRST_BLUR.format(name="noise"), 300, 60, HEAVY),
     ],
     ids=[
         "import sfumato",

@@ -22,7 +22,7 @@ from sfumato.proofs import (
     slope,
     steepest,
 )
-from sfumato.proofs.metric_privacy import FLATTEST
+from sfumato.proofs.slope import FLATTEST
 from tests.geo.test_lattice import lattices
 from tests.proofs.exact_slope import promised_slope, slope_is_at_most
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,11 +34,13 @@ from ..core import (
 from ..core.arrays import Floats
 from ..errors import DataError, FileError, InputError, MetricWarning
 from ..geo import DISTANCES, TRUE_POINT, ChosenPlaces, Places, Projection, places_from
-from ..mechanisms import planar
-from ..mechanisms.tupling import TuplePrivacy, Tupling
 from ..proofs import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
 from .archive import DAMAGED, MAX_ENTRIES, MOST_CONSTRAINTS, MOST_GUARANTEES, Fields, decoded_label, read_archive
 from .mechanism_file import MechanismFile
+
+if TYPE_CHECKING:
+    from ..mechanisms.planar import CoordinateNoise
+    from ..mechanisms.tupling import TuplePrivacy, Tupling
 
 _LONGEST: Final = 1 << 512  # of a fraction's whole numbers
 Arrays = Mapping[str, NDArray[Any]]
@@ -55,17 +57,19 @@ class _Contents:
     _metrics: dict[int, Metric] = field(default_factory=dict)
     _losses: dict[int, Loss] = field(default_factory=dict)
 
-    def noise(self) -> tuple[planar.CoordinateNoise, Prior | None, str]:
+    def noise(self) -> tuple[CoordinateNoise, Prior | None, str]:
         """Return the noise, the prior if there is one, and the owner of their places."""
+        from ..mechanisms.planar import CoordinateNoise, PlaneRemap
+
         entry = self.manifest.fields("noise")
         table = None
         if entry.has("table"):
             arrays = entry.fields("table")
-            table = planar.PlaneRemap.from_arrays(
+            table = PlaneRemap.from_arrays(
                 self._array(arrays, "frames", np.int64, 2), self._array(arrays, "targets", np.float64, 2)
             )
         try:
-            noise = planar.CoordinateNoise(
+            noise = CoordinateNoise(
                 entry.number("epsilon_per_km"),
                 _fraction(entry, "step_m"),
                 Projection.from_crs(entry.get("crs", str)),
@@ -81,6 +85,8 @@ class _Contents:
     def tupling(self, inner: Mechanism) -> Tupling | None:
         if not self.manifest.has("tupling"):
             return None
+        from ..mechanisms.tupling import Tupling
+
         entry = self.manifest.fields("tupling")
         return Tupling.of_source(inner, entry.get("dummies", int), self.mechanism(entry.fields("source")))
 
@@ -159,6 +165,8 @@ class _Contents:
     def _guarantee(self, entry: Fields, secrets: Space, *, trusted: bool) -> Asked | TuplePrivacy:
         kind = entry.get("kind", str)
         if kind == "tuple":
+            from ..mechanisms.tupling import TuplePrivacy
+
             return TuplePrivacy(entry.number("epsilon"), entry.number("delta"))
         if kind == "distortion":
             return DistortionPrivacy(entry.number("minimum"), self._loss(entry, "distance"))

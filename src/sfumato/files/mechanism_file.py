@@ -11,6 +11,7 @@ from ..core import (
     AnyLoss,
     Asked,
     Capability,
+    CoordinatePrivacy,
     DistortionPrivacy,
     Guarantee,
     Loss,
@@ -29,7 +30,6 @@ from ..core.immutable import Immutable, assign
 from ..core.naming import check_unit
 from ..errors import InputError, python
 from ..escaping import plain
-from ..mechanisms.tupling import TuplePrivacy, Tupling
 from ..proofs import LinearConstraint, Optimality, as_constraints, bound_to, check_optimality
 from ..rounding import counted
 from .archive import MOST_CONSTRAINTS, MOST_GUARANTEES
@@ -38,6 +38,7 @@ from .distance_sources import is_named, stated
 if TYPE_CHECKING:
     from ..geo import Visits
     from ..mechanisms.planar import CoordinateNoise
+    from ..mechanisms.tupling import TuplePrivacy, Tupling
     from ..optimal import Design
     from ..proofs import NoiseProof
 
@@ -46,7 +47,7 @@ _CELLS: Final = 108  # of the prior of noise: 12 x 9 over 8 km x 6 km
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class MechanismFile(Immutable):
     """The content of one mechanism file (.sfm).
 
@@ -118,8 +119,9 @@ class MechanismFile(Immutable):
             unconfirmed = stated(matrix, costs, bound, optimality, limits)
             channel = matrix.promising([each for each in bound if isinstance(each, MetricPrivacy)])
             promised = bound
-            if isinstance(mechanism, Tupling):
-                mechanism = Tupling.of_source(channel, mechanism.dummies, mechanism.source)
+            if dummies:
+                tupling = cast("Tupling", mechanism)
+                mechanism = tupling.of_source(channel, tupling.dummies, tupling.source)
             else:
                 mechanism = channel
         else:
@@ -233,7 +235,7 @@ class MechanismFile(Immutable):
     @property
     def tupling(self) -> Tupling | None:
         """The tupling, or None where a report is sent alone."""
-        return self.mechanism if isinstance(self.mechanism, Tupling) else None
+        return cast("Tupling", self.mechanism) if self.mechanism.supports(Capability.TUPLES) else None
 
     @property
     def noise_proof(self) -> NoiseProof:
@@ -263,8 +265,8 @@ def _matrix_of(mechanism: Randomizer) -> Mechanism | None:
     """Return the matrix that reports are drawn from; None for noise, `InputError` for other recipes."""
     if isinstance(mechanism, Mechanism):
         return mechanism
-    if isinstance(mechanism, Tupling):
-        return mechanism.inner
+    if mechanism.supports(Capability.TUPLES):
+        return cast("Tupling", mechanism).inner
     if mechanism.supports(Capability.POINTS):
         return None
     recipe = mechanism.recipe()
@@ -279,14 +281,19 @@ def _matrix_of(mechanism: Randomizer) -> Mechanism | None:
 def _sorted(
     given: Asked | TuplePrivacy | Iterable[Asked | TuplePrivacy],
 ) -> tuple[tuple[Asked, ...], tuple[TuplePrivacy, ...]]:
-    """Return the guarantees of one report, and those of a tuple."""
-    if isinstance(given, TuplePrivacy):
-        return (), (given,)
-    if isinstance(given, Asked) or not isinstance(given, Iterable):
-        return as_guarantees(given), ()
-    every = tuple(given)
-    single = as_guarantees([each for each in every if not isinstance(each, TuplePrivacy)])
-    return single, tuple(each for each in every if isinstance(each, TuplePrivacy))
+    """Return the guarantees of one report, and those of a tuple; `InputError` for anything else."""
+    several = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
+    every: tuple[Any, ...] = tuple(cast("Iterable[Any]", given)) if several else (given,)
+    single = tuple(each for each in every if isinstance(each, Asked))
+    others = tuple(each for each in every if not isinstance(each, Asked))
+    if others:
+        from ..mechanisms.tupling import TuplePrivacy
+
+        for each in others:
+            if not isinstance(each, TuplePrivacy):
+                kinds = (MetricPrivacy, DistortionPrivacy, CoordinatePrivacy, TuplePrivacy)
+                raise wrong_kind("guarantees", each, kinds, item=several)
+    return single, others
 
 
 def _check_matrix(
@@ -367,6 +374,8 @@ def _check_noise(
     from ..mechanisms.planar import CoordinateNoise
 
     if not isinstance(noise, CoordinateNoise):
+        from ..mechanisms.tupling import Tupling
+
         raise wrong_kind("mechanism", noise, (Mechanism, Tupling, CoordinateNoise))
     if noise.projection is None:
         raise InputError(

@@ -23,8 +23,6 @@ from .constraints import worst_loss_above as worst_loss_above
 from .coordinates import CoordinateProof as CoordinateProof
 from .coordinates import NoiseCertificate as NoiseCertificate
 from .coordinates import NoiseProof as NoiseProof
-from .coordinates import VertexPrivacy as VertexPrivacy
-from .coordinates import bound_to as bound_to
 from .coordinates import prove_coordinate_privacy as prove_coordinate_privacy
 from .coordinates import prove_planar_noise as prove_planar_noise
 from .error_radius import error_radius as error_radius
@@ -57,3 +55,5 @@ from .slope import Border as Border
 from .slope import Steepest as Steepest
 from .slope import steepest as steepest
 from .slope import worst_border as worst_border
+from .vertex_privacy import VertexPrivacy as VertexPrivacy
+from .vertex_privacy import bound_to as bound_to

@@ -31,10 +31,11 @@ from .constraints import (
     prove_constraint,
     worst_loss_above,
 )
-from .coordinates import VertexPrivacy, bound_to, per_unit_above, prove_coordinate_privacy, prove_steps
+from .coordinates import per_unit_above, prove_coordinate_privacy, prove_steps
 from .metric_privacy import EpsilonProof, prove_metric_privacy
 from .place_distortion import PlaceDistortion
 from .slope import Steepest
+from .vertex_privacy import VertexPrivacy, bound_to
 
 
 def relative_gap(value: float, bound: float, least: float = 0.0, *, maximise: bool = False) -> float:

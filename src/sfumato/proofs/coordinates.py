@@ -3,94 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import intervals
-from ..core import Asked, Bracket, CoordinatePrivacy, Guarantee, Mechanism, MetricPrivacy, Space, units
+from ..core import Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy, units
 from ..core.arrays import Floats, numbers
-from ..core.immutable import CompactRepr, assign
-from ..errors import InputError, python
+from ..core.immutable import CompactRepr
+from ..errors import InputError
 from ..geo import Lattice, implying_pairs
-from ..rounding import amount_at_most, at_most, down, up
-from .metric_privacy import FLATTEST, EpsilonProof, prove_metric_privacy, prove_pairs, ratios_of
+from ..rounding import amount_at_most, at_most, up
+from .metric_privacy import EpsilonProof, prove_metric_privacy, prove_pairs, ratios_of
+from .vertex_privacy import VertexPrivacy
 
 _POLAR_AXIS_M: Final = 6_356_752.3  # of WGS84, rounded down: its curvature is nowhere above 1 / axis**2
 _WIDEST_M: Final = 1_500_000  # within it the shortest path of two places stays within the reach
 _MOVED: Final = 1e-12  # of the reach: by how much rounding may leave a place beyond it
 _PROJECTED_M: Final = 1e-6  # how far a projected place may be from where exact arithmetic puts it
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class VertexPrivacy(MetricPrivacy):
-    """Metric privacy of the vertices of a lattice that implies coordinate privacy of the points it serves.
-
-    On a triangular lattice of spacing h the rows are K(v, o) <= (1 + epsilon h sqrt(3) / 2)**hops K(w, o); on a
-    square one K(v, o) <= exp(L octile(v, w)) K(w, o), where L is what `octile_exponent` proves for epsilon h. The
-    stretch of the plane is divided out. The theorems are in docs/proofs/coordinates.md. ``promise`` is the
-    guarantee for points, ``epsilon`` the exponent of the rows per step of the lattice, and ``metric`` the steps
-    between vertices.
-    """
-
-    __slots__ = ("lattice", "promise")  # those of the decorator would take the place of the property epsilon
-    promise: CoordinatePrivacy
-    lattice: Lattice
-
-    def __init__(self, promise: CoordinatePrivacy, lattice: Lattice) -> None:
-        if promise.slack_m:
-            raise InputError(f"{promise} was required of a lattice, which has no slack.", "leave the slack out.")
-        assign(self, metric=lattice.steps(), promise=promise, lattice=lattice)
-        if self._slope < FLATTEST:  # steeper ones have such rows
-            _ = self.epsilon
-
-    @property
-    def _slope(self) -> float:
-        """The slope of the logarithms that the guarantee allows, per step of the lattice."""
-        promise, lattice = self.promise, self.lattice
-        slope = down(promise.epsilon * units.factor("m", promise.unit) * lattice.spacing_m / lattice.stretch)
-        return slope * (1 - 1e-14)  # three operations
-
-    @property  # type: ignore[misc] # from the promise each time, so that the two cannot differ
-    def epsilon(self) -> float:
-        """The exponent of the rows, per step of the lattice."""
-        from .slope import octile_exponent
-
-        slope = self._slope
-        if self.lattice.kind == "square":
-            exponent = octile_exponent(slope)
-        else:
-            exponent = intervals.below(lambda: (1 + intervals.exact(slope) * intervals.exact(3).sqrt() / 2).log())
-        if not exponent > 0:
-            raise InputError(
-                f"{self.promise} is too strict for a spacing of {self.lattice.spacing_m:g} m: no row is proved to "
-                "imply it.",
-                "use a larger epsilon or spacing.",
-            )
-        return exponent
-
-    def check_secrets(self, secrets: Space) -> None:
-        """Refuse secrets that are not the vertices of the lattice; `InputError` if they are others."""
-        if secrets != self.lattice:
-            raise InputError(
-                f"the guarantee ({self}) is for the vertices of a lattice ({self.lattice!r}), but the secrets are "
-                f"others ({secrets!r}).",
-                python("pass sfumato.proofs.VertexPrivacy(promise, secrets), where the secrets are a lattice."),
-            )
-
-    def confirmed_by(self, secrets: Space) -> bool:
-        """Return whether the secrets are the lattice's vertices, from which its steps follow."""
-        return secrets == self.lattice
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return type(self), (self.promise, self.lattice)
-
-    def __str__(self) -> str:
-        return str(self.promise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,22 +34,6 @@ class CoordinateProof(EpsilonProof):
     """
 
     slack_m: float
-
-
-def bound_to(space: Space, guarantees: Iterable[Asked]) -> tuple[Guarantee, ...]:
-    """Return guarantees, those for points replaced by rows for vertices; `InputError` if there are no vertices."""
-    found: list[Guarantee] = []
-    for each in guarantees:
-        if not isinstance(each, CoordinatePrivacy):
-            found.append(each)
-        elif isinstance(space, Lattice):
-            found.append(VertexPrivacy(each, space))
-        else:
-            raise InputError(
-                f"{each} was asked for, but the secrets are not the vertices of a lattice ({space!r}).",
-                python("build them with sf.Lattice.covering(), or ask for MetricPrivacy of the cells' centres."),
-            )
-    return tuple(found)
 
 
 def prove_steps(mechanism: Mechanism, lattice: Lattice, epsilon: float) -> EpsilonProof:

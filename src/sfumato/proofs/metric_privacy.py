@@ -14,7 +14,6 @@ from ..core.arrays import Floats, Positions
 from ..core.immutable import CompactRepr
 from ..rounding import up
 
-FLATTEST: Final = 1e-9  # smaller slopes and exponents of rows are not examined
 _AT_ONCE: Final = 1 << 21  # quotients at a time
 _TILE: Final = (16, 2**10)  # pairs at a time: their ratios stay in the cache
 _RATIO_ERROR = 2.0**-50  # two conversions, a reciprocal and a product round by less

@@ -42,8 +42,9 @@ from ..mechanisms import (
 )
 from ..mechanisms.planar import CoordinateNoise
 from ..rounding import Logarithm, at_most, float_above
-from .coordinates import VertexPrivacy, bound_to, prove_coordinate_privacy, prove_planar_noise
+from .coordinates import prove_coordinate_privacy, prove_planar_noise
 from .metric_privacy import prove_metric_privacy
+from .vertex_privacy import VertexPrivacy, bound_to
 
 _EXACT: Final = "the exact recipe"
 _ANY_TWO: Final = "any two"

@@ -22,8 +22,8 @@ from ..core.units import factor, length_m
 from ..errors import InputError
 from ..geo import Lattice
 from ..rounding import UNIT
-from .metric_privacy import FLATTEST
 
+FLATTEST: Final = 1e-9  # smaller slopes and exponents of rows are not examined
 _CHUNK: Final = 20_000  # polynomials at a time
 _CLOSE: Final = 1e-9  # relative distance of the two ends of the bracket
 _ERROR: Final = 1e-12  # relative rounding of the coefficients

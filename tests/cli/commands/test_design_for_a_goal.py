@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks import chance_within
-from sfumato.proofs.coordinates import VertexPrivacy
+from sfumato.proofs import VertexPrivacy
 
 FAST = ("--spacing", "1.5 km", "--no-picture")
 FOUND = re.compile(r"Epsilon was searched for: ([\d.]+)(?:/km)? is the (smallest|largest) of (\d+) tried")
