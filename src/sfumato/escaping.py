@@ -14,10 +14,10 @@ from typing import Final
 
 # Printable by their category, yet invisible: fillers, joiners and the blank of Braille.
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-_MARKDOWN: Final = re.compile(r"[\\`*_\[\]|~$]")
-_LINE_START: Final = re.compile(r"^(?:[#+=-]|\d+(?=[.)]))")
+_MARKDOWN: Final = r"[\\`*_\[\]|~$]"
+_LINE_START: Final = r"^(?:[#+=-]|\d+(?=[.)]))"
 _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-_FORMULA: Final = re.compile("['\\s]*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_FORMULA: Final = "['\\s]*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
 # Zero-width joiners are letters' own in Persian or Hindi, and in emoji.
 _JOINERS: Final = "\u200c\u200d"
 _UNSEEN: Final = {
@@ -28,7 +28,7 @@ _UNSEEN: Final = {
     "Zl": "a line separator",
     "Zp": "a paragraph separator",
 }
-_NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER: Final = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 
 
 def plain(text: object) -> str:
@@ -80,8 +80,8 @@ def markdown(text: object) -> str:
         \# a &lt;b&gt; \`c\`
     """
     escaped = re.sub("[&<>]", lambda found: _ENTITIES[found[0]], plain(text).strip())
-    escaped = _MARKDOWN.sub(lambda found: "\\" + found[0], escaped)
-    return _LINE_START.sub(lambda found: found[0] + "\\" if found[0].isdigit() else "\\" + found[0], escaped)
+    escaped = re.sub(_MARKDOWN, lambda found: "\\" + found[0], escaped)
+    return re.sub(_LINE_START, lambda found: found[0] + "\\" if found[0].isdigit() else "\\" + found[0], escaped)
 
 
 def html(text: object) -> str:
@@ -107,7 +107,7 @@ def csv_cell(text: str) -> str:
         >>> csv_cell("=1+1"), csv_cell(" =1"), csv_cell("-3"), csv_cell("-3 km")
         ("'=1+1", "' =1", '-3', "'-3 km")
     """
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text.strip()) else text
+    return f"'{text}" if re.match(_FORMULA, text) and not re.fullmatch(_NUMBER, text.strip()) else text
 
 
 def csv_row(values: Iterable[object]) -> list[object]:
@@ -117,7 +117,7 @@ def csv_row(values: Iterable[object]) -> list[object]:
 
 def from_csv_cell(cell: str) -> str:
     """Return the original text of a `csv_cell`."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+    return cell[1:] if cell.startswith("'") and re.match(_FORMULA, cell) else cell
 
 
 def figure(text: object) -> str:

@@ -21,7 +21,7 @@ from .naming import name_phrase
 from .space import Space
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class MetricPrivacy(Immutable):
     """Metric privacy: p(o|s) <= exp(epsilon d(s, s')) p(o|s') for all s, s' and o.
 
@@ -93,7 +93,7 @@ class MetricPrivacy(Immutable):
         return f"epsilon {exactly(self.epsilon)}{per}, {name_phrase(self.metric.name)}"
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class ThresholdPrivacy(MetricPrivacy):
     """Indistinguishability of near secrets: p(o|s) <= exp(epsilon) p(o|s') if d(s, s') <= within.
 
@@ -125,7 +125,7 @@ class ThresholdPrivacy(MetricPrivacy):
         return type(self), (self.epsilon, self.distance, self.within)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class CoordinatePrivacy(Immutable):
     """Metric privacy of points: p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for all points x, x'.
 
@@ -185,7 +185,7 @@ class CoordinatePrivacy(Immutable):
         return f"epsilon {exactly(self.epsilon)}/{plain(self.unit)} between any two points{slack}"
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class DistortionPrivacy(Immutable):
     """Distortion privacy: the optimal attack's average error is at least ``minimum``.
 

@@ -44,7 +44,7 @@ class LossPoints(Immutable, CompactRepr):
             object.__setattr__(self, name, freeze(getattr(self, name)))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class Loss(Immutable):
     """The loss l(s, o) of reporting observable o when the secret is s, array (secrets, observables), finite.
 

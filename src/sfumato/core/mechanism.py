@@ -89,7 +89,7 @@ class Randomizer(ABC):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class Mechanism(Immutable, Randomizer):
     """A channel from secrets to observables, in integers.
 

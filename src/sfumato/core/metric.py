@@ -25,7 +25,7 @@ _MOST: Final = float(np.finfo(np.float64).max)
 _TIE: Final = 1e-12  # relative: sums of distances that differ by rounding alone are equal
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class Metric(Immutable):
     """Distances between the members of a space, with their unit; the name is that in texts.
 
@@ -250,7 +250,7 @@ def hops(near: NDArray[np.bool_]) -> Floats:
     return np.asarray(shortest_path(csr_array(near.astype(np.float64)), unweighted=True))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class Spanner:
     """A graph on the values of a metric whose shortest paths come close to the metric.
 

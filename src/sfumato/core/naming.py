@@ -26,12 +26,12 @@ _LONGEST: Final = 40  # characters of a name
 _NUMBER: Final = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _WORD: Final = r"[^\W\d_%‰°€$£¥][\w%‰°²³€$£¥/^·-]{0,15}|[%‰°€$£¥]"
 _MADE: Final = ("member", "metric", "loss", "distance", "lattice steps", "steps between neighbours")
-_OWN: Final = re.compile(
+# Compiled by their first use, which many programs never come to.
+_OWN: Final = (
     rf"(?:closure of |{_NUMBER} x )*"
     rf"(?:(?:{'|'.join((*KINDS, *_MADE))})(?:{TRUE_POINT})?|hops of at most {_NUMBER}(?: (?:{_WORD}))?)"
 )
-_LABEL: Final = re.compile(r"[\w.+-]{1,24}")
-_UNIT: Final = re.compile(_WORD)
+_LABEL: Final = r"[\w.+-]{1,24}"
 
 
 def name_phrase(name: str, noun: str = "") -> str:
@@ -43,7 +43,7 @@ def name_phrase(name: str, noun: str = "") -> str:
         >>> print(name_phrase("euclidean", "distance"), "-", name_phrase("my way", "distance"))
         euclidean distance - distance called 'my way'
     """
-    if _OWN.fullmatch(name):
+    if re.fullmatch(_OWN, name):
         return name if name == noun else f"{name} {noun}".strip()
     return f"{noun} called {quote(name)}".strip()
 
@@ -57,7 +57,7 @@ def quote(text: object, longest: int = _LONGEST) -> str:
 def label_phrase(label: object) -> str:
     """Return a label for a sentence: a short word or number as it is, others in quotation marks."""
     shown = plain(str(label))
-    return shown if _LABEL.fullmatch(shown) else quote(shown)
+    return shown if re.fullmatch(_LABEL, shown) else quote(shown)
 
 
 def slack_words(slack_m: float) -> str:
@@ -68,7 +68,7 @@ def slack_words(slack_m: float) -> str:
 
 def is_unit(text: str) -> bool:
     """Return whether a text is a short word, without spaces and punctuation, or empty."""
-    return not text or _UNIT.fullmatch(text) is not None
+    return not text or re.fullmatch(_WORD, text) is not None
 
 
 def check_unit(text: str) -> None:

@@ -19,7 +19,7 @@ _EVEN = 1e-9  # of the largest probability
 _SMALLER = 2.0**-64  # of weights whose sum is beyond all floats
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class Prior(Immutable):
     """A probability distribution on a space, array (n,), non-negative, with sum one (within 1e-9).
 

@@ -30,7 +30,7 @@ MOST_BINS: Final = 10_000
 _LARGEST: Final = 2**53  # whole numbers up to here are floats, too
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class Space(Immutable):
     """A finite, ordered set of labelled values.
 
@@ -249,7 +249,7 @@ class Space(Immutable):
         return metric if unit is None else metric.to(unit)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class JointSpace(Space):
     """All combinations of the values of two or more columns; the last column changes fastest.
 
@@ -322,7 +322,7 @@ class JointSpace(Space):
         return JointSpace, (dict(zip(self.names, self.parts, strict=True)),)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class NumberBins(Space):
     """Bins of ``count`` times ``width`` whole numbers, side by side: first <= value < first + width, and so on.
 

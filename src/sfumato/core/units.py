@@ -34,7 +34,7 @@ _NAMES: Final = {
 _ALIASES: Final = {name: unit for unit, names in _NAMES.items() for name in names.split()}
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-_QUANTITY: Final = re.compile(rf"^\s*({_NUMBER})\s*(/|per\s)?\s*([A-Za-z]*)\s*$")
+_QUANTITY: Final = rf"^\s*({_NUMBER})\s*(/|per\s)?\s*([A-Za-z]*)\s*$"
 
 
 def canonical(unit: str) -> str:
@@ -67,7 +67,7 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
         except (TypeError, ValueError):
             raise UnitError(f"{what} {text!r} is not a number.", f"write it as {example!r}.") from None
     else:
-        match = _QUANTITY.match(text)
+        match = re.match(_QUANTITY, text)
         if match is None:
             raise UnitError(f"{what} {text!r} is not a number with a unit.", f"write it as {example!r}.")
         value, rate, source = float(match[1]), match[2] is not None, match[3]
@@ -103,7 +103,7 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
 def parse_exactly(text: str | float, *, per: bool = False, unit: str, what: str) -> Fraction:
     """Read a quantity as `parse` does, but exactly: a float is the decimal that it prints as, 0 if too small."""
     value = parse(text, per=per, unit=unit, what=what)
-    match = _QUANTITY.match(text) if isinstance(text, str) else None
+    match = re.match(_QUANTITY, text) if isinstance(text, str) else None
     if match is None or not value:
         return Fraction(repr(value))
     source, target = canonical(match[3]), canonical(unit)

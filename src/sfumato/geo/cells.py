@@ -30,7 +30,7 @@ _BENT = 0.05  # of 1 / radius: the curvature of hexagons' sides due to the ellip
 _MARGIN = 1e-7  # degrees, a centimetre: a region without extent is a polygon still
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class Grid(Cells):
     """Equal cells in columns (west to east) and rows (south to north).
 
@@ -195,7 +195,7 @@ def _numbers(shape: tuple[int, int] | None) -> Floats:
     return numbers
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class Hexagons(Cells):
     """Hexagonal cells of one H3 resolution, labelled by their H3 index.
 

@@ -56,7 +56,7 @@ _WHOLE: Final = 2 * _ONE**2  # the sum of the weights along an axis of a square 
 Vertex = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class Lattice(Places):
     """Vertices of a square or triangular lattice, as the secrets of a mechanism for points.
 

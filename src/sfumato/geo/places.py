@@ -251,7 +251,7 @@ class _Located:
         return None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class ChosenPlaces(Space):
     """Places of a grid, hexagons or a lattice, at ascending positions (k,) (else `InputError`), as reports."""
 

@@ -174,7 +174,7 @@ def _number(text: str, whole: str) -> float:
         raise InputError(f"{text!r} in the region {whole!r} is not a number.", _EXAMPLES) from None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class Polygon(Immutable):
     """An area with straight sides on a map of latitudes and longitudes, without holes.
 

@@ -40,7 +40,7 @@ _FAR = 1000.0  # larger values are not mistyped degrees
 _PEOPLED = (-60.0, 75.0)  # the latitudes between which people live
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class Visits(Immutable):
     """Places where people were: one row per visit, in the order given.
 

@@ -23,7 +23,7 @@ _EXACT: Final = 1 << 17  # products of integers that are quick to add up
 Integers = NDArray[Any]  # of Python's own, which do not overflow
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class LinearConstraint(Immutable):
     """A linear constraint on a mechanism: sum over s, o of A[s, o] p(o|s) <= b.
 

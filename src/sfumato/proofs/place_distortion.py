@@ -25,7 +25,7 @@ _FARTHEST_M: Final = 2e7  # no place on the ground is farther from another
 _APART: Final = 1e-4  # of the extent of the points: guesses nearer to each other are one
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class PlaceDistortion(DistortionPrivacy):
     """Distortion privacy of the true point: the best attacker's average error is at least ``minimum``.
 

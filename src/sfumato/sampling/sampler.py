@@ -86,7 +86,7 @@ class _Reports:
         return reports.reshape(*north.shape, 2)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class Sampler(_Reports, Immutable):
     """Draws reports with the operating system's randomness, exactly, each of them fresh.
 
@@ -112,7 +112,7 @@ class Sampler(_Reports, Immutable):
         return f"Sampler of a {self.drawable!r}: exact, cryptographic"
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class Simulator(_Reports):
     """Draws reproducible reports, for tests and studies; never for release.
 
