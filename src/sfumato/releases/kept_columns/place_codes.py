@@ -262,14 +262,17 @@ def _holds(value: str | bytes, positions: Floats, size: Floats, limit_m: float) 
         pairs = np.array(codes, dtype=np.float64).reshape(-1, 2)
         off = np.hypot(*(np.moveaxis(pairs[:, None] - positions, 2, 0) * size[:, None, None]))
         inside |= (off <= limit_m).any(axis=0)
-        for numbers in _degrees_in(content):
-            signless = np.abs(np.abs(numbers[:, None, None]) - np.abs(positions)) * size
-            inside |= np.hypot(*signless.min(axis=0).T) <= limit_m
+        units = [each for each in _degrees_in(content) if len(each) > 1]
+        if units:
+            first = np.cumsum([0, *(len(each) for each in units[:-1])])  # of each unit, in all numbers
+            signless = np.abs(np.abs(np.concatenate(units)[:, None, None]) - np.abs(positions)) * size
+            nearest = np.minimum.reduceat(signless, first, axis=0)
+            inside |= (np.hypot(nearest[:, :, 0], nearest[:, :, 1]) <= limit_m).any(axis=0)
     return inside
 
 
-def _degrees_in(content: str | bytes) -> Iterator[Floats]:
-    """Yield the numbers in a text or in bytes in degrees, array (m,), for each unit that they may have."""
+def _degrees_in(content: str | bytes) -> list[Floats]:
+    """Return the numbers in a text or in bytes in degrees, an array (m,) for each unit that they may have."""
     if isinstance(content, str):
         text = content.translate(_FOREIGN_DIGITS)
         decimal = np.array([float(each.replace(",", ".")) for form in _DECIMAL for each in form.findall(text)])
@@ -279,21 +282,23 @@ def _degrees_in(content: str | bytes) -> Iterator[Floats]:
         both = np.concatenate([decimal, whole])
         units += [both // 100 + both % 100 / 60, both // 1e4 + both % 1e4 // 100 / 60 + both % 100 / 3600]
     else:
-        floats, integers = ([_packed(content, kind) for kind in kinds] for kinds in (_FLOATS, _INTEGERS))
+        floats, integers = _packed(content, _FLOATS), _packed(content, _INTEGERS)
         units = [*floats, *map(np.degrees, floats)]
         units += [each / part for each in (*integers, _varints(content)) for part in _PARTS[1:]]
-    yield from (each for each in units if len(each) > 1)
+    return units
 
 
-def _packed(content: bytes, kind: str) -> Floats:
-    """Return the numbers of a type that may begin at any byte, array (m,)."""
-    width = np.dtype(kind).itemsize
-    if len(content) < width:
-        return np.zeros(0)
-    windows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(content, np.uint8), width)
+def _packed(content: bytes, kinds: Sequence[str]) -> list[Floats]:
+    """Return the numbers that may begin at any byte, an array (m,) for each type."""
+    row, found = np.frombuffer(content, np.uint8), []
+    begins = {width: np.arange(len(row) - width + 1)[:, None] for width in (4, 8) if len(row) >= width}
+    windows = {width: row[begin + np.arange(width)] for width, begin in begins.items()}
     with np.errstate(invalid="ignore"):
-        numbers = np.ascontiguousarray(windows).view(kind).reshape(-1).astype(np.float64)
-    return numbers[np.abs(numbers) < 1e13]
+        for kind in kinds:
+            window = windows.get(np.dtype(kind).itemsize, np.zeros((0, 8), np.uint8))
+            numbers = window.view(kind).reshape(-1).astype(np.float64)
+            found.append(numbers[np.abs(numbers) < 1e13])
+    return found
 
 
 def _varints(content: bytes) -> Floats:

@@ -229,17 +229,20 @@ def _is_exact(surface: Floats, values: Floats) -> bool:
     if left.var() > (1 - _FOLLOWED) * ranks.var():
         return False  # the ranks do not follow the position at all, which takes little time to see
     rng, half, terms = np.random.default_rng(0), len(values) // 2, surface.shape[1]
-    for _ in range(_STARTS):
-        rows = np.asarray(rng.choice(len(values), terms, replace=False))
-        off = np.abs(values)
-        for _ in range(_STEPS):
-            off = np.abs(values - surface @ np.linalg.lstsq(surface[rows], values[rows], rcond=None)[0])
-            rows = np.argpartition(off, half)[:half]
-        spread = float(values[rows].var())
-        if spread > _FLAT and float((off[rows] ** 2).mean()) <= _UNEXPLAINED**2 * spread:
-            places = np.unique(np.column_stack([surface[rows, 1:3], values[rows]]).round(9), axis=0)
-            return len(places) >= _DISTINCT  # fewer are fitted by any surface
-    return False
+    rows = np.array([rng.choice(len(values), terms, replace=False) for _ in range(_STARTS)])
+    off = np.empty((_STARTS, len(values)))
+    for _ in range(_STEPS):  # of all fits at once
+        least = np.finfo(np.float64).eps * rows.shape[1]  # as in lstsq
+        fits = np.linalg.pinv(surface[rows], least) @ values[rows][:, :, None]
+        off = np.abs(values - (surface @ fits)[:, :, 0])
+        rows = np.argpartition(off, half, axis=1)[:, :half]
+    spreads, unexplained = values[rows].var(axis=1), (np.take_along_axis(off, rows, 1) ** 2).mean(axis=1)
+    exact = np.flatnonzero((spreads > _FLAT) & (unexplained <= _UNEXPLAINED**2 * spreads))
+    if not exact.size:
+        return False
+    fitted = rows[exact[0]]
+    places = np.unique(np.column_stack([surface[fitted, 1:3], values[fitted]]).round(9), axis=0)
+    return len(places) >= _DISTINCT  # fewer are fitted by any surface
 
 
 def _counts(values: Floats) -> bool:
