@@ -237,10 +237,18 @@ def rows_are_located(parts: Sequence[tuple[str, Any]], lat: Floats, lon: Floats,
         rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ROWS)).astype(np.intp)]
         step = max(1, len(rows) // (_SHIFTS + 1))
         others = np.stack([at[np.roll(rows, shift * step)] for shift in range(_SHIFTS + 1)])
-        near = np.array([_holds(values[row], others[:, k], size, limit_m) for k, row in enumerate(rows)])
-        share, share_of_others = float(near[:, 0].mean()), float(near[:, 1:].mean())
-        if share > _HALF and (not several or share >= _LIKELY * share_of_others):
-            return True
+        near: list[NDArray[np.bool_]] = []
+        missed = 0
+        for k, row in enumerate(rows):
+            near.append(_holds(values[row], others[:, k], size, limit_m))
+            missed += not near[-1][0]
+            if missed >= (1 - _HALF) * len(rows):
+                break  # however many of the other values hold their rows
+        else:
+            held = np.array(near)
+            share, share_of_others = float(held[:, 0].mean()), float(held[:, 1:].mean())
+            if not several or share >= _LIKELY * share_of_others:
+                return True
     return False
 
 
