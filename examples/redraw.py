@@ -28,7 +28,6 @@ from sfumato_papers import (
     repeated_releases,
     rows_of,
 )
-from sfumato_papers.invented_city import invented_city
 from sfumato_papers.reproduction import RunTables
 
 
@@ -95,7 +94,7 @@ def _repeated(table: Path) -> Figure:
 
 def _points(table: Path) -> Figure:
     rows = rows_of(table, PlaceRow)
-    visits = invented_city()
+    visits = sf.synthetic_city()
     coarse = sf.compare_places(  # only for its visits and their error without a report
         visits, epsilon="3/km", region=visits.region(trim=0.02), spacing="3 km", bound_time=0
     )

@@ -15,7 +15,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 WORDS = " ".join((DOCS / "explanation" / "coordinates.md").read_text(encoding="utf-8").split())
 SQUARES, TRIANGLES = "program, spline", "program, hat"
 REMAPPED, RAW = "planar Laplace + remap", "planar Laplace"
-BLIND = 1.541  # km: the loss of always the same report, checked below
+BLIND = 2.444  # km: the loss of always the same report, checked below
 
 
 def _rows():
@@ -45,19 +45,22 @@ def test_the_order_of_the_lines(epsilon):
         assert bound <= loss(name, epsilon, "loss_upper")
     assert math.isinf(float(ROWS[CELLS, epsilon]["epsilon_upper"]))
     assert loss(CELLS, epsilon) < loss(SQUARES, epsilon) < loss(TRIANGLES, epsilon)
-    assert loss(SQUARES, epsilon, "loss_upper") < loss(REMAPPED, epsilon, "loss_lower") < loss(RAW, epsilon)
+    better, worse = (SQUARES, REMAPPED) if epsilon < 2.8 else (REMAPPED, SQUARES)
+    assert loss(better, epsilon, "loss_upper") < loss(worse, epsilon, "loss_lower")
+    assert loss(REMAPPED, epsilon, "loss_upper") < loss(RAW, epsilon)
     assert loss(RAW, epsilon) == pytest.approx(2 / epsilon, rel=1e-3)
 
 
 def test_the_story_of_the_figure():
     assert f"Always reporting the same place loses {BLIND:.1f} km here" in WORDS
-    assert loss(RAW, 1.0) > BLIND > loss(RAW, 1.4)
+    assert loss(RAW, 0.7) > BLIND > loss(RAW, 1.0)
     assert max(loss(name, 0.5) for name in (SQUARES, TRIANGLES, REMAPPED)) < BLIND
     less = [100 * (1 - loss(SQUARES, each) / loss(REMAPPED, each)) for each in EPSILONS]
-    assert f"{less[2]:.0f} % less at 1/km, but barely less at 2.8/km" in WORDS
-    assert 0 < less[-1] < 1 < min(less[:-1])
+    assert f"{less[2]:.0f} % less at 1/km, but {-less[-1]:.0f} % more at 2.8/km" in WORDS
+    assert less[-1] < 0 < 1 < min(less[:-1])
     more = 100 * (loss(TRIANGLES, 1.0) / loss(SQUARES, 1.0) - 1)
-    assert f"Triangles (dark red) lose {more:.0f} % more than squares at 1/km." in WORDS
+    assert f"Triangles (dark red) lose {more:.0f} % more than squares at 1/km, and more than plain noise" in WORDS
+    assert [each for each in EPSILONS if loss(TRIANGLES, each) > loss(RAW, each)] == [2.8]
 
 
 def test_how_near_the_program_is_to_the_best_conceivable():
@@ -69,7 +72,7 @@ def test_how_near_the_program_is_to_the_best_conceivable():
 
 @pytest.mark.slow
 def test_a_part_of_the_figure_is_found_again():
-    visits = invented_city()
+    visits = sf.synthetic_city()
     found = sf.compare_places(visits, epsilon="1/km", region=visits.region(trim=0.02), bound_time=5)
     assert f"on these {found.visits:,} visits" in WORDS
     assert found.blind_error.value == pytest.approx(BLIND, abs=1e-3)
