@@ -46,7 +46,9 @@ def drawn(tables: Path) -> dict[str, Callable[[], Figure]]:
             rows_of(tables / "distribution-privacy-confidence.csv", distribution_privacy.ConfidenceRow)
         ),
         **{f"follow-ups-{name}": partial(_follow_up, tables, name) for name in follow_ups.CAPTIONS},
-        "learned-swapping": lambda: _swapping(tables / "learned-swapping.csv"),
+        "learned-swapping": lambda: mipan.swapping_figure(
+            rows_of(tables / "learned-swapping.csv", mipan.SwappingRound)
+        ),
         "learned-mechanisms": lambda: _contest(tables / "learned-mechanisms.csv"),
         "repeated-releases": lambda: _repeated(tables / "repeated-releases.csv"),
         "points-loss": lambda: _points(tables / "points-loss.csv"),
@@ -77,11 +79,6 @@ def _distributions(table: Path) -> Figure:
 
 def _follow_up(tables: Path, name: str) -> Figure:
     return follow_ups.figures(RunTables(tables / "follow-ups"))[name]
-
-
-def _swapping(table: Path) -> Figure:
-    games = mipan.Swapping.of_rounds(rows_of(table, mipan.SwappingRound))
-    return mipan.swapping_figure([game for game in games if game.seed == 0])
 
 
 def _contest(table: Path) -> Figure:

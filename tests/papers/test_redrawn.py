@@ -9,7 +9,6 @@ import pytest
 
 from sfumato.comparison import PlaceRow
 from sfumato.errors import DataError
-from sfumato.tables import write_rows
 from sfumato_papers import (
     distribution_privacy,
     follow_ups,
@@ -18,7 +17,8 @@ from sfumato_papers import (
     repeated_releases,
     rows_of,
 )
-from sfumato_papers.results import columns_of
+from sfumato_papers.mipan.games import games_of, swaps
+from sfumato_papers.results import columns_of, where
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FOLLOW_UPS = {
@@ -76,26 +76,16 @@ def test_every_row_of_the_docs_is_read_as_it_was_written(table):
                 assert str(value) == text[name] or (value != value and text[name] == "nan"), name
 
 
-def test_a_game_comes_back_from_its_table(tmp_path):
-    game = mipan.Swapping.of_rounds(rows_of(DOCS / "data/learned-swapping.csv", mipan.SwappingRound))[0]
-    rows, path = [columns_of(row) for row in game.rounds], tmp_path / "game.csv"
-    write_rows(list(rows[0]), (row.values() for row in rows), path)
-    (again,) = mipan.Swapping.of_rounds(rows_of(path, mipan.SwappingRound))
-    assert again.target == game.target
-    assert (again.reports_a == game.reports_a).all()
-    assert (again.accuracy == game.accuracy).all()
-
-
 def test_what_the_docs_tell_of_the_two_games_is_in_their_table():
     words = " ".join(
         (DOCS.parent / "papers" / "docs" / "learned-mechanisms.md").read_text(encoding="utf-8").split()
     )
-    games = mipan.Swapping.of_rounds(rows_of(DOCS / "data/learned-swapping.csv", mipan.SwappingRound))
-    cross, mutual = (game for game in games if game.seed == 0)
-    assert f"changes its meaning {cross.swaps} times in {len(cross.accuracy)} rounds" in words
-    assert f"right in {100 * cross.accuracy[-1]:.0f} % of the cases" in words
-    assert mutual.swaps == 2
-    assert f"the last classifier is right in {100 * mutual.accuracy[-1]:.0f} %." in words
+    rounds = where(rows_of(DOCS / "data/learned-swapping.csv", mipan.SwappingRound), seed=0)
+    cross, mutual = games_of(rounds)
+    assert f"changes its meaning {swaps(cross)} times in {len(cross)} rounds" in words
+    assert f"right in {100 * cross[-1].accuracy:.0f} % of the cases" in words
+    assert swaps(mutual) == 2
+    assert f"the last classifier is right in {100 * mutual[-1].accuracy:.0f} %." in words
 
 
 @pytest.mark.slow

@@ -8,21 +8,23 @@ from sfumato.errors import InputError
 from sfumato.learning import Ending
 from sfumato.mechanisms import PlanarLaplace
 from sfumato_papers.mipan import (
-    ANNEALED,
     EXPERIMENT_1,
     EXPERIMENT_2,
-    LAPLACE,
-    LEAST_INFORMATION,
-    NO_NOISE,
-    OPTIMUM,
-    TABLE,
     LaplaceDraws,
-    NoNoise,
     TableDraws,
     generator_errors,
     learn_square,
     square_cells,
     square_data,
+)
+from sfumato_papers.mipan.square import (
+    ANNEALED,
+    LAPLACE,
+    LEAST_INFORMATION,
+    NO_NOISE,
+    OPTIMUM,
+    TABLE,
+    NoNoise,
     square_generator,
 )
 

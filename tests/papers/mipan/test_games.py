@@ -39,7 +39,7 @@ def test_random_channels_keep_the_propositions():
 
 def test_a_game_begins_where_its_seed_says(torch):
     games = [play_swapping(MutualInformation(), rounds=1, steps=1, seed=seed) for seed in (0, 1, 1, 2)]
-    starts = [tuple(game.reports_a[0]) for game in games]
+    starts = [(row.alice_at_a, row.bob_at_a) for (row,) in games]
     assert starts[0] == pytest.approx((0.9, 0.1))
     assert starts[1] == starts[2] != starts[3]
     assert all(alice > bob for alice, bob in starts)

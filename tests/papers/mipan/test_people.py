@@ -6,19 +6,9 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError
 from sfumato_papers.invented_city import invented_city
-from sfumato_papers.mipan import (
-    GAP,
-    NO_NOISE,
-    NOISE,
-    OPTIMUM,
-    TABLE,
-    TUPLED,
-    busiest,
-    contest,
-    hidden_in,
-    measure,
-    measure_tupling,
-)
+from sfumato_papers.mipan import contest
+from sfumato_papers.mipan.contest import NOISE, TUPLED, busiest, hidden_in, measure, measure_tupling
+from sfumato_papers.mipan.square import GAP, NO_NOISE, OPTIMUM, TABLE
 
 SIZE = (8_000.0, 6_000.0)
 
@@ -27,8 +17,7 @@ def test_a_contest_stays_within_the_loss_and_below_the_optimum(torch):
     city = hidden_in("city", invented_city(), (3,), SIZE, 2_000.0)
     assert [each.name for each in city] == ["3 users", "Old Town or Northfield"]
     for hidden in city:
-        data, cells = hidden.data, hidden.cells
-        rows = contest("city", hidden.name, data, cells, 700.0, with_tupling=hidden.homes, rounds=25)
+        rows = contest(hidden, 700.0, rounds=25)
         assert len(rows) == 7 if hidden.homes else 6
         for row in rows:
             tupled = row.mechanism == TUPLED
@@ -117,6 +106,6 @@ def test_users_of_gowalla_are_hidden(torch, shared_data):
     """The study once ended at Gowalla, for want of a column of homes."""
     visits = sf.read_visits(shared_data / "gowalla_nyc.parquet")
     (hidden,) = hidden_in("Gowalla", visits, (6,), (6_000.0, 9_000.0), 1_500.0)
-    by = {row.mechanism: row for row in contest("Gowalla", "6 users", hidden.data, hidden.cells, 1_150.0)}
+    by = {row.mechanism: row for row in contest(hidden, 1_150.0)}
     assert by[TABLE].error > by[NOISE].error
     assert by[TABLE].error >= 0.95 * by[OPTIMUM].error

@@ -29,24 +29,33 @@ from sfumato.mechanisms import (
 )
 from sfumato.optimal import least_vulnerability
 
-from .generators import DUMMIES, EXPOST, NO_NOISE, NOISE, OPTIMUM, REMAP, TABLE, TUPLED
-from .square import GAP
+from .square import GAP, NO_NOISE, OPTIMUM, TABLE
 
-# Epsilon of noise that hardly moves a report, and that forgets the place.
-_BRACKET_PER_M: Final = (0.05, 1e-4)
+NOISE: Final = "planar geometric"
+REMAP: Final = "planar geometric + remap"
+EXPOST: Final = "ExPost"
+DUMMIES: Final = 10
+TUPLED: Final = f"planar geometric among {DUMMIES} dummies"
 
 Measures = tuple[float, float, float, float, float]
 """Error and loss on the training visits; on the held-out ones, the error of both guesses and the loss."""
 
-MAX_LOSSES_M: Final = (518.0, 1150.0)
-"""Limits of the paper for its Gowalla users."""
-
-HOMES: Final = ("home_area", "area")
-"""Columns with homes; the first that exists is used."""
-
+_BRACKET_PER_M: Final = (0.05, 1e-4)  # epsilon of noise that hardly moves a report, and that forgets the place
+_HOMES: Final = ("home_area", "area")  # columns with homes; the first that exists is used
 _LEAST: Final = 10  # visits in the region of each hidden user
 _STEP_M: Final = 500.0  # between the corners of regions that are tried
 _DEGREES: Final = 0.01  # the squares of which the busiest one lies in the region
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Hidden(CompactRepr):
+    """A label to hide, and its visits in the cells of a region."""
+
+    source: str
+    name: str  # of the label
+    cells: Grid
+    data: Pairs  # users are numbers, from the most frequent visitor on
+    homes: bool  # whether the label is the home, not the user
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -68,24 +77,19 @@ class ContestRow(CompactRepr):
     blind_error: float  # of the best guess without a report, training visits
 
 
-def contest(
-    source: str,
-    hidden: str,
-    data: Pairs,
-    cells: Grid,
-    max_loss_m: float,
-    *,
-    with_tupling: bool = False,
-    rounds: int = 120,
-    seed: int = 1,
-) -> list[ContestRow]:
-    """Return what each mechanism of at most this loss hides, on four fifths of the visits and on the rest."""
-    learning, judging = data.split(0.8, seed=seed)
+def contest(hidden: Hidden, max_loss_m: float, *, rounds: int = 120, seed: int = 1) -> list[ContestRow]:
+    """Return what each mechanism of at most this loss hides, on four fifths of the visits and on the rest.
+
+    Tuples are among them where the label is the home: they need two labels.
+    """
+    cells = hidden.cells
+    learning, judging = hidden.data.split(0.8, seed=seed)
     joint, fresh = learning.joint(cells), judging.joint(cells)
     loss = cells.metric("euclidean", unit="m")
     prior = Prior(cells, joint.sum(axis=0))
     best = least_vulnerability(joint, cells, loss, max_loss_m, gap=GAP)
     half = max(1, len(learning) // 2)
+    table = learn_table(joint, cells, loss, max_loss_m, records=half, rounds=rounds, seed=seed, device="cpu")
 
     def noise(epsilon: float) -> Mechanism:
         return planar_geometric(cells, epsilon)
@@ -98,17 +102,14 @@ def contest(
         NOISE: matched(noise, prior, loss, max_loss_m, _BRACKET_PER_M).mechanism,
         REMAP: matched(remap, prior, loss, max_loss_m, _BRACKET_PER_M).mechanism,
         EXPOST: rate_distortion_of_loss(prior, loss, max_loss_m).mechanism,
-        TABLE: learn_table(
-            joint, cells, loss, max_loss_m, records=half, rounds=rounds, seed=seed, device="cpu"
-        ).mechanism,
+        TABLE: table.mechanism,
         OPTIMUM: best.mechanism,
     }
-
     measures = {name: measure(each, joint, fresh, loss) for name, each in mechanisms.items()}
-    if with_tupling:
+    if hidden.homes:
         measures[TUPLED] = measure_tupling(cells, joint, fresh, loss, max_loss_m)
     head, bounds = (
-        (source, hidden, len(data.space), seed, max_loss_m),
+        (hidden.source, hidden.name, len(hidden.data.space), seed, max_loss_m),
         (1 - best.lower_bound, learning.blind_error),
     )
     return [ContestRow(*head, name, *measured, *bounds) for name, measured in measures.items()]
@@ -137,22 +138,10 @@ def measure_tupling(cells: Grid, joint: Floats, fresh: Floats, loss: Metric, max
         first, second = shares / sizes[:, None]
         return 1 - attack_success(tupling, first, second, float(sizes[0])).upper
 
-    ends = [math.log(end) for end in _BRACKET_PER_M]
-    tupling = family(
-        float(brentq(lambda value: lost(family(value), joint) - max_loss_m, *sorted(ends), xtol=1e-4))
-    )
+    weakest, strongest = map(math.log, _BRACKET_PER_M)
+    root = brentq(lambda value: lost(family(value), joint) - max_loss_m, strongest, weakest, xtol=1e-4)
+    tupling = family(float(root))
     return error(tupling, joint), lost(tupling, joint), error(tupling, fresh), math.nan, lost(tupling, fresh)
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Hidden(CompactRepr):
-    """A label to hide, and its visits in the cells of a region."""
-
-    source: str
-    name: str  # of the label
-    cells: Grid
-    data: Pairs  # users are numbers, from the most frequent visitor on
-    homes: bool  # whether the label is the home, not the user
 
 
 def busiest(visits: Visits, size_m: tuple[float, float], cell_m: float) -> Grid:
@@ -181,7 +170,7 @@ def busiest(visits: Visits, size_m: tuple[float, float], cell_m: float) -> Grid:
 def hidden_in(
     source: str, visits: Visits, users: tuple[int, ...], size_m: tuple[float, float], cell_m: float
 ) -> list[Hidden]:
-    """Return the labels to hide: the most frequent visitors, and two home areas from a column of `HOMES`."""
+    """Return the labels to hide: the most frequent visitors, and the two most frequent home areas."""
     if visits.user is None:
         raise DataError(
             f"{source}: the visits have no user column, and users are to be hidden.", "give a file that has one."
@@ -201,7 +190,7 @@ def hidden_in(
         numbers = Space(range(1, many + 1))
         data = Pairs((own.classes + 1).tolist(), own.points, "m", numbers)
         labels.append(Hidden(source, f"{many} users", cells, data, False))
-    for column in HOMES:
+    for column in _HOMES:
         if column in visits.attributes:
             counts = Counter(value for value in inside.attributes[column].tolist() if value)
             common = [str(value) for value, count in counts.most_common(2) if count >= _LEAST]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from sfumato.errors import InputError
 from sfumato.reports.theme import LIGHT, blank
 
@@ -15,7 +13,7 @@ from ..reproduction import RunTables
 from ..results import distinct, where
 from .claims import over_field
 from .contest import ContestRow
-from .games import Swapping, SwappingRound
+from .games import SwappingRound, games_of, swaps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,24 +34,28 @@ _BLUE, _ORANGE, _GREY = LIGHT.series[0], LIGHT.series[1], LIGHT.muted
 
 def figures(tables: RunTables) -> Mapping[str, Figure]:
     """Return the figures by the names of their files without ending."""
-    games = [game for game in Swapping.of_rounds(tables.rows("swapping", SwappingRound)) if game.seed == 0]
-    return {"swapping": swapping_figure(games), "people": people_figure(tables.rows("people", ContestRow))}
+    return {
+        "swapping": swapping_figure(tables.rows("swapping", SwappingRound)),
+        "people": people_figure(tables.rows("people", ContestRow)),
+    }
 
 
-def swapping_figure(games: Sequence[Swapping]) -> Figure:
-    """Return a panel for each target: where Alice and Bob are reported, round by round."""
+def swapping_figure(rounds: Sequence[SwappingRound]) -> Figure:
+    """Return a panel for each target: where Alice and Bob are reported from the usual start, round by round."""
+    games = games_of(where(rounds, seed=0))
     if not games:
         raise InputError("no game was given.", "pass those of play_swapping.")
     figure = blank(4.8 * len(games), 4.0)
     axes = figure.subplots(1, len(games), squeeze=False, sharey=True)
     for ax, game in zip(axes[0], games, strict=True):
-        number, (alice, bob) = np.arange(1, len(game.accuracy) + 1), game.reports_a.T
-        ax.plot(number, alice, color=_BLUE, marker="o", markersize=3, label="Alice reported at a")
-        ax.plot(number, bob, color=_ORANGE, marker="s", markersize=3, label="Bob reported at a")
-        ax.plot(number, game.accuracy, color=_GREY, linestyle="--", label="classifier right")
-        ax.set_title(f"Trained with {game.target}: {game.swaps} swaps", fontsize=11)
-        ax.set_xlabel("round")
-        ax.set_ylim(-0.03, 1.03)
+        for field, label, look in (
+            ("alice_at_a", "Alice reported at a", {"color": _BLUE, "marker": "o", "markersize": 3}),
+            ("bob_at_a", "Bob reported at a", {"color": _ORANGE, "marker": "s", "markersize": 3}),
+            ("accuracy", "classifier right", {"color": _GREY, "linestyle": "--"}),
+        ):
+            ax.plot(range(1, len(game) + 1), [getattr(row, field) for row in game], label=label, **look)
+        ax.set_title(f"Trained with {game[0].target}: {swaps(game)} swaps", fontsize=11)
+        ax.set(xlabel="round", ylim=(-0.03, 1.03))
         ax.grid(alpha=0.3)
     axes[0, 0].set_ylabel("probability")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize=9, loc="outside lower center", ncols=3)
@@ -68,9 +70,9 @@ def people_figure(rows: Sequence[ContestRow]) -> Figure:
     for ax, source in zip(axes, sources, strict=True):
         users = [row for row in where(rows, source=source) if row.hidden.endswith("users")]
         labels = min(row.labels for row in users)
-        mine = where(users, labels=labels, max_loss_m=min(row.max_loss_m for row in users))
-        _panel(ax, mine)
-        ax.set_title(f"{source}: {mine[0].hidden}, {mine[0].max_loss_m:,.0f} m", fontsize=10)
+        fewest = where(users, labels=labels, max_loss_m=min(row.max_loss_m for row in users))
+        _panel(ax, fewest)
+        ax.set_title(f"{source}: {fewest[0].hidden}, {fewest[0].max_loss_m:,.0f} m", fontsize=10)
     axes[0].set_xlim(0, 1.05)
     figure.supxlabel("error of the best guess", fontsize=10)
     return figure

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from sfumato.attacks.learned import Confusion
-from sfumato.core.arrays import Floats, readonly
+from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 from sfumato.leakage import joint_information_bits
@@ -39,46 +40,25 @@ _RATE: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class SwappingRound:
-    """One round of the game: see `Swapping`."""
-
-    target: str
-    seed: int
-    alice_at_a: float
-    bob_at_a: float
-    accuracy: float
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Swapping(CompactRepr):
-    """Course of the game of Example 1 with one target, round by round."""
+    """One round of the game of Example 1 with one target."""
 
     target: str
     seed: int  # of the start; 0 for the usual one
-    reports_a: Floats  # (rounds, 2): the probability that Alice, and that Bob, is reported at a
-    accuracy: Floats  # (rounds,): how often the classifier is right
+    alice_at_a: float  # the probability that she is reported at a
+    bob_at_a: float
+    accuracy: float  # how often the classifier is right
 
-    @property
-    def swaps(self) -> int:
-        """Number of rounds in which a came to mean the other person than in the round before."""
-        lead = np.sign(self.reports_a[:, 0] - self.reports_a[:, 1])
-        return int(np.count_nonzero(lead[1:] * lead[:-1] < 0))
 
-    @property
-    def rounds(self) -> list[SwappingRound]:
-        """The rounds, as rows of a table."""
-        numbers = np.column_stack([self.reports_a, self.accuracy]).tolist()
-        return [SwappingRound(self.target, self.seed, *row) for row in numbers]
+def games_of(rounds: Sequence[SwappingRound]) -> list[list[SwappingRound]]:
+    """Return the rounds of each target and start."""
+    names = dict.fromkeys((row.target, row.seed) for row in rounds)
+    return [where(rounds, target=target, seed=seed) for target, seed in names]
 
-    @classmethod
-    def of_rounds(cls, rounds: Sequence[SwappingRound]) -> list[Swapping]:
-        """Return the games of a table's rows, one for each target and start."""
-        games = []
-        for target, seed in dict.fromkeys((row.target, row.seed) for row in rounds):
-            numbers = np.array(
-                [(row.alice_at_a, row.bob_at_a, row.accuracy) for row in where(rounds, target=target, seed=seed)]
-            )
-            games.append(cls(target, seed, readonly(numbers[:, :2]), readonly(numbers[:, 2])))
-        return games
+
+def swaps(game: Sequence[SwappingRound]) -> int:
+    """Return the number of rounds in which a came to mean the other person than in the round before."""
+    lead = np.sign([row.alice_at_a - row.bob_at_a for row in game])
+    return int(np.count_nonzero(lead[1:] * lead[:-1] < 0))
 
 
 def start_of(seed: int) -> Floats:
@@ -89,11 +69,10 @@ def start_of(seed: int) -> Floats:
     return np.array([[alice, 1 - alice], [bob, 1 - bob]])
 
 
-def play_swapping(target: Target, *, rounds: int = 24, steps: int = _STEPS, seed: int = 0) -> Swapping:
+def play_swapping(target: Target, *, rounds: int = 24, steps: int = _STEPS, seed: int = 0) -> list[SwappingRound]:
     """Play Example 1 without a limit of the loss, each round against the best classifier."""
     if rounds < 1 or steps < 1:
         raise InputError(f"{rounds} rounds of {steps} steps make no game.", "use at least one of each.")
-    device = device_for("Playing the game")
     game = TableGame(
         np.diag([0.5, 0.5]),
         np.zeros((2, 2)),
@@ -106,15 +85,16 @@ def play_swapping(target: Target, *, rounds: int = 24, steps: int = _STEPS, seed
         rounds=rounds,
         steps=steps,
         rate=_RATE,
-        device=device,
+        device=device_for("Playing the game"),
         last_rate=1.0,
     )
-    reports, accuracy = np.empty((rounds, 2)), np.empty(rounds)
+    rows = []
     for number in range(1, rounds + 1):
-        accuracy[number - 1] = game.measured(number).accuracy
-        reports[number - 1] = game.matrix()[:, 0]
+        accuracy = game.measured(number).accuracy
+        alice, bob = game.matrix()[:, 0].tolist()
+        rows.append(SwappingRound(target.name, seed, alice, bob, accuracy))
         game.improve(number)
-    return Swapping(target.name, seed, readonly(reports), readonly(accuracy))
+    return rows
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -131,11 +111,13 @@ class PayoffRow(CompactRepr):
 def payoffs() -> list[PayoffRow]:
     """Return the payoffs of Example 1: two users, equally frequent, at places a and b."""
     rows = []
-    for generator, reports in zip(GENERATORS, _CHOICES, strict=True):
-        for classifier, guesses in zip(CLASSIFIERS, _CHOICES, strict=True):
-            confusion = Confusion.of(np.arange(2), np.array(guesses)[list(reports)], 2)
-            gains = confusion.accuracy, confusion.information_bits, 1 - confusion.bayes_error
-            rows.append(PayoffRow(generator, classifier, *gains))
+    choices = [np.array(each) for each in _CHOICES]
+    for (generator, reports), (classifier, guesses) in product(
+        zip(GENERATORS, choices, strict=True), zip(CLASSIFIERS, choices, strict=True)
+    ):
+        confusion = Confusion.of(np.arange(2), guesses[reports], 2)
+        gains = confusion.accuracy, confusion.information_bits, 1 - confusion.bayes_error
+        rows.append(PayoffRow(generator, classifier, *gains))
     return rows
 
 
@@ -230,21 +212,22 @@ def theorem_row(seed: int, channels: int) -> GuessTheoremRow:
         joint = rng.dirichlet(np.full(labels * places, sharp)).reshape(labels, places)
         one, other = (rng.dirichlet(np.full(reports, sharp), size=places) for _ in range(2))
         classifier = rng.dirichlet(np.full(labels, sharp), size=reports)
-        slacks.append(_slacks(joint, one, other, classifier, float(rng.random())))
-    slack = [float(value) for value in np.min(slacks, axis=0)]
-    most = np.max(slacks, axis=0)
-    return GuessTheoremRow(seed, channels, slack[0], slack[1], slack[2], float(most[3]), slack[4], float(most[4]))
-
-
-def _slacks(joint: Floats, one: Floats, other: Floats, classifier: Floats, share: float) -> Sequence[float]:
-    shares = joint @ one
-    report, said, best = GuessedLabel.said(shares), GuessedLabel.said(shares @ classifier), GuessedLabel.of(shares)
-    apart = share * said.information_bits + (1 - share) * joint_information_bits(joint @ other @ classifier)
-    mixed = joint_information_bits(joint @ (share * one + (1 - share) * other) @ classifier)
-    return (
-        apart - mixed,
-        min(report.information_bits - each.information_bits for each in (said, best)),
-        min(each.error - report.error for each in (said, best)),
-        best.error - report.error,
-        min(1 - 2**-each.unknown_bits - each.error for each in (said, best)),
-    )
+        share, shares = float(rng.random()), joint @ one
+        report, best = GuessedLabel.said(shares), GuessedLabel.of(shares)
+        guesses = (GuessedLabel.said(shares @ classifier), best)
+        bits, other_bits, mixed_bits = (
+            joint_information_bits(joint @ mechanism @ classifier)
+            for mechanism in (one, other, share * one + (1 - share) * other)
+        )
+        slacks.append(
+            (
+                share * bits + (1 - share) * other_bits - mixed_bits,
+                min(report.information_bits - each.information_bits for each in guesses),
+                min(each.error - report.error for each in guesses),
+                best.error - report.error,
+                min(1 - 2**-each.unknown_bits - each.error for each in guesses),
+            )
+        )
+    convex, information, error, _, entropy = np.min(slacks, axis=0).tolist()
+    *_, gap, sharp = np.max(slacks, axis=0).tolist()
+    return GuessTheoremRow(seed, channels, convex, information, error, gap, entropy, sharp)

@@ -1,15 +1,17 @@
-"""Experiments 1 and 2: four people around a square, and the generators that hide who reports."""
+"""Experiments 1 and 2: four people around a square, generators that hide who reports, and their errors."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
 
 from sfumato.core import Mechanism, Space
-from sfumato.core.arrays import Floats
+from sfumato.core.arrays import Floats, floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 from sfumato.learning import (
@@ -19,27 +21,32 @@ from sfumato.learning import (
     LearnedTable,
     MutualInformation,
     Pairs,
+    grid_error,
     hiding,
     learn_generator,
     learn_table,
     nearest,
+    repeated,
 )
 from sfumato.mechanisms import PlanarLaplace
 from sfumato.optimal import least_vulnerability
 
 from .games import GuessedLabel
-from .generators import (
-    ANNEALED,
-    LAPLACE,
-    LEAST_INFORMATION,
-    NETWORK,
-    NO_NOISE,
-    OPTIMUM,
-    TABLE,
-    LaplaceDraws,
-    NoNoise,
-    TableDraws,
-)
+
+NO_NOISE: Final = "no noise"
+LAPLACE: Final = "planar Laplace"
+TABLE: Final = "learned table"
+ANNEALED: Final = "annealed table"
+NETWORK: Final = "learned network"
+LEAST_INFORMATION: Final = "least information"
+OPTIMUM: Final = "certified optimum"
+SQUARE_GENERATORS: Final = (NO_NOISE, LAPLACE, LEAST_INFORMATION, TABLE, ANNEALED, NETWORK, OPTIMUM)
+"""Generators of Experiments 1 and 2, in the order of figures."""
+TRAIN: Final = "train"
+TEST: Final = "test"
+HITS: Final = (10, 100, 500)
+_CELLS_M: Final = (500.0, 250.0, 100.0, 50.0)
+_AREA_M: Final = 6500.0  # side of the area that the grids divide
 
 PEOPLE: Final = ("south-west", "south-east", "north-east", "north-west")
 GAP: Final = 1e-4
@@ -54,6 +61,7 @@ _MARGIN: Final = 0.005  # of the limit: the part to stay below it, so that it is
 _HIDDEN: Final = 1e-4  # above chance, where nothing more needs to be hidden
 _ORDERS: Final = (8.0, 40.0, 200.0)  # of the smooth target: the larger, the nearer to the Bayes vulnerability
 _FLOOR: Final = 1e-9  # of probabilities that training starts from
+_NETWORK_ROUNDS: Final = 40
 _NETWORK_FAILURE: Final = 0.25  # of the limit of the loss: 0.05 would leave 1.6 % of it unused
 
 
@@ -64,18 +72,17 @@ class Experiment:
     name: str
     max_loss_m: float  # largest expected distance allowed
     epsilon_per_m: float  # of the planar Laplace noise for comparison
+    # Where everything can be hidden, networks that aim lower gather reports; what is left is spent at the end.
+    network_margin: float
 
 
-EXPERIMENT_1: Final = Experiment("Experiment 1", 270.0, math.log(2) / 100)
+EXPERIMENT_1: Final = Experiment("Experiment 1", 270.0, math.log(2) / 100, 0.2)
 """The limit allows hiding everything; the planar Laplace noise has a mean distance of 288.5 m."""
 
-EXPERIMENT_2: Final = Experiment("Experiment 2", 173.0, math.log(2) / 60)
+EXPERIMENT_2: Final = Experiment("Experiment 2", 173.0, math.log(2) / 60, 0.005)
 """The limit allows hiding a part; the planar Laplace noise has a mean distance of 173.1 m."""
 
 EXPERIMENTS: Final = (EXPERIMENT_1, EXPERIMENT_2)
-
-# Where everything can be hidden, networks that aim lower gather reports; what is left is spent at the end.
-_NETWORK_MARGIN: Final = {EXPERIMENT_1: 0.2, EXPERIMENT_2: 0.005}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -94,10 +101,87 @@ class SquareDesign(CompactRepr):
     guess_error: float  # error, given the best guess only
 
 
-def vertices() -> Floats:
-    """Return the corners of the square around the origin, array (4, 2), metres."""
-    half = _SIDE_M / 2
-    return np.array([[-half, -half], [half, -half], [half, half], [-half, half]])
+@dataclass(frozen=True, slots=True)
+class NoNoise:
+    """Every report is the place itself."""
+
+    def draw(self, places: Floats, *, seed: int | None = None) -> Floats:  # noqa: ARG002 - nothing is random
+        """Return the places."""
+        return floats(places, "the places", shape=(None, None))
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceDraws:
+    """Planar Laplace noise in floats, for studies."""
+
+    noise: PlanarLaplace
+
+    def draw(self, places: Floats, *, seed: int | None = None) -> Floats:
+        """Return one report for each place, array (k, 2)."""
+        return self.noise.simulate(places, np.random.default_rng(seed))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableDraws:
+    """A finite mechanism on places: each takes the row of the nearest secret."""
+
+    mechanism: Mechanism
+
+    def __post_init__(self) -> None:
+        if self.mechanism.secrets.coordinates is None or self.mechanism.observables.coordinates is None:
+            raise InputError("the mechanism's values have no coordinates.", "use one on cells.")
+
+    def draw(self, places: Floats, *, seed: int | None = None) -> Floats:
+        """Return the coordinates of one report for each place, array (k, dimensions)."""
+        rows = nearest(floats(places, "the places", shape=(None, None)), self.mechanism.secrets)
+        steps = np.cumsum(self.mechanism.matrix, axis=1)
+        steps[:, -1] = np.inf
+        shots, reports = np.random.default_rng(seed).random(len(rows)), np.empty(len(rows), dtype=np.intp)
+        for row in np.unique(rows):
+            here = rows == row
+            reports[here] = np.searchsorted(steps[row], shots[here], side="right")
+        coordinates: Any = self.mechanism.observables.coordinates
+        drawn: Floats = coordinates[reports]
+        return drawn
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GridRow(CompactRepr):
+    """The Bayes error that a generator leaves on one grid."""
+
+    experiment: str  # or the people and the limit
+    generator: str
+    seed: int  # of data, training and draws
+    part: str  # train or test
+    hits: int  # reports of each record
+    cell_m: float
+    error: float  # plug-in estimate, equation 27: on average too low on fine grids with few hits
+    error_corrected: float  # less an estimate of the bias
+    loss_m: float  # mean distance of report and place
+    loss_standard_error_m: float  # over the records
+
+
+def generator_errors(
+    generators: Mapping[str, Draws],
+    parts: Mapping[str, Pairs],
+    *,
+    experiment: str = "",
+    hits: Sequence[int] = HITS,
+    seed: int,
+) -> list[GridRow]:
+    """Measure generators on the same data and grids, coarse to fine; `grid_error` has their biases."""
+    rows = []
+    for (name, generator), (part, data), many in product(generators.items(), parts.items(), hits):
+        again = repeated(data, many)
+        drawn = generator.draw(again.points, seed=seed)
+        reports = again.reported(drawn)
+        each = np.linalg.norm(drawn - again.points, axis=1).reshape(many, len(data)).mean(axis=0)
+        loss = float(each.mean()), float(each.std(ddof=1)) / math.sqrt(len(data)) if len(data) > 1 else math.inf
+        for cell in _CELLS_M:
+            grid = grid_error(reports, cell, even=round(_AREA_M / cell) % 2 == 0, seed=seed)
+            errors = grid.plug_in, grid.error.value
+            rows.append(GridRow(experiment, name, seed, part, many, cell, *errors, *loss))
+    return rows
 
 
 def square_data(
@@ -113,7 +197,8 @@ def square_data(
     rng = np.random.default_rng(seed)
     radius = radius_m * np.sqrt(rng.random((4, records)))
     angle = 2 * math.pi * rng.random((4, records))
-    points = vertices()[:, None] + np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
+    corners = _SIDE_M / 2 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    points = corners[:, None] + np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
     space = Space(PEOPLE)
     one, two = (
         Pairs(np.repeat(PEOPLE, part.shape[1]).tolist(), part.reshape(-1, 2), "m", space)
@@ -195,13 +280,7 @@ def least_information(experiment: Experiment, data: Pairs, *, rounds: int = 240)
 
 
 def square_generator(
-    name: str,
-    experiment: Experiment,
-    data: Pairs,
-    *,
-    network_rounds: int = 40,
-    information_rounds: int = 240,
-    seed: int = 1,
+    name: str, experiment: Experiment, data: Pairs, *, information_rounds: int = 240, seed: int = 1
 ) -> tuple[Draws, SquareDesign | None]:
     """Make a generator for an experiment, and measure it exactly where it is a matrix."""
     if name == NO_NOISE:
@@ -213,47 +292,28 @@ def square_generator(
             data,
             experiment.max_loss_m,
             target=BayesVulnerability(),
-            rounds=network_rounds,
+            rounds=_NETWORK_ROUNDS,
             judging=0.4,
-            margin=_NETWORK_MARGIN[experiment],
+            margin=experiment.network_margin,
             tolerance=None,
-            patience=network_rounds,
+            patience=_NETWORK_ROUNDS,
             failure=_NETWORK_FAILURE,
             seed=seed,
             device="cpu",
         )
         return network, None
-    largest = None
+    useful, cells, costs = _cells(data)
+    joint, largest = data.joint(useful), None
     if name in (TABLE, ANNEALED):
         mechanism = learn_square(experiment, data, anneal=name == ANNEALED, seed=seed).mechanism
     elif name == LEAST_INFORMATION:
         mechanism = least_information(experiment, data, rounds=information_rounds).mechanism
     elif name == OPTIMUM:
-        useful, cells, costs = _cells(data)
-        best = least_vulnerability(
-            data.joint(useful), useful, costs, experiment.max_loss_m, observables=cells, gap=GAP
-        )
+        best = least_vulnerability(joint, useful, costs, experiment.max_loss_m, observables=cells, gap=GAP)
         mechanism, largest = best.mechanism, 1 - best.lower_bound
     else:
         raise InputError(f"there is no generator {name!r}.", "see SQUARE_GENERATORS.")
-    return TableDraws(mechanism), _design(name, experiment, data, mechanism, largest, seed)
-
-
-def _design(
-    name: str, experiment: Experiment, data: Pairs, mechanism: Mechanism, largest: float | None, seed: int
-) -> SquareDesign:
-    useful, _, costs = _cells(data)
-    joint = data.joint(useful)
-    measures, guess = hiding(mechanism, joint, costs), GuessedLabel.of(joint @ mechanism.matrix)
-    return SquareDesign(
-        experiment.name,
-        name,
-        seed,
-        measures.loss,
-        measures.error,
-        largest,
-        measures.information_bits,
-        guess.information_bits,
-        guess.unknown_bits,
-        guess.error,
-    )
+    whole, guess = hiding(mechanism, joint, costs), GuessedLabel.of(joint @ mechanism.matrix)
+    measures = whole.loss, whole.error, largest, whole.information_bits
+    of_guess = guess.information_bits, guess.unknown_bits, guess.error
+    return TableDraws(mechanism), SquareDesign(experiment.name, name, seed, *measures, *of_guess)
