@@ -13,8 +13,14 @@ from sfumato.mechanisms import Tupling, attack_success, exponential
 from sfumato.privacy import DifferentialPrivacy
 from sfumato_papers.distribution_privacy.attackers import attacked, confident, covered, success_of
 from sfumato_papers.distribution_privacy.groups import DAY, HOURS, NIGHT, by_day, splits
-from sfumato_papers.distribution_privacy.measurements import neighbours
-from sfumato_papers.distribution_privacy.tupling import EVERYWHERE, bounds, fewest, noise, tupled
+from sfumato_papers.distribution_privacy.measurements import (
+    EVERYWHERE,
+    bounds,
+    fewest,
+    neighbours,
+    noise,
+    tupled,
+)
 from sfumato_papers.invented_city import invented_city
 from sfumato_papers.results import columns_of
 
@@ -142,15 +148,15 @@ def test_tupling_tables(found):
     groups, city = area.groups, area.city
     rows = table(tupled(groups, city, (2.0, EVERYWHERE), (0.5,)), "tupling")
     assert [row["varied"] for row in rows] == ["r"] * 4 + ["epsilon_A"] * 2
-    wide = noise(groups, city, 1.0, EVERYWHERE)
-    np.testing.assert_allclose(noise(groups, city, 1.0, 50.0).matrix, wide.matrix, atol=1e-15)
+    wide = noise(city, groups.metric, 1.0, EVERYWHERE)
+    np.testing.assert_allclose(noise(city, groups.metric, 1.0, 50.0).matrix, wide.matrix, atol=1e-15)
     four, *_ = table(bounds(groups, city, (20,), (10**6,)), "bounds")
     assert four["epsilon_upper"] == pytest.approx(0.4431, abs=2e-4)
     # The paper's bound by hand: the least alpha that gives delta, with beta = 0.4.
     alpha = 0.4 * math.sqrt(20 * math.log(2 / 1e-3) / 2)
     assert four["published"] == pytest.approx(math.log((20 + (alpha + 0.4) * 4) / (20 - alpha * 4)), rel=1e-3)
     (plan,) = table(fewest(groups, city, (2.0,), (1.0,)), "fewest")
-    inner = noise(groups, city, 2.0, 2.0)
+    inner = noise(city, groups.metric, 2.0, 2.0)
     assert plan["proved_fewest"]
     rows = table(neighbours(groups, city, (2.0,), (0, plan["dummies"])), "neighbours")
     assert rows[1]["of_groups"] < rows[0]["of_groups"]

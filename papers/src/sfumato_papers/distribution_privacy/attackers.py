@@ -12,17 +12,13 @@ import numpy as np
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.geo import Grid
-from sfumato.mechanisms import Tupling, attack_success, exponential, mixture_dummies
+from sfumato.mechanisms import Tupling, attack_success, mixture_dummies
 from sfumato.privacy import DifferentialPrivacy, DistributionPrivacy, Family, worst_beliefs
 from sfumato.statistics import total_variation_radius
 
 from ..reproduction import Made
 from .groups import Groups
-from .tupling import noise
-
-SUCCESS: Final = "success"
-CONFIDENCE: Final = "confidence"
-COVERAGE: Final = "coverage"
+from .measurements import EVERYWHERE, noise
 
 FAILURE: Final = 0.05
 VISITS, USERS, IMAGINED = "visits", "users", "imagined"
@@ -49,7 +45,7 @@ def attacked(
     known, _ = halves
     rows = []
     for slope in slopes:
-        inner = noise(known, city, slope)
+        inner = noise(city, known.metric, slope)
         nu = mixture_dummies(inner, known.distributions)
         believed, true = (inner.lift(groups.distributions) for groups in halves)
         for k in dummies:
@@ -58,7 +54,7 @@ def attacked(
             judged_on = success_of(believed, true, nu.probabilities, k, random)
             learned_from, at_most = (attack_success(tupling, *each.distributions).upper for each in halves)
             rows.append(SuccessRow(known.title, seed, k, slope, learned_from, judged_on, at_most))
-    return {SUCCESS: rows}
+    return {"success": rows}
 
 
 def success_of(
@@ -118,7 +114,7 @@ class CoverageRow(CompactRepr):
 def confident(groups: Groups, city: Grid, sizes: Sequence[tuple[str, tuple[int, int]]], slope: float) -> Made:
     """Return the epsilon that holds for all distributions within the radius of each number of samples."""
     family = _family(groups, groups.distributions)
-    inner = exponential(city, groups.metric, 2 * slope)
+    inner = noise(city, groups.metric, slope, EVERYWHERE)
     estimated = DistributionPrivacy(family).measure(inner).upper
     anyone = DifferentialPrivacy().measure(inner).upper
     rows = []
@@ -128,14 +124,14 @@ def confident(groups: Groups, city: Grid, sizes: Sequence[tuple[str, tuple[int, 
         upper = min(worst_beliefs(inner, family, radius).epsilon.upper, anyone)
         samples = unit, first, second, len(city), radius
         rows.append(ConfidenceRow(groups.title, *samples, slope, estimated, upper, anyone))
-    return {CONFIDENCE: rows}
+    return {"confidence": rows}
 
 
 def covered(groups: Groups, city: Grid, samples: int, seed: int, draws: int, checked: int) -> Made:
     """Return how often the radius holds the distance of drawn samples from the distribution of the groups."""
     random = np.random.Generator(np.random.PCG64([seed, samples]))
     truth = groups.distributions
-    inner = exponential(city, groups.metric, 2.0)
+    inner = noise(city, groups.metric, 1.0, EVERYWHERE)
     needed = DistributionPrivacy(_family(groups, truth)).measure(inner).lower
     radius = total_variation_radius(samples, len(city), FAILURE)
     both = total_variation_radius(samples, len(city), FAILURE / 2)
@@ -146,8 +142,7 @@ def covered(groups: Groups, city: Grid, samples: int, seed: int, draws: int, che
         if number < checked:
             enough += worst_beliefs(inner, _family(groups, drawn), both).epsilon.upper >= needed
     beyond, mean = sum(distance > radius for distance in distances), math.fsum(distances) / draws
-    row = CoverageRow(samples, draws, beyond, radius, mean, enough, checked)
-    return {COVERAGE: [row]}
+    return {"coverage": [CoverageRow(samples, draws, beyond, radius, mean, enough, checked)]}
 
 
 def _family(groups: Groups, laws: Floats) -> Family:

@@ -15,34 +15,23 @@ from sfumato.rounding import about, at_least, at_most, counted, percent, percent
 
 from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, ours, unchecked
 from ..results import where
-from .attackers import (
-    CONFIDENCE,
-    COVERAGE,
-    FAILURE,
-    SUCCESS,
-    USERS,
-    VISITS,
-    ConfidenceRow,
-    CoverageRow,
-    SuccessRow,
-)
-from .counterexamples import COUNTEREXAMPLES, CounterexampleRow
-from .distances import DISTANCES, GENERATORS, LINE, MAP, GeneratorRow, GroupDistanceRow
+from .attackers import FAILURE, USERS, VISITS, ConfidenceRow, CoverageRow, SuccessRow
+from .counterexamples import CounterexampleRow
+from .distances import LINE, MAP, GeneratorRow, GroupDistanceRow
 from .measurements import (
     LAPLACE,
-    MANY,
     MIXTURE,
-    NEIGHBOURS,
     NONE,
     RESPONSE,
-    SWEEP,
     TUPLED,
     UNIFORM,
+    BoundRow,
     DistributionRow,
+    FewestRow,
     NeighbourRow,
+    TuplingRow,
 )
-from .statements import STATEMENTS, THEOREMS, StatementRow
-from .tupling import BOUNDS, FEWEST, TUPLING, BoundRow, FewestRow, TuplingRow
+from .statements import STATEMENTS, StatementRow
 
 _TURN: Final = -1e-6
 _EQUAL: Final = 1e-9
@@ -57,16 +46,44 @@ _Row = TypeVar("_Row")
 
 def claims(tables: RunTables) -> list[PaperClaim]:
     """Return the judged claims of the paper, and statements of ours."""
-    return [*theorem_claims(tables), *_tupling_claims(tables)]
+    rows = tables.rows("distribution-privacy", DistributionRow)
+    (eta,) = where(tables.rows("counterexamples", CounterexampleRow), key="tupling eta")
+    return [
+        *theorem_claims(tables),
+        _bound(tables.rows("bounds", BoundRow)),
+        ours(
+            _THEOREM,
+            "If eta is the share of observables of probability above beta, delta can be above 2 exp(-2 alpha^2 "
+            "/ (k beta^2)) + eta.",
+            eta.refuted,
+            f"{eta.instance} The true delta is {about(eta.value, 4)}, the stated one {about(eta.bound, 4)}. We "
+            "have not read how the paper defines eta.",
+        ),
+        *_dummies(rows),
+        *_numbers(tables.rows("tupling", TuplingRow)),
+        _dominates(rows, tables.rows("many-dummies", DistributionRow)),
+        _response(rows),
+        _each_user(rows),
+        _triangle(tables.rows("fewest", FewestRow)),
+        *_success(tables.rows("success", SuccessRow)),
+        _person(tables.rows("neighbours", NeighbourRow)),
+        *_confidence(tables.rows("confidence", ConfidenceRow), tables.rows("coverage", CoverageRow)),
+        unchecked(
+            "Figure 1, section VI and the appendix",
+            "The drawn coupling, and the plotted values for Manhattan, London, Tokyo and Paris.",
+            "We have neither the numbers nor check-ins of these cities with attributes of people; "
+            "examples/home_area.py makes them from the public raw files.",
+        ),
+    ]
 
 
 def theorem_claims(tables: RunTables) -> list[PaperClaim]:
     """Return the claims of Tables I and III, sections III and V, and Figure 1."""
-    rows = tables.rows(THEOREMS, StatementRow)
-    fixed = {row.key: row for row in tables.rows(COUNTEREXAMPLES, CounterexampleRow)}
+    rows = tables.rows("theorems", StatementRow)
+    fixed = {row.key: row for row in tables.rows("counterexamples", CounterexampleRow)}
     found = [
-        _generators(tables.rows(GENERATORS, GeneratorRow)),
-        _couplings(tables.rows(DISTANCES, GroupDistanceRow)),
+        _generators(tables.rows("generators", GeneratorRow)),
+        _couplings(tables.rows("distances", GroupDistanceRow)),
     ]
     for key, each in STATEMENTS.items():
         judge, own = ours if each.ours else judged, where(rows, key=key)
@@ -120,8 +137,8 @@ def _tried(rows: Sequence[StatementRow], more: str) -> tuple[bool, str]:
             f"Violated on {sum(row.violations for row in broken)} of {tried} instances, such as {first.shown}: "
             f"{about(first.value, 4)} against {about(first.bound, 4)}."
         )
-    ratios = [row.largest_ratio for row in rows if row.largest_ratio is not None]
-    tight = f"; at most {at_most(max(ratios), 4)} of the bound" if ratios else ""
+    ratio = max((row.largest_ratio for row in rows if row.largest_ratio is not None), default=None)
+    tight = "" if ratio is None else f"; at most {at_most(ratio, 4)} of the bound"
     return True, f"No violation in {counted(tried, 'instance')}{tight}.{more and f' {more}'}"
 
 
@@ -131,38 +148,6 @@ def _instance(rows: Sequence[StatementRow], fixed: CounterexampleRow) -> tuple[b
     tried, broken = sum(row.tried for row in rows), sum(row.violations for row in rows)
     others = f" Also on {broken:,} of {tried:,} other instances." if rows else ""
     return fixed.refuted, f"{fixed.instance} Value {about(fixed.value, 4)}, allowed {allowed}.{others}"
-
-
-def _tupling_claims(tables: RunTables) -> list[PaperClaim]:
-    """Return the claims of tupling and of the experiments."""
-    rows = tables.rows(SWEEP, DistributionRow)
-    (eta,) = where(tables.rows(COUNTEREXAMPLES, CounterexampleRow), key="tupling eta")
-    return [
-        _bound(tables.rows(BOUNDS, BoundRow)),
-        ours(
-            _THEOREM,
-            "If eta is the share of observables of probability above beta, delta can be above 2 exp(-2 alpha^2 "
-            "/ (k beta^2)) + eta.",
-            eta.refuted,
-            f"{eta.instance} The true delta is {about(eta.value, 4)}, the stated one {about(eta.bound, 4)}. We "
-            "have not read how the paper defines eta.",
-        ),
-        *_dummies(rows),
-        *_numbers(tables.rows(TUPLING, TuplingRow)),
-        _dominates(rows, tables.rows(MANY, DistributionRow)),
-        _response(rows),
-        _each_user(rows),
-        _triangle(tables.rows(FEWEST, FewestRow)),
-        *_success(tables.rows(SUCCESS, SuccessRow)),
-        _person(tables.rows(NEIGHBOURS, NeighbourRow)),
-        *_confidence(tables.rows(CONFIDENCE, ConfidenceRow), tables.rows(COVERAGE, CoverageRow)),
-        unchecked(
-            "Figure 1, section VI and the appendix",
-            "The drawn coupling, and the plotted values for Manhattan, London, Tokyo and Paris.",
-            "We have neither the numbers nor check-ins of these cities with attributes of people; "
-            "examples/home_area.py makes them from the public raw files.",
-        ),
-    ]
 
 
 def _bound(rows: Sequence[BoundRow]) -> PaperClaim:
@@ -216,15 +201,17 @@ def _dummies(rows: Sequence[DistributionRow]) -> list[PaperClaim]:
 
 
 def _numbers(rows: Sequence[TuplingRow]) -> list[PaperClaim]:
-    def lines(varied: str, field: str) -> list[list[TuplingRow]]:
+    def lines(varied: str, field: str) -> tuple[list[tuple[Bracket, Bracket]], TuplingRow, TuplingRow]:
+        """Return the steps of epsilon for both sources, and the ends of the line of the mixture."""
         sources = (where(rows, varied=varied, source=source) for source in (UNIFORM, MIXTURE))
-        return [sorted(line, key=attrgetter(field)) for line in sources]
+        uniform, mixture = (sorted(line, key=attrgetter(field)) for line in sources)
+        steps = [(a.epsilon, b.epsilon) for line in (uniform, mixture) for a, b in pairwise(line)]
+        return steps, mixture[0], mixture[-1]
 
-    radii, slopes = lines("r", "radius_km"), lines("epsilon_A", "slope_per_km")
-    wider, louder = ([step for line in lines for step in pairwise(line)] for lines in (radii, slopes))
-    up = sum(b.epsilon.lower > a.epsilon.upper for a, b in wider)
-    down = sum(b.epsilon.upper < a.epsilon.lower for a, b in louder)
-    (few, *_, most), (quiet, *_, loud) = radii[1], slopes[1]
+    wider, few, most = lines("r", "radius_km")
+    louder, quiet, loud = lines("epsilon_A", "slope_per_km")
+    up = sum(after.lower > before.upper for before, after in wider)
+    down = sum(after.upper < before.lower for before, after in louder)
     return [
         judged(
             _EXPERIMENTS,

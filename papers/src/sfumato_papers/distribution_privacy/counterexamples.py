@@ -12,15 +12,10 @@ from sfumato.core import Metric
 from sfumato.core.immutable import CompactRepr
 from sfumato.divergences import HockeyStick
 from sfumato.mechanisms import PairAccountant, PublishedBound
-from sfumato.privacy import (
-    Family,
-    Relation,
-)
+from sfumato.privacy import Family, Relation
 
 from ..reproduction import Made
 from .statements import STATEMENTS, Checked, Instance
-
-COUNTEREXAMPLES: Final = "counterexamples"
 
 _BITS: Final = (np.eye(2)[[0, 0, 1, 1]], np.eye(2)[[0, 1, 0, 1]])
 _PARITY: Final = {"equal": np.array([0.5, 0.0, 0.0, 0.5]), "unequal": np.array([0.0, 0.5, 0.5, 0.0])}
@@ -42,7 +37,7 @@ def counterexamples() -> Made:
     merged = _two((0.125, 0.0, 0.125, 0.75), (0.0, 0.125, 0.125, 0.75), delta=0.13)
     every = Family.lifted(_PARITY, Relation.all(4))
     bits = Instance(*_BITS, every, Metric(1.0 - np.eye(4)), (0.0, 0.0), np.eye(2), np.eye(4))
-    cases: dict[str, tuple[str, Checked | None]] = {
+    cases: dict[str, tuple[str, Checked]] = {
         "xdp-mean": (
             "Two secrets a unit apart, reports (3/4, 1/4) and (1/4, 3/4): epsilon is ln 3. From the first "
             "secret to an even mixture of both W_1 is 1/2, and the reports differ by ln 2. Per unit of W_1:",
@@ -78,18 +73,19 @@ def counterexamples() -> Made:
     }
     rows = []
     for key, (instance, checked) in cases.items():
-        if checked is None:
-            raise ValueError(key)
         # A large domain refutes by a delta far below its bound, the others by a value above theirs.
         small = checked.value <= 1e-3 * (1 + 1e-9)
         refuted = small if key == "domain" else checked.value > checked.bound + 1e-12
         rows.append(CounterexampleRow(key, instance, *checked, refuted))
-    return {COUNTEREXAMPLES: rows}
+    return {"counterexamples": rows}
 
 
-def _check(key: str, instance: Instance) -> Checked | None:
+def _check(key: str, instance: Instance) -> Checked:
     (check,) = STATEMENTS[key].checks
-    return check(instance)
+    checked = check(instance)
+    if checked is None:
+        raise ValueError(key)
+    return checked
 
 
 def _two(

@@ -19,9 +19,6 @@ from sfumato.transport import north_west_corner, wasserstein
 from ..reproduction import Made
 from .groups import Groups
 
-GENERATORS: Final = "generators"
-DISTANCES: Final = "distances"
-
 LINE, MAP = "line", "map"  # from west to east, and in the plane
 _RATIOS: Final = np.geomspace(1e-4, 1e4, 2001)
 
@@ -64,7 +61,7 @@ def generators(seed: int, pairs: int) -> Made:
         worst = max(abs(a - b) / b for a, b in finite) if len(finite) + infinite == pairs else inf
         at_one = float(f(np.ones(1))[0])
         rows.append(GeneratorRow(divergence.name, printed, at_one, _turn(f), pairs, worst, infinite))
-    return {GENERATORS: rows}
+    return {"generators": rows}
 
 
 def _pair(random: np.random.Generator, bare: bool) -> tuple[Floats, Floats]:
@@ -108,7 +105,7 @@ def coupled(groups: Groups, city: Grid) -> Made:
             best = wasserstein(p, q, d, order).distance
             corner = _corner(p, q, d, order)
             rows.append(GroupDistanceRow(groups.title, where, order, best.lower, best.upper, corner))
-    return {DISTANCES: rows}
+    return {"distances": rows}
 
 
 def _corner(first: Floats, second: Floats, d: Floats, order: float) -> float | None:

@@ -14,8 +14,8 @@ from sfumato.reports.theme import LIGHT, blank
 from ..curve_labels import label_curve
 from ..reproduction import RunTables, interval
 from ..results import distinct, where
-from .attackers import CONFIDENCE, IMAGINED, SUCCESS, USERS, VISITS, ConfidenceRow, SuccessRow
-from .measurements import DELTA, LAPLACE, MIXTURE, NONE, SWEEP, UNIFORM, DistributionRow
+from .attackers import IMAGINED, USERS, VISITS, ConfidenceRow, SuccessRow
+from .measurements import DELTA, LAPLACE, MIXTURE, NONE, UNIFORM, DistributionRow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,11 +42,11 @@ CAPTIONS: Final = {
 
 def figures(tables: RunTables) -> Mapping[str, Figure]:
     """Return the figures by the names of their files."""
-    rows = tables.rows(SWEEP, DistributionRow)
+    rows = tables.rows("distribution-privacy", DistributionRow)
     return {
         "experiments": sweep_figure(where(rows, groups=rows[0].groups), mechanism=LAPLACE, delta=DELTA),
-        "success": success_figure(tables.rows(SUCCESS, SuccessRow)),
-        "confidence": confidence_figure(tables.rows(CONFIDENCE, ConfidenceRow)),
+        "success": success_figure(tables.rows("success", SuccessRow)),
+        "confidence": confidence_figure(tables.rows("confidence", ConfidenceRow)),
     }
 
 

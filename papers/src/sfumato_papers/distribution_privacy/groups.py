@@ -18,7 +18,6 @@ from sfumato.geo import Grid, Places, Region, Visits
 
 from ..reproduction import Made
 
-GROUPS: Final = "groups"
 HOURS: Final = "hours"
 DAY, NIGHT = "8 to 20", "20 to 8"
 
@@ -213,4 +212,4 @@ def described(splits: Sequence[Split]) -> Made:
         for name, prior, users, visits in zip(groups.names, groups.priors, split.users, split.counts, strict=True):
             sizes = users, visits, len(split.city), len(prior.support)
             rows.append(GroupRow(split.title, name, *sizes, groups.total_variation))
-    return {GROUPS: rows}
+    return {"groups": rows}

@@ -1,17 +1,19 @@
-"""Privacy and loss of mechanisms with and without dummies, each proved for two groups."""
+"""Privacy and loss of mechanisms with and without dummies, each proved for two groups: sweeps, bounds, plans."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import log, pi, sqrt
+from functools import partial
+from math import inf, log, pi, sqrt
 from typing import Final
 
 import numpy as np
 
 from sfumato.core import Bracket, Mechanism, Metric, Prior
+from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
-from sfumato.errors import InputError
+from sfumato.errors import InfeasibleError, InputError
 from sfumato.geo import Grid, Places
 from sfumato.mechanisms import (
     FamilyAccountant,
@@ -19,9 +21,12 @@ from sfumato.mechanisms import (
     Tupling,
     attack_success,
     exponential,
+    mass_above,
     mixture_dummies,
     optimised_dummies,
+    plan_dummies,
     planar_geometric,
+    published_for_delta,
     quality_loss,
     quality_loss_of_secrets,
     randomised_response,
@@ -31,12 +36,6 @@ from sfumato.mechanisms import (
 
 from ..reproduction import Made
 from .groups import Groups
-
-SWEEP: Final = "distribution-privacy"
-"""The table of mechanisms with and without dummies."""
-MANY: Final = "many-dummies"
-"""The table of restricted Laplace noise among many dummies of the mixture."""
-NEIGHBOURS: Final = "neighbours"
 
 DELTA: Final = 1e-3
 NEAR: Final = 1e-4
@@ -51,6 +50,9 @@ LAPLACE: Final = "planar Laplace"
 TUPLED: Final = "restricted Laplace, 2 km"
 """The line that is also measured with optimised dummies."""
 RESPONSE: Final = "randomised response"
+EVERYWHERE: Final = inf
+"""The radius of noise that is not restricted."""
+_SMALL: Final = Mechanism([[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,25 +73,31 @@ def published_lines(
     is at most 2 e per km. That of the planar geometric mechanism is e. Gaussian noise of slope e has the mean
     length of planar Laplace noise, 2 / e. Randomised response takes an epsilon.
     """
-
-    def within(radius: float) -> Callable[[float], Mechanism]:
-        return lambda e: restricted_laplace(places, metric, e, radius)
-
     planar = tuple(slopes)
     # The truth is reported with probability 1/2 at ln(n - 1).
     around = (log(len(places) - 1) + step for step in (-5, -4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 2, 3, 4))
     responses = tuple(epsilon for epsilon in around if epsilon > 0)
     return [
-        Line(LAPLACE, lambda e: exponential(places, metric, 2 * e), planar),
+        Line(LAPLACE, partial(noise, places, metric, radius=EVERYWHERE), planar),
         Line("planar geometric", lambda e: planar_geometric(places, f"{e!r}/km"), planar),
-        Line("planar Gaussian", lambda e: _gaussian(places, e), planar),
+        Line(
+            "planar Gaussian",
+            lambda e: PlanarGaussian(places, f"{2 / e / sqrt(pi / 2)!r} km").mechanism(),
+            planar,
+        ),
         Line(RESPONSE, lambda e: randomised_response(places, e), responses),
-        *(Line(f"restricted Laplace, {radius:g} km", within(radius), planar) for radius in radii_km),
+        *(
+            Line(f"restricted Laplace, {radius:g} km", partial(noise, places, metric, radius=radius), planar)
+            for radius in radii_km
+        ),
     ]
 
 
-def _gaussian(places: Places, slope: float) -> Mechanism:
-    return PlanarGaussian(places, f"{2 / slope / sqrt(pi / 2)!r} km").mechanism()
+def noise(places: Places, metric: Metric, slope: float, radius: float = 2.0) -> Mechanism:
+    """Return Laplace noise restricted to a radius in km, or everywhere."""
+    if radius == EVERYWHERE:
+        return exponential(places, metric, 2 * slope)
+    return restricted_laplace(places, metric, slope, radius)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -203,7 +211,7 @@ def swept(
     every_other = Line(name, line.build, line.parameters[::2])
     rows = [*sweep(groups, [line], dummies), *sweep(groups, [every_other], optimised, sources=(OPTIMISED,))]
     among_many = sweep(groups, [line], many, sources=(MIXTURE,))
-    return {SWEEP: rows, MANY: list(among_many)}
+    return {"distribution-privacy": rows, "many-dummies": list(among_many)}
 
 
 def neighbours(groups: Groups, city: Grid, slopes: Sequence[float], dummies: Sequence[int]) -> Made:
@@ -213,10 +221,103 @@ def neighbours(groups: Groups, city: Grid, slopes: Sequence[float], dummies: Seq
     pairs = visited[np.argwhere((between > 0) & (between < 1.01 * d[d > 0].min()))]
     rows = []
     for slope in slopes:
-        inner = exponential(city, groups.metric, 2 * slope)
+        inner = noise(city, groups.metric, slope, EVERYWHERE)
         for k in dummies:
             tupling = Tupling(inner, k, mixture_dummies(inner, groups.distributions))
             of_groups = FamilyAccountant(tupling, groups.distributions).epsilon(DELTA, NEAR).bounds.upper
             of_cells = FamilyAccountant.of_points(tupling, pairs).epsilon(DELTA, 1e-3).bounds.upper
             rows.append(NeighbourRow(slope, k, of_groups, of_cells))
-    return {NEIGHBOURS: rows}
+    return {"neighbours": rows}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TuplingRow(CompactRepr):
+    """Restricted Laplace noise among 10 dummies."""
+
+    varied: str  # the one of r and epsilon_A that this row is about
+    radius_km: float
+    slope_per_km: float
+    source: str
+    epsilon: Bracket  # the least at delta 0.001, with proved bounds
+    loss_km: float  # expected distance to the best of the k + 1 answers
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BoundRow(CompactRepr):
+    """The paper's bound at delta 0.001 of a tuple with uniform dummies, and the exact value."""
+
+    instance: str
+    dummies: int
+    epsilon: Bracket  # the exact value; without upper bound where it was not computed
+    published: float | None  # at its best alpha and beta; None where no alpha gives this delta
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FewestRow(CompactRepr):
+    """The fewest dummies for an epsilon at delta 0.001."""
+
+    slope_per_km: float
+    epsilon_asked: float
+    dummies: int | None  # None where 20,000 are not enough
+    proved_fewest: bool
+    loss_km: float | None  # expected distance to the best answer
+
+
+def tupled(groups: Groups, city: Grid, radii_km: Sequence[float], slopes: Sequence[float]) -> Made:
+    """Return epsilon where the radius or the epsilon of the noise varies, the other being 2 km or 1/km."""
+    varied = [("r", radius, 1.0) for radius in radii_km] + [("epsilon_A", 2.0, slope) for slope in slopes]
+    rows = []
+    for name, radius, slope in varied:
+        inner = noise(city, groups.metric, slope, radius)
+        for source in (UNIFORM, MIXTURE):
+            tupling = Tupling(inner, 10, dummies_of(groups, inner, source, 10))
+            epsilon = FamilyAccountant(tupling, groups.distributions).epsilon(DELTA, NEAR).bounds
+            loss = quality_loss(tupling, groups.everyone, groups.metric)
+            rows.append(TuplingRow(name, radius, slope, source, epsilon, loss))
+    return {"tupling": rows}
+
+
+def bounds(groups: Groups, city: Grid, exact: Sequence[int], more: Sequence[int]) -> Made:
+    """Return the paper's bound and exact values, for four reports and for the groups; the bound alone for more."""
+    rows = []
+    for instance, inner, family in (
+        ("four reports", _SMALL, np.eye(2)),
+        (groups.title, noise(city, groups.metric, 1.0), groups.distributions),
+    ):
+        for k in (*exact, *more):
+            account = FamilyAccountant(Tupling(inner, k, uniform_dummies(inner)), family)
+            epsilon = account.epsilon(DELTA, NEAR).bounds if k in exact else Bracket(0.0, inf, inf)
+            rows.append(BoundRow(instance, k, epsilon, _published(inner, family, k)))
+    return {"bounds": rows}
+
+
+def _published(inner: Mechanism, family: Floats, dummies: int) -> float | None:
+    """Return the least epsilon of the corrected bound over beta, each probability of a report."""
+    laws = inner.lift(family)
+    m = laws.shape[1]
+    epsilons = []
+    for beta in np.unique(np.quantile(laws, np.linspace(0.9, 1.0, 41), method="higher")):
+        above = float(beta) * (1 + 1e-9)
+        kappa = mass_above(inner, family, min(1.0, above))
+        if kappa < 1 and above >= (1 - kappa) / m:
+            bound = published_for_delta(dummies, m, min(1.0, above), DELTA, kappa)
+            if bound is not None:
+                epsilons.append(bound.epsilon)
+    return min(epsilons, default=None)
+
+
+def fewest(groups: Groups, city: Grid, slopes: Sequence[float], epsilons: Sequence[float]) -> Made:
+    """Return the fewest dummies for each epsilon at delta 0.001, over restricted Laplace noise within 2 km."""
+    rows, everyone = [], groups.everyone
+    for slope in slopes:
+        inner = noise(city, groups.metric, slope)
+        tupling = Tupling(inner, 1, mixture_dummies(inner, groups.distributions))
+        family = FamilyAccountant(tupling, groups.distributions)
+        for epsilon in epsilons:
+            try:
+                plan = plan_dummies(family, epsilon, DELTA, most=20_000, prior=everyone, loss=groups.metric.array)
+            except InfeasibleError:
+                rows.append(FewestRow(slope, epsilon, None, False, None))
+            else:
+                rows.append(FewestRow(slope, epsilon, plan.dummies, plan.fewest, plan.loss))
+    return {"fewest": rows}

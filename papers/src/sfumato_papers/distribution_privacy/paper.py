@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
-from ..reproduction import Paper, Setting, StudyPart, equations
-from .attackers import CONFIDENCE, COVERAGE, IMAGINED, SUCCESS, USERS, VISITS, attacked, confident, covered
+from ..reproduction import Made, Paper, Setting, StudyPart, equations
+from .attackers import IMAGINED, USERS, VISITS, attacked, confident, covered
 from .claims import claims
-from .counterexamples import COUNTEREXAMPLES, counterexamples
-from .distances import DISTANCES, GENERATORS, coupled, generators
+from .counterexamples import counterexamples
+from .distances import coupled, generators
 from .figures import CAPTIONS, figures
-from .groups import GROUPS, Split, described, splits
+from .groups import Split, described, splits
 from .measurements import (
     DUMMIES,
+    EVERYWHERE,
     LAPLACE,
-    NEIGHBOURS,
     RADII_KM,
     SLOPES,
-    SWEEP,
     TUPLED,
+    bounds,
+    fewest,
     neighbours,
     published_lines,
     swept,
+    tupled,
 )
-from .statements import THEOREMS, tried_at_random, tried_on
-from .tupling import BOUNDS, EVERYWHERE, FEWEST, TUPLING, bounds, fewest, tupled
+from .statements import tried_at_random, tried_on
 
 _MORE: Final = (10_000, 100_000, 1_000_000)  # dummies, for the paper's bound alone
 _IMAGINED: Final = tuple(10**power for power in range(3, 9))
@@ -41,15 +42,13 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
         StudyPart("generators", generators, (1, size(100, 5000))),
         StudyPart("counterexamples", counterexamples),
     ]
-    parts += [
-        StudyPart(f"theorems, seed {seed}", tried_at_random, (seed, size(4, 150)))
-        for seed in range(1, size(2, 9) + 1)
-    ]
+    seeds = range(1, size(2, 9) + 1)
+    parts += [StudyPart(f"theorems, seed {seed}", tried_at_random, (seed, size(4, 150))) for seed in seeds]
     # A source of its own says more than another attribute of the same one.
     chosen = sorted(range(len(coarse)), key=lambda k: sum(each.source == coarse[k].source for each in coarse[:k]))
     parts += [
-        StudyPart(f"{coarse[k].title}, theorems", tried_on, (coarse[k].title, (coarse[k].groups,), coarse[k].city))
-        for k in chosen[: size(1, 2)]
+        StudyPart(f"{each.title}, theorems", tried_on, (each.title, (each.groups,), each.city))
+        for each in (coarse[k] for k in chosen[: size(1, 2)])
     ]
     for split, wide in zip(fine, coarse, strict=True):
         parts += _of_split(setting, split, wide, first=split is fine[0])
@@ -60,47 +59,36 @@ def _of_split(setting: Setting, split: Split, coarse: Split, *, first: bool) -> 
     """Return the parts of two groups; the first groups also have the parts that need one example only."""
     size = setting.size
     groups, city, who = split.groups, split.city, split.title
-    slopes, radii = size((1.0, 4.0), SLOPES), size((2.0,), RADII_KM)
+    slopes, radii, dummies = size(((1.0, 4.0), (2.0,), (0, 10)), (SLOPES, RADII_KM, DUMMIES))
     noises = size((1.0, 4.0), (0.5, 1.0, 2.0, 4.0, 8.0, 16.0))
     few = size((0, 10), (0, 10, 100))
-    parts = [
-        StudyPart(f"{who}, coupling", coupled, (groups, city)),
-        StudyPart(f"{who}, confidence", confident, (split.by_user(), city, _sizes(split), 1.0)),
-    ]
-    parts += [
-        StudyPart(f"{who}, halves {seed}", attacked, (split.halves(seed), city, seed, few, noises))
-        for seed in range(1, size(2, 6) + 1)
-    ]
-    dummies = size((0, 10), DUMMIES)
-    lines = published_lines(city, groups.metric, slopes=slopes, radii_km=radii)
-    for name in [line.name for line in lines if first or line.name in (LAPLACE, TUPLED)]:
-        optimised = size((), (10,)) if first and name == TUPLED else ()
-        many = (3000,) if name == TUPLED else ()
-        line = (groups, city, name, slopes, radii, dummies, optimised, many)
-        parts.append(StudyPart(f"{who}, {name}", swept, line))
-    if not first:
-        return parts
-    widths = size((2.0, EVERYWHERE), (0.6, 1.0, 2.0, 4.0, 8.0, EVERYWHERE))
-    exact = size((10,), (1, 2, 5, 10, 20, 40, 100, 200, 500, 1000))
-    asked = size((2.0, 1.0), (2.0, 1.0, 0.5, 0.2, 0.1, 0.05))
-    draws = size((100, 5), (1000, 50))
-    return [
-        *parts,
-        StudyPart(f"{who}, tupling", tupled, (groups, city, widths, noises)),
-        StudyPart(f"{who}, bounds", bounds, (groups, city, exact, _MORE)),
-        StudyPart(f"{who}, fewest", fewest, (groups, city, noises, asked)),
-        StudyPart(f"{who}, neighbours", neighbours, (groups, city, noises, few)),
-        *(
-            StudyPart(f"coverage, {n} samples", covered, (coarse.groups, coarse.city, n, 1, *draws))
-            for n in size((300,), (300, 1000, 3000, 10_000))
-        ),
-    ]
-
-
-def _sizes(split: Split) -> list[tuple[str, tuple[int, ...]]]:
-    """Return the units of samples, and the number of samples of each group."""
     users = [(USERS, split.users)] if min(split.users) > 0 else []
-    return [(VISITS, split.counts), *users, *((IMAGINED, (n, n)) for n in _IMAGINED)]
+    sizes = [(VISITS, split.counts), *users, *((IMAGINED, (n, n)) for n in _IMAGINED)]
+    parts: list[tuple[str, Callable[..., Made], tuple[Any, ...]]] = [
+        ("coupling", coupled, (groups, city)),
+        ("confidence", confident, (split.by_user(), city, sizes, 1.0)),
+    ]
+    seeds = range(1, size(2, 6) + 1)
+    parts += [(f"halves {seed}", attacked, (split.halves(seed), city, seed, few, noises)) for seed in seeds]
+    for line in published_lines(city, groups.metric, slopes=slopes, radii_km=radii):
+        optimised = size((), (10,)) if first and line.name == TUPLED else ()
+        many = (3000,) if line.name == TUPLED else ()
+        if first or line.name in (LAPLACE, TUPLED):
+            parts.append((line.name, swept, (groups, city, line.name, slopes, radii, dummies, optimised, many)))
+    if first:
+        widths = size((2.0, EVERYWHERE), (0.6, 1.0, 2.0, 4.0, 8.0, EVERYWHERE))
+        exact = size((10,), (1, 2, 5, 10, 20, 40, 100, 200, 500, 1000))
+        epsilons = size((2.0, 1.0), (2.0, 1.0, 0.5, 0.2, 0.1, 0.05))
+        parts += [
+            ("tupling", tupled, (groups, city, widths, noises)),
+            ("bounds", bounds, (groups, city, exact, _MORE)),
+            ("fewest", fewest, (groups, city, noises, epsilons)),
+            ("neighbours", neighbours, (groups, city, noises, few)),
+        ]
+        for n in size((300,), (300, 1000, 3000, 10_000)):
+            case = (coarse.groups, coarse.city, n, 1, *size((100, 5), (1000, 50)))
+            parts.append((f"coverage, {n} samples", covered, case))
+    return [StudyPart(f"{who}, {name}", make, arguments) for name, make, arguments in parts]
 
 
 PAPER: Final = Paper(
@@ -132,47 +120,47 @@ PAPER: Final = Paper(
     figures=figures,
     captions=CAPTIONS,
     equations=equations(
-        ("Definition 1", "max divergence", "sf.divergences.max_divergence", THEOREMS),
-        ("Definition 2, Table I", "f-divergences", "sf.divergences.FDivergence", GENERATORS),
-        ("Definition 3", "DP", "sf.privacy.DifferentialPrivacy", THEOREMS),
-        ("Definition 6", "XDP", "sf.privacy.MetricDifferentialPrivacy", THEOREMS),
+        ("Definition 1", "max divergence", "sf.divergences.max_divergence", "theorems"),
+        ("Definition 2, Table I", "f-divergences", "sf.divergences.FDivergence", "generators"),
+        ("Definition 3", "DP", "sf.privacy.DifferentialPrivacy", "theorems"),
+        ("Definition 6", "XDP", "sf.privacy.MetricDifferentialPrivacy", "theorems"),
         ("Definition 7, Figure 1", "coupling", "sf.transport.Coupling"),
-        ("Definition 8", "Wasserstein distances", "sf.transport.wasserstein", DISTANCES),
-        ("Definition 9", "lifting of a relation", "sf.transport.lifting", THEOREMS),
+        ("Definition 8", "Wasserstein distances", "sf.transport.wasserstein", "distances"),
+        ("Definition 9", "lifting of a relation", "sf.transport.lifting", "theorems"),
         ("Definition 10", "optimal lifting", "sf.transport.optimal_lifting"),
-        ("Definition 11", "DistP", "sf.privacy.DistributionPrivacy", THEOREMS),
-        ("Definition 12", "XDistP", "sf.privacy.MetricDistributionPrivacy", THEOREMS),
-        ("Definition 13", "PDistP", "sf.privacy.ProbabilisticDistributionPrivacy", THEOREMS),
-        ("Definition 14", "DP with a divergence", "sf.privacy.DivergencePrivacy", THEOREMS),
-        ("Definition 15", "XDP with a divergence", "sf.privacy.DivergenceMetricPrivacy", THEOREMS),
-        ("Definition 16", "DistP with a divergence", "sf.privacy.DivergenceDistributionPrivacy", THEOREMS),
-        ("Definition 17", "XDistP with a divergence", "sf.privacy.DivergenceMetricDistributionPrivacy", THEOREMS),
+        ("Definition 11", "DistP", "sf.privacy.DistributionPrivacy", "theorems"),
+        ("Definition 12", "XDistP", "sf.privacy.MetricDistributionPrivacy", "theorems"),
+        ("Definition 13", "PDistP", "sf.privacy.ProbabilisticDistributionPrivacy", "theorems"),
+        ("Definition 14", "DP with a divergence", "sf.privacy.DivergencePrivacy", "theorems"),
+        ("Definition 15", "XDP with a divergence", "sf.privacy.DivergenceMetricPrivacy", "theorems"),
+        ("Definition 16", "DistP with a divergence", "sf.privacy.DivergenceDistributionPrivacy", "theorems"),
+        ("Definition 17", "XDistP, a divergence", "sf.privacy.DivergenceMetricDistributionPrivacy", "theorems"),
         ("Section III-E", "Bayes factors", "sf.privacy.bayes_factors"),
-        ("Section III-F", "close beliefs", "sf.privacy.close_beliefs", THEOREMS),
-        ("Ours, on section III-F", "all beliefs within a total variation", "sf.privacy.worst_beliefs", CONFIDENCE),
+        ("Section III-F", "close beliefs", "sf.privacy.close_beliefs", "theorems"),
+        ("Ours, on section III-F", "beliefs within a total variation", "sf.privacy.worst_beliefs", "confidence"),
+        ("Section III-F", "samples of distributions", "sfumato.statistics.total_variation_radius", "coverage"),
+        ("Section V", "from DP to DistP", "sf.privacy.lifted_differential_privacy", "theorems"),
+        ("Section V", "from XDP to XDistP", "sf.privacy.lifted_metric_privacy", "theorems"),
+        ("Section V", "the same with a divergence", "sf.privacy.lifted_divergence_privacy", "theorems"),
+        ("Table III", "one secret, two reports", "sf.privacy.same_input", "theorems"),
+        ("Table III", "where that fails", "sf.privacy.product_channel", "counterexamples"),
+        ("Table III", "independent secrets", "sf.privacy.independent_inputs", "theorems"),
+        ("Table III", "post-processing", "sf.privacy.post_processed", "theorems"),
+        ("Table III", "pre-processing", "sf.privacy.pre_processed", "theorems"),
+        ("Tupling mechanism", "a report among dummies", "sf.mechanisms.Tupling", "tupling"),
+        ("Tupling theorem", "its bound, corrected", "sf.mechanisms.PublishedBound", "bounds"),
+        ("Tupling", "exact epsilon", "sf.mechanisms.FamilyAccountant", "distribution-privacy"),
         (
-            "Section III-F",
-            "distributions known from samples",
-            "sfumato.statistics.total_variation_radius",
-            COVERAGE,
+            "Restricted Laplace",
+            "within a radius",
+            "sf.mechanisms.restricted_laplace",
+            "distribution-privacy",
         ),
-        ("Section V", "from DP to DistP", "sf.privacy.lifted_differential_privacy", THEOREMS),
-        ("Section V", "from XDP to XDistP", "sf.privacy.lifted_metric_privacy", THEOREMS),
-        ("Section V", "the same with a divergence", "sf.privacy.lifted_divergence_privacy", THEOREMS),
-        ("Table III", "one secret, two reports", "sf.privacy.same_input", THEOREMS),
-        ("Table III", "where that fails", "sf.privacy.product_channel", COUNTEREXAMPLES),
-        ("Table III", "independent secrets", "sf.privacy.independent_inputs", THEOREMS),
-        ("Table III", "post-processing", "sf.privacy.post_processed", THEOREMS),
-        ("Table III", "pre-processing", "sf.privacy.pre_processed", THEOREMS),
-        ("Tupling mechanism", "a report among dummies", "sf.mechanisms.Tupling", TUPLING),
-        ("Tupling theorem", "its bound, corrected", "sf.mechanisms.PublishedBound", BOUNDS),
-        ("Tupling", "exact epsilon", "sf.mechanisms.FamilyAccountant", SWEEP),
-        ("Restricted Laplace", "noise within a radius", "sf.mechanisms.restricted_laplace", SWEEP),
-        ("Service quality loss", "distance to the best answer", "sf.mechanisms.quality_loss", SWEEP),
-        ("Attack success rate", "between two groups", "sf.mechanisms.attack_success", SUCCESS),
-        ("Experiments", "groups", "sfumato_papers.distribution_privacy.Groups", GROUPS),
-        ("Experiments", "the fewest dummies", "sf.mechanisms.plan_dummies", FEWEST),
-        ("Experiments", "group and person", "sf.mechanisms.FamilyAccountant", NEIGHBOURS),
+        ("Service quality loss", "the best answer", "sf.mechanisms.quality_loss", "distribution-privacy"),
+        ("Attack success rate", "between two groups", "sf.mechanisms.attack_success", "success"),
+        ("Experiments", "groups", "sfumato_papers.distribution_privacy.Groups", "groups"),
+        ("Experiments", "the fewest dummies", "sf.mechanisms.plan_dummies", "fewest"),
+        ("Experiments", "group and person", "sf.mechanisms.FamilyAccountant", "neighbours"),
     ),
     minutes=25,
 )

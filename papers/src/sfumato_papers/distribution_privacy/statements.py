@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -59,8 +60,6 @@ from sfumato.privacy import (
 from ..reproduction import Made
 from .groups import Groups
 
-THEOREMS: Final = "theorems"
-
 _FIVE: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
 _DIGITS: Final = 1e-12
 _DISTINCT: Final = 1e-3
@@ -85,15 +84,11 @@ class Instance(CompactRepr):
         return self.family.lifted_from or Relation.all(self.family.size)
 
     @property
-    def laws(self) -> dict[str, Floats]:
-        """The distributions by name."""
-        return dict(zip(self.family.names, self.family.distributions, strict=True))
-
-    @property
     def pairs_alone(self) -> Family:
         """The same distributions, without the relation that joins them."""
         names = self.family.names
-        return Family(self.laws, [(names[i], names[j]) for i, j in self.family.pairs])
+        laws = dict(zip(names, self.family.distributions, strict=True))
+        return Family(laws, [(names[i], names[j]) for i, j in self.family.pairs])
 
     @property
     def parts(self) -> tuple[tuple[Floats, float], tuple[Floats, float]]:
@@ -173,11 +168,10 @@ def _divergence_by_mean(divergence: Divergence) -> Check:
 def _lifted(divergence: Divergence) -> Check:
     def check(one: Instance) -> Checked:
         value = DivergencePrivacy(divergence, one.relation).measure(one.first).upper
-        exactly = Family.lifted(one.laws, one.relation)
-        if exactly.outside.any():  # rounding, which a divergence without bound does not forgive
+        if one.family.outside.any():  # rounding, which a divergence without bound does not forgive
             notion = DivergenceDistributionPrivacy(one.family, divergence)
             return Checked(notion.measure(one.first).lower, value * (1 + 1e-9))
-        return _checked(lifted_divergence_privacy(value, divergence, exactly), one.first)
+        return _checked(lifted_divergence_privacy(value, divergence, one.family), one.first)
 
     return check
 
@@ -201,33 +195,25 @@ def _together_for_pairs(one: Instance) -> Checked:
     return Checked(both.measure(product_channel(one.first, one.second)).lower, sum(parts))
 
 
-def _independent(one: Instance) -> Checked:
-    pairs = one.pairs_alone
-    parts = (DistributionPrivacy(pairs, delta).measure(each) for each, delta in one.parts)
-    promise = independent_inputs(*(Promise.measured(part) for part in parts))
-    values = [max_divergence(p, q, min(1.0, sum(one.deltas))).value for p, q in _both(one)]
-    return Checked(max(values) - _DIGITS, promise.value)
-
-
-def _independent_by_metric(one: Instance) -> Checked | None:
+def _independent(one: Instance, *, by_metric: bool) -> Checked | None:
     pairs = one.pairs_alone
     distance = FamilyDistance.wasserstein(pairs, one.metric)
-    notion = MetricDistributionPrivacy(pairs, distance)
-    parts = [notion.measure(each) for each in (one.first, one.second)]
+    notions: list[Notion] = [MetricDistributionPrivacy(pairs, distance)] * 2
+    if not by_metric:
+        notions = [DistributionPrivacy(pairs, delta) for delta in one.deltas]
+    parts = [notion.measure(each) for notion, (each, _) in zip(notions, one.parts, strict=True)]
     if not all(math.isfinite(part.upper) for part in parts):
         return None  # distributions that only rounding parts
-    promise = independent_inputs(*(Promise.measured(part) for part in parts))
-    lengths = distance.array[tuple(pairs.pairs.T)]
-    laws = zip(_both(one), lengths, strict=True)
-    values = [max_divergence(p, q).value / length for (p, q), length in laws if length > 0]
+    promise = independent_inputs(*map(Promise.measured, parts))
+    delta = 0.0 if by_metric else min(1.0, sum(one.deltas))
+    first, second = (one.family.distributions @ each for each, _ in one.parts)
+    joint = np.array([np.outer(p, q).ravel() for p, q in zip(first, second, strict=True)])
+    values = [
+        max_divergence(joint[i], joint[j], delta).value / length
+        for i, j in pairs.pairs
+        if (length := distance.array[i, j] if by_metric else 1.0) > 0
+    ]
     return Checked(max(values, default=0.0) - _DIGITS, promise.value)
-
-
-def _both(one: Instance) -> list[tuple[Floats, Floats]]:
-    """Return the laws of two reports about two independent secrets, for each pair of the family."""
-    laws = one.family.distributions @ one.first, one.family.distributions @ one.second
-    joint: NDArray[np.float64] = np.array([np.outer(p, q).ravel() for p, q in zip(*laws, strict=True)])
-    return [(joint[i], joint[j]) for i, j in one.family.pairs]
 
 
 def _processed(one: Instance) -> Checked:
@@ -240,21 +226,18 @@ def _probabilistic_processed(one: Instance) -> Checked:
     return Checked(notion.measure(one.first @ one.merge).lower, notion.measure(one.first).upper)
 
 
-def _before(one: Instance) -> Promise | None:
+def _preprocessed(one: Instance) -> Checked | None:
     try:
-        return pre_processed(_promise(one), one.pairs_alone, one.move)
+        return _checked(pre_processed(_promise(one), one.pairs_alone, one.move), one.move @ one.first)
     except ValueError:
         return None
 
 
-def _preprocessed(one: Instance) -> Checked | None:
-    promise = _before(one)
-    return None if promise is None else _checked(promise, one.move @ one.first)
-
-
 def _printed_delta(one: Instance) -> Checked | None:
-    after, alone = _before(one), _promise(one)
-    if after is None:
+    alone = _promise(one)
+    try:
+        after = pre_processed(alone, one.pairs_alone, one.move)
+    except ValueError:
         return None
     steps = round(after.value / alone.value) if alone.value > 0 else 1
     grown, delta = (float(getattr(promise.notion, "delta", 0.0)) for promise in (after, alone))
@@ -323,7 +306,7 @@ STATEMENTS: Final = {
     "independent": Statement(
         _COMPOSITION,
         "Two reports about independent secrets: epsilons and deltas add for any pairs, and epsilons for W_inf.",
-        (_small(_independent_by_metric), _small(_independent)),
+        tuple(_small(partial(_independent, by_metric=each)) for each in (True, False)),
     ),
     "post": Statement(_COMPOSITION, "Post-processing preserves DistP.", (_processed,)),
     "pre": Statement(
@@ -378,7 +361,8 @@ def _drawn(random: np.random.Generator) -> Instance:
     near = np.eye(n, k=1, dtype=np.bool_) | (random.random((n, n)) < 0.2)
     relation = Relation((near | near.T) & ~np.eye(n, dtype=np.bool_), "neighbours")
     steps = relation.array | np.eye(n, dtype=np.bool_)
-    laws = [_law(random, n)]
+    alone = random.random() < 0.5  # whether the first distribution is of a single secret
+    laws = [np.eye(n)[random.integers(n)] if alone else random.dirichlet(np.full(n, 0.5))]
     while len(laws) < 4:  # each distribution moves the one before it along the relation
         moved = laws[-1] @ _stochastic(random, steps)
         if min(float(np.abs(moved - law).sum()) for law in laws) > _DISTINCT:
@@ -389,23 +373,10 @@ def _drawn(random: np.random.Generator) -> Instance:
     d = np.sqrt(((where[:, None] - where) ** 2).sum(axis=2))
     spread = float(random.choice([0.5, 1.0, 3.0]))
     first, second = (0.98 * random.dirichlet(np.full(m, spread), n) + 0.02 / m for _ in range(2))
-    deltas = 0.1 * random.random(2) ** 2 * (random.random() < 0.7)
+    one, other = (0.1 * random.random(2) ** 2 * (random.random() < 0.7)).tolist()
     merge = np.eye(2)[random.integers(0, 2, m)] if random.random() < 0.5 else random.dirichlet(np.ones(2), m)
-    return Instance(
-        first,
-        second,
-        family,
-        Metric((d + d.T) / 2, "km"),
-        (float(deltas[0]), float(deltas[1])),
-        merge,
-        _stochastic(random, np.ones((n, n), dtype=np.bool_)),
-    )
-
-
-def _law(random: np.random.Generator, n: int) -> Floats:
-    """Return a random distribution, often of a single secret."""
-    law: Floats = np.eye(n)[random.integers(n)] if random.random() < 0.5 else random.dirichlet(np.full(n, 0.5))
-    return law
+    move = _stochastic(random, np.ones((n, n), dtype=np.bool_))
+    return Instance(first, second, family, Metric((d + d.T) / 2, "km"), (one, other), merge, move)
 
 
 def _stochastic(random: np.random.Generator, allowed: NDArray[np.bool_]) -> Floats:
@@ -432,10 +403,8 @@ def _people(groups: Sequence[Groups], city: Grid) -> Iterator[tuple[str, Instanc
         family = Family.lifted(laws, Relation.all(len(city)))
         for (one, first), (other, second) in pairwise(mechanisms.items()):
             matrices = first.matrix, second.matrix
-            yield (
-                f"{each.title}: {one}; {other}",
-                Instance(*matrices, family, metric, _DELTAS, halves, np.eye(len(city))),
-            )
+            instance = Instance(*matrices, family, metric, _DELTAS, halves, np.eye(len(city)))
+            yield f"{each.title}: {one}; {other}", instance
 
 
 def tried_on(title: str, groups: Sequence[Groups], city: Grid) -> Made:
@@ -451,16 +420,12 @@ def tried_at_random(seed: int, number: int) -> Made:
 def _tried(instances: Iterable[tuple[str, Instance]], title: str) -> Made:
     cases, rows = list(instances), []
     for key, statement in STATEMENTS.items():
-        tried = [(name, check(one)) for check in statement.checks for name, one in cases]
-        checked = [(name, outcome) for name, outcome in tried if outcome is not None]
+        tried = ((name, check(one)) for check in statement.checks for name, one in cases)
+        checked = [(name, *outcome) for name, outcome in tried if outcome is not None]
         if checked:
-            positive = [each for each in checked if each[1].value > _DIGITS and _DIGITS < each[1].bound < np.inf]
-            name, (value, bound) = max(positive, key=_ratio, default=checked[0])
+            positive = [each for each in checked if each[1] > _DIGITS and _DIGITS < each[2] < np.inf]
+            name, value, bound = max(positive, key=lambda each: each[1] / each[2], default=checked[0])
             ratio = value / bound if positive else None
-            over = sum(value > bound + _DIGITS for _, (value, bound) in checked)
+            over = sum(value > bound + _DIGITS for _, value, bound in checked)
             rows.append(StatementRow(key, title, len(checked), over, ratio, name, value, bound))
-    return {THEOREMS: rows}
-
-
-def _ratio(outcome: tuple[str, Checked]) -> float:
-    return outcome[1].value / outcome[1].bound
+    return {"theorems": rows}
