@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from sfumato_papers.introductory import (
+from sfumato_papers.introductory.claims import _floats
+from sfumato_papers.introductory.experiments import (
     QUERIES,
     choice_rows,
     draw_rows,
@@ -18,7 +19,6 @@ from sfumato_papers.introductory import (
     sensitivity_rows,
     steep_rows,
 )
-from sfumato_papers.introductory.claims import _floats
 from sfumato_papers.reproduction import Judgement
 
 

@@ -7,9 +7,8 @@ Source: D. Desfontaines, "Lowering the cost of anonymization", PhD thesis, ETH Z
 """
 
 from .claims import erratum_words, property_table, relation_table
-from .figures import published_figure
 from .properties import ENTRIES, PropertyRow, property_rows
-from .published import PANELS, ErratumRow, band_values, errata
+from .published import PANELS, ErratumRow, band_values, errata, published_figure
 from .relations import FORMAL_RELATIONS, KnownRow, RelationRow, RelationSummary, known, summaries, tried
 
 __all__ = [

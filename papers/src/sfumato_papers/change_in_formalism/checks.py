@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from sfumato.core import Mechanism, Space
+from sfumato.core import Bracket, Mechanism, Space
 from sfumato.core.arrays import Floats
 from sfumato.divergences import TOTAL_VARIATION
 from sfumato.leakage import shannon_capacity
@@ -26,6 +26,7 @@ from sfumato.privacy import (
     DivergencePrivacy,
     Events,
     Family,
+    Finding,
     GaussianPrivacy,
     IndistinguishablePrivacy,
     InformationPrivacy,
@@ -72,7 +73,6 @@ Ask = Callable[[FormalCase], Notion]
 """The notion of a channel's prior and facts."""
 Check = Callable[[FormalCase], Measured | None]
 """A check of a relation; None where its premise does not apply."""
-_Membership = type[PositiveMembershipPrivacy | NegativeMembershipPrivacy | MembershipPrivacy]
 
 
 def always(notion: Notion) -> Ask:
@@ -98,7 +98,7 @@ def of_prior(kind: Callable[[Priors], Notion]) -> Ask:
     return lambda case: kind(case.given)
 
 
-def of_first(kind: _Membership) -> Ask:
+def of_first(kind: Callable[[Priors, Events], Notion]) -> Ask:
     """Return a notion about one fact, of one prior."""
     return lambda case: kind(case.given, case.first)
 
@@ -151,28 +151,25 @@ def _bounded_by(allowed: float, notion: Notion, case: FormalCase) -> Measured | 
 
 def equivalent(start: Ask, end: Ask) -> Check:
     """Return the check that two notions have one value."""
-
-    def check(case: FormalCase) -> Measured | None:
-        one, other = (notion(case).measure(case.rows) for notion in (start, end))
-        return _equal((one.lower, one.value, one.upper), (other.lower, other.value, other.upper))
-
-    return check
+    return lambda case: _equal(*(notion(case).measure(case.rows) for notion in (start, end)))
 
 
 def by_hand(value: Callable[[FormalCase], float], end: Ask, digits: float = _DIGITS) -> Check:
     """Return the check that a number computed here is the value of a notion."""
 
     def check(case: FormalCase) -> Measured | None:
-        number, measured = value(case), end(case).measure(case.rows)
-        return _equal((number - digits, number, number + digits), (measured.lower, measured.value, measured.upper))
+        number = value(case)
+        return _equal(Bracket(number - digits, number, number + digits), end(case).measure(case.rows))
 
     return check
 
 
-def _equal(*measured: tuple[float, float, float]) -> Measured | None:
-    """Return the largest of some numbers against the least: the lower bound, value and upper bound of each."""
-    lower, value, upper = zip(*measured, strict=True)
-    return Measured(min(upper), max(lower), max(value)) if math.isfinite(min(upper)) else None
+def _equal(*values: Bracket | Finding) -> Measured | None:
+    """Return the largest of some numbers against the least."""
+    allowed = min(each.upper for each in values)
+    if not math.isfinite(allowed):
+        return None
+    return Measured(allowed, max(each.lower for each in values), max(each.value for each in values))
 
 
 def beliefs(case: FormalCase, facts: Events) -> tuple[Floats, Floats]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from sfumato.rounding import about, at_most, counted
@@ -14,15 +14,6 @@ from .properties import NO, OPEN, YES, PropertyRow
 from .published import BAND_EPSILONS, READ, BandValue, ErratumRow, PosteriorRow
 from .relations import KnownRow, RelationRow, RelationSummary, summaries
 
-FIGURE: Final = "figure-2-8"
-EDGES: Final = "figure-2-2"
-BANDS: Final = "figures-2-1-and-2-2"
-REGIONS: Final = "regions"
-ERRATA: Final = "errata"
-RELATIONS: Final = "relations"
-KNOWN: Final = "known-channels"
-PROPERTIES: Final = "properties"
-
 _TABLE: Final = "2.2.9, table 2.20"
 _RANGE: Final = "It is equivalent to ε-DP up to a change in parameters"
 _QUOTES: Final = {
@@ -32,7 +23,6 @@ _QUOTES: Final = {
     "DP to bounded range": _RANGE,
 }
 """The words of the thesis, by relation."""
-_GENERALISED: Final = ("(epsilon, delta)-DP to AdvPr", "AdvPr to (epsilon, delta)-DP")
 _AXIOMS: Final = (
     (("PMPr", "NMPr", "MPr", "AdvPr", "ANPr"), "All variants of MPr, AdvPr, and ANPr satisfy both axioms."),
     (("InfPr",), "As a direct corollary, InfPr also satisfies both axioms."),
@@ -42,20 +32,22 @@ _AXIOMS: Final = (
 
 def claims(tables: RunTables) -> Sequence[PaperClaim]:
     """Return the claims, judged."""
-    related = {
-        each.relation: each
-        for each in summaries(tables.rows(RELATIONS, RelationRow), tables.rows(KNOWN, KnownRow))
-    }
+    found = summaries(tables.rows("relations", RelationRow), tables.rows("known-channels", KnownRow))
+    related = {each.relation: each for each in found}
     # Two of them are the two directions of a claim of their own.
-    there, back = (related.pop(name) for name in _GENERALISED)
-    properties = tables.rows(PROPERTIES, PropertyRow)
+    there, back = (related.pop(name) for name in ("(epsilon, delta)-DP to AdvPr", "AdvPr to (epsilon, delta)-DP"))
+    properties = tables.rows("properties", PropertyRow)
     return [
-        *_figures(tables.rows(BANDS, PosteriorRow), tables.rows(EDGES, BandValue), tables.rows(FIGURE, BandValue)),
+        *_figures(
+            tables.rows("figures-2-1-and-2-2", PosteriorRow),
+            tables.rows("figure-2-2", BandValue),
+            tables.rows("figure-2-8", BandValue),
+        ),
         *(_relation(each) for each in related.values()),
         _generalised(there, back, related["DP and AdvPr of every prior"]),
         *_properties(properties),
         *(_axioms([row for row in properties if row.definition in names], quote) for names, quote in _AXIOMS),
-        *(_erratum(row) for row in tables.rows(ERRATA, ErratumRow)),
+        *(_erratum(row) for row in tables.rows("errata", ErratumRow)),
     ]
 
 
@@ -124,30 +116,28 @@ def _generalised(there: RelationSummary, back: RelationSummary, at_zero: Relatio
         "For delta = 0 it does: against every prior it is epsilon-DP (no violation on "
         f"{counted(at_zero.instances, 'channel')}). For a delta above 0 it does not. Rows {there.known_channel} "
         f"are (0, {about(there.known_allowed)})-DP, and yet a report makes the secret certain: over every prior, "
-        f"AdvPr needs a delta of {about(there.known_found)}. For every choice of priors and "
-        "numbers AdvPr either refuses these rows or limits no fact in doubt, so no choice is (epsilon, "
-        f"delta)-DP. In the other direction, rows {back.known_channel} need a delta of "
-        f"{about(back.known_allowed, 3)} for AdvPr and of {about(back.known_found, 3)} for DP at the same "
-        "epsilon.",
+        f"AdvPr needs a delta of {about(there.known_found)}. For every choice of priors and numbers AdvPr either "
+        "refuses these rows or limits no fact in doubt, so no choice is (epsilon, delta)-DP. In the other "
+        f"direction, rows {back.known_channel} need a delta of {about(back.known_allowed, 3)} for AdvPr and of "
+        f"{about(back.known_found, 3)} for DP at the same epsilon.",
         quote="(ε, δ)-DP ⊂ (Θ, ε, δ)-AdvPr",
     )
 
 
-def _properties(rows: Sequence[PropertyRow]) -> list[PaperClaim]:
-    judged_claims = []
+def _properties(rows: Sequence[PropertyRow]) -> Iterator[PaperClaim]:
     for name in distinct(rows, "definition"):
         answers = where(rows, definition=name)
         stated = [row for row in answers if row.table != OPEN]
-        words = ", ".join(f"{row.property} {row.table}" for row in stated)
-        evidence = " ".join(_evidence(row) for row in answers)
+        evidence = " ".join(map(_evidence, answers))
         if stated:
+            words = ", ".join(f"{row.property} {row.table}" for row in stated)
             says = f"{name}: {words}{', the rest open' if len(stated) < len(answers) else ''}."
-            holds = all(row.table == row.here and not row.violations for row in stated)
-            judged_claims.append(judged(_TABLE, says, holds, evidence))
+            yield judged(
+                _TABLE, says, all(row.table == row.here and not row.violations for row in stated), evidence
+            )
         else:
             says = f"Of {name}, the table leaves processing, mixtures and composition open."
-            judged_claims.append(unchecked(_TABLE, says, f"No answer is given there. Found here: {evidence}"))
-    return judged_claims
+            yield unchecked(_TABLE, says, f"No answer is given there. Found here: {evidence}")
 
 
 def _axioms(rows: Sequence[PropertyRow], quote: str) -> PaperClaim:

@@ -6,72 +6,68 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..reproduction import Made, Paper, RunTables, Setting, StudyPart, equations
-from ..results import columns_of
 from .channels import cases
-from .claims import BANDS, EDGES, ERRATA, FIGURE, KNOWN, PROPERTIES, REGIONS, RELATIONS, claims
-from .figures import bands_figure, published_figure, regions_figure
+from .claims import claims
 from .properties import ENTRIES, property_rows
 from .published import (
     BandValue,
     CornerRow,
     PosteriorRow,
     band_values,
+    bands_figure,
     corner_rows,
     edge_values,
     errata,
     posterior_rows,
+    published_figure,
+    regions_figure,
 )
 from .relations import FORMAL_RELATIONS, known, tried
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_QUICK: Final = (3, 15)
-_FULL: Final = (10, 400)
 _PAIRS: Final = 1000
 
 
 def _parts(setting: Setting) -> Sequence[StudyPart]:
-    seeds, channels = _QUICK if setting.quick else _FULL
+    seeds, channels = setting.size((3, 15), (10, 400))
     parts = [StudyPart("Figures and errata", _printed)]
     parts += [StudyPart(f"relations, seed {seed}", _relations, (seed, channels)) for seed in range(1, seeds + 1)]
     parts.append(StudyPart("known channels", _known))
-    parts += [
-        StudyPart(f"properties of {entry.name}", _properties, (entry.name, min(seeds * channels, _PAIRS)))
-        for entry in ENTRIES
-    ]
+    pairs = min(seeds * channels, _PAIRS)
+    parts += [StudyPart(f"properties of {each.name}", _properties, (k, pairs)) for k, each in enumerate(ENTRIES)]
     return parts
 
 
 def _printed() -> Made:
     return {
-        FIGURE: [columns_of(value) for value in band_values()],
-        EDGES: [columns_of(value) for value in edge_values()],
-        BANDS: [columns_of(row) for row in posterior_rows()],
-        REGIONS: [columns_of(row) for row in corner_rows()],
-        ERRATA: [columns_of(row) for row in errata()],
+        "figure-2-8": band_values(),
+        "figure-2-2": edge_values(),
+        "figures-2-1-and-2-2": posterior_rows(),
+        "regions": corner_rows(),
+        "errata": errata(),
     }
 
 
 def _relations(seed: int, channels: int) -> Made:
     some = list(cases(seed, channels))
-    return {RELATIONS: [columns_of(tried(each, seed, some)) for each in FORMAL_RELATIONS]}
+    return {"relations": [tried(each, seed, some) for each in FORMAL_RELATIONS]}
 
 
 def _known() -> Made:
-    return {KNOWN: [columns_of(known(each)) for each in FORMAL_RELATIONS]}
+    return {"known-channels": [known(each) for each in FORMAL_RELATIONS]}
 
 
-def _properties(name: str, pairs: int) -> Made:
-    (entry,) = (each for each in ENTRIES if each.name == name)
-    return {PROPERTIES: [columns_of(row) for row in property_rows(entry, 1, pairs)]}
+def _properties(entry: int, pairs: int) -> Made:
+    return {"properties": property_rows(ENTRIES[entry], 1, pairs)}
 
 
 def _figures(tables: RunTables) -> Mapping[str, Figure]:
     return {
-        FIGURE: published_figure(tables.rows(FIGURE, BandValue)),
-        BANDS: bands_figure(tables.rows(BANDS, PosteriorRow)),
-        REGIONS: regions_figure(tables.rows(REGIONS, CornerRow)),
+        "figure-2-8": published_figure(tables.rows("figure-2-8", BandValue)),
+        "figures-2-1-and-2-2": bands_figure(tables.rows("figures-2-1-and-2-2", PosteriorRow)),
+        "regions": regions_figure(tables.rows("regions", CornerRow)),
     }
 
 
@@ -98,40 +94,40 @@ PAPER: Final = Paper(
     claims=claims,
     figures=_figures,
     captions={
-        FIGURE: "Figure 2.8: the probability of a fact after a report, against that before it. Lines are computed "
-        "here, points are read from the published drawing.",
-        BANDS: "Figures 2.1 and 2.2: what differential privacy lets a report do to a belief, at epsilon = ln 3 "
-        "and at epsilon 1, 2 and so on to 7, every second one of Figure 2.2. The edges are attained by randomised "
-        "response.",
-        REGIONS: "The errors of all tests between two secrets. Those of randomised response at epsilon 1 are "
+        "figure-2-8": "Figure 2.8: the probability of a fact after a report, against that before it. Lines are "
+        "computed here, points are read from the published drawing.",
+        "figures-2-1-and-2-2": "Figures 2.1 and 2.2: what differential privacy lets a report do to a belief, at "
+        "epsilon = ln 3 and at epsilon 1, 2 and so on to 7, every second one of Figure 2.2. The edges are "
+        "attained by randomised response.",
+        "regions": "The errors of all tests between two secrets. Those of randomised response at epsilon 1 are "
         "all that this epsilon allows, and a part of what (1, .1)-DP allows. Rare reports keep the total error "
         "far above the dotted line, and yet have no epsilon: at both ends their region leaves that of every "
         "epsilon.",
     },
     equations=equations(
-        ("Section 2.2.6", "tests: both errors", "sf.privacy.TestingRegion", REGIONS),
-        ("Definition 36", "f-DP", "sf.privacy.TradeOffPrivacy", RELATIONS),
-        ("Section 2.2.6", "Gaussian DP", "sf.privacy.GaussianPrivacy", RELATIONS),
-        ("Proposition 1", "posteriors under DP", "sf.privacy.band", BANDS),
-        ("Proposition 1", "IndPr", "sf.privacy.IndistinguishablePrivacy", RELATIONS),
-        ("Definition 37", "PMPr", "sf.privacy.PositiveMembershipPrivacy", RELATIONS),
-        ("Section 2.2.6", "NMPr", "sf.privacy.NegativeMembershipPrivacy", RELATIONS),
-        ("Section 2.2.6", "MPr", "sf.privacy.MembershipPrivacy", RELATIONS),
-        ("Definition 38", "AdvPr", "sf.privacy.AdversarialPrivacy", RELATIONS),
-        ("Definition 33", "NPr", "sf.privacy.NoiselessPrivacy", RELATIONS),
-        ("Definition 39", "ANPr", "sf.privacy.AposterioriNoiselessPrivacy", RELATIONS),
-        ("Definition 40", "SemPr", "sf.privacy.SemanticPrivacy", RELATIONS),
-        ("Section 2.2.6", "range-bounded privacy", "sf.privacy.BoundedRange", RELATIONS),
+        ("Section 2.2.6", "tests: both errors", "sf.privacy.TestingRegion", "regions"),
+        ("Definition 36", "f-DP", "sf.privacy.TradeOffPrivacy", "relations"),
+        ("Section 2.2.6", "Gaussian DP", "sf.privacy.GaussianPrivacy", "relations"),
+        ("Proposition 1", "posteriors under DP", "sf.privacy.band", "figures-2-1-and-2-2"),
+        ("Proposition 1", "IndPr", "sf.privacy.IndistinguishablePrivacy", "relations"),
+        ("Definition 37", "PMPr", "sf.privacy.PositiveMembershipPrivacy", "relations"),
+        ("Section 2.2.6", "NMPr", "sf.privacy.NegativeMembershipPrivacy", "relations"),
+        ("Section 2.2.6", "MPr", "sf.privacy.MembershipPrivacy", "relations"),
+        ("Definition 38", "AdvPr", "sf.privacy.AdversarialPrivacy", "relations"),
+        ("Definition 33", "NPr", "sf.privacy.NoiselessPrivacy", "relations"),
+        ("Definition 39", "ANPr", "sf.privacy.AposterioriNoiselessPrivacy", "relations"),
+        ("Definition 40", "SemPr", "sf.privacy.SemanticPrivacy", "relations"),
+        ("Section 2.2.6", "range-bounded privacy", "sf.privacy.BoundedRange", "relations"),
         ("Section 2.2.6", "inferential privacy", "sf.privacy.InferentialPrivacy"),
-        ("Definition 41", "InfPr", "sf.privacy.InformationPrivacy", RELATIONS),
-        ("Definition 35", "Pufferfish privacy", "sf.privacy.Pufferfish", RELATIONS),
-        ("Section 2.2.2", "KL privacy", "sf.privacy.KLPrivacy", RELATIONS),
-        ("Section 2.2.9", "distribution privacy", "sf.privacy.DistributionPrivacy", PROPERTIES),
-        ("Table 2.20", "processing, mixtures, composition", "sf.privacy.answer", PROPERTIES),
+        ("Definition 41", "InfPr", "sf.privacy.InformationPrivacy", "relations"),
+        ("Definition 35", "Pufferfish privacy", "sf.privacy.Pufferfish", "relations"),
+        ("Section 2.2.2", "KL privacy", "sf.privacy.KLPrivacy", "relations"),
+        ("Section 2.2.9", "distribution privacy", "sf.privacy.DistributionPrivacy", "properties"),
+        ("Table 2.20", "processing, mixtures, composition", "sf.privacy.answer", "properties"),
         ("Table 2.20", "relations, as chains with proofs", "sf.privacy.convert"),
-        ("Figures 2.1, 2.2", "bands of DP", "sf.privacy.band", BANDS),
-        ("Figure 2.2", "edges as published", "sf.privacy.band", EDGES),
-        ("Figure 2.8", "bands of posteriors", "sf.privacy.band", FIGURE),
+        ("Figures 2.1, 2.2", "bands of DP", "sf.privacy.band", "figures-2-1-and-2-2"),
+        ("Figure 2.2", "edges as published", "sf.privacy.band", "figure-2-2"),
+        ("Figure 2.8", "bands of posteriors", "sf.privacy.band", "figure-2-8"),
     ),
     minutes=8,
     visits=False,

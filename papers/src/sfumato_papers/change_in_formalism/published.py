@@ -1,4 +1,4 @@
-"""Figures and errata of the thesis: published values, and the same computed here.
+"""Figures and errata of the thesis: published values, the same computed here, and the figures drawn again.
 
 Published values are vertices of the curves, read from the coordinates of the thesis's own drawings. Figure 2.2
 shows the bands of differential privacy at epsilon from 0.5 to 7, half an epsilon apart. Figure 2.8 shows the
@@ -10,15 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from sfumato.core.immutable import CompactRepr
 from sfumato.divergences import Renyi
 from sfumato.privacy import Band, DifferentialPrivacy, ProbabilisticDifferentialPrivacy, TestingRegion, band
+from sfumato.reports.theme import LIGHT, blank
 
+from ..results import where
 from .channels import COIN, RARE, coin
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 EPSILON: Final = math.log(3)
 
@@ -62,10 +67,10 @@ class Panel(CompactRepr):
 
     def values(self, priors: Sequence[float]) -> Iterator[BandValue]:
         """Yield the values of both curves."""
-        for bound in ("lower", "upper"):
-            computed = getattr(self.band, bound)(priors)
-            for prior, value, known in zip(priors, computed, getattr(self, bound), strict=True):
-                yield BandValue(self.name, bound, prior, float(value), known)
+        for bound, published in (("lower", self.lower), ("upper", self.upper)):
+            computed = getattr(self.band, bound)(priors).tolist()
+            for row in zip(priors, computed, published, strict=True):
+                yield BandValue(self.name, bound, *row)
 
 
 PANELS: Final = (
@@ -104,8 +109,9 @@ def band_values() -> list[BandValue]:
 def edge_values() -> list[BandValue]:
     """Return the 28 edges of Figure 2.2 at one prior probability, computed and published."""
     values: list[BandValue] = []
-    for k, (lower, upper) in enumerate(zip(_LOWER_EDGES, _UPPER_EDGES, strict=True), start=1):
-        panel = Panel(f"epsilon {k / 2:g}", band("differential-privacy", k / 2), (lower,), (upper,))
+    for k, edges in enumerate(zip(_LOWER_EDGES, _UPPER_EDGES, strict=True), start=1):
+        lower, upper = ((edge,) for edge in edges)
+        panel = Panel(f"epsilon {k / 2:g}", band("differential-privacy", k / 2), lower, upper)
         values += panel.values((EDGE_PRIOR,))
     return values
 
@@ -133,12 +139,12 @@ def posterior_rows() -> list[PosteriorRow]:
     priors = np.linspace(0, 1, _POINTS)
     rows = []
     for epsilon in BAND_EPSILONS:
-        limits = band("differential-privacy", epsilon)
-        answers = coin(epsilon).rows
-        for p, low, high in zip(priors, limits.lower(priors), limits.upper(priors), strict=True):
+        limits, answers = band("differential-privacy", epsilon), coin(epsilon).rows
+        edges = limits.lower(priors).tolist(), limits.upper(priors).tolist()
+        for p, low, high in zip(priors.tolist(), *edges, strict=True):
             joint = np.array([[p], [1 - p]]) * answers
-            yes, no = (float(column[0] / column.sum()) for column in joint.T)
-            rows.append(PosteriorRow(epsilon, float(p), float(low), float(high), no, yes))
+            yes, no = (joint[0] / joint.sum(axis=0)).tolist()
+            rows.append(PosteriorRow(epsilon, p, low, high, no, yes))
     return rows
 
 
@@ -245,3 +251,84 @@ def errata() -> list[ErratumRow]:
             ProbabilisticDifferentialPrivacy(delta=delta).measure(mixture).value,
         ),
     ]
+
+
+_NEAR: Final = 0.12
+
+
+def published_figure(values: Sequence[BandValue]) -> Figure:
+    """Return Figure 2.8: a panel for each notion, the band as lines and the published values as points."""
+    figure = blank(9, 9.4)
+    p = np.linspace(0, 1, 2001)
+    for ax, panel in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, PANELS, strict=True):
+        low, high = panel.band.lower(p), panel.band.upper(p)
+        ax.fill_between(p, low, high, color=LIGHT.series[0], alpha=0.18, linewidth=0)
+        ax.plot(p, high, color=LIGHT.series[0], linewidth=1.8, label="computed here")
+        ax.plot(p, low, color=LIGHT.series[0], linewidth=1.8)
+        ax.plot([0, 1], [0, 1], color=LIGHT.muted, linestyle=":", linewidth=1, label="nothing learned")
+        points = np.array([(value.prior, value.published) for value in where(values, panel=panel.name)]).T
+        look = {"color": LIGHT.series[1], "markersize": 5.5, "label": "published curves"}
+        ax.plot(*points, "o", **look, clip_on=False, zorder=3)
+        epsilon = "epsilon ln 3" + (f", delta {panel.band.delta:g}" if panel.band.delta else "")
+        ax.set_title(f"{panel.name}\n{epsilon}", fontsize=10.5)
+        ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+        ax.grid(alpha=0.3)
+    figure.supxlabel("probability of the fact before the report", fontsize=11)
+    figure.supylabel("probability after the report", fontsize=11)
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=10, frameon=False)
+    return figure
+
+
+def bands_figure(rows: Sequence[PosteriorRow]) -> Figure:
+    """Return Figures 2.1 and 2.2 side by side, from the bands point by point."""
+    figure = blank(10, 5.2)
+    one, several = figure.subplots(1, 2, sharey=True)
+    for k, epsilon in enumerate(BAND_EPSILONS):
+        band_rows = where(rows, epsilon=epsilon)
+        p, low, high = np.array([(row.prior, row.lower, row.upper) for row in band_rows]).T
+        middle, ax = len(p) // 2, several if k else one
+        for edge in (low, high):
+            ax.plot(p, edge, color=LIGHT.series[0], linewidth=1.4 if k else 1.8, alpha=1.11 - 0.11 * k if k else 1)
+        if k:
+            at = middle if k < 4 else 20 // (k - 2)
+            box = {"boxstyle": "square,pad=0.1", "facecolor": LIGHT.paper, "edgecolor": "none", "alpha": 0.8}
+            look = {"textcoords": "offset points", "fontsize": 8.5, "color": LIGHT.ink, "bbox": box}
+            several.annotate(f"{epsilon:g}", (p[at], high[at]), xytext=(3, 3), **look)
+            continue
+        one.fill_between(p, low, high, color=LIGHT.series[0], alpha=0.18, linewidth=0)
+        for edge in (low, high):
+            point, text = (p[middle], edge[middle]), f"{100 * edge[middle]:.0f} %"
+            one.plot(*point, "o", color=LIGHT.series[1])
+            one.annotate(text, point, xytext=(10, -4), textcoords="offset points", color=LIGHT.ink)
+    one.set_title("epsilon ln 3: from 50 % to 25 ... 75 %", fontsize=10.5)
+    several.set_title("epsilon 1 (inside) to 7 (outside)", fontsize=10.5)
+    for ax in (one, several):
+        ax.plot([0, 1], [0, 1], color=LIGHT.muted, linestyle=":", linewidth=1)
+        ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="probability of the fact before the report")
+        ax.grid(alpha=0.3)
+    one.set_ylabel("probability after the report")
+    return figure
+
+
+def regions_figure(rows: Sequence[CornerRow]) -> Figure:
+    """Return the regions with these corners, and a corner of them enlarged."""
+    figure = blank(10, 5.6)
+    axes = figure.subplots(1, 2)
+    total = 2 / (1 + math.exp(REGION_EPSILON))  # left to every test by epsilon-DP
+    looks = {ALLOWED: (4, 0.25), ANSWER: (0, 0.3), RARE_REPORTS: (1, 0.35)}
+    for ax in axes:
+        for name, (number, alpha) in looks.items():
+            colour = LIGHT.series[number]
+            corners = [(row.false_alarm, row.missed) for row in where(rows, region=name)]
+            ax.fill(*np.transpose(corners), facecolor=colour, alpha=alpha, linewidth=0)
+            ax.plot(*np.transpose([*corners, corners[0]]), color=colour, linewidth=1.5, label=name)
+        ax.plot([0, total], [total, 0], color=LIGHT.ink, linestyle=":", label="total error 2 / (1 + e)")
+        ax.set_xlabel("probability of a false alarm")
+        ax.set_aspect("equal")
+        ax.grid(alpha=0.3)
+    axes[0].set(xlim=(0, 1), ylim=(0, 1), ylabel="probability of a missed detection", title="all errors")
+    axes[1].set(xlim=(0, _NEAR), ylim=(1 - _NEAR, 1), title="tests that rarely reject, enlarged")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=2, fontsize=9.5, frameon=False)
+    return figure

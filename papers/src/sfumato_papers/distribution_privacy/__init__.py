@@ -4,7 +4,6 @@ Source: Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probabil
 """
 
 from .attackers import ConfidenceRow, SuccessRow
-from .figures import confidence_figure, success_figure, sweep_figure
 from .groups import Groups, by_day
 from .measurements import (
     DELTA,
@@ -17,6 +16,7 @@ from .measurements import (
     published_lines,
     sweep,
 )
+from .paper import confidence_figure, success_figure, sweep_figure
 
 __all__ = [
     "DELTA",

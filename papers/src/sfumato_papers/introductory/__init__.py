@@ -5,18 +5,6 @@
 Source: "Privacy Mechanisms", an introductory article on the Laplace and the exponential mechanism.
 """
 
-from .choices import choice_rows, steep_rows
-from .noise import QUERIES, draw_rows, float_rows, joint_rows, noise_rows, odds_rows, report_rows, sensitivity_rows
+from .paper import PAPER
 
-__all__ = [
-    "QUERIES",
-    "choice_rows",
-    "draw_rows",
-    "float_rows",
-    "joint_rows",
-    "noise_rows",
-    "odds_rows",
-    "report_rows",
-    "sensitivity_rows",
-    "steep_rows",
-]
+__all__ = ["PAPER"]

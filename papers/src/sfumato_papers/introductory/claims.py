@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from sfumato.rounding import about, about_percent, at_most, counted
 
 from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, ours
-from .choices import ANY, BLOG, CLASSIC, MONOTONE, STEEP, SYMMETRIC, ChoiceRow
-from .noise import DrawRow, FloatRow, JointRow, NoiseRow, SensitivityRow
+from ..results import where
+from .experiments import BLOG, CLASSIC, ChoiceRow, DrawRow, FloatRow, JointRow, NoiseRow, SensitivityRow
 
 _CLOSE = 1e-6  # relative, of values that are integrated in floats
 _ROUNDED = 1e-9  # of an epsilon that is measured from above, in floats
@@ -17,25 +17,23 @@ _SIGMAS = 5  # standard errors that a mean over seeds may be off
 
 def claims(tables: RunTables) -> Sequence[PaperClaim]:
     """Return the statements, judged."""
-    choices = tables.rows("choices", ChoiceRow)
     return [
         *_laplace(tables.rows("noise", NoiseRow), tables.rows("draws", DrawRow)),
         _floats(tables.rows("floats", FloatRow)),
         _sensitivity(tables.rows("sensitivities", SensitivityRow)),
         *_joint(tables.rows("queries", JointRow)),
-        *_exponential(choices),
-        *_utility(choices),
+        *_exponential(tables.rows("choices", ChoiceRow)),
     ]
 
 
 def _laplace(rows: Sequence[NoiseRow], draws: Sequence[DrawRow]) -> list[PaperClaim]:
     off = max(abs(row.deviation / row.deviation_formula - 1) for row in rows)
     wide = max(rows, key=lambda row: row.kept / row.epsilon)
-    first = min(rows, key=lambda row: (row.sensitivity, row.epsilon))
-    means = []
-    for epsilon in dict.fromkeys(row.epsilon for row in draws):
-        own = [row for row in draws if row.epsilon == epsilon]
-        means.append((own[0], interval([row.absolute for row in own])))
+    narrow = min(rows, key=lambda row: (row.sensitivity, row.epsilon))
+    means = [
+        (first, interval([row.absolute for row in where(draws, epsilon=first.epsilon)]))
+        for first in where(draws, seed=draws[0].seed)
+    ]
     row, mean = means[0]
     return [
         follows(
@@ -43,8 +41,8 @@ def _laplace(rows: Sequence[NoiseRow], draws: Sequence[DrawRow]) -> list[PaperCl
             "The standard deviation of noise of scale Delta / epsilon is sqrt(2) Delta / epsilon.",
             off < _CLOSE,
             f"The density gives it, to a relative {off:.0e}. The standard deviation of integer noise differs a "
-            f"little: at epsilon {first.epsilon:g} and sensitivity 1 it is "
-            f"{about(first.deviation_of_integers, 5)}, against {about(first.deviation_formula, 5)}.",
+            f"little: at epsilon {narrow.epsilon:g} and sensitivity 1 it is "
+            f"{about(narrow.deviation_of_integers, 5)}, against {about(narrow.deviation_formula, 5)}.",
         ),
         ours(
             "Laplace mechanism",
@@ -73,7 +71,7 @@ def _floats(rows: Sequence[FloatRow]) -> PaperClaim:
     first, last = (pick(row.epsilon for row in rows) for pick in (min, max))
     told_1 = max(row.told_1 for row in rows)
     shares = [
-        about_percent(interval([row.told_0 for row in rows if row.epsilon == epsilon]).value)
+        about_percent(interval([row.told_0 for row in where(rows, epsilon=epsilon)]).value)
         for epsilon in (first, last)
     ]
     return illustrates(
@@ -118,40 +116,43 @@ def _joint(rows: Sequence[JointRow]) -> list[PaperClaim]:
         judged(
             "Equations (4), (5)",
             "Two queries with noise of scale (Delta f1 + Delta f2) / epsilon each are jointly epsilon-private.",
-            *evidence([row for row in rows if row.rule == "the same noise"]),
+            *evidence(where(rows, rule="the same noise")),
         ),
         ours(
             "Equations (4), (5)",
             "In general, noise of scale Delta f_i / epsilon_i on each query costs the sum of the epsilon_i.",
-            *evidence([row for row in rows if row.rule != "the same noise"]),
+            *evidence(where(rows, rule="as given")),
         ),
     ]
 
 
 def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
-    def own(convention: str, *kinds: str) -> list[ChoiceRow]:
-        return [row for row in rows if row.convention == convention and (not kinds or row.kind in kinds)]
-
     def most(tables: Sequence[ChoiceRow]) -> str:
         largest = max(row.measured for row in tables)
         return f"{counted(len(tables), 'table')} have an epsilon of at most {at_most(largest, 6)}."
 
-    blog, classic = own(BLOG), own(CLASSIC)
-    steep = max(own(BLOG, STEEP), key=lambda row: row.answers)
-    random = max(own(BLOG, ANY), key=lambda row: row.kept)
+    def utility(tables: Sequence[ChoiceRow]) -> tuple[bool, str]:
+        part = max(row.below_best / row.below_best_bound for row in tables)
+        words = f"In {counted(len(tables), 'table')} the loss is at most {about(part, 3)} of the bound."
+        return part <= 1 + _ROUNDED, words
+
+    blog, classic = (where(rows, convention=convention) for convention in (BLOG, CLASSIC))
+    private = [all(row.measured <= row.promised * (1 + _ROUNDED) for row in tables) for tables in (blog, classic)]
+    steep = max(where(blog, kind="steep"), key=lambda row: row.answers)
+    random = max(where(blog, kind="any"), key=lambda row: row.kept)
     above = [row for row in blog if row.kept > 1 + _CLOSE]
-    where = "Equations (6), (7)"
+    place = "Equations (6), (7)"
     return [
         judged(
-            where,
+            place,
             "exp(epsilon u / Delta u) is 2 epsilon-differentially private.",
-            all(row.measured <= row.promised * (1 + _ROUNDED) for row in blog),
+            private[0],
             f"At epsilon 1, {most(blog)} The 2 is a limit that no finite table reaches: one answer against "
             f"{steep.answers - 1:,} others has {about(steep.kept, 5)}, and the random table with the largest "
             f"epsilon {about(random.kept, 5)}.",
         ),
         ours(
-            where,
+            place,
             "exp(epsilon u / Delta u) is not epsilon-differentially private.",
             bool(above),
             f"{len(above)} of {counted(len(blog), 'table')} have more than 1 at epsilon 1: half the exponent must "
@@ -160,11 +161,11 @@ def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
         judged(
             "McSherry and Talwar (2007), section not known",
             "exp(epsilon u / (2 Delta u)) is epsilon-differentially private.",
-            all(row.measured <= row.promised * (1 + _ROUNDED) for row in classic),
+            private[1],
             f"At epsilon 1, {most(classic)}",
         ),
         ours(
-            where,
+            place,
             "The privacy loss of exp(epsilon u / Delta u) ranges over at most 2 epsilon.",
             all(row.measured_range <= 2 * (1 + _ROUNDED) for row in blog),
             f"The largest range is {at_most(max(row.measured_range for row in blog), 6)}, also where the table "
@@ -172,36 +173,24 @@ def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
         ),
         *(
             ours(
-                where,
+                place,
                 f"If {condition}, exp(epsilon u / Delta u) is epsilon-private.",
-                all(row.measured <= 1 + _ROUNDED for row in own(BLOG, kind)),
-                most(own(BLOG, kind)),
+                all(row.measured <= 1 + _ROUNDED for row in tables),
+                most(tables),
             )
-            for kind, condition in (
-                (MONOTONE, "no answer gains where another loses"),
-                (SYMMETRIC, "all data sets have the same normaliser"),
+            for tables, condition in (
+                (where(blog, kind="monotone"), "no answer gains where another loses"),
+                (where(blog, kind="symmetric"), "all data sets have the same normaliser"),
             )
         ),
-    ]
-
-
-def _utility(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
-    def evidence(convention: str) -> tuple[bool, str]:
-        own = [row for row in rows if row.convention == convention]
-        part = max(row.below_best / row.below_best_bound for row in own)
-        return part <= 1 + _ROUNDED, (
-            f"In {counted(len(own), 'table')} the loss is at most {about(part, 3)} of the bound."
-        )
-
-    return [
         judged(
             "differentialprivacy.org, on the exponential mechanism",
             "The answer is on average at most (2 Delta u / epsilon) ln |Y| below the best.",
-            *evidence(CLASSIC),
+            *utility(classic),
         ),
         ours(
-            "Equations (6), (7)",
+            place,
             "With the article's exponent it is at most (Delta u / epsilon) ln |Y| below the best.",
-            *evidence(BLOG),
+            *utility(blog),
         ),
     ]

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
-from ..reproduction import Made, Paper, Setting, StudyPart, equations
-from .choices import choice_rows, steep_rows
+import numpy as np
+
+from sfumato.reports.theme import LIGHT, blank
+
+from ..reproduction import Made, Paper, RunTables, Setting, StudyPart, equations, interval
+from ..results import distinct, where
 from .claims import claims
-from .figures import CAPTIONS, figures
-from .noise import draw_rows, float_rows, joint_rows, noise_rows, odds_rows, report_rows, sensitivity_rows
+from .experiments import (
+    BLOG,
+    CLASSIC,
+    KINDS,
+    ODDS_EPSILONS,
+    PARTS,
+    REPORTS,
+    ChoiceRow,
+    FloatRow,
+    OddsRow,
+    ReportRow,
+)
 
-_ROWS: Final[dict[str, dict[str, Callable[..., Sequence[Any]]]]] = {
-    "noise and odds": {"noise": noise_rows, "reports": report_rows, "odds": odds_rows},
-    "queries": {"sensitivities": sensitivity_rows, "queries": joint_rows},
-    "steep tables": {"choices": steep_rows},
-    "draws": {"draws": draw_rows, "floats": float_rows},
-    "tables": {"choices": choice_rows},
-}
-"""The functions of the tables of each part."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def _parts(setting: Setting) -> Sequence[StudyPart]:
@@ -31,7 +39,96 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
 
 
 def _make(part: str, *arguments: int) -> Made:
-    return {table: rows(*arguments) for table, rows in _ROWS[part].items()}
+    return {table: rows(*arguments) for table, rows in PARTS[part].items()}
+
+
+def _figures(tables: RunTables) -> Mapping[str, Figure]:
+    """Return the figures by the names of their files."""
+    return {
+        "what-noise-does": _noise(tables.rows("reports", ReportRow)),
+        "what-epsilon-means": _odds(tables.rows("odds", OddsRow)),
+        "what-floats-give-away": _floats(tables.rows("floats", FloatRow)),
+        "two-conventions": _conventions(tables.rows("choices", ChoiceRow)),
+    }
+
+
+def _noise(rows: Sequence[ReportRow]) -> Figure:
+    figure = blank(9, 4)
+    ax = figure.subplots()
+    reports = np.array([row.report for row in rows])
+    for count, shift, k in ((10, -0.2, 0), (11, 0.2, 1)):
+        heights, label = [getattr(row, f"from_{count}") for row in rows], f"the true count is {count}"
+        ax.bar(reports + shift, heights, 0.4, color=LIGHT.series[k], label=label)
+    ax.set(xlabel="reported count", ylabel="probability of the report", xticks=reports[::2])
+    ax.legend(frameon=False)
+    ax.grid(axis="y", alpha=0.3)
+    return figure
+
+
+def _odds(rows: Sequence[OddsRow]) -> Figure:
+    figure = blank(10, 4.4)
+    once, often = figure.subplots(1, 2, sharey=True)
+    chosen = ODDS_EPSILONS[1]
+    for prior, marker, colour in ((0.01, "o", 0), (0.1, "s", 2), (0.5, "^", 1)):
+        look = {"marker": marker, "color": LIGHT.series[colour], "label": f"believed before: {100 * prior:g} %"}
+        for ax, field, line in (
+            (once, "epsilon", where(rows, prior=prior, reports=1)),
+            (often, "reports", where(rows, prior=prior, epsilon=chosen)),
+        ):
+            ax.plot([getattr(row, field) for row in line], [100 * row.posterior for row in line], **look)
+    once.set(xlabel="epsilon of one report", ylabel="largest belief afterwards (%)", ylim=(0, 103))
+    often.set(xlabel=f"reports of epsilon {chosen:g}", xscale="log", xticks=REPORTS)
+    often.set_xticks(REPORTS, [str(count) for count in REPORTS])
+    often.minorticks_off()
+    for ax in (once, often):
+        ax.grid(alpha=0.3)
+    handles, labels = once.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=9.5, frameon=False)
+    return figure
+
+
+def _floats(rows: Sequence[FloatRow]) -> Figure:
+    figure = blank(7.5, 3.8)
+    ax = figure.subplots()
+    epsilons = sorted(distinct(rows, "epsilon"))
+    for k, epsilon in enumerate(epsilons):
+        share = interval([100 * row.told_0 for row in where(rows, epsilon=epsilon)])
+        ax.bar(k, share.value, 0.6, color=LIGHT.series[1])
+        ax.plot([k, k], [share.lower, share.upper], color=LIGHT.ink, linewidth=1.5)
+        ax.annotate(f"{share.value:.0f} %", (k, share.upper), (0, 4), textcoords="offset points", ha="center")
+    ax.set_xticks(range(len(epsilons)), [f"{each:g}" for each in epsilons])
+    ax.set(xlabel="epsilon in real numbers", ylabel="reports that rule out the answer 1 (%)")
+    ax.margins(y=0.15)
+    ax.grid(axis="y", alpha=0.3)
+    return figure
+
+
+def _conventions(rows: Sequence[ChoiceRow]) -> Figure:
+    figure = blank(10, 4.6)
+    steep, random = figure.subplots(1, 2, sharey=True)
+    rng = np.random.default_rng(1)  # only to set marks apart
+    for convention, number, marker, guarantee, shift, label in (
+        (BLOG, 1, "^", 2.0, -0.17, "exp(epsilon u / Delta)"),
+        (CLASSIC, 0, "o", 1.0, 0.17, "exp(epsilon u / (2 Delta))"),
+    ):
+        colour, tables = LIGHT.series[number], where(rows, convention=convention)
+        line = sorted(where(tables, kind="steep"), key=lambda row: row.answers)
+        steep.plot(
+            [row.answers for row in line], [row.kept for row in line], marker=marker, color=colour, label=label
+        )
+        others = [row for row in tables if row.kind != "steep"]
+        places = np.array([KINDS.index(row.kind) for row in others]) + shift + rng.uniform(-0.1, 0.1, len(others))
+        look = {"color": colour, "markersize": 2.5, "alpha": 0.6, "markeredgewidth": 0}
+        random.plot(places, [row.kept for row in others], marker, **look)
+        for ax in (steep, random):
+            ax.axhline(guarantee, color=colour, linestyle=":", linewidth=1.3)
+    steep.set(xscale="log", xlabel="answers", ylabel="epsilon of the table", ylim=(0, 2.15))
+    random.set_xticks(range(3), KINDS)
+    random.set_xlabel("utilities of random tables")
+    for ax in (steep, random):
+        ax.grid(alpha=0.3)
+    figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    return figure
 
 
 PAPER: Final = Paper(
@@ -49,8 +146,18 @@ PAPER: Final = Paper(
     ),
     parts=_parts,
     claims=claims,
-    figures=figures,
-    captions=CAPTIONS,
+    figures=_figures,
+    captions={
+        "what-noise-does": "Two counts that differ by one person, 10 and 11, with integer Laplace noise at "
+        "epsilon 1/2. Both can cause every report; its two probabilities differ at most by a factor e^(1/2).",
+        "what-epsilon-means": "The largest belief in a fact after one report, against epsilon (left), and after "
+        "several reports of epsilon 0.5 each (right). Odds grow at most by the factor e^(sum of epsilons).",
+        "what-floats-give-away": "Textbook Laplace noise in floating point: the share of reports of the answer 0 "
+        "that are impossible for the answer 1. Integer noise has none.",
+        "two-conventions": "The exponential mechanism at epsilon 1 in both conventions. Left: one answer against "
+        "growing numbers of others approaches the guaranteed epsilon (dotted). Right: random tables; monotone "
+        "and symmetric ones have at most half of the first convention's epsilon.",
+    },
     equations=equations(
         ("Definition", "differential privacy", "sf.privacy.DifferentialPrivacy", "noise"),
         ("Sensitivity", "sensitivity", "sf.mechanisms.sensitivity", "sensitivities"),

@@ -6,8 +6,8 @@ CSF 2020.
 
 from .claims import people_table, square_table
 from .contest import ContestRow, contest
-from .figures import people_figure, swapping_figure
 from .games import GuessedLabel, SwappingRound, alternate, payoffs, play_swapping, theorem_row
+from .paper import people_figure, swapping_figure
 from .square import (
     EXPERIMENT_1,
     EXPERIMENT_2,

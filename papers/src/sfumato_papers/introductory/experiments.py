@@ -1,10 +1,10 @@
-"""Laplace noise in real numbers, integers and floats, epsilon as odds, and queries released together."""
+"""Experiments: Laplace noise, epsilon as odds, queries released together, and the exponential mechanism."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -15,20 +15,30 @@ import numpy as np
 from scipy.integrate import quad
 
 from sfumato.core import Mechanism
-from sfumato.mechanisms import DiscreteLaplace, JointQueries, Laplace, datasets, sensitivity
-from sfumato.privacy import DifferentialPrivacy, Relation, band, product_channel
+from sfumato.mechanisms import (
+    DiscreteLaplace,
+    ExponentialMechanism,
+    JointQueries,
+    Laplace,
+    UtilityTable,
+    datasets,
+    sensitivity,
+)
+from sfumato.privacy import BoundedRange, DifferentialPrivacy, Relation, band, product_channel
 from sfumato.sampling import simulator
 
 EPSILONS: Final = ("1/10", "1/2", "1", "2")
 SENSITIVITIES: Final = (1, 3)
-_UNIT: Final = 2.0**-53
-_STEPS: Final = 6  # answers of a range, in units of the sensitivity
 ODDS_EPSILONS: Final = (0.1, 0.5, 1.0, 2.0, 4.0)
 PRIORS: Final = (0.01, 0.1, 0.5)
 REPORTS: Final = (1, 2, 5, 10, 20, 50)
-_AGES: Final = (0, 1, 2)
-_MOST: Final = 3  # records
+BLOG, CLASSIC = "introductory", "mcsherry-talwar"
+KINDS: Final = ("any", "monotone", "symmetric")  # of random tables
+_UNIT: Final = 2.0**-53
+_STEPS: Final = 6  # answers of a range, in units of the sensitivity
+_DATA: Final = datasets((0, 1, 2), range(4))  # up to three records of three ages
 _REACH: Final = 6  # of the range of reports beyond the answers
+_SIZES: Final = (2, 3, 10, 30, 100, 300, 1000, 3000)  # numbers of answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,24 +87,17 @@ class ReportRow:
 
 def noise_rows() -> list[NoiseRow]:
     """Return Laplace noise at several epsilons and sensitivities."""
-    return [_noise(epsilon, sensitivity) for epsilon in EPSILONS for sensitivity in SENSITIVITIES]
-
-
-def _noise(epsilon: str, sensitivity: int) -> NoiseRow:
-    whole = DiscreteLaplace(epsilon, sensitivity)
-    real = Laplace(whole.epsilon, float(sensitivity))
-    half, _ = quad(lambda x: x**2 * float(real.density(x)), 0.0, 60 * real.scale, epsabs=0.0, epsrel=1e-10)
-    family = whole.clamped(0, _STEPS * sensitivity)
-    near = Relation.within(family.metric, 1)
-    return NoiseRow(
-        whole.epsilon,
-        sensitivity,
-        real.scale,
-        math.sqrt(2 * half),
-        math.sqrt(2) * sensitivity / whole.epsilon,
-        math.sqrt(whole.variance),
-        DifferentialPrivacy(near).measure(family.mechanism()).upper,
-    )
+    rows = []
+    for epsilon, delta in product(EPSILONS, SENSITIVITIES):
+        whole = DiscreteLaplace(epsilon, delta)
+        real = Laplace(whole.epsilon, float(delta))
+        half, _ = quad(lambda x, of=real: x**2 * of.density(x), 0.0, 60 * real.scale, epsabs=0.0, epsrel=1e-10)
+        by_formula, of_integers = math.sqrt(2) * delta / whole.epsilon, math.sqrt(whole.variance)
+        family = whole.clamped(0, _STEPS * delta)
+        kept = DifferentialPrivacy(Relation.within(family.metric, 1)).measure(family.mechanism()).upper
+        widths = real.scale, math.sqrt(2 * half), by_formula, of_integers
+        rows.append(NoiseRow(whole.epsilon, delta, *widths, kept))
+    return rows
 
 
 def draw_rows(seed: int, draws: int) -> list[DrawRow]:
@@ -130,12 +133,9 @@ def float_rows(seed: int, draws: int) -> list[FloatRow]:
 
 def report_rows() -> list[ReportRow]:
     """Return the probabilities of reports of two neighbouring counts, 10 and 11, at epsilon 1/2."""
-    noise = DiscreteLaplace("1/2")
-    reports = np.arange(22)
-    return [
-        ReportRow(int(o), float(p), float(q))
-        for o, p, q in zip(reports, noise.pmf(reports - 10), noise.pmf(reports - 11), strict=True)
-    ]
+    noise, reports = DiscreteLaplace("1/2"), np.arange(22)
+    columns = (each.tolist() for each in (reports, noise.pmf(reports - 10), noise.pmf(reports - 11)))
+    return [ReportRow(*row) for row in zip(*columns, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +190,12 @@ class JointRow:
 
 def sensitivity_rows() -> list[SensitivityRow]:
     """Return the sensitivities of the queries."""
-    among = datasets(_AGES, range(_MOST + 1))
-    found = []
+    rows = []
     for name, query in QUERIES.items():
-        own = sensitivity(query, among)
-        first, second = own.witness or ((), ())
-        found.append(SensitivityRow(name, len(among), own.value, f"{list(first)} and {list(second)}"))
-    return found
+        largest = sensitivity(query, _DATA)
+        first, second = largest.witness or ((), ())
+        rows.append(SensitivityRow(name, len(_DATA), largest.value, f"{list(first)} and {list(second)}"))
+    return rows
 
 
 def joint_rows() -> list[JointRow]:
@@ -213,23 +212,22 @@ def joint_rows() -> list[JointRow]:
 
 
 def _joint(names: Sequence[str], epsilon: Fraction | Sequence[Fraction], rule: str) -> JointRow:
-    among = datasets(_AGES, range(_MOST + 1))
-    near = np.array([[_differences(a, b) == 1 for b in among] for a in among])
-    answers = np.array([[QUERIES[name](data) for name in names] for data in among])
-    deltas = [int(sensitivity(QUERIES[name], among).value) for name in names]
-    even = [Fraction(delta, sum(deltas)) for delta in deltas]
-    shares = [epsilon * part for part in even] if isinstance(epsilon, Fraction) else list(epsilon)
+    near = np.array([[_differences(a, b) == 1 for b in _DATA] for a in _DATA])
+    answers = np.array([[QUERIES[name](data) for name in names] for data in _DATA])
+    deltas = [int(sensitivity(QUERIES[name], _DATA).value) for name in names]
+    if isinstance(epsilon, Fraction):
+        epsilon = [epsilon * Fraction(delta, sum(deltas)) for delta in deltas]
     reports = []
-    for column, delta, share in zip(answers.T, deltas, shares, strict=True):
+    for column, delta, share in zip(answers.T, deltas, epsilon, strict=True):
         low, high = int(column.min()) - _REACH, int(column.max()) + _REACH
         noise = DiscreteLaplace(share, delta).clamped(low, high).mechanism()
         reports.append(Mechanism(noise.matrix[column - low]))
     joint = reduce(product_channel, reports)
     kept = DifferentialPrivacy(Relation(near, "data sets that differ by one record")).measure(joint).upper
-    rates = [float(share / delta) for share, delta in zip(shares, deltas, strict=True)]
+    rates = [float(share / delta) for share, delta in zip(epsilon, deltas, strict=True)]
     moved = np.abs(answers[:, None, :] - answers) @ rates
-    allowed = JointQueries([float(delta) for delta in deltas], [float(share) for share in shares]).epsilon
-    words = " and ".join(names), rule, " ".join(map(str, shares))
+    allowed = JointQueries([float(delta) for delta in deltas], [float(share) for share in epsilon]).epsilon
+    words = " and ".join(names), rule, " ".join(map(str, epsilon))
     return JointRow(*words, allowed, kept, float(moved[near].max()))
 
 
@@ -237,3 +235,75 @@ def _differences(first: Sequence[int], second: Sequence[int]) -> int:
     """Return how many records are in one data set only."""
     one, other = Counter(first), Counter(second)
     return ((one - other) + (other - one)).total()
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceRow:
+    """The exponential mechanism on a table of utilities at epsilon 1.
+
+    `promised` is the guaranteed epsilon, `kept` that of the table, `measured` the same on integers, rounded up.
+    """
+
+    kind: str
+    convention: str
+    seed: int
+    number: int
+    answers: int
+    promised: float
+    kept: float
+    measured: float
+    range: float
+    measured_range: float
+    below_best: float
+    below_best_bound: float
+
+
+def choice_rows(seed: int, tables: int) -> list[ChoiceRow]:
+    """Return both conventions on random tables of three kinds."""
+    return _choices(seed, _tables(seed, tables))
+
+
+def steep_rows() -> list[ChoiceRow]:
+    """Return both conventions on tables with one answer against growing numbers of others."""
+    first = (np.arange(size) == 0 for size in _SIZES)
+    return _choices(0, (("steep", UtilityTable(np.array([each, ~each], dtype=float))) for each in first))
+
+
+def _tables(seed: int, count: int) -> Iterator[tuple[str, UtilityTable]]:
+    rng = np.random.default_rng(seed)
+    for number in range(count):
+        n, m = int(rng.integers(2, 5)), int(rng.integers(2, 7))
+        kind = KINDS[number % 3]
+        if kind == "any":
+            table = UtilityTable(rng.integers(0, 4, size=(n, m)) + rng.random((n, m)))
+        elif kind == "monotone":
+            values = np.cumsum(rng.integers(0, 2, size=(n, m)), axis=0).astype(float)
+            values[:, 0] = np.arange(n)
+            table = UtilityTable(values, neighbours=np.abs(np.arange(n)[:, None] - np.arange(n)) == 1)
+        else:
+            base = np.sort(rng.random(m) + np.arange(m))
+            table = UtilityTable(np.array([np.roll(base, shift) for shift in range(m)]))
+        yield kind, table
+
+
+def _choices(seed: int, tables: Iterable[tuple[str, UtilityTable]]) -> list[ChoiceRow]:
+    rows = []
+    for (number, (kind, table)), convention in product(enumerate(tables), (BLOG, CLASSIC)):
+        family = ExponentialMechanism(table, 1.0, convention)  # type: ignore[arg-type]
+        mechanism, near = family.mechanism(), Relation(table.neighbours, "neighbours")
+        epsilon, spread = (notion(near).measure(mechanism).upper for notion in (DifferentialPrivacy, BoundedRange))
+        lost = -(mechanism.matrix * table.below_best).sum(axis=1)
+        head = kind, convention, seed, number, table.values.shape[1]
+        privacy = family.promised, family.epsilon, epsilon, family.bounded_range, spread
+        rows.append(ChoiceRow(*head, *privacy, float(lost.max()), family.regret_bound))
+    return rows
+
+
+PARTS: Final[dict[str, dict[str, Callable[..., Sequence[Any]]]]] = {
+    "noise and odds": {"noise": noise_rows, "reports": report_rows, "odds": odds_rows},
+    "queries": {"sensitivities": sensitivity_rows, "queries": joint_rows},
+    "steep tables": {"choices": steep_rows},
+    "draws": {"draws": draw_rows, "floats": float_rows},
+    "tables": {"choices": choice_rows},
+}
+"""The functions of the tables of each part."""
