@@ -7,7 +7,7 @@ import sfumato as sf
 from sfumato.errors import DataError
 from sfumato_papers.invented_city import invented_city
 from sfumato_papers.mipan import contest
-from sfumato_papers.mipan.contest import NOISE, TUPLED, busiest, hidden_in, measure, measure_tupling
+from sfumato_papers.mipan.contest import NOISE, busiest, hidden_in, measure
 from sfumato_papers.mipan.square import GAP, NO_NOISE, OPTIMUM, TABLE
 
 SIZE = (8_000.0, 6_000.0)
@@ -18,16 +18,13 @@ def test_a_contest_stays_within_the_loss_and_below_the_optimum(torch):
     assert [each.name for each in city] == ["3 users", "Old Town or Northfield"]
     for hidden in city:
         rows = contest(hidden, 700.0, rounds=25)
-        assert len(rows) == 7 if hidden.homes else 6
+        assert len(rows) == 6
         for row in rows:
-            tupled = row.mechanism == TUPLED
-            # Tuples are found by a root of the loss; every other mechanism stays below the bound.
-            assert row.loss_m <= 700 * (1 + (1e-3 if tupled else 1e-9)), row
+            assert row.loss_m <= 700 * (1 + 1e-9), row
             assert row.largest_error <= row.blind_error + 1e-9
             assert row.error <= row.blind_error + 1e-9
-            if not tupled:
-                assert row.error <= row.largest_error + 1e-9
-                assert row.held_out_error <= row.held_out_error_learned + 1e-12
+            assert row.error <= row.largest_error + 1e-9
+            assert row.held_out_error <= row.held_out_error_learned + 1e-12
         by = {row.mechanism: row for row in rows}
         # Gaps are relative to the largest vulnerability, one at most.
         assert by[OPTIMUM].largest_error - by[OPTIMUM].error <= 2 * GAP
@@ -88,17 +85,6 @@ def test_the_measures_are_those_of_counted_reports():
     found = measure(mechanism, joint, fresh, loss)
     # Learned from: P(x, z) = (.375, .125), (.25, .25). Held out: (.1875, .0625), (.375, .375).
     assert found == pytest.approx((1 - 0.625, 0.5 * 2 + 0.5 * 4, 1 - 0.75, 1 - 0.5625, 0.25 * 2 + 0.75 * 4))
-
-
-def test_tuples_lose_as_much_as_was_asked():
-    cells = sf.Grid.covering("4 km x 4 km around 40,-30", cell="1 km")
-    joint = np.random.default_rng(2).dirichlet(np.ones(32)).reshape(2, 16)
-    metric = cells.metric("euclidean", unit="m")
-    error, lost, held_error, learned, held_lost = measure_tupling(cells, joint, joint, metric, 400.0)
-    assert lost == pytest.approx(400, rel=1e-3)
-    assert (error, lost) == (held_error, held_lost)
-    assert np.isnan(learned)
-    assert 0 < error < 1 - joint.sum(axis=1).max() + 1e-12
 
 
 @pytest.mark.slow

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.optimize import brentq
 
-from sfumato.core import AnyLoss, Mechanism, Metric, Prior, Space
+from sfumato.core import AnyLoss, Mechanism, Prior, Space
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError
 from sfumato.geo import Grid, Projection, Visits
 from sfumato.learning import Pairs, hiding, learn_table
 from sfumato.mechanisms import (
-    Tupling,
-    attack_success,
     matched,
-    mixture_dummies,
     planar_geometric,
-    quality_loss,
     rate_distortion_of_loss,
     remapped,
 )
@@ -34,8 +28,6 @@ from .square import GAP, NO_NOISE, OPTIMUM, TABLE
 NOISE: Final = "planar geometric"
 REMAP: Final = "planar geometric + remap"
 EXPOST: Final = "ExPost"
-DUMMIES: Final = 10
-TUPLED: Final = f"planar geometric among {DUMMIES} dummies"
 
 Measures = tuple[float, float, float, float, float]
 """Error and loss on the training visits; on the held-out ones, the error of both guesses and the loss."""
@@ -55,7 +47,6 @@ class Hidden(CompactRepr):
     name: str  # of the label
     cells: Grid
     data: Pairs  # users are numbers, from the most frequent visitor on
-    homes: bool  # whether the label is the home, not the user
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,17 +62,14 @@ class ContestRow(CompactRepr):
     error: float  # of the best guess on the training visits
     loss_m: float  # expected loss there
     held_out_error: float  # of the best guess for the held-out visits: no attacker does better
-    held_out_error_learned: float  # of the guess that is best for the training visits; NaN for tuples
+    held_out_error_learned: float  # of the guess that is best for the training visits
     held_out_loss_m: float
     largest_error: float  # proved bound for all mechanisms of that loss, training visits, one report each
     blind_error: float  # of the best guess without a report, training visits
 
 
 def contest(hidden: Hidden, max_loss_m: float, *, rounds: int = 120, seed: int = 1) -> list[ContestRow]:
-    """Return what each mechanism of at most this loss hides, on four fifths of the visits and on the rest.
-
-    Tuples are among them where the label is the home: they need two labels.
-    """
+    """Return what each mechanism of at most this loss hides, on four fifths of the visits and on the rest."""
     cells = hidden.cells
     learning, judging = hidden.data.split(0.8, seed=seed)
     joint, fresh = learning.joint(cells), judging.joint(cells)
@@ -106,8 +94,6 @@ def contest(hidden: Hidden, max_loss_m: float, *, rounds: int = 120, seed: int =
         OPTIMUM: best.mechanism,
     }
     measures = {name: measure(each, joint, fresh, loss) for name, each in mechanisms.items()}
-    if hidden.homes:
-        measures[TUPLED] = measure_tupling(cells, joint, fresh, loss, max_loss_m)
     head, bounds = (
         (hidden.source, hidden.name, len(hidden.data.space), seed, max_loss_m),
         (1 - best.lower_bound, learning.blind_error),
@@ -121,27 +107,6 @@ def measure(mechanism: Mechanism, joint: Floats, fresh: Floats, loss: AnyLoss) -
     guesses = (joint @ mechanism.matrix).argmax(axis=0)
     right = float((fresh @ mechanism.matrix)[guesses, np.arange(len(guesses))].sum())
     return known.error, known.loss, later.error, 1 - right, later.loss
-
-
-def measure_tupling(cells: Grid, joint: Floats, fresh: Floats, loss: Metric, max_loss_m: float) -> Measures:
-    """Return the measures of a report among dummies whose best answer has this loss, for two labels."""
-
-    def family(log_epsilon: float) -> Tupling:
-        inner = planar_geometric(cells, math.exp(log_epsilon))
-        return Tupling(inner, DUMMIES, mixture_dummies(inner, joint / joint.sum(axis=1, keepdims=True)))
-
-    def lost(tupling: Tupling, shares: Floats) -> float:
-        return quality_loss(tupling, Prior(cells, shares.sum(axis=0)), loss)
-
-    def error(tupling: Tupling, shares: Floats) -> float:
-        sizes = shares.sum(axis=1)
-        first, second = shares / sizes[:, None]
-        return 1 - attack_success(tupling, first, second, float(sizes[0])).upper
-
-    weakest, strongest = map(math.log, _BRACKET_PER_M)
-    root = brentq(lambda value: lost(family(value), joint) - max_loss_m, strongest, weakest, xtol=1e-4)
-    tupling = family(float(root))
-    return error(tupling, joint), lost(tupling, joint), error(tupling, fresh), math.nan, lost(tupling, fresh)
 
 
 def busiest(visits: Visits, size_m: tuple[float, float], cell_m: float) -> Grid:
@@ -189,13 +154,13 @@ def hidden_in(
         own = Pairs.of_visits(inside, cells, values=present[:many])
         numbers = Space(range(1, many + 1))
         data = Pairs((own.classes + 1).tolist(), own.points, "m", numbers)
-        labels.append(Hidden(source, f"{many} users", cells, data, False))
+        labels.append(Hidden(source, f"{many} users", cells, data))
     for column in _HOMES:
         if column in visits.attributes:
             counts = Counter(value for value in inside.attributes[column].tolist() if value)
             common = [str(value) for value, count in counts.most_common(2) if count >= _LEAST]
             if len(common) == 2:
                 homes = Pairs.of_visits(inside, cells, column, values=common)
-                labels.append(Hidden(source, " or ".join(common), cells, homes, True))
+                labels.append(Hidden(source, " or ".join(common), cells, homes))
             break
     return labels
