@@ -178,14 +178,13 @@ class SensitivityRow:
 
 @dataclass(frozen=True, slots=True)
 class JointRow:
-    """Queries with integer Laplace noise: the sum of epsilons, the measured joint cost, and that by the vector."""
+    """Queries with integer Laplace noise: the sum of epsilons, and the measured joint cost."""
 
     queries: str
     rule: str
     epsilons: str
     allowed: float
     kept: float
-    vector: float
 
 
 def sensitivity_rows() -> list[SensitivityRow]:
@@ -224,11 +223,9 @@ def _joint(names: Sequence[str], epsilon: Fraction | Sequence[Fraction], rule: s
         reports.append(Mechanism(noise.matrix[column - low]))
     joint = reduce(product_channel, reports)
     kept = DifferentialPrivacy(Relation(near, "data sets that differ by one record")).measure(joint).upper
-    rates = [float(share / delta) for share, delta in zip(epsilon, deltas, strict=True)]
-    moved = np.abs(answers[:, None, :] - answers) @ rates
     allowed = JointQueries([float(delta) for delta in deltas], [float(share) for share in epsilon]).epsilon
     words = " and ".join(names), rule, " ".join(map(str, epsilon))
-    return JointRow(*words, allowed, kept, float(moved[near].max()))
+    return JointRow(*words, allowed, kept)
 
 
 def _differences(first: Sequence[int], second: Sequence[int]) -> int:
