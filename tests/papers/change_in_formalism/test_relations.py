@@ -9,8 +9,15 @@ from sfumato.core import Prior, Space
 from sfumato.privacy import DifferentialPrivacy
 from sfumato_papers.change_in_formalism import FORMAL_RELATIONS, known, tried
 from sfumato_papers.change_in_formalism.channels import case_of, cases, coin
-from sfumato_papers.change_in_formalism.checks import DP, TOTAL, beliefs, equivalent, implied, information
-from sfumato_papers.change_in_formalism.relations import FormalRelation
+from sfumato_papers.change_in_formalism.relations import (
+    DP,
+    TOTAL,
+    FormalRelation,
+    beliefs,
+    equivalent,
+    implied,
+    information,
+)
 
 RELATIONS = {each.name: each for each in FORMAL_RELATIONS}
 FALSE = {"(epsilon, delta)-DP to AdvPr", "AdvPr to (epsilon, delta)-DP"}

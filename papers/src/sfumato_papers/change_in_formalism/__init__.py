@@ -6,10 +6,10 @@ Source: D. Desfontaines, "Lowering the cost of anonymization", PhD thesis, ETH Z
 2.1, 2.2.6 and 2.2.9.
 """
 
-from .claims import erratum_words, property_table, relation_table
+from .claims import RelationSummary, erratum_words, property_table, relation_table, summaries
 from .properties import ENTRIES, PropertyRow, property_rows
 from .published import PANELS, ErratumRow, band_values, errata, published_figure
-from .relations import FORMAL_RELATIONS, KnownRow, RelationRow, RelationSummary, known, summaries, tried
+from .relations import FORMAL_RELATIONS, KnownRow, RelationRow, known, tried
 
 __all__ = [
     "ENTRIES",

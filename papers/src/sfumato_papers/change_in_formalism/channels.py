@@ -1,9 +1,9 @@
-"""Channels for relations between notions: small random ones, and known ones that attain or break a relation."""
+"""Small channels, random ones and known ones, and the notions of privacy that are measured on them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 from sfumato.core import Prior, Space
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
-from sfumato.privacy import Events, Priors
+from sfumato.privacy import (
+    AposterioriNoiselessPrivacy,
+    BoundedRange,
+    Events,
+    GaussianPrivacy,
+    IndistinguishablePrivacy,
+    InformationPrivacy,
+    MembershipPrivacy,
+    NegativeMembershipPrivacy,
+    Notion,
+    PositiveMembershipPrivacy,
+    Priors,
+    SemanticPrivacy,
+)
 
 _KINDS: Final = 5
 
@@ -69,18 +82,6 @@ def coin(epsilon: float = 1.0) -> FormalCase:
 
 
 COIN: Final = coin()
-RARE: Final = case_of([[0.98, 0.02, 0.0], [0.98, 0.0, 0.02]])
-"""A channel that almost always says nothing, and otherwise everything: small total error, and no epsilon."""
-LEAKY: Final = case_of([[0.05, 0.0, 0.95], [0.0, 0.05, 0.95]], epsilon=0.0)
-"""A channel that gives the secret away with probability .05, and else says nothing: (0, .05)-DP."""
-ODD: Final = case_of([[1e-6, 1 - 1e-6], [1e-6 * math.e, 1 - 1e-6 * math.e]])
-"""A rare report that is e times as likely for one secret, and another that says next to nothing."""
-TWO_RARE: Final = case_of(
-    [[0.5, 0.5], [0.125, 0.875], [0.25, 0.75]], Prior(Space(range(3)), [1e-6, 1e-6, 1 - 2e-6])
-)
-"""Two secrets of small probability: one makes the first report more often than the rest, one less often."""
-RARE_VALUE: Final = case_of([[0.8, 0.2], [0.2, 0.8]], Prior(Space(range(2)), [1e-6, 1 - 1e-6]))
-"""A value of small probability, and randomised response."""
 
 
 def cases(seed: int, count: int) -> Iterator[FormalCase]:
@@ -113,3 +114,37 @@ def _rows(kind: int, n: int, m: int, rng: np.random.Generator) -> Floats:
         rows[rows.sum(axis=1) == 0] = 1.0
     channel: Floats = rows / rows.sum(axis=1, keepdims=True)
     return channel
+
+
+Ask = Callable[[FormalCase], Notion]
+"""The notion of a channel's prior and facts."""
+
+
+def always(notion: Notion) -> Ask:
+    """Return a notion that is the same for every channel."""
+    return lambda _: notion
+
+
+def of_prior(kind: Callable[[Priors], Notion]) -> Ask:
+    """Return a notion of the prior, about every single secret."""
+    return lambda case: kind(case.given)
+
+
+def of_first(kind: Callable[[Priors, Events], Notion]) -> Ask:
+    """Return a notion about one fact, of one prior."""
+    return lambda case: kind(case.given, case.first)
+
+
+GAUSSIAN: Final = always(GaussianPrivacy())
+INDISTINGUISHABLE: Final = always(IndistinguishablePrivacy())
+RANGE: Final = always(BoundedRange())
+AFTERWARDS: Final = of_prior(AposterioriNoiselessPrivacy)
+INFORMATION: Final = of_prior(InformationPrivacy)
+POSITIVE: Final = of_first(PositiveMembershipPrivacy)
+NEGATIVE: Final = of_first(NegativeMembershipPrivacy)
+MEMBERSHIP: Final = of_first(MembershipPrivacy)
+
+
+def exchange(case: FormalCase) -> Notion:
+    """Return semantic privacy where secrets are exchanged two by two."""
+    return SemanticPrivacy(case.exchange)

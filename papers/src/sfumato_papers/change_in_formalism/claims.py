@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from sfumato.core import Bracket
 from sfumato.rounding import about, at_most, counted
 
-from ..reproduction import PaperClaim, RunTables, judged, unchecked
-from ..results import distinct, markdown_table, where
+from ..reproduction import PaperClaim, RunTables, interval, judged, unchecked
+from ..results import columns_of, distinct, markdown_table, where
 from .properties import NO, OPEN, YES, PropertyRow
 from .published import BAND_EPSILONS, READ, BandValue, ErratumRow, PosteriorRow
-from .relations import KnownRow, RelationRow, RelationSummary, summaries
+from .relations import KnownRow, RelationRow
 
 _TABLE: Final = "2.2.9, table 2.20"
 _RANGE: Final = "It is equivalent to ε-DP up to a change in parameters"
@@ -28,6 +30,46 @@ _AXIOMS: Final = (
     (("InfPr",), "As a direct corollary, InfPr also satisfies both axioms."),
 )
 """The words of proposition 16, by definition. Axioms are about processing and mixtures."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RelationSummary(KnownRow):
+    """A relation on its known channel, and on the random channels of all seeds."""
+
+    seeds: int
+    instances: int
+    violations: int
+    mean_share: Bracket  # over channels: the mean over seeds with its 95 % interval; infinite if none is allowed
+    tightness: float  # the largest share
+
+    @property
+    def fails(self) -> bool:
+        """Whether a channel, random or known, breaks the relation."""
+        return self.known_violated or self.violations > 0
+
+
+def summaries(rows: Sequence[RelationRow], known: Sequence[KnownRow]) -> list[RelationSummary]:
+    """Return a summary of each relation over its seeds, in their order."""
+    found = []
+    for row in known:
+        seeds = where(rows, relation=row.relation)
+        shares = [each.mean_share for each in seeds]
+        mean = Bracket(math.inf, math.inf, math.inf)
+        if all(map(math.isfinite, shares)):
+            # No more than 0 to 1 is possible where a relation holds.
+            mean = interval(shares)
+            mean = Bracket(max(0.0, mean.lower), mean.value, min(mean.upper, max(1.0, mean.value)))
+        found.append(
+            RelationSummary(
+                **columns_of(row),  # type: ignore[arg-type]
+                seeds=len(seeds),
+                instances=sum(each.instances for each in seeds),
+                violations=sum(each.violations for each in seeds),
+                mean_share=mean,
+                tightness=max(each.tightness for each in seeds),
+            )
+        )
+    return found
 
 
 def claims(tables: RunTables) -> Sequence[PaperClaim]:

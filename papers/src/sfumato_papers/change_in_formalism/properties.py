@@ -26,8 +26,7 @@ from sfumato.privacy import (
     product,
 )
 
-from .channels import FormalCase, cases
-from .checks import (
+from .channels import (
     AFTERWARDS,
     GAUSSIAN,
     INDISTINGUISHABLE,
@@ -37,6 +36,8 @@ from .checks import (
     POSITIVE,
     RANGE,
     Ask,
+    FormalCase,
+    cases,
     exchange,
 )
 

@@ -20,12 +20,14 @@ from sfumato.privacy import Band, DifferentialPrivacy, ProbabilisticDifferential
 from sfumato.reports.theme import LIGHT, blank
 
 from ..results import where
-from .channels import COIN, RARE, coin
+from .channels import COIN, case_of, coin
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EPSILON: Final = math.log(3)
+_RARE: Final = case_of([[0.98, 0.02, 0.0], [0.98, 0.0, 0.02]])
+"""A channel that almost always says nothing, and otherwise everything: small total error, and no epsilon."""
 
 # The published curves are drawn through 100 points, equally far apart from 0 to 0.9999; these are five of them.
 PRIORS: Final = tuple(0.9999 * k / 99 for k in (10, 25, 50, 74, 89))
@@ -167,7 +169,7 @@ def corner_rows() -> list[CornerRow]:
     regions = {
         ALLOWED: TestingRegion.of_epsilon(REGION_EPSILON, _REGION_DELTA),
         ANSWER: TestingRegion.of(COIN.rows),
-        RARE_REPORTS: TestingRegion.of(RARE.rows),
+        RARE_REPORTS: TestingRegion.of(_RARE.rows),
     }
     return [CornerRow(name, float(a), float(b)) for name, region in regions.items() for a, b in region.vertices]
 
@@ -189,7 +191,7 @@ class ErratumRow(CompactRepr):
 def errata() -> list[ErratumRow]:
     """Return the errata, with their numbers computed."""
     delta = 0.1
-    tests = TestingRegion.of(RARE.rows).lower.least_total_error
+    tests = TestingRegion.of(_RARE.rows).lower.least_total_error
     parts = [coin(epsilon).rows for epsilon in (0.5, 1.0)]
     together = [np.kron(parts[0][s], parts[1][s]) for s in (0, 1)]
     suppressed, ones = np.array([[1.0, 0.0], [1 - delta, delta]]), np.array([[0.0, 1.0], [0.0, 1.0]])
@@ -216,7 +218,7 @@ def errata() -> list[ErratumRow]:
             f"two rows that share .98, with a least total error of {tests:.2f}",
             "the least epsilon",
             2 * math.atanh(1 - tests),
-            DifferentialPrivacy().measure(RARE.rows).value,
+            DifferentialPrivacy().measure(_RARE.rows).value,
         ),
         ErratumRow(
             "2.2.6, hypothesis testing",

@@ -1,62 +1,104 @@
-"""Relations of the thesis between notions, tried on random channels and on known ones."""
+"""Relations of the thesis between notions: each is checked on random channels and on a known one."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
+from operator import attrgetter
+from typing import Final, NamedTuple
 
-from sfumato.core import Bracket
+import numpy as np
+from scipy.stats import norm
+
+from sfumato.core import Bracket, Mechanism, Prior, Space
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
+from sfumato.divergences import TOTAL_VARIATION
+from sfumato.leakage import shannon_capacity
 from sfumato.privacy import (
     AdversarialPrivacy,
+    Band,
+    ConcentratedPrivacy,
+    DeltaOfAdversarialPrivacy,
+    DeltaOfDifferentialPrivacy,
+    DifferentialPrivacy,
+    DistributionPrivacy,
+    DivergencePrivacy,
+    Events,
+    Family,
+    Finding,
+    GaussianPrivacy,
+    KLPrivacy,
     MembershipPrivacy,
+    NegativeMembershipPrivacy,
+    NoiselessPrivacy,
+    Notion,
     PositiveMembershipPrivacy,
+    Priors,
     Pufferfish,
     TestingRegion,
+    TradeOff,
+    band,
 )
 
-from ..results import columns_of, interval, where
-from .channels import COIN, LEAKY, ODD, RARE_VALUE, TWO_RARE, FormalCase, coin
-from .checks import (
-    ADVERSARIES,
+from .channels import (
     AFTERWARDS,
-    CONCENTRATED,
-    DP,
+    COIN,
     INDISTINGUISHABLE,
     INFORMATION,
-    KL,
     MEMBERSHIP,
     NEGATIVE,
-    NEGATIVE_OF_ALL,
-    NOISELESS,
     POSITIVE,
-    POSITIVE_OF_ALL,
     RANGE,
-    TOTAL,
-    Check,
-    bounded,
-    by_hand,
-    conditioned,
-    delta_of,
-    delta_of_adversaries,
-    delta_of_errors,
-    equivalent,
-    errors_on_curve,
+    Ask,
+    FormalCase,
+    always,
+    case_of,
+    coin,
     exchange,
-    factors,
-    gaussian_delta,
-    implied,
-    information_to_total,
-    kl_to_information,
-    odds,
     of_prior,
-    twice,
 )
 
+_SLACK: Final = 1e-9  # of rules and curves in floating point; measured values have bounds of their own
+_DIGITS: Final = 1e-10  # of logarithms of posteriors
+_CAPACITY_DIGITS: Final = 1e-6
 _SOME: Final = 1e-8
+
+LEAKY: Final = case_of([[0.05, 0.0, 0.95], [0.0, 0.05, 0.95]], epsilon=0.0)
+"""A channel that gives the secret away with probability .05, and else says nothing: (0, .05)-DP."""
+ODD: Final = case_of([[1e-6, 1 - 1e-6], [1e-6 * math.e, 1 - 1e-6 * math.e]])
+"""A rare report that is e times as likely for one secret, and another that says next to nothing."""
+TWO_RARE: Final = case_of(
+    [[0.5, 0.5], [0.125, 0.875], [0.25, 0.75]], Prior(Space(range(3)), [1e-6, 1e-6, 1 - 2e-6])
+)
+"""Two secrets of small probability: one makes the first report more often than the rest, one less often."""
+RARE_VALUE: Final = case_of([[0.8, 0.2], [0.2, 0.8]], Prior(Space(range(2)), [1e-6, 1 - 1e-6]))
+"""A value of small probability, and randomised response."""
+
+
+class Measured(NamedTuple):
+    """The largest value that a relation allows of a channel, and the value found with its lower bound."""
+
+    allowed: float
+    lower: float
+    value: float
+
+    @property
+    def violated(self) -> bool:
+        """Whether more was found than is allowed."""
+        return self.lower > self.allowed * (1 + _SLACK) + _SLACK
+
+    @property
+    def share(self) -> float:
+        """The value found over the largest that is allowed; 0 where nothing is allowed and nothing found."""
+        if self.allowed > _SLACK:
+            return self.value / self.allowed
+        return math.inf if self.violated else 0.0
+
+
+Check = Callable[[FormalCase], Measured | None]
+"""A check of a relation; None where its premise does not apply."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -89,27 +131,11 @@ class KnownRow(CompactRepr):
     relation: str
     where: str
     says: str
-    known_channel: str
+    known_channel: str  # entries apart by blanks, rows by strokes
     known_prior: str
     known_allowed: float
     known_found: float
     known_violated: bool
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class RelationSummary(KnownRow):
-    """A relation on its known channel, and on the random channels of all seeds."""
-
-    seeds: int
-    instances: int
-    violations: int
-    mean_share: Bracket  # over channels: the mean over seeds with its 95 % interval; infinite if none is allowed
-    tightness: float  # the largest share
-
-    @property
-    def fails(self) -> bool:
-        """Whether a channel, random or known, breaks the relation."""
-        return self.known_violated or self.violations > 0
 
 
 def tried(relation: FormalRelation, seed: int, some: Iterable[FormalCase]) -> RelationRow:
@@ -123,44 +149,163 @@ def tried(relation: FormalRelation, seed: int, some: Iterable[FormalCase]) -> Re
 
 
 def known(relation: FormalRelation) -> KnownRow:
-    """Return the allowed and found value of a relation on its known channel.
-
-    Raises:
-        ValueError: If it does not apply there.
-    """
+    """Return the allowed and found value of a relation on its known channel; `ValueError` if it does not apply."""
     measured = relation.check(relation.known)
     if measured is None:
         raise ValueError(relation.name)
-    channel = _written(relation.known.rows), _written(relation.known.prior.probabilities[None, :])
-    values = measured.allowed, measured.value
-    return KnownRow(relation.name, relation.where, relation.says, *channel, *values, measured.violated)
-
-
-def _written(rows: Floats) -> str:
-    """Return rows as text: entries apart by blanks, rows by strokes."""
-    return " / ".join(" ".join(f"{entry:.6g}" for entry in row) for row in rows)
-
-
-def summaries(rows: Sequence[RelationRow], known: Sequence[KnownRow]) -> list[RelationSummary]:
-    """Return a summary of each relation over its seeds, in their order."""
-    return [_summary(each, where(rows, relation=each.relation)) for each in known]
-
-
-def _summary(row: KnownRow, seeds: Sequence[RelationRow]) -> RelationSummary:
-    shares = [each.mean_share for each in seeds]
-    mean = Bracket(math.inf, math.inf, math.inf)
-    if all(map(math.isfinite, shares)):
-        # No more than 0 to 1 is possible where a relation holds.
-        mean = interval(shares)
-        mean = Bracket(max(0.0, mean.lower), mean.value, min(mean.upper, max(1.0, mean.value)))
-    return RelationSummary(
-        **columns_of(row),  # type: ignore[arg-type]
-        seeds=len(seeds),
-        instances=sum(each.instances for each in seeds),
-        violations=sum(each.violations for each in seeds),
-        mean_share=mean,
-        tightness=max(each.tightness for each in seeds),
+    rows, weights = (
+        " / ".join(" ".join(f"{entry:.6g}" for entry in row) for row in matrix)
+        for matrix in (relation.known.rows, relation.known.prior.probabilities[None, :])
     )
+    values = measured.allowed, measured.value
+    return KnownRow(relation.name, relation.where, relation.says, rows, weights, *values, measured.violated)
+
+
+DP: Final = always(DifferentialPrivacy())
+TOTAL: Final = always(DivergencePrivacy(TOTAL_VARIATION))
+CONCENTRATED: Final = always(ConcentratedPrivacy())
+NOISELESS: Final = of_prior(NoiselessPrivacy)
+
+
+def conditioned(case: FormalCase) -> Notion:
+    """Return distribution privacy of the prior given each value of an attribute."""
+    weights = case.halves.masks * case.prior.probabilities
+    return DistributionPrivacy(Family(weights / weights.sum(axis=1, keepdims=True)))
+
+
+def delta_of(case: FormalCase) -> Notion:
+    """Return the delta of differential privacy at the channel's epsilon."""
+    return DeltaOfDifferentialPrivacy(case.epsilon)
+
+
+def delta_of_adversaries(case: FormalCase) -> Notion:
+    """Return the delta of adversarial privacy over every prior, at the channel's epsilon."""
+    return DeltaOfAdversarialPrivacy(Priors.all(), case.epsilon)
+
+
+def twice(value: float) -> float:
+    """Return twice a value."""
+    return 2 * value
+
+
+def implied(start: Ask, end: Ask, rule: Callable[[float], float] = lambda value: value) -> Check:
+    """Return the check that the value of one notion bounds that of another, by default unchanged."""
+    return lambda case: _bounded_by(rule(start(case).measure(case.rows).upper), end(case), case)
+
+
+def _bounded_by(allowed: float, notion: Notion, case: FormalCase) -> Measured | None:
+    if not math.isfinite(allowed):
+        return None
+    measured = notion.measure(case.rows)
+    return Measured(allowed, measured.lower, measured.value)
+
+
+def equivalent(start: Ask, end: Ask) -> Check:
+    """Return the check that two notions have one value."""
+    return lambda case: _equal(*(notion(case).measure(case.rows) for notion in (start, end)))
+
+
+def by_hand(value: Callable[[FormalCase], float], end: Ask, digits: float = _DIGITS) -> Check:
+    """Return the check that a number computed here is the value of a notion."""
+
+    def check(case: FormalCase) -> Measured | None:
+        number = value(case)
+        return _equal(Bracket(number - digits, number, number + digits), end(case).measure(case.rows))
+
+    return check
+
+
+def _equal(*values: Bracket | Finding) -> Measured | None:
+    """Return the largest of some numbers against the least."""
+    allowed = min(each.upper for each in values)
+    if not math.isfinite(allowed):
+        return None
+    return Measured(allowed, max(each.lower for each in values), max(each.value for each in values))
+
+
+def beliefs(case: FormalCase, facts: Events) -> tuple[Floats, Floats]:
+    """Return the probability of each fact before, (k,), and after each report, (k, m), by Bayes' rule alone."""
+    joint = case.prior.probabilities[:, None] * case.rows
+    before = facts.masks @ case.prior.probabilities
+    total = joint.sum(axis=0)
+    used = total > 0
+    after: Floats = (facts.masks @ joint[:, used]) / total[used]
+    return before, after
+
+
+def bounded(key: str, notion: Ask, *, first: bool = False) -> Check:
+    """Return the check that posteriors of the first secret, or of each, lie in the band of a notion.
+
+    The value is the largest share of what is allowed, above and below.
+    """
+
+    def check(case: FormalCase) -> Measured | None:
+        epsilon = notion(case).measure(case.rows).upper
+        limits = band(key, epsilon) if math.isfinite(epsilon) else Band(key)
+        if not math.isfinite(min(limits.high, limits.rise, limits.slope)):
+            return None
+        before, after = beliefs(case, case.first if first else Events.singletons(case.size))
+        high = float((after / limits.upper(before)[:, None]).max())
+        # Where nothing bounds from below, this is (1 - posterior) / 1.
+        low = float(((1 - after) / (1 - limits.lower(before))[:, None]).max())
+        share = max(high, low if math.isfinite(limits.low) or math.isfinite(limits.fall) else 0.0)
+        return Measured(1.0, share - _DIGITS, share)
+
+    return check
+
+
+def _logs(case: FormalCase) -> Floats:
+    """Return ln(posterior / prior) of each value and report, by Bayes' rule."""
+    before, after = beliefs(case, Events.singletons(case.size))
+    with np.errstate(divide="ignore"):
+        logs: Floats = np.log(after / before[:, None])
+    return logs
+
+
+def delta_of_errors(vertices: Callable[[FormalCase], Iterable[Floats]]) -> Check:
+    """Return the check of the least delta with 1 - a <= e**epsilon b + delta and 1 - b <= e**epsilon a + delta."""
+
+    def value(case: FormalCase) -> float:
+        (a, b), grown = vertices(case), math.exp(case.epsilon)
+        return max(0.0, float(np.max(1 - a - grown * b)), float(np.max(1 - b - grown * a)))
+
+    return by_hand(value, delta_of, _SLACK)
+
+
+def gaussian_delta(case: FormalCase) -> Measured | None:
+    """Check the delta that Gaussian privacy gives."""
+    mu = GaussianPrivacy().measure(case.rows).upper
+    if not 0 < mu < math.inf:
+        return None
+    first, second = -case.epsilon / mu + mu / 2, -case.epsilon / mu - mu / 2
+    allowed = float(norm.cdf(first) - math.exp(case.epsilon) * norm.cdf(second))
+    return _bounded_by(allowed + _SLACK, delta_of(case), case)
+
+
+def information(case: FormalCase, pair: tuple[int, int]) -> tuple[float, float]:
+    """Return bounds of the most information, in nats, that a report gives about which of two secrets it is."""
+    m = case.rows.shape[1]
+    two = Mechanism(case.rows[list(pair)], Space(range(2)), Space(range(m)))
+    capacity = shannon_capacity(two, tolerance_bits=_CAPACITY_DIGITS).bits
+    return capacity.lower * math.log(2), capacity.upper * math.log(2)
+
+
+def kl_to_information(case: FormalCase) -> Measured | None:
+    """Check the information about the pair with the largest divergence."""
+    largest = KLPrivacy().measure(case.rows)
+    if not math.isfinite(largest.upper) or largest.witness.pair is None:
+        return None
+    low, _ = information(case, largest.witness.pair)
+    return Measured(largest.upper, low, low)
+
+
+def information_to_total(case: FormalCase) -> Measured | None:
+    """Check the total variation of the pair where it is largest."""
+    total = TOTAL(case).measure(case.rows)
+    if total.witness.pair is None:
+        return None
+    _, high = information(case, total.witness.pair)
+    return Measured(math.sqrt(2 * high), total.lower, total.value)
 
 
 _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, FormalCase], ...]]] = {
@@ -183,7 +328,7 @@ _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, F
             "DP and f-DP",
             "(epsilon, delta)-DP is f-DP for f = max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - "
             "a)), and conversely.",
-            delta_of_errors(errors_on_curve),
+            delta_of_errors(lambda case: attrgetter("alphas", "betas")(TradeOff.of(case.rows))),
         ),
     ),
     "2.2.6, Gaussian privacy": (
@@ -217,12 +362,12 @@ _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, F
         (
             "DP and PMPr of every prior",
             "epsilon-DP is epsilon-PMPr for every prior and every single secret, and conversely.",
-            equivalent(DP, POSITIVE_OF_ALL),
+            equivalent(DP, always(PositiveMembershipPrivacy(Priors.all()))),
         ),
         (
             "DP and NMPr of every prior",
             "epsilon-DP is epsilon-NMPr for every prior and every single secret, and conversely.",
-            equivalent(DP, NEGATIVE_OF_ALL),
+            equivalent(DP, always(NegativeMembershipPrivacy(Priors.all()))),
         ),
         ("MPr to PMPr", "epsilon-MPr is epsilon-PMPr.", implied(MEMBERSHIP, POSITIVE)),
         ("MPr to NMPr", "epsilon-MPr is epsilon-NMPr.", implied(MEMBERSHIP, NEGATIVE)),
@@ -234,7 +379,7 @@ _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, F
         (
             "DP and AdvPr of every prior",
             "epsilon-DP is (epsilon, 0)-AdvPr for every prior and every single secret, and conversely.",
-            equivalent(DP, ADVERSARIES),
+            equivalent(DP, always(AdversarialPrivacy(Priors.all()))),
         ),
         (
             "(epsilon, delta)-DP to AdvPr",
@@ -265,7 +410,7 @@ _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, F
         (
             "ANPr and MPr",
             "epsilon-ANPr is epsilon-MPr for one prior, and conversely.",
-            by_hand(factors, of_prior(MembershipPrivacy)),
+            by_hand(lambda case: float(np.abs(_logs(case)).max()), of_prior(MembershipPrivacy)),
         ),
     ),
     "2.2.6, inferential privacy and identity DP": (
@@ -273,7 +418,7 @@ _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, F
             "bounded odds and NPr",
             "Where a report changes the odds of any two values by at most e^epsilon, it is "
             "epsilon-NPr, and conversely.",
-            by_hand(odds, NOISELESS),
+            by_hand(lambda case: float(np.ptp(_logs(case), axis=0).max()), NOISELESS),
         ),
     ),
     "2.2.5, definition 35": (
@@ -319,7 +464,7 @@ _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, F
         (
             "DP to KL",
             "epsilon-DP is min(epsilon, epsilon^2)-KL privacy.",
-            implied(DP, KL, lambda epsilon: min(epsilon, epsilon**2)),
+            implied(DP, always(KLPrivacy()), lambda epsilon: min(epsilon, epsilon**2)),
             coin(5.0),
         ),
         (
