@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -50,6 +51,20 @@ def test_poor_starts_end_at_the_optimum(kind, size):
 def test_weak_and_strong_promises(epsilon):
     given = town(7, size="2 km x 2 km", epsilon=epsilon)
     check(given, solved(given), optimum(given))
+
+
+@pytest.mark.slow
+def test_a_stop_returns_the_best_value_and_bound_that_were_reported():
+    given = town(5, size="2 km x 2 km")
+    whole: list[Progress] = []
+    solved(given, progress=whole.append)
+    for stopped_at in np.linspace(1, len(whole) - 1, 8).astype(int):
+        lines: list[Progress] = []
+        ended = solved(given, progress=lines.append, stop=lambda lines=lines, n=stopped_at: len(lines) >= n)
+        shown = [line for line in lines if not line.coarse]
+        assert ended.value <= min((line.value for line in shown), default=math.inf) * (1 + 1e-6)
+        assert ended.proved.bound >= max((line.bound for line in shown), default=-math.inf)
+        assert all(later.value <= sooner.value for sooner, later in pairwise(shown))
 
 
 @pytest.mark.slow

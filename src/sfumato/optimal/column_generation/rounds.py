@@ -154,6 +154,7 @@ class _Rounds:
         self._started = time.monotonic()
         self._value, self._bound = np.inf, -np.inf
         self._least: tuple[Positions, Course] | None = None  # the course with the best value
+        self._tightest: ProvedRound | None = None  # the program with the best bound
         self._log: list[Progress] = []
 
     @property
@@ -195,6 +196,7 @@ class _Rounds:
             last = self._solved(self._thinned(early) if self._rough else early)
             best = max(best, last, key=attrgetter("bound", "hoped"))
             least = last if last.value < least.value else least
+        best = max(best, self._tightest or best, key=attrgetter("bound"))
         near = self._near(least, best)
         status = Status.OPTIMAL if near else control.stopped or Status.INACCURATE
         chosen, x, value = least.chosen, least.x, least.value
@@ -351,7 +353,9 @@ class _Rounds:
         least = None if self._seen is None or some is not None else seen.least
         bound = hoped if some is None else -np.inf
         proved = ProvedRound(chosen, course, seen.prices, least, x, value, bound, hoped)
-        self._value, self._bound = min(self._value, proved.value), max(self._bound, proved.bound)
+        self._value = min(self._value, proved.value)
+        if proved.bound > self._bound:
+            self._bound, self._tightest = proved.bound, proved
         self._log.append(self._line(course.log[-1], len(self._log)))
         self._tell(self._log[-1])
         return proved
