@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import linprog
 from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron
 
@@ -16,12 +18,19 @@ from ..errors import SolverError
 from .known_prior import Attack, Minimax, evaluate, fitting, misinformed, optimal
 
 _GAP = 1e-6  # of the largest distance
-_WHOLE = 1_000_000  # coefficients of a program that is solved as a whole
 _OFF = 1e-6  # how far from probabilities the solver's answer may be
-_SECRETS: Final = 12  # that join in a round
-_ROUNDS: Final = 1000
-_ENTRIES: Final = 2**22  # products held at a time
-_LEAST: Final = 1e-12  # smaller shares are the solver's rounding
+_CLOSE: Final = 1e-8  # gap of programs with at most _FEW coefficients, of the largest distance
+_FEW: Final = 1_000_000
+_STEPS: Final = 200
+_STEP: Final = 0.9  # of the way to the border
+_GUESSES: Final = 4  # for each report at first; twice as many after a slow step
+_SLOW: Final = 0.9  # of the gap is left
+_DROPPED: Final = 0.05  # largest share that is dropped
+_JOINING: Final = 0.1  # largest share of a guess that joins
+_NEAR: Final = 2.0  # margin, in parts of the mean product, at which a guess joins
+_SECRETS: Final = 500  # up to which all are solved for at once
+_LEAST: Final = 0.01  # of the gap that the next mean product leaves
+_TINY: Final = 1e-300
 _MORE_TIME: Final = "allow more time, or use fewer guesses; attacks.unweighted needs no solver."
 _MILDER: Final = "use a distance whose values differ less in size; attacks.unweighted needs no solver."
 
@@ -41,112 +50,196 @@ def solve_game(
 
     min over q of max over s of sum over o, g of p(o|s) q(g|o) d(g, s), with entries of d of magnitude at most one
 
-    The linear program has few guesses for each report and few secrets at first. Its answer is compared with all:
-    secrets of the largest error join, and so does the best guess for each report under the prior. It ends when the
-    strategy's guarantee is within ``gap`` of the prior's bound; `SolverError` if the time is over or the solver
-    fails.
+    The strategy's largest error and the prior's least error bound the value. They are within ``gap`` of each other
+    unless rounding stops the method. Raises `SolverError` if the time is over.
 
     Source:
-        McMahan, Gordon and Blum, "Planning in the presence of cost functions controlled by an adversary", ICML
-        2003 (the double oracle algorithm).
+        Mehrotra, "On the implementation of a primal-dual interior point method", SIAM J. Optimization 1992, with
+        guesses that join and leave.
     """
-    started, everyone = time.monotonic(), np.arange(matrix.shape[1])
-    groups = matrix.argmax(axis=1)
-    prior = np.full(len(matrix), 1 / len(matrix))
-    best, lower = _best_guesses(matrix, distance, prior)
-    mixed = _Mixed(everyone, best, np.ones(len(everyone)))
-    errors = _errors(matrix, distance, mixed)
-    upper = float(errors.max())
-    known = _Mixed(everyone, best, np.ones(0))
-    secrets = _worst(errors, groups)
-    for _ in range(_ROUNDS):
-        if upper - lower <= gap:
+    started = time.monotonic()
+    point = _InteriorPoint(matrix, distance)
+    for _ in range(_STEPS):
+        if point.upper - point.lower <= gap:
             break
-        left = None if time_limit is None else time_limit - (time.monotonic() - started)
-        shares, weights = _solve_part(matrix, distance, known, secrets, left)
-        worst = np.zeros(len(matrix))
-        worst[secrets] = weights
-        best, proved = _best_guesses(matrix, distance, worst)
-        used = shares > _LEAST
-        tried = _Mixed(known.reports[used], known.guesses[used], shares[used])
-        errors = _errors(matrix, distance, tried)
-        if errors.max() < upper:
-            upper, mixed = float(errors.max()), tried
-        if proved > lower:
-            lower, prior = proved, worst
-        size = len(known.reports) + len(secrets)
-        codes = np.union1d(known.reports * len(distance) + known.guesses, everyone * len(distance) + best)
-        known = _Mixed(*np.divmod(codes, len(distance)), np.ones(0))
-        secrets = np.union1d(secrets, _worst(errors, groups))
-        if len(codes) + len(secrets) == size:
-            break  # neither side has anything better
-    strategy = np.zeros((len(everyone), len(distance)))
+        if time_limit is not None and time.monotonic() - started >= time_limit:
+            raise SolverError("the prior-free attack was not solved: the time is over.", _MORE_TIME)
+        before = point.upper - point.lower
+        try:
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                point.advance()
+        except LinAlgError:
+            break  # the best bounds so far may suffice
+        if point.upper - point.lower > _SLOW * before:
+            point.most *= 2
+    strategy = np.zeros((matrix.shape[1], len(distance)))
+    mixed, prior = point.strategy, point.worst
     strategy[mixed.reports, mixed.guesses] = mixed.shares
     return strategy, prior
 
 
-def _worst(errors: Floats, groups: Positions) -> Positions:
-    """Return some secrets of large error, at most one of those that share their most probable report."""
-    order = np.argsort(-errors, kind="stable")
-    _, first = np.unique(groups[order], return_index=True)
-    return np.unique(order[np.sort(first)[:_SECRETS]])
+class _InteriorPoint:
+    """A strategy and a prior inside their simplices, moved towards a saddle point of the expected error.
+
+    Every report has a level that is below the expected error of all its guesses under the prior, and the value is
+    above the error of all secrets. The products of shares and margins, and of probabilities and slacks, stay near
+    their mean, which falls.
+    """
+
+    def __init__(self, matrix: Floats, distance: Floats) -> None:
+        secrets, observables = matrix.shape
+        self.matrix, self.distance, self.columns = matrix, distance, np.ascontiguousarray(matrix.T)
+        self.prior = np.full(secrets, 1 / secrets)
+        self.costs = distance @ (self.prior[:, None] * matrix)
+        self.mixed = _Mixed(np.arange(observables), self.costs.argmin(axis=0), np.ones(observables))
+        self.errors = self.columns * distance[self.mixed.guesses]
+        self.upper, self.lower = np.inf, -np.inf
+        self._record()
+        self.mean = (self.upper - self.lower) / (secrets + observables)
+        self.value = self.upper + secrets * self.mean
+        self.slack = self.value - self.errors.sum(axis=0)
+        self.levels = self.costs.min(axis=0) - self.mean
+        self.ahead = self.costs - self.levels
+        self.most = _GUESSES
+
+    def _record(self) -> None:
+        """Store the strategy and the prior if they are the best so far."""
+        reports, guesses, shares = self.mixed
+        shares = shares / np.bincount(reports, shares)[reports]
+        upper, lower = float((shares @ self.errors).max()), float(self.costs.min(axis=0).sum() / self.prior.sum())
+        if upper < self.upper:
+            self.upper, self.strategy = upper, _Mixed(reports, guesses, shares)
+        if lower > self.lower:
+            self.lower, self.worst = lower, self.prior / self.prior.sum()
+
+    def _choose_guesses(self) -> None:
+        """Drop guesses of least share, and let one join for each report that stopped the step or soon might."""
+        reports, guesses, shares = self.mixed
+        order = np.lexsort((-shares, reports))
+        sizes = np.bincount(reports)
+        rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        large = shares[order] >= min(_DROPPED, self.upper - self.lower) * _GUESSES / self.most
+        order = order[(rank == 0) | large & (rank < self.most)]
+        margins = self.costs - self.levels
+        self.ahead[guesses[order], reports[order]] = np.inf
+        everyone = np.arange(len(sizes))
+        best = self.ahead.argmin(axis=0)
+        near = margins[best, everyone]
+        joins = (self.ahead[best, everyone] < 0) | (near < _NEAR * self.mean)
+        joins &= np.isfinite(self.ahead[best, everyone])
+        reports = np.append(reports[order], everyone[joins])
+        guesses = np.append(guesses[order], best[joins])
+        shares = np.append(shares[order], np.minimum(self.mean / near[joins], _JOINING))
+        self.mixed = _Mixed(reports, guesses, shares / np.bincount(reports, shares)[reports])
+        self.errors = self.columns[reports]
+        self.errors *= self.distance[guesses]
+
+    def advance(self) -> None:
+        """Take a step of Mehrotra's predictor and corrector."""
+        self._choose_guesses()
+        reports, guesses, shares = self.mixed
+        margins = (self.costs - self.levels)[guesses, reports]
+        size = len(shares) + len(self.prior)
+        self.mean = float(shares @ margins + self.prior @ self.slack) / size
+        direction = self._factor(margins)
+        dq, _, dw, dp, _, dz = direction(np.zeros(len(shares)), np.zeros(len(self.prior)))
+        primal = min(_reach(shares, dq), _reach(self.slack, dw))
+        dual = min(_reach(self.prior, dp), _reach(margins, dz))
+        left = (shares + primal * dq) @ (margins + dual * dz)
+        left += (self.prior + dual * dp) @ (self.slack + primal * dw)
+        target = self.mean * float(left / size / self.mean) ** 3
+        target = max(target, min(self.mean, _LEAST * (self.upper - self.lower) / size))
+        dq, dv, dw, dp, dy, dz = direction(target - dq * dz, target - dp * dw)
+        changes = self.distance @ (dp[:, None] * self.matrix)
+        rates = changes - dy
+        primal = min(_reach(shares, dq), _reach(self.slack, dw))
+        known = min(_reach(self.prior, dp), _reach(margins, dz))
+        dual = min(known, _reach(self.costs - self.levels, rates))
+        if not np.isfinite(primal + dual):
+            raise LinAlgError
+        self.mixed = _Mixed(reports, guesses, shares + primal * dq)
+        self.value += primal * dv
+        self.slack = self.slack + primal * dw
+        self.prior = self.prior + dual * dp
+        self.levels = self.levels + dual * dy
+        self.costs += dual * changes
+        self.ahead = self.costs - self.levels + known * rates
+        self._record()
+
+    def _factor(self, margins: Floats) -> Callable[[Floats, Floats], tuple[Any, ...]]:
+        """Return the solution of Newton's equations for the products that shares and probabilities should have.
+
+        Its changes are those of shares, value, slack, prior, levels and margins. The matrix is diagonal but for as
+        many dimensions as reports have guesses besides the first, so the smaller of two systems is solved.
+        """
+        reports, _, shares = self.mixed
+        weights, ratios = shares / margins, self.slack / self.prior
+        sums = np.bincount(reports, weights)
+        order = np.lexsort((weights, reports))
+        last = np.cumsum(np.bincount(reports)) - 1
+        first, others = order[last], np.delete(order, last)
+        owners = reports[others]
+        # Square root of the matrix diag(w) - w w'/sum(w) of a report's weights but the largest.
+        units = np.sqrt(weights[others] / sums[owners])
+        factors = 1 / (1 + np.sqrt(weights[first] / sums))
+        rows = self.errors[others]
+        rows -= self.errors[first[owners]]
+        rows *= np.sqrt(weights[others])[:, None]
+        mixing = csr_array((units, (owners, np.arange(len(others)))), shape=(len(sums), len(others)))
+        rows -= (factors[owners] * units)[:, None] * (mixing @ rows)[owners]
+        # A multiple of the square of the prior's sum, which changes nothing else, keeps the system regular.
+        solve = _solve_system(np.vstack([rows, np.ones(len(ratios))]), ratios)
+        ones = solve(np.ones(len(ratios)))
+
+        def direction(of_shares: Floats, of_prior: Floats) -> tuple[Any, ...]:
+            new = of_shares / margins
+            missing = 1 - np.bincount(reports, new)
+            right = (new + weights * (missing / sums)[reports]) @ self.errors + of_prior / self.prior - self.value
+            short = 1 - self.prior.sum()
+            dp = solve(right + short)
+            dv = (dp.sum() - short) / ones.sum()
+            dp -= dv * ones
+            dc = self.errors @ dp
+            dy = (np.bincount(reports, weights * dc) + missing) / sums
+            dz = dc - dy[reports]
+            return new - shares - weights * dz, dv, of_prior / self.prior - self.slack - ratios * dp, dp, dy, dz
+
+        return direction
 
 
-def _best_guesses(matrix: Floats, distance: Floats, prior: Floats) -> tuple[Positions, float]:
-    """Return the guess of least error for each report under a prior, array (observables,), and that error."""
-    likely = np.flatnonzero(prior > 0)
-    joint = prior[likely, None] * matrix[likely]
-    errors = distance[:, likely] @ joint
-    best = errors.argmin(axis=0)
-    return best, float(np.take_along_axis(errors, best[None], axis=0).sum())
+def _solve_system(rows: Floats, diagonal: Floats) -> Callable[[Floats], Floats]:
+    """Return the solution of (rows' rows + diagonal) x = right, as a function of the right side.
+
+    Columns of large diagonal elements are eliminated first if there are many more than rows.
+    """
+    size = max(_SECRETS, 2 * len(rows))
+    if len(diagonal) <= size:
+        system = rows.T @ rows
+        system[np.diag_indices(len(system))] += diagonal
+        whole = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        return lambda right: np.asarray(cho_solve(whole, right, check_finite=False))
+    order = np.argpartition(diagonal, size)
+    small, large = order[:size], order[size:]
+    free, spare = rows[:, large], diagonal[large]
+    inner = cholesky((free / spare) @ free.T + np.eye(len(rows)), lower=True, check_finite=False)
+    reduced = solve_triangular(inner, rows[:, small], lower=True, check_finite=False)
+    outer = _solve_system(reduced, diagonal[small])
+
+    def solve(right: Floats) -> Floats:
+        solution = np.empty(len(right))
+        first = solve_triangular(inner, free @ (right[large] / spare), lower=True, check_finite=False)
+        solution[small] = outer(right[small] - reduced.T @ first)
+        second = first + reduced @ solution[small]
+        second = solve_triangular(inner, second, lower=True, trans=1, check_finite=False)
+        solution[large] = (right[large] - free.T @ second) / spare
+        return solution
+
+    return solve
 
 
-def _errors(matrix: Floats, distance: Floats, mixed: _Mixed) -> Floats:
-    """Return the expected error of a strategy at each secret, array (secrets,)."""
-    errors, size = np.zeros(len(matrix)), max(1, _ENTRIES // len(matrix))
-    for begin in range(0, len(mixed.shares), size):
-        part = slice(begin, begin + size)
-        weights = matrix[:, mixed.reports[part]].T * mixed.shares[part, None]
-        errors += np.einsum("gs,gs->s", weights, distance[mixed.guesses[part]])
-    return errors
-
-
-def _solve_part(
-    matrix: Floats, distance: Floats, known: _Mixed, secrets: Positions, seconds: float | None
-) -> tuple[Floats, Floats]:
-    """Return the best shares of the known guesses for the known secrets, and the weights of these."""
-    size = len(known.reports)
-    errors = matrix[np.ix_(secrets, known.reports)] * distance[np.ix_(known.guesses, secrets)].T
-    rows = np.hstack([errors, -np.ones((len(secrets), 1))])
-    sums = csr_array((np.ones(size), (known.reports, np.arange(size))), shape=(matrix.shape[1], size))
-    what = f"the prior-free attack, with {size:,} guesses at a time, was not solved"
-    if seconds is not None and seconds <= 0:
-        raise SolverError(f"{what}: the time is over.", _MORE_TIME)
-    shares, weights = _solve_minimax(rows, sums, seconds, what)
-    shares = np.maximum(shares, 0.0)
-    shares /= np.bincount(known.reports, shares)[known.reports]
-    weights = np.maximum(weights, 0.0)
-    return shares, weights / weights.sum()
-
-
-def _solve_minimax(rows: Any, sums: csr_array, seconds: float | None, failure: str) -> tuple[Floats, Floats]:
-    """Return the x >= 0 with sums @ x = 1 that minimises v with rows @ (x, v) <= 0, and the dual weights."""
-    cases, size = rows.shape[0], sums.shape[1]
-    cost = np.zeros(size + 1)
-    cost[-1] = 1.0
-    result = linprog(
-        cost,
-        A_ub=rows,
-        b_ub=np.zeros(cases),
-        A_eq=hstack([sums, csr_array((sums.shape[0], 1))], format="csr"),
-        b_eq=np.ones(sums.shape[0]),
-        bounds=[(0.0, None)] * size + [(None, None)],
-        method="highs",
-        options={} if seconds is None else {"time_limit": seconds},
-    )
-    if result.status != 0:
-        raise SolverError(f"{failure}: {result.message}", _MORE_TIME)
-    return result.x[:-1], -result.ineqlin.marginals
+def _reach(position: Floats, change: Floats) -> float:
+    """Return how far to go along a change, at most one, so that a tenth of each positive number is left."""
+    return min(1.0, _STEP / max(float((-change / position).max()), _TINY))
 
 
 def unweighted(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
@@ -175,10 +268,9 @@ def prior_free(
     mechanism for a user whose prior suits it best. ``minimax`` holds that value with its bounds, and the prior
     that attains the lower one.
 
-    Up to a million coefficients (secrets x observables x guesses) the whole program is solved, which takes about a
-    second; beyond, the parts of it that matter. The time limit is in seconds. Arguments are those of `optimal`.
-    Raises `InputError` if the prior or the distance does not fit the mechanism. Raises `SolverError` if the solver
-    finds no optimum, or recomputing its answer refutes it.
+    A thousand secrets, observables and guesses take a few seconds. The time limit is in seconds. Arguments are
+    those of `optimal`. Raises `InputError` if the prior or the distance does not fit the mechanism. Raises
+    `SolverError` if the time is over, or recomputing the answer refutes it.
 
     Source:
         Shokri, "Privacy Games", equation 28.
@@ -186,11 +278,8 @@ def prior_free(
     mechanism = matrix_of(mechanism)
     d = fitting(mechanism, prior, distance)
     scale = _scale(d.array)
-    if mechanism.matrix.size * len(d.array) > _WHOLE:
-        strategy, weights = solve_game(mechanism.matrix, d.array / scale, _GAP / 2, time_limit)
-    else:
-        rows = csr_array(np.hstack([row[:, None] * mechanism.matrix for row in d.array / scale]))
-        strategy, weights = _solve_whole(rows, mechanism.shape[1], len(d.array), time_limit)
+    gap = _CLOSE if mechanism.matrix.size * len(d.array) <= _FEW else _GAP / 2
+    strategy, weights = solve_game(mechanism.matrix, d.array / scale, gap, time_limit)
     attack = evaluate(mechanism, prior, d, strategy, name="prior-free")
     worst = Prior(mechanism.secrets, weights)
     upper = attack.worst_case_error
@@ -243,12 +332,24 @@ def _solve_whole(
     rows: csr_array, observables: int, guesses: int, time_limit: float | None
 ) -> tuple[Floats, Floats]:
     """Return the strategy, array (observables, guesses), of least largest rows @ q, and the dual weights."""
-    # The variable of guess g at observable o is number g * observables + o of a row.
+    # The variable of guess g at observable o is number g * observables + o of a row; the last one is the value.
+    cases, size = rows.shape
     sums = csr_array(kron(np.ones((1, guesses)), eye_array(observables)))
-    limit = "" if time_limit is None else f" within {time_limit:g} s"
-    what = f"the prior-free attack on {observables} observables with {guesses} guesses was not solved{limit}"
-    with_value = hstack([rows, csr_array(-np.ones((rows.shape[0], 1)))], format="csr")
-    shares, weights = _solve_minimax(with_value, sums, time_limit, what)
+    result = linprog(
+        np.append(np.zeros(size), 1.0),
+        A_ub=hstack([rows, csr_array(-np.ones((cases, 1)))], format="csr"),
+        b_ub=np.zeros(cases),
+        A_eq=hstack([sums, csr_array((observables, 1))], format="csr"),
+        b_eq=np.ones(observables),
+        bounds=[(0.0, None)] * size + [(None, None)],
+        method="highs",
+        options={} if time_limit is None else {"time_limit": time_limit},
+    )
+    if result.status != 0:
+        limit = "" if time_limit is None else f" within {time_limit:g} s"
+        what = f"the prior-free attack on {observables} observables with {guesses} guesses was not solved{limit}"
+        raise SolverError(f"{what}: {result.message}", _MORE_TIME)
+    shares, weights = result.x[:-1], -result.ineqlin.marginals
     return _probabilities(shares.reshape(guesses, observables).T), _probabilities(weights[None, :])[0]
 
 
