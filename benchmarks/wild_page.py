@@ -15,9 +15,8 @@ from sfumato.tables import write_rows
 from sfumato_papers.reproduction import RunTables, claim_words
 from sfumato_papers.results import columns_of
 from sfumato_papers.wild.attack_errors import close_of
-from sfumato_papers.wild.claims import claims
+from sfumato_papers.wild.claims import claims, close_table, near_table, scheme_words
 from sfumato_papers.wild.figures import figures
-from sfumato_papers.wild.page import close_table, near_table, scheme_words
 
 from .pages import replace_table
 

@@ -75,12 +75,12 @@ def test_broken_pairs_by_hand():
 def test_on_a_city_only_what_promises_keeps_it():
     city = invented_city()
     parts = (interpolated("a city", city, 0.8, 200, 3, 1), certified("a city", city, 0.8, 200, 3, 25, 8))
-    by: dict[Any, Any] = {row["mechanism"]: row for part in parts for row in part["anchors"]}
+    by: dict[Any, Any] = {row.mechanism: row for part in parts for row in part["anchors"]}
     for name in (AIPO, EM):
-        assert by[name]["broken"] == 0
-        assert by[name]["epsilon_seen"] <= by[name]["epsilon_upper"] <= 0.8 * (1 + 1e-9)
+        assert by[name].broken == 0
+        assert by[name].epsilon_seen <= by[name].epsilon_upper <= 0.8 * (1 + 1e-9)
     for name in (LP, RELAXED):
-        assert by[name]["broken"] > 0
-        assert by[name]["epsilon_seen"] > 0.8
-    assert by[CERTIFIED]["epsilon_upper"] <= 0.8 * (1 + 1e-9)
-    assert all(by[BOUND]["loss"] <= by[name]["loss"] for name in (AIPO, EM, CERTIFIED))
+        assert by[name].broken > 0
+        assert by[name].epsilon_seen > 0.8
+    assert by[CERTIFIED].epsilon_upper <= 0.8 * (1 + 1e-9)
+    assert all(by[BOUND].loss <= by[name].loss for name in (AIPO, EM, CERTIFIED))

@@ -11,7 +11,7 @@ from sfumato.errors import DataError, InputError
 from sfumato.geo import Region
 from sfumato.leakage import conditional_entropy_bits
 from sfumato.mechanisms import coin_of_distortion, exponential, geometric_median, rate_distortion_of_loss, remapped
-from sfumato_papers.follow_ups import Measure, bits_below, means, of_mechanism, of_noise, spots
+from sfumato_papers.follow_ups import bits_below, means, of_mechanism, of_noise, spots
 from sfumato_papers.follow_ups.aipo import ROME
 from sfumato_papers.follow_ups.drawing_board import (
     CIRCLE,
@@ -145,9 +145,7 @@ def test_after_the_best_remap_the_best_attacker_errs_by_the_loss(level):
 @pytest.fixture(scope="module")
 def board():
     places = VisitedPlaces("a town", PEOPLE)
-    found = [*measured(places, 0.5, 2, 200)["board"], *described(places)["board"]]
-    rows: list[Any] = found
-    return [Measure(**row) for row in rows]
+    return [*measured(places, 0.5, 2, 200)["board"], *described(places)["board"]]
 
 
 def test_mechanisms_of_a_small_town(board):
@@ -179,20 +177,20 @@ def test_means_have_intervals_where_something_was_simulated(board):
 def test_a_limit_of_the_worst_loss_costs_entropy():
     made: Any = limited(VisitedPlaces("a town", PEOPLE), 2.0)["board-limited"]
     (row,) = made
-    assert row["largest_km"] <= 1.5 < TOWN_KM.diameter
-    assert 0 < row["entropy_bits"] < row["unlimited_bits"] + 1e-6
+    assert row.largest_km <= 1.5 < TOWN_KM.diameter
+    assert 0 < row.entropy_bits < row.unlimited_bits + 1e-6
 
 
 def test_optima_of_one_program_have_other_entropies():
     """On 5 x 5 cells all optima force their loss as an error; ExPost leaves most of all mechanisms."""
     rows: Any = town(2)["board-town"]
-    for lost in {row["loss_asked"] for row in rows}:
-        own = {row["mechanism"]: row for row in rows if row["loss_asked"] == lost}
+    for lost in {row.loss_asked for row in rows}:
+        own = {row.mechanism: row for row in rows if row.loss_asked == lost}
         for row in own.values():
-            assert row["error"] == pytest.approx(lost, rel=1e-4)
-            assert row["loss"] == pytest.approx(lost, rel=1e-4)
-            assert row["entropy_bits"] <= own[EXPOST]["entropy_bits"] + 1e-4
-        assert own["simplex"]["entropy_bits"] < own["interior point"]["entropy_bits"]
+            assert row.error == pytest.approx(lost, rel=1e-4)
+            assert row.loss == pytest.approx(lost, rel=1e-4)
+            assert row.entropy_bits <= own[EXPOST].entropy_bits + 1e-4
+        assert own["simplex"].entropy_bits < own["interior point"].entropy_bits
 
 
 def test_bits_below_reads_the_chord():

@@ -53,11 +53,11 @@ def test_tight_epsilons_are_proved_below_twice_the_slope(city):
     cells = CityCells.of(city)
     assert not cells.box
     made = stepped(cells.prior.probabilities, cells.distance, 0.5, 8)
-    assert tight(made, cells.distance.array) == pytest.approx(eight["epsilon_proved"], rel=1e-6)
+    assert tight(made, cells.distance.array) == pytest.approx(eight.epsilon_proved, rel=1e-6)
     for row in (eight, best):
-        assert row["kept"]
-        assert row["epsilon_proved"] <= 1.0 + 1e-9
-    assert best["loss"] < eight["loss"]
+        assert row.kept
+        assert row.epsilon_proved <= 1.0 + 1e-9
+    assert best.loss < eight.loss
 
 
 def test_published_boxes_are_known_by_where_visits_lie(city):
@@ -80,16 +80,16 @@ def test_check_ins_of_paris_are_in_the_published_cells(shared_data):
 
 def test_noise_of_two_cells(city):
     made: Any = compared("a city", city, 1.0, 2)
-    rows = {(row["place"], row["mechanism"]): row for row in made["privic-places"]}
-    epsilon = rows["isolated", NOISE]["epsilon"]
+    rows = {(row.place, row.mechanism): row for row in made["privic-places"]}
+    epsilon = rows["isolated", NOISE].epsilon
     apart = np.hypot(*np.meshgrid(np.arange(-30, 31), np.arange(-30, 31)))
     weights = np.exp(-epsilon * apart)
     endless = (weights * apart).sum() / weights.sum()  # without borders
     for place in ("isolated", "busiest"):
-        assert rows[place, NOISE]["distance"] == pytest.approx(endless, rel=0.01)
-        assert rows[place, NOISE]["true"] == pytest.approx(1 / weights.sum(), rel=0.01)
-    assert rows["isolated", "Blahut-Arimoto"]["distance"] > 2 * endless
-    assert rows["isolated", BLAHUT]["near"] < rows["busiest", BLAHUT]["near"]
+        assert rows[place, NOISE].distance == pytest.approx(endless, rel=0.01)
+        assert rows[place, NOISE].true == pytest.approx(1 / weights.sum(), rel=0.01)
+    assert rows["isolated", "Blahut-Arimoto"].distance > 2 * endless
+    assert rows["isolated", BLAHUT].near < rows["busiest", BLAHUT].near
     assert len(made["privic-estimates"]) == 2 * 2 * 2 * 2
 
 
@@ -97,6 +97,6 @@ def test_a_collection_is_the_same_again(city):
     runs: Any = [collected("a city", city, 1.0, 8, 2, 3)["privic-rounds"] for _ in range(2)]
     first, again = runs
     assert first == again
-    assert [row["number"] for row in first] == [1, 2]
-    assert first[0]["users"] == round(0.1 * len(city))
-    assert all(0 < row["truth_km"] < 5 for row in first)
+    assert [row.number for row in first] == [1, 2]
+    assert first[0].users == round(0.1 * len(city))
+    assert all(0 < row.truth_km < 5 for row in first)

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from sfumato.core import greedy_spanner
-from sfumato_papers.follow_ups import SpannerRow, grid_ground, spanned
+from sfumato_papers.follow_ups import grid_ground, spanned
 from sfumato_papers.follow_ups.spanners import ASKED, EXACT, REALISED
 
 DILATION = 1.3
@@ -21,7 +21,7 @@ def ground():
 @pytest.fixture(scope="module")
 def rows(ground):
     made: Any = spanned(ground, (DILATION,))
-    return {row["kind"]: SpannerRow(**row) for row in made["spanners"]}
+    return {row.kind: row for row in made["spanners"]}
 
 
 def least(prior, pairs, exponents):

@@ -37,7 +37,7 @@ def made(parts):
 def games(made):
     """Designs of scenarios 1 and 2, by scenario, epsilon, gap and mechanism."""
     keys = ("scenario", "epsilon", "gap_asked", "mechanism")
-    return {tuple(row[key] for key in keys): row for row in made["privacy_games"]}
+    return {tuple(getattr(row, key) for key in keys): row for row in made["privacy_games"]}
 
 
 def person_of(parts):
@@ -48,16 +48,16 @@ def person_of(parts):
 def test_every_design_is_proved_and_certified(games):
     assert len(games) == 2 * 5 + 2  # two epsilons, and the two designs that are repeated
     for row in games.values():
-        assert row["proved"]
-        assert row["status"] == "OPTIMAL"
-        assert row["gap"] <= 2 * row["gap_asked"]
-        assert row["cost_lower_bound"] <= row["cost"]
-        if row["mechanism"] != "distortion":
-            assert row["epsilon_upper"] <= row["epsilon"]
-        if row["distortion_asked"]:
-            assert row["distortion_lower"] >= row["distortion_asked"]
-        assert row["error_best"] <= row["error_bayes"] + 1e-9
-        assert row["error_best"] <= row["blind_error"] + 1e-9
+        assert row.proved
+        assert row.status == "OPTIMAL"
+        assert row.gap <= 2 * row.gap_asked
+        assert row.cost_lower_bound <= row.cost
+        if row.mechanism != "distortion":
+            assert row.epsilon_upper <= row.epsilon
+        if row.distortion_asked:
+            assert row.distortion_lower >= row.distortion_asked
+        assert row.error_best <= row.error_bayes + 1e-9
+        assert row.error_best <= row.blind_error + 1e-9
 
 
 def test_first_scenario(games):
@@ -66,11 +66,11 @@ def test_first_scenario(games):
     assert len(joints) == 3
     for key, joint in joints.items():
         metric = games[(*key[:-1], "metric")]
-        assert joint["distortion_asked"] <= metric["distortion_lower"]
-        np.testing.assert_allclose(joint["cost"], metric["cost"], rtol=4 * key[2])
-        assert joint["cost_lower_bound"] <= metric["cost"]
+        assert joint.distortion_asked <= metric.distortion_lower
+        np.testing.assert_allclose(joint.cost, metric.cost, rtol=4 * key[2])
+        assert joint.cost_lower_bound <= metric.cost
         if (distortion := games.get((*key[:-1], "distortion"))) is not None:
-            assert distortion["cost_lower_bound"] <= joint["cost"]
+            assert distortion.cost_lower_bound <= joint.cost
 
 
 def test_second_scenario(games):
@@ -79,15 +79,15 @@ def test_second_scenario(games):
     assert len(joints) == 2
     for key, joint in joints.items():
         for other in (games[(1, *key[1:-1], "metric")], games[(*key[:-1], "distortion")]):
-            assert joint["cost"] >= other["cost_lower_bound"]
+            assert joint.cost >= other.cost_lower_bound
 
 
 def test_who_knows_more_errs_less(made):
     assert len(made["privacy_games_informed"]) == 2 * 3 * 5
     for row in made["privacy_games_informed"]:
-        assert row["error_informed"] <= min(row["error_expected"], row["error_blind"]) + 1e-9
-        if row["sharper"] == 0:
-            assert row["error_informed"] == row["error_expected"]
+        assert row.error_informed <= min(row.error_expected, row.error_blind) + 1e-9
+        if row.sharper == 0:
+            assert row.error_informed == row.error_expected
 
 
 def test_five_points_cost_what_they_are_known_to(made):
@@ -95,73 +95,73 @@ def test_five_points_cost_what_they_are_known_to(made):
     known[1.0] = (0.3, 0.523139200)
     assert len(made["line"]) == len(known)
     for row in made["line"]:
-        distortion, joint = known[row["distortion_asked"]]
-        assert row["metric"] == pytest.approx(0.430306274, abs=1e-7)
-        assert row["distortion"] == pytest.approx(distortion, abs=1e-7)
-        assert row["joint"] == pytest.approx(joint, abs=1e-7)
-        assert row["joint_lower_bound"] <= joint + 1e-9
+        distortion, joint = known[row.distortion_asked]
+        assert row.metric == pytest.approx(0.430306274, abs=1e-7)
+        assert row.distortion == pytest.approx(distortion, abs=1e-7)
+        assert row.joint == pytest.approx(joint, abs=1e-7)
+        assert row.joint_lower_bound <= joint + 1e-9
 
 
 def test_apart_joint_keeps_both_and_costs_no_less_than_either(made):
-    by = {(row["epsilon"], row["distortion_asked"]): row for row in made["apart"]}
-    joints = [row for row in made["apart"] if row["mechanism"] == "joint"]
+    by = {(row.epsilon, row.distortion_asked): row for row in made["apart"]}
+    joints = [row for row in made["apart"] if row.mechanism == "joint"]
     assert len(joints) == 2 * 2  # epsilons and distortions
     for row in joints:
-        metric, distortion = by[row["epsilon"], None], by[None, row["distortion_asked"]]
-        assert row["proved"]
-        assert row["epsilon_upper"] <= row["epsilon"]
-        assert row["distortion_lower"] >= row["distortion_asked"]
-        assert row["cost"] >= max(metric["cost_lower_bound"], distortion["cost_lower_bound"])
-        assert row["met"] == (metric["distortion_lower"] >= row["distortion_asked"])
-        if row["met"]:
-            assert row["cost"] == metric["cost"]
+        metric, distortion = by[row.epsilon, None], by[None, row.distortion_asked]
+        assert row.proved
+        assert row.epsilon_upper <= row.epsilon
+        assert row.distortion_lower >= row.distortion_asked
+        assert row.cost >= max(metric.cost_lower_bound, distortion.cost_lower_bound)
+        assert row.met == (metric.distortion_lower >= row.distortion_asked)
+        if row.met:
+            assert row.cost == metric.cost
 
 
 def test_prices_are_slopes_and_both_sides_meet(made):
-    assert [row["mechanism"] for row in made["slopes"]] == ["distortion", "joint"]
+    assert [row.mechanism for row in made["slopes"]] == ["distortion", "joint"]
     for row in made["slopes"]:
-        assert row["price"] > 0.1
-        assert row["slope_below"] <= row["price"] <= row["slope_above"]
-        assert row["distortion_asked"] <= row["error_lower"] <= row["error_upper"] + 1e-12
-        assert row["error_upper"] == pytest.approx(row["error_lower"], abs=1e-5)
-        assert row["error_strategy"] == pytest.approx(row["distortion_asked"], abs=1e-5)
+        assert row.price > 0.1
+        assert row.slope_below <= row.price <= row.slope_above
+        assert row.distortion_asked <= row.error_lower <= row.error_upper + 1e-12
+        assert row.error_upper == pytest.approx(row.error_lower, abs=1e-5)
+        assert row.error_strategy == pytest.approx(row.distortion_asked, abs=1e-5)
     for row in made["prices"]:
-        assert row["error_lower"] <= row["error_upper"] + 1e-12
+        assert row.error_lower <= row.error_upper + 1e-12
 
 
 def test_without_far_pairs_epsilon_is_kept_times_the_dilation(made):
-    rows = {(row["kind"], row["threshold"]): row for row in made["pruned-pairs"]}
+    rows = {(row.kind, row.threshold): row for row in made["pruned-pairs"]}
     # Cells of 1 km: along sides the way to a diagonal neighbour is longer by the root of two.
-    assert rows["pruned", 1.0]["dilation"] == pytest.approx(np.sqrt(2))
-    assert rows["pruned", 1.0]["pairs"] == 2 * (5 * 4 + 6 * 3)
+    assert rows["pruned", 1.0].dilation == pytest.approx(np.sqrt(2))
+    assert rows["pruned", 1.0].pairs == 2 * (5 * 4 + 6 * 3)
     exact = rows["exact", None]
-    assert exact["kept"]
+    assert exact.kept
     for (kind, _), row in rows.items():
         if kind == "pruned":
-            assert row["epsilon"] < row["epsilon_true"] <= row["epsilon"] * row["dilation"]
-            assert not row["kept"]
-            assert row["cost_lower_bound"] <= exact["cost"]
+            assert row.epsilon < row.epsilon_true <= row.epsilon * row.dilation
+            assert not row.kept
+            assert row.cost_lower_bound <= exact.cost
         elif kind == "corrected":
-            assert row["kept"]
-            assert row["cost"] >= exact["cost_lower_bound"]
+            assert row.kept
+            assert row.cost >= exact.cost_lower_bound
 
 
 def test_without_far_guesses_the_program_asks_for_less(made, parts):
-    rows = {row["threshold"]: row for row in made["pruned-attacks"]}
+    rows = {row.threshold: row for row in made["pruned-attacks"]}
     exact = rows.pop(None)
-    assert exact["error_best"] >= exact["distortion_asked"]
-    costs = [rows[threshold]["cost"] for threshold in sorted(rows)]
+    assert exact.error_best >= exact.distortion_asked
+    costs = [rows[threshold].cost for threshold in sorted(rows)]
     assert np.diff(costs).min() > -1e-8
-    assert costs[-1] <= exact["cost"]
+    assert costs[-1] <= exact.cost
     for row in rows.values():
-        assert row["error_best"] < row["distortion_asked"]
+        assert row.error_best < row.distortion_asked
     # With all guesses the general back-end solves the program that the structured method does.
     part = next(part for name, part in parts.items() if name.startswith("user 1, guesses within 1"))
     person, share, _, gap = part.arguments
     (whole,) = part.make(person, share, 100.0, gap)["pruned-attacks"]
-    assert whole["rows"] == exact["rows"] == 24 * 24
-    assert whole["cost"] == pytest.approx(exact["cost"], rel=2e-4)
-    assert whole["error_best"] == pytest.approx(exact["distortion_asked"], rel=1e-4)
+    assert whole.rows == exact.rows == 24 * 24
+    assert whole.cost == pytest.approx(exact.cost, rel=2e-4)
+    assert whole.error_best == pytest.approx(exact.distortion_asked, rel=1e-4)
 
 
 def test_the_map_holds_most_visits():

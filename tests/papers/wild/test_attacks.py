@@ -21,9 +21,7 @@ from sfumato_papers.wild import (
     trilaterate,
 )
 from sfumato_papers.wild.attack_errors import scheme_errors, town_of
-from sfumato_papers.wild.borders import straight_walks
-from sfumato_papers.wild.rounded_distances import distance_errors
-from sfumato_papers.wild.zones import home_guesses, zone_errors
+from sfumato_papers.wild.published_attacks import distance_errors, home_guesses, straight_walks, zone_errors
 
 
 def generator(seed=1):

@@ -17,8 +17,7 @@ from sfumato_papers.wild import (
     laplace_radius,
     least_error,
 )
-from sfumato_papers.wild.averaging import drift_averaged
-from sfumato_papers.wild.zones import end_density, home_guesses
+from sfumato_papers.wild.published_attacks import drift_averaged, end_density, home_guesses
 
 DONUT = RadialNoise(even_radius(400, 1200), renewed=True)
 

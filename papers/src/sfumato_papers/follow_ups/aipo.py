@@ -23,8 +23,8 @@ from sfumato.optimal import Auto, choose_lattice, coordinate_bound, design
 from sfumato.rounding import about, at_least, at_most, percent
 
 from ..reproduction import Made, PaperClaim, RunTables, illustrates, interval, judged, unchecked
-from ..results import columns_of, markdown_table, where
-from .regions import around, pair_epsilons
+from ..results import markdown_table, where
+from .regions import around, distances, pair_epsilons, positions
 
 _ROME_EPSILONS: Final = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6)
 
@@ -74,23 +74,17 @@ class Anchors(CompactRepr):
     @property
     def points(self) -> Floats:
         """All corners, row by row, array (anchors, 2)."""
-        x = self.corner[0] + self.spacing[0] * np.arange(self.columns + 1)
-        y = self.corner[1] + self.spacing[1] * np.arange(self.rows + 1)
-        return np.column_stack([np.tile(x, len(y)), np.repeat(y, len(x))])
+        corners: Floats = positions(self.columns + 1, self.rows + 1) * self.spacing + self.corner
+        return corners
 
     def weights(self, points: Floats) -> Floats:
         """Return how much each corner counts for each point, array (points, anchors); rows sum to one."""
-        place = (points - self.corner) / self.spacing
-        low = np.clip(np.floor(place), 0, (self.columns - 1, self.rows - 1)).astype(np.intp)
-        within = np.clip(place - low, 0.0, 1.0)
-        found = np.zeros((len(points), (self.columns + 1) * (self.rows + 1)))
-        everyone = np.arange(len(points))
-        for right in (0, 1):
-            for up in (0, 1):
-                share = np.where(right, within[:, 0], 1 - within[:, 0]) * np.where(
-                    up, within[:, 1], 1 - within[:, 1]
-                )
-                found[everyone, low[:, 0] + right + (low[:, 1] + up) * (self.columns + 1)] = share
+        place = np.clip((points - self.corner) / self.spacing, 0, (self.columns, self.rows))
+        east, north = (
+            np.maximum(0.0, 1 - np.abs(place[:, [axis]] - np.arange(count + 1)))
+            for axis, count in enumerate((self.columns, self.rows))
+        )
+        found: Floats = (north[:, :, None] * east[:, None, :]).reshape(len(points), -1)
         return found
 
     def distances(self, east: float, north: float) -> Metric:
@@ -158,12 +152,6 @@ def _least(prior: Prior, lost: Floats, privacy: MetricPrivacy, gap: float) -> Fl
     return matrix
 
 
-def distances(points: Floats, others: Floats) -> Floats:
-    """Return the distances of points from others, array (points, others)."""
-    found: Floats = np.hypot(*(points[:, None] - others[None]).transpose(2, 0, 1))
-    return found
-
-
 def broken(beliefs: Floats, points: Floats, epsilon: float) -> tuple[float, float]:
     """Return the share of pairs of points that violate epsilon, and their largest epsilon per km."""
     possible = beliefs[:, beliefs.max(axis=0) > 0]
@@ -201,7 +189,7 @@ def interpolated(city: str, visits: Visits, epsilon: float, most: int, splits: i
         EM: (noise / noise.sum(axis=1, keepdims=True), epsilon),
     }
     rows = [_row(city, epsilon, name, seed, points, far, *each) for name, each in mechanisms.items()]
-    return {ANCHORS: [columns_of(row) for row in rows]}
+    return {ANCHORS: rows}
 
 
 def certified(
@@ -222,7 +210,7 @@ def certified(
         AnchorRow(city, epsilon, BOUND, None, least.lower, None, None, None),
         _row(city, epsilon, AIPO_WIDE, None, points, far, wide.at(points), wide.epsilon),
     ]
-    return {ANCHORS: [columns_of(row) for row in rows]}
+    return {ANCHORS: rows}
 
 
 def _points(visits: Visits, most: int) -> tuple[Visits, Region, Floats]:
@@ -276,12 +264,11 @@ def _on_cells(points: Floats, reports: Floats, epsilon: float) -> Floats:
     side = (high - low) / _CELLS
     place = np.minimum(((points - low) / side).astype(np.intp), _CELLS - 1)
     cell = place[:, 0] + _CELLS * place[:, 1]
-    index = np.arange(_CELLS**2)
-    centres = low + side * (np.column_stack([index % _CELLS, index // _CELLS]) + 0.5)
-    mass = np.bincount(cell, minlength=len(index)).astype(np.float64)
-    lost = np.zeros((len(index), len(reports)))
+    centres = low + side * (positions(_CELLS, _CELLS) + 0.5)
+    mass = np.bincount(cell, minlength=len(centres)).astype(np.float64)
+    lost = np.zeros((len(centres), len(reports)))
     np.add.at(lost, cell, distances(points, reports))
-    space = Space(index, centres, "km")
+    space = Space(range(len(centres)), centres, "km")
     privacy = MetricPrivacy(epsilon, space.metric("euclidean"))
     means = lost / np.maximum(mass, 1.0)[:, None]
     beliefs: Floats = _least(Prior(space, mass / mass.sum()), means, privacy, _GAP)[cell]

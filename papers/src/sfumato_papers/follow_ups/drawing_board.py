@@ -34,8 +34,8 @@ from sfumato.optimal import Clarabel, Highs, maximise_distortion
 from sfumato.rounding import about, percent
 
 from ..reproduction import Made, PaperClaim, RunTables, follows, illustrates, interval, judged, ours, unchecked
-from ..results import columns_of, distinct, markdown_table, where
-from .regions import SAN_FRANCISCO, VisitedPlaces
+from ..results import distinct, markdown_table, where
+from .regions import SAN_FRANCISCO, VisitedPlaces, positions
 
 CITIES: Final = "board-cities"
 BOARD: Final = "board"
@@ -252,7 +252,7 @@ def described(ground: VisitedPlaces, box: str = "") -> Made:
         if target < most
     ]
     row = CityRow(ground.name, box, len(prior), prior.entropy_bits, most)
-    return {CITIES: [columns_of(row)], BOARD: [columns_of(each) for each in coins]}
+    return {CITIES: [row], BOARD: coins}
 
 
 def measured(ground: VisitedPlaces, level_km: float, seeds: int, samples: int) -> Made:
@@ -270,12 +270,12 @@ def measured(ground: VisitedPlaces, level_km: float, seeds: int, samples: int) -
         for name in (LAPLACE, GAUSSIAN, CIRCLE)
         for seed in range(1, seeds + 1)
     ]
-    return {BOARD: [columns_of(each) for each in rows]}
+    return {BOARD: rows}
 
 
 def finer(ground: VisitedPlaces, levels_km: tuple[float, ...]) -> Made:
     """Measure ExPost at more levels, so that its entropy is known at the losses of others."""
-    return {BOARD: [columns_of(_expost(ground, level)) for level in levels_km]}
+    return {BOARD: [_expost(ground, level) for level in levels_km]}
 
 
 def _expost(ground: VisitedPlaces, level_km: float) -> Measure:
@@ -302,13 +302,13 @@ def limited(ground: VisitedPlaces, level_km: float) -> Made:
         conditional_entropy_bits(held.mechanism, prior),
         conditional_entropy_bits(free.mechanism, prior),
     )
-    return {LIMITED: [columns_of(row)]}
+    return {LIMITED: [row]}
 
 
 def town(levels: int) -> Made:
     """Compare optima of one program on 5 x 5 cells: the simplex method, an interior point, ExPost and the coin."""
-    index = np.arange(_SIDE * _SIDE)
-    space = Space(index, np.column_stack([index % _SIDE, index // _SIDE]).astype(np.float64), "")
+    cells = positions(_SIDE, _SIDE)
+    space = Space(range(len(cells)), cells, "")
     prior, metric = Prior.uniform(space), space.metric("euclidean")
     most = blind(prior, metric).error
     rows = []
@@ -323,7 +323,7 @@ def town(levels: int) -> Made:
         for name, mechanism in optima.items():
             lost, error = mechanism.expected_loss(prior, metric), optimal(mechanism, prior, metric).error
             rows.append(TownRow(name, asked, lost, error, conditional_entropy_bits(mechanism, prior)))
-    return {TOWN: [columns_of(each) for each in rows]}
+    return {TOWN: rows}
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from sfumato.geo import Visits
 
-from ..reproduction import Equation, Paper, PaperClaim, RunTables, Setting, StudyPart
+from ..reproduction import Paper, PaperClaim, RunTables, Setting, StudyPart, equations
 from .aipo import ANCHORS, anchor_claims, certified, interpolated
 from .drawing_board import BOARD, LIMITED, TOWN, board_claims, described, finer, limited, measured, town
 from .figures import CAPTIONS, figures
 from .privic import ESTIMATES, FIRST, PLACES, ROUNDS, SLOPES, collected, compared, rounds_claims, sloped
-from .regions import VisitedPlaces, around, box_name, grid_ground, spots, spots_ground
+from .regions import TRIM, VisitedPlaces, around, box_name, grid_ground, spots
 from .spanners import SPANNERS, spanned, spanner_claims
 
 _SEED: Final = 1  # of the visits to grids
@@ -23,103 +22,65 @@ _CELL_KM: Final = 1.0
 _BOX_KM: Final = (27.7, 12.0)  # the size of the box of San Francisco
 
 
-@dataclass(frozen=True, slots=True)
-class _Size:
-    """The amounts of a run, by default of the full size; lengths in km, epsilons per km, slopes per cell."""
-
-    sides: tuple[int, ...] = (5, 7, 10)  # cells along the sides of grids
-    places: tuple[int, ...] = (25, 50, 100)
-    dilations: tuple[float, ...] = (1.05, 1.1, 1.2, 1.5, 2.0)
-    spots: int = 400
-    levels: tuple[float, ...] = (0.05, 0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
-    limited: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0)
-    limited_spots: int = 300
-    noise: tuple[int, int] = (5, 400)  # seeds, and reports of each
-    town: int = 20  # losses
-    slopes: tuple[float, ...] = (0.2, 0.4, 1.0, 2.0, 3.0, 5.0)
-    steps: tuple[int, ...] = (8, 10)
-    rounds: int = 15
-    seeds: int = 5
-    converged: int = 3  # seeds with converged mechanisms
-    compared: tuple[float, ...] = (0.2, 0.4, 1.0, 2.0)
-    epsilons: tuple[float, ...] = (0.4, 0.8, 1.6)
-    points: int = 3_000
-    draws: int = 3  # of the reports
-    splits: int = 10  # parts of epsilon that are tried for x; as published
-    vertices: int = 120
-    heads: int = 60
-
-
-_QUICK: Final = _Size(
-    sides=(3, 4),
-    places=(16, 25),
-    dilations=(1.05, 1.5),
-    spots=60,
-    levels=(0.1, 0.5, 1.0, 2.0),
-    limited=(1.0,),
-    limited_spots=60,
-    noise=(3, 60),
-    town=3,
-    slopes=(0.2,),
-    steps=(8,),
-    rounds=3,
-    seeds=3,
-    converged=0,
-    compared=(0.2,),
-    epsilons=(0.4,),
-    points=200,
-    draws=2,
-    splits=3,
-    vertices=25,
-    heads=8,
-)
-
-
 def _parts(setting: Setting) -> Sequence[StudyPart]:
-    size = _QUICK if setting.quick else _Size()
-    grounds = [grid_ground(side, _CELL_KM, _SEED) for side in size.sides]
+    """Return all parts; lengths in km, epsilons per km, slopes per cell."""
+    pick = setting.size
+    grounds = [grid_ground(side, _CELL_KM, _SEED) for side in pick((3, 4), (5, 7, 10))]
     for city, visits in setting.data.items():
-        grounds += [spots_ground(city, visits, count) for count in size.places]
+        region = visits.region(trim=TRIM)
+        grounds += [VisitedPlaces(city, spots(visits, region, count)) for count in pick((16, 25), (25, 50, 100))]
+    dilations = pick((1.05, 1.5), (1.05, 1.1, 1.2, 1.5, 2.0))
     parts = []
     for ground in grounds:
         name = f"spanners, {ground.name}, {len(ground.prior)} places"
-        parts.append(StudyPart(name, spanned, (ground, size.dilations)))
-    parts.append(StudyPart("drawing board, town", town, (size.town,)))
+        parts.append(StudyPart(name, spanned, (ground, dilations)))
+    parts.append(StudyPart("drawing board, town", town, (pick(3, 20),)))
     for city, visits in setting.data.items():
-        parts += [*_board(city, visits, size), *_privic(city, visits, size), *_anchors(city, visits, size)]
+        for rest in (_board, _privic, _anchors):
+            parts += rest(city, visits, setting)
     return parts
 
 
-def _board(city: str, visits: Visits, size: _Size) -> Iterator[StudyPart]:
-    box, name = around(visits, *_BOX_KM), f"drawing board, {city}"
-    ground, fewer = (VisitedPlaces(city, spots(visits, box, count)) for count in (size.spots, size.limited_spots))
-    between = [round(math.sqrt(low * high), 4) for low, high in pairwise(size.levels)]
+def _board(city: str, visits: Visits, setting: Setting) -> Iterator[StudyPart]:
+    pick, box, name = setting.size, around(visits, *_BOX_KM), f"drawing board, {city}"
+    ground, fewer = (VisitedPlaces(city, spots(visits, box, pick(60, count))) for count in (400, 300))
+    levels = pick((0.1, 0.5, 1.0, 2.0), (0.05, 0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0))
+    between = [round(math.sqrt(low * high), 4) for low, high in pairwise(levels)]
     yield StudyPart(name, described, (ground, box_name(visits)))
-    yield StudyPart(f"{name}, ExPost", finer, (ground, (*between, 2 * size.levels[-1])))
-    for level in size.levels:
-        yield StudyPart(f"{name}, {level} km", measured, (ground, level, *size.noise))
-    for level in size.limited:
+    yield StudyPart(f"{name}, ExPost", finer, (ground, (*between, 2 * levels[-1])))
+    for level in levels:
+        yield StudyPart(f"{name}, {level} km", measured, (ground, level, pick(3, 5), pick(60, 400)))
+    for level in pick((1.0,), (0.5, 1.0, 2.0, 5.0)):
         yield StudyPart(f"{name}, limited, {level} km", limited, (fewer, level))
 
 
-def _privic(city: str, visits: Visits, size: _Size) -> Iterator[StudyPart]:
-    for slope in size.slopes:
-        yield StudyPart(f"PRIVIC, {city}, slope {slope}", sloped, (city, visits, slope, size.steps))
-    for steps, seeds in ((8, size.seeds), (None, size.converged)):
-        for seed in range(1, seeds + 1):
+def _privic(city: str, visits: Visits, setting: Setting) -> Iterator[StudyPart]:
+    pick = setting.size
+    seeds = pick(3, 5)
+    for slope in pick((0.2,), (0.2, 0.4, 1.0, 2.0, 3.0, 5.0)):
+        yield StudyPart(f"PRIVIC, {city}, slope {slope}", sloped, (city, visits, slope, pick((8,), (8, 10))))
+    for steps, repeated in ((8, seeds), (None, pick(0, 3))):
+        for seed in range(1, repeated + 1):
             name = f"PRIVIC, {city}, rounds, {steps or 'converged'}, seed {seed}"
-            yield StudyPart(name, collected, (city, visits, FIRST / 2, steps, size.rounds, seed))
-    for slope in size.compared:
+            yield StudyPart(name, collected, (city, visits, FIRST / 2, steps, pick(3, 15), seed))
+    for slope in pick((0.2,), (0.2, 0.4, 1.0, 2.0)):
         name = f"PRIVIC, {city}, compared with noise, slope {slope}"
-        yield StudyPart(name, compared, (city, visits, slope, size.seeds))
+        yield StudyPart(name, compared, (city, visits, slope, seeds))
 
 
-def _anchors(city: str, visits: Visits, size: _Size) -> Iterator[StudyPart]:
-    for epsilon in size.epsilons:
-        case = (city, visits, epsilon, size.points, size.splits)
-        for seed in range(1, size.draws + 1):
+def _anchors(city: str, visits: Visits, setting: Setting) -> Iterator[StudyPart]:
+    pick = setting.size
+    for epsilon in pick((0.4,), (0.4, 0.8, 1.6)):
+        case = (
+            city,
+            visits,
+            epsilon,
+            pick(200, 3_000),
+            pick(3, 10),
+        )  # points, and parts of epsilon that are tried
+        for seed in range(1, pick(2, 3) + 1):
             yield StudyPart(f"AIPO, {city}, epsilon {epsilon}, seed {seed}", interpolated, (*case, seed))
-        yield StudyPart(f"certified, {city}, epsilon {epsilon}", certified, (*case, size.vertices, size.heads))
+        yield StudyPart(f"certified, {city}, epsilon {epsilon}", certified, (*case, pick(25, 120), pick(8, 60)))
 
 
 def _claims(tables: RunTables) -> Sequence[PaperClaim]:
@@ -173,6 +134,6 @@ PAPER: Final = Paper(
     claims=_claims,
     figures=figures,
     captions=CAPTIONS,
-    equations=tuple(Equation(number, what, call, f"{table}.csv") for number, what, call, table in _EQUATIONS),
+    equations=equations(*_EQUATIONS),
     minutes=25,
 )

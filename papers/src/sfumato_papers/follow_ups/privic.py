@@ -29,7 +29,7 @@ from sfumato.rounding import about, percent
 from sfumato.transport import wasserstein
 
 from ..reproduction import Made, PaperClaim, RunTables, follows, illustrates, interval, judged, ours, unchecked
-from ..results import columns_of, distinct, where
+from ..results import distinct, where
 from .regions import BOXES, SAN_FRANCISCO, CityCells, PublishedBox, cell_distances, pair_epsilons
 
 SLOPES: Final = "privic-slopes"
@@ -148,7 +148,7 @@ def sloped(city: str, visits: Visits, slope: float, steps: tuple[int, ...]) -> M
         epsilons = (tight, proof.upper, proof.holds)
         lost = mechanism.expected_loss(cells.prior, cells.distance)
         rows.append(RateRow(city, cells.box, slope, str(each or CONVERGED), *epsilons, lost))
-    return {SLOPES: [columns_of(row) for row in rows]}
+    return {SLOPES: rows}
 
 
 def collected(city: str, visits: Visits, slope: float, steps: int | None, rounds: int, seed: int) -> Made:
@@ -168,7 +168,7 @@ def collected(city: str, visits: Visits, slope: float, steps: int | None, rounds
     for number, each in enumerate(done, 1):
         apart = wasserstein(cells.prior, each.estimate.prior, km).distance.value
         rows.append(RoundRow(city, slope, str(steps or CONVERGED), seed, number, users, apart))
-    return {ROUNDS: [columns_of(row) for row in rows]}
+    return {ROUNDS: rows}
 
 
 def compared(city: str, visits: Visits, slope: float, seeds: int) -> Made:
@@ -196,7 +196,7 @@ def compared(city: str, visits: Visits, slope: float, seeds: int) -> Made:
                     estimates.append(EstimateRow(city, slope, made, epsilon, name, seed, updates, apart))
         if steps is None:
             places = _places(city, cells, slope, epsilon, best, noise)
-    return {ESTIMATES: [columns_of(row) for row in estimates], PLACES: [columns_of(row) for row in places]}
+    return {ESTIMATES: estimates, PLACES: places}
 
 
 def _places(

@@ -15,7 +15,7 @@ from sfumato.geo import Grid, Projection, Region, Visits
 
 GRID: Final = "grid"
 _DEGREES: Final = 4  # decimals of a degree: spots are some 10 m wide
-_TRIM: Final = 0.02  # of the visits, left out at each side where the whole city is meant
+TRIM: Final = 0.02  # of the visits, left out at each side where the whole city is meant
 _SHAPE: Final = (16, 12)  # columns and rows of the cells of other cities
 _FEWEST: Final = 1_000  # visits in a published box for which it is taken
 _SPREAD: Final = 0.5  # of the random prior on a grid: how uneven it is
@@ -36,16 +36,10 @@ class VisitedPlaces(CompactRepr):
 
 def grid_ground(side: int, cell_km: float, seed: int) -> VisitedPlaces:
     """Return a square grid whose cells are visited at random, unevenly."""
-    index = np.arange(side * side)
-    corners = np.column_stack([index % side, index // side])
-    space = Space(index, 1000 * cell_km * corners, "m")
-    shares = np.random.default_rng(seed).dirichlet(np.full(len(index), _SPREAD))
+    corners = positions(side, side)
+    space = Space(range(len(corners)), 1000 * cell_km * corners, "m")
+    shares = np.random.default_rng(seed).dirichlet(np.full(len(corners), _SPREAD))
     return VisitedPlaces(GRID, Prior(space, shares))
-
-
-def spots_ground(name: str, visits: Visits, count: int) -> VisitedPlaces:
-    """Return the most visited spots of a city."""
-    return VisitedPlaces(name, spots(visits, visits.region(trim=_TRIM), count))
 
 
 def spots(visits: Visits, region: Region, count: int) -> Prior:
@@ -123,7 +117,7 @@ class CityCells(CompactRepr):
         """Return the cells of the published box of visits, or of their whole region where they are in none."""
         box = box_of(visits)
         shape = _SHAPE if box is None else box.shape
-        city = Grid.covering(visits.region(trim=_TRIM) if box is None else box.region, shape=shape)
+        city = Grid.covering(visits.region(trim=TRIM) if box is None else box.region, shape=shape)
         prior = Prior.from_visits(city, visits)
         between = Metric(cell_distances(shape, 0), name="distance in cells", triangle=True)
         return cls(city, prior, between, shape, "" if box is None else box.city)
@@ -131,15 +125,19 @@ class CityCells(CompactRepr):
 
 def cell_distances(shape: tuple[int, int], margin: int) -> Floats:
     """Return distances from cells to the same cells and some more on each side, array (cells, more cells)."""
-    near, wide = _positions(shape, 0), _positions(shape, margin)
-    apart: Floats = np.hypot(*(near[:, None] - wide[None]).transpose(2, 0, 1))
-    return apart
+    return distances(positions(*shape), positions(*shape, margin))
 
 
-def _positions(shape: tuple[int, int], margin: int) -> Floats:
-    """Return column and row of each cell, array (cells, 2)."""
-    x, y = (np.arange(-margin, count + margin) for count in shape)
+def positions(columns: int, rows: int, margin: int = 0) -> Floats:
+    """Return column and row of each cell, row by row, and of some more on each side, array (cells, 2)."""
+    x, y = (np.arange(-margin, count + margin) for count in (columns, rows))
     return np.column_stack([np.tile(x, len(y)), np.repeat(y, len(x))]).astype(np.float64)
+
+
+def distances(points: Floats, others: Floats) -> Floats:
+    """Return the distances of points from others, array (points, others)."""
+    found: Floats = np.hypot(*(points[:, None] - others[None]).transpose(2, 0, 1))
+    return found
 
 
 def pair_epsilons(matrix: Floats, apart: Floats) -> Floats:

@@ -19,7 +19,7 @@ from sfumato.proofs import prove_metric_privacy
 from sfumato.rounding import about, at_least, at_most, percent_at_most
 
 from ..reproduction import Made, PaperClaim, RunTables, follows, illustrates, judged, unchecked
-from ..results import columns_of, distinct, markdown_table, where
+from ..results import distinct, markdown_table, where
 from .regions import VisitedPlaces
 
 SPANNERS: Final = "spanners"
@@ -86,7 +86,7 @@ def spanned(ground: VisitedPlaces, dilations: tuple[float, ...]) -> Made:
         less = MetricPrivacy(_EPSILON * spanner.dilation / dilation, metric)
         for kind, privacy in ((REALISED, asked), (ASKED, less)):
             rows.append(row(kind, dilation, spanner, _designed(prior, privacy, dilation)))
-    return {SPANNERS: [columns_of(each) for each in rows]}
+    return {SPANNERS: rows}
 
 
 def _designed(prior: Prior, asked: MetricPrivacy, dilation: float | None) -> Design:

@@ -11,10 +11,10 @@ from .games import (
     InformedRow,
     LineRow,
     PriceRow,
+    SlopeRow,
     densest_corner,
 )
 from .pruning import AttackRow, PairRow
-from .slopes import SlopeRow
 
 __all__ = [
     "ApartRow",

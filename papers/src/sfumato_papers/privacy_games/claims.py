@@ -28,6 +28,7 @@ from .games import (
     METRIC,
     NAMES,
     PRICES,
+    SLOPES,
     Apart,
     ApartRow,
     Game,
@@ -35,11 +36,11 @@ from .games import (
     InformedRow,
     LineRow,
     PriceRow,
+    SlopeRow,
     apart_triples,
     triples,
 )
 from .pruning import ATTACKS, CORRECTED, EXACT, PAIRS, PRUNED, AttackRow, PairRow
-from .slopes import SLOPES, SlopeRow
 
 _NEAR: Final = 1.0  # km, of Figure 2a
 _HABIT: Final = 0.6  # per km: the epsilon of the table of attackers who know more

@@ -1,4 +1,4 @@
-"""Figures 2 to 7 of "Privacy Games" from the tables of a run."""
+"""Figures 2 to 5 of "Privacy Games" from the tables of a run."""
 
 from __future__ import annotations
 
@@ -13,17 +13,12 @@ from sfumato.reports.theme import LIGHT, blank
 from ..reproduction import RunTables
 from ..results import distinct, where
 from .games import (
-    APART,
     DISTORTION,
     GAMES,
-    INFORMED,
     JOINT,
     METRIC,
     NAMES,
-    ApartRow,
     GameRow,
-    InformedRow,
-    apart_triples,
     triples,
 )
 
@@ -47,10 +42,6 @@ CAPTIONS: Final = {
     "figure-4": "Figure 4: the error of the best attacker against the Bayesian one's, for each mechanism. "
     "Each mark is a user at an epsilon; on the line both are equal.",
     "figure-5": "Figure 5: the errors that joint, metric and distortion force, in scenarios 1 and 2.",
-    "figure-6": "Figure 6: users have stronger habits than the design assumed, and the attacker knows it. Each "
-    "mark is a user at an epsilon, at the largest share moved.",
-    "figure-7": "Figure 7: epsilon and d_m chosen separately. Privacy and cost of joint against the larger of the "
-    "two others.",
 }
 _BEST: Final = "error of the best attacker (km)"
 _APART: Final = 0.05  # of the largest error, between the numbers of two users
@@ -71,8 +62,6 @@ def figures(tables: RunTables) -> Mapping[str, Figure]:
         "figure-3": bayes_figure(games),
         "figure-4": attackers_figure(games),
         "figure-5": joint_figure(games),
-        "figure-6": informed_figure(tables.rows(INFORMED, InformedRow)),
-        "figure-7": apart_figure(tables.rows(APART, ApartRow)),
     }
 
 
@@ -152,7 +141,7 @@ def cost_figure(games: Sequence[GameRow]) -> Figure:
     return figure
 
 
-def _compared(*panels: _Panel, equal: str = "equal errors") -> Figure:
+def _compared(*panels: _Panel) -> Figure:
     """Return panels of marks on both sides of the line where both axes are equal."""
     figure = blank(8, 5.5) if len(panels) == 1 else blank(10.5, 5)
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
@@ -161,7 +150,7 @@ def _compared(*panels: _Panel, equal: str = "equal errors") -> Figure:
             ax.plot(*zip(*points, strict=True), **look)
         ax.set(title=title, xlabel=across, ylabel=up)
         end = max(ax.get_xlim()[1], ax.get_ylim()[1])
-        ax.plot([0, end], [0, end], color=LIGHT.muted, linewidth=0.8, linestyle="--", label=equal)
+        ax.plot([0, end], [0, end], color=LIGHT.muted, linewidth=0.8, linestyle="--", label="equal errors")
         ax.set(xlim=(0, end), ylim=(0, end))
         _finish(ax, loc="lower right")
     return figure
@@ -201,32 +190,3 @@ def joint_figure(games: Sequence[GameRow]) -> Figure:
             (f"Scenario {scenario}", f"{error} metric or distortion (km)", f"{error} joint (km)", series)
         )
     return _compared(*panels)
-
-
-def informed_figure(rows: Sequence[InformedRow]) -> Figure:
-    """Return Figure 6: the errors of informed attackers against *metric* and against *distortion*."""
-    share = max(row.sharper for row in rows)
-    last = {(row.user, row.epsilon, row.mechanism): row.error_informed for row in where(rows, sharper=share)}
-    points = [
-        (last[user, epsilon, DISTORTION], error) for (user, epsilon, name), error in last.items() if name == METRIC
-    ]
-    error, marks = "informed attacker's error against", _marks(METRIC, "a user at an epsilon")
-    title = f"A share of {share:g} moved"
-    return _compared((title, f"{error} distortion (km)", f"{error} metric (km)", [(marks, points)]))
-
-
-def apart_figure(rows: Sequence[ApartRow]) -> Figure:
-    """Return Figure 7: privacy and cost of *joint* against the larger of the others'."""
-    panels: list[_Panel] = []
-    for title, field, across, up in (
-        ("Privacy", "error_best", "larger error against metric or distortion (km)", "error against joint (km)"),
-        ("Cost", "cost", "larger cost of metric or distortion", "cost of joint"),
-    ):
-        value = attrgetter(field)
-        series: list[_Series] = []
-        for name, label, met in ((METRIC, "metric keeps d_m", True), (DISTORTION, "metric does not", False)):
-            cases = [case for case in apart_triples(rows) if case[2].met is met]
-            points = [(max(value(m), value(d)), value(j)) for m, d, j in cases]
-            series.append((_marks(name, label), points))
-        panels.append((title, across, up, series))
-    return _compared(*panels, equal="equal")

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from sfumato.attacks import bayes, blind, misinformed, optimal
+from sfumato.attacks import bayes, blind, evaluate, misinformed, optimal
 from sfumato.core import DistortionPrivacy, Guarantee, MetricPrivacy, Prior, Space, hamming
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
@@ -34,7 +34,6 @@ from sfumato.optimal import Auto, Design, design, equilibrium
 from sfumato.proofs import distortion_below
 
 from ..reproduction import Made
-from ..results import TableRow, columns_of
 
 METRIC: Final = "metric"
 DISTORTION: Final = "distortion"
@@ -46,12 +45,12 @@ INFORMED: Final = "privacy_games_informed"
 PRICES: Final = "prices"
 APART: Final = "apart"
 LINE: Final = "line"
+SLOPES: Final = "slopes"
 
-# At the most error that any mechanism can force, the distortion rows have no interior.
-_MOST: Final = 1 - 1e-3
-
-# Of the five points.
-_EPSILON: Final = 1.0
+_MOST: Final = 1 - 1e-3  # of the error that can be forced: at all of it the distortion rows have no interior
+_ROOM: Final = 0.98  # the same where prices are compared with slopes
+_STEP: Final = 0.2  # of what is left above d_m, of slopes
+_EPSILON: Final = 1.0  # of the five points
 _DISTORTIONS: Final = (0.25, 0.5, 0.75, 1.0)
 _GAP: Final = 1e-8
 
@@ -243,36 +242,27 @@ class UserGame:
             **self.measures(name, found),
         )
 
-    def informed(self, epsilon: float, name: str, found: Design, shares: Sequence[float]) -> list[InformedRow]:
+    def informed(self, epsilon: float, name: str, found: Design, share: float) -> InformedRow:
         """Return errors of attackers who know more than the design assumed."""
-        mechanism, d, rows = found.mechanism, self.distance, []
-        for share in shares:
-            truth = self.prior.sharpened(share)
-            errors = (
-                optimal(mechanism, truth, d).error,
-                misinformed(mechanism, truth, d, self.prior).error,
-                blind(truth, d).error,
-            )
-            rows.append(InformedRow(self.person.number, epsilon, name, share, *errors))
-        return rows
+        mechanism, truth, d = found.mechanism, self.prior.sharpened(share), self.distance
+        best, expected = optimal(mechanism, truth, d).error, misinformed(mechanism, truth, d, self.prior).error
+        return InformedRow(self.person.number, epsilon, name, share, best, expected, blind(truth, d).error)
 
 
 def played(person: Person, epsilon: float, gap: float, shares: Sequence[float]) -> Made:
     """Play scenarios 1 and 2 with one user and one epsilon."""
     game = UserGame(person)
-    tables: dict[str, list[TableRow]] = {GAMES: [], INFORMED: [], PRICES: []}
+    tables: dict[str, list[object]] = {GAMES: [], INFORMED: [], PRICES: []}
 
     def add(scenario: int, name: str, minimum: float | None, found: Design) -> GameRow:
         row = game.row(scenario, epsilon, name, minimum, found)
-        tables[GAMES].append(columns_of(row))
+        tables[GAMES].append(row)
         if scenario == 1:
-            tables[INFORMED] += [columns_of(each) for each in game.informed(epsilon, name, found, shares)]
+            tables[INFORMED] += [game.informed(epsilon, name, found, share) for share in shares]
         if minimum is not None:
             both = equilibrium(found)
-            price = PriceRow(
-                scenario, person.number, epsilon, name, minimum, both.price, both.error_lower, both.error_upper
-            )
-            tables[PRICES].append(columns_of(price))
+            ends = (both.price, both.error_lower, both.error_upper)
+            tables[PRICES].append(PriceRow(scenario, person.number, epsilon, name, minimum, *ends))
         return row
 
     metric = game.design(epsilon, None, gap)
@@ -290,7 +280,7 @@ def repeated(person: Person, epsilon: float, gap: float) -> Made:
     first = game.row(1, epsilon, METRIC, None, metric)
     minimum = game.held(first.distortion_lower)
     joint = game.design(epsilon, minimum, gap, metric)
-    return {GAMES: [columns_of(first), columns_of(game.row(1, epsilon, JOINT, minimum, joint))]}
+    return {GAMES: [first, game.row(1, epsilon, JOINT, minimum, joint)]}
 
 
 def triples(games: Iterable[GameRow], scenario: int) -> list[Game]:
@@ -343,7 +333,7 @@ def together(person: Person, epsilon: float, step: float, gap: float) -> Made:
         if not met:
             start = game.design(epsilon, minimum, gap, start)
         rows.append(_row(game, JOINT, epsilon, minimum, metric if met else start, met=met))
-    return {APART: [columns_of(row) for row in rows]}
+    return {APART: rows}
 
 
 def alone(person: Person, step: float, gap: float) -> Made:
@@ -353,7 +343,7 @@ def alone(person: Person, step: float, gap: float) -> Made:
         _row(game, DISTORTION, None, minimum, game.design(None, minimum, gap))
         for minimum in _distortions(game, step)
     ]
-    return {APART: [columns_of(row) for row in rows]}
+    return {APART: rows}
 
 
 def _row(
@@ -398,4 +388,52 @@ def five_points() -> Made:
             for guarantees in alternatives
         )
         rows.append(LineRow(_EPSILON, minimum, one.loss, other.loss, both.loss, both.lower_bound))
-    return {LINE: [columns_of(row) for row in rows]}
+    return {LINE: rows}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SlopeRow(CompactRepr):
+    """The price of d_m, between proved slopes of the least cost, a convex function of d_m; km, prices per km."""
+
+    user: int
+    mechanism: str
+    epsilon: float | None
+    distortion_asked: float
+    step: float
+    cost: float
+    price: float
+    slope_below: float
+    slope_above: float
+    error_lower: float
+    error_upper: float
+    error_strategy: float  # of an attacker with the equilibrium strategy
+
+
+def priced(person: Person, epsilon: float, gap: float) -> Made:
+    """Design *distortion* and *joint* at three values of d_m, and compare the price of the middle one."""
+    game = UserGame(person)
+    metric = game.design(epsilon, None, gap)
+    reached = distortion_below(metric.mechanism, game.prior, game.distance)
+    middle = min((reached + game.most) / 2, _ROOM * game.most)
+    step = _STEP * (game.most - middle)
+    rows = []
+    for name, asked in ((DISTORTION, None), (JOINT, epsilon)):
+        below, here, above = (game.design(asked, middle + k * step, gap) for k in (-1, 0, 1))
+        both = equilibrium(here)
+        less, proof, more = below.certificate, here.certificate, above.certificate
+        row = SlopeRow(
+            user=person.number,
+            mechanism=name,
+            epsilon=asked,
+            distortion_asked=middle,
+            step=step,
+            cost=proof.loss,
+            price=both.price,
+            slope_below=(proof.lower_bound - less.loss) / step,
+            slope_above=(more.loss - proof.lower_bound) / step,
+            error_lower=both.error_lower,
+            error_upper=both.error_upper,
+            error_strategy=evaluate(here.mechanism, game.prior, game.distance, both.strategy).error,
+        )
+        rows.append(row)
+    return {SLOPES: rows}

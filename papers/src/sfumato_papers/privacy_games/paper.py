@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from ..reproduction import Equation, Paper, Setting, StudyPart
+from ..reproduction import Paper, Setting, StudyPart, equations
 from .claims import claims
 from .figures import CAPTIONS, figures
 from .games import (
@@ -15,16 +14,17 @@ from .games import (
     INFORMED,
     LINE,
     PRICES,
+    SLOPES,
     Person,
     alone,
     choose,
     five_points,
     played,
+    priced,
     repeated,
     together,
 )
 from .pruning import ATTACKS, PAIRS, far_guesses, far_pairs
-from .slopes import SLOPES, priced
 
 _SEED: Final = 1  # of the draw of users
 _GAP: Final = 1e-4
@@ -35,70 +35,40 @@ _PRUNED: Final = 0.75  # d_m over the most that can be forced, where guesses are
 _MIDDLE: Final = 0.6  # epsilon per km of the other parts
 
 
-@dataclass(frozen=True, slots=True)
-class _Size:
-    """The amounts of a run, by default of the full size; lengths in km, epsilons per km."""
-
-    users: int = 10
-    least: int = 200  # visits of a user on their map
-    shape: tuple[int, int] = (20, 15)
-    size_km: tuple[float, float] = (15.0, 8.0)
-    epsilons: tuple[float, ...] = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
-    apart: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8, 1.0)  # epsilons of scenario 3
-    tight: int = 3  # users whose designs are repeated with a smaller gap
-    priced: int = 4  # users whose prices are compared with slopes
-    pruned: int = 2  # users for whom rows are left out
-    thresholds: tuple[float, ...] = (0.54, 0.76, 0.93, 1.5, 2.0, 3.0, 5.0)
-    guessed: tuple[float, ...] = (0.54, 0.93, 1.5, 2.0, 3.0)  # thresholds of guesses
-
-
-_QUICK: Final = _Size(
-    users=2,
-    least=40,
-    shape=(6, 4),
-    size_km=(6.0, 4.0),
-    epsilons=(0.3, 0.9),
-    apart=(0.2, 1.0),
-    tight=1,
-    priced=1,
-    pruned=1,
-    thresholds=(1.0, 1.5, 2.3),
-    guessed=(1.0, 2.3),
-)
-
-
 def _parts(setting: Setting) -> Sequence[StudyPart]:
-    size = _QUICK if setting.quick else _Size()
+    width, height = setting.size((6.0, 4.0), (15.0, 8.0))  # km
     people = choose(
         list(setting.data.items()),
-        size.users,
-        shape=size.shape,
-        size_m=(1000 * size.size_km[0], 1000 * size.size_km[1]),
-        least=size.least if setting.given else _QUICK.least,
+        setting.size(2, 10),
+        shape=setting.size((6, 4), (20, 15)),
+        size_m=(1000 * width, 1000 * height),
+        least=setting.size(40, 200) if setting.given else 40,  # visits of a user on their map
         seed=_SEED,
     )
-    return [StudyPart("five points", five_points), *(part for person in people for part in _of_one(person, size))]
+    parts = [StudyPart("five points", five_points)]
+    return parts + [part for person in people for part in _of_one(person, setting)]
 
 
-def _of_one(person: Person, size: _Size) -> Iterator[StudyPart]:
-    """Yield the parts of one user."""
-    who, largest = f"user {person.number}", size.epsilons[-1]
-    for epsilon in size.epsilons:
+def _of_one(person: Person, setting: Setting) -> Iterator[StudyPart]:
+    """Yield the parts of one user; the first users have more of them. Lengths in km, epsilons per km."""
+    pick, who = setting.size, f"user {person.number}"
+    epsilons = pick((0.3, 0.9), (0.15, 0.3, 0.45, 0.6, 0.75, 0.9))
+    largest = epsilons[-1]
+    for epsilon in epsilons:
         yield StudyPart(f"{who}, epsilon {epsilon}", played, (person, epsilon, _GAP, _SHARPER))
-    for epsilon in size.apart:
+    for epsilon in pick((0.2, 1.0), (0.2, 0.4, 0.6, 0.8, 1.0)):
         yield StudyPart(f"{who}, apart, epsilon {epsilon}", together, (person, epsilon, _STEP, _GAP))
     yield StudyPart(f"{who}, apart, distortion", alone, (person, _STEP, _GAP))
-    if person.number <= size.tight:
+    if person.number <= pick(1, 3):
         yield StudyPart(f"{who}, repeated, epsilon {largest}", repeated, (person, largest, _TIGHT))
-    if person.number <= size.priced:
+    if person.number <= pick(1, 4):
         yield StudyPart(f"{who}, prices", priced, (person, largest, _TIGHT))
-    if person.number <= size.pruned:
-        for each in (None, *size.thresholds):
+    if person.number <= pick(1, 2):
+        for each in (None, *pick((1.0, 1.5, 2.3), (0.54, 0.76, 0.93, 1.5, 2.0, 3.0, 5.0))):
             yield StudyPart(f"{who}, pairs within {each or 'any'} km", far_pairs, (person, _MIDDLE, each, _GAP))
-        for each in (None, *size.guessed):
-            yield StudyPart(
-                f"{who}, guesses within {each or 'any'} km", far_guesses, (person, _PRUNED, each, _GAP)
-            )
+        for each in (None, *pick((1.0, 2.3), (0.54, 0.93, 1.5, 2.0, 3.0))):
+            name = f"{who}, guesses within {each or 'any'} km"
+            yield StudyPart(name, far_guesses, (person, _PRUNED, each, _GAP))
 
 
 PAPER: Final = Paper(
@@ -126,32 +96,30 @@ PAPER: Final = Paper(
     claims=claims,
     figures=figures,
     captions=CAPTIONS,
-    equations=(
-        Equation("(1), (2)", "prior and mechanism", "sf.core.Mechanism"),
-        Equation("(3), (4)", "expected cost, and that of the worst secret", "sf.core.Mechanism", f"{GAMES}.csv"),
-        Equation("(5) to (7)", "an attack, and its error", "sf.attacks.evaluate"),
-        Equation("(7), (21)", "distortion privacy", "sf.core.DistortionPrivacy", f"{GAMES}.csv"),
-        Equation("(9), (23)", "near secrets alone", "sf.core.ThresholdPrivacy"),
-        Equation("(10), (22)", "metric privacy", "sf.core.MetricPrivacy", f"{GAMES}.csv"),
-        Equation("(12)", "least worst-case cost: objective=", "sf.optimal.design"),
-        Equation("(19), (33) to (35)", "the best attack", "sf.attacks.optimal", f"{GAMES}.csv"),
-        Equation("(21), (22), (24)", "the optimal mechanisms", "sf.optimal.design", f"{GAMES}.csv"),
-        Equation("(25)", "the Bayesian attack", "sf.attacks.bayes", f"{GAMES}.csv"),
-        Equation("(27)", "the attack without weights", "sf.attacks.unweighted"),
-        Equation("(28)", "the attack without a prior", "sf.attacks.prior_free"),
-        Equation("(29)", "the same for each guess separately", "sf.attacks.per_guess"),
-        Equation("Section 9.2", "the best attack with a sharper prior", "sf.attacks.optimal", f"{INFORMED}.csv"),
-        Equation(
-            "Ours, on section 9.2", "an attack on the design's prior", "sf.attacks.misinformed", f"{INFORMED}.csv"
-        ),
-        Equation("Dual of (21), (24)", "equilibrium and prices", "sf.optimal.equilibrium", f"{PRICES}.csv"),
-        Equation("Dual of (21), (24)", "prices and slopes", "sf.optimal.equilibrium", f"{SLOPES}.csv"),
-        Equation("Figures 2 to 5", "scenarios 1 and 2", "sf.optimal.design", f"{GAMES}.csv"),
-        Equation("Figure 6", "attackers who know more", "sf.attacks.optimal", f"{INFORMED}.csv"),
-        Equation("Figure 7", "scenario 3", "sf.optimal.design", f"{APART}.csv"),
-        Equation("Ours, on Figure 7", "both cost more than either", "sf.optimal.design", f"{LINE}.csv"),
-        Equation("Figure 8", "near pairs and their dilation", "sf.core.neighbours", f"{PAIRS}.csv"),
-        Equation("Figure 8", "near guesses", "sf.optimal.Highs", f"{ATTACKS}.csv"),
+    equations=equations(
+        ("(1), (2)", "prior and mechanism", "sf.core.Mechanism"),
+        ("(3), (4)", "expected cost, and that of the worst secret", "sf.core.Mechanism", GAMES),
+        ("(5) to (7)", "an attack, and its error", "sf.attacks.evaluate"),
+        ("(7), (21)", "distortion privacy", "sf.core.DistortionPrivacy", GAMES),
+        ("(9), (23)", "near secrets alone", "sf.core.ThresholdPrivacy"),
+        ("(10), (22)", "metric privacy", "sf.core.MetricPrivacy", GAMES),
+        ("(12)", "least worst-case cost: objective=", "sf.optimal.design"),
+        ("(19), (33) to (35)", "the best attack", "sf.attacks.optimal", GAMES),
+        ("(21), (22), (24)", "the optimal mechanisms", "sf.optimal.design", GAMES),
+        ("(25)", "the Bayesian attack", "sf.attacks.bayes", GAMES),
+        ("(27)", "the attack without weights", "sf.attacks.unweighted"),
+        ("(28)", "the attack without a prior", "sf.attacks.prior_free"),
+        ("(29)", "the same for each guess separately", "sf.attacks.per_guess"),
+        ("Section 9.2", "the best attack with a sharper prior", "sf.attacks.optimal", INFORMED),
+        ("Ours, on section 9.2", "an attack on the design's prior", "sf.attacks.misinformed", INFORMED),
+        ("Dual of (21), (24)", "equilibrium and prices", "sf.optimal.equilibrium", PRICES),
+        ("Dual of (21), (24)", "prices and slopes", "sf.optimal.equilibrium", SLOPES),
+        ("Figures 2 to 5", "scenarios 1 and 2", "sf.optimal.design", GAMES),
+        ("Figure 6", "attackers who know more", "sf.attacks.optimal", INFORMED),
+        ("Figure 7", "scenario 3", "sf.optimal.design", APART),
+        ("Ours, on Figure 7", "both cost more than either", "sf.optimal.design", LINE),
+        ("Figure 8", "near pairs and their dilation", "sf.core.neighbours", PAIRS),
+        ("Figure 8", "near guesses", "sf.optimal.Highs", ATTACKS),
     ),
     minutes=35,
 )

@@ -23,7 +23,6 @@ from sfumato.optimal import Highs, LinearProgram
 from sfumato.proofs import distortion_below, expected_loss_above, prove_metric_privacy
 
 from ..reproduction import Made
-from ..results import columns_of
 from .games import Person, UserGame
 
 PAIRS: Final = "pruned-pairs"
@@ -98,7 +97,7 @@ def far_pairs(person: Person, epsilon: float, threshold: float | None, gap: floa
             cost_lower_bound=found.certificate.lower_bound,
             error_best=optimal(found.mechanism, game.prior, game.distance).error,
         )
-        rows.append(columns_of(row))
+        rows.append(row)
     return {PAIRS: rows}
 
 
@@ -123,7 +122,7 @@ def far_guesses(person: Person, share: float, threshold: float | None, gap: floa
         error_best=optimal(mechanism, game.prior, game.distance).error,
         cost=cost,
     )
-    return {ATTACKS: [columns_of(row)]}
+    return {ATTACKS: [row]}
 
 
 def _cheapest(prior: Prior, distance: Metric, minimum: float, threshold: float) -> tuple[Mechanism, int]:

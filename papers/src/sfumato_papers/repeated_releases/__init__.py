@@ -1,6 +1,6 @@
 """Repeated releases: fresh noise for each report, one report kept as a memo, and fresh noise on a memo."""
 
-from .study import BOTH, FRESH, MEMO, REPORTS, RepeatedRow, repeated_figure, repetition
+from .paper import BOTH, FRESH, MEMO, REPORTS, RepeatedRow, repeated_figure, repetition
 
 __all__ = [
     "BOTH",

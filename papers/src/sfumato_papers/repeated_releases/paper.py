@@ -1,59 +1,105 @@
-"""Repeated releases as a study to reproduce: its parts, claims and page."""
+"""Repeated releases: an attacker's error after t reports of one place, with fresh noise and with a memo."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from sfumato.core import Prior
+from sfumato.attacks import blind
+from sfumato.core import Mechanism, Prior
 from sfumato.errors import DataError
 from sfumato.geo import Grid, Region, Visits
+from sfumato.ledgers import Scheme, averaging_errors, errors_after
 from sfumato.mechanisms import planar_geometric
+from sfumato.reports.theme import LIGHT, blank
 from sfumato.rounding import about, amount, at_most
 
+from ..curve_labels import label_curve
 from ..reproduction import Equation, Made, Paper, PaperClaim, RunTables, Setting, StudyPart, follows, ours
-from ..results import columns_of
-from .study import BOTH, FRESH, MEMO, REPORTS, RepeatedRow, repeated_figure, repetition
+from ..results import where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+
 _TABLE: Final = "repeated-releases"
 _EPSILON: Final = "2/km"
 _CLOSE: Final = 1e-6  # relative, of errors that are summed in floats
+REPORTS: Final = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
+FRESH: Final = "fresh noise each time"
+MEMO: Final = "one report, kept as a memo"
+BOTH: Final = "fresh noise on a memo"
+_COLOURS: Final = {FRESH: LIGHT.series[1], MEMO: LIGHT.series[0], BOTH: LIGHT.series[2]}
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedRow:
+    """The attackers' errors and the proved epsilon after some reports; ends of intervals where simulated."""
+
+    scheme: str
+    reports: int
+    error_m: float
+    lower_m: float
+    upper_m: float
+    exact: bool
+    averaging_error_m: float
+    epsilon_upper_per_km: float
+    averaging_lower_m: float
+    averaging_upper_m: float
+    blind_error_m: float
+
+
+def repetition(
+    mechanism: Mechanism, prior: Prior, reports: Sequence[int] = REPORTS, *, trials: int = 2_000, seed: int = 1
+) -> list[RepeatedRow]:
+    """Return what t reports of one place reveal to the best attack and to averaging, for three ways to repeat."""
+    metric, per_km = (mechanism.secrets.metric("euclidean", unit=unit) for unit in ("m", "km"))
+    unseen = blind(prior, metric).error
+    rows = []
+    for name, scheme in (
+        (FRESH, Scheme.fresh(mechanism)),
+        (MEMO, Scheme.memo(mechanism)),
+        (BOTH, Scheme(mechanism, mechanism)),
+    ):
+        best = errors_after(scheme, prior, metric, reports, trials=trials, seed=seed)
+        mean = averaging_errors(scheme, prior, reports, trials=trials, seed=seed)
+        ends = (best.error, best.lower, best.upper, mean.error, mean.lower, mean.upper)
+        for t, exact, error, lower, upper, average, average_lower, average_upper in zip(
+            best.reports, best.exact, *(each.tolist() for each in ends), strict=True
+        ):
+            spent = scheme.epsilon_upper(per_km, t)
+            averages = (average, spent, average_lower, average_upper)
+            rows.append(RepeatedRow(name, t, error, lower, upper, exact, *averages, unseen))
+    return rows
 
 
 def _parts(setting: Setting) -> Sequence[StudyPart]:
+    """Return the study of the person with most visits, on a map around their median."""
     cell, trials, most = ("1 km", 1_000, 100) if setting.quick else ("500 m", 2_000, max(REPORTS))
     reports = tuple(count for count in REPORTS if count <= most)
     (name, visits), *_ = setting.data.items()
-    own, region = _busiest(name, visits)
-    return [StudyPart(f"reports of {name}", _repeated, (own, region, cell, reports, trials))]
-
-
-def _busiest(name: str, visits: Visits) -> tuple[Visits, str]:
-    """Return the visits of the person with most visits, and a map around their median."""
     person = next(iter(visits.users()), None) if visits.user is not None else None
     if person is None:
         raise DataError(
             f"the visits {name!r} have no users.", "give visits with a column that says whose each is."
         )
     own = visits.of_user(person)
-    return own, f"8 km x 6 km around {np.median(own.lat):.5f},{np.median(own.lon):.5f}"
+    region = f"8 km x 6 km around {np.median(own.lat):.5f},{np.median(own.lon):.5f}"
+    return [StudyPart(f"reports of {name}", _repeated, (own, region, cell, reports, trials))]
 
 
 def _repeated(own: Visits, region: str, cell: str, reports: tuple[int, ...], trials: int) -> Made:
     grid = Grid.covering(region, cell=cell)
     prior = Prior.from_visits(grid, own.inside(Region.parse(region)))
-    rows = repetition(planar_geometric(grid, _EPSILON), prior, reports, trials=trials)
-    return {_TABLE: [columns_of(row) for row in rows]}
+    return {_TABLE: repetition(planar_geometric(grid, _EPSILON), prior, reports, trials=trials)}
 
 
 def _claims(tables: RunTables) -> Sequence[PaperClaim]:
-    rows = {name: [row for row in tables.rows(_TABLE, RepeatedRow) if row.scheme == name] for name in _SCHEMES}
-    fresh, memo, both = (rows[name] for name in _SCHEMES)
+    rows = tables.rows(_TABLE, RepeatedRow)
+    fresh, memo, both = (where(rows, scheme=name) for name in (FRESH, MEMO, BOTH))
     once, last = fresh[0], fresh[-1]
     return [
         follows(
@@ -101,9 +147,6 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
     ]
 
 
-_SCHEMES: Final = (FRESH, MEMO, BOTH)
-
-
 def _same(first: float, second: float) -> bool:
     return abs(first - second) <= _CLOSE * abs(second)
 
@@ -118,8 +161,44 @@ def _between(row: RepeatedRow) -> str:
     return f"{_metres(row.error_m)} (simulated: {about(row.lower_m, 3)} to {about(row.upper_m, 3)} m)"
 
 
-def _figures(tables: RunTables) -> Mapping[str, Figure]:
-    return {_TABLE: repeated_figure(tables.rows(_TABLE, RepeatedRow))}
+def repeated_figure(rows: Sequence[RepeatedRow]) -> Figure:
+    """Return the errors and the proved epsilon against the number of reports; bands are intervals."""
+    figure = blank(6.2, 6.6)
+    from matplotlib.ticker import LogLocator
+
+    upper, lower = figure.subplots(2, 1, height_ratios=(3, 2))
+    schemes = {name: where(rows, scheme=name) for name in _COLOURS}
+    for scheme, prefix, style, name, at, offset, align in (
+        (FRESH, "", "-", FRESH, -1, (0, 9), "right"),
+        (MEMO, "", "-", MEMO, -1, (0, -9), "right"),
+        (BOTH, "", "-", BOTH, -1, (0, 10), "right"),
+        (FRESH, "averaging_", ":", f"mean of the reports, {FRESH}", 1, (9, 5), "left"),
+    ):
+        own, colour = schemes[scheme], _COLOURS[scheme]
+        error, low, high = (
+            [getattr(row, f"{prefix}{what}_m") / 1000 for row in own] for what in ("error", "lower", "upper")
+        )
+        reports = [row.reports for row in own]
+        upper.plot(reports, error, style, color=colour, marker="o", markersize=3)
+        upper.fill_between(reports, low, high, color=colour, alpha=0.15, linewidth=0)
+        label_curve(upper, (reports[at], error[at]), name, colour, offset, align)
+    unseen = amount(rows[0].blind_error_m, "m")
+    upper.set(ylim=(0, None), ylabel="attacker's expected error (km)", title=f"error without a report: {unseen}")
+    for name, own in schemes.items():
+        spent = [row.reports for row in own], [row.epsilon_upper_per_km for row in own]
+        lower.plot(*spent, color=_COLOURS[name], linestyle=(0, (4, 4)) if name == BOTH else "-", linewidth=2)
+        if name != BOTH:
+            shown = (FRESH, (-12, 0)) if name == FRESH else (f"{MEMO}, or {BOTH}", (0, 9))
+            label_curve(lower, (spent[0][-1], spent[1][-1]), shown[0], _COLOURS[name], shown[1], "right")
+    lower.set(yscale="log", ylabel="proved epsilon in all (per km)")
+    lower.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    lower.yaxis.set_major_formatter("{x:g}")
+    lower.yaxis.set_minor_formatter("")
+    for ax in (upper, lower):
+        ax.set(xscale="log", xlabel="reports of the same place")
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.grid(alpha=0.3)
+    return figure
 
 
 PAPER: Final = Paper(
@@ -136,7 +215,7 @@ PAPER: Final = Paper(
     ),
     parts=_parts,
     claims=_claims,
-    figures=_figures,
+    figures=lambda tables: {_TABLE: repeated_figure(tables.rows(_TABLE, RepeatedRow))},
     captions={
         _TABLE: "Above: the error of the best attacker (lines) and of the mean of fresh reports (dotted), against "
         "the number of reports. Below: the proved epsilon of all reports."

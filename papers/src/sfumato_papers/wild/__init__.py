@@ -4,9 +4,17 @@
 """
 
 from .attack import PeopleMap, best_guesses, geometric_medians, least_error
-from .averaging import copies_averaged
-from .borders import at_border, crossings
 from .channels import DriftingOffset, FixedCells
+from .published_attacks import (
+    PrivacyZone,
+    RoundedDistance,
+    at_border,
+    circle_through,
+    copies_averaged,
+    crossings,
+    homes_by_law,
+    trilaterate,
+)
 from .radial import (
     CertifiedNoise,
     RadialNoise,
@@ -16,9 +24,7 @@ from .radial import (
     laplace_radius,
     mixed_radius,
 )
-from .rounded_distances import RoundedDistance, trilaterate
 from .schemes import SCHEMES, mesh_cells
-from .zones import PrivacyZone, circle_through, homes_by_law
 
 __all__ = [
     "SCHEMES",

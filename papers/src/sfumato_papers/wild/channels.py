@@ -191,14 +191,6 @@ class DriftingOffset(CompactRepr, WildChannel):
         shares /= shares.sum()
         return float(shares @ np.hypot(nodes[:, None], nodes[None, :]) @ shares)
 
-    def mu(self, apart_m: float, reports: int = 1) -> float:
-        """Return the mu of Gaussian privacy of hourly reports, for two places; the grid can only lower it.
-
-        It is that of an autoregression's increments (Dong, Roth and Su, "Gaussian differential privacy", 2.7).
-        """
-        each = (1 - self.kept) / (1 + self.kept)
-        return apart_m / self.sigma_m * math.sqrt(1 + (reports - 1) * each)
-
     def averaged_m(self, reports: int) -> float:
         """Return the standard deviation, in each direction, of the mean of hourly offsets, in closed form."""
         k, rho = reports, self.kept

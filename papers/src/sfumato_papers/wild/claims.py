@@ -1,10 +1,11 @@
-"""Statements about schemes in the wild as a table: where, what, when it holds, and the numbers that show it."""
+"""Statements about schemes in the wild, judged from the tables of a run, and the tables of the pages."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import groupby
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 
@@ -12,12 +13,15 @@ from sfumato.core import Bracket
 from sfumato.rounding import at_most
 
 from ..reproduction import PaperClaim, RunTables, follows, illustrates, ours, unchecked
-from ..results import where
+from ..results import markdown_table, where
 from .attack_errors import (
     ALONE,
     AS_DOCUMENTED,
+    FRESH,
     KNOWS,
     REMEMBERED,
+    REPORTS,
+    CloseRow,
     ErrorRow,
     close_of,
     close_row,
@@ -25,14 +29,75 @@ from .attack_errors import (
     over_seeds,
     shares,
 )
-from .averaging import OFFSETS, OFFSETS_UNDER_GRID, AveragingRow
-from .borders import BorderRow, CrossingRow
-from .zones import CIRCLE, CIRCLE_AND_LAW
+from .published_attacks import (
+    CIRCLE,
+    CIRCLE_AND_LAW,
+    OFFSETS,
+    OFFSETS_UNDER_GRID,
+    AveragingRow,
+    BorderRow,
+    CrossingRow,
+)
+from .schemes import SCHEMES
 
 _AOSP: Final = "Comments in AOSP's LocationFudger"
 _HASSAN: Final = "Hassan, Hussain and Bates (2018), abstract"
 _DHONDT: Final = "Dhondt et al. (2024), section 5.5"
 _CELLS: Final = ("fixed-grid", "mesh-13", "obscured", "generalised-0.01")
+_UNCHECKED: Final = (
+    (
+        _HASSAN,
+        "95.1 % of moderately active users with a zone are at risk.",
+        "The 21 million activities are not public.",
+        "95.1% of moderately active users are at risk of having their protected locations extracted by an "
+        "attacker",
+    ),
+    (
+        "Hassan, Hussain and Bates (2018), section not known",
+        "Moving ends by 40 m lowers success from 96 to 32 %, by 200 m to 15 %.",
+        "The 21 million activities are not public.",
+        "",
+    ),
+    (
+        "freemove.space (2022)",
+        "Extending tracks inwards solves 41.3 % of shifted zones.",
+        "The tracks on streets are not public.",
+        "",
+    ),
+    (
+        "Mink et al. (2022), abstract",
+        "For the most common size of zone, 68 % of participants' guesses are within 50 m after three activities.",
+        "An experiment with people.",
+        "for the most common privacy zone size, 68% of guesses fell within 50 meters of the hidden location when "
+        "participants were shown just 3 activities",
+    ),
+    (
+        "Dhondt et al. (2024), abstract",
+        "6 of 15 apps let a person be located.",
+        "No app was tested here.",
+        "6 apps allow for pinpointing a victim's exact location",
+    ),
+    (
+        "Brownstein et al. (2006), abstract",
+        "79 % of the points of unmasked dot maps are re-identified from print quality, 26 % from slide quality.",
+        "The maps and addresses are not public.",
+        "precisely re-identified 26% (144/550) of the patient addresses from a presentation quality map and 79% "
+        "(432/550) from a publication quality map",
+    ),
+    (
+        "City of Chicago (2019)",
+        "About a third of tracts are left out: those with at most two trips in a quarter of an hour.",
+        "It depends on all trips, which are not used here.",
+        "",
+    ),
+    (
+        "Schneider (2015)",
+        "40 % of New York's taxi trips are unique in their pair of tracts and hour.",
+        "It depends on all trips, which are not used here.",
+        "you can uniquely identify 40% of NYC taxi trips",
+    ),
+)
+_Found = Mapping[tuple[str, int], CloseRow]
 
 
 def claims(tables: RunTables) -> Sequence[PaperClaim]:
@@ -229,56 +294,67 @@ _CLAIMS: Final = (
     ),
 )
 
-_UNCHECKED: Final = (
-    (
-        _HASSAN,
-        "95.1 % of moderately active users with a zone are at risk.",
-        "The 21 million activities are not public.",
-        "95.1% of moderately active users are at risk of having their protected locations extracted by an "
-        "attacker",
-    ),
-    (
-        "Hassan, Hussain and Bates (2018), section not known",
-        "Moving ends by 40 m lowers success from 96 to 32 %, by 200 m to 15 %.",
-        "The 21 million activities are not public.",
-        "",
-    ),
-    (
-        "freemove.space (2022)",
-        "Extending tracks inwards solves 41.3 % of shifted zones.",
-        "The tracks on streets are not public.",
-        "",
-    ),
-    (
-        "Mink et al. (2022), abstract",
-        "For the most common size of zone, 68 % of participants' guesses are within 50 m after three activities.",
-        "An experiment with people.",
-        "for the most common privacy zone size, 68% of guesses fell within 50 meters of the hidden location when "
-        "participants were shown just 3 activities",
-    ),
-    (
-        "Dhondt et al. (2024), abstract",
-        "6 of 15 apps let a person be located.",
-        "No app was tested here.",
-        "6 apps allow for pinpointing a victim's exact location",
-    ),
-    (
-        "Brownstein et al. (2006), abstract",
-        "79 % of the points of unmasked dot maps are re-identified from print quality, 26 % from slide quality.",
-        "The maps and addresses are not public.",
-        "precisely re-identified 26% (144/550) of the patient addresses from a presentation quality map and 79% "
-        "(432/550) from a publication quality map",
-    ),
-    (
-        "City of Chicago (2019)",
-        "About a third of tracts are left out: those with at most two trips in a quarter of an hour.",
-        "It depends on all trips, which are not used here.",
-        "",
-    ),
-    (
-        "Schneider (2015)",
-        "40 % of New York's taxi trips are unique in their pair of tracts and hour.",
-        "It depends on all trips, which are not used here.",
-        "you can uniquely identify 40% of NYC taxi trips",
-    ),
-)
+
+def scheme_words() -> str:
+    """Return the facts, models, guarantees and gaps of all schemes, those with the same facts in one section."""
+    sections = []
+    for facts, group in groupby(SCHEMES, key=lambda each: each.facts):
+        schemes = list(group)
+        said: dict[str, list[str]] = {}
+        for fact in facts:
+            said.setdefault(f"{fact.source}, {fact.read}", []).append(fact.says)
+        lines = [f"## {schemes[0].who}", ""]
+        lines += [f"- {' '.join(each)} ({source})" for source, each in said.items()]
+        lines += [
+            f"- **Model:** {_joined(each.model for each in schemes)}",
+            f"- **Guarantee:** {_joined(each.promise for each in schemes)}",
+            f"- **Not known:** {_joined(says for each in schemes for says in each.unknown)}",
+        ]
+        sections.append("\n".join(lines) + "\n")
+    return "\n".join(sections)
+
+
+def _joined(sentences: Iterable[str]) -> str:
+    return " ".join(dict.fromkeys(sentences))
+
+
+def close_table(rows: Sequence[CloseRow]) -> str:
+    """Return median errors of attackers with the reports alone, by scheme, and of certified noise."""
+    heads = [*(f"after {count}" for count in REPORTS), "certified, remembered", "certified, fresh, after 100"]
+    shown = [
+        *((AS_DOCUMENTED, count) for count in REPORTS),
+        *((name, REPORTS[-1]) for name in (REMEMBERED, FRESH)),
+    ]
+    return _table(
+        rows, ALONE, heads, lambda found: [metres(found[each].median_m.value) for each in shown], (1, 2, 4)
+    )
+
+
+def near_table(rows: Sequence[CloseRow]) -> str:
+    """Return the shares found within 100 m by attackers who know where people go, by scheme."""
+
+    def cells(found: _Found) -> list[str]:
+        first, last, kept = found[AS_DOCUMENTED, 1], found[AS_DOCUMENTED, 100], found[REMEMBERED, 100]
+        near = [shares(row.within_100) for row in (first, last, kept)]
+        return [*near, f"{metres(first.loss_m)}, {metres(kept.loss_m)}", at_most(kept.epsilon_per_km, 3)]
+
+    heads = ["after 1", "after 100", "certified, remembered", "moved: scheme, certified", "its epsilon per km"]
+    return _table(rows, KNOWS, heads, cells, (1,))
+
+
+def _table(
+    rows: Sequence[CloseRow],
+    attacker: str,
+    heads: Sequence[str],
+    cells: Callable[[_Found], list[str]],
+    unlinked: Sequence[int],
+) -> str:
+    """Return a table of schemes; columns of many reports are empty where reports are not linked."""
+    lines = []
+    for each in SCHEMES:
+        found = {(row.mechanism, row.reports): row for row in where(rows, scheme=each.key, attacker=attacker)}
+        if found:
+            dashed = () if each.linked else unlinked
+            own = ["–" if place in dashed else cell for place, cell in enumerate(cells(found))]
+            lines.append([each.title, *own])
+    return markdown_table(f"| scheme | {' | '.join(heads)} |", f"|---|{'--:|' * len(heads)}", lines)

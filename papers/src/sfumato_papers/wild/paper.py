@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sfumato.geo import Visits
 
 from ..invented_city import invented_city
-from ..reproduction import Equation, Made, Paper, Setting, StudyPart
+from ..reproduction import Made, Paper, Setting, StudyPart, equations
 from ..results import columns_of
 from .attack_errors import scheme_errors, town_of
-from .averaging import copies_averaged, drift_averaged
-from .borders import at_border, walk_errors
 from .channels import FixedCells, WildChannel
 from .claims import claims
-from .figures import CAPTIONS, figures
-from .pictures import border_walk, week, zone_pictures
-from .rounded_distances import MILE_M, RoundedDistance, distance_errors
+from .figures import CAPTIONS, border_walk, figures, week, zone_pictures
+from .published_attacks import (
+    MILE_M,
+    PrivacyZone,
+    RoundedDistance,
+    at_border,
+    copies_averaged,
+    distance_errors,
+    drift_averaged,
+    walk_errors,
+    zone_errors,
+)
 from .schemes import GRID_CELLS, LATITUDE, OFFSET, SCHEMES
-from .zones import PrivacyZone, zone_errors
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 _APPS: Final = {
     "whole miles": RoundedDistance(),
@@ -73,10 +75,6 @@ def _parts(setting: Setting) -> list[StudyPart]:
     return parts
 
 
-def _columns(rows: Iterable[DataclassInstance]) -> list[dict[str, object]]:
-    return [columns_of(row) for row in rows]
-
-
 def facts() -> Made:
     """Return the schemes, their facts, and what is not known of them."""
     columns = ("key", "title", "who", "model", "promise", "linked")
@@ -91,16 +89,16 @@ def pictures() -> Made:
     """Return the points of the pictures."""
     shown = [each for each in SCHEMES if each.key in _PICTURED]
     return {
-        "week": _columns(week(shown, _WEEK_M, seed=4)),
-        "walk": _columns(border_walk(GRID_CELLS, OFFSET, seed=3)),
-        "zone": _columns(zone_pictures(seed=5)),
+        "week": week(shown, _WEEK_M, seed=4),
+        "walk": border_walk(GRID_CELLS, OFFSET, seed=3),
+        "zone": zone_pictures(seed=5),
     }
 
 
 def borders() -> Made:
     """Return the audited epsilons of schemes of cells for two people a metre apart."""
     cells = [(each.key, each.channel) for each in SCHEMES if isinstance(each.channel, FixedCells)]
-    return {"borders": _columns(at_border(key, channel) for key, channel in cells)}
+    return {"borders": [at_border(key, channel) for key, channel in cells]}
 
 
 def averages(seed: int, size: Size) -> Made:
@@ -108,46 +106,44 @@ def averages(seed: int, size: Size) -> Made:
     rows = [copies_averaged(count, seed, size.places) for count in (1, 10, 50)]
     for count in (1, 10, 100, 1000, 8760):
         rows += drift_averaged(OFFSET, count, seed, size.places)
-    return {"averages": _columns(rows)}
+    return {"averages": rows}
 
 
 def walks(seed: int, size: Size) -> Made:
     """Return the errors on walks with reports every 100 m, and every ten minutes on foot."""
     grid, drift = ("fixed-grid", GRID_CELLS), ("drifting-offset", OFFSET)
     cases: list[tuple[tuple[str, WildChannel], float]] = [(grid, 100.0), (grid, 800.0), (drift, 800.0)]
-    return {"walks": _columns(walk_errors(*case, step, seed, size.places, _WALK_M) for case, step in cases)}
+    return {"walks": [walk_errors(*case, step, seed, size.places, _WALK_M) for case, step in cases]}
 
 
 def zones(seed: int, size: Size) -> Made:
     """Return the errors of attacks on ends of tracks."""
-    return {
-        "zones": _columns(
-            row
-            for key, shifted in (("zone-centred", False), ("zone-shifted", True))
-            for tracks in (1, 3, 10, 100)
-            for row in zone_errors(key, PrivacyZone(shifted=shifted), tracks, seed, size.homes)
-        )
-    }
+    rows = [
+        row
+        for key, shifted in (("zone-centred", False), ("zone-shifted", True))
+        for tracks in (1, 3, 10, 100)
+        for row in zone_errors(key, PrivacyZone(shifted=shifted), tracks, seed, size.homes)
+    ]
+    return {"zones": rows}
 
 
 def distances(seed: int, size: Size) -> Made:
     """Return the errors of attacks on rounded distances."""
-    return {
-        "distances": _columns(
-            row
-            for app, rule in _APPS.items()
-            for questions in (1, 10, 100)
-            for row in distance_errors(app, rule, questions, seed, size.people)
-        )
-    }
+    rows = [
+        row
+        for app, rule in _APPS.items()
+        for questions in (1, 10, 100)
+        for row in distance_errors(app, rule, questions, seed, size.people)
+    ]
+    return {"distances": rows}
 
 
 def attacks(key: str, city: str, visits: Visits, seed: int, size: Size, first: bool) -> Made:
     """Return errors under a scheme, of attackers with the reports alone for the first city only."""
     (channel,) = (each.channel for each in SCHEMES if each.key == key and each.channel is not None)
     town = town_of(city, visits)
-    rows = scheme_errors(key, channel, town, seed, alone=size.alone if first else 0, knowing=size.knowing)
-    return {"found": _columns(rows)}
+    alone = size.alone if first else 0
+    return {"found": scheme_errors(key, channel, town, seed, alone=alone, knowing=size.knowing)}
 
 
 _EQUATIONS: Final = (
@@ -194,9 +190,8 @@ PAPER: Final = Paper(
     claims=claims,
     figures=figures,
     captions=CAPTIONS,
-    equations=tuple(
-        Equation(number, what, f"sfumato_papers.wild.{call}", f"{table}.csv")
-        for number, what, call, table in _EQUATIONS
+    equations=equations(
+        *((number, what, f"sfumato_papers.wild.{call}", table) for number, what, call, table in _EQUATIONS)
     ),
     minutes=6,
     called="the sources",
