@@ -4,7 +4,7 @@ import json
 from importlib.metadata import version
 from pathlib import Path
 
-from sfumato_studio.schema import schema_text
+from sfumato_studio.app import schema_text
 
 FILE = Path(__file__).parents[2] / "studio" / "web" / "openapi.json"
 WORDED = (0, 165)  # the version of FastAPI since which the description has the same words
@@ -13,7 +13,7 @@ DESCRIBED = json.loads(schema_text())
 
 def test_the_file_is_that_of_the_code():
     written = FILE.read_text(encoding="utf-8")
-    again = "write it again: uv run python -m sfumato_studio.schema studio/web/openapi.json"
+    again = "write it again: uv run python -m sfumato_studio.app studio/web/openapi.json"
     assert names_in(json.loads(written)) == names_in(DESCRIBED), again
     if tuple(int(part) for part in version("fastapi").split(".")[:2]) >= WORDED:
         assert written == schema_text(), again

@@ -1,7 +1,12 @@
-"""FastAPI application: routes, errors and the files of the page."""
+"""FastAPI application: routes, errors and the files of the page.
+
+``python -m sfumato_studio.app studio/web/openapi.json`` writes its OpenAPI description.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -23,15 +28,12 @@ from sfumato.ledgers import Ledger
 from .errors import RefusedError, error_body, refusal_of
 from .guard import Guard, Key
 from .routes.designs import designs, job_routes
-from .routes.ledger import ledger_routes
 from .routes.levels import levels, plays
 from .routes.maps import maps, world_map
-from .routes.workspaces import sites, workspaces
+from .routes.workspaces import ledger_routes, sites, workspaces
 from .state import Studio
 
-PAGE: Final = Path(__file__).parent / "page"
-"""Where the built page lies."""
-
+PAGE: Final = Path(__file__).parent / "page"  # where the built page lies
 _NO_PAGE: Final = (
     "The studio runs, but its page is not in this installation.\n"
     "Its interface is described at /api/openapi.json, and scripts can use it.\n"
@@ -117,3 +119,12 @@ def _refusal(error: Exception) -> RefusedError:
     said = str(first.get("msg", "it cannot be read")).removeprefix("Value error, ")
     what = f"{field}: {said}" if field else said
     return RefusedError(422, what, "send what /api/openapi.json describes.", field)
+
+
+def schema_text() -> str:
+    """Return the description of the interface as JSON."""
+    return json.dumps(describe().openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(schema_text(), encoding="utf-8")

@@ -18,10 +18,7 @@ _FIELDS: Final = {
     "distortion": "the attacker's error",
 }
 _PATHS: Final = re.compile(r"(?:/[^\s/'\"]+)+/(?=[^\s/'\"]+)")
-
-
-Columns = Mapping[str, Sequence[str]]
-"""The first values of columns, by their names."""
+Columns = Mapping[str, Sequence[str]]  # the first values of columns, by their names
 
 
 class RefusedError(Exception):
@@ -48,8 +45,8 @@ def in_page(name: str, value: str) -> str | None:
 
 def message_of(error: SfumatoError) -> tuple[str, str]:
     """Return the message and the hint of an error, in the words of the page."""
-    problem, _, hint = error.told(in_page).partition("\nHint: ")
-    return _sentence(plain(_without_paths(problem))), _sentence(plain(_without_paths(hint)))
+    problem, _, hint = _PATHS.sub("", error.told(in_page)).partition("\nHint: ")  # only the names of files
+    return _sentence(plain(problem)), _sentence(plain(hint))
 
 
 def refusal_of(error: Exception) -> RefusedError:
@@ -67,11 +64,6 @@ def error_body(error: RefusedError) -> dict[str, Any]:
     columns = [{"name": name, "examples": list(values)} for name, values in error.columns.items()]
     texts = {"message": _sentence(plain(error.message)), "hint": _sentence(plain(error.hint))}
     return {"error": {**texts, "field": error.field, "columns": columns}}
-
-
-def _without_paths(text: str) -> str:
-    """Return a text whose paths are names of files."""
-    return _PATHS.sub("", text)
 
 
 def _sentence(text: str) -> str:

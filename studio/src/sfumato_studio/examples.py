@@ -18,7 +18,6 @@ _AGES: Final = (
 """Invented people of each age, from 18 on."""
 
 FIRST_AGE: Final = 18
-
 _LAST_AGE: Final = FIRST_AGE + len(_AGES) - 1
 _PEOPLE: Final = counted(sum(_AGES), "invented person", "invented people")
 EXAMPLES: Final = {

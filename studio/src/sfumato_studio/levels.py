@@ -17,17 +17,10 @@ from .domains import Domain, Measures
 from .domains.values import share_deviation
 from .store import Row
 
-OPTIMIZED: Final = "optimized"
-"""The name of designs by a solver."""
-
-ROUGH_GAP: Final = 5e-3
-"""The gap of the designs of levels, and of those that need not be thorough."""
-
-FINE_GAP: Final = 1e-4
-"""The gap of thorough designs."""
-
-QUANTILE: Final = 1.96
-"""The half-width of a 95 % interval, over the standard error."""
+OPTIMIZED: Final = "optimized"  # the name of designs by a solver
+ROUGH_GAP: Final = 5e-3  # of the designs of levels, and of those that need not be thorough
+FINE_GAP: Final = 1e-4  # of thorough designs
+QUANTILE: Final = 1.96  # the half-width of a 95 % interval, over the standard error
 
 
 def closed_form_facts(domain: Domain, level: int) -> tuple[MechanismFile, Row]:

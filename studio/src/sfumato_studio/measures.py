@@ -18,8 +18,7 @@ from .levels import QUANTILE, number
 from .store import Row
 
 _REMAPPED: Final = " + remap"
-YOURS: Final = "yours"
-"""The name of the mechanism of a level among compared ones."""
+YOURS: Final = "yours"  # the name of the mechanism of a level among compared ones
 
 
 def loss_answer(domain: Domain, loss: Bracket) -> MeasuredAnswer:

@@ -13,9 +13,7 @@ from sfumato.rounding import at_most
 from .answers import NotionAnswer, NotionsAnswer
 from .domains import Domain
 
-MEANINGFUL: Final = 3.0
-"""The largest number of a meaningful limit: a factor of about 20."""
-
+MEANINGFUL: Final = 3.0  # the largest number of a meaningful limit: a factor of about 20
 _MEANINGFUL_SHARE: Final = 0.9  # of a definition whose number is a difference of probabilities
 _SHARES: Final = frozenset({"semantic"})
 

@@ -19,7 +19,7 @@ from ..limits import MOST_LABELS
 from .domain import Domain, Measures, Where
 from .opened import OpenedDomain
 from .places import PlacesDomain
-from .values import ValuesDomain
+from .values import ValuesDomain, is_whole
 
 __all__ = ["Domain", "Measures", "OpenedDomain", "PlacesDomain", "ValuesDomain", "Where", "domain_of"]
 
@@ -76,10 +76,10 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesDomain:
         return _part(used, data["rows"], "row", f"of {_named(data)}", f"{chosen} in the column {quote(column)}")
 
     numbers: Counter[int] = Counter()
-    for label in filter(_whole, counts):
+    for label in filter(is_whole, counts):
         numbers[int(label)] += counts[label]  # 07 is 7
     first, last, period = (site.get(name) for name in ("first", "last", "circular"))
-    if not all(map(_whole, counts)) and first is None and last is None and period is None:
+    if not all(map(is_whole, counts)) and first is None and last is None and period is None:
         said = source(sum(counts.values()), "with a value")
         return ValuesDomain(column, counts, None, per_unit=False, source=said, goal=site.get("goal"))
     if not numbers:
@@ -126,7 +126,3 @@ def _part(used: int, total: int, noun: str, origin: str, chosen: str) -> str:
     if used == total:
         return f"{counted(total, noun)} {origin}"
     return f"{used:,} of {counted(total, noun)} {origin}, those {chosen}"
-
-
-def _whole(label: str) -> bool:
-    return label.removeprefix("-").isdecimal() and label.isascii() and len(label) <= 10

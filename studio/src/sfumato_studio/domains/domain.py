@@ -39,14 +39,11 @@ from sfumato.rounding import down, up
 from ..errors import RefusedError
 from ..limits import LEVELS
 
-Where = int | tuple[float, float]
-"""A position: the index of a secret, or a latitude and a longitude."""
-
+Where = int | tuple[float, float]  # a position: the index of a secret, or a latitude and a longitude
 _USEFUL: Final = 0.995  # of the loss of one report for everyone; the gap of the levels' designs is the rest
 EXCESS: Final = 1 / _USEFUL - 1
 """The share by which one report for everyone loses more than the least useful mechanism that is called useful."""
-RUN: Final = "python script.py"
-"""The command that runs such a script, under the name that it is downloaded by."""
+RUN: Final = "python script.py"  # the command that runs a script, under the name that it is downloaded by
 
 
 @dataclass(frozen=True, slots=True, repr=False)

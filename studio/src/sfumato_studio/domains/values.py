@@ -138,6 +138,11 @@ guarantee = sf.MetricPrivacy({epsilon!r}, {apart})"""
         return f"mechanism = sf.mechanisms.{self._best_form(epsilon)[2]}{remap}"
 
 
+def is_whole(label: str) -> bool:
+    """Return whether a label is a whole number of at most ten signs."""
+    return label.removeprefix("-").isdecimal() and label.isascii() and len(label) <= 10
+
+
 def share_deviation(mechanism: Mechanism, prior: Prior) -> float | None:
     """Return the largest standard error of a share, times the root of the reports; None if one is not identified.
 

@@ -1,4 +1,4 @@
-"""Routes of workspaces: create, list, change, fill, choose their places or values, and delete."""
+"""Routes of workspaces (create, list, change, fill, choose their places or values, delete) and of budgets."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -15,6 +16,8 @@ from starlette.concurrency import run_in_threadpool
 
 from sfumato._version import __version__
 from sfumato.geo import FORMATS
+from sfumato.ledgers import amount_text
+from sfumato.reports.sentences import spending_words
 
 from .. import answers
 from ..domains import domain_of
@@ -31,6 +34,7 @@ sites = APIRouter(prefix="/api/workspaces/{workspace}", tags=["sites"], response
 _UNSAFE: Final = re.compile(r"[^\w.() -]")
 _LONGEST_NAME: Final = 200
 AColumn = Annotated[str | None, Query(max_length=500, description="The column, if it has no common name.")]
+ledger_routes = APIRouter(prefix="/api/ledger", tags=["ledger"], responses=ERRORS)
 
 
 @workspaces.get("/about")
@@ -174,3 +178,18 @@ def safe_name(name: str) -> str:
     """Return the name of a file without what could lead elsewhere, in no more bytes than any disk takes."""
     bare = _UNSAFE.sub("_", Path(name.replace("\\", "/")).name).strip(". ") or "file"
     return bare[-100:].encode()[-_LONGEST_NAME:].decode(errors="ignore")
+
+
+@ledger_routes.get("")
+def budgets(studio: AStudio) -> answers.LedgerAnswer:
+    """Return the spending of each day, the users near their limit, and who would be refused."""
+    if studio.ledger is None:
+        raise RefusedError(404, "The studio was started without a ledger.", "start it with --ledger ADDRESS.")
+    facts = studio.ledger.budgets()
+    content = asdict(facts) | {"sentences": list(spending_words(facts))}
+    for each in (*content["days"], *content["classes"], *content["near"]):
+        texts = {f"{name}_text": amount_text(each[name], facts.unit) for name in ("spent", "left") if name in each}
+        each.update(texts, spent=float(each["spent"]))
+    for each in content["classes"]:
+        each["share"] = each["users"] / max(1, facts.users)
+    return answers.LedgerAnswer.model_validate(content)

@@ -19,6 +19,7 @@ from sfumato.rounding import counted
 from sfumato.tables import Source, read_columns
 
 from ..domains import OpenedDomain
+from ..domains.values import is_whole
 from ..errors import RefusedError, message_of
 from ..examples import empty_data, places_data
 from ..limits import MECHANISM_FILE, MEMORY_BYTES, MOST_LABELS, ROWS, UNPACKED_BYTES, VISITS_FILE
@@ -201,8 +202,7 @@ def _names_places(path: Path) -> bool:
 
 
 def _sorted(label: str) -> tuple[int, int, str]:
-    whole = label.removeprefix("-").isdecimal() and label.isascii() and len(label) <= 10
-    return (0, int(label), label) if whole else (1, 0, label)
+    return (0, int(label), label) if is_whole(label) else (1, 0, label)
 
 
 def _limit_memory() -> None:
