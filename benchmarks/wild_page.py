@@ -14,7 +14,7 @@ from sfumato.reports.theme import save_picture
 from sfumato.tables import write_rows
 from sfumato_papers.reproduction import RunTables, claim_words
 from sfumato_papers.results import columns_of
-from sfumato_papers.wild.attack_errors import close_of
+from sfumato_papers.wild.attack_errors import CloseRow, close_of
 from sfumato_papers.wild.claims import claims, close_table, near_table, scheme_words
 from sfumato_papers.wild.figures import figures
 
@@ -28,6 +28,11 @@ KEPT: Final = ("averages", "walks", "borders", "zones", "distances")
 _PICTURES: Final = {"how-close": "close", "week": "week", "borders": "borders", "zones": "zones"}
 
 
+def cells_of(row: CloseRow) -> dict[str, object]:
+    """Return the columns of a row, with the middle of each interval."""
+    return columns_of(row) | {"median_m": row.median_m.value, "within_100": row.within_100.value}
+
+
 def statement_words(tables: RunTables) -> str:
     """Return the judged statements as Markdown."""
     rows = [columns_of(each) for each in claims(tables)]
@@ -37,7 +42,7 @@ def statement_words(tables: RunTables) -> str:
 def write(folder: Path) -> None:
     """Write the page's data, pictures, tables and statements from the folder of a run."""
     tables = RunTables(folder)
-    rows = [row.cells for row in close_of(tables)]
+    rows = [cells_of(row) for row in close_of(tables)]
     write_rows(list(rows[0]), (row.values() for row in rows), DATA / "close.csv")
     for name in KEPT:
         shutil.copyfile(folder / f"{name}.csv", DATA / f"{name}.csv")

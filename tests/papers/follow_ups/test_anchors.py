@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from sfumato_papers.follow_ups import AnchorNoise, Anchors, anchored, broken
+from sfumato_papers.follow_ups import AnchorNoise, Anchors, anchored
 from sfumato_papers.follow_ups.aipo import (
     AIPO,
     BOUND,
@@ -14,6 +14,7 @@ from sfumato_papers.follow_ups.aipo import (
     EM,
     LP,
     RELAXED,
+    broken,
     certified,
     interpolated,
 )

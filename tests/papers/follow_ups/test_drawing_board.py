@@ -11,7 +11,7 @@ from sfumato.errors import DataError, InputError
 from sfumato.geo import Region
 from sfumato.leakage import conditional_entropy_bits
 from sfumato.mechanisms import coin_of_distortion, exponential, geometric_median, rate_distortion_of_loss, remapped
-from sfumato_papers.follow_ups import bits_below, means, of_mechanism, of_noise, spots
+from sfumato_papers.follow_ups import means
 from sfumato_papers.follow_ups.aipo import ROME
 from sfumato_papers.follow_ups.drawing_board import (
     CIRCLE,
@@ -24,12 +24,15 @@ from sfumato_papers.follow_ups.drawing_board import (
     PUBLISHED,
     PUBLISHED_COIN,
     PUBLISHED_PRIOR_BITS,
+    bits_below,
     described,
     limited,
     measured,
+    of_mechanism,
+    of_noise,
     town,
 )
-from sfumato_papers.follow_ups.regions import VisitedPlaces
+from sfumato_papers.follow_ups.regions import VisitedPlaces, spots
 from tests.thinned import thinned
 
 # Nobody is ever at the third place.

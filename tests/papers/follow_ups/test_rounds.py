@@ -7,9 +7,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.mechanisms import rate_distortion
-from sfumato_papers.follow_ups import CityCells, box_name, stepped
-from sfumato_papers.follow_ups.privic import BLAHUT, NOISE, collected, compared, sloped
-from sfumato_papers.follow_ups.regions import SAN_FRANCISCO
+from sfumato_papers.follow_ups.privic import BLAHUT, NOISE, collected, compared, sloped, stepped
+from sfumato_papers.follow_ups.regions import SAN_FRANCISCO, CityCells, box_name
 from sfumato_papers.invented_city import invented_city
 
 LINE = sf.Space.numbers(range(4))

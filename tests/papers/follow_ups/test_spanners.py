@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import linprog
 
 from sfumato.core import greedy_spanner
-from sfumato_papers.follow_ups import grid_ground, spanned
-from sfumato_papers.follow_ups.spanners import ASKED, EXACT, REALISED
+from sfumato_papers.follow_ups.regions import grid_ground
+from sfumato_papers.follow_ups.spanners import ASKED, EXACT, REALISED, spanned
 
 DILATION = 1.3
 

@@ -4,22 +4,11 @@ Sources: Bordenabe, Chatzikokolakis and Palamidessi, CCS 2014; Oya, Troncoso and
 Biswas and Palamidessi, 2022; AIPO, arXiv 2601.09946.
 """
 
-from .aipo import AnchorNoise, AnchorRow, Anchors, anchor_table, anchored, broken
-from .drawing_board import (
-    CityRow,
-    LimitedRow,
-    Measure,
-    TownRow,
-    bits_below,
-    board_table,
-    means,
-    of_mechanism,
-    of_noise,
-)
+from .aipo import AnchorNoise, AnchorRow, Anchors, anchor_table, anchored
+from .drawing_board import CityRow, LimitedRow, Measure, TownRow, board_table, means
 from .figures import CAPTIONS, figures
-from .privic import CellNoiseRow, EstimateRow, RateRow, RoundRow, stepped
-from .regions import CityCells, box_name, grid_ground, spots
-from .spanners import SpannerRow, spanned, spanner_table
+from .privic import CellNoiseRow, EstimateRow, RateRow, RoundRow
+from .spanners import SpannerRow, spanner_table
 
 __all__ = [
     "CAPTIONS",
@@ -27,7 +16,6 @@ __all__ = [
     "AnchorRow",
     "Anchors",
     "CellNoiseRow",
-    "CityCells",
     "CityRow",
     "EstimateRow",
     "LimitedRow",
@@ -38,17 +26,8 @@ __all__ = [
     "TownRow",
     "anchor_table",
     "anchored",
-    "bits_below",
     "board_table",
-    "box_name",
-    "broken",
     "figures",
-    "grid_ground",
     "means",
-    "of_mechanism",
-    "of_noise",
-    "spanned",
     "spanner_table",
-    "spots",
-    "stepped",
 ]

@@ -52,9 +52,8 @@ SIMPLEX: Final = "simplex"
 INTERIOR: Final = "interior point"
 _TABLED: Final = (EXPOST, EXPONENTIAL, LAPLACE, GAUSSIAN, CIRCLE)
 
+# Mean lengths of planar Laplace noise in the published table, 2 / epsilon.
 LEVELS_KM: Final = (0.05, 0.1, 0.3, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
-"""Mean lengths of planar Laplace noise in the published table, 2 / epsilon."""
-
 # Average loss after the remap (km) and conditional entropy (bits), for the levels above; San Francisco, Gowalla.
 _COLUMNS: Final = {
     EXPOST: (
@@ -82,12 +81,8 @@ PUBLISHED: Final[Mapping[str, tuple[tuple[float, float], ...]]] = MappingProxyTy
     {name: tuple(zip(*columns, strict=True)) for name, columns in _COLUMNS.items()}
 )
 """Published (loss in km, entropy in bits) of each mechanism by level."""
-
-PUBLISHED_COIN: Final = ((0.5, 1.430), (1.0, 2.860), (1.5, 4.290), (2.0, 5.721))
-"""The same of the coin, by its loss."""
-
+PUBLISHED_COIN: Final = ((0.5, 1.430), (1.0, 2.860), (1.5, 4.290), (2.0, 5.721))  # the same, by its loss
 PUBLISHED_PRIOR_BITS: Final = 11.474
-
 _LARGEST_KM: Final = 1.5  # published limit of the worst loss
 _INFORMATION: Final = 1e-6  # bits within which ExPost is found
 _SIDE: Final = 5  # cells of the small town, along each side

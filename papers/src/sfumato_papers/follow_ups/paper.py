@@ -87,27 +87,6 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
     return [*spanner_claims(tables), *board_claims(tables), *rounds_claims(tables), *anchor_claims(tables)]
 
 
-_EQUATIONS: Final = (
-    ("Bordenabe, OptQL", "the program of all pairs", "sf.optimal.design", SPANNERS),
-    ("Bordenabe, spanners", "the greedy spanner", "sf.core.greedy_spanner", SPANNERS),
-    ("Bordenabe, spanners", "its program: pairs=", "sf.optimal.design", SPANNERS),
-    ("Oya, average error", "the best attacker", "sf.attacks.optimal", BOARD),
-    ("Oya, conditional entropy", "bits that are left", "sf.leakage.conditional_entropy_bits", BOARD),
-    ("Oya, optimal remap", "in the plane", "sf.mechanisms.remapped_in_plane", BOARD),
-    ("Oya, ExPost", "least information", "sf.mechanisms.rate_distortion", BOARD),
-    ("Oya, ExPost", "worst loss: largest_loss=", "sf.mechanisms.rate_distortion", LIMITED),
-    ("Oya, coin", "the coin", "sf.mechanisms.coin_of_distortion", BOARD),
-    ("Oya, 5 x 5 cells", "optima of one program", "sf.optimal.maximise_distortion", TOWN),
-    ("PRIVIC, Blahut-Arimoto", "least information", "sf.mechanisms.rate_distortion", SLOPES),
-    ("PRIVIC, rounds", "rounds", "sfumato.estimation.incremental", ROUNDS),
-    ("PRIVIC, IBU", "updates", "sfumato.estimation.bayesian_updates", ESTIMATES),
-    ("PRIVIC, distance", "earth mover's distance", "sf.transport.wasserstein", ROUNDS),
-    ("PRIVIC, elastic", "noise by place", "sf.mechanisms.rate_distortion", PLACES),
-    ("AIPO, steps 1 to 3", "anchors and interpolated logarithms", "sfumato_papers.follow_ups.anchored", ANCHORS),
-    ("AIPO, lower bound", "of all mechanisms", "sf.optimal.coordinate_bound", ANCHORS),
-    ("Compared with AIPO", "a certified guarantee between points", "sf.optimal.design", ANCHORS),
-)
-
 PAPER: Final = Paper(
     name="follow-ups",
     title="Follow-ups: spanners, the drawing board, PRIVIC and AIPO",
@@ -134,6 +113,30 @@ PAPER: Final = Paper(
     claims=_claims,
     figures=figures,
     captions=CAPTIONS,
-    equations=equations(*_EQUATIONS),
+    equations=equations(
+        ("Bordenabe, OptQL", "the program of all pairs", "sf.optimal.design", SPANNERS),
+        ("Bordenabe, spanners", "the greedy spanner", "sf.core.greedy_spanner", SPANNERS),
+        ("Bordenabe, spanners", "its program: pairs=", "sf.optimal.design", SPANNERS),
+        ("Oya, average error", "the best attacker", "sf.attacks.optimal", BOARD),
+        ("Oya, conditional entropy", "bits that are left", "sf.leakage.conditional_entropy_bits", BOARD),
+        ("Oya, optimal remap", "in the plane", "sf.mechanisms.remapped_in_plane", BOARD),
+        ("Oya, ExPost", "least information", "sf.mechanisms.rate_distortion", BOARD),
+        ("Oya, ExPost", "worst loss: largest_loss=", "sf.mechanisms.rate_distortion", LIMITED),
+        ("Oya, coin", "the coin", "sf.mechanisms.coin_of_distortion", BOARD),
+        ("Oya, 5 x 5 cells", "optima of one program", "sf.optimal.maximise_distortion", TOWN),
+        ("PRIVIC, Blahut-Arimoto", "least information", "sf.mechanisms.rate_distortion", SLOPES),
+        ("PRIVIC, rounds", "rounds", "sfumato.estimation.incremental", ROUNDS),
+        ("PRIVIC, IBU", "updates", "sfumato.estimation.bayesian_updates", ESTIMATES),
+        ("PRIVIC, distance", "earth mover's distance", "sf.transport.wasserstein", ROUNDS),
+        ("PRIVIC, elastic", "noise by place", "sf.mechanisms.rate_distortion", PLACES),
+        (
+            "AIPO, steps 1 to 3",
+            "anchors and interpolated logarithms",
+            "sfumato_papers.follow_ups.anchored",
+            ANCHORS,
+        ),
+        ("AIPO, lower bound", "of all mechanisms", "sf.optimal.coordinate_bound", ANCHORS),
+        ("Compared with AIPO", "a certified guarantee between points", "sf.optimal.design", ANCHORS),
+    ),
     minutes=25,
 )

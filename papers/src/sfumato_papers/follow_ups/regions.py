@@ -85,8 +85,7 @@ class PublishedBox(CompactRepr):
 
 PARIS: Final = PublishedBox("Paris", Region(48.8286, 2.2855, 48.8798, 2.3909), (16, 12))
 SAN_FRANCISCO: Final = PublishedBox("San Francisco", Region(37.7228, -122.5153, 37.7946, -122.3789), (24, 17))
-BOXES: Final = (PARIS, SAN_FRANCISCO)
-"""The boxes of PRIVIC, from the README of its code."""
+BOXES: Final = (PARIS, SAN_FRANCISCO)  # of PRIVIC, from the README of its code
 
 
 def box_of(visits: Visits) -> PublishedBox | None:

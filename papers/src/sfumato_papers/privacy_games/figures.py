@@ -12,25 +12,15 @@ from sfumato.reports.theme import LIGHT, blank
 
 from ..reproduction import RunTables
 from ..results import distinct, where
-from .games import (
-    DISTORTION,
-    GAMES,
-    JOINT,
-    METRIC,
-    NAMES,
-    GameRow,
-    triples,
-)
+from .games import DISTORTION, GAMES, JOINT, METRIC, NAMES, GameRow, triples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _Row = TypeVar("_Row")
-_Series = tuple[dict[str, Any], Iterable[tuple[float, float]]]
-"""How marks are drawn, and where."""
-_Panel = tuple[str, str, str, list[_Series]]
-"""The title, the labels of both axes, and the marks."""
+_Series = tuple[dict[str, Any], Iterable[tuple[float, float]]]  # how marks are drawn, and where
+_Panel = tuple[str, str, str, list[_Series]]  # the title, the labels of both axes, and the marks
 
 CAPTIONS: Final = {
     "figure-2a": "Figure 2a: the error of the best attacker against metric for each epsilon. Each thin "

@@ -25,7 +25,7 @@ from typing import Any, Final
 import numpy as np
 
 from sfumato.attacks import bayes, blind, evaluate, misinformed, optimal
-from sfumato.core import DistortionPrivacy, Guarantee, MetricPrivacy, Prior, Space, hamming
+from sfumato.core import DistortionPrivacy, Guarantee, Metric, MetricPrivacy, Prior, Space, hamming
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError
@@ -142,8 +142,7 @@ class GameRow(CompactRepr):
     proved: bool
 
 
-Game = tuple[GameRow, GameRow, GameRow]
-"""Designs of *metric*, *distortion* and *joint* of one user and epsilon."""
+Game = tuple[GameRow, GameRow, GameRow]  # *metric*, *distortion* and *joint* of one user and epsilon
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,18 +187,19 @@ class UserGame:
         return min(minimum, _MOST * self.most)
 
     def design(
-        self, epsilon: float | None, minimum: float | None, gap: float, start: Design | None = None
+        self,
+        epsilon: float | None,
+        minimum: float | None,
+        gap: float,
+        start: Design | None = None,
+        apart: Metric | None = None,
     ) -> Design:
         """Return the mechanism of least cost with the given constraints; ties are not broken."""
         guarantees: list[Guarantee] = []
         if epsilon is not None:
-            guarantees.append(MetricPrivacy(epsilon, self.distance))
+            guarantees.append(MetricPrivacy(epsilon, apart or self.distance))
         if minimum is not None:
             guarantees.append(DistortionPrivacy(minimum, self.distance))
-        return self.designed(guarantees, gap, start)
-
-    def designed(self, guarantees: Guarantee | list[Guarantee], gap: float, start: Design | None = None) -> Design:
-        """Return the mechanism of least cost with some guarantees; ties are not broken."""
         return design(
             self.prior,
             loss=self.cost,
@@ -311,8 +311,7 @@ class ApartRow(CompactRepr):
     proved: bool
 
 
-Apart = tuple[ApartRow, ApartRow, ApartRow]
-"""Designs of *metric*, *distortion* and *joint* of one user, epsilon and d_m."""
+Apart = tuple[ApartRow, ApartRow, ApartRow]  # *metric*, *distortion* and *joint* of one user, epsilon and d_m
 
 
 def _distortions(game: UserGame, step: float) -> Iterator[float]:

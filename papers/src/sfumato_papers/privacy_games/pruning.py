@@ -80,7 +80,7 @@ def far_pairs(person: Person, epsilon: float, threshold: float | None, gap: floa
         epsilons = {PRUNED: epsilon}
         if math.isfinite(dilation):
             epsilons[CORRECTED] = epsilon / dilation
-        designs = [(kind, game.designed(MetricPrivacy(each, along), gap)) for kind, each in epsilons.items()]
+        designs = [(kind, game.design(each, None, gap, apart=along)) for kind, each in epsilons.items()]
     rows = []
     for kind, found in designs:
         proof = prove_metric_privacy(found.mechanism, asked)

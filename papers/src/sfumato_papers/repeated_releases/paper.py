@@ -18,7 +18,7 @@ from sfumato.reports.theme import LIGHT, blank
 from sfumato.rounding import about, amount, at_most
 
 from ..curve_labels import label_curve
-from ..reproduction import Equation, Made, Paper, PaperClaim, RunTables, Setting, StudyPart, follows, ours
+from ..reproduction import Made, Paper, PaperClaim, RunTables, Setting, StudyPart, equations, follows, ours
 from ..results import where
 
 if TYPE_CHECKING:
@@ -220,11 +220,11 @@ PAPER: Final = Paper(
         _TABLE: "Above: the error of the best attacker (lines) and of the mean of fresh reports (dotted), against "
         "the number of reports. Below: the proved epsilon of all reports."
     },
-    equations=(
-        Equation("Composition", "epsilon of t reports", "sf.ledgers.Scheme", f"{_TABLE}.csv"),
-        Equation("Attack", "t reports of one place", "sf.ledgers.errors_after", f"{_TABLE}.csv"),
-        Equation("Averaging", "the mean of the reports", "sf.ledgers.averaging_errors", f"{_TABLE}.csv"),
-        Equation("RAPPOR", "a memo, and noise on it", "sf.ledgers.Scheme", f"{_TABLE}.csv"),
+    equations=equations(
+        ("Composition", "epsilon of t reports", "sf.ledgers.Scheme", _TABLE),
+        ("Attack", "t reports of one place", "sf.ledgers.errors_after", _TABLE),
+        ("Averaging", "the mean of the reports", "sf.ledgers.averaging_errors", _TABLE),
+        ("RAPPOR", "a memo, and noise on it", "sf.ledgers.Scheme", _TABLE),
     ),
     minutes=4,
 )

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass
 from importlib import metadata
 from importlib.util import find_spec
@@ -154,10 +154,8 @@ def _environment() -> dict[str, object]:
     """Return versions of the package, of Python and of the libraries that are installed, and the machine."""
     versions = {}
     for name in _LIBRARIES:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return {
         "sfumato": __version__,
         "python": platform.python_version(),

@@ -16,7 +16,7 @@ from sfumato.errors import DataError, InputError
 from sfumato.geo import Projection, Visits
 
 from ..reproduction import interval
-from ..results import RunTables, columns_of, where
+from ..results import RunTables, where
 from .attack import PeopleMap, best_guesses
 from .channels import DriftingOffset, FixedCells, WildChannel
 from .radial import CertifiedNoise
@@ -212,12 +212,6 @@ class CloseRow:
     mean_m: float
     loss_m: float
     epsilon_per_km: float
-
-    @property
-    def cells(self) -> dict[str, object]:
-        """The columns of a table, with the middle of each interval."""
-        means = {"median_m": self.median_m.value, "within_100": self.within_100.value}
-        return columns_of(self) | means
 
 
 def close_row(rows: Iterable[CloseRow], scheme: str, mechanism: str, attacker: str, reports: int) -> CloseRow:

@@ -125,27 +125,23 @@ def _numbers(tables: RunTables) -> tuple[dict[str, Any], dict[str, str]]:
             numbers[f"{name}_{count}"] = over_seeds(averages, "mean_m")
             numbers[f"{name}_{count}_closed"] = averages[0].closed_m
     numbers["independent"] = numbers["drift_1_closed"] / math.sqrt(100)
-    for name, scheme, step in (
-        ("road_fine", "fixed-grid", 100.0),
-        ("road", "fixed-grid", 800.0),
-        ("road_drift", "drifting-offset", 800.0),
-    ):
-        walks = where(tables.rows("walks", CrossingRow), scheme=scheme, step_m=step)
-        numbers[name] = over_seeds(walks, "on_road_m")
-    for name, scheme, attack, tracks in (
-        *((f"tracks_{tracks}", "zone-centred", CIRCLE, tracks) for tracks in (1, 3, 10)),
-        ("shifted_circle", "zone-shifted", CIRCLE, 100),
-        *((f"shifted_{tracks}", "zone-shifted", CIRCLE_AND_LAW, tracks) for tracks in (10, 100)),
-    ):
-        zones = where(tables.rows("zones", ErrorRow), scheme=scheme, attack=attack, count=tracks)
-        numbers[name] = over_seeds(zones, "median_m")
-        numbers |= {f"share_{near}_{name}": over_seeds(zones, f"within_{near}") for near in (50, 100)}
+    walked = partial(where, tables.rows("walks", CrossingRow))
+    numbers["road_fine"] = over_seeds(walked(scheme="fixed-grid", step_m=100.0), "on_road_m")
+    numbers["road"] = over_seeds(walked(scheme="fixed-grid", step_m=800.0), "on_road_m")
+    numbers["road_drift"] = over_seeds(walked(scheme="drifting-offset", step_m=800.0), "on_road_m")
+
+    def found(name: str, table: str, **conditions: object) -> None:
+        rows = where(tables.rows(table, ErrorRow), **conditions)
+        numbers[name] = over_seeds(rows, "median_m")
+        numbers.update({f"share_{near}_{name}": over_seeds(rows, f"within_{near}") for near in (50, 100)})
+
+    for tracks in (1, 3, 10):
+        found(f"tracks_{tracks}", "zones", scheme="zone-centred", attack=CIRCLE, count=tracks)
+    found("shifted_circle", "zones", scheme="zone-shifted", attack=CIRCLE, count=100)
+    for tracks in (10, 100):
+        found(f"shifted_{tracks}", "zones", scheme="zone-shifted", attack=CIRCLE_AND_LAW, count=tracks)
     for name, cells in (("exact", ""), ("cell", " to a cell of 0.001 degrees"), ("mile", " to a cell of a mile")):
-        people = where(
-            tables.rows("distances", ErrorRow), scheme=f"whole miles{cells}", mechanism=AS_DOCUMENTED, count=100
-        )
-        numbers[name] = over_seeds(people, "median_m")
-        numbers |= {f"share_{near}_{name}": over_seeds(people, f"within_{near}") for near in (50, 100)}
+        found(name, "distances", scheme=f"whole miles{cells}", mechanism=AS_DOCUMENTED, count=100)
 
     def median(scheme: str, reports: int, mechanism: str = AS_DOCUMENTED, attacker: str = ALONE) -> Bracket:
         return close_row(close, scheme, mechanism, attacker, reports).median_m

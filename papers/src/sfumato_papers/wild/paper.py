@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from sfumato.geo import Visits
 
@@ -36,38 +36,23 @@ _WEEK_M: Final = 500.0
 _WALK_M: Final = 4_000.0  # 50 minutes on foot: the offset stays within the hour
 
 
-class Size(NamedTuple):
-    """The amounts of a run: true points of both attackers, averaged places, homes and people."""
-
-    seeds: int
-    alone: int
-    knowing: int
-    places: int
-    homes: int
-    people: int
-
-
-QUICK: Final = Size(seeds=3, alone=150, knowing=20, places=200, homes=60, people=25)
-FULL: Final = Size(seeds=10, alone=400, knowing=80, places=1_000, homes=200, people=100)
-
-
 def _parts(setting: Setting) -> list[StudyPart]:
-    size = QUICK if setting.quick else FULL
-    seeds = range(1, size.seeds + 1)
+    pick = setting.size
+    seeds = range(1, pick(3, 10) + 1)
     parts = [
         StudyPart("facts", facts),
         StudyPart("pictures", pictures),
         StudyPart("two people at a border", borders),
     ]
-    for make in (averages, walks, zones, distances):
-        parts += [StudyPart(f"{make.__name__}, seed {seed}", make, (seed, size)) for seed in seeds]
+    places, homes, people = pick(200, 1_000), pick(60, 200), pick(25, 100)
+    for make, count in ((averages, places), (walks, places), (zones, homes), (distances, people)):
+        parts += [StudyPart(f"{make.__name__}, seed {seed}", make, (seed, count)) for seed in seeds]
     cities = {"synthetic city": invented_city(), **setting.data} if setting.given else setting.data
     for number, (city, visits) in enumerate(cities.items()):
         town_of(city, visits)  # fails now, not after an hour
+        truths = (0 if number else pick(150, 400), pick(20, 80))  # of attackers alone, and of those who know more
         parts += [
-            StudyPart(
-                f"{city}, {scheme.key}, seed {seed}", attacks, (scheme.key, city, visits, seed, size, number == 0)
-            )
+            StudyPart(f"{city}, {scheme.key}, seed {seed}", attacks, (scheme.key, city, visits, seed, *truths))
             for scheme in SCHEMES
             if scheme.channel is not None
             for seed in seeds
@@ -101,49 +86,48 @@ def borders() -> Made:
     return {"borders": [at_border(key, channel) for key, channel in cells]}
 
 
-def averages(seed: int, size: Size) -> Made:
+def averages(seed: int, places: int) -> Made:
     """Return averages of copies, and of hourly offsets up to a year."""
-    rows = [copies_averaged(count, seed, size.places) for count in (1, 10, 50)]
+    rows = [copies_averaged(count, seed, places) for count in (1, 10, 50)]
     for count in (1, 10, 100, 1000, 8760):
-        rows += drift_averaged(OFFSET, count, seed, size.places)
+        rows += drift_averaged(OFFSET, count, seed, places)
     return {"averages": rows}
 
 
-def walks(seed: int, size: Size) -> Made:
+def walks(seed: int, places: int) -> Made:
     """Return the errors on walks with reports every 100 m, and every ten minutes on foot."""
     grid, drift = ("fixed-grid", GRID_CELLS), ("drifting-offset", OFFSET)
     cases: list[tuple[tuple[str, WildChannel], float]] = [(grid, 100.0), (grid, 800.0), (drift, 800.0)]
-    return {"walks": [walk_errors(*case, step, seed, size.places, _WALK_M) for case, step in cases]}
+    return {"walks": [walk_errors(*case, step, seed, places, _WALK_M) for case, step in cases]}
 
 
-def zones(seed: int, size: Size) -> Made:
+def zones(seed: int, homes: int) -> Made:
     """Return the errors of attacks on ends of tracks."""
     rows = [
         row
         for key, shifted in (("zone-centred", False), ("zone-shifted", True))
         for tracks in (1, 3, 10, 100)
-        for row in zone_errors(key, PrivacyZone(shifted=shifted), tracks, seed, size.homes)
+        for row in zone_errors(key, PrivacyZone(shifted=shifted), tracks, seed, homes)
     ]
     return {"zones": rows}
 
 
-def distances(seed: int, size: Size) -> Made:
+def distances(seed: int, people: int) -> Made:
     """Return the errors of attacks on rounded distances."""
     rows = [
         row
         for app, rule in _APPS.items()
         for questions in (1, 10, 100)
-        for row in distance_errors(app, rule, questions, seed, size.people)
+        for row in distance_errors(app, rule, questions, seed, people)
     ]
     return {"distances": rows}
 
 
-def attacks(key: str, city: str, visits: Visits, seed: int, size: Size, first: bool) -> Made:
-    """Return errors under a scheme, of attackers with the reports alone for the first city only."""
+def attacks(key: str, city: str, visits: Visits, seed: int, alone: int, knowing: int) -> Made:
+    """Return errors under a scheme, of attackers with the reports alone and of those who know the city."""
     (channel,) = (each.channel for each in SCHEMES if each.key == key and each.channel is not None)
     town = town_of(city, visits)
-    alone = size.alone if first else 0
-    return {"found": scheme_errors(key, channel, town, seed, alone=alone, knowing=size.knowing)}
+    return {"found": scheme_errors(key, channel, town, seed, alone=alone, knowing=knowing)}
 
 
 _EQUATIONS: Final = (
