@@ -3,7 +3,4 @@
 from . import wild
 from .results import rows_of
 
-__all__ = [
-    "rows_of",
-    "wild",
-]
+__all__ = ["rows_of", "wild"]

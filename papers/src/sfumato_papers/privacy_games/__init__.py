@@ -5,15 +5,7 @@ Source: R. Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPET
 
 from .claims import informed_table, pair_table, scenario_table, slope_table
 from .figures import attackers_figure, bayes_figure, cost_figure, error_figure, joint_figure
-from .games import (
-    ApartRow,
-    GameRow,
-    InformedRow,
-    LineRow,
-    PriceRow,
-    SlopeRow,
-    densest_corner,
-)
+from .games import ApartRow, GameRow, InformedRow, LineRow, PriceRow, SlopeRow, densest_corner
 from .pruning import AttackRow, PairRow
 
 __all__ = [

@@ -2,12 +2,4 @@
 
 from .paper import BOTH, FRESH, MEMO, REPORTS, RepeatedRow, repeated_figure, repetition
 
-__all__ = [
-    "BOTH",
-    "FRESH",
-    "MEMO",
-    "REPORTS",
-    "RepeatedRow",
-    "repeated_figure",
-    "repetition",
-]
+__all__ = ["BOTH", "FRESH", "MEMO", "REPORTS", "RepeatedRow", "repeated_figure", "repetition"]
