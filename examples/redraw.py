@@ -38,7 +38,9 @@ def drawn(tables: Path) -> dict[str, Callable[[], Figure]]:
             f"privacy-games-{name}": partial(_games, tables / "privacy-games" / "privacy_games.csv", draw)
             for name, draw in _GAMES
         },
-        "distribution-privacy": lambda: _distributions(tables / "distribution-privacy.csv"),
+        "distribution-privacy": lambda: distribution_privacy.sweep_figure(
+            rows_of(tables / "distribution-privacy.csv", distribution_privacy.DistributionRow)
+        ),
         "distribution-privacy-success": lambda: distribution_privacy.success_figure(
             rows_of(tables / "distribution-privacy-success.csv", distribution_privacy.SuccessRow)
         ),
@@ -68,13 +70,6 @@ def _games(table: Path, draw: Callable[[Sequence[privacy_games.GameRow]], Figure
     rows = rows_of(table, privacy_games.GameRow)
     gap = max(row.gap_asked for row in rows)  # the others are repeated designs
     return draw([row for row in rows if row.gap_asked == gap])
-
-
-def _distributions(table: Path) -> Figure:
-    rows = rows_of(table, distribution_privacy.DistributionRow)
-    own = [row for row in rows if row.groups == rows[0].groups]
-    mechanism, delta = distribution_privacy.LAPLACE, distribution_privacy.DELTA
-    return distribution_privacy.sweep_figure(own, mechanism=mechanism, delta=delta)
 
 
 def _follow_up(tables: Path, name: str) -> Figure:

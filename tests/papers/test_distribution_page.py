@@ -4,9 +4,9 @@ import csv
 from pathlib import Path
 
 from sfumato.rounding import at_most
-from sfumato_papers import distribution_privacy as study
 from sfumato_papers import rows_of
 from sfumato_papers.distribution_privacy.claims import _dominates, _response
+from sfumato_papers.distribution_privacy.measurements import TUPLED, DistributionRow, best_within
 from sfumato_papers.reproduction import Judgement, paper_of
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -20,7 +20,7 @@ def texts(name):
 
 
 def measured(name):
-    return rows_of(DOCS / "data" / f"distribution-privacy{name}.csv", study.DistributionRow)
+    return rows_of(DOCS / "data" / f"distribution-privacy{name}.csv", DistributionRow)
 
 
 def claim_of(says):
@@ -45,7 +45,7 @@ def test_the_least_epsilons_are_those_of_the_rows():
     first = [row for row in rows if row.groups == rows[0].groups]
     told = 0
     for name, k, source in dict.fromkeys((row.mechanism, row.dummies, row.source) for row in first):
-        best = [study.best_within(first, name, k, source, level) for level in LEVELS]
+        best = [best_within(first, name, k, source, level) for level in LEVELS]
         cells = ["-" if row is None else at_most(row.epsilon.upper, 3) for row in best]
         told += f"| {name}{f', {k} {source} dummies' if k else ''} | {' | '.join(cells)} |\n" in PAGE
     assert told == PAGE.partition("| mechanism |")[2].partition("\n\n")[0].count("\n") - 1
@@ -65,7 +65,7 @@ def test_enough_dummies_need_less_epsilon_at_equal_loss():
     assert (claim.verdict, claim.ours) == (Judgement.CONFIRMED, False)
     assert claim.quote in claim_of("At equal loss")["quote"]
     assert claim.found == claim_of("At equal loss")["found"]
-    tupled = [row for row in rows if (row.mechanism, row.source) == (study.TUPLED, "mixture")]
+    tupled = [row for row in rows if (row.mechanism, row.source) == (TUPLED, "mixture")]
     few = _dominates(rows, tupled)
     assert few.verdict is Judgement.OPEN
     assert "141 of 143 cases" in few.found

@@ -9,15 +9,8 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, InputError
 from sfumato.mechanisms import Tupling, exponential, mixture_dummies
-from sfumato_papers.distribution_privacy import (
-    Groups,
-    Line,
-    best_within,
-    measured,
-    published_lines,
-    sweep,
-    sweep_figure,
-)
+from sfumato_papers.distribution_privacy import Groups, sweep_figure
+from sfumato_papers.distribution_privacy.measurements import Line, best_within, measured, published_lines, sweep
 from sfumato_papers.invented_city import invented_city
 
 LINE = sf.Space(("a", "b", "c", "d"), [[0.0], [1.0], [2.0], [4.0]], "km")
@@ -175,7 +168,7 @@ def test_groups(city):
 
 def test_figure(rows):
     name = rows[0].mechanism
-    figure = sweep_figure(rows, mechanism=name, delta=1e-3)
+    figure = sweep_figure(rows)
     assert [ax.get_title() for ax in figure.axes] == ["dummies from the mixture", "uniform dummies"]
     for ax in figure.axes:
         line = ax.lines[0]
@@ -184,7 +177,7 @@ def test_figure(rows):
         )
         np.testing.assert_allclose(np.column_stack([line.get_xdata(), line.get_ydata()]), alone)
     with pytest.raises(InputError, match="no rows"):
-        sweep_figure([], mechanism=name, delta=1e-3)
+        sweep_figure([])
 
 
 @pytest.mark.slow

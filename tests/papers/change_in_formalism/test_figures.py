@@ -8,17 +8,19 @@ import numpy as np
 import pytest
 
 from sfumato.privacy import Band
-from sfumato_papers.change_in_formalism import PANELS, band_values, published_figure
 from sfumato_papers.change_in_formalism.claims import _figures
 from sfumato_papers.change_in_formalism.published import (
     BAND_EPSILONS,
     EDGE_PRIOR,
+    PANELS,
     PRIORS,
     READ,
+    band_values,
     bands_figure,
     corner_rows,
     edge_values,
     posterior_rows,
+    published_figure,
     regions_figure,
 )
 from sfumato_papers.reproduction import Judgement

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from sfumato_papers.change_in_formalism import (
-    KnownRow,
     PropertyRow,
-    RelationRow,
     RelationSummary,
     errata,
     erratum_words,
@@ -16,6 +14,7 @@ from sfumato_papers.change_in_formalism import (
     relation_table,
     summaries,
 )
+from sfumato_papers.change_in_formalism.relations import KnownRow, RelationRow
 from sfumato_papers.reproduction import Judgement, RunTables
 from sfumato_papers.results import columns_of, rows_of
 

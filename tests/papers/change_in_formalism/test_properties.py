@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from sfumato_papers.change_in_formalism import ENTRIES, errata, property_rows
+from sfumato_papers.change_in_formalism import errata
 from sfumato_papers.change_in_formalism.claims import _erratum, _properties
+from sfumato_papers.change_in_formalism.properties import ENTRIES, property_rows
 from sfumato_papers.reproduction import Judgement
 
 WORDS = {

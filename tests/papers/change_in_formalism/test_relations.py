@@ -7,16 +7,18 @@ import pytest
 
 from sfumato.core import Prior, Space
 from sfumato.privacy import DifferentialPrivacy
-from sfumato_papers.change_in_formalism import FORMAL_RELATIONS, known, tried
 from sfumato_papers.change_in_formalism.channels import case_of, cases, coin
 from sfumato_papers.change_in_formalism.relations import (
     DP,
+    FORMAL_RELATIONS,
     TOTAL,
     FormalRelation,
     beliefs,
     equivalent,
     implied,
     information,
+    known,
+    tried,
 )
 
 RELATIONS = {each.name: each for each in FORMAL_RELATIONS}

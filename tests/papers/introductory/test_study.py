@@ -69,7 +69,6 @@ def test_odds_are_multiplied():
     for row in odds_rows():
         odds = row.prior / (1 - row.prior) * math.exp(row.epsilon * row.reports)
         assert row.posterior == pytest.approx(odds / (1 + odds), rel=1e-9)
-        assert row.factor == pytest.approx(math.exp(row.epsilon * row.reports))
 
 
 def test_sensitivities_by_brute_force():

@@ -7,27 +7,16 @@ Source: D. Desfontaines, "Lowering the cost of anonymization", PhD thesis, ETH Z
 """
 
 from .claims import RelationSummary, erratum_words, property_table, relation_table, summaries
-from .properties import ENTRIES, PropertyRow, property_rows
-from .published import PANELS, ErratumRow, band_values, errata, published_figure
-from .relations import FORMAL_RELATIONS, KnownRow, RelationRow, known, tried
+from .properties import PropertyRow
+from .published import ErratumRow, errata
 
 __all__ = [
-    "ENTRIES",
-    "FORMAL_RELATIONS",
-    "PANELS",
     "ErratumRow",
-    "KnownRow",
     "PropertyRow",
-    "RelationRow",
     "RelationSummary",
-    "band_values",
     "errata",
     "erratum_words",
-    "known",
-    "property_rows",
     "property_table",
-    "published_figure",
     "relation_table",
     "summaries",
-    "tried",
 ]

@@ -102,14 +102,12 @@ ENTRIES: Final = (
 )
 """The definitions of the section in the table's order, with its words."""
 
-PROPERTY_WORDS: Final = dict(zip(Property, ("processing", "mixtures", "composition"), strict=True))
-
 
 def property_rows(entry: TableEntry, seed: int, count: int) -> list[PropertyRow]:
     """Return the properties of a definition, tried on random pairs of channels or refuted by an example."""
     rows = []
-    for asked, said in zip(Property, entry.says, strict=True):
-        case = entry.name, PROPERTY_WORDS[asked], said
+    for asked, word, said in zip(Property, ("processing", "mixtures", "composition"), entry.says, strict=True):
+        case = entry.name, word, said
         # Of two families at distance 1, both notions of distributions say the same.
         apart = entry.key == "metric-distribution-privacy" and asked is Property.COMPOSITION
         known = answer("distribution-privacy" if apart else entry.key, asked)

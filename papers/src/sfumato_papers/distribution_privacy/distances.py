@@ -93,7 +93,7 @@ class GroupDistanceRow(CompactRepr):
 
 def coupled(groups: Groups, city: Grid) -> Made:
     """Return distances of two groups, of several orders, on the line from west to east and on the map."""
-    centres = city.coordinates / 1000 if city.coordinates is not None else np.zeros((len(city), 2))
+    centres = np.asarray(city.coordinates) / 1000
     east, column = np.unique(np.round(centres[:, 0], 9), return_inverse=True)
     first, second = (np.bincount(column, weights=law) for law in groups.distributions)
     rows = []

@@ -115,24 +115,27 @@ def _of_split(setting: Setting, split: Split, coarse: Split, *, first: bool) -> 
 
 def _figures(tables: RunTables) -> Mapping[str, Figure]:
     """Return the figures by the names of their files."""
-    rows = tables.rows("distribution-privacy", DistributionRow)
     return {
-        "experiments": sweep_figure(where(rows, groups=rows[0].groups), mechanism=LAPLACE, delta=DELTA),
+        "experiments": sweep_figure(tables.rows("distribution-privacy", DistributionRow)),
         "success": success_figure(tables.rows("success", SuccessRow)),
         "confidence": confidence_figure(tables.rows("confidence", ConfidenceRow)),
     }
 
 
-def sweep_figure(rows: Sequence[DistributionRow], *, mechanism: str, delta: float) -> Figure:
-    """Return epsilon against loss of one mechanism: a panel for each source of dummies, a curve for each count."""
+def sweep_figure(rows: Sequence[DistributionRow]) -> Figure:
+    """Return epsilon against loss for the first groups and planar Laplace noise.
+
+    There is a panel for each source of dummies, and a curve for each number.
+    """
     if not rows:
         raise InputError("there are no rows to draw.", "run a sweep first.")
+    rows = where(rows, groups=rows[0].groups, mechanism=LAPLACE)
     figure = blank(7.4, 3.7)
     axes = figure.subplots(1, 2, sharex=True, sharey=True)
     numbers = sorted({row.dummies for row in rows if row.dummies})[::2]  # names of more curves would overlap
     for ax, (source, title) in zip(axes, _SOURCES.items(), strict=True):
         for k in (0, *numbers):
-            line = where(rows, mechanism=mechanism, dummies=k, source=source if k else NONE)
+            line = where(rows, dummies=k, source=source if k else NONE)
             points = [(row.loss_km, row.epsilon.upper) for row in line]
             if curve := sorted((x, y) for x, y in points if x > 0 and 0 < y < inf):
                 colour = LIGHT.series[0] if k else LIGHT.ink
@@ -145,7 +148,7 @@ def sweep_figure(rows: Sequence[DistributionRow], *, mechanism: str, delta: floa
             axis.set_major_formatter("{x:g}")
         ax.grid(alpha=0.3)
     figure.supxlabel("expected distance to the best answer (km)", fontsize=10)
-    axes[0].set_ylabel(f"proved epsilon at delta {delta:g}")
+    axes[0].set_ylabel(f"proved epsilon at delta {DELTA:g}")
     return figure
 
 

@@ -147,15 +147,16 @@ def _near(one: Instance) -> FamilyDistance:
     return FamilyDistance.wasserstein(one.family, one.metric, 1.0)
 
 
-def _gives(premise: Callable[[Instance], Notion], conclusion: Callable[[Instance], Notion]) -> Check:
-    """Return the check that the value of one notion is enough for another one."""
-    return lambda one: Checked(conclusion(one).measure(one.first).lower, premise(one).measure(one.first).upper)
+def _gives(
+    premise: Callable[[Instance], Notion], conclusion: Callable[[Instance], Notion], *, merged: bool = False
+) -> Check:
+    """Return the check that the value of one notion is enough for another one, perhaps of merged reports."""
 
+    def check(one: Instance) -> Checked:
+        reports = one.first @ one.merge if merged else one.first
+        return Checked(conclusion(one).measure(reports).lower, premise(one).measure(one.first).upper)
 
-_by_mean: Final = _gives(
-    lambda one: MetricDifferentialPrivacy(one.metric),
-    lambda one: MetricDistributionPrivacy(one.family, _near(one)),
-)
+    return check
 
 
 def _divergence_by_mean(divergence: Divergence) -> Check:
@@ -174,10 +175,6 @@ def _lifted(divergence: Divergence) -> Check:
         return _checked(lifted_divergence_privacy(value, divergence, one.family), one.first)
 
     return check
-
-
-def _believed(one: Instance) -> Checked:
-    return _checked(close_beliefs(_promise(one), one.family.names), one.first)
 
 
 def _together(promise: Callable[..., Promise]) -> Check:
@@ -217,28 +214,18 @@ def _independent(one: Instance, *, by_metric: bool) -> Checked | None:
 
 
 def _processed(one: Instance) -> Checked:
-    before = DistributionPrivacy(one.family, one.deltas[0]).measure(one.first)
+    before = _distribution(one).measure(one.first)
     return _checked(post_processed(Promise.measured(before)), one.first @ one.merge)
 
 
-def _probabilistic_processed(one: Instance) -> Checked:
-    notion = _probabilistic(one)
-    return Checked(notion.measure(one.first @ one.merge).lower, notion.measure(one.first).upper)
-
-
-def _preprocessed(one: Instance) -> Checked | None:
-    try:
-        return _checked(pre_processed(_promise(one), one.pairs_alone, one.move), one.move @ one.first)
-    except ValueError:
-        return None
-
-
-def _printed_delta(one: Instance) -> Checked | None:
+def _preprocessed(one: Instance, *, printed_delta: bool) -> Checked | None:
     alone = _promise(one)
     try:
         after = pre_processed(alone, one.pairs_alone, one.move)
     except ValueError:
         return None
+    if not printed_delta:
+        return _checked(after, one.move @ one.first)
     steps = round(after.value / alone.value) if alone.value > 0 else 1
     grown, delta = (float(getattr(promise.notion, "delta", 0.0)) for promise in (after, alone))
     printed = steps * math.exp((steps - 1) * alone.value) * delta
@@ -293,7 +280,7 @@ STATEMENTS: Final = {
     "beliefs": Statement(
         "Section III-F",
         "Against beliefs that are wrong by one step on both sides 3 epsilon is enough.",
-        (_small(_believed),),
+        (_small(lambda one: _checked(close_beliefs(_promise(one), one.family.names), one.first)),),
         "With a delta above 0 it is delta (1 + e^epsilon + e^(2 epsilon)).",
     ),
     "same-input": Statement(
@@ -313,7 +300,10 @@ STATEMENTS: Final = {
         _COMPOSITION,
         "A c-stable transformation before the mechanism gives c epsilon, with delta times c e^((c - 1) epsilon); "
         "one that stretches W_inf by at most c gives c epsilon, with the same delta.",
-        (_small(_preprocessed), _small(_printed_delta), _small(_preprocessed_by_metric)),
+        (
+            *(_small(partial(_preprocessed, printed_delta=each)) for each in (False, True)),
+            _small(_preprocessed_by_metric),
+        ),
         "For the first the smaller delta (1 + e^epsilon + ... + e^((c - 1) epsilon)) is enough.",
     ),
     "pdistp-back": Statement(
@@ -321,7 +311,17 @@ STATEMENTS: Final = {
         "(epsilon, delta)-DistP does not give (epsilon, delta)-PDistP.",
         (_gives(_distribution, _probabilistic),),
     ),
-    "xdp-mean": Statement(_LIFTING, "(epsilon, d)-XDP does not give XDistP for W_1.", (_by_mean,), ours=True),
+    "xdp-mean": Statement(
+        _LIFTING,
+        "(epsilon, d)-XDP does not give XDistP for W_1.",
+        (
+            _gives(
+                lambda one: MetricDifferentialPrivacy(one.metric),
+                lambda one: MetricDistributionPrivacy(one.family, _near(one)),
+            ),
+        ),
+        ours=True,
+    ),
     "same-input-pairs": Statement(
         _COMPOSITION,
         "Two reports about one secret, guaranteed for a pair of distributions alone: epsilons do not add.",
@@ -329,7 +329,10 @@ STATEMENTS: Final = {
         ours=True,
     ),
     "post-pdistp": Statement(
-        _COMPOSITION, "Post-processing can break PDistP.", (_probabilistic_processed,), ours=True
+        _COMPOSITION,
+        "Post-processing can break PDistP.",
+        (_gives(_probabilistic, _probabilistic, merged=True),),
+        ours=True,
     ),
 }
 """Statements by the key of their rows; those that fail are last, and `counterexamples` has their instances."""
@@ -396,7 +399,7 @@ def _people(groups: Sequence[Groups], city: Grid) -> Iterator[tuple[str, Instanc
         "planar geometric, 1/km": planar_geometric(city, "1/km"),
         "randomised response, 4": randomised_response(city, 4.0),
     }
-    centres = city.coordinates if city.coordinates is not None else np.zeros((len(city), 2))
+    centres = np.asarray(city.coordinates)
     halves = np.eye(2)[(centres[:, 0] > centres[:, 0].mean()).astype(int)]
     for each in groups:
         laws = dict(zip(each.names, each.distributions, strict=True))

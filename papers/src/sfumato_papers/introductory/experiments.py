@@ -140,22 +140,20 @@ def report_rows() -> list[ReportRow]:
 
 @dataclass(frozen=True, slots=True)
 class OddsRow:
-    """The largest belief in a fact after reports, and the growth of its odds."""
+    """The largest belief in a fact after reports."""
 
     epsilon: float
     reports: int
     prior: float
     posterior: float
-    factor: float
 
 
 def odds_rows() -> list[OddsRow]:
     """Return the largest beliefs after reports."""
-    rows = []
-    for epsilon, reports, prior in product(ODDS_EPSILONS, REPORTS, PRIORS):
-        limit = band("differential-privacy", epsilon * reports)
-        rows.append(OddsRow(epsilon, reports, prior, float(limit.upper(prior)), math.exp(epsilon * reports)))
-    return rows
+    return [
+        OddsRow(epsilon, reports, prior, float(band("differential-privacy", epsilon * reports).upper(prior)))
+        for epsilon, reports, prior in product(ODDS_EPSILONS, REPORTS, PRIORS)
+    ]
 
 
 QUERIES: Final[dict[str, Callable[[tuple[Any, ...]], int]]] = {

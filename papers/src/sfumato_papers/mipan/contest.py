@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -79,16 +79,13 @@ def contest(hidden: Hidden, max_loss_m: float, *, rounds: int = 120, seed: int =
     half = max(1, len(learning) // 2)
     table = learn_table(joint, cells, loss, max_loss_m, records=half, rounds=rounds, seed=seed, device="cpu")
 
-    def noise(epsilon: float) -> Mechanism:
-        return planar_geometric(cells, epsilon)
-
-    def remap(epsilon: float) -> Mechanism:
-        return remapped(noise(epsilon), prior, loss)
+    def match(family: Callable[[float], Mechanism]) -> Mechanism:
+        return matched(family, prior, loss, max_loss_m, _BRACKET_PER_M).mechanism
 
     mechanisms: Mapping[str, Mechanism] = {
         NO_NOISE: Mechanism(np.eye(len(cells)), cells, cells),
-        NOISE: matched(noise, prior, loss, max_loss_m, _BRACKET_PER_M).mechanism,
-        REMAP: matched(remap, prior, loss, max_loss_m, _BRACKET_PER_M).mechanism,
+        NOISE: match(lambda epsilon: planar_geometric(cells, epsilon)),
+        REMAP: match(lambda epsilon: remapped(planar_geometric(cells, epsilon), prior, loss)),
         EXPOST: rate_distortion_of_loss(prior, loss, max_loss_m).mechanism,
         TABLE: table.mechanism,
         OPTIMUM: best.mechanism,
