@@ -81,9 +81,7 @@ def published_lines(
         Line(LAPLACE, partial(noise, places, metric, radius=EVERYWHERE), planar),
         Line("planar geometric", lambda e: planar_geometric(places, f"{e!r}/km"), planar),
         Line(
-            "planar Gaussian",
-            lambda e: PlanarGaussian(places, f"{2 / e / sqrt(pi / 2)!r} km").mechanism(),
-            planar,
+            "planar Gaussian", lambda e: PlanarGaussian(places, f"{2 / e / sqrt(pi / 2)!r} km").mechanism(), planar
         ),
         Line(RESPONSE, lambda e: randomised_response(places, e), responses),
         *(

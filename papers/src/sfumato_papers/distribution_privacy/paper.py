@@ -282,12 +282,7 @@ PAPER: Final = Paper(
         ("Tupling mechanism", "a report among dummies", "sf.mechanisms.Tupling", "tupling"),
         ("Tupling theorem", "its bound, corrected", "sf.mechanisms.PublishedBound", "bounds"),
         ("Tupling", "exact epsilon", "sf.mechanisms.FamilyAccountant", "distribution-privacy"),
-        (
-            "Restricted Laplace",
-            "within a radius",
-            "sf.mechanisms.restricted_laplace",
-            "distribution-privacy",
-        ),
+        ("Restricted Laplace", "within a radius", "sf.mechanisms.restricted_laplace", "distribution-privacy"),
         ("Service quality loss", "the best answer", "sf.mechanisms.quality_loss", "distribution-privacy"),
         ("Attack success rate", "between two groups", "sf.mechanisms.attack_success", "success"),
         ("Experiments", "groups", "sfumato_papers.distribution_privacy.Groups", "groups"),

@@ -15,12 +15,7 @@ from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError
 from sfumato.geo import Grid, Projection, Visits
 from sfumato.learning import Pairs, hiding, learn_table
-from sfumato.mechanisms import (
-    matched,
-    planar_geometric,
-    rate_distortion_of_loss,
-    remapped,
-)
+from sfumato.mechanisms import matched, planar_geometric, rate_distortion_of_loss, remapped
 from sfumato.optimal import least_vulnerability
 
 from .square import GAP, NO_NOISE, OPTIMUM, TABLE

@@ -23,16 +23,7 @@ from ..reproduction import Made, Paper, RunTables, Setting, StudyPart, equations
 from ..results import distinct, where
 from .claims import claims, over_field
 from .contest import ContestRow, contest, hidden_in
-from .games import (
-    GuessTheoremRow,
-    SwappingRound,
-    alternate,
-    games_of,
-    payoffs,
-    play_swapping,
-    swaps,
-    theorem_row,
-)
+from .games import GuessTheoremRow, SwappingRound, alternate, games_of, payoffs, play_swapping, swaps, theorem_row
 from .square import (
     EXPERIMENTS,
     HITS,
