@@ -8,7 +8,7 @@ posteriors to which a prior probability of a fact can lead at epsilon = ln 3, un
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -32,11 +32,9 @@ _RARE: Final = case_of([[0.98, 0.02, 0.0], [0.98, 0.0, 0.02]])
 # The published curves are drawn through 100 points, equally far apart from 0 to 0.9999; these are five of them.
 PRIORS: Final = tuple(0.9999 * k / 99 for k in (10, 25, 50, 74, 89))
 NOWHERE: Final = (0.0,) * 5  # no lower bound
-READ: Final = 1e-4
-"""The precision of the drawings' coordinates with four decimals."""
+READ: Final = 1e-4  # the precision of the drawings' coordinates
 
-EDGE_PRIOR: Final = 0.9999 * 38 / 99
-"""The prior probability at which the edges of Figure 2.2 were read."""
+EDGE_PRIOR: Final = 0.9999 * 38 / 99  # where the edges of Figure 2.2 were read
 _LOWER_EDGES: Final = (
     *(0.27419, 0.18641, 0.12201, 0.07774, 0.04863, 0.03008, 0.01846),
     *(0.01126, 0.00687, 0.00418, 0.00254, 0.00153, 0.00092, 0.00055),
@@ -66,13 +64,6 @@ class Panel(CompactRepr):
     band: Band  # computed here
     lower: tuple[float, ...]
     upper: tuple[float, ...]
-
-    def values(self, priors: Sequence[float]) -> Iterator[BandValue]:
-        """Yield the values of both curves."""
-        for bound, published in (("lower", self.lower), ("upper", self.upper)):
-            computed = getattr(self.band, bound)(priors).tolist()
-            for row in zip(priors, computed, published, strict=True):
-                yield BandValue(self.name, bound, *row)
 
 
 PANELS: Final = (
@@ -105,22 +96,30 @@ PANELS: Final = (
 
 def band_values() -> list[BandValue]:
     """Return the 40 values of Figure 2.8 at five prior probabilities, computed and published."""
-    return [value for panel in PANELS for value in panel.values(PRIORS)]
+    return _values(PANELS, PRIORS)
 
 
 def edge_values() -> list[BandValue]:
     """Return the 28 edges of Figure 2.2 at one prior probability, computed and published."""
-    values: list[BandValue] = []
-    for k, edges in enumerate(zip(_LOWER_EDGES, _UPPER_EDGES, strict=True), start=1):
-        lower, upper = ((edge,) for edge in edges)
-        panel = Panel(f"epsilon {k / 2:g}", band("differential-privacy", k / 2), lower, upper)
-        values += panel.values((EDGE_PRIOR,))
-    return values
+    edges = enumerate(zip(_LOWER_EDGES, _UPPER_EDGES, strict=True), start=1)
+    panels = [
+        Panel(f"epsilon {k / 2:g}", band("differential-privacy", k / 2), (lower,), (upper,))
+        for k, (lower, upper) in edges
+    ]
+    return _values(panels, (EDGE_PRIOR,))
 
 
+def _values(panels: Iterable[Panel], priors: Sequence[float]) -> list[BandValue]:
+    return [
+        BandValue(panel.name, bound, *row)
+        for panel in panels
+        for bound in ("lower", "upper")
+        for row in zip(priors, getattr(panel.band, bound)(priors).tolist(), getattr(panel, bound), strict=True)
+    ]
+
+
+# That of Figure 2.1, and every second one of Figure 2.2.
 BAND_EPSILONS: Final = (math.log(3), 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
-"""The epsilon of Figure 2.1, and every second one of Figure 2.2."""
-
 _POINTS: Final = 201
 
 

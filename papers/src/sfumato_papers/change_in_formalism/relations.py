@@ -484,4 +484,3 @@ _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, F
 """By the place in the thesis: the name of a relation, what it says, its check, and a channel that attains it."""
 
 FORMAL_RELATIONS: Final = tuple(FormalRelation(place, *row) for place, rows in _STATED.items() for row in rows)
-"""The relations of the thesis, and of papers that it cites."""

@@ -38,20 +38,16 @@ from ..reproduction import Made
 from .groups import Groups
 
 DELTA: Final = 1e-3
-NEAR: Final = 1e-4
-"""The largest gap of the accountant's bounds, in nats."""
+NEAR: Final = 1e-4  # of the accountant's bounds: the largest gap, in nats
 DUMMIES: Final = (0, 5, 10, 20, 50, 100)
 NONE, UNIFORM, MIXTURE, OPTIMISED = "none", "uniform", "mixture", "optimised"
 
-SLOPES: Final = tuple(0.25 * 2 ** (j / 2) for j in range(13))
-"""Parameters of the planar families, per km: 0.25 to 16."""
+SLOPES: Final = tuple(0.25 * 2 ** (j / 2) for j in range(13))  # per km, of the planar families: 0.25 to 16
 RADII_KM: Final = (1.0, 2.0, 4.0)
 LAPLACE: Final = "planar Laplace"
-TUPLED: Final = "restricted Laplace, 2 km"
-"""The line that is also measured with optimised dummies."""
+TUPLED: Final = "restricted Laplace, 2 km"  # also measured with optimised dummies
 RESPONSE: Final = "randomised response"
-EVERYWHERE: Final = inf
-"""The radius of noise that is not restricted."""
+EVERYWHERE: Final = inf  # the radius of noise that is not restricted
 _SMALL: Final = Mechanism([[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]])
 
 

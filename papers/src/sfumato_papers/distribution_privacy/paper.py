@@ -114,7 +114,6 @@ def _of_split(setting: Setting, split: Split, coarse: Split, *, first: bool) -> 
 
 
 def _figures(tables: RunTables) -> Mapping[str, Figure]:
-    """Return the figures by the names of their files."""
     return {
         "experiments": sweep_figure(tables.rows("distribution-privacy", DistributionRow)),
         "success": success_figure(tables.rows("success", SuccessRow)),

@@ -301,4 +301,3 @@ PARTS: Final[dict[str, dict[str, Callable[..., Sequence[Any]]]]] = {
     "draws": {"draws": draw_rows, "floats": float_rows},
     "tables": {"choices": choice_rows},
 }
-"""The functions of the tables of each part."""

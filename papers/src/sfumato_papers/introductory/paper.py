@@ -43,7 +43,6 @@ def _make(part: str, *arguments: int) -> Made:
 
 
 def _figures(tables: RunTables) -> Mapping[str, Figure]:
-    """Return the figures by the names of their files."""
     return {
         "what-noise-does": _noise(tables.rows("reports", ReportRow)),
         "what-epsilon-means": _odds(tables.rows("odds", OddsRow)),

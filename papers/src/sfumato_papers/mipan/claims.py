@@ -250,42 +250,37 @@ def _theorems(rows: Sequence[GuessTheoremRow], designs: Sequence[SquareDesign]) 
     apart = max(abs(row.guess_error - row.error) for row in designs)
     bound = min(1 - 2**-row.unknown_bits - row.guess_error for row in designs)
 
-    statements = (
-        (
+    def holds(field: str, slack: float) -> bool:
+        return bool(min(slack, *(getattr(row, field) for row in rows)) >= -_FLOATS)
+
+    return [
+        judged(
             "(13), Proposition 2",
             "The mutual information of label and guess is convex in the mechanism.",
-            "convex_slack_bits",
-            0.0,
+            holds("convex_slack_bits", 0.0),
             f"On {channels} pairs of random mechanisms a mixture never reveals more than the mean of the two.",
         ),
-        (
+        judged(
             "Proposition 3",
             "No classifier learns more bits than the report has: min max I(X;Y) is at most min I(X;Z).",
-            "information_slack_bits",
-            min(less for less, _ in differences),
+            holds("information_slack_bits", min(less for less, _ in differences)),
             f"So on {channels} random channels with two classifiers each, and for all {len(designs)} tables of "
             f"the square. The best guess has {about(most, 3)} bits less than the report in {design.experiment} "
             f"({design.generator}, seed {design.seed}), so the two sides can differ.",
         ),
-        (
+        judged(
             "Proposition 4",
             "The Bayes error given the guess is at least that given the report.",
-            "error_slack",
-            -apart,
+            holds("error_slack", -apart),
             f"So on {channels} random channels. For the best guess the two are equal, there and for all "
             f"{len(designs)} tables of the square.",
         ),
-        (
+        judged(
             "Bound of Santhi and Vardy",
             "The Bayes error is at most 1 - 2^-H(X|Y).",
-            "entropy_slack",
-            bound,
+            holds("entropy_slack", bound),
             f"So on {channels} random channels and for all {len(designs)} tables of the square.",
         ),
-    )
-    return [
-        judged(place, says, min(slack, *(getattr(row, field) for row in rows)) >= -_FLOATS, evidence)
-        for place, says, field, slack, evidence in statements
     ]
 
 
@@ -299,7 +294,6 @@ def _runs(rows: Sequence[GridRow], experiment: Experiment, name: str, part: str,
 
 
 def _square(all_hits: Sequence[GridRow], designs: Sequence[SquareDesign]) -> list[PaperClaim]:
-    """Return the claims on Experiments 1 and 2."""
     rows = where(all_hits, hits=max(row.hits for row in all_hits))
     cells = sorted(distinct(rows, "cell_m"), reverse=True)
     closed = {each.name: 2 / each.epsilon_per_m for each in EXPERIMENTS}

@@ -24,11 +24,9 @@ from ..results import where
 if TYPE_CHECKING:
     from torch import Tensor
 
-GENERATORS: Final = ("truth", "swap", "always a", "always b")
-"""Reports for Alice's a and Bob's b."""
+GENERATORS: Final = ("truth", "swap", "always a", "always b")  # reports for Alice's a and Bob's b
 
-CLASSIFIERS: Final = ("a is Alice, b is Bob", "a is Bob, b is Alice", "always Alice", "always Bob")
-"""Guesses from a report."""
+CLASSIFIERS: Final = ("a is Alice, b is Bob", "a is Bob, b is Alice", "always Alice", "always Bob")  # guesses
 
 # Reports of Alice and of Bob, and guesses at a and at b; 0 stands for a and for Alice.
 _CHOICES: Final = ((0, 1), (1, 0), (0, 0), (1, 1))

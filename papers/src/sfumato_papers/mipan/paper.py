@@ -114,7 +114,6 @@ def one_thread() -> Iterator[None]:
 
 
 def _figures(tables: RunTables) -> Mapping[str, Figure]:
-    """Return the figures by the names of their files without ending."""
     return {
         "swapping": swapping_figure(tables.rows("swapping", SwappingRound)),
         "people": people_figure(tables.rows("people", ContestRow)),

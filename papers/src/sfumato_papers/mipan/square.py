@@ -49,8 +49,7 @@ _CELLS_M: Final = (500.0, 250.0, 100.0, 50.0)
 _AREA_M: Final = 6500.0  # side of the area that the grids divide
 
 PEOPLE: Final = ("south-west", "south-east", "north-east", "north-west")
-GAP: Final = 1e-4
-"""Relative gap of certified optima."""
+GAP: Final = 1e-4  # relative, of certified optima
 
 _SIDE_M: Final = 300.0
 _RADIUS_M: Final = 45.8
