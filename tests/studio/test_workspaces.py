@@ -227,5 +227,22 @@ def test_the_world_is_served_within_a_box(studio):
     (land,) = (each for each in features if each["properties"]["kind"] == "land")
     assert all(polygon[0][0] == polygon[0][-1] for polygon in land["geometry"]["coordinates"])
     assert "San Francisco" in {each["properties"].get("name") for each in features}
-    for wrong in ({"east": -123}, {"east": -110}, {"north": 91}, {"west": "x"}):
+    for wrong in ({"east": -123}, {"east": -92}, {"north": 91}, {"west": "x"}):
         assert studio.client.get("/api/world", params=box | wrong).status_code == 422
+
+
+def test_a_wide_part_of_the_world_is_thinned_to_what_a_picture_shows(studio):
+    box = {"west": 5.0, "south": 50.0, "east": 25.0, "north": 60.0}
+    answer = studio.client.get("/api/world", params=box)
+    features = answer.json()["features"]
+    part, step = world(50.0, 5.0, 60.0, 25.0), 20 / 2500
+    (shores,) = (each["geometry"]["coordinates"] for each in features if each["properties"]["kind"] == "shores")
+    assert 0 < sum(map(len, shores)) < 0.7 * sum(map(len, part.shores))
+    served = np.concatenate(shores)[:, ::-1]
+    longest = max(part.shores, key=len)
+    for point in longest[:: max(1, len(longest) // 50)]:
+        assert np.abs(served - point).max(axis=1).min() <= step + 1e-5
+    (land,) = (each["geometry"]["coordinates"] for each in features if each["properties"]["kind"] == "land")
+    assert all(len(ring) >= 4 and ring[0] == ring[-1] for polygon in land for ring in polygon)
+    towns = [each["properties"]["name"] for each in features if each["properties"]["kind"] == "town"]
+    assert towns == [town.name for town in part.towns[:500]]

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -28,7 +29,9 @@ from . import BODY, ERRORS, AStudio, AWorkspace
 maps = APIRouter(prefix="/api/workspaces/{workspace}", tags=["sites"], responses=ERRORS)
 world_map = APIRouter(prefix="/api", tags=["world"], responses=ERRORS)
 
-_WIDEST: Final = 10.0  # degrees of the part of the world that is served
+_WIDEST: Final = 30.0  # degrees of the part of the world that is served
+_DETAILED: Final = 10.0  # degrees of a part that is served with all points and towns
+_STEPS: Final = 2500  # of a wider part: points of a line less than one step apart are merged
 _GEOJSON: Final = "application/geo+json"
 _CONTENT: Final = {_GEOJSON: {"schema": {"type": "object"}}}
 _PMTILES: Final = "application/vnd.pmtiles"
@@ -36,7 +39,7 @@ _TILES: Final = {_PMTILES: {"schema": {"type": "string", "format": "binary"}}}
 Latitude = Annotated[float, Query(ge=-90, le=90)]
 Longitude = Annotated[float, Query(ge=-180, le=180)]
 
-_MOST_TOWNS: Final = 500
+_MOST_TOWNS: Final = 500  # that give names to places, or are in a wide part of the world
 _AROUND: Final = 0.1  # degrees around the places in which towns give names
 _WIDEST_NAMED: Final = 30.0  # degrees of places that towns give names
 _NEAR_M: Final = 30_000.0
@@ -94,10 +97,14 @@ def forget_outline(studio: AStudio, workspace: AWorkspace) -> WorkspaceAnswer:
 
 @world_map.get("/world", response_class=Response, responses={200: {"content": _CONTENT}})
 def world_within(west: Longitude, south: Latitude, east: Longitude, north: Latitude) -> Response:
-    """Return land, water, shores, rivers, borders and towns within a box of at most 10 degrees, in degrees."""
-    if max(east - west, north - south) > _WIDEST:
+    """Return land, water, shores, rivers, borders and towns within a box of at most 30 degrees, in degrees.
+
+    A box wider than 10 degrees has fewer points and towns.
+    """
+    side = max(east - west, north - south)
+    if side > _WIDEST:
         raise RefusedError(422, f"The box is wider than {_WIDEST:g} degrees.", "send a smaller one.", "east")
-    features = _features(world(south, west, north, east))
+    features = _features(world(south, west, north, east), side / _STEPS if side > _DETAILED else None)
     content = json.dumps({"type": "FeatureCollection", "features": features}, separators=(",", ":"))
     return Response(content, media_type=_GEOJSON)
 
@@ -192,17 +199,37 @@ def _in_words(label: str) -> str:
     return f"column {int(match[1]) + 1}, row {int(match[2]) + 1}" if match else label
 
 
-def _features(part: World) -> list[dict[str, Any]]:
-    """Return the features of GeoJSON, each with a property ``kind``."""
-    areas = (
-        (kind, [[_lonlat(ring) for ring in rings] for rings in getattr(part, kind)]) for kind in ("land", "water")
-    )
-    lines = ((kind, [_lonlat(line) for line in getattr(part, kind)]) for kind in ("shores", "rivers", "borders"))
+def _features(part: World, step: float | None) -> list[dict[str, Any]]:
+    """Return the features of GeoJSON, each with a property ``kind``; with a step, in degrees, fewer of them."""
+    areas = ((kind, [_lines(shape, step, 4) for shape in getattr(part, kind)]) for kind in ("land", "water"))
+    lines = ((kind, _lines(getattr(part, kind), step, 2)) for kind in ("shores", "rivers", "borders"))
     return [
-        *(_feature(kind, "MultiPolygon", shapes) for kind, shapes in areas),
+        *(_feature(kind, "MultiPolygon", [shape for shape in shapes if shape]) for kind, shapes in areas),
         *(_feature(kind, "MultiLineString", shapes) for kind, shapes in lines),
-        *(_feature("town", "Point", [each.lon, each.lat], name=each.name) for each in part.towns),
+        *(
+            _feature("town", "Point", [each.lon, each.lat], name=each.name)
+            for each in (part.towns if step is None else part.towns[:_MOST_TOWNS])
+        ),
     ]
+
+
+def _lines(lines: Sequence[Floats], step: float | None, fewest: int) -> list[list[list[float]]]:
+    """Return lines as longitudes and latitudes; with a step, in degrees, without details smaller than it.
+
+    Points in one square of a grid are merged if they follow each other. Lines of less than ``fewest`` points then
+    are left out.
+    """
+    if step is not None:
+        lines = [thin for line in lines if len(thin := _thinned(line, step)) >= fewest]
+    return [_lonlat(line) for line in lines]
+
+
+def _thinned(line: Floats, step: float) -> Floats:
+    squares = np.round(line / step)
+    kept = np.concatenate([[True], (np.diff(squares, axis=0) != 0).any(axis=1)])
+    kept[-1] = True
+    thinned: Floats = line[kept]
+    return thinned
 
 
 def _feature(kind: str, form: str, coordinates: Any, **properties: Any) -> dict[str, Any]:

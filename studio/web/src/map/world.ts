@@ -6,15 +6,17 @@ export const CREDIT = "© OpenStreetMap contributors, GSHHG, GeoNames";
 
 export const NOTHING: FeatureCollection = { type: "FeatureCollection", features: [] };
 
-/** Largest box that the studio serves, degrees. */
-const WIDEST = 10;
+/** Largest boxes that the studio serves, degrees: with all its points and towns, and with fewer. */
+const [DETAILED, WIDEST] = [10, 30];
 
 /**
  * Fetch the world within a box and margins to the east and west, and to the north and south, in degrees. The margins
- * are cut to what the studio serves; `bbox` is what was fetched. Nothing is fetched for a box that is too large.
+ * are cut to what the studio serves in one detail; `bbox` is what was fetched. Nothing is fetched for a box that is too large.
  */
 export async function fetchWorld({ west, south, east, north }: Box, margins: readonly [number, number], signal: AbortSignal): Promise<FeatureCollection> {
-  const [aside, above] = [east - west, north - south].map((side, axis) => Math.max(0, Math.min(margins[axis]!, (WIDEST - side) / 2))) as [number, number];
+  const sides = [east - west, north - south];
+  const most = (Math.max(...sides) > DETAILED ? WIDEST : DETAILED) - 1e-6; // sums of sides and margins are rounded
+  const [aside, above] = sides.map((side, axis) => Math.max(0, Math.min(margins[axis]!, (most - side) / 2))) as [number, number];
   const box = {
     west: Math.max(-180, west - aside), south: Math.max(-90, south - above),
     east: Math.min(180, east + aside), north: Math.min(90, north + above),
