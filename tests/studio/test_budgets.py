@@ -14,7 +14,7 @@ from sfumato_studio.state import Studio
 
 from ..tasks import run_tasks
 
-CHARGES = {"ada": [0.5, 0.5], "bob": [0.95], "cyd": [0.1], "dee": [0.6]}
+CHARGES = {"amy": [0.5, 0.5], "bob": [0.95], "cyd": [0.1], "zoe": [0.6]}
 
 
 @pytest.fixture
@@ -55,12 +55,12 @@ def test_the_page_counts_what_was_charged(tmp_path, ledger):
     assert sum(each["share"] for each in budgets["classes"]) == pytest.approx(1)
     assert [each["share"] for each in budgets["near"]] == [1.0, pytest.approx(0.95)]
     assert [each["left_text"] for each in budgets["near"]] == ["0/km", "0.05/km"]
-    assert budgets["exhausted"] == 3  # whose last report does not fit any more: ada, bob and dee
+    assert budgets["exhausted"] == 3  # whose last report does not fit any more: amy, bob and zoe
     assert not any(user in page.text for user in CHARGES)
 
 
 def test_names_are_given_only_on_request(ledger):
-    assert [each.user for each in ledger.budgets(identities=True).near] == ["ada", "bob"]
+    assert [each.user for each in ledger.budgets(identities=True).near] == ["amy", "bob"]
     hidden = [each.user for each in ledger.budgets().near]
     assert hidden == [each.user for each in ledger.budgets().near]
     assert len(set(hidden)) == 2

@@ -170,7 +170,7 @@ class _InteriorPoint:
         """Return the solution of Newton's equations for the products that shares and probabilities should have.
 
         Its changes are those of shares, value, slack, prior, levels and margins. The matrix is diagonal but for as
-        many dimensions as reports have guesses besides the first, so the smaller of two systems is solved.
+        many dimensions as reports have guesses after the first, so the smaller of two systems is solved.
         """
         reports, _, shares = self.mixed
         weights, ratios = shares / margins, self.slack / self.prior
