@@ -1,12 +1,16 @@
 """Exit codes, files and data of commands, as they are in `commands.json`; sentences are not compared."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from .commands import COMMANDS, LONGER, facts, prepare
 from .conftest import runner
+
+WRITES_INPUT = re.compile(r"-o [amn]\.sfm\b")
+"""A command that writes a file which a longer one reads."""
 
 GOLDEN = json.loads((Path(__file__).parent / "commands.json").read_text(encoding="ascii"))
 
@@ -32,8 +36,10 @@ def usual(folder):
 
 
 @pytest.fixture(scope="module")
-def longer(folder, usual):
-    return outcomes(folder, LONGER)
+def longer(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("longer")
+    prepare(folder)
+    return outcomes(folder, [*(line for line in COMMANDS if WRITES_INPUT.search(line)), *LONGER])
 
 
 def check(found, golden):
