@@ -6,8 +6,9 @@ from pathlib import Path
 from sfumato.rounding import at_most
 from sfumato_papers import rows_of
 from sfumato_papers.distribution_privacy.claims import _dominates, _response
-from sfumato_papers.distribution_privacy.measurements import TUPLED, DistributionRow, best_within
+from sfumato_papers.distribution_privacy.measurements import TUPLED, DistributionRow
 from sfumato_papers.reproduction import Judgement, paper_of
+from sfumato_papers.results import where
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS.parent / "papers" / "docs" / "distribution-privacy.md").read_text(encoding="utf-8")
@@ -45,8 +46,9 @@ def test_the_least_epsilons_are_those_of_the_rows():
     first = [row for row in rows if row.groups == rows[0].groups]
     told = 0
     for name, k, source in dict.fromkeys((row.mechanism, row.dummies, row.source) for row in first):
-        best = [best_within(first, name, k, source, level) for level in LEVELS]
-        cells = ["-" if row is None else at_most(row.epsilon.upper, 3) for row in best]
+        own = where(first, mechanism=name, dummies=k, source=source)
+        within = [[row.epsilon.upper for row in own if row.loss_km <= level] for level in LEVELS]
+        cells = [at_most(min(epsilons), 3) if epsilons else "-" for epsilons in within]
         told += f"| {name}{f', {k} {source} dummies' if k else ''} | {' | '.join(cells)} |\n" in PAGE
     assert told == PAGE.partition("| mechanism |")[2].partition("\n\n")[0].count("\n") - 1
 

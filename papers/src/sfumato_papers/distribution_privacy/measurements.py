@@ -168,17 +168,6 @@ def measured(
     )
 
 
-def best_within(
-    rows: Iterable[DistributionRow], mechanism: str, dummies: int, source: str, loss_km: float
-) -> DistributionRow | None:
-    """Return the measured row of a line with the least epsilon within a loss; nothing is interpolated."""
-    wanted = (mechanism, dummies, source)
-    fitting = [
-        row for row in rows if (row.mechanism, row.dummies, row.source) == wanted and row.loss_km <= loss_km
-    ]
-    return min(fitting, key=lambda row: row.epsilon.upper, default=None)
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class NeighbourRow(CompactRepr):
     """Epsilon at delta 0.001 for the groups and for a person, with dummies of the mixture."""

@@ -116,9 +116,8 @@ def busiest(visits: Visits, size_m: tuple[float, float], cell_m: float) -> Grid:
     steps = steps[(abs(steps) <= half).all(axis=1)] + half
     many = np.zeros((2 * half + 1, 2 * half + 1))
     np.add.at(many, (steps[:, 0], steps[:, 1]), 1)
-    sums = np.pad(many.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
     wide, high = (int(side // _STEP_M) for side in size_m)
-    held = sums[wide:, high:] - sums[:-wide, high:] - sums[wide:, :-high] + sums[:-wide, :-high]
+    held = np.lib.stride_tricks.sliding_window_view(many, (wide, high)).sum(axis=(2, 3))
     corner = (np.array(np.unravel_index(int(held.argmax()), held.shape)) - half) * _STEP_M
     columns, rows = (round(side / cell_m) for side in size_m)
     return Grid(columns, rows, (cell_m, cell_m), (float(corner[0]), float(corner[1])), plane.crs)
