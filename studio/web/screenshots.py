@@ -65,7 +65,7 @@ def take_all(browser: Browser, studio: Studio, options: argparse.Namespace) -> N
                     show(page, studio, workspace, screen, name)
                     page.screenshot(path=options.folder / f"{name}-{screen}-{size}-{scheme}.png")
                     page.evaluate(UNFOLD)
-                    time.sleep(0.4)
+                    time.sleep(1.5)  # what is unfolded is fetched
                     page.screenshot(
                         path=options.folder / f"{name}-{screen}-{size}-{scheme}-whole.png", full_page=True
                     )
