@@ -112,7 +112,10 @@ class _Search:
                     self._raise(self._quantile(points, targets, rows))
                 part = part.split()
             elif len(part.rows):
-                self.radius_m = max(self.radius_m, self._quantile(part, targets, rows))
+                order = np.argsort(missed[doubt])
+                cut = len(order) * 3 // 4  # what the worst parts need is enough for most others
+                self.radius_m = max(self.radius_m, self._quantile(part.take(order[cut:]), targets, rows))
+                part = part.take(order[:cut])
 
     def raise_to_corners(self, part: ServedParts) -> None:
         """Raise the radius to what the corners of a part need, and the tolerance."""
