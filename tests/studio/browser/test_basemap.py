@@ -43,7 +43,7 @@ def test_the_map_is_drawn_on_the_basemap(visit, start, tmp_path, kind, tile, dar
         credit = visitor.page.locator(".credit")
         expect(credit).to_contain_text("Basemap: © Surveyors")
         assert credit.locator("*").count() == 0
-        stage = visitor.page.locator(".map canvas")
+        stage = visitor.page.locator(".maplibregl-canvas")
         soon(lambda: share(stage.screenshot(), colour) > 0.1)
         visitor.meets_no_barrier()
         visitor.page.goto("about:blank")
