@@ -79,7 +79,7 @@ def test_the_page_of_what_there_is_no_time_for_warns(run, visits_file, tmp_path)
 
 @pytest.mark.slow
 def test_points_at_one_epsilon(run, visits_file, tmp_path):
-    quick = ("--spacing", "2 km", "--bound-time", "1", "-o", "p.csv", "--figure", "p.png")
+    quick = ("--spacing", "2 km", "--bound-time", "5", "-o", "p.csv", "--figure", "p.png")
     done = run("compare", visits_file, "--epsilons", "0.5/km, 1/km", *quick)
     assert done.code == 0, done.err
     assert done.text.count("program, spline") == 2
