@@ -172,7 +172,7 @@ class _InteriorPoint:
         """Return the solution of Newton's equations for the products that shares and probabilities should have.
 
         Its changes are those of shares, value, slack, prior, levels and margins. The matrix is diagonal but for as
-        many dimensions as reports have guesses after the first, so the smaller of two systems is solved.
+        many dimensions as reports have guesses after the first.
         """
         reports, _, shares = self.mixed
         weights, ratios = shares / margins, self.slack / self.prior
@@ -189,7 +189,7 @@ class _InteriorPoint:
         rows *= np.sqrt(weights[others])[:, None]
         mixing = csr_array((units, (owners, np.arange(len(others)))), shape=(len(sums), len(others)))
         rows -= (factors[owners] * units)[:, None] * (mixing @ rows)[owners]
-        # A multiple of the square of the prior's sum, which changes nothing else, keeps the system regular.
+        # A multiple of the square of the prior's sum, which changes nothing else, makes the system regular.
         solve = _solve_system(np.vstack([rows, np.ones(len(ratios))]), ratios)
         ones = solve(np.ones(len(ratios)))
 
