@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from typing import Final
@@ -44,26 +45,32 @@ class Baseline:
 
     def __init__(self, problem: Problem, control: Control) -> None:
         self._problem, self._control = problem, control
+        self._stage = 0  # how many of constant report, closed forms and coarse bound were tried
         self._known: list[tuple[float, Answer]] = []  # seconds since which an answer was known
-        self._closed: Answer | None = None
-        self._bounded: Answer | None = None
+        self._bounded: Answer | None = None  # the last of them, with the bound of a coarser problem
 
     def watch(self, line: Progress) -> None:
         """Pass a line of progress on, with value and bound at least as good as the baseline's."""
-        if not self._known and (constant := fallback(self._problem, Status.TIME_LIMIT, quick=True)) is not None:
-            self._known.append((0.0, constant))
-        if self._closed is None and line.seconds >= _CLOSED_S:
-            self._closed = fallback(self._problem, Status.TIME_LIMIT)
-            if self._closed is not None:
-                self._known.append((line.seconds, self._closed))
-        elif self._bounded is None and self._closed is not None and line.seconds >= _COARSE_S:
+        if self._stage == 0:
+            self._stage = 1
+            self._add(0.0, fallback(self._problem, Status.TIME_LIMIT, quick=True))
+        if self._stage == 1 and line.seconds >= _CLOSED_S:
+            self._stage = 2
+            self._add(line.seconds, fallback(self._problem, Status.TIME_LIMIT))
+        elif self._stage == 2 and line.seconds >= _COARSE_S:
+            self._stage = 3
             prices = coarse_prices(self._problem, self._control)
-            bound = self._closed.bound if prices is None else proved_bound(self._problem, prices)
-            name = "a problem with fewer secrets"
-            self._bounded = replace(self._closed, bound=bound, prices=prices or self._closed.prices, solver=name)
-            self._known.append((line.seconds, self._bounded))
+            if prices is not None and self._known:
+                bound, name = proved_bound(self._problem, prices), "a problem with fewer secrets"
+                self._bounded = replace(self._known[-1][1], bound=bound, prices=prices, solver=name)
+                self._known.append((line.seconds, self._bounded))
         if self._control.progress is not None:
             self._control.progress(self.lift(line))
+
+    def _add(self, seconds: float, answer: Answer | None) -> None:
+        if answer is not None:
+            used = np.flatnonzero(answer.matrix.any(axis=0))
+            self._known.append((seconds, replace(answer, matrix=answer.matrix[:, used], used=used)))
 
     def lift(self, line: Progress) -> Progress:
         """Return a line of progress with the baseline that was known at that time."""
@@ -81,11 +88,12 @@ class Baseline:
         answer = replace(answer, log=tuple(map(self.lift, answer.log)))
         if answer.status is Status.OPTIMAL:
             return answer
-        closed = self._closed or fallback(problem, answer.status)
+        if self._stage < 2:
+            self._add(math.inf, fallback(problem, answer.status))
         answer = answer if problem.objective != EXPECTED else _remapped_answer(problem, answer)
-        for each in (closed, self._bounded):
-            if each is not None:
-                answer = better_of(problem, gap, answer, replace(each, status=answer.status))
+        closed = [each for _, each in self._known if each is not self._bounded][-1:]
+        for each in (*closed, *([] if self._bounded is None else [self._bounded])):
+            answer = better_of(problem, gap, answer, replace(each, status=answer.status))
         return answer
 
 
