@@ -20,8 +20,7 @@ from .problem import Problem
 from .solver import Answer, Control, Progress, Status, gap_of, objective_of, proved_bound
 from .structured import Structured
 
-_MOST_CELLS: Final = 1_000  # for which planar noise takes less than a second
-_MOST_SECRETS: Final = 3_000  # for which the exponential mechanism takes a few seconds
+_MOST_SECRETS: Final = 3_000  # for which exponential mechanism and planar noise take a few seconds
 _MOST_PRICES: Final = 4_000_000
 _CLOSED_S, _COARSE_S = (
     0.5,
@@ -188,7 +187,7 @@ def _planar_noise(problem: Problem, exponents: Floats) -> Floats | None:
     """Return planar noise on cells with the guarantees of a problem, remapped; None where it does not exist."""
     space = problem.prior.space
     x = space.coordinates
-    if x is None or x.shape[1] != 2 or not 1 < len(space) <= _MOST_CELLS:
+    if x is None or x.shape[1] != 2 or len(space) < 2:
         return None
     apart = np.hypot(*np.moveaxis(x[:, None] - x, 2, 0))
     far = apart > 0
