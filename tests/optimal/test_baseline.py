@@ -131,3 +131,16 @@ def test_progress_begins_at_a_constant_report_and_takes_what_is_better_later():
     assert [line.value for line in lines] == pytest.approx([constant, simple, simple, simple], rel=1e-6)
     assert lines[0].bound == lines[1].bound < lines[2].bound == lines[3].bound < simple
     assert [baseline.lift(line) for line in lines] == lines
+
+
+def test_values_at_one_place_have_no_noise():
+    space = sf.Space("ab", [[1.0, 2.0], [1.0, 2.0]])
+    made = sf.design(
+        sf.Prior.uniform(space),
+        loss=sf.hamming(space),
+        guarantees=sf.MetricPrivacy(1.0, sf.hamming(space)),
+        objective="worst-case",
+        stop=lambda: True,
+    )
+    assert made.certificate.holds
+    assert made.certificate.value <= 1.0

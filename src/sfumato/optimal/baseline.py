@@ -187,10 +187,12 @@ def _planar_noise(problem: Problem, exponents: Floats) -> Floats | None:
     """Return planar noise on cells with the guarantees of a problem, remapped; None where it does not exist."""
     space = problem.prior.space
     x = space.coordinates
-    if x is None or x.shape[1] != 2 or len(space) < 2:
+    if x is None or x.shape[1] != 2:
         return None
     apart = np.hypot(*np.moveaxis(x[:, None] - x, 2, 0))
     far = apart > 0
+    if not far.any():
+        return None
     epsilon = float((exponents[far] / apart[far]).min()) * (1 - _ROOM)
     try:
         return _remapped(problem, planar_geometric(space, epsilon).matrix)
