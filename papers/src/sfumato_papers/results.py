@@ -30,12 +30,12 @@ def columns_of(row: DataclassInstance) -> dict[str, object]:
     The columns of a field ``epsilon`` with a `Bracket` are ``epsilon_lower`` and ``epsilon_upper``.
     """
     found: dict[str, object] = {}
-    for each in fields(row):
-        value = getattr(row, each.name)
+    for field in fields(row):
+        value = getattr(row, field.name)
         if isinstance(value, Bracket):
-            found |= {f"{each.name}_lower": value.lower, f"{each.name}_upper": value.upper}
+            found |= {f"{field.name}_lower": value.lower, f"{field.name}_upper": value.upper}
         else:
-            found[each.name] = value
+            found[field.name] = value
     return found
 
 
@@ -57,7 +57,9 @@ def rows_of(path: str | os.PathLike[str], kind: type[_Row]) -> list[_Row]:
     for number, line in enumerate(lines, 2):
         cells = dict(zip(header, line, strict=False))
         try:
-            found.append(kind(**{each.name: _value(each.name, types[each.name], cells) for each in fields(kind)}))
+            found.append(
+                kind(**{field.name: _value(field.name, types[field.name], cells) for field in fields(kind)})
+            )
         except (KeyError, ValueError) as error:
             raise DataError(
                 f"line {number} of {Path(path).name} is no {kind.__name__}: {error}.",

@@ -110,7 +110,7 @@ class AttackResult(CompactRepr):
         """Yield the tables that ``sfumato attack`` prints: attackers, leakage, and those that learned."""
         headings = ("attacker", "expected error", "error at the worst secret", "finds the secret")
         title = f"Attacks (errors in {self.metric}; errors and hits under the prior)"
-        yield AttackTable(title, headings, tuple(each.cells() for each in self.attackers))
+        yield AttackTable(title, headings, tuple(attacker.cells() for attacker in self.attackers))
         if self.sharper_share is not None:
             share = percent(self.sharper_share)
             title = f"If {share} of all visits moved to the two most probable (errors and hits under that)"

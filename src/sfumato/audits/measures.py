@@ -124,9 +124,9 @@ def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:
     slope = steepest(mechanism)
     least = epsilon_between_points(mechanism, slope)
     upper = least.upper
-    for each in mechanism.guarantees:  # rounding may put the slope just above what is proved of the guarantee
-        if isinstance(each, VertexPrivacy) and each.promise.unit == slope.unit and each.epsilon > 0:
-            proof = prove_coordinate_privacy(mechanism, each)
+    for guarantee in mechanism.guarantees:  # rounding may put the slope just above what is proved of the guarantee
+        if isinstance(guarantee, VertexPrivacy) and guarantee.promise.unit == slope.unit and guarantee.epsilon > 0:
+            proof = prove_coordinate_privacy(mechanism, guarantee)
             upper = min(upper, proof.upper) if proof.holds else upper
     least = Bracket(min(least.lower, upper), min(least.value, upper), upper)
     lat, lon = slope.point

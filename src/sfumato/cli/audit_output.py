@@ -42,10 +42,10 @@ def finish(
     verdicts = [requirement.hold_against(audit, stated=stated) for requirement in asked]
     if output is not None:
         _write(audit, verdicts, output, file, proved)
-    for each in verdicts:
-        say(requirement_words(each.requirement.text, each.outcome, each.reason))
+    for verdict in verdicts:
+        say(requirement_words(verdict.requirement.text, verdict.outcome, verdict.reason))
     promised = 1 if violated else 0 if proved is None else exit_code(proved.worst)
-    codes = [promised, *(exit_code(each.outcome) for each in verdicts)]
+    codes = [promised, *(exit_code(verdict.outcome) for verdict in verdicts)]
     raise typer.Exit(max(codes, key=_SEVERITY.index))
 
 
@@ -78,11 +78,14 @@ def _write(
         content["promises"] = {
             "outcome": None if proved.outcome is None else proved.outcome.value,
             "constraints": None if proved.limits is None else proved.limits.value,
-            "said": {_KEYS.get(each.title, each.title): list(each.sentences) for each in proved.summary.sections},
+            "said": {
+                _KEYS.get(section.title, section.title): list(section.sentences)
+                for section in proved.summary.sections
+            },
         }
     content["requirements"] = [
-        {"requirement": each.requirement.text, "outcome": each.outcome.value, "reason": each.reason}
-        for each in verdicts
+        {"requirement": verdict.requirement.text, "outcome": verdict.outcome.value, "reason": verdict.reason}
+        for verdict in verdicts
     ]
     write_json(content | audit.as_dict(), path)
 

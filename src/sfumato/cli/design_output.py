@@ -240,11 +240,11 @@ def _promise_of_points(design: Design) -> CoordinatePrivacy | None:
     from ..core import CoordinatePrivacy
     from ..proofs import VertexPrivacy
 
-    for each in design.guarantees:
-        if isinstance(each, CoordinatePrivacy):
-            return each
-        if isinstance(each, VertexPrivacy):
-            return each.promise
+    for guarantee in design.guarantees:
+        if isinstance(guarantee, CoordinatePrivacy):
+            return guarantee
+        if isinstance(guarantee, VertexPrivacy):
+            return guarantee.promise
     return None
 
 

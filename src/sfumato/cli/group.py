@@ -48,19 +48,19 @@ class Command(TyperCommand):
         options = [each for each in self.get_params(ctx) if each.param_type_name == "option"]
         topics = {name: topic for topic, names in _TOPICS.items() for name in names}
         sections: dict[str, list[Any]] = {
-            "Arguments": [each for each in self.params if each.param_type_name == "argument"],
+            "Arguments": [param for param in self.params if param.param_type_name == "argument"],
             "Options": [],
         } | {topic: [] for topic in _TOPICS}
-        for each in options:
-            common = each.required or len(options) <= _FEW + 1  # --help is one
-            sections["Options" if common else topics.get(each.name, "Options")].append(each)
+        for option in options:
+            common = option.required or len(options) <= _FEW + 1  # --help is one
+            sections["Options" if common else topics.get(option.name, "Options")].append(option)
         for topic in _TOPICS:
             if len(sections[topic]) == 1:
                 sections["Options"].append(sections[topic].pop())
         order = {name: place for place, name in enumerate(_COMMON)} | {"help": len(options) + len(_COMMON)}
         sections["Options"].sort(key=lambda each: order.get(each.name, len(_COMMON)))
         for title, parameters in sections.items():
-            if records := [record for each in parameters if (record := each.get_help_record(ctx))]:
+            if records := [record for parameter in parameters if (record := parameter.get_help_record(ctx))]:
                 with formatter.section(title):
                     formatter.write_dl(records)
 
@@ -289,5 +289,5 @@ def _about(parameter: Any) -> str:
 
 
 def _example(command: Any, program: str) -> str:
-    names = [each.name for each in command.params if each.param_type_name == "argument"]
+    names = [param.name for param in command.params if param.param_type_name == "argument"]
     return f" For example: {program} {command.name} {' '.join(EXAMPLES[name] for name in names)}." if names else ""

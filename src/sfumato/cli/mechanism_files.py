@@ -105,7 +105,7 @@ def charged_blur(held: MechanismFile, ledger: Ledger) -> Blur:
 
     if not held.has_matrix:
         return Blur(held.mechanism, ledger)
-    promised = next((each for each in held.guarantees if isinstance(each, MetricPrivacy)), None)
+    promised = next((guarantee for guarantee in held.guarantees if isinstance(guarantee, MetricPrivacy)), None)
     if promised is None or held.tupling is not None:
         raise InputError(
             "what a report of this file costs is not known: it promises no metric privacy of single reports.",
@@ -140,7 +140,7 @@ def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
             )
     if held.prior is not None and held.loss is not None:
         losses = quality_loss(tupling, held.prior, held.loss), tupling.inner.expected_loss(held.prior, held.loss)
-        say(answer_words(tupling.queries, *(Quantity.about(each, held.loss.unit) for each in losses)))
+        say(answer_words(tupling.queries, *(Quantity.about(loss, held.loss.unit) for loss in losses)))
     return all(proof.holds for proof in proofs)
 
 

@@ -51,7 +51,7 @@ def error_lines(
 
 def _spelling(command: Any) -> Spelling:
     """Return how arguments are written as options of a command (a Click command, or None)."""
-    parameters = {} if command is None else {each.name: each for each in command.params}
+    parameters = {} if command is None else {param.name: param for param in command.params}
 
     def spell(name: str, value: str) -> str | None:
         parameter = parameters.get(_RENAMED.get(name, "")) or parameters.get(name.rpartition(".")[2])

@@ -102,7 +102,7 @@ def options_of(kind: type[T]) -> Callable[[Callable[[T], None]], Callable[..., N
             run(kind(**options))
 
         command.__doc__ = run.__doc__
-        command.__annotations__ = {each.name: each.annotation for each in parameters}
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         vars(command)["__signature__"] = inspect.Signature(parameters)
         return command
 

@@ -230,7 +230,7 @@ def _points_of(noise: CoordinateNoise, visits: Visits) -> Floats:
 def _matrix_of_file(name: str, file: MechanismFile, visits: Visits) -> Candidate:
     mechanism, places = file.report_channel, _places_of(name, file)
     epsilon, slack, metre = math.inf, 0.0, Bracket(1.0, math.inf, math.inf)
-    promise = next((each for each in file.guarantees if isinstance(each, VertexPrivacy)), None)
+    promise = next((guarantee for guarantee in file.guarantees if isinstance(guarantee, VertexPrivacy)), None)
     if promise is not None:
         proof = prove_coordinate_privacy(mechanism, promise)
         epsilon, slack = up(proof.upper * units.factor(UNIT, proof.unit)), proof.slack_m

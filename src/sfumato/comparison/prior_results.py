@@ -286,9 +286,9 @@ def _lines(rows: list[PriorRow], comparison: PriorComparison, width: float) -> F
     size = (width, 5.6 if width == BROAD else 7.0)
     figure = loss_figure(lines, bounds, labels, blind, (unit, per), size)
     above = [
-        f"{each.label} {each.leaving(max(each.losses, key=lambda epsilon: each.losses[epsilon]), unit, per)}"
-        for each in lines
-        if max(each.losses.values()) > TOP * blind
+        f"{line.label} {line.leaving(max(line.losses, key=lambda epsilon: line.losses[epsilon]), unit, per)}"
+        for line in lines
+        if max(line.losses.values()) > TOP * blind
     ]
     if above:
         text = fill(f"Above the figure: {'; '.join(above)}.", int(_PER_INCH * width))

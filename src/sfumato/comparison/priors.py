@@ -178,15 +178,15 @@ class _Task:
         """Return the optimum and the families; at equal epsilon those that guarantee one."""
         makers: list[tuple[str, _Maker]]
         if self.equal == "epsilon":
-            makers = [(each.name, partial(self._calibrated, each)) for each in families if each.promises]
+            makers = [(family.name, partial(self._calibrated, family)) for family in families if family.promises]
             best: _Maker = self._optimum
         else:
-            makers = [(COIN, self._coin), *((each.name, partial(self._member, each)) for each in families)]
+            makers = [(COIN, self._coin), *((family.name, partial(self._member, family)) for family in families)]
             best = self._least_epsilon
         part = 1 / max(1, len(makers))
         return [
             Contestant(name, share, partial(self._rows, make), partial(self._missing, name))
-            for name, make, share in ((OPTIMUM, best, _PART_OF_OPTIMUM), *((*each, part) for each in makers))
+            for name, make, share in ((OPTIMUM, best, _PART_OF_OPTIMUM), *((*maker, part) for maker in makers))
         ]
 
     def files(self, files: Mapping[str, MechanismFile]) -> list[Contestant[PriorRow]]:
@@ -441,7 +441,7 @@ def default_families(prior: Prior, metric: Metric) -> list[ParametricFamily]:
         families.append(("planar Gaussian", gaussian, False))
     elif x.shape[1] == 1 and np.array_equal(np.abs(x - x.T), metric.array):  # numbers on a line
         families.insert(0, ("geometric", lambda e: geometric(space, e), True))
-    return [ParametricFamily(*each) for each in families]
+    return [ParametricFamily(*family) for family in families]
 
 
 def calibrate(

@@ -179,10 +179,10 @@ def loss_figure(
     """
     figure = blank(*size)
     ax = figure.subplots()
-    for each in lines:
-        epsilons = sorted(each.losses)
-        losses, face = [each.losses[epsilon] for epsilon in epsilons], LIGHT.paper if each.hollow else each.colour
-        style: Any = {"color": each.colour, "marker": each.mark, "linestyle": each.line, "label": each.label}
+    for line in lines:
+        epsilons = sorted(line.losses)
+        losses, face = [line.losses[epsilon] for epsilon in epsilons], LIGHT.paper if line.hollow else line.colour
+        style: Any = {"color": line.colour, "marker": line.mark, "linestyle": line.line, "label": line.label}
         ax.plot(epsilons, losses, markerfacecolor=face, markersize=6, linewidth=1.6, **style)
     if bounds:
         x = sorted(bounds)
@@ -202,7 +202,7 @@ def loss_figure(
         fontsize=8,
     )
     unit, per = units
-    epsilons = sorted({*bounds, *(epsilon for each in lines for epsilon in each.losses)})
+    epsilons = sorted({*bounds, *(epsilon for line in lines for epsilon in line.losses)})
     ax.set_xscale("log")
     ax.set_xticks(epsilons, [about(each, 3) for each in epsilons])
     ax.set_xticks([], minor=True)

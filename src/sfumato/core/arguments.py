@@ -286,5 +286,5 @@ def _kinds(annotation: Any) -> tuple[_Kind, ...] | None:
 
 
 def _merged(annotations: Iterable[Any]) -> tuple[_Kind, ...] | None:
-    known = [_kinds(each) for each in annotations]
+    known = [_kinds(annotation) for annotation in annotations]
     return None if None in known else tuple(kind for kinds in known for kind in kinds or ())

@@ -85,7 +85,7 @@ class Profile:
     def __init__(self, p: Rows, q: Rows) -> None:
         first, second = single(p, q)
         # Of vertices at equal epsilons the last one counts: its slope includes them all.
-        last = {float(each.epsilon): each for each in vertices(first, second) if np.isfinite(each.epsilon)}
+        last = {float(vertex.epsilon): vertex for vertex in vertices(first, second) if np.isfinite(vertex.epsilon)}
         bends = np.array([last[epsilon] for epsilon in sorted(last)], dtype=np.float64).reshape(-1, 3)
         epsilons, deltas, slopes = (readonly(column.copy()) for column in bends.T)
         limit, total = float(np.where(second == 0, first, 0.0).sum()), float(first.sum())

@@ -177,7 +177,9 @@ def points_fit(noise: CoordinateNoise, lat: ArrayLike, lon: ArrayLike) -> Points
     if noise.remap is None:
         off = np.hypot(*(xy - steps * step).T)
     else:
-        places = np.unique(np.concatenate([each.targets.reshape(-1, 2) for each in noise.remap.windows]), axis=0)
+        places = np.unique(
+            np.concatenate([window.targets.reshape(-1, 2) for window in noise.remap.windows]), axis=0
+        )
         known = np.asarray(np.isfinite(xy).all(axis=1))
         off = np.where(known, cKDTree(places).query(np.where(known[:, None], xy, 0.0))[0], np.inf)
     # Whether the plane separates all points that are to be expected.

@@ -131,7 +131,7 @@ def _from_several(
     mechanisms: Mapping[str, Mechanism], source: Table, weights: str | None, unmarked: bool, check_fit: bool
 ) -> Received:
     """Return the reports of columns as those of one joint mechanism, the product of the columns' channels."""
-    size = prod(each.weights.size for each in mechanisms.values())
+    size = prod(mechanism.weights.size for mechanism in mechanisms.values())
     if size > _LARGEST:
         raise InputError(
             f"the columns have {size:,} combinations of true values and reports, more than {_LARGEST:,}.",
@@ -146,8 +146,8 @@ def _from_several(
     spaces = {name: each.observables for name, each in mechanisms.items()}
     positions, weighed = _positions(table, spaces, weights)
     matrix: Any = np.ones((1, 1))
-    for each in mechanisms.values():
-        matrix = np.kron(matrix, each.matrix)
+    for mechanism in mechanisms.values():
+        matrix = np.kron(matrix, mechanism.matrix)
     reports = Reports.at(Mechanism(matrix, secrets, observables), observables.joined(positions), weighed)
     return _received(reports, check=check_fit and mark is None, weighted=weights is not None)
 

@@ -85,7 +85,7 @@ def measured_by(mechanism: Mechanism, guarantees: Sequence[Guarantee]) -> Yardst
     secrets have no coordinates; else those between the coordinates.
     """
     space = mechanism.secrets
-    first = next((each for each in guarantees if isinstance(each, MetricPrivacy)), None)
+    first = next((guarantee for guarantee in guarantees if isinstance(guarantee, MetricPrivacy)), None)
     if first is None:
         return Yardstick(None)
     if isinstance(first, VertexPrivacy):  # whose distances are steps, which no one asked for
@@ -160,8 +160,8 @@ def stated(
     elif loss is not None and not follows(loss, secrets, observables, secrets):
         notes.append(_LABELS)
     notes += [
-        f"the coefficients of the linear constraint called {quote(each.name)} as the file states them, not checked"
-        for each in constraints
+        f"the coefficients of the linear constraint called {quote(row.name)} as the file states them, not checked"
+        for row in constraints
     ]
     notes += _moved(secrets, observables)
     return tuple(dict.fromkeys(notes))

@@ -53,7 +53,7 @@ def encoded(file: MechanismFile) -> tuple[dict[str, Any], dict[str, bytes]]:
         "loss": None if file.loss is None else parts.loss(file.loss),
         "guarantees": [parts.guarantee(each) for each in (*file.guarantees, *file.tuple_guarantees)],
         "optimality": None if file.optimality is None else parts.optimality(file.optimality, matrix.shape),
-        "constraints": [parts.constraint(each) for each in file.constraints],
+        "constraints": [parts.constraint(constraint) for constraint in file.constraints],
         "claims": file.claims,
     }
     return {**manifest, "spaces": parts.spaces, "metrics": parts.metrics, "losses": parts.losses}, parts.members

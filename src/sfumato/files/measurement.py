@@ -140,9 +140,9 @@ def _per_unit(mechanism: Mechanism, metric: Metric) -> Callable[[object], float]
 def _proved(mechanism: Mechanism, metric: Metric) -> tuple[float, float]:
     """Return proved bounds on epsilon per unit of a metric, and between secrets at distance zero."""
     promised = [
-        each.epsilon
-        for each in mechanism.guarantees
-        if each.metric.unit == metric.unit and np.array_equal(each.metric.array, metric.array)
+        guarantee.epsilon
+        for guarantee in mechanism.guarantees
+        if guarantee.metric.unit == metric.unit and np.array_equal(guarantee.metric.array, metric.array)
     ]
     claim = MetricPrivacy(min(promised, default=1.0), metric)
     claim.check_distances()

@@ -351,7 +351,7 @@ def _check_matrix(
     losses += [each for each in (loss, None if optimality is None else optimality.distance) if each is not None]
     metrics = [each.distances for each in guarantees if isinstance(each, MetricPrivacy)]
     spaces = (mechanism.secrets.unit, mechanism.observables.unit)
-    for unit in (*spaces, *(each.unit for each in losses), *(each.unit for each in metrics)):
+    for unit in (*spaces, *(metric.unit for metric in losses), *(metric.unit for metric in metrics)):
         check_unit(unit)
     for each in losses:
         if units.is_length(each.unit) and (each.array < 0).any():

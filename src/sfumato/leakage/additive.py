@@ -201,8 +201,11 @@ def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: fl
     bound = span * float((matrix[0] - matrix.min(axis=0)).sum())
     solver_prior, solved = _solve(matrix, shifted / span, time_limit)
     candidates = [even] if solver_prior is None else [even, Prior(mechanism.secrets, solver_prior)]
-    after = [g_vulnerability(mechanism, each, shifted) for each in candidates]
-    leaks = [later - prior_g_vulnerability(each, shifted) for each, later in zip(candidates, after, strict=True)]
+    after = [g_vulnerability(mechanism, candidate, shifted) for candidate in candidates]
+    leaks = [
+        later - prior_g_vulnerability(candidate, shifted)
+        for candidate, later in zip(candidates, after, strict=True)
+    ]
     best = int(np.argmax(leaks))
     lower = max(leaks[best], 0.0)
     bracket = Bracket(lower, lower, max(lower, min(bound, solved * span)))

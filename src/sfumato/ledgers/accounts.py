@@ -201,7 +201,7 @@ class Account(NamedTuple):
             WindowBalance(limit.window, Fraction(self.spent_within(limit.window, time_s)), Fraction(limit.amount))
             for limit in limits
         )
-        left = min(each.limit - each.spent for each in windows)
+        left = min(window.limit - window.spent for window in windows)
         return Balance(Fraction(self.spent), left, self.reports, windows)
 
     def check(self, user: str, total: Decimal, limits: tuple[Limit, ...], unit: str, time_s: int) -> None:

@@ -125,7 +125,9 @@ class Blur(NotebookRepr):
         mechanism = mechanism if channel is None else channel
         if promise is None:
             guarantees = mechanism.stated_guarantees
-            charged = [each for each in guarantees if isinstance(each, MetricPrivacy | CoordinatePrivacy)]
+            charged = [
+                guarantee for guarantee in guarantees if isinstance(guarantee, MetricPrivacy | CoordinatePrivacy)
+            ]
             if not charged:
                 raise InputError(
                     f"{mechanism!r} has no guarantee that could be charged.",
@@ -269,7 +271,11 @@ class Blur(NotebookRepr):
         """
         secrets, people = self._matrix.shape[0], listed(users, "users")
         secret_positions = [integer(each) for each in listed(positions, "positions")]
-        inside = [each for each in secret_positions if each is not None and 0 <= each < secrets]
+        inside = [
+            secret_position
+            for secret_position in secret_positions
+            if secret_position is not None and 0 <= secret_position < secrets
+        ]
         if not len(inside) == len(secret_positions) == len(people):
             raise InputError(
                 f"{argument('positions')} does not hold a position of a secret for each of {len(people)} users.",

@@ -228,10 +228,10 @@ def _drawn_reports(values: Any, visits: int) -> list[Report]:
     if not isinstance(values, Iterable):
         raise InputError(f"what draw= returned is of type {type(values).__name__}.", "return a list of reports.")
     reports = []
-    for each in values:
-        position = each if type(each) is int else integer(each)
+    for value in values:
+        position = value if type(value) is int else integer(value)
         try:
-            reports.append(checked_report(list(each) if isinstance(each, tuple) else position))
+            reports.append(checked_report(list(value) if isinstance(value, tuple) else position))
         except ValueError as error:
             raise InputError(
                 f"draw= was to return reports, but {error}.",

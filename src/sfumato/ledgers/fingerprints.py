@@ -63,7 +63,7 @@ def _encoded(value: Any) -> bytes:
     if isinstance(value, tuple | list):
         return _tagged("sequence", *value)
     if is_dataclass(value) and not isinstance(value, type):
-        parts = {each.name: getattr(value, each.name) for each in fields(value)}
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
         return _tagged("made", type(value).__name__, parts)
     return _tagged("value", _Raw(type(value).__name__.encode()), _Raw(_text(value)))
 

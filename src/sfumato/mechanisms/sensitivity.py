@@ -235,7 +235,7 @@ class JointQueries(CompactRepr):
                 "pass one of each per query.",
             )
         assign(self, sensitivities=tuple(positive(each, "a sensitivity") for each in sensitivities))
-        assign(self, epsilons=tuple(positive(each, "an epsilon") for each in epsilons))
+        assign(self, epsilons=tuple(positive(epsilon, "an epsilon") for epsilon in epsilons))
 
     @classmethod
     def allocated(

@@ -68,7 +68,7 @@ class Problem(CompactRepr):
     @property
     def attackers(self) -> tuple[DistortionPrivacy, ...]:
         """The distortion guarantees."""
-        return tuple(each for each in self.guarantees if isinstance(each, DistortionPrivacy))
+        return tuple(guarantee for guarantee in self.guarantees if isinstance(guarantee, DistortionPrivacy))
 
     @property
     def general(self) -> bool:
@@ -219,10 +219,10 @@ def exponents_of(space: Space, guarantees: Sequence[Guarantee]) -> Floats | None
 
 def attackers_of(prior: Prior, guarantees: Sequence[object]) -> list[DistortionPrivacy]:
     """Return the distortion guarantees; refuse other secrets, and a `PlaceDistortion` with another one."""
-    attackers = [each for each in guarantees if isinstance(each, DistortionPrivacy)]
-    for each in attackers:
-        _distance(prior, each.distance)
-    if len(attackers) > 1 and any(isinstance(each, PlaceDistortion) for each in attackers):
+    attackers = [guarantee for guarantee in guarantees if isinstance(guarantee, DistortionPrivacy)]
+    for attacker in attackers:
+        _distance(prior, attacker.distance)
+    if len(attackers) > 1 and any(isinstance(attacker, PlaceDistortion) for attacker in attackers):
         raise InputError(
             "PlaceDistortion cannot be combined with another distortion guarantee.",
             python("use one of them, or DistortionPrivacy only."),

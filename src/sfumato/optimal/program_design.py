@@ -56,9 +56,9 @@ def solve_program(
 ) -> Design:
     """Return the mechanism of least loss that a program finds; `design` also considers noise."""
     session, promises = SolveSession(gap, **options), as_guarantees(guarantees)
-    target = next((each for each in promises if isinstance(each, PlaceDistortion)), None)
+    target = next((promise for promise in promises if isinstance(promise, PlaceDistortion)), None)
     if target is not None:
-        others = [each for each in promises if each is not target]
+        others = [promise for promise in promises if promise is not target]
         attackers_of(prior, [*others, target])
         if as_constraints(constraints):
             raise InputError(
@@ -274,7 +274,7 @@ def equilibrium(design: Design) -> Equilibrium:
             python("design with one DistortionPrivacy and no constraints=."),
         )
     distance = problem.distance
-    if distance is None or any(isinstance(each, PlaceDistortion) for each in problem.guarantees):
+    if distance is None or any(isinstance(guarantee, PlaceDistortion) for guarantee in problem.guarantees):
         raise InputError(
             "the design has no guarantee on the error of an attacker with finitely many guesses.",
             python("design with DistortionPrivacy, or with maximise_distortion."),

@@ -167,7 +167,8 @@ class Design(NotebookRepr):
         if not self.has_program:
             return float(self.certificate.privacy.slack_m)
         return max(
-            (each.lattice.slack_m for each in self.guarantees if isinstance(each, VertexPrivacy)), default=0.0
+            (guarantee.lattice.slack_m for guarantee in self.guarantees if isinstance(guarantee, VertexPrivacy)),
+            default=0.0,
         )
 
     def without_answer(self) -> Self:
@@ -212,7 +213,7 @@ class Design(NotebookRepr):
             lost = amount_at_most(self.value, self.loss_unit)
             return f"Design of {self.mechanism!r}: {self.guarantees[0]}; expected loss at most {lost}"
         demands = (*self.problem.guarantees, *self.problem.constraints)
-        promise = ", ".join(str(each) for each in demands) or "no guarantee"
+        promise = ", ".join(str(demand) for demand in demands) or "no guarantee"
         if c.objective == DISTORTION and self.problem.distance is not None:
             unit = self.problem.distance.unit
             result = f"distortion at least {amount_at_least(c.value, unit)}"

@@ -206,7 +206,7 @@ def checked_time_limit(time_limit: float) -> float:
 
 def with_promises(mechanism: Mechanism, guarantees: Sequence[object]) -> Mechanism:
     """Return a mechanism that states the metric privacy among guarantees that are proved for it."""
-    return mechanism.promising([each for each in guarantees if isinstance(each, MetricPrivacy)])
+    return mechanism.promising([guarantee for guarantee in guarantees if isinstance(guarantee, MetricPrivacy)])
 
 
 def objective_of(problem: Problem, matrix: Floats, used: NDArray[np.intp] | None = None) -> float:

@@ -165,20 +165,24 @@ class Notion(ABC):
     @classmethod
     def parts(cls) -> tuple[str, ...]:
         """Return the names of the arguments."""
-        return tuple(each.name for each in _parameters(cls))
+        return tuple(parameter.name for parameter in _parameters(cls))
 
     @final
     @classmethod
     def needs(cls) -> tuple[str, ...]:
         """Return the names of the arguments without a default."""
-        return tuple(each.name for each in _parameters(cls) if each.default is inspect.Parameter.empty)
+        return tuple(
+            parameter.name for parameter in _parameters(cls) if parameter.default is inspect.Parameter.empty
+        )
 
     @final
     @classmethod
     def defaults(cls) -> dict[str, object]:
         """Return the defaults of the other arguments, by name."""
         return {
-            each.name: each.default for each in _parameters(cls) if each.default is not inspect.Parameter.empty
+            parameter.name: parameter.default
+            for parameter in _parameters(cls)
+            if parameter.default is not inspect.Parameter.empty
         }
 
     @final

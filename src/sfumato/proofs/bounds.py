@@ -222,7 +222,7 @@ class ManyMultipliers(Immutable, CompactRepr):
     constraints: Floats
 
     def __post_init__(self) -> None:
-        assign(self, masses=freeze(self.masses), attackers=tuple(freeze(each) for each in self.attackers))
+        assign(self, masses=freeze(self.masses), attackers=tuple(freeze(attacker) for attacker in self.attackers))
         assign(self, constraints=freeze(self.constraints))
 
 

@@ -152,7 +152,7 @@ def _of_general_program(
     """Return the bound on the loss by prices of linear constraints, or of several attackers."""
     prices, mass = optimality.multipliers, prior.probabilities
     attackers = _distortions(guarantees)
-    unpriced = [np.zeros((len(each.distance.array), loss.array.shape[1])) for each in attackers]
+    unpriced = [np.zeros((len(attacker.distance.array), loss.array.shape[1])) for attacker in attackers]
     given = (*([] if prices.guesses is None else [prices.guesses]), *optimality.further)
     # Without prices constraints do not count, and where there are candidates their coefficients are for some only.
     limits = np.empty(0) if optimality.limits is None else optimality.limits
@@ -245,7 +245,7 @@ def _check_general(
     if optimality.objective == DISTORTION:
         raise InputError(f"the objective {DISTORTION!r} has no prices of constraints or attackers.", _DAMAGED)
     attackers = _distortions(guarantees)[1:]
-    shapes = [(len(each.distance.array), loss.array.shape[1]) for each in attackers]
+    shapes = [(len(attacker.distance.array), loss.array.shape[1]) for attacker in attackers]
     if [each.shape for each in optimality.further] not in ([], shapes):
         raise InputError("the prices of guesses do not fit the further attackers.", _DAMAGED)
     if optimality.further and optimality.multipliers.guesses is None:
@@ -261,7 +261,7 @@ def _check_general(
 
 def _distortions(guarantees: Sequence[Guarantee]) -> list[DistortionPrivacy]:
     """Return the distortions known to the program, of finitely many guesses."""
-    found = (each for each in guarantees if isinstance(each, DistortionPrivacy))
+    found = (guarantee for guarantee in guarantees if isinstance(guarantee, DistortionPrivacy))
     return [each.finite if isinstance(each, PlaceDistortion) else each for each in found]
 
 
@@ -290,7 +290,7 @@ def _connected(guarantees: Sequence[Guarantee], n: int) -> Positions:
 
 def _allowed(guarantees: Sequence[Guarantee], s: Positions, t: Positions) -> Floats:
     """Return the exponents that the guarantees together imply for listed pairs, array (k,)."""
-    asked = [each for each in guarantees if isinstance(each, MetricPrivacy)]
+    asked = [guarantee for guarantee in guarantees if isinstance(guarantee, MetricPrivacy)]
     with np.errstate(over="ignore"):
         if not asked:
             return np.full(len(s), np.inf)

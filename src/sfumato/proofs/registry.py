@@ -392,7 +392,7 @@ def _most(weights: Iterable[tuple[int, int]]) -> Fraction | None:
 
 
 def _logarithm_of(*factors: Fraction | None) -> float:
-    known = [each for each in factors if each is not None]
+    known = [factor for factor in factors if factor is not None]
     return Logarithm(math.prod(known, start=Fraction(1))) if len(known) == len(factors) else math.inf
 
 

@@ -103,7 +103,7 @@ class Kernel:
         options = options or ReleaseOptions()
         self.drawables = name_mechanisms(mechanisms, options)
         self.columnwise = isinstance(mechanisms, Mapping) and options.by is None
-        self._reporters = [reporter(each) for each in self.drawables.values()]
+        self._reporters = [reporter(drawable) for drawable in self.drawables.values()]
         if self.columnwise:
             self._reporters = [ColumnwiseReporter(dict(zip(self.drawables, self._reporters, strict=True)))]
         self._numbers = {name: number for number, name in enumerate(self.drawables)}
@@ -157,8 +157,8 @@ class Kernel:
                 f"leave it out of {argument('keep')}.",
             )
         self.secret = frozenset(each for each in (*secret, time) if each is not None)
-        sources = (*chain(*(each.position for each in self._places)), *options.named, options.by)
-        self.drawn_from = tuple(dict.fromkeys(each for each in sources if each is not None))
+        sources = (*chain(*(place.position for place in self._places)), *options.named, options.by)
+        self.drawn_from = tuple(dict.fromkeys(source for source in sources if source is not None))
         self.rowwise = all(each.rowwise for each in self._reporters)
         self.needs = tuple(dict.fromkeys((*self.drawn_from, *self.kept_columns.kept.values())))
         self.schema = private_schema(self._reporters, self.kept_columns, schema, options.also, lists=options.lists)

@@ -107,16 +107,16 @@ def _some(names: Iterable[object]) -> str:
 
 def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> InputKind:
     """Return what secrets are read from; `InputError` if the options do not fit the mechanisms."""
-    kinds = {each.input_kind for each in reporters}
+    kinds = {reporter.input_kind for reporter in reporters}
     if options.column is None and kinds != {"places"}:
-        other = next(each for each in reporters if each.input_kind != "places")
+        other = next(reporter for reporter in reporters if reporter.input_kind != "places")
         other.at(np.zeros(0), np.zeros(0), SystemWords(), nearest=False)
         raise InputError("some mechanisms are about places, and others are not.", "release each kind by itself.")
     if options.column is None:
         if options.outside == "nearest":
-            for each in reporters:
-                if not each.moves:  # it says why
-                    each.at(np.zeros(0), np.zeros(0), SystemWords(), nearest=True)
+            for reporter in reporters:
+                if not reporter.moves:  # it says why
+                    reporter.at(np.zeros(0), np.zeros(0), SystemWords(), nearest=True)
         return "places"
     named = {"release.lat": options.lat, "release.lon": options.lon, "release.time": options.time}
     for role, value in {**named, "also": options.also or None}.items():
@@ -127,14 +127,14 @@ def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> Inp
             "a label that is not among the secrets has no nearest label.",
             f"use {argument('outside', 'error')} or {argument('outside', 'drop')}.",
         )
-    for each in reporters:
-        if each.takes != len(options.named):
+    for reporter in reporters:
+        if reporter.takes != len(options.named):
             raise InputError(
-                f"{counted(each.takes, 'column')} of true values must be named for {each!r}, but "
+                f"{counted(reporter.takes, 'column')} of true values must be named for {reporter!r}, but "
                 f"{len(options.named)} were: {_some(options.named)}.",
-                f"name {'one' if each.takes == 1 else 'as many'} with {argument('column')}.",
+                f"name {'one' if reporter.takes == 1 else 'as many'} with {argument('column')}.",
             )
-    if any(isinstance(each, NoiseReporter) for each in reporters):
+    if any(isinstance(reporter, NoiseReporter) for reporter in reporters):
         raise InputError("the noise is for points, not for labels.", f"leave out {argument('column')}.")
     return "numbers" if kinds == {"numbers"} else "labels"
 

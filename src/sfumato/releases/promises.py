@@ -35,22 +35,22 @@ EPSILON: Final = "max_epsilon_per_person"
 def report_bounds(mechanism: Randomizer) -> tuple[ReportBound, ...]:
     """Return a proved bound of one report for each guarantee that the mechanism states."""
     proofs = prove(mechanism)
-    for each in proofs:
-        if isinstance(each, Stated):
+    for proof in proofs:
+        if isinstance(proof, Stated):
             why = "which cannot be proved of mechanisms of its kind"
-            if each.upper is not None:
-                why = f"but its integers give an epsilon of up to {at_most(each.upper, 9)}"
+            if proof.upper is not None:
+                why = f"but its integers give an epsilon of up to {at_most(proof.upper, 9)}"
             raise InputError(
-                f"the mechanism states {each.guarantee}, {why}: nothing was drawn.",
+                f"the mechanism states {proof.guarantee}, {why}: nothing was drawn.",
                 "design it again, or state a guarantee that holds.",
             )
-    return tuple(each.bound for each in proofs if not isinstance(each, Stated))
+    return tuple(proof.bound for proof in proofs if not isinstance(proof, Stated))
 
 
 def sentences(promises: Promises, people: People, *, columnwise: bool = False) -> tuple[str, ...]:
     """Return sentences on the guarantee of a release and its cost for one person."""
     said = []
-    shown = [(name, each) for name, bounds in promises.items() for each in bounds]
+    shown = [(name, bound) for name, bounds in promises.items() for bound in bounds]
     for name, each in shown[: None if columnwise else _SHOWN]:
         of = f" of {plain(name)!r}" if name else ""
         said.append(f"Proved from {each.source}{of}: {each.sentence}")

@@ -64,9 +64,9 @@ class Mark(CompactRepr):
         try:
             data = json.loads(text)
             mechanisms, columns = data["mechanisms"], data.get("columns", {})
-            if not isinstance(mechanisms, list) or not all(isinstance(each, str) for each in mechanisms):
+            if not isinstance(mechanisms, list) or not all(isinstance(mechanism, str) for mechanism in mechanisms):
                 raise ValueError("no list of texts")
-            if not isinstance(columns, dict) or not all(isinstance(each, str) for each in columns.values()):
+            if not isinstance(columns, dict) or not all(isinstance(column, str) for column in columns.values()):
                 raise ValueError("no texts for columns")
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise DataError(
@@ -359,7 +359,7 @@ class Receipt(CompactRepr):
             people.counts,
             people.exact,
             outcome.places,
-            tuple(_bound(each, people) for each in bounds),
+            tuple(_bound(bound, people) for bound in bounds),
             limits.reports,
             limits.epsilon,
             ledger,
@@ -424,7 +424,7 @@ def files_in(folder: Path) -> list[Path]:
 def state_of(path: Path) -> tuple[tuple[str, int, int], ...]:
     """Return what changes when a file, or a file of a folder, is written: sizes and times of change."""
     files = files_in(path) if path.is_dir() else [path]
-    states = ((str(each), each.stat()) for each in sorted(files))
+    states = ((str(file), file.stat()) for file in sorted(files))
     return tuple((name, state.st_size, state.st_mtime_ns) for name, state in states)
 
 

@@ -266,7 +266,7 @@ class PreparedRelease(CompactRepr):
             self._plan.limits,
             source=None if self._source is None else FileMark.of(self._source, self._plan.stream.files),
             target=FileMark.of(self.target),
-            mechanism_files=[FileMark.of(each) for each in files],
+            mechanism_files=[FileMark.of(file) for file in files],
             left_out=self._plan.kernel.kept_columns.left_out,
             ledger=self._metered,
         )

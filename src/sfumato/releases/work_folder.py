@@ -240,7 +240,7 @@ class WorkFolder(CompactRepr):
     def parts(self) -> list[DrawnPart]:
         """Whole parts, in the order of their rows."""
         matches = (_PART.fullmatch(path.name) for path in self._folder.iterdir())
-        return sorted(DrawnPart(int(each[1]), int(each[2])) for each in matches if each is not None)
+        return sorted(DrawnPart(int(match[1]), int(match[2])) for match in matches if match is not None)
 
     def keep(self, part: DrawnPart, private: PrivateBatch) -> None:
         """Bring a part to the disk; only then it counts as drawn."""

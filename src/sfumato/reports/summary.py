@@ -115,7 +115,7 @@ def summarise(
         Section("How it was made", (*remarks, *_made(design, secret_nouns(subject)[1], source))),
     ]
     title = title_words(subject, design.mechanism.secrets.circle)
-    short = (short_words(each, subject) for each in facts.promises)
+    short = (short_words(promise, subject) for promise in facts.promises)
     brief = (title, *status, *short, *costs[:1], *unseen, *spread, *_attacks(facts, of, brief=True), optimum)
     return Summary(title, tuple(section for section in sections if section.sentences), brief)
 
@@ -126,7 +126,7 @@ def design_sentences(design: Design, **options: Any) -> tuple[str, ...]:
         made = summarise(design, **options)
     else:
         made = summarise_noise(MechanismFile.of_design(design), design.certificate, **options)
-    return tuple(each for section in made.sections for each in section.sentences)
+    return tuple(sentence for section in made.sections for sentence in section.sentences)
 
 
 def audited(held: MechanismFile) -> Summary:
@@ -143,7 +143,7 @@ def audit_summary(held: MechanismFile, facts: Overview) -> Summary:
         guarantees = [no_guarantee_words(constraints=bool(facts.constraints))]
     costs = _costs(facts)
     if costs and optimality is not None:
-        if all(each.proven for each in facts.promises) and all_hold(facts.constraints):
+        if all(promise.proven for promise in facts.promises) and all_hold(facts.constraints):
             loss = "this loss"
             if optimality.objective == "distortion" and held.loss is not None:
                 loss = f"a loss of at most {amount_at_least(optimality.max_loss, held.loss.unit)} on average"
@@ -176,7 +176,7 @@ def summarise_noise(
     facts = of_noise(held, certificate)
     (promise,), subject = facts.promises, facts.subject
     of = places or held.source or "the places given"
-    costs = tuple(sentence for each in facts.costs for sentence in cost_words(each, subject, of))
+    costs = tuple(sentence for cost in facts.costs for sentence in cost_words(cost, subject, of))
     costs += spread_words(facts.radius)
     attacks = attack_words(facts.attacks, subject, points=f"{of} and how often people are at each")
     sections = (
@@ -191,7 +191,7 @@ def summarise_noise(
         costs = (*cost_words(facts.costs[0], subject, "the visits"), *spread_words(facts.radius))
         attacks = attack_words(facts.attacks, subject, points="where the visits were")
     brief = (title_words(subject), short_words(promise, subject), *costs, *attacks)
-    return Summary(title_words(subject), tuple(each for each in sections if each.sentences), brief)
+    return Summary(title_words(subject), tuple(section for section in sections if section.sentences), brief)
 
 
 def _unchecked(held: MechanismFile, *, certified: bool) -> tuple[str, ...]:
@@ -213,13 +213,13 @@ def _unchecked(held: MechanismFile, *, certified: bool) -> tuple[str, ...]:
 
 def _guarantees(facts: Overview) -> list[str]:
     sentences: list[str] = []
-    for each in facts.promises:
-        sentences += formal_words(each, facts.subject) or (nothing_words(facts.subject),)
+    for promise in facts.promises:
+        sentences += formal_words(promise, facts.subject) or (nothing_words(facts.subject),)
     return sentences
 
 
 def _costs(facts: Overview, of: str = "visits") -> list[str]:
-    return [sentence for each in facts.costs for sentence in cost_words(each, facts.subject, f"the {of}")]
+    return [sentence for cost in facts.costs for sentence in cost_words(cost, facts.subject, f"the {of}")]
 
 
 def _attacks(facts: Overview, of: str = "visits", *, brief: bool = False) -> tuple[str, ...]:

@@ -332,7 +332,7 @@ def readable(name: str) -> Iterator[None]:
 
 def no_column(columns: Sequence[str], wrong: str, option: str, table: str) -> DataError:
     """Return the error of a missing column ``wrong``, with the nearest columns and the argument ``option``."""
-    bare = {each.lower(): each for each in columns}
+    bare = {column.lower(): column for column in columns}
     near = [bare[each] for each in get_close_matches(wrong.lower(), list(bare), 3, _LIKE) if not _are_data([each])]
     more = f" (or {', '.join(near[1:])})" if near[1:] else ""
     return DataError(

@@ -161,7 +161,7 @@ def folder_stream(folder: Path) -> TableStream | None:
     for path in paths:
         # The rows of an unfinished or packed table would be missing unnoticed.
         hidden = _ending(path) in (*_UNFINISHED, *_PACKED)
-        if hidden and any(each.lower() in (*_PARQUET, *ARROW, *_TEXT) for each in path.suffixes[:-1]):
+        if hidden and any(suffix.lower() in (*_PARQUET, *ARROW, *_TEXT) for suffix in path.suffixes[:-1]):
             raise DataError(
                 f"{str(path)!r} is called like a table, but ends in {path.suffix!r}.",
                 "finish or unpack it, move it out of the folder, or begin its name with a dot to leave it out.",

@@ -140,7 +140,7 @@ class Guard:
         for line in headers.getlist("cookie"):
             with suppress(CookieError):
                 sessions += [each.value for name, each in SimpleCookie(line).items() if name == self.key.cookie]
-        return any(_same(each, self.key.session) for each in sessions)
+        return any(_same(session, self.key.session) for session in sessions)
 
     def _welcome(self) -> Response:
         """Keep the session in a cookie, and take the token out of the address."""

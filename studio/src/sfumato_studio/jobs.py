@@ -218,7 +218,7 @@ class Jobs:
             raise RefusedError(429, f"{count} jobs are running already.", "wait for one to end, or cancel one.")
 
     def _launch(self, workspace: Row, row: Row) -> Row:
-        made = [each for each in self._store.designs(workspace["id"]) if each["job"] == row["id"]]
+        made = [design for design in self._store.designs(workspace["id"]) if design["job"] == row["id"]]
         orders = self._store.orders(workspace, row["kind"], row["request"]) | {
             "done": [each["epsilon"] for each in made],
             "before": made[-1] if made and row["kind"] == "design" else None,
@@ -276,9 +276,9 @@ class Jobs:
 
     def _drop_others(self, row: Row, best: str) -> None:
         """Delete all designs of a job except the best."""
-        for each in self._store.designs(row["workspace"]):
-            if each["job"] == row["id"] and each["id"] != best:
-                self._store.delete_design(row["workspace"], each["id"])
+        for design in self._store.designs(row["workspace"]):
+            if design["job"] == row["id"] and design["id"] != best:
+                self._store.delete_design(row["workspace"], design["id"])
 
 
 def _join(jobs: list[RunningJob]) -> None:

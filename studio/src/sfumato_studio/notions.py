@@ -63,8 +63,10 @@ def notions_answer(domain: Domain, epsilon: float) -> NotionsAnswer:
             "value": at_epsilon(epsilon, domain.distance_unit),
             "sentence": short_words(domain.promise(epsilon), domain.subject),
         }
-        notions = [each.model_copy(update=exact) if each.key == "metric-privacy" else each for each in notions]
-    count = sum(each.meaningful for each in notions)
+        notions = [
+            notion.model_copy(update=exact) if notion.key == "metric-privacy" else notion for notion in notions
+        ]
+    count = sum(notion.meaningful for notion in notions)
     return NotionsAnswer(
         notions=notions,
         sentence=f"At this level {count} of {len(notions)} definitions give a meaningful limit: a number of at "

@@ -53,7 +53,7 @@ def summaries(rows: Sequence[RelationRow], known: Sequence[KnownRow]) -> list[Re
     found = []
     for row in known:
         seeds = where(rows, relation=row.relation)
-        shares = [each.mean_share for each in seeds]
+        shares = [seed.mean_share for seed in seeds]
         mean = Bracket(math.inf, math.inf, math.inf)
         if all(map(math.isfinite, shares)):
             # No more than 0 to 1 is possible where a relation holds.
@@ -63,10 +63,10 @@ def summaries(rows: Sequence[RelationRow], known: Sequence[KnownRow]) -> list[Re
             RelationSummary(
                 **columns_of(row),  # type: ignore[arg-type]
                 seeds=len(seeds),
-                instances=sum(each.instances for each in seeds),
-                violations=sum(each.violations for each in seeds),
+                instances=sum(seed.instances for seed in seeds),
+                violations=sum(seed.violations for seed in seeds),
                 mean_share=mean,
-                tightness=max(each.tightness for each in seeds),
+                tightness=max(seed.tightness for seed in seeds),
             )
         )
     return found

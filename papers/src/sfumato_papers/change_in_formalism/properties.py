@@ -130,7 +130,7 @@ def _pairs(seed: int, count: int) -> Iterator[tuple[FormalCase, FormalCase, np.r
         rows = [np.pad(each.rows[:size], ((0, 0), (0, width - each.rows.shape[1]))) for each in (first, second)]
         weights = first.prior.probabilities[:size]
         prior = Prior(Space(range(size)), weights / weights.sum())
-        one, other = (FormalCase(each, prior, first.epsilon) for each in rows)
+        one, other = (FormalCase(row, prior, first.epsilon) for row in rows)
         yield one, other, rng
 
 
@@ -149,13 +149,13 @@ def _kept(
         return _curve_kept(asked, first.rows, second.rows, made)
     notion = entry.notion(first)
     values = [notion.measure(each.rows) for each in (first, second)]
-    if not all(np.isfinite(each.upper) for each in values):
+    if not all(np.isfinite(value.upper) for value in values):
         return None
     if asked is Property.COMPOSITION:
         if entry.add is not None:
             allowed = entry.add(values[0].upper, values[1].upper)
         else:
-            allowed = next(iter(compose([Claim.of(each) for each in values]).numbers.values()))
+            allowed = next(iter(compose([Claim.of(value) for value in values]).numbers.values()))
     else:
         allowed = max(each.upper for each in (values if asked is Property.CONVEXITY else values[:1]))
     return notion.measure(made).lower <= allowed * (1 + _DIGITS) + _DIGITS

@@ -217,10 +217,10 @@ def by_hand(value: Callable[[FormalCase], float], end: Ask, digits: float = _DIG
 
 def _equal(*values: Bracket | Finding) -> Measured | None:
     """Return the largest of some numbers against the least."""
-    allowed = min(each.upper for each in values)
+    allowed = min(value.upper for value in values)
     if not math.isfinite(allowed):
         return None
-    return Measured(allowed, max(each.lower for each in values), max(each.value for each in values))
+    return Measured(allowed, max(value.lower for value in values), max(value.value for value in values))
 
 
 def beliefs(case: FormalCase, facts: Events) -> tuple[Floats, Floats]:

@@ -401,13 +401,13 @@ def _people(groups: Sequence[Groups], city: Grid) -> Iterator[tuple[str, Instanc
     }
     centres = np.asarray(city.coordinates)
     halves = np.eye(2)[(centres[:, 0] > centres[:, 0].mean()).astype(int)]
-    for each in groups:
-        laws = dict(zip(each.names, each.distributions, strict=True))
+    for group in groups:
+        laws = dict(zip(group.names, group.distributions, strict=True))
         family = Family.lifted(laws, Relation.all(len(city)))
         for (one, first), (other, second) in pairwise(mechanisms.items()):
             matrices = first.matrix, second.matrix
             instance = Instance(*matrices, family, metric, _DELTAS, halves, np.eye(len(city)))
-            yield f"{each.title}: {one}; {other}", instance
+            yield f"{group.title}: {one}; {other}", instance
 
 
 def tried_on(title: str, groups: Sequence[Groups], city: Grid) -> Made:

@@ -220,10 +220,10 @@ def theorem_row(seed: int, channels: int) -> GuessTheoremRow:
         slacks.append(
             (
                 share * bits + (1 - share) * other_bits - mixed_bits,
-                min(report.information_bits - each.information_bits for each in guesses),
-                min(each.error - report.error for each in guesses),
+                min(report.information_bits - guess.information_bits for guess in guesses),
+                min(guess.error - report.error for guess in guesses),
                 best.error - report.error,
-                min(1 - 2**-each.unknown_bits - each.error for each in guesses),
+                min(1 - 2**-guess.unknown_bits - guess.error for guess in guesses),
             )
         )
     convex, information, error, _, entropy = np.min(slacks, axis=0).tolist()

@@ -170,8 +170,8 @@ def _panel(ax: Axes, rows: Sequence[ContestRow]) -> None:
         ("held_out_error", "held out", LIGHT.paper, 0.14),
     ):
         errors = [over_field(where(rows, mechanism=each), field) for each in names]
-        values, places = [each.value for each in errors], [place + shift for place in range(len(names))]
-        bars = [[each.value - each.lower for each in errors], [each.upper - each.value for each in errors]]
+        values, places = [error.value for error in errors], [place + shift for place in range(len(names))]
+        bars = [[error.value - error.lower for error in errors], [error.upper - error.value for error in errors]]
         look: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 5, "color": _BLUE}
         ax.errorbar(values, places, xerr=bars, markerfacecolor=fill, capsize=2, elinewidth=1, **look)
         label_curve(ax, (errors[0].upper, shift), name, _BLUE, (5, -20 * shift))

@@ -74,7 +74,7 @@ def _claims(paper: Paper, tables: RunTables) -> PageTable:
 
 
 def _equations(paper: Paper) -> PageTable:
-    rows = tuple((each.number, each.what, each.call, each.file) for each in paper.equations)
+    rows = tuple((equation.number, equation.what, equation.call, equation.file) for equation in paper.equations)
     head = ("number", "what it is", "call", "file")
     return PageTable(f"Equations, tables and figures of {paper.called}.", head, rows)
 
@@ -119,8 +119,8 @@ def _words(paper: Paper) -> str:
     needs = f", with the extra {' and '.join(paper.extras)}" if paper.extras else ""
     minutes = "a minute" if paper.minutes <= 1 else f"{paper.minutes:g} minutes"
     equations = [
-        (each.number, each.what, f"`{each.call}`", f"`{each.file}`" if each.file else "")
-        for each in paper.equations
+        (equation.number, equation.what, f"`{equation.call}`", f"`{equation.file}`" if equation.file else "")
+        for equation in paper.equations
     ]
     figures = [(f"`{name}.svg`", text) for name, text in paper.captions.items()]
     return "\n".join(

@@ -302,9 +302,9 @@ def scheme_words() -> str:
         lines = [f"## {schemes[0].who}", ""]
         lines += [f"- {' '.join(each)} ({source})" for source, each in said.items()]
         lines += [
-            f"- **Model:** {_joined(each.model for each in schemes)}",
-            f"- **Guarantee:** {_joined(each.promise for each in schemes)}",
-            f"- **Not known:** {_joined(says for each in schemes for says in each.unknown)}",
+            f"- **Model:** {_joined(scheme.model for scheme in schemes)}",
+            f"- **Guarantee:** {_joined(scheme.promise for scheme in schemes)}",
+            f"- **Not known:** {_joined(says for scheme in schemes for says in scheme.unknown)}",
         ]
         sections.append("\n".join(lines) + "\n")
     return "\n".join(sections)

@@ -128,7 +128,7 @@ class RadialNoise(CompactRepr, WildChannel):
         squares = [
             (x - report[0] - east) ** 2 + (y - report[1] - north) ** 2 for report in used for east, north in within
         ]
-        most = math.sqrt(max(float(each.max()) for each in squares))
+        most = math.sqrt(max(float(square.max()) for square in squares))
         radius = np.asarray(step * (np.arange(max(int(most / step), _BINS) + 2) + 0.5), dtype=np.float64)
         densities = self.law.density(radius) / radius
         table = np.maximum(densities, _ALLOWED * densities[_BINS])
@@ -137,8 +137,8 @@ class RadialNoise(CompactRepr, WildChannel):
         found = np.zeros(len(candidates_m))
         for first in range(0, len(squares), len(within)):
             own = np.zeros(len(candidates_m))
-            for each in squares[first : first + len(within)]:
-                own += table[(np.sqrt(each) / step).astype(np.intp)]
+            for square in squares[first : first + len(within)]:
+                own += table[(np.sqrt(square) / step).astype(np.intp)]
             found += own if self.cells is None else np.log(own)
         return found
 

@@ -85,8 +85,8 @@ def command(options: MechanismAuditOptions) -> None:
             family_from(held.tupling.secrets, family)  # a damaged table ends the audit before anything is printed
         code = exit_code(print_promises(held).worst)
         if family is not None:
-            for each in deltas:
-                print_family(held.tupling, family, each)
+            for delta in deltas:
+                print_family(held.tupling, family, delta)
         raise typer.Exit(code if _prove_tuples(held, deltas) else 1)
     if promises:
         worst = print_promises(held).worst
@@ -158,7 +158,7 @@ def _near_beliefs(plan: AuditPlan, family: Family, radius: float) -> Iterator[st
 
 def _others(options: MechanismAuditOptions, what: str) -> list[str]:
     """Return the options that were given and have no meaning for what is audited."""
-    return options.non_default(*(each.name for each in fields(options) if each.name not in _FITTING[what]))
+    return options.non_default(*(field.name for field in fields(options) if field.name not in _FITTING[what]))
 
 
 def _check_fit(options: MechanismAuditOptions, what: str, why: str) -> None:

@@ -81,9 +81,9 @@ def audit_function(options: FunctionOptions) -> None:
 
     requirements = options.requirements()
     check_outputs([options.output])
-    for each in requirements:
-        if each.request.name not in ("epsilon", "differential-privacy", "metric-privacy"):
-            raise InputError(f"calls of a function cannot show {each.request}.", "they can show epsilon.")
+    for requirement in requirements:
+        if requirement.request.name not in ("epsilon", "differential-privacy", "metric-privacy"):
+            raise InputError(f"calls of a function cannot show {requirement.request}.", "they can show epsilon.")
     labels = _labels(options.secrets)
     result = audit_black_box(
         _function(options.function, numbers=options.bins is not None),

@@ -134,7 +134,7 @@ def _visits_by_name(options: ReproduceOptions) -> dict[str, Visits]:
     for path in files:
         if path.stem in visits:
             raise InputError(f"two files have the name {path.stem!r}.", "rename one of them.")
-        skip = options.skip_damaged and (path.is_dir() or not any(each.is_dir() for each in files))
+        skip = options.skip_damaged and (path.is_dir() or not any(file.is_dir() for file in files))
         visits[path.stem], _ = visits_of(path, replace(options, skip_damaged=skip))
     return visits
 

@@ -156,7 +156,7 @@ def _compare_points(
     area = region_of(options.region)
     rates, limit = _common(options, _UNIT)
     with option("--epsilons"):
-        rates = [CoordinatePrivacy(each, _UNIT).epsilon for each in rates]
+        rates = [CoordinatePrivacy(rate, _UNIT).epsilon for rate in rates]
     screen, began = Screen(stderr=True), time.monotonic()
 
     def report(row: PlaceRow) -> None:

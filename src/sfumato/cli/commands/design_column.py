@@ -258,16 +258,18 @@ def joint_of(columns: Sequence[Column]) -> Column:
     """Return several columns as one, whose values are their combinations."""
     from ...core import JointSpace
 
-    sizes = [len(each.space) for each in columns]
+    sizes = [len(column.space) for column in columns]
     if prod(sizes) > _MOST_LABELS:
         raise InputError(
             f"one joint space of these columns would have {' x '.join(f'{size:,}' for size in sizes)} = "
             f"{prod(sizes):,} combinations, more than {_MOST_LABELS:,}.",
             "use wider bins or fewer labels, or divide epsilon among the columns: --split even.",
         )
-    space = JointSpace({each.name: each.space for each in columns})
-    labels = "; ".join(f"{each.name}: {each.labels}" for each in columns)
-    return Column(" and ".join(each.name for each in columns), space, labels, tuple(each.name for each in columns))
+    space = JointSpace({column.name: column.space for column in columns})
+    labels = "; ".join(f"{column.name}: {column.labels}" for column in columns)
+    return Column(
+        " and ".join(column.name for column in columns), space, labels, tuple(column.name for column in columns)
+    )
 
 
 def prior_from_data(column: Column, data: Path | None, kind: str) -> tuple[Prior, str]:

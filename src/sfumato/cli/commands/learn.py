@@ -109,7 +109,7 @@ def command(options: LearnOptions) -> None:
     promises: list[str] = []
     if certified is not None:
         guarantees = list(certified.problem.guarantees)
-        promise = next(each for each in guarantees if isinstance(each, MetricPrivacy))
+        promise = next(guarantee for guarantee in guarantees if isinstance(guarantee, MetricPrivacy))
         private = promised_within(mechanism, certified.mechanism, promise, prior, loss, max_loss_m)
         mechanism = private.mechanism
         file = MechanismFile(mechanism, prior, loss, guarantees)

@@ -95,10 +95,10 @@ def show(
         f"{user!r} has spent {amount_text(balance.spent, ledger.unit)} in {counted(balance.reports, 'report')}; "
         f"{amount_text(balance.left, ledger.unit)} is left now."
     )
-    for each in balance.windows:
-        if each.window != "ever":
-            spent, limit = (amount_text(value, ledger.unit) for value in (each.spent, each.limit))
-            say(f"{_TIMES[each.window]}: {spent} of {limit}.")
+    for window in balance.windows:
+        if window.window != "ever":
+            spent, limit = (amount_text(value, ledger.unit) for value in (window.spent, window.limit))
+            say(f"{_TIMES[window.window]}: {spent} of {limit}.")
 
 
 @command.command("check")

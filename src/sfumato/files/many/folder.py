@@ -222,7 +222,7 @@ def _unwritable(path: Path, error: OSError | ValueError) -> FileError:
 def _row(line: bytes) -> DesignRow | None:
     try:
         data: Any = json.loads(line)
-        row = {each.name: data[each.name] for each in fields(DesignRow)}
+        row = {field.name: data[field.name] for field in fields(DesignRow)}
         sound = all(isinstance(value, _KINDS.get(name, str)) for name, value in row.items())
         return DesignRow(**row) if sound and row["file"] == f"{stem_of(row['name'])}.sfm" else None
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):

@@ -64,13 +64,13 @@ class DesignJob(CompactRepr):
         texts = [type(space).__name__, repr(space.labels), space.unit, space.crs, loss.name, loss.unit]
         texts.append(repr(sorted(self.options.items())))
         arrays: list[np.ndarray | None] = [space.coordinates, self.prior.probabilities, loss.array]
-        for each in self.guarantees:
-            texts.append(f"{type(each).__name__} {each}")
-            distances = getattr(each, "metric", None) or getattr(each, "distance", None)
+        for guarantee in self.guarantees:
+            texts.append(f"{type(guarantee).__name__} {guarantee}")
+            distances = getattr(guarantee, "metric", None) or getattr(guarantee, "distance", None)
             if isinstance(distances, Loss | Metric):
                 arrays.append(distances.array)
-            if isinstance(each, PlaceDistortion):
-                arrays += [each.degrees, each.times]
+            if isinstance(guarantee, PlaceDistortion):
+                arrays += [guarantee.degrees, guarantee.times]
         if self.medians is not None:
             arrays += [self.medians.lat, self.medians.lon]
         return fingerprint_of(texts, arrays)
@@ -161,10 +161,10 @@ class DesignWorkers(CompactRepr):
             except _LostError as error:
                 raise _ended() from error
         elif self.processes == 1:
-            for each in jobs:
+            for job in jobs:
                 if stop():
                     return
-                yield each.name, done(each)
+                yield job.name, done(job)
         else:
             yield from _in_processes(deque(jobs), self.processes, self.in_flight or self.processes + 1, stop)
 

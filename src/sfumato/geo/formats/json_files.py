@@ -174,7 +174,9 @@ def _points(geometry: Any, number: int, source: Source) -> list[tuple[float, flo
 
 def _system(places: Sequence[Any], number: int, source: Source) -> Statement | None:
     """Return the coordinate system that the innermost of some objects states, by GeoJSON 2008."""
-    crs = next((each["crs"] for each in places if isinstance(each, dict) and each.get("crs") is not None), None)
+    crs = next(
+        (place["crs"] for place in places if isinstance(place, dict) and place.get("crs") is not None), None
+    )
     if crs is None:
         return None
     inside = crs.get("properties") if isinstance(crs, dict) else None

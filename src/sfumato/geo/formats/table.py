@@ -317,7 +317,7 @@ def geometry_columns(schema: Any, source: str) -> dict[str, tuple[list[str], lis
     columns = geo.get("columns", {})
     primary = geo.get("primary_column")
     if not (isinstance(columns, dict) and isinstance(primary, str | None)) or not all(
-        isinstance(each, dict) for each in columns.values()
+        isinstance(column, dict) for column in columns.values()
     ):
         raise _damaged("'geo' metadata", source)
     if primary is not None:

@@ -57,8 +57,8 @@ class Demands(CompactRepr):
     @property
     def scales(self) -> Floats:
         """The unit in which each constraint is measured: its largest coefficient, or largest distance."""
-        large = [float(each.distance.array.max()) for each in self.problem.attackers]
-        large += [float(np.abs(each.coefficients).max()) for each in self.problem.constraints]
+        large = [float(attacker.distance.array.max()) for attacker in self.problem.attackers]
+        large += [float(np.abs(constraint.coefficients).max()) for constraint in self.problem.constraints]
         return np.array([each or 1.0 for each in large])
 
     @property
@@ -75,8 +75,14 @@ class Demands(CompactRepr):
         problem = self.problem
         joint = problem.prior.probabilities[:, None] * matrix
         over = [
-            *(each.minimum - float((each.distance.array @ joint).min(axis=0).sum()) for each in problem.attackers),
-            *(float((each.coefficients * matrix).sum()) - each.at_most for each in problem.constraints),
+            *(
+                attacker.minimum - float((attacker.distance.array @ joint).min(axis=0).sum())
+                for attacker in problem.attackers
+            ),
+            *(
+                float((constraint.coefficients * matrix).sum()) - constraint.at_most
+                for constraint in problem.constraints
+            ),
         ]
         return np.asarray(np.array(over) / self.scales, dtype=np.float64)
 
@@ -100,7 +106,7 @@ class Demands(CompactRepr):
         """Return prices of the trivial bound."""
         none, nothing = np.empty(0, dtype=np.intp), np.empty(0)
         m, attackers = self.problem.shape[1], self.problem.attackers
-        guesses = tuple(np.zeros((len(each.distance.array), m)) for each in attackers)
+        guesses = tuple(np.zeros((len(attacker.distance.array), m)) for attacker in attackers)
         rows = Multipliers(none, none, none, nothing, nothing)
         return ManyMultipliers(rows, np.ones(len(self.masses)), guesses, np.zeros(len(self.problem.constraints)))
 
@@ -197,13 +203,13 @@ def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
     bound = demands.bound(prices, of_loss=False)
     if not bound > 0:
         return
-    price = np.array([*(float(each.sum(axis=0).min()) for each in prices.attackers), *prices.constraints])
+    price = np.array([*(float(attacker.sum(axis=0).min()) for attacker in prices.attackers), *prices.constraints])
     weight = price * demands.scales
     named = np.flatnonzero(weight > _COUNTS * weight.max())
     names = [demands.names[k] for k in named]
     k = int(named[0])
     if len(named) == 1:
-        attackers = tuple(each * (j == k) for j, each in enumerate(prices.attackers))
+        attackers = tuple(attacker * (j == k) for j, attacker in enumerate(prices.attackers))
         others = np.arange(len(prices.constraints)) + len(attackers) != k
         prices = ManyMultipliers(prices.rows, prices.masses, attackers, np.where(others, 0.0, prices.constraints))
         bound = demands.bound(prices, of_loss=False)

@@ -125,10 +125,10 @@ def _hash(form: Form, gap: float, below: float | None) -> bytes:
     digest.update(" ".join("-" if each is None else float(each).hex() for each in numbers).encode())
     of_columns = ("prior", "expected", "ratio", "capped", "members", "weighted", "secret_loss", "edges")
     arrays = [*(getattr(columns, name) for name in of_columns), group.secrets, group.representatives]
-    for each in arrays:
-        digest.update(b"-" if each is None else f"{each.dtype.str}{each.shape}".encode())
-        if each is not None:
-            digest.update(np.ascontiguousarray(each).data)
+    for array in arrays:
+        digest.update(b"-" if array is None else f"{array.dtype.str}{array.shape}".encode())
+        if array is not None:
+            digest.update(np.ascontiguousarray(array).data)
     return digest.digest()
 
 

@@ -335,7 +335,7 @@ def semantic_to_dp(claim: Claim, _goal: Goal) -> Changes:
 
 
 def _intervention_pairs(interventions: object) -> Relation:
-    return intervention_pairs([np.asarray(each) for each in interventions])  # type: ignore[attr-defined]
+    return intervention_pairs([np.asarray(intervention) for intervention in interventions])  # type: ignore[attr-defined]
 
 
 def dp_to_causal(claim: Claim, goal: Goal) -> Changes:

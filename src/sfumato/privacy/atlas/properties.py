@@ -215,7 +215,7 @@ _DEFAULTS: Final = "against every default, or one that can make every report"
 def _add(claims: Sequence[Claim]) -> Claim:
     """Return the claim whose numbers, except the order, are sums, rounded up."""
     totals = {
-        name: above(lambda name=name: sum((exact(each[name]) for each in claims), exact(0.0)))  # type: ignore[misc]
+        name: above(lambda name=name: sum((exact(claim[name]) for claim in claims), exact(0.0)))  # type: ignore[misc]
         for name in claims[0].numbers
         if name != "order"
     }
@@ -230,7 +230,7 @@ _Combine = Callable[[Sequence[Claim]], Claim]
 def _add_as(name: str, to: Callable[[Interval], Interval], back: Callable[[Interval], Interval]) -> _Combine:
     """Return the composition that adds a number on another scale."""
     return lambda claims: claims[0].with_values(
-        **{name: above(lambda: back(sum((to(exact(each[name])) for each in claims), exact(0.0))))}
+        **{name: above(lambda: back(sum((to(exact(claim[name])) for claim in claims), exact(0.0))))}
     )
 
 
@@ -365,7 +365,7 @@ def compose(claims: Sequence[Claim]) -> Claim:
         raise InputError("no claim was given.", "pass one claim for each mechanism.")
     first = claims[0]
     composition = answer(first.notion, Property.COMPOSITION)
-    if not composition.holds and not all(_of_possible_default(each) for each in claims):
+    if not composition.holds and not all(_of_possible_default(claim) for claim in claims):
         raise InputError(
             f"{described(first.notion).title} does not compose: {composition.counterexample().says}.",
             "convert each claim to differential privacy first, or measure the joint mechanism.",

@@ -114,7 +114,9 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
     def __init__(self, priors: Priors, interventions: Iterable[ArrayLike]) -> None:
         if priors.interval not in (None, (0.0, 1.0)) or (priors.listed and priors.interval is not None):
             raise InputError(f"causal privacy was asked for {priors}.", "pass Priors.of(...) or Priors.all().")
-        arrays = tuple(np.array(any_array(each, "an intervention"), ndmin=1) for each in interventions)
+        arrays = tuple(
+            np.array(any_array(intervention, "an intervention"), ndmin=1) for intervention in interventions
+        )
         if not arrays:
             raise InputError("no intervention was given.", "pass one array (values, secrets) for each record.")
         size = arrays[0].shape[-1]

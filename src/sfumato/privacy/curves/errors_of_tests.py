@@ -244,9 +244,11 @@ def of_mechanism(mechanism: AnyMechanism, relation: Relation | None) -> Enclosur
 def of_curves(curves: Sequence[MakeCorners]) -> Enclosure | None:
     """Return the corners of the largest convex curve below several."""
     enclosures = [make() for make in curves]
-    if any(each is None for each in enclosures):
+    if any(enclosure is None for enclosure in enclosures):
         return None
-    below, above = (_hull(corner for each in enclosures if each for corner in each[side]) for side in (0, 1))
+    below, above = (
+        _hull(corner for enclosure in enclosures if enclosure for corner in enclosure[side]) for side in (0, 1)
+    )
     return below, above
 
 

@@ -101,7 +101,7 @@ class LossDistribution:
         spacings = sorted({part.spacing for part, _ in factors})
         if len(spacings) > 1:
             raise InputError(
-                f"the lattices have different spacings: {', '.join(f'{each:g}' for each in spacings)}.",
+                f"the lattices have different spacings: {', '.join(f'{spacing:g}' for spacing in spacings)}.",
                 "make all loss distributions with one spacing.",
             )
         first, size = _window(factors)

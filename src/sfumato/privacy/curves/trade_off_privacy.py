@@ -241,7 +241,7 @@ class TradeOffPrivacy(Notion):
         corners = self.curve.corners()
         if corners is None:
             return None
-        below, above = (largest_shortfall(mechanism, near, each) for each in corners)
+        below, above = (largest_shortfall(mechanism, near, corner) for corner in corners)
         if below is None or above is None:
             return None
         if above[0] == 0:
@@ -288,4 +288,4 @@ def _alike(sums: list[int], pairs: Pairs) -> list[Pairs]:
     groups: dict[tuple[int, int], list[int]] = {}
     for k, (s, t) in enumerate(pairs.tolist()):
         groups.setdefault((sums[s], sums[t]), []).append(k)
-    return [pairs[np.array(each)] for each in groups.values()]
+    return [pairs[np.array(group)] for group in groups.values()]

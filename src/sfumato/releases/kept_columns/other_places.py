@@ -260,7 +260,7 @@ def are_on_maps(values: Floats, lat: Floats, lon: Floats, *, sure: bool) -> bool
     if not known.size or not _are_metres(known):
         return False
     planes = (each for both in _on_maps(lat, lon, known) for each in both if _are_near_on_map(known, each))
-    return any(sure or _follow(((values, each),)) or _are_decimal(known) for each in planes)
+    return any(sure or _follow(((values, plane),)) or _are_decimal(known) for plane in planes)
 
 
 def error_on_maps_m(values: Floats, lat: Floats, lon: Floats) -> float:
@@ -287,7 +287,7 @@ def _on_maps(lat: Floats, lon: Floats, *columns: Floats) -> list[tuple[Floats, F
     chosen = _chosen(len(lat))
     middle = round(float(np.median(lat))), round(float(np.median(lon)))
     reach_m = 3 * 111_200 * (1 + float(np.ptp(lat)) + float(np.ptp(lon)))  # maps stretch
-    middles = [float(np.median(each)) for each in columns]
+    middles = [float(np.median(column)) for column in columns]
     planes = []
     for code, *origin in _maps(*middle):
         if any(abs(one - there) <= reach_m for one in middles for there in origin):

@@ -272,7 +272,7 @@ def _holds(value: str | bytes, positions: Floats, size: Floats, limit_m: float) 
         inside |= (off <= limit_m).any(axis=0)
         units = [each for each in _degrees_in(content) if len(each) > 1]
         if units:
-            first = np.cumsum([0, *(len(each) for each in units[:-1])])  # of each unit, in all numbers
+            first = np.cumsum([0, *(len(unit) for unit in units[:-1])])  # of each unit, in all numbers
             signless = np.abs(np.abs(np.concatenate(units)[:, None, None]) - np.abs(positions)) * size
             nearest = np.minimum.reduceat(signless, first, axis=0)
             inside |= (np.hypot(nearest[:, :, 0], nearest[:, :, 1]) <= limit_m).any(axis=0)

@@ -179,10 +179,10 @@ def private_schema(
 ) -> Any:
     """Return the Arrow schema of private rows; with noise and mechanisms on places, reports have no label."""
     shapes = []
-    for each in reporters:
-        nothing = np.zeros((0, 2)) if isinstance(each, NoiseReporter) else np.zeros(0, dtype=np.intp)
-        reports = each.draw(nothing, SystemWords())
-        columns = each.released(reports, lists=lists, dictionaries=len(reporters) == 1)
+    for reporter in reporters:
+        nothing = np.zeros((0, 2)) if isinstance(reporter, NoiseReporter) else np.zeros(0, dtype=np.intp)
+        reports = reporter.draw(nothing, SystemWords())
+        columns = reporter.released(reports, lists=lists, dictionaries=len(reporters) == 1)
         shapes.append([(name, column.type) for name, column in columns.items()])
     shared = [column for column in shapes[0] if all(column in shape for shape in shapes)]
     have_places = not {"latitude", "decimalLatitude"}.isdisjoint(name for name, _ in shared)

@@ -224,7 +224,7 @@ def _of_texts(name: str, column: Any, depth: int) -> Iterator[tuple[str, Any]]:
     yield from _of_objects(name, objects, depth)
     tokens = [tokens_of(text) for text in texts]
     ends = [words[-1] if (words := _SIGNS.split(text)) else "" for text in texts]
-    slots = [[each[slot] if slot < len(each) else "" for each in tokens] for slot in range(_SLOTS)]
+    slots = [[token[slot] if slot < len(token) else "" for token in tokens] for slot in range(_SLOTS)]
     for number, written in enumerate((texts, ends, *slots)):
         if number and written == texts:
             continue

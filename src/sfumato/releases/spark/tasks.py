@@ -109,7 +109,7 @@ def counting_task(
         draw = KeyedDraw(Kernel(mechanisms, schema, options), broadcast.value, key)
         for batch in batches:
             *counts, farthest_m = draw.survey(batch)
-            columns = {name: pa.array([each], pa.int64()) for name, each in zip(names, counts, strict=True)}
+            columns = {name: pa.array([count], pa.int64()) for name, count in zip(names, counts, strict=True)}
             yield pa.RecordBatch.from_pydict({**columns, "farthest_m": pa.array([farthest_m], pa.float64())})
 
     return with_errors(counted)

@@ -160,7 +160,7 @@ def _spread(receipt: Receipt) -> tuple[PageTable, ...]:
 
 def _files(receipt: Receipt) -> PageTable:
     files: list[tuple[str, FileMark | None]] = [("Source", receipt.source), ("Released table", receipt.target)]
-    files += [("Mechanism file", each) for each in receipt.mechanism_files]
+    files += [("Mechanism file", mechanism_file) for mechanism_file in receipt.mechanism_files]
     rows = []
     for title, mark in files:
         if mark is None:
@@ -168,7 +168,7 @@ def _files(receipt: Receipt) -> PageTable:
         else:
             many = "" if mark.files == 1 else f"{mark.files:,} files, "
             rows.append((title, f"{mark.name}: {many}{mark.bytes:,} bytes, SHA-256 {mark.sha256}"))
-    rows += [("Mark of the mechanism", each) for each in receipt.mechanisms[:20]]
+    rows += [("Mark of the mechanism", mechanism) for mechanism in receipt.mechanisms[:20]]
     rows.append(("Version", f"sfumato {receipt.version}"))
     return PageTable(
         "Fingerprints. A small source can be guessed from its fingerprint: do not publish it.", (), tuple(rows)
@@ -180,12 +180,12 @@ def budget_page(facts: LedgerBudgets) -> Page:
     unit = facts.unit
     days = tuple(
         (
-            each.day,
-            amount_text(each.spent, unit),
-            *(f"{number:,}" for number in (each.reports, each.users, each.refused)),
-            "renewed" if each.renewed else "",
+            day.day,
+            amount_text(day.spent, unit),
+            *(f"{number:,}" for number in (day.reports, day.users, day.refused)),
+            "renewed" if day.renewed else "",
         )
-        for each in facts.days
+        for day in facts.days
     )
     classes = tuple(
         (each.name, f"{each.users:,}", percent(each.users / (facts.users or 1)), amount_text(each.spent, unit))
@@ -201,7 +201,7 @@ def budget_page(facts: LedgerBudgets) -> Page:
     headings = ("user", "of the limit", "spent", "left")
     nearest = (PageTable("The nearest first.", headings, near),) if near else ()
     sections = (
-        *(PageSection("Spending", figures=(each,)) for each in _figures(facts)),
+        *(PageSection("Spending", figures=(figure,)) for figure in _figures(facts)),
         PageSection("Days", tables=(by_day,)),
         PageSection("Users by spending", tables=(by_class,)),
         PageSection("Near the limit", () if near else ("No user has spent 90 % of a limit.",), tables=nearest),
@@ -217,7 +217,7 @@ def _figures(facts: LedgerBudgets) -> tuple[PageFigure, ...]:
     try:
         figure = blank(*_SIZE)
         axes = figure.subplots()
-        axes.bar(range(len(days)), [float(each.spent) for each in days], color=LIGHT.series[0])
+        axes.bar(range(len(days)), [float(day.spent) for day in days], color=LIGHT.series[0])
         step = -(-len(days) // _DATES)
         shown = range(0, len(days), step)
         axes.set_xticks(shown, [days[each].day[5:] for each in shown])

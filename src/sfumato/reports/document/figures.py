@@ -87,9 +87,12 @@ def frontier_figures(facts: ReportFacts) -> tuple[PageFigure, ...]:
     except MissingExtraError:
         return ()
     ax = figure.subplots()
-    epsilons, losses = [each.epsilon.value for each in designs], [each.loss.upper or 0.0 for each in designs]
+    epsilons, losses = (
+        [design.epsilon.value for design in designs],
+        [design.loss.upper or 0.0 for design in designs],
+    )
     ax.plot(epsilons, losses, color=LIGHT.series[0], linewidth=1, alpha=0.5)
-    known = [each for each in designs if each.loss.lower is not None]
+    known = [design for design in designs if design.loss.lower is not None]
     if known:
         at, least = [each.epsilon.value for each in known], [each.loss.lower or 0.0 for each in known]
         most = [each.loss.upper or 0.0 for each in known]
@@ -99,7 +102,7 @@ def frontier_figures(facts: ReportFacts) -> tuple[PageFigure, ...]:
         (False, "o", 5, "a design loses at most"),
         (True, "D", 8, "this design loses at most"),
     ):
-        points = [(each.epsilon.value, each.loss.upper or 0.0) for each in designs if each.this is this]
+        points = [(design.epsilon.value, design.loss.upper or 0.0) for design in designs if design.this is this]
         if points:
             ax.plot(*zip(*points, strict=True), marker, color=LIGHT.series[this], markersize=size, label=label)
     ax.legend(frameon=False, fontsize=9)
@@ -130,9 +133,9 @@ def _maps(held: MechanismFile, outline: Outline | None, visits: Visits | None) -
 def atlas_figure(notions: Iterable[NotionFacts]) -> PageFigure:
     """Return the atlas with the number of each notion, the first where there are several."""
     values: dict[str, str] = {}
-    for each in notions:
-        if each.key in VOCABULARY and (each.number.upper is None or math.isfinite(each.number.upper)):
-            values.setdefault(each.key, f"{each.parameter} {each.shown}")
+    for notion in notions:
+        if notion.key in VOCABULARY and (notion.number.upper is None or math.isfinite(notion.number.upper)):
+            values.setdefault(notion.key, f"{notion.parameter} {notion.shown}")
     caption = (
         f"The atlas: {len(values)} of {len(VOCABULARY)} notions of privacy have a finite value here (filled). A "
         "line joins two notions where a guarantee of one implies a guarantee of the other."

@@ -37,7 +37,10 @@ _LITERATE: Final = (
 def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
     """Return the page of a report: a cover to sign, four sheets at most, and an appendix."""
     broken = any(outcome is Outcome.FAILS for _, outcome in facts.outcomes)
-    required = tuple(words.requirement_words(each.text, each.outcome, each.reason) for each in facts.requirements)
+    required = tuple(
+        words.requirement_words(requirement.text, requirement.outcome, requirement.reason)
+        for requirement in facts.requirements
+    )
     name = f": {facts.file.name}" if facts.file.name else ""
     return Page(
         f"Privacy report{name}",
@@ -92,8 +95,8 @@ def _attackers(facts: ReportFacts, attacks: Sequence[AttackFacts]) -> tuple[str,
 
 def _cover(facts: ReportFacts, required: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     subject, file = facts.subject, facts.file
-    limits = (*(" ".join(words.risk_words(each, subject)) for each in facts.risks if each.text), *required)
-    promises = [words.odds_words(each, subject) for each in facts.promises]
+    limits = (*(" ".join(words.risk_words(risk, subject)) for risk in facts.risks if risk.text), *required)
+    promises = [words.odds_words(promise, subject) for promise in facts.promises]
     if facts.tuples is not None:
         promises += facts.tuples.proofs
     guarantees = words.first_words(promises) or (words.no_guarantee_words(constraints=bool(facts.constraints)),)
@@ -102,7 +105,7 @@ def _cover(facts: ReportFacts, required: tuple[str, ...]) -> tuple[tuple[str, tu
         "Stated limits": words.first_words(limits) or ("No limit was stated.",),
         "Guarantee": (*guarantees, *words.first_words(tuple(map(words.constraint_item, facts.constraints)))),
         "Cost": _accuracy(facts),
-        "Best attacker": _attackers(facts, [each for each in facts.attacks if each.reports < 2]),
+        "Best attacker": _attackers(facts, [attack for attack in facts.attacks if attack.reports < 2]),
         "Not protected": words.limit_words(facts),
         "Verified": (words.verified_words(facts),),
         "File": (f"{file.name}, {file.bytes:,} bytes", f"SHA-256: {file.sha256}") if file.name else (),
@@ -113,7 +116,7 @@ def _cover(facts: ReportFacts, required: tuple[str, ...]) -> tuple[tuple[str, tu
 def notion_sections(notions: Sequence[NotionFacts], notes: Sequence[str], lead: Sequence[str] = ()) -> PageSection:
     """Return the atlas, a table and explanations of an audit; with a lead, table and notes are behind a fold."""
     tables = (PageTable("What was measured.", *words.notion_rows(notions)),) if notions else ()
-    formal = tuple(f"{words.notion_words(each)} {each.source}." for each in notions if each.sentence)
+    formal = tuple(f"{words.notion_words(notion)} {notion.source}." for notion in notions if notion.sentence)
     title, figures = "Every notion of privacy that applies", (atlas_figure(notions),) if notions else ()
     if lead and notions:
         fold = "The numbers, what each means, where it is attained, and its source"
@@ -125,7 +128,7 @@ def notion_sections(notions: Sequence[NotionFacts], notes: Sequence[str], lead: 
 
 def _promise(promise: PromiseFacts, facts: ReportFacts, title: str) -> PageSection:
     rows, several = words.belief_rows(promise), words.nouns_of(facts.subject)[1]
-    reports = [each.reports for each in promise.beliefs if each.distance == promise.beliefs[0].distance]
+    reports = [belief.reports for belief in promise.beliefs if belief.distance == promise.beliefs[0].distance]
     after = (f"after {count} fresh reports" if count > 1 else "after one report" for count in reports)
     headings = (f"how far apart the two {several} are", *after)
     table = PageTable(words.belief_caption(promise, facts.subject), headings, rows)
@@ -155,7 +158,7 @@ def file_section(file: FileFacts, remarks: Sequence[str] = ()) -> PageSection:
         ("Written", f"{file.written} by sfumato {file.version}"),
         ("Command", file.command) if file.command else None,
     ]
-    table = PageTable("The file, and how to make this page again.", (), tuple(each for each in rows if each))
+    table = PageTable("The file, and how to make this page again.", (), tuple(row for row in rows if row))
     return PageSection(
         "How this was made", (*remarks, *words.file_words(file)), tables=(table,), script=file.script
     )
@@ -181,7 +184,7 @@ class ProvedPromises(CompactRepr):
         """The worst outcome of a guarantee: it fails about no pair, and is undecided for unconfirmed distances."""
         if not self.facts.promises or all_hold(self.facts.promises):
             return Outcome.HOLDS if self.facts.promises else None
-        return Outcome.UNDECIDED if all(each.proven for each in self.facts.promises) else Outcome.FAILS
+        return Outcome.UNDECIDED if all(promise.proven for promise in self.facts.promises) else Outcome.FAILS
 
     @property
     def limits(self) -> Outcome | None:

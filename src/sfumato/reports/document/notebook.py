@@ -72,7 +72,7 @@ def _of_mechanism(mechanism: Mechanism) -> str:
         ("Secrets", f"{n:,}: {shorten(labels[0])}{f' to {shorten(labels[-1])}' if n > 1 else ''}"),
         ("Reports", f"{m:,}{f', {unused:,} of them never made' if unused else ''}"),
         ("Kept as", f"integers of {bits} bits; each row sums to 2 to the power of {bits}"),
-        *(("Claimed", shorten(each)) for each in mechanism.guarantees),
+        *(("Claimed", shorten(guarantee)) for guarantee in mechanism.guarantees),
     ]
     note = _CLAIMS if mechanism.guarantees else ""
     file = MechanismFile(mechanism, Prior.uniform(mechanism.secrets), guarantees=())
@@ -88,7 +88,7 @@ def _of_design(design: Design) -> str:
     else:
         summary, maps = summarise_noise(MechanismFile.of_design(design), design.certificate), ""
         more = [] if design.choice is None else [("Choice", design.choice.sentence)]
-    rows = [(each.title, " ".join(each.sentences)) for each in summary.sections]
+    rows = [(section.title, " ".join(section.sentences)) for section in summary.sections]
     return _table("Design", [*rows, *more], figures=maps)
 
 
@@ -133,7 +133,7 @@ def _of_file(file: MechanismFile) -> str:
         ("Mechanism", shorten(repr(file.mechanism))),
         ("Prior", "none" if file.prior is None else shorten(repr(file.prior))),
         *(("Guarantee", shorten(each)) for each in (*file.guarantees, *file.tuple_guarantees)),
-        *(("Linear constraint", shorten(each)) for each in file.constraints),
+        *(("Linear constraint", shorten(constraint)) for constraint in file.constraints),
         *(("Claimed", shorten(name)) for name in sorted(file.claims)),
     ]
     return _table("Mechanism file", rows, _CLAIMS)

@@ -75,12 +75,12 @@ def other_designs(
     They have the prior, the loss, the reports, the linear constraints and all other guarantees of the file. The
     lower bound of a loss is about all such designs, the upper bound about the design itself.
     """
-    rates = [each for each in promises if each.kind not in ("error", "nothing")]
+    rates = [promise for promise in promises if promise.kind not in ("error", "nothing")]
     if not options.seconds:
         return (), "left out on purpose"
     if len(rates) != 1:
         return (), "several epsilons are promised" if rates else "no epsilon is promised"
-    proved = all(each.proven for each in promises) and all(each.holds for each in limits)
+    proved = all(promise.proven for promise in promises) and all(promise.holds for promise in limits)
     if not proved or not rates[0].holds:
         return (), "the promise is not proved"
     if not held.has_matrix:
@@ -127,8 +127,8 @@ def _known(held: MechanismFile, loss: Loss, visits: Visits | None) -> Known:
 def _designs(
     held: MechanismFile, prior: Prior, loss: Loss, options: OtherDesigns, known: Known
 ) -> Iterator[FrontierFacts]:
-    promise = next(each for each in held.guarantees if isinstance(each, MetricPrivacy))
-    others = [each for each in held.guarantees if each is not promise]
+    promise = next(guarantee for guarantee in held.guarantees if isinstance(guarantee, MetricPrivacy))
+    others = [guarantee for guarantee in held.guarantees if guarantee is not promise]
     for times, seconds in options.each():
         try:
             rate, scaled = _scaled(promise, times)
@@ -223,7 +223,9 @@ def _number(cell: object) -> float | None:
 
 def _this(promises: tuple[PromiseFacts, ...], cost: CostFacts) -> FrontierFacts | None:
     """Return the design of the file, with lengths in kilometres, as sweeps have them."""
-    epsilon = next((each for each in promises if each.kind in ("points", "cells", "values") and each.holds), None)
+    epsilon = next(
+        (promise for promise in promises if promise.kind in ("points", "cells", "values") and promise.holds), None
+    )
     loss = cost.expected
     if epsilon is None or loss is None:
         return None

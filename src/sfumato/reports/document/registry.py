@@ -36,7 +36,7 @@ def registry_entry(facts: ReportFacts) -> dict[str, Any]:
         )
     subject, file, review, promise = facts.subject, facts.file, words.review_words(facts), rated[0]
     pure = promise.kind == "values" and not promise.unit and not promise.unprotected
-    pure = pure and all(each.distance.value == 1 for each in promise.beliefs)
+    pure = pure and all(belief.distance.value == 1 for belief in promise.beliefs)
     entry = {
         "url_slug": f"sfumato-{file.sha256[:12] or 'draft'}",
         "deployment": {

@@ -77,7 +77,10 @@ class Report(CompactRepr):
     def spoken(self) -> tuple[str, ...]:
         """Sentences on the guarantees, and on each risk and requirement."""
         risks = (sentence for risk in self.facts.risks for sentence in risk_words(risk, self.facts.subject))
-        required = (requirement_words(each.text, each.outcome, each.reason) for each in self.facts.requirements)
+        required = (
+            requirement_words(requirement.text, requirement.outcome, requirement.reason)
+            for requirement in self.facts.requirements
+        )
         return (*lead_words(self.facts), *dict.fromkeys(risks), *required)
 
     @property
@@ -177,7 +180,7 @@ def report(
         cost,
         attacks,
         left_out,
-        (usual_risk(content, where, known), *(each.answered(content, where, known) for each in required.risks)),
+        (usual_risk(content, where, known), *(risk.answered(content, where, known) for risk in required.risks)),
         requirements,
         frontier,
         whence,

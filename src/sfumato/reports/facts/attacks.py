@@ -121,7 +121,9 @@ def visits_in(held: MechanismFile) -> Visits | None:
     """Return the visits that a file stores, if any."""
     if not held.has_matrix:
         return None
-    return next((each.visits for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
+    return next(
+        (guarantee.visits for guarantee in held.guarantees if isinstance(guarantee, PlaceDistortion)), None
+    )
 
 
 def point_attacks(

@@ -85,11 +85,11 @@ def promises_of(
 def constraints_of(mechanism: Mechanism, constraints: Iterable[LinearConstraint]) -> tuple[ConstraintFacts, ...]:
     """Prove linear constraints on the integers of a mechanism."""
     facts = []
-    for each in constraints:
-        proof = prove_constraint(mechanism, each)
+    for constraint in constraints:
+        proof = prove_constraint(mechanism, constraint)
         claimed = Quantity.exact(proof.claimed, proof.unit, Known.STATED)
         proved = Quantity.at_most(proof.upper, proof.unit)
-        facts.append(ConstraintFacts(plain(each.name), claimed, proved, proof.holds))
+        facts.append(ConstraintFacts(plain(constraint.name), claimed, proved, proof.holds))
     return tuple(facts)
 
 

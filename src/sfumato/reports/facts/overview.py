@@ -96,9 +96,9 @@ def of_file(held: MechanismFile) -> Overview:
     mechanism, prior = held.report_channel, held.prior
     proofs = prove_guarantees(mechanism, prior or Prior.uniform(mechanism.secrets), held.guarantees)
     promises, constraints = promises_of(held, proofs), constraints_of(mechanism, held.constraints)
-    metrics = [each.metric for each in held.guarantees if isinstance(each, MetricPrivacy)]
+    metrics = [guarantee.metric for guarantee in held.guarantees if isinstance(guarantee, MetricPrivacy)]
     of_metrics = zip(metrics, proofs[0], strict=True)
-    proved = all(each.proven for each in promises) and all_hold(constraints)
+    proved = all(promise.proven for promise in promises) and all_hold(constraints)
     cost = cost_of(held, None, proved=proved)
     return Overview(
         subject_of(held),
@@ -231,7 +231,7 @@ def error_of(held: MechanismFile, visits: Visits | None) -> ErrorFacts | None:
 def budget_of(ledger: Ledger) -> BudgetFacts:
     """Return the limits of a ledger, and the most that a user has spent."""
     state, balances = ledger.check(), [ledger.balance(user) for user in ledger.users]
-    most = max((each.spent for each in balances), default=None)
+    most = max((balance.spent for balance in balances), default=None)
     spent = "" if most is None else amount_text(most, ledger.unit)
-    reports = sum(each.reports for each in balances)
+    reports = sum(balance.reports for balance in balances)
     return BudgetFacts(ledger.limits, len(balances), reports, spent, state.sound, state.head)

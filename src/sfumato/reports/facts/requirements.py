@@ -64,7 +64,8 @@ def measured(
         result = audit(mechanism, prior=held.prior, metric=metric, also=also)
     verdicts = [each.hold_against(result, stated=stated) for each in required.measured]
     outcomes = tuple(
-        RequirementFacts(plain(each.requirement.text), each.outcome, plain(each.reason)) for each in verdicts
+        RequirementFacts(plain(verdict.requirement.text), verdict.outcome, plain(verdict.reason))
+        for verdict in verdicts
     )
     return notions_of(result), tuple(map(plain, (*result.notes, *notes))), outcomes
 

@@ -336,8 +336,8 @@ class ReportFacts(CompactRepr):
     @property
     def outcomes(self) -> tuple[tuple[str, Outcome], ...]:
         """The requirements as they were written, and whether each holds."""
-        risks = ((each.text, each.outcome) for each in self.risks if each.outcome is not None)
-        return (*risks, *((each.text, each.outcome) for each in self.requirements))
+        risks = ((risk.text, risk.outcome) for risk in self.risks if risk.outcome is not None)
+        return (*risks, *((requirement.text, requirement.outcome) for requirement in self.requirements))
 
     @property
     def holds(self) -> bool:
@@ -347,7 +347,7 @@ class ReportFacts(CompactRepr):
     @property
     def broken(self) -> bool:
         """Whether a constraint is not proved, or a guarantee, not even for the distances that the file states."""
-        unproved = any(not each.proven for each in self.promises)
+        unproved = any(not promise.proven for promise in self.promises)
         return unproved or not all_hold(self.constraints) or (self.tuples is not None and not self.tuples.holds)
 
 
@@ -363,9 +363,9 @@ def as_json(facts: object) -> Any:
     if isinstance(facts, enum.Enum):
         return facts.value
     if isinstance(facts, ReportFacts):
-        content = {each.name: as_json(getattr(facts, each.name)) for each in fields(facts)}
+        content = {field.name: as_json(getattr(facts, field.name)) for field in fields(facts)}
         return {name: each for name, each in content.items() if each is not None or name not in _OPTIONAL}
     if isinstance(facts, tuple):
-        listed, names = [as_json(each) for each in facts], getattr(facts, "_fields", None)
+        listed, names = [as_json(fact) for fact in facts], getattr(facts, "_fields", None)
         return listed if names is None else dict(zip(names, listed, strict=True))
     return facts

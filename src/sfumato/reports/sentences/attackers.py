@@ -61,8 +61,8 @@ def attack_words(
 ) -> tuple[str, ...]:
     """Return the success of the best attacker, with one report and with several."""
     sentences = []
-    for what in dict.fromkeys(each.what for each in attacks):
-        of_kind = {each.who: each for each in attacks if each.what == what}
+    for what in dict.fromkeys(attack.what for attack in attacks):
+        of_kind = {attack.who: attack for attack in attacks if attack.what == what}
         informed, blind = of_kind.get("informed"), of_kind.get("blind")
         if informed is None or blind is None:
             continue
@@ -81,9 +81,9 @@ def attack_words(
             )
             more = " A neighbouring lattice point counts as wrong." if what == "vertex" else ""
             sentences.append(f"{who}: finds the {one} {often(informed.hit)} ({by_hit}).{more}")
-    for each in attacks:
-        if each.who == "repeated":
-            sentences += _repeated(each, subject)
+    for attack in attacks:
+        if attack.who == "repeated":
+            sentences += _repeated(attack, subject)
     return tuple(sentences)
 
 
@@ -189,12 +189,12 @@ def attack_rows(
     attacks: Sequence[AttackFacts], subject: SubjectFacts
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return headings, and a row for each attacker: name, hit rate and average error, where there are such."""
-    columns = {"attacker": [_name(each, subject) for each in attacks]}
-    if any(each.hit is not None for each in attacks):
-        hits = ["" if each.hit is None else share_text(each.hit, Side.AT_MOST) for each in attacks]
+    columns = {"attacker": [_name(attack, subject) for attack in attacks]}
+    if any(attack.hit is not None for attack in attacks):
+        hits = ["" if attack.hit is None else share_text(attack.hit, Side.AT_MOST) for attack in attacks]
         columns[f"finds the {secret_nouns(subject)[0]}"] = hits
-    if any(each.error is not None for each in attacks):
-        errors = ["" if each.error is None else length_text(each.error, Side.AT_LEAST) for each in attacks]
+    if any(attack.error is not None for attack in attacks):
+        errors = ["" if attack.error is None else length_text(attack.error, Side.AT_LEAST) for attack in attacks]
         columns["average error"] = errors
     return tuple(columns), tuple(zip(*columns.values(), strict=True))
 
@@ -301,7 +301,7 @@ def notion_words(notion: NotionFacts) -> str:
 
 def notion_rows(notions: Sequence[NotionFacts]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return headings, and a row for each measured notion."""
-    rows = tuple((each.title, f"{each.parameter} {each.shown}", each.side) for each in notions)
+    rows = tuple((notion.title, f"{notion.parameter} {notion.shown}", notion.side) for notion in notions)
     return ("notion or measure", "value", "side"), rows
 
 

@@ -254,7 +254,7 @@ def frontier_words(facts: ReportFacts) -> tuple[str, ...]:
             "visits. With a smaller epsilon a report reveals less.",
             "The least loss of other kinds of mechanism is not stated here.",
         )
-    errors = any(each.kind == "error" for each in facts.promises)
+    errors = any(promise.kind == "error" for promise in facts.promises)
     limits = ["the guarantee on the attacker's error"] if errors else []
     limits += [f"the linear constraint{'s' if len(facts.constraints) > 1 else ''}"] if facts.constraints else []
     also = f", and all of them satisfy {' and '.join(limits)}" if limits else ""

@@ -196,7 +196,7 @@ def _interval(sure: ConfidenceIntervals, s: int) -> str:
 def spending_words(facts: LedgerBudgets) -> tuple[str, ...]:
     """Return the limits of a ledger's users, how many are near them, and how often they were reached."""
     near = sum(each.users for each in facts.classes[2:])
-    requests = sum(each.refused for each in facts.days)
+    requests = sum(day.refused for day in facts.days)
     return (
         f"{counted(facts.users, 'user')} with a limit of {' and '.join(facts.limits)} each.",
         f"{counted(near, 'user')} {'has' if near == 1 else 'have'} spent 90 % of a limit or more.",

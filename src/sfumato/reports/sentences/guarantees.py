@@ -169,7 +169,9 @@ def epsilon_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
         pairs = f"any two {several} at most {near} apart"
     elif promise.unprotected:
         pairs = f"any two {several} at a finite distance"
-    by_distance = promise.kind == "values" and not unit and len({each.distance for each in promise.beliefs}) > 1
+    by_distance = (
+        promise.kind == "values" and not unit and len({belief.distance for belief in promise.beliefs}) > 1
+    )
     times = " x distance" if by_distance else ""
     claimed = f"epsilon {at_most(promise.claimed.value, 6)}{unit}{times} for {pairs}"
     per = "" if not by else f", by {by}"
@@ -205,7 +207,7 @@ def _protected(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 def _example(promise: PromiseFacts) -> BeliefFacts | None:
     """Return the meaning of one report at the largest distance."""
-    return next((each for each in reversed(promise.beliefs) if each.reports == 1), None)
+    return next((belief for belief in reversed(promise.beliefs) if belief.reports == 1), None)
 
 
 def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
@@ -251,7 +253,7 @@ def reveal_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
     if promise.kind == "near" and promise.near is not None:
         near = least_amount(promise.near.value, promise.near.unit, _DIGITS)
         return f"{begin}, if they are at most {near} apart."
-    distances = {each.distance.value for each in promise.beliefs}
+    distances = {belief.distance.value for belief in promise.beliefs}
     if promise.kind == "values" and len(distances) == 1 and not promise.unprotected:
         return f"{begin}."
     return f"{begin}: the closer they are, the less."
@@ -284,8 +286,8 @@ def _apart(belief: BeliefFacts, promise: PromiseFacts) -> str:
 def belief_rows(promise: PromiseFacts) -> tuple[tuple[str, ...], ...]:
     """Return a row for each distance: the distance, and the largest belief after each number of reports."""
     rows: dict[float, list[str]] = {}
-    for each in promise.beliefs:
-        row, most = rows.setdefault(each.distance.value, [_apart(each, promise)]), each.belief.most
+    for belief in promise.beliefs:
+        row, most = rows.setdefault(belief.distance.value, [_apart(belief, promise)]), belief.belief.most
         row.append("no useful limit" if most >= _USELESS else f"at most {percent_at_most(most)}")
     return tuple(map(tuple, rows.values()))
 
@@ -293,8 +295,8 @@ def belief_rows(promise: PromiseFacts) -> tuple[tuple[str, ...], ...]:
 def belief_caption(promise: PromiseFacts, subject: SubjectFacts) -> str:
     """Return the caption of the table of beliefs."""
     _, several = nouns_of(subject)
-    useless = any(each.belief.most >= _USELESS for each in promise.beliefs)
-    many = any(each.reports > 1 for each in promise.beliefs)
+    useless = any(belief.belief.most >= _USELESS for belief in promise.beliefs)
+    many = any(belief.reports > 1 for belief in promise.beliefs)
     fresh = " Fresh reports are drawn independently; showing the same report again reveals nothing more."
     by = f" Distances are {_BY[promise.distances]}." if promise.distances in _BY else ""
     none = " No useful limit: nothing below 99.9 % is proved."
@@ -331,7 +333,7 @@ def constraint_words(constraints: Sequence[ConstraintFacts]) -> tuple[str, ...]:
     return (
         f"The file states {what}. Each is a table with one number for every pair of a true value and a report. "
         "Every number is multiplied by the probability of this report from this value, and the sum has a limit.",
-        *((proved,) if all(each.holds for each in constraints) else ()),
+        *((proved,) if all(constraint.holds for constraint in constraints) else ()),
         "Only the writer of a table knows what its numbers mean.",
     )
 
@@ -378,7 +380,7 @@ def state_words(
 ) -> tuple[str, ...]:
     """Return which guarantees and linear constraints of a file are proved."""
     state = _guaranteed(subject, promises, tuples, constraints=bool(constraints))
-    broken, total = sum(not each.holds for each in constraints), len(constraints)
+    broken, total = sum(not constraint.holds for constraint in constraints), len(constraints)
     of = "the linear constraint" if total == 1 else f"{broken} of {total} linear constraints"
     return (*state, f"NOT PROVED: {of} of this file. Do not rely on what is not proved.") if broken else state
 
@@ -408,18 +410,18 @@ def _guaranteed(
     if not total:
         what = "no privacy" if constraints else "nothing"
         return (f"This file guarantees {what}. What follows was measured all the same.",)
-    empty = sum(each.kind == "nothing" for each in promises)
+    empty = sum(promise.kind == "nothing" for promise in promises)
     if empty == total:
         return (
             f"This file guarantees nothing about any two {several}: it counts all of them as infinitely far "
             "apart.",
         )
-    if sum(each.holds for each in promises) == total:
-        stated = any(each.distances == DistanceSource.LABELS.value for each in promises)
+    if sum(promise.holds for promise in promises) == total:
+        stated = any(promise.distances == DistanceSource.LABELS.value for promise in promises)
         by = ", for the distances that the file states" if stated else ""
         return (f"{_of_this_file(total, total)} verified when this report was written{by}.",)
-    only_stated, sentences = sum(each.for_stated for each in promises), []
-    broken = total - only_stated - empty - sum(each.holds for each in promises)
+    only_stated, sentences = sum(promise.for_stated for promise in promises), []
+    broken = total - only_stated - empty - sum(promise.holds for promise in promises)
     if broken:
         what = "the guarantee" if broken == total == 1 else f"{broken} of {counted(total, 'guarantee')}"
         sentences.append(f"NOT PROVED: {what} of this file. Do not rely on what is not proved.")

@@ -192,10 +192,10 @@ def _degrees(value: float, positive: str, negative: str) -> str:
 
 def limit_words(facts: ReportFacts) -> tuple[str, ...]:
     """Return the limits of the protection that apply to this file."""
-    subject, prior, kinds = facts.subject, facts.prior, {each.kind for each in facts.promises}
+    subject, prior, kinds = facts.subject, facts.prior, {promise.kind for promise in facts.promises}
     _, several = nouns_of(subject)
     rated = bool(kinds & {"points", "cells", "values", "near"})
-    unproved = not all(each.proven or each.kind == "nothing" for each in facts.promises)
+    unproved = not all(promise.proven or promise.kind == "nothing" for promise in facts.promises)
     listed = (
         (rated, "Repetition: k fresh reports of one person have k times the epsilon."),
         (not rated, "Repetition: unless stated otherwise, this is about one report. Several reports reveal more."),
@@ -228,12 +228,12 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
             "each step of at most that distance from one to the other.",
         ),
         (
-            any(each.unprotected for each in facts.promises),
+            any(promise.unprotected for promise in facts.promises),
             f"Pairs of {several} that a guarantee counts as infinitely far apart: they have no guarantee.",
         ),
         ("error" in kinds, "Attackers who know more: the guaranteed error is only for the knowledge named above."),
         (
-            any(each.for_stated for each in facts.promises),
+            any(promise.for_stated for promise in facts.promises),
             "Distances that only the file states: what is proved for them does not apply to true distances.",
         ),
         (unproved or not all_hold(facts.constraints), "What was NOT PROVED above: do not rely on it."),
@@ -300,7 +300,7 @@ def review_words(facts: ReportFacts) -> dict[str, str]:
     """Return what NIST SP 800-226 and the registry of deployments ask for, by its name."""
     subject, file = facts.subject, facts.file
     composition = "Nothing is guaranteed for several reports."
-    if any(each.kind not in ("error", "nothing") for each in facts.promises):
+    if any(promise.kind not in ("error", "nothing") for promise in facts.promises):
         composition = (
             "Sequential: k fresh reports of one person have k times the epsilon. The same report shown again "
             "reveals nothing more."

@@ -39,7 +39,7 @@ _ATTACKERS: Final[tuple[answers.Attacker, ...]] = ("expected", "mistaken", "righ
 def listed(studio: AStudio, workspace: AWorkspace) -> answers.LevelsAnswer:
     """Return the levels that are there; those that are missing are being made."""
     answer = levels_answer(studio, workspace)
-    if sum(each.level is not None for each in answer.levels) < answer.total:
+    if sum(level.level is not None for level in answer.levels) < answer.total:
         studio.make_levels(workspace)
     return answer
 
@@ -256,7 +256,7 @@ def _draw(domain: Domain, mechanism: Mechanism, position: Where, times: int) -> 
     """Draw reports from the row of a position, rounded to integers: exactly, and with no seed."""
     row = domain.spread(position) @ mechanism.matrix
     reports = sampler(Mechanism((row / row.sum())[None, :])).draw(np.zeros(times, dtype=np.intp))
-    return [int(each) for each in reports]
+    return [int(report) for report in reports]
 
 
 def _attacker_belief(domain: Domain, body: AttackBody) -> Prior:

@@ -20,7 +20,7 @@ def make_levels(work: Work) -> dict[str, Any]:
     """Design for each level, but for those that are there already."""
     domain = work.domain()
     epsilons = [domain.epsilons[level] for level in domain.order]
-    left = [each for each in epsilons if each not in work.orders["done"]]
+    left = [epsilon for epsilon in epsilons if epsilon not in work.orders["done"]]
     work.send({"event": "total", "done": len(epsilons) - len(left), "total": len(epsilons)})
     limit = work.request.get("time_limit_s") or math.inf
     reasons: list[str] = []
