@@ -27,6 +27,7 @@ from .loss import as_loss as as_loss
 from .loss import as_named as as_named
 from .loss import follows as follows
 from .loss import hamming as hamming
+from .loss import is_hamming as is_hamming
 from .loss import loss as loss
 from .mechanism import Capability as Capability
 from .mechanism import Mechanism as Mechanism

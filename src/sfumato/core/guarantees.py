@@ -72,7 +72,7 @@ class MetricPrivacy(Immutable):
             numbers = bool(self.distances.unit) and secrets.crs is None
             around = "" if secrets.period is None else f" around a circle of {secrets.period:g}"
             if not numbers:
-                return f", for numbers{around}" if around and self.distances.name != "hamming" else ""
+                return f", for numbers{around}" if around and not self.for_any_two else ""
             return f", for numbers in {plain(secrets.unit)}{around}"
         return "" if self.for_any_two else ", by distances that are stated and nothing confirms"
 

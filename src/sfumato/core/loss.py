@@ -90,6 +90,13 @@ def hamming(space: Space) -> Metric:
     return space.metric("hamming")
 
 
+def is_hamming(distances: Metric | Loss, rows: Space, columns: Space) -> bool:
+    """Return whether distances are pure numbers: 0 for equal labels of two spaces, and 1 for others."""
+    if distances.unit or distances.array.shape != (len(rows), len(columns)):
+        return False
+    return np.array_equal(distances.array, between(rows, columns, "hamming")[0])
+
+
 def loss(
     secrets: Space,
     observables: Space,

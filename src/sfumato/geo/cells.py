@@ -17,7 +17,7 @@ from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import assign
 from ..core.units import length_m, show
 from ..errors import InputError, MissingExtraError, argument, python, typed
-from .places import MOST_CELLS, Cells, Length, area_of, check_size, parsing_of
+from .places import MOST_CELLS, Cells, Length, Sizing, area_of, check_size, parsing_of
 from .projection import Projection
 from .region import Region
 from .served_parts import HALVES, PROJECTED_M, Rectangles, Triangles
@@ -114,7 +114,7 @@ class Grid(Cells):
                     "cell has nothing to hide.",
                     f"choose a wider one with {argument('region', '8 km x 6 km around 48.85,2.35')}.",
                 )
-        by = "Grid.covering.shape" if cell is None else "Grid.covering.cell"
+        by = Sizing.SHAPE if cell is None else Sizing.CELL
         check_size(float(numbers.prod()), area, visits, by)
         origin = corner + (extent - numbers * sides) / 2
         columns, rows = numbers.astype(int).tolist()
@@ -260,7 +260,7 @@ class Hexagons(Cells):
             resolution = _nearest_resolution(h3, cell or 0)
         if resolution not in range(16):
             raise InputError(f"the H3 resolution {resolution} does not exist.", "use 0 (coarse) to 15 (fine).")
-        by = "Hexagons.covering.cell" if cell is not None else "resolution"
+        by = Sizing.WIDTH if cell is not None else Sizing.RESOLUTION
         width, height = area.size_m
         fewest = width * height / h3.average_hexagon_area(resolution, unit="m^2") / 2
         check_size(max(fewest, 2), area, visits, by)  # before the cells are listed

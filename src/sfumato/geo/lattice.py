@@ -18,7 +18,7 @@ from ..core.immutable import assign
 from ..core.units import length_m, show
 from ..errors import InputError, argument
 from .cells import Grid, Hexagons
-from .places import MOST_CELLS, ChosenPlaces, Length, Places, area_of, check_size, parsing_of
+from .places import MOST_CELLS, ChosenPlaces, Length, Places, Sizing, area_of, check_size, parsing_of
 from .projection import CLOSE_M, Projection
 from .region import Region
 from .served_parts import HALVES, Rectangles, ServedParts, Triangles
@@ -156,7 +156,7 @@ class Lattice(Places):
             xy = projection.forward(*area.sides())
         middle, extent = (xy.min(axis=0) + xy.max(axis=0)) / 2, np.ptp(xy, axis=0)
         cells = float(np.prod(np.ceil(extent / (step, step * ROWS[kind])) + 2))
-        check_size(cells, area, visits, "Lattice.covering.spacing")
+        check_size(cells, area, visits, Sizing.SPACING)
         vertices, corner = block(extent / step) if kind == "square" else strip(extent / step)
         origin = float(middle[0] + corner[0] * step), float(middle[1] + corner[1] * step)
         lattice = cls(vertices, step, origin, projection.crs, kind)

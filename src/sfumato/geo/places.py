@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -335,21 +336,33 @@ def area_of(places: Visits | Region | str, region: Region | str | None) -> tuple
     return Region.parse(chosen) if isinstance(chosen, str) else chosen, visits
 
 
-def check_size(cells: float, region: Region, visits: Visits | None, by: str) -> None:
+class Sizing(Enum):
+    """The argument that decides how many places cover a region."""
+
+    CELL = "Grid.covering.cell"
+    SHAPE = "Grid.covering.shape"
+    WIDTH = "Hexagons.covering.cell"
+    RESOLUTION = "resolution"
+    SPACING = "Lattice.covering.spacing"
+
+
+def check_size(cells: float, region: Region, visits: Visits | None, by: Sizing) -> None:
     """Refuse one cell, or more than 10,000; the `InputError` names what to change of the argument ``by``."""
     if cells <= 1:
         raise InputError(
             f"a region of {region.size} gives one cell, and a mechanism on one cell has nothing to hide.",
-            f"choose smaller cells with {argument(by)}",
+            f"choose smaller cells with {argument(by.value)}",
             f"choose a wider region with {argument('region', '8 km x 6 km around 48.85,2.35')}.",
         )
     if cells <= MOST_CELLS:
         return
     width, height = region.size_m
-    noun = "vertices" if by.startswith("Lattice") else "cells"
-    hints = [f"choose fewer {noun} with {argument(by, _fewer(width, height, by))}{_least(width, height, by)}"]
+    noun = "vertices" if by is Sizing.SPACING else "cells"
+    hints = [
+        f"choose fewer {noun} with {argument(by.value, _fewer(width, height, by))}{_least(width, height, by)}"
+    ]
     core = _core(cells, region, visits)
-    if core is not None and not by.endswith("shape"):
+    if core is not None and by is not Sizing.SHAPE:
         hints.append(
             f"keep to the middle with {argument('region', core)} ({core.size}), which leaves out up to 5 % of the "
             "visits on each side."
@@ -359,20 +372,20 @@ def check_size(cells: float, region: Region, visits: Visits | None, by: str) -> 
     )
 
 
-def _fewer(width: float, height: float, by: str) -> object:
+def _fewer(width: float, height: float, by: Sizing) -> object:
     """Return a value of the argument ``by`` that gives some hundred cells over a rectangle in metres."""
-    if by == "resolution":
+    if by is Sizing.RESOLUTION:
         return ""
     side = max(width, height, (width * height) ** 0.5) / 30
-    if by.endswith("shape"):
+    if by is Sizing.SHAPE:
         return max(2, round(width / side)), max(1, round(height / side))
     digits = -int(np.floor(np.log10(side)))
     return show(float(np.ceil(side * 10.0**digits) / 10.0**digits), "m")
 
 
-def _least(width: float, height: float, by: str) -> str:
+def _least(width: float, height: float, by: Sizing) -> str:
     """Return the least spacing or cell that fits, in words."""
-    if by == "resolution" or by.endswith("shape") or not width * height > 0:
+    if by in (Sizing.RESOLUTION, Sizing.SHAPE) or not width * height > 0:
         return ""
     side = (width * height / MOST_CELLS) ** 0.5
     while (width / side + 4) * (height / side + 4) > MOST_CELLS:

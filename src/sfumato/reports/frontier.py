@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from ..core import is_hamming
 from ..errors import InputError
 from ..escaping import figure as outside
 from ..escaping import shorten
 from ..geo import Lattice
 from ..leakage import prior_vulnerability
-from ..optimal import Point
+from ..optimal import Design, Point
 from ..rounding import amount_at_least
 from ..tables import write_rows
 from .sentences import error_words
@@ -155,7 +156,12 @@ def _hits_differ(point: Point) -> bool:
     if point.design is None or not point.design.has_program:
         return False
     certificate = point.design.certificate
-    return point.design.problem.loss.name != "hamming" or point.hit_rate > (1 + _SAME) * (1 - certificate.value)
+    return not _counts_misreports(point.design) or point.hit_rate > (1 + _SAME) * (1 - certificate.value)
+
+
+def _counts_misreports(design: Design) -> bool:
+    problem = design.problem
+    return is_hamming(problem.loss, problem.prior.space, problem.observables)
 
 
 def _label(point: Point) -> str:
@@ -164,7 +170,7 @@ def _label(point: Point) -> str:
     if point.design is None:
         return "loss"
     loss = point.design.problem.loss
-    if loss.name == "hamming":
+    if _counts_misreports(point.design):
         return "share of reports that are not the secret"
     if loss.true_point:
         kind = "" if loss.true_point == "euclidean" else f"{loss.true_point} "

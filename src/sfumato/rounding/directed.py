@@ -30,6 +30,7 @@ _TIE: Final = Decimal("1e-9")  # relative: what is nearer to a short number may 
 _DIGITS_OF_TIES: Final = 11
 _PRECISION: Final = 40  # digits of exponentials before they are rounded
 _SHARE_DIGITS: Final = 2
+_LEAST_SHARE: Final = Decimal("0.0001")  # of estimates: smaller ones are "under 0.01 %"
 _CONFIDENCE_DIGITS: Final = 6
 _MOST_CONFIDENCE: Final = Decimal("99.9999")
 _NEARLY_ALL_DIGITS: Final = 4  # of a share above 99 %
@@ -125,8 +126,7 @@ def percent(share: float) -> str:
 
 def about_percent(share: float) -> str:
     """Write an estimate of a share as a percentage: ``about 12 %``, ``under 0.01 %``."""
-    shown = percent(share)
-    return shown if shown.startswith("under") else f"about {shown}"
+    return percent(share) if 0 < share < _LEAST_SHARE else f"about {percent(share)}"
 
 
 def percent_at_most(share: float) -> str:
@@ -194,7 +194,7 @@ def _percent(share: float, rounding: str) -> str:
     if not math.isfinite(share):
         return _directed(share, _SHARE_DIGITS, rounding)
     value = _named(share).scaleb(2)
-    if rounding == ROUND_HALF_EVEN and 0 < value < Decimal("0.01"):
+    if rounding == ROUND_HALF_EVEN and 0 < value < _LEAST_SHARE.scaleb(2):
         return "under 0.01 %"
     return _share(value, rounding)
 

@@ -190,7 +190,7 @@ def _remarks(mechanism: Mechanism, guarantee: MetricPrivacy, loss: str) -> list[
     from ...mechanisms import RandomisedResponse
 
     known, k = identifiability(mechanism), len(mechanism.secrets)
-    if known.complete and guarantee.metric.name == "hamming" and 1e-6 <= guarantee.epsilon <= 40 and k > 1:
+    if known.complete and guarantee.for_any_two and 1e-6 <= guarantee.epsilon <= 40 and k > 1:
         p, q = RandomisedResponse(mechanism.secrets, guarantee.epsilon).support
         response = q + (p - q) * np.eye(k)
         if mechanism.shape == (k, k) and np.allclose(mechanism.matrix, response, rtol=1e-9, atol=0):

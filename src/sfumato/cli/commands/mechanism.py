@@ -108,9 +108,9 @@ def _listed(options: FormulaOptions) -> tuple[Mechanism, Metric]:
         return _integer_noise(options)
     space, promise = _secrets(options)
     epsilon, metric = promise.epsilon, promise.metric
-    needed = {"randomised-response": "hamming", "geometric": "absolute"}.get(options.formula, metric.name)
-    if metric.name != needed:
-        form = "a pure number: --epsilon 1." if needed == "hamming" else "it per unit: --epsilon 0.1/year."
+    per_unit = {"randomised-response": False, "geometric": True}.get(options.formula)
+    if per_unit is not None and per_unit != ("/" in options.epsilon):
+        form = "it per unit: --epsilon 0.1/year." if per_unit else "a pure number: --epsilon 1."
         raise InputError(f"--epsilon {options.epsilon} does not fit {options.formula}.", f"write {form}")
     with option("--epsilon"):
         match options.formula:

@@ -94,7 +94,7 @@ def command(options: SweepOptions) -> None:
             progress=lambda point: errors.print(_point_line(point), soft_wrap=True),
         )
     screen = Screen()
-    ties = on_cells and site.costs.name != site.distances.name
+    ties = on_cells and bool((site.costs.array != site.distances.array).any())
     _print_points(screen, points, unit, vertices=not on_cells, ties=ties)
     if meaning := _meaning(site, rates, on_cells, averaged=averaged, true_errors=options.metric == "euclidean"):
         screen.print(meaning)

@@ -20,6 +20,7 @@ from ...core import (
     Prior,
     Space,
     ThresholdPrivacy,
+    is_hamming,
     units,
 )
 from ...core.arrays import Floats
@@ -127,7 +128,7 @@ def _of_metric(mechanism: Mechanism, guarantee: MetricPrivacy, proof: EpsilonPro
     rate = f"/{unit}" if unit else ""
     holds, unconfirmed = proof.holds and kind != "nothing", source is DistanceSource.UNCONFIRMED
     n = len(metric)
-    round_trip = space.circle if metric.name == "absolute" and source is DistanceSource.CONFIRMED else ""
+    round_trip = space.circle if source is DistanceSource.CONFIRMED and not guarantee.for_any_two else ""
     return PromiseFacts(
         kind,
         holds and not unconfirmed,
@@ -154,7 +155,7 @@ def _of_error(mechanism: Mechanism, guarantee: Guarantee, proof: DistortionProof
         visits, places = int(guarantee.times.sum()), len(guarantee.degrees)
     elif distance is not None:
         guesses = len(distance.array) if distance.true_point else 0
-        circle = mechanism.secrets.circle if distance.name == "absolute" else ""
+        circle = "" if is_hamming(distance, mechanism.secrets, mechanism.secrets) else mechanism.secrets.circle
     unconfirmed = source is DistanceSource.UNCONFIRMED
     return PromiseFacts(
         "error",
@@ -335,7 +336,7 @@ def radius_of(held: MechanismFile) -> RadiusFacts | None:
 
 def kind_of_loss(mechanism: Mechanism, loss: Loss) -> str:
     """Return how a loss is stated: as a share (``hamming``), between ``centres``, or as a ``loss``."""
-    if loss.name == "hamming" and mechanism.observables == mechanism.secrets:
+    if mechanism.observables == mechanism.secrets and is_hamming(loss, mechanism.secrets, mechanism.secrets):
         return "hamming"
     return "centres" if isinstance(mechanism.secrets, Cells) and loss.unit else "loss"
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...core import Mechanism, Metric, MetricPrivacy, Prior
+from ...core import Loss, Mechanism, Metric, MetricPrivacy, Prior
 from ...core.naming import label_phrase
 from ...escaping import plain
 from ...files import MechanismFile, promised_pairs
@@ -148,9 +148,9 @@ def _costs(
         unit = problem.distance.unit if problem.distance is not None else ""
         best, reached = Quantity.at_most(certificate.bound, unit), Quantity.at_least(certificate.value, unit)
     kind = kind_of_loss(mechanism, loss)
-    same = ground is not None and ground.name == loss.name and reports == space
+    is_ground = ground is not None and reports == space and _same_distances(ground, loss)
     own = CostFacts(
-        "distance" if same and kind == "loss" else kind,
+        "distance" if is_ground and kind == "loss" else kind,
         loss.name,
         Quantity.at_most(certificate.loss, loss.unit),
         None if isinstance(space, Lattice) else Quantity.at_most(certificate.worst_case_loss, loss.unit),
@@ -163,12 +163,16 @@ def _costs(
     costs = []
     if visits is not None and isinstance(space, Places) and reports.coordinates is not None:
         costs.append(cost_of(held, visits, proved=False))
-    elif ground is not None and reports == space and ground.name != loss.name:
+    elif ground is not None and reports == space and not is_ground:
         mean = Quantity.at_most(expected_loss_above(mechanism, problem.prior, ground), ground.unit)
         worst = Quantity.at_most(worst_loss_above(mechanism, ground), ground.unit)
         between = "centres" if isinstance(space, Places) else "distance"
         costs.append(CostFacts(between, ground.name, mean, worst))
     return (*costs, own), None
+
+
+def _same_distances(ground: Metric, loss: Loss) -> bool:
+    return ground.unit == loss.unit and np.array_equal(ground.array, loss.array)
 
 
 def _on_points(
