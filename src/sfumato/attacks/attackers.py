@@ -114,7 +114,7 @@ class AttackResult(CompactRepr):
         if self.sharper_share is not None:
             share = percent(self.sharper_share)
             title = f"If {share} of all visits moved to the two most probable (errors and hits under that)"
-            yield AttackTable(title, headings, tuple(each.cells() for each in self.sharper))
+            yield AttackTable(title, headings, tuple(attacker.cells() for attacker in self.sharper))
         mechanism, prior, most = self.mechanism, self.prior, percent_at_most(self.goals.hit_rate)
         capacity = shannon_capacity(mechanism).bits
         rows = {
@@ -175,9 +175,9 @@ def attack(
     for name, share in {"informed": informed, "misinformed": misinformed, "sharper": sharper}.items():
         if share is not None and not 0 <= share <= 1:
             raise InputError(f"{argument(name, share)} is not between 0 and 1.", f"use {argument(name, 0.5)}.")
-    channel, noise, stated = _seen(mechanism, prior, visits)
+    channel, noise, design_prior = _read_channel(mechanism, prior, visits)
     if prior is None:
-        prior = stated if visits is None else Prior.from_visits(_places(channel.secrets), visits)
+        prior = design_prior if visits is None else Prior.from_visits(_places(channel.secrets), visits)
     if prior is None:
         raise InputError("there is no prior.", python("pass prior=, or visits= of places."))
     distance = _metric(channel.secrets) if metric is None else metric
@@ -194,11 +194,11 @@ def attack(
     learns = f"learns in {percent(informed)} of cases whether it is one of the two most probable"
     mistaken = f"overconfident by {percent(misinformed)} of the two most probable"
     overconfident = prior.sharpened(misinformed, places=main)
-    others = (best.near, best.hit, *(each(channel, prior, distance) for each in (bayes, unweighted, prior_free)))
+    attacks = (best.near, best.hit, *(run(channel, prior, distance) for run in (bayes, unweighted, prior_free)))
     attackers = (
         Attacker(f"{_BLIND}, {best.near_blind.description}", best.near_blind, Side.ESTIMATE),
         Attacker(f"{_BLIND}, {best.hit_blind.description}", best.hit_blind, Side.ESTIMATE),
-        *(Attacker(f"{each.name}: {each.description}", each) for each in others),
+        *(Attacker(f"{outcome.name}: {outcome.description}", outcome) for outcome in attacks),
         Attacker(f"informed: {learns}", best_informed(channel, prior, distance, information)),
         Attacker(f"misinformed: {mistaken}", best_misinformed(channel, prior, distance, overconfident)),
     )
@@ -216,24 +216,24 @@ def attack(
     )
 
 
-def _seen(
+def _read_channel(
     mechanism: Randomizer | MechanismWithPrior | NoiseOnCells, prior: Prior | None, visits: Visits | None
 ) -> tuple[Mechanism, PlaceNoise | None, Prior | None]:
     """Return the matrix that is attacked, the noise where it is that of noise, and the stated prior."""
-    stated: Prior | None = None
+    design_prior: Prior | None = None
     target: Any = mechanism
     if not isinstance(target, Randomizer) and isinstance(target, MechanismWithPrior):
-        target, stated = target.mechanism, target.prior
+        target, design_prior = target.mechanism, target.prior
     if isinstance(target, PlaceNoise):
-        believed = stated if prior is None else prior
+        believed = design_prior if prior is None else prior
         cells = None if believed is None else believed.space
         if cells is None and visits is not None and target.remap is None:
             region = visits.region(trim=0.02)
             cells = Grid.covering(visits, shape=region.shape_of(_CELLS), region=region)
         target = registered("coarsened")(target, cells)
     if isinstance(target, Randomizer):
-        return matrix_of(target), None, stated
-    return target.mechanism, target.noise, stated
+        return matrix_of(target), None, design_prior
+    return target.mechanism, target.noise, design_prior
 
 
 def _places(space: Space) -> Places:

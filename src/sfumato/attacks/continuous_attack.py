@@ -244,24 +244,24 @@ def _cover(
     low, high = points.xy.min(axis=0), points.xy.max(axis=0)
     # Guesses outside the hull of the points are no better than the nearest inside.
     squares, side = ((low + high) / 2)[None, :], max(float((high - low).max()), least, 1e-3) * (1 + _RELATIVE)
-    best, settled = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
-    seen = 0
+    best, ceiling = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
+    count = 0
     while True:
         away = side * np.sqrt(0.5) * (1 + _RELATIVE)
-        still, unsettled = [], settled
+        still, unsettled = [], ceiling
         for begin in range(0, len(squares), _CHUNK):
-            some = squares[begin : begin + _CHUNK]
-            near, far = _masses(points, some, least, most + away)
+            block = squares[begin : begin + _CHUNK]
+            near, far = _masses(points, block, least, most + away)
             best = np.maximum(best, (near @ matrix).max(axis=0))
             could = far @ matrix
             better = (could > best * (1 + tolerance / 2)).any(axis=1)
-            settled = np.maximum(settled, could[~better].max(axis=0, initial=0.0))
+            ceiling = np.maximum(ceiling, could[~better].max(axis=0, initial=0.0))
             unsettled = np.maximum(unsettled, could.max(axis=0))
-            still.append(some[better])
-        seen += len(squares)
+            still.append(block[better])
+        count += len(squares)
         squares = np.concatenate(still)
-        achieved, bound = float(best.sum()), float(np.maximum(best, np.maximum(settled, unsettled)).sum())
-        if not len(squares) or bound <= achieved * (1 + tolerance) or seen + 4 * len(squares) > most_squares:
+        achieved, bound = float(best.sum()), float(np.maximum(best, np.maximum(ceiling, unsettled)).sum())
+        if not len(squares) or bound <= achieved * (1 + tolerance) or count + 4 * len(squares) > most_squares:
             return achieved, bound
         squares, side = (squares[:, None, :] + side / 2 * _QUARTERS).reshape(-1, 2), side / 2
 

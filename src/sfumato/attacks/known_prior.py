@@ -116,14 +116,14 @@ def evaluate(
     per_secret = (mechanism.matrix * (q @ d.array).T).sum(axis=1)
     joint = mechanism.joint(prior)
     guesses, secrets = d.array.shape
-    named = guesses == secrets and not np.diagonal(d.array).any()
+    has_hits = guesses == secrets and not np.diagonal(d.array).any()
     return Attack(
         name=name,
         error=float(prior.probabilities @ per_secret),
         per_secret=readonly(per_secret),
         strategy=q,
         unit=d.unit,
-        hit_rate=float((joint * q.T).sum()) if named else None,
+        hit_rate=float((joint * q.T).sum()) if has_hits else None,
     )
 
 
@@ -145,15 +145,15 @@ def fitting(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Loss:
     return loss
 
 
-def _distributions(rows: ArrayLike, what: str, kind: str, shape: tuple[int, int | None]) -> Floats:
-    array = floats(rows, what, shape=shape)
+def _distributions(rows: ArrayLike, noun: str, kind: str, shape: tuple[int, int | None]) -> Floats:
+    array = floats(rows, noun, shape=shape)
     if (array < 0).any():
         i, j = np.argwhere(array < 0)[0]
-        raise InputError(f"{what} is negative at {kind} {i}, column {j}: {array[i, j]:g}.", "pass probabilities.")
+        raise InputError(f"{noun} is negative at {kind} {i}, column {j}: {array[i, j]:g}.", "pass probabilities.")
     sums = array.sum(axis=1)
     worst = int(np.argmax(np.abs(sums - 1.0)))
     if abs(sums[worst] - 1.0) > ROW_TOLERANCE:
-        raise InputError(f"{what} sums to {sums[worst]:.12g} at {kind} {worst}.", "every row must sum to 1.")
+        raise InputError(f"{noun} sums to {sums[worst]:.12g} at {kind} {worst}.", "every row must sum to 1.")
     return array
 
 
@@ -240,9 +240,9 @@ def bayes(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
             "pass a square distance, or use attacks.optimal.",
         )
     posterior = mechanism.posterior(prior)
-    seen = posterior.sum(axis=1, keepdims=True) > 0
+    possible = posterior.sum(axis=1, keepdims=True) > 0
     p = prior.probabilities
-    strategy = np.where(seen, posterior, p / p.sum())
+    strategy = np.where(possible, posterior, p / p.sum())
     return evaluate(mechanism, prior, d, strategy, name="Bayesian")
 
 
@@ -295,11 +295,11 @@ def goals(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Goals:
     mechanism = matrix_of(mechanism)
     exact = hamming(prior.space)
 
-    def attack(seen: Mechanism, aim: AnyLoss, name: str) -> Attack:
-        return evaluate(seen, prior, distance, optimal_strategy(seen, prior, aim), name=name)
+    def attack(channel: Mechanism, aim: AnyLoss, name: str) -> Attack:
+        return evaluate(channel, prior, distance, optimal_strategy(channel, prior, aim), name=name)
 
-    def hit_rate(seen: Mechanism, strategy: Floats) -> float:
-        return float((seen.joint(prior) * strategy.T).sum())
+    def hit_rate(channel: Mechanism, strategy: Floats) -> float:
+        return float((channel.joint(prior) * strategy.T).sum())
 
     silent = silence(prior)
     hit = attack(mechanism, exact, "most probable")
@@ -314,7 +314,7 @@ def goals(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Goals:
     )
 
 
-def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, told: ArrayLike) -> Attack:
+def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, information: ArrayLike) -> Attack:
     """Return the best attack with side information, averaged over the information.
 
     error = sum over y, o of min over g of sum over s of prior(s) r(y|s) p(o|s) d(g, s)
@@ -334,7 +334,7 @@ def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, told: Array
     distance does not fit the mechanism, or a row of r is not a distribution.
     """
     mechanism = matrix_of(mechanism)
-    channel = _distributions(told, "the side information", "secret", (len(prior), None))
+    channel = _distributions(information, "the side information", "secret", (len(prior), None))
     p = prior.probabilities
     shares = p @ channel
     parts = []

@@ -94,11 +94,11 @@ class Examples:
         """
         rng = np.random.default_rng(seed)
         p = prior.probabilities / prior.probabilities.sum()
-        chosen = rng.choice(len(prior), size=_positive(size), p=p)
-        answers = [np.atleast_1d(numbers(ask(prior.space.labels[s]), "the answer")) for s in chosen]
+        secrets = rng.choice(len(prior), size=_positive(size), p=p)
+        answers = [np.atleast_1d(numbers(ask(prior.space.labels[s]), "the answer")) for s in secrets]
         if len({answer.shape for answer in answers}) > 1:
             raise InputError("the answers differ in shape.", "return as many numbers for every secret.")
-        return cls(chosen, np.stack(answers), prior.space)
+        return cls(secrets, np.stack(answers), prior.space)
 
     def __len__(self) -> int:
         return len(self.secrets)
@@ -124,9 +124,9 @@ class Examples:
                 "use a share between 0 and 1, such as 0.5, or more examples.",
             )
         order = np.random.default_rng(seed).permutation(len(self))
-        one, two = order[:first], order[first:]
-        left = Examples(self.secrets[one], self.points[one], self.space)
-        return left, Examples(self.secrets[two], self.points[two], self.space)
+        head, tail = order[:first], order[first:]
+        left = Examples(self.secrets[head], self.points[head], self.space)
+        return left, Examples(self.secrets[tail], self.points[tail], self.space)
 
 
 def _positive(size: int) -> int:
@@ -239,9 +239,9 @@ class _Neighbours(Fitted):
             part = slice(start, start + _CHUNK)
             near = self.counts[self.tree.query(points[part], k=nearest)[1]]
             sizes = near.sum(axis=2)
-            wanted = np.cumsum(sizes, axis=1) - sizes < self.k
-            seen = (near * wanted[:, :, None]).sum(axis=1)
-            beliefs[part] = seen / seen.sum(axis=1, keepdims=True)
+            mask = np.cumsum(sizes, axis=1) - sizes < self.k
+            votes = (near * mask[:, :, None]).sum(axis=1)
+            beliefs[part] = votes / votes.sum(axis=1, keepdims=True)
         return beliefs
 
 
@@ -250,12 +250,12 @@ class _Model(Fitted):
     """A model of the secrets that examples had; None where that was one secret only, which is then certain."""
 
     model: Any
-    seen: Positions
+    classes: Positions
     size: int
 
     def probabilities(self, points: Floats) -> Floats:
         beliefs = np.zeros((len(points), self.size))
-        beliefs[:, self.seen] = 1.0 if self.model is None else self.model.predict_proba(points)
+        beliefs[:, self.classes] = 1.0 if self.model is None else self.model.predict_proba(points)
         return beliefs
 
 
@@ -269,9 +269,9 @@ def _ensemble(feature: str) -> Any:
 
 
 def _fit(model: Any, examples: Examples) -> Fitted:
-    seen = np.unique(examples.secrets)
-    if len(seen) == 1:
-        return _Model(None, seen, len(examples.space))
+    classes = np.unique(examples.secrets)
+    if len(classes) == 1:
+        return _Model(None, classes, len(examples.space))
     model.fit(examples.points, examples.secrets)
     return _Model(model, np.asarray(model.classes_, dtype=np.intp), len(examples.space))
 
@@ -347,8 +347,8 @@ class Confusion:
     def f1(self) -> float:
         """The mean over the secrets that occur of 2 P R / (P + R), with P precision and R recall."""
         rows, columns = self.counts.sum(axis=1), self.counts.sum(axis=0)
-        each = _shares(2 * np.diagonal(self.counts), rows + columns)
-        return float(each[rows > 0].mean())
+        scores = _shares(2 * np.diagonal(self.counts), rows + columns)
+        return float(scores[rows > 0].mean())
 
     @property
     def information_bits(self) -> float:

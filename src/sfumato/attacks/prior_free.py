@@ -36,7 +36,7 @@ _MORE_TIME: Final = "allow more time, or use fewer guesses; attacks.unweighted n
 _MILDER: Final = "use a distance whose values differ less in size; attacks.unweighted needs no solver."
 
 
-class _Mixed(NamedTuple):
+class _Mixture(NamedTuple):
     """A strategy: the shares of some guesses for some reports, arrays (k,)."""
 
     reports: Positions
@@ -58,12 +58,12 @@ def solve_game(
         Mehrotra, "On the implementation of a primal-dual interior point method", SIAM J. Optimization 1992, with
         guesses that join and leave.
     """
-    started = time.monotonic()
+    start = time.monotonic()
     point = _InteriorPoint(matrix, distance)
     for _ in range(_STEPS):
         if point.upper - point.lower <= gap:
             break
-        if time_limit is not None and time.monotonic() - started >= time_limit:
+        if time_limit is not None and time.monotonic() - start >= time_limit:
             raise SolverError("the prior-free attack was not solved: the time is over.", _MORE_TIME)
         before = point.upper - point.lower
         try:
@@ -75,8 +75,8 @@ def solve_game(
         if point.upper - point.lower > _SLOW * before:
             point.most *= 2
     strategy = np.zeros((matrix.shape[1], len(distance)))
-    mixed, prior = point.strategy, point.worst
-    strategy[mixed.reports, mixed.guesses] = mixed.shares
+    mixture, prior = point.strategy, point.worst
+    strategy[mixture.reports, mixture.guesses] = mixture.shares
     return strategy, prior
 
 
@@ -93,8 +93,8 @@ class _InteriorPoint:
         self.matrix, self.distance, self.columns = matrix, distance, np.ascontiguousarray(matrix.T)
         self.prior = np.full(secrets, 1 / secrets)
         self.costs = distance @ (self.prior[:, None] * matrix)
-        self.mixed = _Mixed(np.arange(observables), self.costs.argmin(axis=0), np.ones(observables))
-        self.errors = self.columns * distance[self.mixed.guesses]
+        self.mixture = _Mixture(np.arange(observables), self.costs.argmin(axis=0), np.ones(observables))
+        self.errors = self.columns * distance[self.mixture.guesses]
         self.upper, self.lower = np.inf, -np.inf
         self._record()
         self.mean = (self.upper - self.lower) / (secrets + observables)
@@ -106,17 +106,17 @@ class _InteriorPoint:
 
     def _record(self) -> None:
         """Store the strategy and the prior if they are the best so far."""
-        reports, guesses, shares = self.mixed
+        reports, guesses, shares = self.mixture
         shares = shares / np.bincount(reports, shares)[reports]
         upper, lower = float((shares @ self.errors).max()), float(self.costs.min(axis=0).sum() / self.prior.sum())
         if upper < self.upper:
-            self.upper, self.strategy = upper, _Mixed(reports, guesses, shares)
+            self.upper, self.strategy = upper, _Mixture(reports, guesses, shares)
         if lower > self.lower:
             self.lower, self.worst = lower, self.prior / self.prior.sum()
 
     def _choose_guesses(self) -> None:
         """Drop guesses of least share, and let one join for each report that stopped the step or soon might."""
-        reports, guesses, shares = self.mixed
+        reports, guesses, shares = self.mixture
         order = np.lexsort((-shares, reports))
         sizes = np.bincount(reports)
         rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -124,22 +124,22 @@ class _InteriorPoint:
         order = order[(rank == 0) | large & (rank < self.most)]
         margins = self.costs - self.levels
         self.ahead[guesses[order], reports[order]] = np.inf
-        everyone = np.arange(len(sizes))
+        columns = np.arange(len(sizes))
         best = self.ahead.argmin(axis=0)
-        near = margins[best, everyone]
-        joins = (self.ahead[best, everyone] < 0) | (near < _NEAR * self.mean)
-        joins &= np.isfinite(self.ahead[best, everyone])
-        reports = np.append(reports[order], everyone[joins])
+        near = margins[best, columns]
+        joins = (self.ahead[best, columns] < 0) | (near < _NEAR * self.mean)
+        joins &= np.isfinite(self.ahead[best, columns])
+        reports = np.append(reports[order], columns[joins])
         guesses = np.append(guesses[order], best[joins])
         shares = np.append(shares[order], np.minimum(self.mean / near[joins], _JOINING))
-        self.mixed = _Mixed(reports, guesses, shares / np.bincount(reports, shares)[reports])
+        self.mixture = _Mixture(reports, guesses, shares / np.bincount(reports, shares)[reports])
         self.errors = self.columns[reports]
         self.errors *= self.distance[guesses]
 
     def advance(self) -> None:
         """Take a step of Mehrotra's predictor and corrector."""
         self._choose_guesses()
-        reports, guesses, shares = self.mixed
+        reports, guesses, shares = self.mixture
         margins = (self.costs - self.levels)[guesses, reports]
         size = len(shares) + len(self.prior)
         self.mean = float(shares @ margins + self.prior @ self.slack) / size
@@ -159,7 +159,7 @@ class _InteriorPoint:
         dual = min(known, _reach(self.costs - self.levels, rates))
         if not np.isfinite(primal + dual):
             raise LinAlgError
-        self.mixed = _Mixed(reports, guesses, shares + primal * dq)
+        self.mixture = _Mixture(reports, guesses, shares + primal * dq)
         self.value += primal * dv
         self.slack = self.slack + primal * dw
         self.prior = self.prior + dual * dp
@@ -174,20 +174,20 @@ class _InteriorPoint:
         Its changes are those of shares, value, slack, prior, levels and margins. The matrix is diagonal but for as
         many dimensions as reports have guesses after the first.
         """
-        reports, _, shares = self.mixed
+        reports, _, shares = self.mixture
         weights, ratios = shares / margins, self.slack / self.prior
         sums = np.bincount(reports, weights)
         order = np.lexsort((weights, reports))
         last = np.cumsum(np.bincount(reports)) - 1
-        first, others = order[last], np.delete(order, last)
-        owners = reports[others]
+        first, rest = order[last], np.delete(order, last)
+        owners = reports[rest]
         # Square root of the matrix diag(w) - w w'/sum(w) of a report's weights but the largest.
-        units = np.sqrt(weights[others] / sums[owners])
+        units = np.sqrt(weights[rest] / sums[owners])
         factors = 1 / (1 + np.sqrt(weights[first] / sums))
-        rows = self.errors[others]
+        rows = self.errors[rest]
         rows -= self.errors[first[owners]]
-        rows *= np.sqrt(weights[others])[:, None]
-        mixing = csr_array((units, (owners, np.arange(len(others)))), shape=(len(sums), len(others)))
+        rows *= np.sqrt(weights[rest])[:, None]
+        mixing = csr_array((units, (owners, np.arange(len(rest)))), shape=(len(sums), len(rest)))
         rows -= (factors[owners] * units)[:, None] * (mixing @ rows)[owners]
         # A multiple of the square of the prior's sum, which changes nothing else, makes the system regular.
         solve = _solve_system(np.vstack([rows, np.ones(len(ratios))]), ratios)
@@ -224,14 +224,14 @@ def _solve_system(rows: Floats, diagonal: Floats) -> Callable[[Floats], Floats]:
     small, large = order[:size], order[size:]
     free, spare = rows[:, large], diagonal[large]
     inner = cholesky((free / spare) @ free.T + np.eye(len(rows)), lower=True, check_finite=False)
-    reduced = solve_triangular(inner, rows[:, small], lower=True, check_finite=False)
-    outer = _solve_system(reduced, diagonal[small])
+    product = solve_triangular(inner, rows[:, small], lower=True, check_finite=False)
+    outer = _solve_system(product, diagonal[small])
 
     def solve(right: Floats) -> Floats:
         solution = np.empty(len(right))
         first = solve_triangular(inner, free @ (right[large] / spare), lower=True, check_finite=False)
-        solution[small] = outer(right[small] - reduced.T @ first)
-        second = first + reduced @ solution[small]
+        solution[small] = outer(right[small] - product.T @ first)
+        second = first + product @ solution[small]
         second = solve_triangular(inner, second, lower=True, trans=1, check_finite=False)
         solution[large] = (right[large] - free.T @ second) / spare
         return solution
@@ -349,8 +349,8 @@ def _solve_whole(
     )
     if result.status != 0:
         limit = "" if time_limit is None else f" within {time_limit:g} s"
-        what = f"the prior-free attack on {observables} observables with {guesses} guesses was not solved{limit}"
-        raise SolverError(f"{what}: {result.message}", _MORE_TIME)
+        text = f"the prior-free attack on {observables} observables with {guesses} guesses was not solved{limit}"
+        raise SolverError(f"{text}: {result.message}", _MORE_TIME)
     shares, weights = result.x[:-1], -result.ineqlin.marginals
     return _probabilities(shares.reshape(guesses, observables).T), _probabilities(weights[None, :])[0]
 

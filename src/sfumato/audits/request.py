@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..core import Metric, Prior, units
 from ..core.immutable import CompactRepr
-from ..divergences import CHI_SQUARED, HELLINGER, NAMED, TOTAL_VARIATION, Divergence, named
+from ..divergences import CHI_SQUARED, HELLINGER, NAMED, TOTAL_VARIATION, Divergence, find_divergence
 from ..errors import InputError, argument
 from ..privacy import KINDS, NAMES, VOCABULARY, Curve, Events, Family, Notion, Priors, Relation, Rivals, kinds
 from ..rounding import exactly
@@ -96,7 +96,7 @@ class Request(CompactRepr):
         fixed = {name: value for name, value in self.given.items() if name not in (OF, PRIOR)}
         context = {**inputs.context, **fixed}
         if OF in self.given:
-            context["divergence"] = named(str(self.given[OF]))
+            context["divergence"] = find_divergence(str(self.given[OF]))
         if self.given.get(PRIOR) == EVERY:
             context["priors"] = Priors.all()
         renamed = {OF: "divergence", PRIOR: "priors"}
@@ -167,7 +167,7 @@ def _value(name: str, value: str, text: str) -> float | str:
     if name in NUMBERS:
         return units.parse(value, unit="", what=name) if value != "inf" else float("inf")
     if name == OF:
-        return divergence_key(named(value))
+        return divergence_key(find_divergence(value))
     if name == PRIOR:
         if value != EVERY:
             raise InputError(f"prior={value} in {text.strip()!r} is unknown.", "write prior=every or nothing.")

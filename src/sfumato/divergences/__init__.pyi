@@ -9,8 +9,8 @@ from .divergence import FDivergence as FDivergence
 from .divergence import Renyi as Renyi
 from .divergence import Rows as Rows
 from .divergence import distributions as distributions
+from .divergence import find_divergence as find_divergence
 from .divergence import log_ratios as log_ratios
-from .divergence import named as named
 from .divergence import single as single
 from .profile import HockeyStick as HockeyStick
 from .profile import MaxDivergence as MaxDivergence

@@ -24,7 +24,7 @@ _SLACK: Final = 1e-9
 _LARGEST: Final = 1e300  # floats do not distinguish larger orders from the max divergence
 
 
-def distributions(value: Rows, what: str) -> Floats:
+def distributions(value: Rows, subject: str) -> Floats:
     """Return a read-only float array (..., m) of distributions along the last axis, such as a mechanism's rows.
 
     Raises `InputError` if an entry is negative, NaN or infinite, or a sum is not one within 1e-9.
@@ -33,14 +33,14 @@ def distributions(value: Rows, what: str) -> Floats:
         return value.probabilities
     if isinstance(value, Mechanism):
         return value.matrix
-    array = numbers(value, what)
+    array = numbers(value, subject)
     if array.ndim == 0 or array.size == 0:
-        raise InputError(f"{what} is not an array of probabilities.", "pass one probability per observable.")
+        raise InputError(f"{subject} is not an array of probabilities.", "pass one probability per observable.")
     bad = ~(np.isfinite(array) & (array >= 0))
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise InputError(
-            f"{what} holds {array[where]:g} at position {where[0] if len(where) == 1 else where}.",
+            f"{subject} holds {array[where]:g} at position {where[0] if len(where) == 1 else where}.",
             "a probability is a finite number of at least 0.",
         )
     sums = array.sum(axis=-1)
@@ -48,7 +48,7 @@ def distributions(value: Rows, what: str) -> Floats:
     if (error > SUM_TOLERANCE).any():
         total = float(np.ravel(sums)[int(np.argmax(error))])
         raise InputError(
-            f"{what} sums to {total:.12g}, not to 1.",
+            f"{subject} sums to {total:.12g}, not to 1.",
             "a distribution sums to 1 within 1e-9; nothing is renormalised silently.",
         )
     return readonly(array)
@@ -291,7 +291,7 @@ NAMED: Final[dict[str, Divergence]] = {
 """The f-divergences that have a name, by their keys."""
 
 
-def named(text: str) -> Divergence:
+def find_divergence(text: str) -> Divergence:
     """Return the f-divergence of a key or name, such as ``"chi-square"`` or ``"squared Hellinger distance"``.
 
     Raises `InputError` if there is none.

@@ -159,11 +159,11 @@ class HockeyStick(Divergence):
 
     def _between(self, p: Floats, q: Floats) -> Floats:
         if self.epsilon <= _PLAIN:
-            grown = math.exp(self.epsilon) * q
+            multiple = math.exp(self.epsilon) * q
         else:  # beyond the largest float any large number serves, and 0 stays 0
             with np.errstate(divide="ignore", invalid="ignore"):
-                grown = np.exp(np.minimum(np.where(q > 0, self.epsilon + np.log(q), -np.inf), _PLAIN))
-        return np.asarray(np.maximum(p - grown, 0.0).sum(axis=-1))
+                multiple = np.exp(np.minimum(np.where(q > 0, self.epsilon + np.log(q), -np.inf), _PLAIN))
+        return np.asarray(np.maximum(p - multiple, 0.0).sum(axis=-1))
 
 
 def hockey_stick(p: Rows, q: Rows, epsilons: ArrayLike) -> Floats:
@@ -242,11 +242,11 @@ def max_divergence(p: Rows, q: Rows, delta: float = 0.0) -> MaxDivergenceWitness
     value = MaxDivergence(delta)(first, second)
     logs = log_ratios(first, second)
     if np.isposinf(value):
-        chosen = np.isposinf(logs)
+        mask = np.isposinf(logs)
     elif np.isneginf(value):
-        chosen = first > 0
+        mask = first > 0
     else:
         # Where the profile leaves delta, every output with a larger ratio helps; the largest
         # ratio is named even where the value equals it up to rounding.
-        chosen = logs >= min(value, float(logs[np.isfinite(logs)].max()))
-    return MaxDivergenceWitness(value, delta, readonly(np.flatnonzero(chosen)))
+        mask = logs >= min(value, float(logs[np.isfinite(logs)].max()))
+    return MaxDivergenceWitness(value, delta, readonly(np.flatnonzero(mask)))

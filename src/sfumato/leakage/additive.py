@@ -147,9 +147,9 @@ def _of_gains(mechanism: Mechanism, prior: Prior) -> AdditiveCapacity:
     return AdditiveCapacity(Bracket(lower, lower, max(lower, upper)), prior, readonly(gains.T.copy()))
 
 
-def _last(chosen: Bools) -> Positions:
+def _last(mask: Bools) -> Positions:
     """Return the position of the last True of each column, or 0, array (1, m)."""
-    return np.asarray(np.maximum(chosen.sum(axis=0, keepdims=True) - 1, 0))
+    return np.asarray(np.maximum(mask.sum(axis=0, keepdims=True) - 1, 0))
 
 
 def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: float = 60.0) -> AdditiveCapacity:
@@ -199,7 +199,7 @@ def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: fl
     if span == 0:
         return AdditiveCapacity(Bracket.exact(0.0), even, readonly(gains.copy()))
     bound = span * float((matrix[0] - matrix.min(axis=0)).sum())
-    solver_prior, solved = _solve(matrix, shifted / span, time_limit)
+    solver_prior, solver_bound = _solve(matrix, shifted / span, time_limit)
     candidates = [even] if solver_prior is None else [even, Prior(mechanism.secrets, solver_prior)]
     after = [g_vulnerability(mechanism, candidate, shifted) for candidate in candidates]
     leaks = [
@@ -208,7 +208,7 @@ def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: fl
     ]
     best = int(np.argmax(leaks))
     lower = max(leaks[best], 0.0)
-    bracket = Bracket(lower, lower, max(lower, min(bound, solved * span)))
+    bracket = Bracket(lower, lower, max(lower, min(bound, solver_bound * span)))
     return AdditiveCapacity(bracket, candidates[best], readonly(gains.copy()))
 
 
@@ -217,7 +217,7 @@ def _solve(matrix: Floats, gain: Floats, time_limit: float) -> tuple[Floats | No
     # Variables are the prior pi(s), the vulnerability t before, and for each report o and guess g whether it is
     # made, b(o, g), and the pi and t where it is, q(o, g, s) and u(o, g), or else 0: a convex hull of choices.
     (n, m), k = matrix.shape, len(gain)
-    each = m * k
+    pairs = m * k
     kron, eye, worths = sparse.kron, sparse.eye_array, sparse.csr_array(gain)
     guesses = kron(eye(m), _column(k).T)  # the sum over guesses, for each report
     equal_rows = [
@@ -225,19 +225,19 @@ def _solve(matrix: Floats, gain: Floats, time_limit: float) -> tuple[Floats | No
         [None, None, guesses, None, None],
         [-kron(_column(m), eye(n)), None, None, kron(guesses, eye(n)), None],
         [None, -_column(m), None, None, guesses],
-        [None, None, -eye(each), kron(eye(each), _column(n).T), None],
+        [None, None, -eye(pairs), kron(eye(pairs), _column(n).T), None],
     ]
-    rights = np.concatenate([np.ones(1 + m), np.zeros(m * n + m + each)])
-    unused, unmade = sparse.csr_array((each * k, n)), sparse.csr_array((each * k, each))
+    rights = np.concatenate([np.ones(1 + m), np.zeros(m * n + m + pairs)])
+    unused, unmade = sparse.csr_array((pairs * k, n)), sparse.csr_array((pairs * k, pairs))
     below_rows = [
         [worths, -_column(k), None, None, None],
-        [unused, None, unmade, kron(eye(each), worths), -kron(eye(each), _column(k))],
+        [unused, None, unmade, kron(eye(pairs), worths), -kron(eye(pairs), _column(k))],
     ]
     equal, below = (sparse.block_array(rows, format="csr") for rows in (equal_rows, below_rows))
     worth = (matrix.T[:, None, :] * gain[None, :, :]).ravel()  # of q(o, g, s)
-    cost = np.concatenate([np.zeros(n), [1.0], np.zeros(each), -worth, np.zeros(each)])
+    cost = np.concatenate([np.zeros(n), [1.0], np.zeros(pairs), -worth, np.zeros(pairs)])
     whole_numbers = np.zeros(len(cost))
-    whole_numbers[n + 1 : n + 1 + each] = 1
+    whole_numbers[n + 1 : n + 1 + pairs] = 1
     solution = milp(
         cost,
         integrality=whole_numbers,

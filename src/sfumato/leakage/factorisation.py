@@ -57,7 +57,7 @@ def _whole(gains: Floats) -> Whole:
 
 def _separation(mechanism: Mechanism, other: Mechanism, weighted: Whole) -> Fraction:
     """Return the exact difference in worth of two mechanisms; integers (guesses, secrets) are prior times gain."""
-    sums = [int((weighted @ each.weights.astype(object)).max(axis=0).sum()) for each in (mechanism, other)]
+    sums = [int((weighted @ channel.weights.astype(object)).max(axis=0).sum()) for channel in (mechanism, other)]
     return Fraction(sums[0], 2**mechanism.bits) - Fraction(sums[1], 2**other.bits)
 
 
@@ -129,8 +129,8 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
         0.2
     """
     _check_same_secrets(mechanism, other)
-    (n, wanted), columns = mechanism.shape, other.shape[1]
-    _check_size(f"factorisation for {n:,} secrets and {columns:,} by {wanted:,} observables", n * wanted * columns)
+    (n, m), columns = mechanism.shape, other.shape[1]
+    _check_size(f"factorisation for {n:,} secrets and {columns:,} by {m:,} observables", n * m * columns)
     if prior is not None:
         mechanism.joint(prior)  # refuses a prior that does not fit
     rows, prices = _solve(mechanism.matrix, other.matrix, None if prior is None else prior.probabilities)
@@ -153,23 +153,23 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
 
 
 def _solve(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
-    """Return the nearest processing, array (inputs, wanted), and prices of the missing mass, (secrets, wanted)."""
+    """Return the nearest processing, array (inputs, m), and prices of the missing mass, (secrets, m)."""
     # Variables are the processing R(y, z), the missing e(s, z) >= a - b R and, without a prior, the largest sum.
-    (n, wanted), inputs = a.shape, b.shape[1]
-    made = sparse.kron(sparse.csr_array(b), sparse.eye_array(wanted), format="csr")
-    missing = sparse.eye_array(n * wanted, format="csr")
-    sums = sparse.kron(sparse.eye_array(n), sparse.csr_array(np.ones((1, wanted))), format="csr")
-    ones = sparse.kron(sparse.eye_array(inputs), sparse.csr_array(np.ones((1, wanted))), format="csr")
+    (n, m), inputs = a.shape, b.shape[1]
+    product = sparse.kron(sparse.csr_array(b), sparse.eye_array(m), format="csr")
+    missing = sparse.eye_array(n * m, format="csr")
+    sums = sparse.kron(sparse.eye_array(n), sparse.csr_array(np.ones((1, m))), format="csr")
+    ones = sparse.kron(sparse.eye_array(inputs), sparse.csr_array(np.ones((1, m))), format="csr")
     worst = sparse.csr_array(np.full((n, 1), -1.0))
-    cost = np.concatenate([np.zeros(inputs * wanted), np.zeros(n * wanted) if p is None else np.repeat(p, wanted)])
-    columns = inputs * wanted + n * wanted
-    rows = [sparse.hstack([-made, -missing])]
+    cost = np.concatenate([np.zeros(inputs * m), np.zeros(n * m) if p is None else np.repeat(p, m)])
+    columns = inputs * m + n * m
+    rows = [sparse.hstack([-product, -missing])]
     limits = [-a.ravel()]
     if p is None:
         cost, columns = np.append(cost, 1.0), columns + 1
         rows = [
-            sparse.hstack([rows[0], sparse.csr_array((n * wanted, 1))]),
-            sparse.hstack([sparse.csr_array((n, inputs * wanted)), sums, worst]),
+            sparse.hstack([rows[0], sparse.csr_array((n * m, 1))]),
+            sparse.hstack([sparse.csr_array((n, inputs * m)), sums, worst]),
         ]
         limits.append(np.zeros(n))
     solution = _solution(
@@ -177,26 +177,26 @@ def _solve(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
         cost,
         A_ub=sparse.vstack(rows, format="csr"),
         b_ub=np.concatenate(limits),
-        A_eq=sparse.hstack([ones, sparse.csr_array((inputs, columns - inputs * wanted))], format="csr"),
+        A_eq=sparse.hstack([ones, sparse.csr_array((inputs, columns - inputs * m))], format="csr"),
         b_eq=np.ones(inputs),
         options=_TOLERANCES,
     )
-    processing = solution.x[: inputs * wanted].reshape(inputs, wanted)
+    processing = solution.x[: inputs * m].reshape(inputs, m)
     processing = np.where(processing < _NOISE, 0.0, processing)
     processing /= processing.sum(axis=1, keepdims=True)
-    prices = np.maximum(-solution.ineqlin.marginals[: n * wanted].reshape(n, wanted), 0.0)
+    prices = np.maximum(-solution.ineqlin.marginals[: n * m].reshape(n, m), 0.0)
     return processing, prices
 
 
 def _left(mechanism: Mechanism, first: Mechanism, second: Mechanism, prior: Prior | None = None) -> float:
     """Return the total variation that two mechanisms in sequence leave, computed exactly and rounded up."""
-    made = first.weights.astype(object) @ second.weights.astype(object)
+    product = first.weights.astype(object) @ second.weights.astype(object)
     bits = first.bits + second.bits
-    missing = mechanism.weights.astype(object) * 2 ** (bits - mechanism.bits) - made
-    each = np.maximum(missing, 0).sum(axis=1)
+    missing = mechanism.weights.astype(object) * 2 ** (bits - mechanism.bits) - product
+    deficits = np.maximum(missing, 0).sum(axis=1)
     if prior is None:
-        return float_above(Fraction(int(each.max()), 2**bits))
-    parts = (Fraction(p) * int(left) for p, left in zip(prior.probabilities.tolist(), each, strict=True))
+        return float_above(Fraction(int(deficits.max()), 2**bits))
+    parts = (Fraction(p) * int(left) for p, left in zip(prior.probabilities.tolist(), deficits, strict=True))
     return float_above(sum(parts, Fraction(0)) / 2**bits)
 
 
@@ -238,29 +238,29 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
         >>> found.mixing.matrix.round(9).tolist()
         [[0.333333333, 0.666666667]]
     """
-    (n, wanted), (mixed, columns) = mechanism.shape, other.shape
-    if wanted != columns:
-        raise InputError(f"the mechanisms have {wanted:,} and {columns:,} observables.", "they must be the same.")
+    (n, m), (inputs, columns) = mechanism.shape, other.shape
+    if m != columns:
+        raise InputError(f"the mechanisms have {m:,} and {columns:,} observables.", "they must be the same.")
     mechanism.observables.check_order(other.observables, "the other mechanism")
-    _check_size(f"mixing {mixed:,} secrets for {n:,}, with {wanted:,} observables,", n * wanted * mixed)
-    solved = [_nearest(row, other.matrix) for row in mechanism.matrix]
-    mixing = Mechanism([mixture for mixture, _ in solved], mechanism.secrets, other.secrets)
+    _check_size(f"mixing {inputs:,} secrets for {n:,}, with {m:,} observables,", n * m * inputs)
+    solutions = [_nearest(row, other.matrix) for row in mechanism.matrix]
+    mixing = Mechanism([mixture for mixture, _ in solutions], mechanism.secrets, other.secrets)
     upper = _left(mechanism, mixing, other)
-    proofs = [_score_bound(mechanism, s, other, score) for s, (_, score) in enumerate(solved)]
+    proofs = [_score_bound(mechanism, s, other, score) for s, (_, score) in enumerate(solutions)]
     secret, lower = int(np.argmax(proofs)), max(proofs)
-    score = solved[secret][1] if lower > 0 else np.zeros(wanted)
+    score = solutions[secret][1] if lower > 0 else np.zeros(m)
     return LeftFactorisation(mixing, Bracket(lower, upper, upper), secret, readonly(score))
 
 
 def _nearest(row: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return the mixture of the rows of an array nearest to a row, and the prices of the missing mass."""
-    count, wanted = b.shape
+    count, m = b.shape
     solution = _solution(
         "mixing",
-        np.append(np.zeros(count), np.ones(wanted)),
-        A_ub=np.hstack([-b.T, -np.eye(wanted)]),
+        np.append(np.zeros(count), np.ones(m)),
+        A_ub=np.hstack([-b.T, -np.eye(m)]),
         b_ub=-row,
-        A_eq=np.append(np.ones(count), np.zeros(wanted))[None],
+        A_eq=np.append(np.ones(count), np.zeros(m))[None],
         b_eq=[1.0],
         options=_TOLERANCES,
     )
@@ -326,25 +326,25 @@ def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
     """
     _check_same_secrets(mechanism, other)
     a, b = mechanism.matrix, other.matrix
-    (n, wanted), columns = a.shape, b.shape[1]
-    _check_size(f"refinement for {n:,} secrets and {columns:,} by {wanted:,} observables", n * wanted * columns)
+    (n, m), columns = a.shape, b.shape[1]
+    _check_size(f"refinement for {n:,} secrets and {columns:,} by {m:,} observables", n * m * columns)
     # Variables R(y, z) and the error t: (b R - a)(s, z) <= t and >= -t.
-    made = sparse.kron(sparse.csr_array(b), sparse.eye_array(wanted), format="csr")
-    slack = sparse.csr_array(np.full((n * wanted, 1), -1.0))
-    ones = sparse.kron(sparse.eye_array(columns), sparse.csr_array(np.ones((1, wanted))), format="csr")
+    product = sparse.kron(sparse.csr_array(b), sparse.eye_array(m), format="csr")
+    slack = sparse.csr_array(np.full((n * m, 1), -1.0))
+    ones = sparse.kron(sparse.eye_array(columns), sparse.csr_array(np.ones((1, m))), format="csr")
     solution = _solution(
         "refinement",
-        np.append(np.zeros(columns * wanted), 1.0),
-        A_ub=sparse.block_array([[made, slack], [-made, slack]], format="csr"),
+        np.append(np.zeros(columns * m), 1.0),
+        A_ub=sparse.block_array([[product, slack], [-product, slack]], format="csr"),
         b_ub=np.concatenate([a.ravel(), -a.ravel()]),
         A_eq=sparse.hstack([ones, sparse.csr_array((columns, 1))], format="csr"),
         b_eq=np.ones(columns),
     )
-    processing = np.maximum(solution.x[:-1].reshape(columns, wanted), 0.0)
+    processing = np.maximum(solution.x[:-1].reshape(columns, m), 0.0)
     processing /= processing.sum(axis=1, keepdims=True)
     error = float(np.abs(b @ processing - a).max())
     prices = solution.ineqlin.marginals
-    gain = (prices[: n * wanted] - prices[n * wanted :]).reshape(n, wanted).T
+    gain = (prices[: n * m] - prices[n * m :]).reshape(n, m).T
     found_gain = _separating(mechanism, other, gain)
     if found_gain is None and error > _CLOSE:
         # The error is too small for the first program; this one has a smaller tolerance.
@@ -395,14 +395,14 @@ def refinement_metric(mechanism: Mechanism, other: Mechanism, prior: Prior) -> R
         docs/proofs/additive-capacity.md.
     """
     _check_same_secrets(mechanism, other)
-    (n, wanted), columns = mechanism.shape, other.shape[1]
-    _check_size(f"the metric for {n:,} secrets and {columns:,} by {wanted:,} observables", n * wanted * columns)
+    (n, m), columns = mechanism.shape, other.shape[1]
+    _check_size(f"the metric for {n:,} secrets and {columns:,} by {m:,} observables", n * m * columns)
     joint = mechanism.joint(prior)
     rival = prior.probabilities[:, None] * other.matrix
     covered, prices = _solve_cover(joint, rival)
     upper = max(float((joint - rival @ covered).sum()), 0.0)
     possible = prior.probabilities > 0
-    gain = np.ones((wanted + 1, n))
+    gain = np.ones((m + 1, n))
     gain[:-1, possible] -= prices[possible].T
     gain[-1] = 0.0
     beyond = Mechanism.from_weights(other.weights, other.bits, mechanism.secrets)
@@ -411,21 +411,21 @@ def refinement_metric(mechanism: Mechanism, other: Mechanism, prior: Prior) -> R
 
 
 def _solve_cover(joint: Floats, rival: Floats) -> tuple[Floats, Floats]:
-    """Return the R that covers most, array (columns, wanted), scaled to fit, and prices of covering too much."""
-    (n, wanted), columns = joint.shape, rival.shape[1]
-    made = sparse.kron(sparse.csr_array(rival), sparse.eye_array(wanted), format="csr")
-    ones = sparse.kron(sparse.eye_array(columns), sparse.csr_array(np.ones((1, wanted))), format="csr")
+    """Return the R that covers most, array (columns, m), scaled to fit, and prices of covering too much."""
+    (n, m), columns = joint.shape, rival.shape[1]
+    product = sparse.kron(sparse.csr_array(rival), sparse.eye_array(m), format="csr")
+    ones = sparse.kron(sparse.eye_array(columns), sparse.csr_array(np.ones((1, m))), format="csr")
     solution = _solution(
         "the metric",
-        -np.repeat(rival.sum(axis=0), wanted),
-        A_ub=sparse.vstack([made, ones], format="csr"),
+        -np.repeat(rival.sum(axis=0), m),
+        A_ub=sparse.vstack([product, ones], format="csr"),
         b_ub=np.concatenate([joint.ravel(), np.ones(columns)]),
         options=_TOLERANCES,
     )
-    covered = np.maximum(solution.x.reshape(columns, wanted), 0.0)
+    covered = np.maximum(solution.x.reshape(columns, m), 0.0)
     covered[(rival > 0).T.astype(np.float64) @ (joint == 0) > 0] = 0.0  # reports that the mechanism never makes
     covered /= np.maximum(covered.sum(axis=1, keepdims=True), 1.0)
     made_of = rival @ covered
     covered *= np.min(np.where(made_of > joint, joint / np.where(made_of > 0, made_of, 1.0), 1.0), axis=0)
-    prices = np.maximum(-solution.ineqlin.marginals[: n * wanted].reshape(n, wanted), 0.0)
+    prices = np.maximum(-solution.ineqlin.marginals[: n * m].reshape(n, m), 0.0)
     return covered, prices

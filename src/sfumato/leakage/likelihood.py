@@ -62,8 +62,8 @@ def interior_points(
     x = start / start.sum()
     z, nu = np.empty(0), 0.0
     for step in range(_STEPS + 1):
-        received = x @ matrix
-        gradient = matrix @ (frequencies / received) + slope
+        marginal = x @ matrix
+        gradient = matrix @ (frequencies / marginal) + slope
         if step == 0:
             gap = float(gradient.max() - x @ gradient)
             nu = float(gradient.max() + max(gap, tolerance) * _SHRINK)
@@ -73,7 +73,7 @@ def interior_points(
         # stays well conditioned where entries vanish.
         target = _SHRINK * float(x @ z) / len(x)
         residual = nu - gradient - z
-        factor = matrix * (np.sqrt(frequencies) / received) * x[:, None]
+        factor = matrix * (np.sqrt(frequencies) / marginal) * x[:, None]
         right = np.column_stack([target - x * (z + residual), x])
         try:
             a, b = (x[:, None] * _solve(factor, x * z, right)).T
@@ -109,7 +109,7 @@ def _solve(factor: Floats, diagonal: Floats, right: Floats) -> Floats:
     """Return (F F' + D)^-1 right; for few columns by the smaller system I + F' D^-1 F (Woodbury)."""
     from scipy.linalg import cho_factor, cho_solve
 
-    solved: Floats
+    solution: Floats
     rows, columns = factor.shape
     if rows > _FEW * columns:
         scaled: Floats = factor / diagonal[:, None]
@@ -117,12 +117,12 @@ def _solve(factor: Floats, diagonal: Floats, right: Floats) -> Floats:
         if small.max() < _CANCELLED:
             small[np.diag_indices_from(small)] += 1.0
             part: Floats = right / diagonal[:, None]
-            solved = cho_solve(cho_factor(small, True, True, False), factor.T @ part, check_finite=False)
-            return part - scaled @ solved
+            solution = cho_solve(cho_factor(small, True, True, False), factor.T @ part, check_finite=False)
+            return part - scaled @ solution
     system = factor @ factor.T
     system[np.diag_indices_from(system)] += diagonal
-    solved = cho_solve(cho_factor(system, True, True, False), right, check_finite=False)
-    return solved
+    solution = cho_solve(cho_factor(system, True, True, False), right, check_finite=False)
+    return solution
 
 
 def _room(value: Floats, direction: Floats) -> float:

@@ -55,11 +55,11 @@ def joint_information_bits(joint: Floats) -> float:
     Source:
         Cover and Thomas, section 2.3.
     """
-    seen = joint > 0
-    conditional = joint / np.where(seen.any(axis=1, keepdims=True), joint.sum(axis=1, keepdims=True), 1.0)
+    support = joint > 0
+    conditional = joint / np.where(support.any(axis=1, keepdims=True), joint.sum(axis=1, keepdims=True), 1.0)
     with np.errstate(over="ignore"):  # only where both values are too rare to count
-        lift = np.minimum(conditional / np.where(seen.any(axis=0), joint.sum(axis=0), 1.0), _MOST)
-    return max(float((joint[seen] * np.log2(lift[seen])).sum()), 0.0)
+        lift = np.minimum(conditional / np.where(support.any(axis=0), joint.sum(axis=0), 1.0), _MOST)
+    return max(float((joint[support] * np.log2(lift[support])).sum()), 0.0)
 
 
 def divergences_bits(rows: Floats, reference: Floats) -> Floats:
@@ -67,8 +67,8 @@ def divergences_bits(rows: Floats, reference: Floats) -> Floats:
 
     It is summed as p ln(p / q) - p + q, whose terms are never negative.
     """
-    reached = reference > 0
-    p, q = rows[:, reached], reference[reached]
+    support = reference > 0
+    p, q = rows[:, support], reference[support]
     with np.errstate(over="ignore"):  # where a quotient is beyond all floats, the logarithms are subtracted
         ratio, difference = p / q, (p - q) / q
     logarithm = np.log(ratio, out=np.zeros_like(ratio), where=ratio > 0)

@@ -124,13 +124,13 @@ class KeyedWords:
         """
         if count == 0:
             return np.empty(0, dtype=np.uint64)
-        each, over = divmod(count, len(self._rows)) if self._rows else (0, count)
+        share, over = divmod(count, len(self._rows)) if self._rows else (0, count)
         if over:
             raise UnevenWordsError(
                 f"{count:,} words cannot be shared out among {len(self._rows):,} rows.",
                 "draw for one row at a time.",
             )
-        begin, end = self._used, self._used + each
+        begin, end = self._used, self._used + share
         known = self._table.shape[1]
         if end > known:
             self._table = np.hstack([self._table, self._blocks(known // _WORDS, -(-end // _WORDS))])

@@ -73,9 +73,9 @@ class _Reports:
         if outside not in _OUTSIDE:
             raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(_OUTSIDE)}.")
         nearest = outside == "nearest"
-        one = _number(lat), _number(lon)
-        if one[0] is not None and one[1] is not None:
-            return np.array(recipe.blurred_one(one[0], one[1], self._words, nearest=nearest))
+        point = _number(lat), _number(lon)
+        if point[0] is not None and point[1] is not None:
+            return np.array(recipe.blurred_one(point[0], point[1], self._words, nearest=nearest))
         north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
         if north.shape != east.shape:
             raise InputError(
@@ -160,9 +160,9 @@ def _recipe(drawable: object) -> Recipe | PointRecipe:
     """Return the recipe of reports: for numbered secrets, or for points."""
     if isinstance(drawable, Randomizer):
         return drawable.recipe()
-    what = f"the class {drawable.__name__}" if isinstance(drawable, type) else f"a value of {type(drawable)}"
+    subject = f"the class {drawable.__name__}" if isinstance(drawable, type) else f"a value of {type(drawable)}"
     raise InputError(
-        f"{what} is not a mechanism.",
+        f"{subject} is not a mechanism.",
         "pass a Mechanism, a family of sfumato.mechanisms or a Tupling; sf.load reads one from a file.",
     )
 
@@ -255,18 +255,18 @@ class MechanismPoints(PointRecipe):
         secrets = self._ground.drawn(lat, lon, words.draw)
         if (secrets < 0).any():
             first = int(np.argmax(secrets < 0))
-            missed = (
+            problem = (
                 f"{int((secrets < 0).sum()):,} of {secrets.size:,} points are not served by "
                 f"{self.row.mechanism.secrets!r} (the first is number {first + 1}"
             )
             if not (abs(lat[first]) <= 90 and np.isfinite(lon[first])):
                 raise InputError(
-                    f"{missed}, which is not a latitude and a longitude).",
+                    f"{problem}, which is not a latitude and a longitude).",
                     "pass degrees, the latitude first, and leave out points without them.",
                 )
             swapped = self._ground.drawn(lon[first : first + 1], lat[first : first + 1], words.draw)[0] >= 0
             raise InputError(
-                f"{missed}).",
+                f"{problem}).",
                 "pass the latitude first: the other way round it is served" if swapped else "",
                 "" if nearest else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
                 "leave them out, or design for a wider region.",

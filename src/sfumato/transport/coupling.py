@@ -32,18 +32,18 @@ ROUNDING: Final = 1e-12
 _BLOCK: Final = 16384  # entries priced before each pivot
 
 
-def distribution(value: Distribution, what: str) -> Floats:
+def distribution(value: Distribution, subject: str) -> Floats:
     """Return a checked distribution, array (n,); it is not renormalised."""
     if isinstance(value, Prior):
         return value.probabilities
-    array = floats(value, what, shape=(None,))
+    array = floats(value, subject, shape=(None,))
     if (array < 0).any():
         i = int(np.argmin(array))
-        raise InputError(f"{what} is negative at {i} ({array[i]:g}).", "use probabilities of at least 0.")
+        raise InputError(f"{subject} is negative at {i} ({array[i]:g}).", "use probabilities of at least 0.")
     total = float(array.sum())
     if abs(total - 1.0) > SUM_TOLERANCE:
         raise InputError(
-            f"{what} sums to {total:.12g}, not to 1.", "pass a distribution; nothing is renormalised."
+            f"{subject} sums to {total:.12g}, not to 1.", "pass a distribution; nothing is renormalised."
         )
     return array
 
@@ -116,13 +116,13 @@ class Coupling:
                 f"the joint distribution is negative at ({i}, {j}): {array[i, j]:g}.",
                 "a probability is at least 0.",
             )
-        for sums, wanted, what in ((array.sum(axis=1), rows, "row"), (array.sum(axis=0), columns, "column")):
-            error = np.abs(sums - wanted)
+        for sums, marginal, kind in ((array.sum(axis=1), rows, "row"), (array.sum(axis=0), columns, "column")):
+            error = np.abs(sums - marginal)
             if (error > SUM_TOLERANCE).any():
                 k = int(np.argmax(error))
                 raise InputError(
-                    f"{what} {k} of the joint distribution sums to {sums[k]:.12g}, but its marginal is "
-                    f"{wanted[k]:.12g}.",
+                    f"{kind} {k} of the joint distribution sums to {sums[k]:.12g}, but its marginal is "
+                    f"{marginal[k]:.12g}.",
                     "a coupling has exactly the two distributions as its marginals.",
                 )
         assign(self, joint=array, first=rows, second=columns)
@@ -198,19 +198,19 @@ def north_west_corner(first: Distribution, second: Distribution, distances: Dist
     violation = _not_bottleneck_monge(d) if np.isinf(p) else _not_monge(d, p)
     if violation is not None:
         i, i2, j, j2 = violation
-        sign, what = ("max", "bottleneck Monge") if np.isinf(p) else ("sum", "Monge")
+        sign, name = ("max", "bottleneck Monge") if np.isinf(p) else ("sum", "Monge")
         raise InputError(
-            f"the distances at p = {p:g} are not {what} in this order: the {sign} over ({i}, {j}) and ({i2}, {j2})"
+            f"the distances at p = {p:g} are not {name} in this order: the {sign} over ({i}, {j}) and ({i2}, {j2})"
             f" exceeds that over ({i}, {j2}) and ({i2}, {j}), so the north-west corner rule need not be optimal.",
             "order the values along a line, or use wasserstein(), which needs no order.",
         )
     joint, (left, right), i, j = np.zeros(d.shape), exact_masses(rows, columns), 0, 0
     total = sum(left)
     while i < len(left) and j < len(right):
-        moved = min(left[i], right[j])
-        joint[i, j] = moved / total
-        left[i] -= moved
-        right[j] -= moved
+        mass = min(left[i], right[j])
+        joint[i, j] = mass / total
+        left[i] -= mass
+        right[j] -= mass
         if left[i] == 0:
             i += 1
         else:
@@ -275,12 +275,12 @@ class Tree:
             i, j = divmod(place, m)
             if left[i] == 0 or right[j] == 0:
                 continue
-            moved = min(left[i], right[j])
-            left[i] -= moved
-            right[j] -= moved
+            mass = min(left[i], right[j])
+            left[i] -= mass
+            right[j] -= mass
             done_rows += left[i] == 0
             done_columns += right[j] == 0
-            self._join(i, j, moved)
+            self._join(i, j, mass)
             if done_rows == n and done_columns == m:
                 break
         self._parent = [-1] * (n + m)
@@ -303,11 +303,11 @@ class Tree:
         start, quiet = 0, 0
         while quiet < n:
             stop = min(start + height, n)
-            reduced = priced[start:stop] - u[start:stop, None] - v
+            reduced_costs = priced[start:stop] - u[start:stop, None] - v
             if allowed is not None:
-                reduced[~allowed[start:stop]] = 0.0
-            i, j = divmod(int(reduced.argmin()), m)
-            if reduced[i, j] < 0:
+                reduced_costs[~allowed[start:stop]] = 0.0
+            i, j = divmod(int(reduced_costs.argmin()), m)
+            if reduced_costs[i, j] < 0:
                 self._pivot(start + i, j, cost)
                 quiet = 0
             else:
@@ -373,15 +373,15 @@ class Tree:
                 y, steps_y = up, steps_y + 1
         flow = self._flow
         out_i, out_j, from_row = min(losing, key=lambda entry: flow[entry[0], entry[1]])
-        moved = flow[out_i, out_j]
+        mass = flow[out_i, out_j]
         for loser_i, loser_j, _ in losing:
-            flow[loser_i, loser_j] -= moved
+            flow[loser_i, loser_j] -= mass
         for pair in gaining:
-            flow[pair] += moved
+            flow[pair] += mass
         del flow[out_i, out_j]
         self._near[out_i].remove(n + out_j)
         self._near[n + out_j].remove(out_i)
-        self._join(i, j, moved)
+        self._join(i, j, mass)
         # The detached part contains the end of (i, j) on the side of the leaving pair.
         self._hang(*((a, b) if from_row else (b, a)), cost)
 

@@ -110,7 +110,7 @@ def _powered(problem: TransportProblem, d: Floats, p: float, tolerance: float) -
     terms = sum(cost.shape)
     attained = mean + error * mean + sum_error(terms, mean) if problem.uses(cost > 0) else 0.0
     least = _dual(problem, cost, beyond, layers, ignored, error)
-    lower, value, upper = (top * each ** (1 / p) for each in (least, mean, attained))
+    lower, value, upper = (top * bound ** (1 / p) for bound in (least, mean, attained))
     lower -= _root_error(least, p) * lower
     upper += _root_error(attained, p) * upper
     return Wasserstein(Bracket(min(lower, value), value, upper), p, problem.coupling(), ignored)

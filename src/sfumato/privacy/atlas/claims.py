@@ -14,7 +14,7 @@ import numpy as np
 from ...core import DistortionPrivacy, Metric, MetricPrivacy, Prior, Space, ThresholdPrivacy, units
 from ...core.immutable import CompactRepr, assign
 from ...core.naming import name_phrase
-from ...divergences import named
+from ...divergences import find_divergence
 from ...errors import InputError
 from ...rounding import at_least, at_most
 from ..beliefs.attackers import Events, Priors
@@ -274,7 +274,7 @@ class Claim:
         parts: dict[str, object] = {"priors": Priors.all(), **numbers}
         parts |= {name: value for name, value in self.context.items() if value is not None}
         if isinstance(parts.get("divergence"), str):
-            parts["divergence"] = named(str(parts["divergence"]))
+            parts["divergence"] = find_divergence(str(parts["divergence"]))
         said = {name for name, value in self.context.items() if value is not None} - _KNOWN
         for kind in kinds(self.notion):
             first = next(iter(self.numbers), kind.parameter)
