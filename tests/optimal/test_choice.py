@@ -44,7 +44,7 @@ def test_on_a_coarse_lattice_the_noise_is_kept_and_loses_what_is_said():
     assert made.choice is not None
     assert isinstance(made.mechanism, CoordinateNoise)
     choice, certificate = made.choice, made.certificate
-    assert (choice.kept, choice.decided, made.finished, choice.remapped) == ("noise", True, True, True)
+    assert (choice.kind, choice.decided, made.finished, choice.remapped) == ("noise", True, True, True)
     mean, error = simulated(made.mechanism)
     assert choice.noise.lower - 4 * error <= mean <= choice.noise.upper + 4 * error
     assert choice.noise.upper == pytest.approx(certificate.loss.upper / 1000)
@@ -66,7 +66,7 @@ def test_on_a_fine_lattice_the_program_is_kept_and_both_losses_are_told():
     made = sf.design(prior, loss=loss, guarantees=PROMISE, gap=1e-3)
     assert made.has_program
     assert made.choice is not None
-    assert made.choice.kept == "table"
+    assert made.choice.kind == "table"
     assert made.choice.program is not None
     assert made.choice.program.upper == made.certificate.loss <= made.choice.noise.upper
     assert made.choice.sentence in sf.reports.summarise(made).markdown()

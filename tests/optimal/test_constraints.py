@@ -492,7 +492,7 @@ def test_room_is_mixed_into_an_answer_that_breaks_a_constraint():
     free = sf.design(prior, loss=metric, guarantees=promise).mechanism.matrix
     found = _Search(Demands.of(problem), control, problem.negligible)
     found.last = free
-    assert found.demands.lacking(free).max() > 0.1
+    assert found.demands.excess(free).max() > 0.1
     roomy, _ = with_most_room(found.demands, control, [Highs()], found.triples)
     assert roomy is not None
     found.make_room([Highs()])

@@ -41,7 +41,7 @@ class Named(Solver):
         value = float(problem.prior.probabilities @ problem.loss.array[:, 0])
         return Answer(flat, 0.0, value, 0.9 * value, self.status, (), self.name)
 
-    def own(self, problem, control, start=None, *, of_pairs=True):
+    def attempt(self, problem, control, start=None, *, of_pairs=True):
         return self.answer(problem, control)
 
 

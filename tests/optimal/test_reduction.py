@@ -11,7 +11,7 @@ from sfumato.core import DistortionPrivacy, Guarantee, MetricPrivacy, Prior, Spa
 from sfumato.core.naming import EXPECTED, WORST_CASE
 from sfumato.errors import MetricWarning
 from sfumato.optimal.problem import Problem, least_loss, most_distortion
-from sfumato.optimal.reduction import Reduced, reduce
+from sfumato.optimal.reduction import Reduction, reduce
 from sfumato.optimal.row_generation import LinearProgram, Relaxation, Solution, Triples
 from sfumato.optimal.solver import Status, objective_of, proved_bound
 from sfumato.proofs import Multipliers
@@ -32,7 +32,7 @@ def problem_of(request: Request) -> Problem:
     return least_loss(belief, request.loss, request.guarantees, WORST_CASE if request.worst else EXPECTED, reports)
 
 
-def every_row(reduced: Reduced) -> Triples:
+def every_row(reduced: Reduction) -> Triples:
     pairs = np.argwhere(np.isfinite(reduced.exponents) & ~np.eye(len(reduced.exponents), dtype=bool))
     return Triples.of_pairs(pairs, reduced.shape[1])
 
@@ -93,7 +93,7 @@ def test_reduced_solved_and_lifted_is_the_optimum_of_the_whole(request):
     assert bound == pytest.approx(optimum.value, abs=1e-7)
 
 
-def bound_of(reduced: Reduced, prices: Multipliers, game: bool) -> float:
+def bound_of(reduced: Reduction, prices: Multipliers, game: bool) -> float:
     """The bound that prices prove of the reduced problem, written out: in the game minus the distortion."""
     left = (prices.loss if game else 1.0) * reduced.costs
     price = 1.0
@@ -128,10 +128,10 @@ def test_any_prices_prove_the_same_bound_of_both(request, seed, size):
         )
     prices = Multipliers(
         t.secrets,
-        t.others,
+        t.partners,
         t.observables,
         local,
-        reduced.exponents[t.secrets, t.others],
+        reduced.exponents[t.secrets, t.partners],
         guesses,
         rng.random(len(request.prior)) if request.worst else None,
         float(rng.random()) if game else 0.0,
@@ -159,8 +159,8 @@ def test_secrets_that_are_never_visited_stay_and_their_observables_go():
     private = [MetricPrivacy("1/km", steps)]
     found = reduce(least_loss(prior, hamming(space), private, EXPECTED, None))
     assert found.shape == (5, 3)
-    assert found.kept.tolist() == [0, 2, 3]
-    assert found.merged.tolist() == [0, 0, 1, 2, 0]
+    assert found.observables.tolist() == [0, 2, 3]
+    assert found.columns.tolist() == [0, 0, 1, 2, 0]
     worst = reduce(least_loss(prior, hamming(space), private, WORST_CASE, None))
     assert worst.shape == (5, 5)
 
@@ -171,8 +171,8 @@ def test_of_equal_observables_and_equal_guesses_the_first_is_kept():
     distance = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0], [1.0, 0.0, 2.0]])
     asked: list[Guarantee] = [DistortionPrivacy(0.1, distance), MetricPrivacy("1/km", space.metric("euclidean"))]
     found = reduce(least_loss(Prior.uniform(space), loss, asked, EXPECTED, Space(range(4))))
-    assert found.kept.tolist() == [0, 1]
-    assert found.merged[2] == 0
+    assert found.observables.tolist() == [0, 1]
+    assert found.columns[2] == 0
     assert sorted(found.guesses.tolist()) == [0, 1]
 
 
@@ -190,7 +190,7 @@ def test_secrets_beyond_a_threshold_are_free_and_equal_ones_are_one():
     matrix = rng.dirichlet(np.ones(both.shape[1]), both.shape[0])
     whole = both.lift(matrix)
     np.testing.assert_array_equal(whole[0], whole[1])
-    np.testing.assert_array_equal(whole[:, np.setdiff1d(np.arange(6), both.kept)], 0.0)
+    np.testing.assert_array_equal(whole[:, np.setdiff1d(np.arange(6), both.observables)], 0.0)
     assert objective_of(both.problem, whole) == pytest.approx(float((both.costs * matrix).sum()), rel=1e-12)
 
 

@@ -20,10 +20,10 @@ PRIORS = {
 def test_agrees_with_single_designs():
     epsilons = [0.3, 0.9]
     points = sweep(PRIORS, loss=hamming(SPACE), metric=METRIC, epsilons=epsilons, gap=1e-6)
-    assert [(point.who, point.epsilon) for point in points] == [(who, e) for who in PRIORS for e in epsilons]
+    assert [(point.name, point.epsilon) for point in points] == [(who, e) for who in PRIORS for e in epsilons]
     for point in points:
         alone = design(
-            PRIORS[point.who],
+            PRIORS[point.name],
             loss=hamming(SPACE),
             guarantees=[MetricPrivacy(point.epsilon or 0.0, METRIC)],
             tie_break=False,
@@ -90,13 +90,15 @@ def test_on_a_lattice_each_prior_has_its_loss_and_its_attacker():
         medians=True,
         processes=2,
     )
-    assert [point.who for point in points] == [name for name in people for _ in range(2)]
+    assert [point.name for point in points] == [name for name in people for _ in range(2)]
     for point in points:
         assert point.true_point
         assert point.design is not None, point.reason
         assert point.design.certificate.holds
         asked = sf.CoordinatePrivacy(1.0)
-        vertices = sf.design(priors[point.who], loss=losses[point.who], guarantees=asked, method="table", gap=1e-4)
+        vertices = sf.design(
+            priors[point.name], loss=losses[point.name], guarantees=asked, method="table", gap=1e-4
+        )
         if point.minimum is None:  # reports at medians only gain
             assert point.loss <= vertices.certificate.loss
             assert not point.without_noise

@@ -90,9 +90,9 @@ class Baseline:
         if self._stage < 2:
             self._add(math.inf, fallback(problem, answer.status))
         answer = answer if problem.objective != EXPECTED else _remapped_answer(problem, answer)
-        closed = [each for _, each in self._known if each is not self._bounded][-1:]
-        for each in (*closed, *([] if self._bounded is None else [self._bounded])):
-            answer = better_of(problem, gap, answer, replace(each, status=answer.status))
+        closed = [candidate for _, candidate in self._known if candidate is not self._bounded][-1:]
+        for candidate in (*closed, *([] if self._bounded is None else [self._bounded])):
+            answer = better_of(problem, gap, answer, replace(candidate, status=answer.status))
         return answer
 
 
@@ -113,9 +113,9 @@ def better_of(problem: Problem, gap: float, best: Answer | None, other: Answer) 
         status = Status.OPTIMAL
     elif status is Status.OPTIMAL:
         status = Status.INACCURATE
-    bound, prices, proved = bounded.bound, bounded.prices, bounded.proved
+    bound, prices, has_proof = bounded.bound, bounded.prices, bounded.has_proof
     return replace(
-        better, bound=bound, prices=prices, proved=proved, solver=name, status=status, log=log, state=state
+        better, bound=bound, prices=prices, has_proof=has_proof, solver=name, status=status, log=log, state=state
     )
 
 
@@ -131,10 +131,10 @@ def fallback(problem: Problem, status: Status, why: str = "", *, quick: bool = F
         if (noise := _planar_noise(problem, problem.exponents)) is not None:
             candidates["planar noise"] = noise
     if problem.objective == DISTORTION:
-        mixed = {
-            f"{name} or a constant report": _mixed(problem, each, constant) for name, each in candidates.items()
+        mixtures = {
+            f"{name} or a constant report": _mix(problem, matrix, constant) for name, matrix in candidates.items()
         }
-        candidates = mixed
+        candidates = mixtures
     candidates["constant report"] = constant
     prices = plain_prices(problem)
     bound = proved_bound(problem, prices)
@@ -179,8 +179,8 @@ def _cheapest_reports(problem: Problem) -> Floats:
 
 
 def _exponential(problem: Problem, exponents: Floats) -> Floats:
-    seen = np.exp(-merge_close_secrets(exponents) * (0.5 - _ROOM))
-    return _remapped(problem, seen / seen.sum(axis=1, keepdims=True))
+    channel = np.exp(-merge_close_secrets(exponents) * (0.5 - _ROOM))
+    return _remapped(problem, channel / channel.sum(axis=1, keepdims=True))
 
 
 def _planar_noise(problem: Problem, exponents: Floats) -> Floats | None:
@@ -200,11 +200,11 @@ def _planar_noise(problem: Problem, exponents: Floats) -> Floats | None:
         return None  # the places are on no lattice, or epsilon is 0 or infinite
 
 
-def _remapped(problem: Problem, seen: Floats) -> Floats:
+def _remapped(problem: Problem, channel: Floats) -> Floats:
     n, m = problem.shape
     weights = np.full(n, 1.0 / n) if problem.objective == WORST_CASE else problem.prior.probabilities
     matrix = np.zeros((n, m))
-    np.add.at(matrix.T, _best_reports(weights, problem.loss.array, seen), seen.T)
+    np.add.at(matrix.T, _best_reports(weights, problem.loss.array, channel), channel.T)
     return matrix
 
 
@@ -220,13 +220,13 @@ def _remapped_answer(problem: Problem, answer: Answer) -> Answer:
     return replace(answer, matrix=matrix, used=used, value=value, mechanism=None)
 
 
-def _best_reports(weights: Floats, loss: Floats, seen: Floats) -> NDArray[np.intp]:
+def _best_reports(weights: Floats, loss: Floats, channel: Floats) -> NDArray[np.intp]:
     """Return the observable of least expected loss for each column of a matrix (n, k)."""
-    parts = np.array_split(weights[:, None] * seen, _PARTS, axis=1)
-    return np.concatenate([(each.T @ loss).argmin(axis=1) for each in parts])
+    parts = np.array_split(weights[:, None] * channel, _PARTS, axis=1)
+    return np.concatenate([(part.T @ loss).argmin(axis=1) for part in parts])
 
 
-def _mixed(problem: Problem, telling: Floats, constant: Floats) -> Floats:
+def _mix(problem: Problem, telling: Floats, constant: Floats) -> Floats:
     """Return the mixture whose loss is just below the limit; mixtures of private mechanisms are private."""
     weighted = problem.prior.probabilities[:, None] * problem.loss.array
     low, high = float((weighted * telling).sum()), float((weighted * constant).sum())
@@ -239,7 +239,7 @@ def _mixed(problem: Problem, telling: Floats, constant: Floats) -> Floats:
 
 def plain_prices(problem: Problem) -> Multipliers:
     """Return prices of the worst secret alone, or of the best guess without a report."""
-    none, nothing = np.empty(0, dtype=np.intp), np.empty(0)
+    none, empty = np.empty(0, dtype=np.intp), np.empty(0)
     guesses = worst = None
     if problem.objective == WORST_CASE:
         worst = np.zeros(problem.shape[0])
@@ -248,7 +248,7 @@ def plain_prices(problem: Problem) -> Multipliers:
         distance = problem.distance.array
         guesses = np.zeros((len(distance), problem.shape[1]))
         guesses[int(np.argmin(distance @ problem.prior.probabilities))] = 1.0
-    return Multipliers(none, none, none, nothing, nothing, guesses, worst)
+    return Multipliers(none, none, none, empty, empty, guesses, worst)
 
 
 def coarse_prices(problem: Problem, control: Control) -> Multipliers | None:
@@ -264,9 +264,9 @@ def coarse_prices(problem: Problem, control: Control) -> Multipliers | None:
         return None
     prior, loss = problem.prior.probabilities, problem.loss.array
     costs = prior[:, None] * (loss - loss.min(axis=1, keepdims=True))
-    chosen = _representatives(exponents, costs[:, int(costs.sum(axis=0).argmin())], size)
-    member = exponents[chosen].argmin(axis=0)
-    share = np.exp(-exponents[chosen[member], np.arange(n)]) * (1 - _ROOM)
+    heads = _representatives(exponents, costs[:, int(costs.sum(axis=0).argmin())], size)
+    member = exponents[heads].argmin(axis=0)
+    share = np.exp(-exponents[heads[member], np.arange(n)]) * (1 - _ROOM)
     borne = np.zeros((size, m))
     np.add.at(borne, member, share[:, None] * costs)
     mass = np.maximum(np.bincount(member, prior, size), _NO_MASS)
@@ -276,7 +276,7 @@ def coarse_prices(problem: Problem, control: Control) -> Multipliers | None:
         prior=Prior(Space(range(size)), mass),
         loss=Loss(borne / mass[:, None], problem.loss.unit),
         guarantees=(),
-        exponents=exponents[np.ix_(chosen, chosen)],
+        exponents=exponents[np.ix_(heads, heads)],
     )
     seconds = min(_COARSE_SHARE * control.remaining, _LONGEST_S)
     limits = replace(control, gap=_COARSE_GAP, deadline=time.monotonic() + seconds, progress=None)
@@ -286,23 +286,23 @@ def coarse_prices(problem: Problem, control: Control) -> Multipliers | None:
         return None
     if prices is None:
         return None
-    others = np.setdiff1d(np.arange(n), chosen)
-    s, t = np.repeat(chosen[member[others]], m), np.repeat(others, m)
-    local = np.concatenate([prices.local, (share[others, None] * costs[others]).reshape(-1)])
+    rest = np.setdiff1d(np.arange(n), heads)
+    s, t = np.repeat(heads[member[rest]], m), np.repeat(rest, m)
+    local = np.concatenate([prices.local, (share[rest, None] * costs[rest]).reshape(-1)])
     used = local > 0
-    secrets = np.concatenate([chosen[prices.secrets], s])[used]
-    further = np.concatenate([chosen[prices.others], t])[used]
-    observables = np.concatenate([prices.observables, np.tile(np.arange(m), len(others))])[used]
+    secrets = np.concatenate([heads[prices.secrets], s])[used]
+    further = np.concatenate([heads[prices.others], t])[used]
+    observables = np.concatenate([prices.observables, np.tile(np.arange(m), len(rest))])[used]
     return Multipliers(secrets, further, observables, local[used], exponents[secrets, further])
 
 
 def _representatives(exponents: Floats, costs: Floats, size: int) -> NDArray[np.intp]:
     """Return the secrets, chosen greedily, whose classes bear the largest share of the costs (n,)."""
     shares = np.exp(-exponents)
-    borne, chosen = np.zeros(len(costs)), np.zeros(len(costs), dtype=np.bool_)
+    borne, mask = np.zeros(len(costs)), np.zeros(len(costs), dtype=np.bool_)
     for _ in range(size):
-        gains = np.where(chosen, -1.0, np.maximum(shares, borne) @ costs)
+        gains = np.where(mask, -1.0, np.maximum(shares, borne) @ costs)
         best = int(gains.argmax())
-        chosen[best] = True
+        mask[best] = True
         borne = np.maximum(borne, shares[best])
-    return np.flatnonzero(chosen)
+    return np.flatnonzero(mask)

@@ -68,7 +68,7 @@ def _coin(problem: Problem, gap: float) -> ClosedForm | None:
     none = np.empty(0, dtype=np.intp)
     # Guessing the report itself is a strategy, whose error is the loss.
     prices = Multipliers(none, none, none, np.empty(0), np.empty(0), guesses=np.eye(len(problem.observables)))
-    return _proved(
+    return _prove(
         problem,
         mechanism,
         prices,
@@ -98,12 +98,12 @@ def _tight(problem: Problem, exponents: Floats, gap: float) -> ClosedForm | None
     # The prices of the rows' sums: the cost of each column of the tight mechanism at its best report.
     rents = np.linalg.solve(decay, (decay @ costs).min(axis=1))
     demand = rents[:, None] - costs
-    one, other, owed = _star_prices(demand, supposed) if line is None else _line_prices(demand, supposed, line)
-    used = owed > 0
-    s, t, o = one[used], other[used], np.broadcast_to(np.arange(owed.shape[1]), owed.shape)[used]
-    prices = Multipliers(s, t, o, owed[used], exponents[s, t])
+    a, b, amounts = _star_prices(demand, supposed) if line is None else _line_prices(demand, supposed, line)
+    used = amounts > 0
+    s, t, o = a[used], b[used], np.broadcast_to(np.arange(amounts.shape[1]), amounts.shape)[used]
+    prices = Multipliers(s, t, o, amounts[used], exponents[s, t])
     mechanism = remapped(tight, problem.prior, problem.loss, problem.observables)
-    moved = mechanism.weights.shape != tight.weights.shape or bool((mechanism.weights != tight.weights).any())
+    has_remap = mechanism.weights.shape != tight.weights.shape or bool((mechanism.weights != tight.weights).any())
     off = exponents[~np.eye(len(space), dtype=bool)]
     if off.size and (off == off[0]).all():
         name, reason = "randomised response", "all secrets are equally far apart"
@@ -112,11 +112,11 @@ def _tight(problem: Problem, exponents: Floats, gap: float) -> ClosedForm | None
         reason = f"{where}, where it serves every prior and every loss that grows with the distance"
     else:
         name, reason = "tight constraints", "every observable can be as informative as epsilon allows"
-    name += " with optimal remap" if moved else ""
-    return _proved(problem, mechanism, prices, gap, name, f"{reason}; the bound by duality meets its loss")
+    name += " with optimal remap" if has_remap else ""
+    return _prove(problem, mechanism, prices, gap, name, f"{reason}; the bound by duality meets its loss")
 
 
-def _proved(
+def _prove(
     problem: Problem, mechanism: Mechanism, prices: Multipliers, gap: float, name: str, reason: str
 ) -> ClosedForm | None:
     """Return the closed form if its prices prove the gap and its integers the guarantees."""
@@ -150,23 +150,23 @@ def _line_prices(demand: Floats, exponents: Floats, line: NDArray[np.intp]) -> _
     rising, falling = ordered.copy(), ordered.copy()
     with np.errstate(over="ignore"):
         for k in range(n - 1):
-            rising[k + 1] += _passed(rising[k], growth[k])
+            rising[k + 1] += _carry(rising[k], growth[k])
         for k in range(n - 2, -1, -1):
-            falling[k] += _passed(falling[k + 1], growth[k])
+            falling[k] += _carry(falling[k + 1], growth[k])
     meeting = np.argmin(rising + falling - ordered, axis=0)
     left = np.arange(n - 1)[:, None] < meeting  # the edge (k, k + 1) belongs to its left end
-    owed = np.where(left, rising[:-1], falling[1:])
-    from_lower = left == (owed > 0)
+    amounts = np.where(left, rising[:-1], falling[1:])
+    from_lower = left == (amounts > 0)
     return (
         np.where(from_lower, line[:-1, None], line[1:, None]),
         np.where(from_lower, line[1:, None], line[:-1, None]),
-        np.where(owed > 0, owed, -owed / growth),
+        np.where(amounts > 0, amounts, -amounts / growth),
     )
 
 
-def _passed(owed: Floats, growth: Floats) -> Floats:
-    """Return what covering ``owed`` at one secret adds to the demand at its neighbour."""
-    return np.where(owed > 0, owed * growth, owed / growth)
+def _carry(amount: Floats, growth: Floats) -> Floats:
+    """Return what covering ``amount`` at one secret adds to the demand at its neighbour."""
+    return np.where(amount > 0, amount * growth, amount / growth)
 
 
 def _star_prices(demand: Floats, exponents: Floats) -> _Prices:

@@ -118,7 +118,7 @@ def design(
     Source:
         Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015, equations 21 to 24.
     """
-    begun = time.monotonic()
+    begin = time.monotonic()
     check_method(method)
     checked_time_limit(time_limit)
     of_visits = {"epsilon": epsilon, "region": region, "spacing": spacing, "near": near}
@@ -155,10 +155,10 @@ def design(
     halt: Stop = stop or (lambda: False)
 
     def left() -> float:
-        return max(begun + time_limit - time.monotonic(), 1e-3)
+        return max(begin + time_limit - time.monotonic(), 1e-3)
 
     def program(watch: OnProgress | None, beaten: Stop = lambda: False) -> Design:
-        made = solve_program(
+        table = solve_program(
             prior,
             loss=costs,
             guarantees=promises,
@@ -175,12 +175,12 @@ def design(
             start=start,
             constraints=limits,
         )
-        if medians is None or not made.finished:
-            return made
+        if medians is None or not table.finished:
+            return table
         try:
-            return at_medians(made, medians, solver=solver, gap=gap, time_limit=left(), stop=halt, progress=watch)
+            return at_medians(table, medians, solver=solver, gap=gap, time_limit=left(), stop=halt, progress=watch)
         except SolverError:
-            return made
+            return table
 
     if method == TABLE or isinstance(field, str) or (method == BEST and time_limit < _LEAST_S):
         return program(progress)
@@ -189,11 +189,11 @@ def design(
     def rival(fineness: float) -> Rival:
         return noise_rival(candidate, fineness, seconds=min(_LONGEST_S, _SHARE * time_limit))
 
-    def chosen(made: Design | None, noise: Rival) -> Design:
-        return choose(made, noise, candidate.promise, candidate.loss.unit, time.monotonic() - begun)
+    def pick(table: Design | None, noise: Rival) -> Design:
+        return choose(table, noise, candidate.promise, candidate.loss.unit, time.monotonic() - begin)
 
     if method == NOISE:
-        return chosen(None, rival(FINE))
+        return pick(None, rival(FINE))
     room, rough, bound = 1.0 if medians is None else 1 - GAIN, rival(ROUGH), -math.inf
 
     def watch(step: Progress) -> None:
@@ -203,12 +203,12 @@ def design(
             progress(step)
 
     try:
-        made = program(watch, lambda: bound * room > rough.loss.upper)
+        table = program(watch, lambda: bound * room > rough.loss.upper)
     except SolverError:
-        return replace(chosen(None, rough), finished=False)
+        return replace(pick(None, rough), finished=False)
     # Without a table none is finer.
-    enough = made.certificate.loss <= rough.loss.lower or rough.noise.remap is None
-    return chosen(made, rough if enough else rival(FINE))
+    enough = table.certificate.loss <= rough.loss.lower or rough.noise.remap is None
+    return pick(table, rough if enough else rival(FINE))
 
 
 def refuse_given(arguments: Mapping[str, object], problem: str, hint: str) -> None:
@@ -228,22 +228,22 @@ def check_method(method: str, field: Rivalry | str = "") -> None:
         )
 
 
-def choose(made: Design | None, rival: Rival, promise: CoordinatePrivacy, unit: str, seconds: float) -> Design:
+def choose(table: Design | None, rival: Rival, promise: CoordinatePrivacy, unit: str, seconds: float) -> Design:
     """Return the program, or the noise where it is proved to lose less or there is no program."""
-    proof = None if made is None else made.certificate
+    proof = None if table is None else table.certificate
     loss = None if proof is None else Bracket(min(proof.bound, proof.loss), proof.loss, proof.loss)
     kind = NOISE if loss is None or rival.loss.upper < loss.upper else TABLE
     remapped, slack_m = rival.noise.remap is not None, rival.certificate.privacy.slack_m
     choice = Choice(kind, loss, rival.loss, remapped, unit, slack_m)
-    if made is not None and kind == TABLE:
-        return replace(made, choice=choice, seconds=seconds)
-    done = made is None or made.finished or choice.decided
-    return Design(rival.noise, rival.certificate, (promise,), seconds, done, choice, None)
+    if table is not None and kind == TABLE:
+        return replace(table, choice=choice, seconds=seconds)
+    is_finished = table is None or table.finished or choice.decided
+    return Design(rival.noise, rival.certificate, (promise,), seconds, is_finished, choice, None)
 
 
 @checked
 def at_medians(
-    made: Design,
+    design: Design,
     visits: Visits,
     *,
     user: Hashable | None = None,
@@ -260,9 +260,9 @@ def at_medians(
     takes about as long as the first design and loses a few per cent less, most on coarse lattices. Where the
     solver returned only the reports that it uses (`Generating`), points around these are tried first.
 
-    ``made`` is a design on a lattice or on cells, of least expected distance from the true point; ``visits``, or
+    ``design`` is a design on a lattice or on cells, of least expected distance from the true point; ``visits``, or
     only those of ``user``, are the visits that its loss is from. The gap is by default the one that counted as
-    reached in ``made``; the other options are those of `design`. Raises `InputError` if the design is not on
+    reached in ``design``; the other options are those of `design`. Raises `InputError` if the design is not on
     places, or its loss is not the expected distance from the true point.
 
     Example:
@@ -270,19 +270,19 @@ def at_medians(
         >>> visits = sf.synthetic_city()
         >>> city = sf.Lattice.covering(visits, "2 km", region=visits.region(trim=0.05))
         >>> prior, loss = sf.Prior.from_visits(city, visits), city.loss(visits)
-        >>> made = sf.design(prior, loss=loss, guarantees=sf.CoordinatePrivacy("1/km"), method="table")
-        >>> better = sf.optimal.at_medians(made, visits)
-        >>> better.certificate.loss < made.certificate.loss
+        >>> first = sf.design(prior, loss=loss, guarantees=sf.CoordinatePrivacy("1/km"), method="table")
+        >>> better = sf.optimal.at_medians(first, visits)
+        >>> better.certificate.loss < first.certificate.loss
         True
     """
     again = move_to_medians(
-        made, visits, user=user, solver=solver, gap=gap, time_limit=time_limit, stop=stop, progress=progress
+        design, visits, user=user, solver=solver, gap=gap, time_limit=time_limit, stop=stop, progress=progress
     )
-    return again if again.certificate.loss < made.certificate.loss else made
+    return again if again.certificate.loss < design.certificate.loss else design
 
 
 def move_to_medians(
-    made: Design,
+    design: Design,
     visits: Visits,
     *,
     guarantees: Guarantees | None = None,
@@ -292,7 +292,7 @@ def move_to_medians(
     **options: Unpack[SolveOptions],
 ) -> Design:
     """Return a design whose reports are another one's moved to their medians; see `at_medians`."""
-    places, problem = made.mechanism.secrets, made.problem
+    places, problem = design.mechanism.secrets, design.problem
     if not isinstance(places, Places):
         raise InputError(
             f"the secrets are not places ({places!r}), so reports cannot be moved.",
@@ -321,14 +321,14 @@ def move_to_medians(
             loss=places.loss(visits, unit=problem.loss.unit, observables=space, user=user),
             guarantees=problem.guarantees if guarantees is None else guarantees,
             observables=space,
-            gap=made.enough if gap is None else gap,
+            gap=design.enough if gap is None else gap,
             tie_break=False,
             start=start,
             **options | {"time_limit": max(deadline - time.monotonic(), 1e-3)},
         )
 
-    medians = _medians(made, points)
-    if made.mechanism.observables is not problem.observables:
+    medians = _medians(design, points)
+    if design.mechanism.observables is not problem.observables:
         # The solver returned only the used reports; others near them may be better once they are moved.
         wider = at(np.vstack([medians, _around(medians, np.asarray(places.coordinates))]))
         if not wider.finished:
@@ -337,9 +337,9 @@ def move_to_medians(
     return at(medians, start)
 
 
-def _medians(made: Design, points: TruePoints, least: float = 0.0) -> Floats:
+def _medians(design: Design, points: TruePoints, least: float = 0.0) -> Floats:
     """Return the distinct medians (k, 2) of the reports that some secret makes with at least this probability."""
-    matrix = made.mechanism.matrix
+    matrix = design.mechanism.matrix
     largest = matrix.max(axis=0)
     used = (points.masses.sum(axis=0) @ matrix > 0) & (largest >= min(least, float(largest.max())))
     medians = points.guesses(matrix[:, used]).points

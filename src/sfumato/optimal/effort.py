@@ -87,22 +87,22 @@ def shortage_of_generated(
     secrets: int, observables: int, allocated: float = 0.0, gap: float = _WIDE, *, of_pairs: bool = False
 ) -> tuple[str, int] | None:
     """Return the same as `shortage` for generated observables; ``allocated`` bytes are allocated already."""
-    needed = partial(needed_bytes_of_generated, gap=gap, of_pairs=of_pairs)
+    estimate = partial(needed_bytes_of_generated, gap=gap, of_pairs=of_pairs)
     ratio, available = observables / secrets, free_bytes() + allocated / _SHARE
-    wanted = needed(secrets, observables)
-    return _shortage(wanted, secrets, lambda fits: needed(fits, math.ceil(ratio * fits)), available)
+    memory = estimate(secrets, observables)
+    return _shortage(memory, secrets, lambda fits: estimate(fits, math.ceil(ratio * fits)), available)
 
 
 def _shortage(
-    wanted: float, size: int, needed: Callable[[int], float], available: float
+    memory: float, size: int, estimate: Callable[[int], float], available: float
 ) -> tuple[str, int] | None:
     free, fits = _SHARE * available, size
-    if wanted <= free:
+    if memory <= free:
         return None
-    while fits > 1 and needed(fits) > free:
+    while fits > 1 and estimate(fits) > free:
         fits -= 1 + fits // 50
     return (
-        f"the optimum for {size:,} secrets takes about {gigabytes(wanted)} of memory, and "
+        f"the optimum for {size:,} secrets takes about {gigabytes(memory)} of memory, and "
         f"{gigabytes(free)} is available.",
         fits,
     )
@@ -150,15 +150,15 @@ def check_size(secrets: int, observables: int, time_limit: float) -> None:
 
 def check_time(secrets: int, observables: int, left: float) -> float:
     """Return the seconds, of those left, to reserve for the proof; raise `InputError` where they are too few."""
-    wanted, left = proof_seconds(secrets, observables), max(left, 0.0)
-    if wanted > max(_UNDERSTATED * left, _NO_TIME):
+    seconds, left = proof_seconds(secrets, observables), max(left, 0.0)
+    if seconds > max(_UNDERSTATED * left, _NO_TIME):
         raise InputError(
-            f"the proof alone of a design of {secrets:,} secrets takes about {at_most(wanted, 2)} seconds, and "
+            f"the proof alone of a design of {secrets:,} secrets takes about {at_most(seconds, 2)} seconds, and "
             f"{at_most(left, 2)} are left.",
-            f"allow {argument('time_limit', at_most(2 * wanted, 2))}",
+            f"allow {argument('time_limit', at_most(2 * seconds, 2))}",
             "use fewer or larger cells.",
         )
-    return min(wanted, _MOST_KEPT * left)
+    return min(seconds, _MOST_KEPT * left)
 
 
 def proof_seconds(secrets: int, observables: int) -> float:
@@ -241,14 +241,14 @@ def forecast(
             "give one, or design with a time limit.",
         )
     n, m = problem.shape
-    chosen = select_method(problem, pairs, gap)
-    method, reason = (GENERATED if chosen.generated else STRUCTURED), chosen.reason
-    if chosen.generated and problem.exponents is not None:
+    choice = select_method(problem, pairs, gap)
+    method, reason = (GENERATED if choice.generated else STRUCTURED), choice.reason
+    if choice.generated and problem.exponents is not None:
         graph = graph_of(problem.exponents)
-        if graph is None or (not graph[1] and chosen.of_pairs is None):
-            method, reason = STRUCTURED, NO_EDGES if chosen.of_pairs is not None else NOT_QUICKER
-        elif not graph[1] and chosen.of_pairs is not None:
-            method, reason = OF_PAIRS, chosen.of_pairs
+        if graph is None or (not graph[1] and choice.of_pairs is None):
+            method, reason = STRUCTURED, NO_EDGES if choice.of_pairs is not None else NOT_QUICKER
+        elif not graph[1] and choice.of_pairs is not None:
+            method, reason = OF_PAIRS, choice.of_pairs
     seconds = _seconds(method, n, m, expected_reports(problem))
     memory = needed_bytes_of_generated(n, m, gap, of_pairs=method == OF_PAIRS)
     if method == STRUCTURED:

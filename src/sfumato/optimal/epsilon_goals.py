@@ -37,7 +37,7 @@ class DesignGoal(ABC):
 
     @abstractmethod
     def limit(self, loss: Loss) -> float:
-        """Return the upper limit of `measured`."""
+        """Return the upper limit of `measure`."""
 
     @abstractmethod
     def ends(self, prior: Prior, loss: Loss, *, bounded: bool = True) -> tuple[float, float]:
@@ -49,19 +49,19 @@ class DesignGoal(ABC):
         """
 
     @abstractmethod
-    def measured(self, design: Design) -> Bracket:
+    def measure(self, design: Design) -> Bracket:
         """Return what is proved of a design; the limit applies to its upper end."""
 
     @abstractmethod
-    def shown(self, measured: Bracket, unit: str) -> str:
-        """Return what was measured in a few words; see `reached`."""
+    def describe(self, measure: Bracket, unit: str) -> str:
+        """Return what was measured in a few words; see `describe_success`."""
 
     @abstractmethod
-    def reached(self, measured: Bracket, unit: str) -> str:
+    def describe_success(self, measure: Bracket, unit: str) -> str:
         """Return as a part of a sentence how a design reaches the goal; ``unit`` is that of the loss."""
 
     @abstractmethod
-    def missed(self, measured: Bracket, unit: str, kind: str) -> str:
+    def describe_miss(self, measure: Bracket, unit: str, kind: str) -> str:
         """Return as a part of a sentence how an epsilon misses the goal; ``kind`` is ``program`` or ``noise``."""
 
 
@@ -108,31 +108,31 @@ class LossGoal(CompactRepr, DesignGoal):
             )
         return blind, clear
 
-    def measured(self, design: Design) -> Bracket:
+    def measure(self, design: Design) -> Bracket:
         """Return the proved loss of a design; the lower end holds for every mechanism with its promise."""
         proof = design.certificate
         return Bracket(min(proof.bound, proof.loss), proof.loss, proof.loss)
 
-    def shown(self, measured: Bracket, unit: str) -> str:
+    def describe(self, measure: Bracket, unit: str) -> str:
         """Return what a design loses, in a few words."""
-        return f"loss at most {amount_at_most(measured.upper, unit)}"
+        return f"loss at most {amount_at_most(measure.upper, unit)}"
 
-    def reached(self, measured: Bracket, unit: str) -> str:
+    def describe_success(self, measure: Bracket, unit: str) -> str:
         """Return what a design loses."""
-        most, lost = self._most(unit), amount_at_most(measured.upper, unit)
-        return f"the loss is at most {limit_amount(most, unit)} on average (at most {lost})"
+        most, loss = self._most(unit), amount_at_most(measure.upper, unit)
+        return f"the loss is at most {limit_amount(most, unit)} on average (at most {loss})"
 
-    def missed(self, measured: Bracket, unit: str, kind: str) -> str:
+    def describe_miss(self, measure: Bracket, unit: str, kind: str) -> str:
         """Return the loss at an epsilon, of every mechanism where that is proved."""
         if kind == NOISE:
-            low, high = (amount_at_least(measured.lower, unit), amount_at_most(measured.upper, unit))
+            low, high = (amount_at_least(measure.lower, unit), amount_at_most(measure.upper, unit))
             return f"planar noise loses {low} to {high}"
-        if measured.lower > self._most(unit):
+        if measure.lower > self._most(unit):
             return (
                 "no mechanism on the same secrets, with the same reports and the rows that prove this epsilon, "
-                f"loses less than {amount_at_least(measured.lower, unit)}"
+                f"loses less than {amount_at_least(measure.lower, unit)}"
             )
-        return f"the design could be proved to lose at most {amount_at_most(measured.upper, unit)}"
+        return f"the design could be proved to lose at most {amount_at_most(measure.upper, unit)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -215,26 +215,26 @@ class AttackerGoal(CompactRepr, DesignGoal):
             )
         return blind.value, clear.value
 
-    def measured(self, design: Design) -> Bracket:
+    def measure(self, design: Design) -> Bracket:
         """Return the best attacker's chance; the lower end is achieved by known guesses."""
         return chance_within(design.mechanism, self.visits, self.within, user=self.user)
 
-    def shown(self, measured: Bracket, unit: str) -> str:  # noqa: ARG002
+    def describe(self, measure: Bracket, unit: str) -> str:  # noqa: ARG002
         """Return the best attacker's chance in a few words."""
-        return f"attacker within {self.radius} at most {percent_at_most(measured.upper)} of the time"
+        return f"attacker within {self.radius} at most {percent_at_most(measure.upper)} of the time"
 
-    def reached(self, measured: Bracket, unit: str) -> str:  # noqa: ARG002
+    def describe_success(self, measure: Bracket, unit: str) -> str:  # noqa: ARG002
         """Return the best attacker's chance."""
         return (
             f"the best attacker's guess, anywhere on the map, is within {self.radius} of the true point at most "
-            f"{about(100 * self.share)} % of the time (at most {percent_at_most(measured.upper)})"
+            f"{about(100 * self.share)} % of the time (at most {percent_at_most(measure.upper)})"
         )
 
-    def missed(self, measured: Bracket, unit: str, kind: str) -> str:  # noqa: ARG002
+    def describe_miss(self, measure: Bracket, unit: str, kind: str) -> str:  # noqa: ARG002
         """Return the best attacker's chance with the design for another epsilon."""
-        if measured.lower > self.share:
-            return f"with the design of least loss it is at least {percent_at_least(measured.lower)}"
-        return f"the bound for the design of least loss is {percent_at_most(measured.upper)}"
+        if measure.lower > self.share:
+            return f"with the design of least loss it is at least {percent_at_least(measure.lower)}"
+        return f"the bound for the design of least loss is {percent_at_most(measure.upper)}"
 
 
 def _finer(space: Space) -> str:
@@ -251,7 +251,7 @@ class EpsilonTrial(CompactRepr):
     Attributes:
         epsilon: Per unit of the promise.
         kind: ``program``, or ``noise`` for planar noise with a remap.
-        measured: The quantity that the goal limits. For a program's loss, the upper end is proved of the design,
+        measure: The quantity that the goal limits. For a program's loss, the upper end is proved of the design,
             the lower end of every mechanism with the same rows and reports. For noise's loss and an attacker's
             chance, both ends hold for this mechanism only.
         holds: Whether the design is proved to reach the goal.
@@ -260,7 +260,7 @@ class EpsilonTrial(CompactRepr):
 
     epsilon: float
     kind: str
-    measured: Bracket
+    measure: Bracket
     holds: bool
     seconds: float
 
@@ -293,31 +293,33 @@ class FoundEpsilon(CompactRepr):
     seconds: float
 
     @property
-    def found(self) -> EpsilonTrial:
+    def trial(self) -> EpsilonTrial:
         """The trial whose design this is."""
         return next(trial for trial in self._alike if trial.epsilon == self.epsilon)
 
     @property
-    def missed(self) -> EpsilonTrial | None:
+    def next_trial(self) -> EpsilonTrial | None:
         """The next epsilon tried, smaller for a loss and larger for an attacker; None where there is none."""
         beyond = [trial for trial in self._alike if (trial.epsilon < self.epsilon) == self.goal.least]
-        others = [trial for trial in beyond if trial.epsilon != self.epsilon]
-        return min(others, key=lambda trial: abs(trial.epsilon - self.epsilon), default=None)
+        rest = [trial for trial in beyond if trial.epsilon != self.epsilon]
+        return min(rest, key=lambda trial: abs(trial.epsilon - self.epsilon), default=None)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The goal and the result of the search, in words."""
-        which, per = "smallest" if self.goal.least else "largest", units.per_unit(self.unit)
-        unit, missed, tried = self.loss_unit, self.missed, len({trial.epsilon for trial in self.trials})
-        said = [
-            f"Epsilon was searched for: {exactly(self.epsilon)}{per} is the {which} of {tried} tried "
-            f"with which {self.goal.reached(self.found.measured, unit)}."
+        extreme, per = "smallest" if self.goal.least else "largest", units.per_unit(self.unit)
+        unit, miss, count = self.loss_unit, self.next_trial, len({trial.epsilon for trial in self.trials})
+        texts = [
+            f"Epsilon was searched for: {exactly(self.epsilon)}{per} is the {extreme} of {count} tried "
+            f"with which {self.goal.describe_success(self.trial.measure, unit)}."
         ]
-        if missed is not None:
-            said.append(f"At {exactly(missed.epsilon)}{per} {self.goal.missed(missed.measured, unit, self.kind)}.")
+        if miss is not None:
+            texts.append(
+                f"At {exactly(miss.epsilon)}{per} {self.goal.describe_miss(miss.measure, unit, self.kind)}."
+            )
         if not self.finished:
-            said.append("NOT FINISHED: the search ended before the next epsilon was close.")
-        return tuple(said)
+            texts.append("NOT FINISHED: the search ended before the next epsilon was close.")
+        return tuple(texts)
 
     @property
     def _alike(self) -> list[EpsilonTrial]:

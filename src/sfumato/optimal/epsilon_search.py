@@ -70,7 +70,7 @@ class Steps:
     target: float  # the log-odds of the goal
     first: float  # the epsilon to begin with
     tolerance: float  # the relative distance of epsilons that ends the search
-    seen: dict[float, float] = field(default_factory=dict)  # the log-odds of each epsilon tried
+    odds: dict[float, float] = field(default_factory=dict)  # the log-odds of each epsilon tried
 
     def close(self, fails: float, holds: float) -> bool:
         """Return whether two epsilons are within the tolerance."""
@@ -80,7 +80,7 @@ class Steps:
     def following(self, fails: float, holds: float) -> float:
         """Return the next epsilon between the nearest that fails and that holds; 0 or infinite if unknown."""
         low, high = sorted((fails, holds))
-        if not self.seen:
+        if not self.odds:
             return self.first
         if low > 0 and high < math.inf:
             log_epsilon = self._between(low, high)
@@ -92,8 +92,8 @@ class Steps:
     def _between(self, below: float, above: float) -> float:
         low, high = math.log(below), math.log(above)
         width = high - low
-        bent = max(abs(self.seen[end] - self.target) for end in (below, above)) > _FAR
-        if bent or (len(self.seen) >= _STRAIGHT and len(self.seen) % 2):
+        bent = max(abs(self.odds[end] - self.target) for end in (below, above)) > _FAR
+        if bent or (len(self.odds) >= _STRAIGHT and len(self.odds) % 2):
             return low + width / 2
         aimed = self._crossing(3)
         if not low < aimed < high:
@@ -105,8 +105,8 @@ class Steps:
 
     def _crossing(self, count: int) -> float:
         """Return where a polynomial through the nearest points, log epsilon over log-odds, meets the target."""
-        near = sorted(self.seen.items(), key=lambda item: abs(item[1] - self.target))[:count]
-        odds = [each for _, each in near]
+        near = sorted(self.odds.items(), key=lambda item: abs(item[1] - self.target))[:count]
+        odds = [value for _, value in near]
         if len(set(odds)) < len(odds):
             return math.nan
         crossing = 0.0
@@ -117,15 +117,15 @@ class Steps:
 
     def _beyond(self, end: float, sign: int) -> float:
         """Return the next log epsilon above (sign 1) or below (sign -1) the only known end."""
-        at, odds = math.log(end), self.seen[end]
+        at, odds = math.log(end), self.odds[end]
         slope: float = _SLOPES[self.target > 0]
-        others = [epsilon for epsilon in self.seen if epsilon != end]
-        if others:
-            last = min(others, key=lambda epsilon: abs(math.log(epsilon) - at))
-            slope = max(_FLATTEST, (odds - self.seen[last]) / (at - math.log(last)))
-        least = self.tolerance * 2.0 ** (2 * len(others) - 1)  # where the line says "here", growing steps
+        rest = [epsilon for epsilon in self.odds if epsilon != end]
+        if rest:
+            last = min(rest, key=lambda epsilon: abs(math.log(epsilon) - at))
+            slope = max(_FLATTEST, (odds - self.odds[last]) / (at - math.log(last)))
+        least = self.tolerance * 2.0 ** (2 * len(rest) - 1)  # where the line says "here", growing steps
         step = max(least, sign * (self.target - odds) / slope + self.tolerance / 3)
-        widest = 2 * _WIDEST if others and slope > _FLATTEST else _WIDEST
+        widest = 2 * _WIDEST if rest and slope > _FLATTEST else _WIDEST
         return at + sign * min(step, widest)
 
 
@@ -145,39 +145,39 @@ class EpsilonSearch:
     extremes: tuple[float, float]  # about the measure of blind and of fully revealing reports
     steps: Steps
     deadline: float
-    ended: Stop  # whether to stop, or the time is over
+    is_over: Stop  # whether to stop, or the time is over
     progress: OnTrial | None
     trials: list[EpsilonTrial] = field(default_factory=list)
 
     def run(self, holds: float | None = None) -> None:
         """Try epsilons until two close ones differ in whether they reach the goal; ``holds`` reaches it."""
         fails, beyond = (0.0, math.inf) if self.goal.least else (math.inf, 0.0)
-        bisect(self.tried, fails, beyond if holds is None else holds, middle=self.steps.following, done=self._done)
+        bisect(self.check, fails, beyond if holds is None else holds, middle=self.steps.following, done=self._ends)
 
     @property
     def best(self) -> float | None:
         """The least, or largest, epsilon that reaches the goal; None where none is known."""
-        reached = (trial.epsilon for trial in self.trials if trial.holds)
-        return min(reached, default=None) if self.goal.least else max(reached, default=None)
+        successes = (trial.epsilon for trial in self.trials if trial.holds)
+        return min(successes, default=None) if self.goal.least else max(successes, default=None)
 
-    def tried(self, epsilon: float, attempt: Attempt | None = None) -> bool:
+    def check(self, epsilon: float, attempt: Attempt | None = None) -> bool:
         """Return whether an epsilon is proved to reach the goal, by ``attempt`` if given."""
-        begun = time.monotonic()
-        outcome = (attempt or self.attempt)(epsilon, max(_SHARE * (self.deadline - begun), _LEAST_S))
+        begin = time.monotonic()
+        outcome = (attempt or self.attempt)(epsilon, max(_SHARE * (self.deadline - begin), _LEAST_S))
         if outcome is None:
             return False
-        measured, near = outcome
-        trial = EpsilonTrial(epsilon, self.kind, measured, measured.upper <= self.limit, time.monotonic() - begun)
+        measure, near = outcome
+        trial = EpsilonTrial(epsilon, self.kind, measure, measure.upper <= self.limit, time.monotonic() - begin)
         self.trials.append(trial)
-        self.steps.seen[epsilon] = log_odds(near, *self.extremes)
+        self.steps.odds[epsilon] = log_odds(near, *self.extremes)
         if self.progress is not None:
             self.progress(trial)
         return trial.holds
 
-    def _done(self, fails: float, holds: float) -> bool:
-        reached = sum(trial.holds for trial in self.trials)
-        alone = len(self.trials) >= _ALONE and reached in (0, len(self.trials))
-        return self.ended() or alone or len(self.trials) >= _MOST or self.steps.close(fails, holds)
+    def _ends(self, fails: float, holds: float) -> bool:
+        successes = sum(trial.holds for trial in self.trials)
+        alone = len(self.trials) >= _ALONE and successes in (0, len(self.trials))
+        return self.is_over() or alone or len(self.trials) >= _MOST or self.steps.close(fails, holds)
 
 
 @dataclass(slots=True)
@@ -203,21 +203,21 @@ class NoiseTrials:
         """Return about the epsilon at which the noise reaches the limit, from estimates alone."""
         low, high, epsilon = 0.0, math.inf, begin
         for _ in range(_GUESSES):
-            lost = noise_estimate(self._at(epsilon), _GUESS_S)
-            if abs(lost - self.limit) <= _NEAR * self.limit:
+            loss = noise_estimate(self._at(epsilon), _GUESS_S)
+            if abs(loss - self.limit) <= _NEAR * self.limit:
                 break
-            low, high = (epsilon, high) if lost > self.limit else (low, epsilon)
-            tried = epsilon * lost / self.limit
-            epsilon = tried if low < tried < high else math.sqrt(low * high)
+            low, high = (epsilon, high) if loss > self.limit else (low, epsilon)
+            trial = epsilon * loss / self.limit
+            epsilon = trial if low < trial < high else math.sqrt(low * high)
         return float(f"{epsilon:.4g}")
 
-    def better(self, epsilon: float, made: Design | None, seconds: tuple[float, float]) -> Design:
+    def better(self, epsilon: float, table: Design | None, seconds: tuple[float, float]) -> Design:
         """Return the program or the noise, whichever loses less; ``seconds`` are those spent and those left."""
-        spent, left = seconds
+        elapsed, left = seconds
         rival = self.rivals.get(epsilon) or self.look(epsilon, ROUGH, left)
-        if rival.noise.remap is not None and (made is None or made.certificate.loss > rival.loss.lower):
+        if rival.noise.remap is not None and (table is None or table.certificate.loss > rival.loss.lower):
             rival = self._finer(rival, epsilon, left)
-        return choose(made, rival, self.promise(epsilon), self.both.loss.unit, spent)
+        return choose(table, rival, self.promise(epsilon), self.both.loss.unit, elapsed)
 
     def look(self, epsilon: float, fineness: float, seconds: float) -> Rival:
         """Return the noise of an epsilon."""
@@ -246,14 +246,14 @@ class ProgramTrials:
     def __call__(self, epsilon: float, seconds: float, most: float = math.inf) -> Tried | None:
         """Return the measure of the design for an epsilon; None without time or with a loss above ``most``."""
         try:
-            made = self._design(epsilon, seconds, most)
+            design = self._design(epsilon, seconds, most)
         except SolverError:
             if most < math.inf or self.stop():
                 return None
             raise
-        self.designs[epsilon] = made
-        measured = self.goal.measured(made)
-        return measured, measured.upper
+        self.designs[epsilon] = design
+        measure = self.goal.measure(design)
+        return measure, measure.upper
 
     def _design(self, epsilon: float, seconds: float, most: float) -> Design:
         deadline = time.monotonic() + seconds
@@ -269,7 +269,7 @@ class ProgramTrials:
             nonlocal bound
             bound = max(bound, step.bound)
 
-        made = solve_program(
+        design = solve_program(
             self.prior,
             guarantees=promise,
             tie_break=False,
@@ -279,13 +279,13 @@ class ProgramTrials:
             progress=watched,
             **self.options,
         )
-        if self.medians is None or not made.finished:
-            return made
+        if self.medians is None or not design.finished:
+            return design
         try:
-            again = self._move_reports(made, promise, deadline)
+            again = self._move_reports(design, promise, deadline)
         except SolverError:
-            return made
-        return again if again.certificate.loss < made.certificate.loss else made
+            return design
+        return again if again.certificate.loss < design.certificate.loss else design
 
     def _move_reports(self, near: Design, promise: CoordinatePrivacy | MetricPrivacy, deadline: float) -> Design:
         left, options = max(deadline - time.monotonic(), 1e-3), {k: self.options[k] for k in ("solver", "gap")}
@@ -353,7 +353,7 @@ def find_epsilon(
     if first is not None and not (math.isfinite(first) and first > 0):
         raise InputError(f"an epsilon of {first:g} is not positive.", f"use {argument('first', 1.0)}.")
     checked_time_limit(time_limit)
-    started = time.monotonic()
+    start = time.monotonic()
     check_method(method)
     costs = as_loss(loss, len(prior), len(prior.space if observables is None else observables))
     rows = _rows(prior, promise(1.0))
@@ -363,16 +363,16 @@ def find_epsilon(
     check_method(method, field)
     both = field if isinstance(field, Rivalry) and method != TABLE else None
     blind, clear = goal.ends(prior, costs, bounded=both is None)
-    limit, deadline = goal.limit(costs), started + time_limit
+    limit, deadline = goal.limit(costs), start + time_limit
     halt: Stop = stop or (lambda: False)
 
-    def ended() -> bool:
+    def is_over() -> bool:
         return halt() or time.monotonic() >= deadline
 
     def search(kind: str, attempt: Attempt, clear: float) -> EpsilonSearch:
         target = log_odds(limit, blind, clear)
         steps = Steps(target, first if first is not None else _first(prior, rows, target), tolerance)
-        return EpsilonSearch(kind, attempt, goal, limit, (blind, clear), steps, deadline, ended, progress)
+        return EpsilonSearch(kind, attempt, goal, limit, (blind, clear), steps, deadline, is_over, progress)
 
     looks: EpsilonSearch | None = None
     tries: EpsilonSearch | None = None
@@ -381,59 +381,59 @@ def find_epsilon(
     if both is not None:
         noise = NoiseTrials(both, cast("OfPoints", promise), limit)
         looks = search(NOISE, noise, 0.0)
-        if first is None and not ended():
+        if first is None and not is_over():
             looks.steps.first = noise.guess(looks.steps.first)
         looks.run()
-    reached = None if looks is None else looks.best
+    noise_epsilon = None if looks is None else looks.best
     if method != NOISE:
         options = {"loss": costs, "observables": observables, "solver": solver, "gap": gap}
-        programs = ProgramTrials(prior, promise, goal, medians, options, ended)
+        programs = ProgramTrials(prior, promise, goal, medians, options, is_over)
         if limit > clear or not goal.least:
             tries = search(TABLE, programs, clear)
-            if reached is None:
+            if noise_epsilon is None:
                 tries.run()
-            elif tries.tried(reached, partial(programs, most=limit)):
-                tries.run(reached)
-    trials = [trial for each in (looks, tries) if each is not None for trial in each.trials]
+            elif tries.check(noise_epsilon, partial(programs, most=limit)):
+                tries.run(noise_epsilon)
+    trials = [trial for stage in (looks, tries) if stage is not None for trial in stage.trials]
     least = None if tries is None else tries.best
-    epsilon = reached if least is None else least
+    epsilon = noise_epsilon if least is None else least
     unit = rows.promise.unit if isinstance(rows, VertexPrivacy) else rows.metric.unit
     if epsilon is None:
-        raise _not_found(trials, goal, costs.unit, unit, ended=ended())
-    made = None if programs is None else programs.designs.get(epsilon)
+        raise _not_found(trials, goal, costs.unit, unit, is_over=is_over())
+    design = None if programs is None else programs.designs.get(epsilon)
     if noise is not None:
-        made = noise.better(epsilon, made, (time.monotonic() - started, deadline - time.monotonic()))
-    made = cast("Design", made)
-    last = tries if made.has_program else looks
-    tried = any(trial.kind == NOISE and trial.epsilon == epsilon for trial in trials)
-    if made.choice is not None and made.choice.kept == NOISE and not tried:
-        trials.append(EpsilonTrial(epsilon, NOISE, made.choice.noise, holds=True, seconds=0.0))
+        design = noise.better(epsilon, design, (time.monotonic() - start, deadline - time.monotonic()))
+    design = cast("Design", design)
+    last = tries if design.has_program else looks
+    has_noise = any(trial.kind == NOISE and trial.epsilon == epsilon for trial in trials)
+    if design.choice is not None and design.choice.kind == NOISE and not has_noise:
+        trials.append(EpsilonTrial(epsilon, NOISE, design.choice.noise, holds=True, seconds=0.0))
     result = FoundEpsilon(
-        goal, made.without_answer(), epsilon, unit, costs.unit, made.kind, tuple(trials), False, 0.0
+        goal, design.without_answer(), epsilon, unit, costs.unit, design.kind, tuple(trials), False, 0.0
     )
-    missed = result.missed
-    close = last is not None and missed is not None and last.steps.close(missed.epsilon, epsilon)
-    decided = made.has_program or made.finished
-    return replace(result, finished=close and decided, seconds=time.monotonic() - started)
+    next_trial = result.next_trial
+    close = last is not None and next_trial is not None and last.steps.close(next_trial.epsilon, epsilon)
+    decided = design.has_program or design.finished
+    return replace(result, finished=close and decided, seconds=time.monotonic() - start)
 
 
 def _not_found(
-    trials: list[EpsilonTrial], goal: DesignGoal, loss_unit: str, unit: str, *, ended: bool
+    trials: list[EpsilonTrial], goal: DesignGoal, loss_unit: str, unit: str, *, is_over: bool
 ) -> SolverError | InfeasibleError:
     nearest = ""
     if trials:
-        least = min(trials, key=lambda trial: trial.measured.upper)
-        shown = goal.shown(least.measured, loss_unit)
-        nearest = f" The nearest was epsilon {exactly(least.epsilon)}{units.per_unit(unit)}: {shown}."
-    if ended:
+        least = min(trials, key=lambda trial: trial.measure.upper)
+        summary = goal.describe(least.measure, loss_unit)
+        nearest = f" The nearest was epsilon {exactly(least.epsilon)}{units.per_unit(unit)}: {summary}."
+    if is_over:
         return SolverError(
             f"no design reached the goal before the search was stopped.{nearest}",
             f"allow more with {argument('time_limit')}",
             "use fewer or larger cells, or a wider spacing.",
         )
-    tried = len({trial.epsilon for trial in trials})
+    count = len({trial.epsilon for trial in trials})
     return InfeasibleError(
-        f"no design reached the goal; {tried} epsilons were tried.{nearest}",
+        f"no design reached the goal; {count} epsilons were tried.{nearest}",
         f"allow a {'larger loss' if goal.least else 'larger share'}.",
     )
 

@@ -156,8 +156,8 @@ def least_loss(
                 f"is off by at most {amount_at_most(most, unit)}, and no mechanism can increase that.",
                 f"require less than {amount_at_least(most * (1 - 1e-3), unit)}.",
             )
-    one = len(attackers) == 1
-    distance, minimum = (attackers[0].distance, attackers[0].minimum) if one else (None, 0.0)
+    is_single = len(attackers) == 1
+    distance, minimum = (attackers[0].distance, attackers[0].minimum) if is_single else (None, 0.0)
     exponents = exponents_of(prior.space, guarantees)
     return Problem(prior, space, losses, guarantees, objective, distance, minimum, np.inf, exponents, limits)
 
@@ -193,7 +193,7 @@ def most_distortion(
 def guarantees_for(space: Space, guarantees: Guarantees) -> tuple[Guarantee, ...]:
     """Return guarantees bound to the secrets; raise `InputError` for one that is meaningless on a lattice."""
     bound = bound_to(space, as_guarantees(guarantees))
-    if isinstance(space, Lattice) and any(isinstance(each, ThresholdPrivacy) for each in bound):
+    if isinstance(space, Lattice) and any(isinstance(guarantee, ThresholdPrivacy) for guarantee in bound):
         raise InputError(
             "ThresholdPrivacy is not possible on a lattice: it would be about the vertices that points are "
             "rounded to at random, and guarantee nothing for two points.",
@@ -232,8 +232,8 @@ def attackers_of(prior: Prior, guarantees: Sequence[object]) -> list[DistortionP
 
 def limit_amount(value: float, unit: str) -> str:
     """Write a limit to six digits, or in all of its digits where these would show 0."""
-    shown = amount(value, unit, 6)
-    return f"{exactly(value)} {unit}".rstrip() if value and shown == amount(0.0, unit) else shown
+    text = amount(value, unit, 6)
+    return f"{exactly(value)} {unit}".rstrip() if value and text == amount(0.0, unit) else text
 
 
 def _distance(prior: Prior, distance: Loss) -> Loss:

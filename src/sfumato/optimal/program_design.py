@@ -58,8 +58,8 @@ def solve_program(
     session, promises = SolveSession(gap, **options), as_guarantees(guarantees)
     target = next((promise for promise in promises if isinstance(promise, PlaceDistortion)), None)
     if target is not None:
-        others = [promise for promise in promises if promise is not target]
-        attackers_of(prior, [*others, target])
+        rest = [promise for promise in promises if promise is not target]
+        attackers_of(prior, [*rest, target])
         if as_constraints(constraints):
             raise InputError(
                 "PlaceDistortion cannot be combined with linear constraints.",
@@ -67,11 +67,11 @@ def solve_program(
             )
         target.check_possible(prior)
 
-        def solve(asked: PlaceDistortion, nearness: float, seconds: float) -> Design:
+        def solve(distortion: PlaceDistortion, nearness: float, seconds: float) -> Design:
             return solve_program(
                 prior,
                 loss=loss,
-                guarantees=[*others, asked.finite],
+                guarantees=[*rest, distortion.finite],
                 objective=objective,
                 observables=observables,
                 gap=nearness,
@@ -84,8 +84,8 @@ def solve_program(
         return design_for_points(target, solve, enough, options.get("time_limit", np.inf))
     problem = least_loss(prior, loss, promises, objective, observables, constraints)
     answer = session.solve(problem, start.answer if start is not None else None)
-    wanted = problem.shape[0] * problem.shape[1] <= _TIES if tie_break is None else tie_break
-    breaks = wanted and objective == EXPECTED and not problem.general and answer.status is Status.OPTIMAL
+    may_break = problem.shape[0] * problem.shape[1] <= _TIES if tie_break is None else tie_break
+    breaks = may_break and objective == EXPECTED and not problem.general and answer.status is Status.OPTIMAL
     return session.prove(problem, answer, break_ties(problem, answer, session) if breaks else None)
 
 
@@ -131,9 +131,9 @@ def maximise_distortion(
     )
     if isinstance(distance, PlaceDistortion):
 
-        def solve(asked: PlaceDistortion, nearness: float, seconds: float) -> Design:
+        def solve(goal: PlaceDistortion, nearness: float, seconds: float) -> Design:
             limits = options | {"time_limit": seconds}
-            return _most_private(prior, loss, asked.distance, max_loss, guarantees, observables, nearness, limits)
+            return _most_private(prior, loss, goal.distance, max_loss, guarantees, observables, nearness, limits)
 
         enough = SolveSession(_ENOUGH if gap is None else gap, **options).enough
         return maximise_point_error(distance, solve, enough, time_limit)
@@ -159,7 +159,7 @@ def _most_private(
     try:
         return session.prove(problem, session.solve(problem))
     except (InfeasibleError, SolverError) as error:
-        if session.control.stopped is not None or (
+        if session.control.cutoff is not None or (
             options.get("solver") is not None and isinstance(error, SolverError)
         ):
             raise
@@ -167,18 +167,18 @@ def _most_private(
         easier = SolveSession(1e-6)
         least_loss_problem = replace(problem, objective=EXPECTED, distance=None, max_loss=np.inf)
         least = easier.prove(least_loss_problem, easier.solve(least_loss_problem))
-    reached, bound = least.certificate.loss, least.certificate.bound
-    if reached <= most:
+    least_value, bound = least.certificate.loss, least.certificate.bound
+    if least_value <= most:
         return session.prove(problem, closed_form_answer(problem, least.mechanism))
-    limit, shown = limit_amount(most, unit), amount_at_least(bound if bound > most else reached, unit)
+    limit, text = limit_amount(most, unit), amount_at_least(bound if bound > most else least_value, unit)
     mechanisms = covered(len(problem.guarantees), lattice=isinstance(prior.space, Lattice))
-    what = (
-        f"no mechanism {mechanisms} loses at most {limit}: the least possible with them is {shown}."
+    message = (
+        f"no mechanism {mechanisms} loses at most {limit}: the least possible with them is {text}."
         if bound > most
-        else f"no mechanism could be proved to lose at most {limit}: the least proved is {shown}."
+        else f"no mechanism could be proved to lose at most {limit}: the least proved is {text}."
     )
     more = ", or raise epsilon" if problem.guarantees else ""
-    raise InfeasibleError(what, f"allow at least {amount_at_most(reached, unit)}{more}.")
+    raise InfeasibleError(message, f"allow at least {amount_at_most(least_value, unit)}{more}.")
 
 
 def break_ties(problem: Problem, answer: Answer, session: SolveSession) -> tuple[Answer, float] | None:

@@ -21,7 +21,7 @@ Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Reduced(CompactRepr):
+class Reduction(CompactRepr):
     """A reduced problem in arrays, with n of N secrets distinct, m of M observables kept, g guesses distinct."""
 
     problem: Problem  # the whole problem, for which prices are wanted
@@ -33,8 +33,8 @@ class Reduced(CompactRepr):
     minimum: float | None  # the distortion to keep; None where there is none, or where it is maximised
     max_loss: float | None  # the largest expected loss, where the distortion is maximised; else None
     members: Positions  # array (N,), the distinct secret of each secret
-    kept: Positions  # array (m,), the observables that are kept, ascending
-    merged: Positions  # array (M,), for each observable the position in `kept` of the one it is merged into
+    observables: Positions  # array (m,), the observables that are kept, ascending
+    columns: Positions  # array (M,), for each observable the place in `observables` of the one it is merged into
     guesses: Positions  # array (g,), a guess for each distinct one; empty without distortion
 
     @property
@@ -48,27 +48,27 @@ class Reduced(CompactRepr):
         """Array (n,), the first secret of each distinct one."""
         return np.asarray(np.unique(self.members, return_index=True)[1])
 
-    def bare(self) -> Reduced:
+    def bare(self) -> Reduction:
         """Return the same without costs and exponents, to lift an answer of a solver with arrays of its own."""
-        costs, exponents = (np.broadcast_to(0.0, each.shape) for each in (self.costs, self.exponents))
+        costs, exponents = (np.broadcast_to(0.0, array.shape) for array in (self.costs, self.exponents))
         return replace(self, costs=costs, exponents=exponents)
 
     def lift(self, matrix: Floats) -> Floats:
         """Return a mechanism (n, m) of the reduced problem as one of the whole (N, M), of equal value."""
-        whole = np.zeros((len(self.members), len(self.merged)))
-        whole[:, self.kept] = matrix[self.members]
+        whole = np.zeros((len(self.members), len(self.columns)))
+        whole[:, self.observables] = matrix[self.members]
         return whole
 
     def lift_prices(self, prices: Multipliers) -> Multipliers:
         """Return prices of the reduced problem as prices of the whole one; ``worst`` are of all secrets."""
         used = np.flatnonzero(prices.local > 0)
-        if len(self.kept) < len(self.merged):
+        if len(self.observables) < len(self.columns):
             order = used[np.argsort(prices.observables[used], kind="stable")]
-            counts = np.bincount(prices.observables[used], minlength=len(self.kept))
+            counts = np.bincount(prices.observables[used], minlength=len(self.observables))
             parts = np.split(order, np.cumsum(counts)[:-1])
-            picks = [parts[b] for b in self.merged]
+            picks = [parts[b] for b in self.columns]
             used = np.concatenate(picks)
-            o = np.repeat(np.arange(len(self.merged)), [len(chosen) for chosen in picks])
+            o = np.repeat(np.arange(len(self.columns)), [len(pick) for pick in picks])
         else:
             o = prices.observables[used]
         heads = self.heads
@@ -79,15 +79,15 @@ class Reduced(CompactRepr):
         local = prices.local[used] * np.exp(prices.exponents[used] - allowed)
         guesses, distance = None, self.problem.distance
         if distance is not None and prices.guesses is not None:
-            guesses = np.zeros((len(distance.array), len(self.merged)))
-            guesses[self.guesses] = prices.guesses[:, self.merged]
-        lifted = Multipliers(s, t, o, local, allowed, guesses, prices.worst, prices.loss)
-        return lifted if len(heads) == len(self.members) else self._shared_out(lifted, heads)
+            guesses = np.zeros((len(distance.array), len(self.columns)))
+            guesses[self.guesses] = prices.guesses[:, self.columns]
+        multipliers = Multipliers(s, t, o, local, allowed, guesses, prices.worst, prices.loss)
+        return multipliers if len(heads) == len(self.members) else self._shared_out(multipliers, heads)
 
     def _shared_out(self, prices: Multipliers, heads: Positions) -> Multipliers:
         """Return prices with those of the equalities within equal secrets: the first of them gets every cost."""
-        problem, m = self.problem, len(self.merged)
-        others = np.setdiff1d(np.arange(len(self.members)), heads)
+        problem, m = self.problem, len(self.columns)
+        rest = np.setdiff1d(np.arange(len(self.members)), heads)
         mass = problem.prior.probabilities
         weights = mass
         if prices.worst is not None:
@@ -98,14 +98,14 @@ class Reduced(CompactRepr):
             costs = max(prices.loss, 0.0) * costs
         if prices.guesses is not None and problem.distance is not None:
             costs = costs - mass[:, None] * (problem.distance.array.T @ prices.guesses)
-        cost = costs[others].ravel()
-        member, head = np.repeat(others, m), np.repeat(heads[self.members[others]], m)
+        cost = costs[rest].ravel()
+        member, head = np.repeat(rest, m), np.repeat(heads[self.members[rest]], m)
         positive_cost = cost > 0
         return replace(
             prices,
             secrets=np.concatenate([prices.secrets, np.where(positive_cost, head, member)]),
             others=np.concatenate([prices.others, np.where(positive_cost, member, head)]),
-            observables=np.concatenate([prices.observables, np.tile(np.arange(m), len(others))]),
+            observables=np.concatenate([prices.observables, np.tile(np.arange(m), len(rest))]),
             local=np.concatenate([prices.local, np.abs(cost)]),
             exponents=np.concatenate([prices.exponents, self._allowed(head, member)]),
         )
@@ -116,18 +116,18 @@ class Reduced(CompactRepr):
         return np.zeros(len(s)) if exponents is None else exponents[s, t]
 
 
-def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
+def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduction:
     """Return a problem reduced, with exponents and ``max_loss`` of ``narrowed``, which has room for rounding."""
     if problem.general:
         raise InputError(
             "this solver takes no linear constraints and no more than one attacker.",
             python("pass the problem to design, which asks a general solver."),
         )
-    solved = problem if narrowed is None else narrowed
+    target = problem if narrowed is None else narrowed
     mass, loss = problem.prior.probabilities / problem.prior.probabilities.sum(), problem.loss.array
     size = len(mass)
-    exponents = np.full((size, size), np.inf) if solved.exponents is None else solved.exponents
-    members = np.arange(size) if solved.exponents is None else _equal(exponents)
+    exponents = np.full((size, size), np.inf) if target.exponents is None else target.exponents
+    members = np.arange(size) if target.exponents is None else _equal(exponents)
     n = int(members.max()) + 1
     if n == size and not np.diagonal(exponents).any():
         distinct = exponents
@@ -138,7 +138,7 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
     worst, game = problem.objective == WORST_CASE, problem.objective == DISTORTION
     counts = np.ascontiguousarray((loss if worst or mass.all() else loss[mass > 0]).T)
     observables = _undominated(counts)
-    merged = _merged_into(counts, observables)
+    columns = _merged_into(counts, observables)
     del counts
     prior: Floats = np.asarray(np.bincount(members, mass, n), dtype=np.float64)
     costs = mass[:, None] * (loss if len(observables) == loss.shape[1] else loss[:, observables])
@@ -151,18 +151,18 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
         weighted = np.zeros((len(problem.distance.array), n))
         np.add.at(weighted.T, members, (mass * problem.distance.array).T)
         weighted, guesses = np.unique(weighted, axis=0, return_index=True)
-    return Reduced(
+    return Reduction(
         problem,
         prior,
         costs,
         np.ascontiguousarray(loss[:, observables]) if worst else None,
         distinct,
         weighted,
-        None if weighted is None or game else solved.minimum,
-        solved.max_loss if game else None,
+        None if weighted is None or game else target.minimum,
+        target.max_loss if game else None,
         members,
         observables,
-        merged,
+        columns,
         guesses,
     )
 
@@ -193,12 +193,12 @@ def _undominated(loss: Floats) -> Positions:
     return np.flatnonzero(alive)
 
 
-def _merged_into(loss: Floats, kept: Positions) -> Positions:
+def _merged_into(loss: Floats, observables: Positions) -> Positions:
     """Return for every observable the position of a kept one that costs no more for any secret that counts."""
-    merged = np.zeros(len(loss), dtype=np.intp)
-    merged[kept] = np.arange(len(kept))
+    columns = np.zeros(len(loss), dtype=np.intp)
+    columns[observables] = np.arange(len(observables))
     cheapest = loss.argmin(axis=1)
-    for o in np.setdiff1d(np.arange(len(merged)), kept):
-        rivals = np.flatnonzero(loss[kept, cheapest[o]] <= loss[o, cheapest[o]])
-        merged[o] = rivals[int(np.argmax((loss[kept[rivals]] <= loss[o]).all(axis=1)))]
-    return merged
+    for o in np.setdiff1d(np.arange(len(columns)), observables):
+        rivals = np.flatnonzero(loss[observables, cheapest[o]] <= loss[o, cheapest[o]])
+        columns[o] = rivals[int(np.argmax((loss[observables[rivals]] <= loss[o]).all(axis=1)))]
+    return columns

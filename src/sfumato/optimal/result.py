@@ -79,8 +79,8 @@ class Design(NotebookRepr):
         cls, mechanism: Mechanism, certificate: Certificate, program: SolvedProgram, seconds: float
     ) -> Self:
         """Return the design that a program found."""
-        done = program.status in (Status.OPTIMAL, Status.RESTRICTED) or certificate.gap <= program.enough
-        return cls(mechanism, certificate, program.problem.guarantees, seconds, done, None, program)
+        is_finished = program.status in (Status.OPTIMAL, Status.RESTRICTED) or certificate.gap <= program.enough
+        return cls(mechanism, certificate, program.problem.guarantees, seconds, is_finished, None, program)
 
     @property
     def has_program(self) -> bool:
@@ -210,8 +210,8 @@ class Design(NotebookRepr):
     def __repr__(self) -> str:
         c = self.certificate
         if not self.has_program:
-            lost = amount_at_most(self.value, self.loss_unit)
-            return f"Design of {self.mechanism!r}: {self.guarantees[0]}; expected loss at most {lost}"
+            loss = amount_at_most(self.value, self.loss_unit)
+            return f"Design of {self.mechanism!r}: {self.guarantees[0]}; expected loss at most {loss}"
         demands = (*self.problem.guarantees, *self.problem.constraints)
         promise = ", ".join(str(demand) for demand in demands) or "no guarantee"
         if c.objective == DISTORTION and self.problem.distance is not None:
@@ -231,7 +231,7 @@ class Choice(CompactRepr):
     Both losses are expected distances from the true point to the report, over the same points.
 
     Attributes:
-        kept: ``program`` or ``noise``.
+        kind: ``program`` or ``noise``.
         program: From the least loss of any mechanism of the program to that of the one found; None where none was
             designed.
         noise: The loss of planar noise, between proved bounds.
@@ -240,7 +240,7 @@ class Choice(CompactRepr):
         slack_m: How much farther apart than they are two points may seem to the noise, metres.
     """
 
-    kept: str
+    kind: str
     program: Bracket | None
     noise: Bracket
     remapped: bool
@@ -252,7 +252,7 @@ class Choice(CompactRepr):
         """Whether the chosen one is proved to lose less, or the other one was not tried."""
         if self.program is None:
             return True
-        better, worse = (self.noise, self.program) if self.kept == NOISE else (self.program, self.noise)
+        better, worse = (self.noise, self.program) if self.kind == NOISE else (self.program, self.noise)
         return better.upper <= worse.lower
 
     @property
@@ -274,10 +274,10 @@ class Choice(CompactRepr):
             return f"{noise[0].upper()}{noise[1:]} loses {low} to {high} on average. {slack}"
         least = amount_at_least(self.program.lower, unit)
         most = amount_at_most(self.program.upper, unit)
-        if self.kept == NOISE:
-            lost = f"at least {least}" if self.decided else f"{least} to {most}"
+        if self.kind == NOISE:
+            loss = f"at least {least}" if self.decided else f"{least} to {most}"
             return (
-                f"The program on this lattice, with the reports tried, loses {lost} on average, {noise} {low} to "
+                f"The program on this lattice, with the reports tried, loses {loss} on average, {noise} {low} to "
                 f"{high}: the noise is kept. {slack}"
             )
         why = "" if self.decided else ", because the noise was not proved to lose less"

@@ -25,7 +25,7 @@ from ..core.naming import DISTORTION
 from ..errors import InfeasibleError, SolverError
 from ..proofs import Multipliers
 from .problem import Problem
-from .reduction import Reduced, reduce
+from .reduction import Reduction, reduce
 from .solver import (
     Answer,
     Control,
@@ -51,7 +51,7 @@ class Triples:
     """Rows of metric privacy: p(o|s) <= exp(e(s, s')) p(o|s'), as arrays (k,)."""
 
     secrets: NDArray[np.intp]
-    others: NDArray[np.intp]
+    partners: NDArray[np.intp]
     observables: NDArray[np.intp]
 
     def __len__(self) -> int:
@@ -65,14 +65,14 @@ class Triples:
 
     def prices(self, duals: Floats, exponents: Floats, unit: float) -> Multipliers:
         """Return the prices of the rows, from their duals in a unit."""
-        limits = exponents[self.secrets, self.others]
-        return Multipliers(self.secrets, self.others, self.observables, -duals * np.exp(-limits) * unit, limits)
+        limits = exponents[self.secrets, self.partners]
+        return Multipliers(self.secrets, self.partners, self.observables, -duals * np.exp(-limits) * unit, limits)
 
-    def joined(self, more: Triples) -> Triples:
+    def join(self, more: Triples) -> Triples:
         """Return these rows and others."""
         return Triples(
             np.concatenate([self.secrets, more.secrets]),
-            np.concatenate([self.others, more.others]),
+            np.concatenate([self.partners, more.partners]),
             np.concatenate([self.observables, more.observables]),
         )
 
@@ -102,7 +102,7 @@ def violated(matrix: Floats, exponents: Floats, known: Triples, most: int) -> Tr
         excesses.append(excess[t, o])
     rows, sizes = np.concatenate(parts), np.concatenate(excesses)
     shape = (*exponents.shape, matrix.shape[1])
-    present = np.ravel_multi_index((known.secrets, known.others, known.observables), shape)
+    present = np.ravel_multi_index((known.secrets, known.partners, known.observables), shape)
     new = ~np.isin(np.ravel_multi_index((rows[:, 0], rows[:, 1], rows[:, 2]), shape), present)
     rows, sizes = rows[new], sizes[new]
     if len(rows) > most:
@@ -141,7 +141,7 @@ class Solution(CompactRepr):
     iterations: int
 
     @property
-    def ended(self) -> bool:
+    def is_over(self) -> bool:
         """Whether there is no answer, or one that was cut short."""
         return self.x is None or self.status in (Status.TIME_LIMIT, Status.INTERRUPTED)
 
@@ -164,18 +164,18 @@ class ProgramRows:
         """Add rows between two bounds: the sum of blocks, each placed at a column offset."""
         blocks = [sparse.coo_array(part) for part, _ in parts]
         count = blocks[0].shape[0]
-        placed = [
+        terms = [
             sparse.csr_array((b.data, (b.row, b.col + offset)), shape=(count, self.columns))
             for b, (_, offset) in zip(blocks, parts, strict=True)
         ]
-        self.blocks.append(placed[0] if len(placed) == 1 else placed[0] + placed[1])
+        self.blocks.append(terms[0] if len(terms) == 1 else terms[0] + terms[1])
         self.lower.append(np.full(count, low))
         self.upper.append(np.full(count, high))
 
     def add_errors(self, weighted: Floats, offset: int) -> None:
         """Add sum_s weighted[g, s] p(o|s) >= y(o) for each guess g, with y from column ``offset`` on."""
-        each, ones = sparse.identity(self.m), np.ones((len(weighted), 1))
-        self.add(0.0, np.inf, (sparse.kron(weighted, each), 0), (-sparse.kron(ones, each), offset))
+        eye, ones = sparse.identity(self.m), np.ones((len(weighted), 1))
+        self.add(0.0, np.inf, (sparse.kron(weighted, eye), 0), (-sparse.kron(ones, eye), offset))
 
     def add_largest(self, losses: Any) -> None:
         """Add rows (k, n m) whose values are at most the last variable."""
@@ -185,8 +185,8 @@ class ProgramRows:
         """Add rows of metric privacy, each scaled to a larger coefficient of one."""
         k, m = len(t), self.m
         if k:
-            entries = np.concatenate([np.exp(-exponents[t.secrets, t.others]), -np.ones(k)])
-            places = np.concatenate([t.secrets * m + t.observables, t.others * m + t.observables])
+            entries = np.concatenate([np.exp(-exponents[t.secrets, t.partners]), -np.ones(k)])
+            places = np.concatenate([t.secrets * m + t.observables, t.partners * m + t.observables])
             row = np.tile(np.arange(k), 2)
             self.add(-np.inf, 0.0, (sparse.coo_array((entries, (row, places)), shape=(k, self.columns)), 0))
 
@@ -201,54 +201,52 @@ class ProgramRows:
 class Relaxation:
     """A reduced problem with some of its rows of metric privacy."""
 
-    reduced: Reduced  # the problem
+    reduction: Reduction  # the problem
     triples: Triples  # the rows, of distinct secrets and kept observables
 
     @property
     def program(self) -> LinearProgram:
         """The linear program."""
-        reduced, (n, m) = self.reduced, self.reduced.shape
-        whole, size = reduced.problem, n * m
-        attacked, worst = reduced.weighted is not None, reduced.losses is not None
-        built = ProgramRows(n, m, m * attacked + worst)
-        cost, floor = np.zeros(built.columns), np.zeros(built.columns)
-        costs = reduced.costs / whole.loss_scale
-        if reduced.weighted is not None:
-            built.add_errors(reduced.weighted / whole.distance_scale, size)
-        if reduced.max_loss is not None:
+        reduction, (n, m) = self.reduction, self.reduction.shape
+        whole, size = reduction.problem, n * m
+        attacked, worst = reduction.weighted is not None, reduction.losses is not None
+        rows = ProgramRows(n, m, m * attacked + worst)
+        cost, floor = np.zeros(rows.columns), np.zeros(rows.columns)
+        costs = reduction.costs / whole.loss_scale
+        if reduction.weighted is not None:
+            rows.add_errors(reduction.weighted / whole.distance_scale, size)
+        if reduction.max_loss is not None:
             cost[size : size + m] = -1.0
-            built.add(-np.inf, reduced.max_loss / whole.loss_scale, (costs.reshape(1, -1), 0))
-        elif reduced.minimum is not None:
-            built.add(reduced.minimum / whole.distance_scale, np.inf, (np.ones((1, m)), size))
-        if reduced.losses is not None:
+            rows.add(-np.inf, reduction.max_loss / whole.loss_scale, (costs.reshape(1, -1), 0))
+        elif reduction.minimum is not None:
+            rows.add(reduction.minimum / whole.distance_scale, np.inf, (np.ones((1, m)), size))
+        if reduction.losses is not None:
             cost[-1] = 1.0
-            losses, places = reduced.losses / whole.loss_scale, reduced.members[:, None] * m + np.arange(m)
+            losses, places = reduction.losses / whole.loss_scale, reduction.members[:, None] * m + np.arange(m)
             indptr = np.arange(len(losses) + 1) * m
-            built.add_largest(
-                sparse.csr_array((losses.ravel(), places.ravel(), indptr), shape=(len(losses), size))
-            )
-        elif reduced.max_loss is None:
+            rows.add_largest(sparse.csr_array((losses.ravel(), places.ravel(), indptr), shape=(len(losses), size)))
+        elif reduction.max_loss is None:
             cost[:size] = costs.ravel()
-        built.add_privacy(self.triples, reduced.exponents)
-        return built.program(cost, floor)
+        rows.add_privacy(self.triples, reduction.exponents)
+        return rows.program(cost, floor)
 
     def prices(self, duals: Floats) -> Multipliers:
         """Return the row duals of an answer as prices of the reduced problem's constraints."""
-        reduced, (n, m) = self.reduced, self.reduced.shape
-        whole, position = reduced.problem, n
+        reduction, (n, m) = self.reduction, self.reduction.shape
+        whole, position = reduction.problem, n
         guesses, worst, loss = None, None, 0.0
-        if reduced.weighted is not None:
-            count = len(reduced.weighted)
+        if reduction.weighted is not None:
+            count = len(reduction.weighted)
             guesses = duals[position : position + count * m].reshape(count, m)
             guesses = guesses * (whole.scale / whole.distance_scale)
             position += count * m
-        if reduced.max_loss is not None:
+        if reduction.max_loss is not None:
             loss = float(-duals[position]) * whole.scale / whole.loss_scale
-        position += reduced.max_loss is not None or reduced.minimum is not None
-        if reduced.losses is not None:
-            worst = -duals[position : position + len(reduced.losses)]
-            position += len(reduced.losses)
-        rows = self.triples.prices(duals[position:], reduced.exponents, whole.scale)
+        position += reduction.max_loss is not None or reduction.minimum is not None
+        if reduction.losses is not None:
+            worst = -duals[position : position + len(reduction.losses)]
+            position += len(reduction.losses)
+        rows = self.triples.prices(duals[position:], reduction.exponents, whole.scale)
         return replace(rows, guesses=guesses, worst=worst, loss=loss)
 
 
@@ -267,39 +265,39 @@ class LinearSolver(Solver):
         if control.pairs == "spanner" and problem.exponents is not None:
             _, implied = spanner_pairs(problem.exponents, control.dilation)
             narrowed = replace(narrowed, exponents=implied)
-        reduced = reduce(problem, narrowed)
+        reduction = reduce(problem, narrowed)
         known = None if start is None or control.pairs == "spanner" else start.state
         triples: Triples | None = None
-        if isinstance(known, Relaxation) and np.array_equal(known.reduced.members, reduced.members):
-            triples = known.triples if np.array_equal(known.reduced.kept, reduced.kept) else None
+        if isinstance(known, Relaxation) and np.array_equal(known.reduction.members, reduction.members):
+            triples = known.triples if np.array_equal(known.reduction.observables, reduction.observables) else None
         if triples is None:
-            triples = first_rows(reduced.exponents, reduced.shape[1], control.pairs)
-        begun = time.monotonic()
+            triples = first_rows(reduction.exponents, reduction.shape[1], control.pairs)
+        begin = time.monotonic()
         best: Answer | None = None
         bound = np.inf if maximise else -np.inf
         prices: Multipliers | None = None
         log: list[Progress] = []
         status = Status.INACCURATE
-        build, m = partial(Relaxation, reduced), reduced.shape[1]
-        for relaxation, solution in solve_rounds(self, build, triples, reduced.exponents, m, control):
+        build, m = partial(Relaxation, reduction), reduction.shape[1]
+        for relaxation, solution in solve_rounds(self, build, triples, reduction.exponents, m, control):
             status = solution.status
             if status is Status.INFEASIBLE:
                 raise InfeasibleError(
                     f"{self.name} found that no mechanism satisfies the constraints.", "ask for less."
                 )
-            if solution.ended:
+            if solution.is_over:
                 break
             if solution.duals is not None:
-                offered = reduced.lift_prices(relaxation.prices(solution.duals))
-                proved = proved_bound(problem, offered)
-                if prices is None or (proved < bound if maximise else proved > bound):
-                    prices, bound = offered, proved
-            matrix, share = repair_answer(narrowed, reduced.lift(solution.matrix(*reduced.shape)))
+                offered = reduction.lift_prices(relaxation.prices(solution.duals))
+                new_bound = proved_bound(problem, offered)
+                if prices is None or (new_bound < bound if maximise else new_bound > bound):
+                    prices, bound = offered, new_bound
+            matrix, share = repair_answer(narrowed, reduction.lift(solution.matrix(*reduction.shape)))
             value = objective_of(problem, matrix)
             if best is not None and (value <= best.value if maximise else value >= best.value):
                 matrix, share, value = best.matrix, best.share, best.value
             gap, rows = gap_of(problem, value, bound), len(relaxation.triples)
-            log.append(Progress(len(log) + 1, rows, value, bound, gap, time.monotonic() - begun))
+            log.append(Progress(len(log) + 1, rows, value, bound, gap, time.monotonic() - begin))
             if control.progress is not None:
                 control.progress(log[-1])
             best = Answer(matrix, share, value, bound, status, tuple(log), self.name, prices, relaxation)
@@ -344,13 +342,13 @@ def solve_rounds(
         program = build(triples)
         solution = solver.solve(program.program, time_limit=control.remaining, stop=control.stop)
         yield program, solution
-        if solution.ended:
+        if solution.is_over:
             return
         most = max(ALL_AT_ONCE, 2 * len(triples))
         more = violated(solution.matrix(len(exponents), m), exponents, triples, most)
         if len(more) == 0:
             return
-        triples = triples.joined(more)
+        triples = triples.join(more)
 
 
 def _stalled(log: list[Progress], gap: float) -> bool:

@@ -77,7 +77,7 @@ class ScaledProblem(CompactRepr):
                 # Powers of two scale a proof without rounding, away from the ends of the floats' range.
                 same = self.exact and math.isfinite(scaled.bound)
                 bound = math.ldexp(scaled.bound, self.objective) if same else proved_bound(self.original, prices)
-            elif scaled.proved and self.exact:
+            elif scaled.has_proof and self.exact:
                 bound = math.ldexp(scaled.bound, self.objective)
             log = tuple(map(self.step, scaled.log))
         if math.isnan(bound):  # without prices, or where they leave the range of floats
@@ -194,8 +194,8 @@ class SolveSession:
         try:
             scaled = self.solver.answer(small.problem, replace(control, progress=baseline.watch), start)
         except SolverError:
-            ended = control.stopped
-            closed = fallback(small.problem, ended, "no answer in time") if ended is not None else None
+            reason = control.cutoff
+            closed = fallback(small.problem, reason, "no answer in time") if reason is not None else None
             if closed is None:
                 raise
             scaled = closed
@@ -207,7 +207,7 @@ class SolveSession:
         """Prove an answer, or the one with broken ties where it still reaches the gap."""
         tie_gap: float | None = None
         proof = None if tie_broken is None else prove_answer(problem, tie_broken[0])
-        if tie_broken is not None and proof is not None and self._reached(problem, proof[1]):
+        if tie_broken is not None and proof is not None and self._is_close(problem, proof[1]):
             answer, tie_gap = tie_broken
         else:
             proof = prove_answer(problem, answer)
@@ -225,13 +225,13 @@ class SolveSession:
         status = answer.status
         if status in (Status.OPTIMAL, Status.INACCURATE):
             short = Status.RESTRICTED if self.control.pairs == "spanner" else Status.INACCURATE
-            status = Status.OPTIMAL if self._reached(problem, certificate) else short
+            status = Status.OPTIMAL if self._is_close(problem, certificate) else short
         log, optimality = tuple(self.log), _optimality(problem, answer, mechanism)
         program = SolvedProgram(problem, status, answer.solver, log, tie_gap, self.enough, optimality, answer)
         seconds = time.monotonic() - self.start
         return Design.of_program(with_promises(mechanism, problem.guarantees), certificate, program, seconds)
 
-    def _reached(self, problem: Problem, certificate: Certificate) -> bool:
+    def _is_close(self, problem: Problem, certificate: Certificate) -> bool:
         return gap_of(problem, certificate.value, certificate.bound) <= self.control.gap
 
 

@@ -80,7 +80,7 @@ class Control:
         return self.deadline - time.monotonic()
 
     @property
-    def stopped(self) -> Status | None:
+    def cutoff(self) -> Status | None:
         """The reason to stop now, or None."""
         if self.stop():
             return Status.INTERRUPTED
@@ -121,8 +121,8 @@ class BoundedSearch:
                 return Status.OPTIMAL
             if idle >= patience:
                 break
-            if (ended := self.control.stopped) is not None:
-                return ended
+            if (reason := self.control.cutoff) is not None:
+                return reason
         return Status.INACCURATE
 
 
@@ -142,7 +142,7 @@ class Answer(CompactRepr):
         state: What the same solver can start a similar problem from.
         mechanism: The integers, where the solver chose them itself; else the matrix is quantised.
         used: Positions of the k observables that are ever reported, ascending; None where the matrix has all m.
-        proved: Whether the bound was proved from prices that are too many to store.
+        has_proof: Whether the bound was proved from prices that are too many to store.
         constrained: The prices of a general program, instead of ``prices``.
     """
 
@@ -157,7 +157,7 @@ class Answer(CompactRepr):
     state: Any = None
     mechanism: Mechanism | None = None
     used: NDArray[np.intp] | None = None
-    proved: bool = False
+    has_proof: bool = False
     constrained: ManyMultipliers | None = None
 
     @property
@@ -279,11 +279,11 @@ def prove_answer(problem: Problem, answer: Answer) -> tuple[Mechanism, Certifica
     matrix, share, integers = answer.matrix, answer.share, answer.mechanism
     observables, loss = problem.observables, problem.loss
     if answer.used is not None:
-        some = among(observables, answer.used)
-        if some is None:
+        subset = among(observables, answer.used)
+        if subset is None:
             matrix = spread(matrix, answer.used, len(observables))
         else:
-            observables, loss = some, loss.of_columns(answer.used)
+            observables, loss = subset, loss.of_columns(answer.used)
     first = matrix
     for margin in _MARGINS:
         mechanism = integers or Mechanism(matrix, problem.prior.space, observables)

@@ -226,23 +226,23 @@ class Auto(Solver):
         simple = None if control.pairs == "spanner" else closed_form(problem, control.gap)
         if simple is None:
             return self._opinions(problem, control, start)
-        name, made = f"closed form: {simple.name} ({simple.reason})", simple.mechanism
-        value = objective_of(problem, made.matrix)
+        name, exact = f"closed form: {simple.name} ({simple.reason})", simple.mechanism
+        value = objective_of(problem, exact.matrix)
         return Answer(
-            made.matrix, 0.0, value, simple.bound, Status.OPTIMAL, (), name, simple.prices, mechanism=made
+            exact.matrix, 0.0, value, simple.bound, Status.OPTIMAL, (), name, simple.prices, mechanism=exact
         )
 
     def _opinions(self, problem: Problem, control: Control, start: Answer | None) -> Answer:
         """Run the structured method and, on small problems, other solvers until one reaches the gap."""
         n, m = problem.shape
         small = n * m <= SMALL_PROBLEM
-        chosen = select_method(problem, control.pairs, control.gap)
-        best, reason = None, chosen.reason
-        if chosen.generated:
-            best = self._generated(problem, control, start, chosen)
+        choice = select_method(problem, control.pairs, control.gap)
+        best, reason = None, choice.reason
+        if choice.generated:
+            best = self._generated(problem, control, start, choice)
             if best is not None and (best.status is not Status.INACCURATE or n > _MORE):
                 return best
-            reason = "" if best is not None else NO_EDGES if chosen.of_pairs is not None else NOT_QUICKER
+            reason = "" if best is not None else NO_EDGES if choice.of_pairs is not None else NOT_QUICKER
         infeasible: InfeasibleError | None = None
         limits = control
         for solver in (Structured(self.threads, folder=self.folder), *general_solvers()):
@@ -254,7 +254,7 @@ class Auto(Solver):
                 infeasible = error
             if control.pairs == "spanner" and best is not None:
                 break  # the wanted gap is out of its rows' reach
-            if not small or control.stopped is not None or (best is not None and best.status is Status.OPTIMAL):
+            if not small or control.cutoff is not None or (best is not None and best.status is Status.OPTIMAL):
                 break
             # Further opinions must not take long: back-ends can run without end where rounding errors dominate.
             patience = _PATIENCE_S + _PATIENCE_PER_PROBABILITY_S * problem.shape[0] * problem.shape[1]
@@ -262,23 +262,23 @@ class Auto(Solver):
         if best is None and infeasible is not None and problem.objective == DISTORTION:
             raise infeasible  # a least loss without a limit is always feasible
         if best is None:
-            best = fallback(problem, control.stopped or Status.INACCURATE, "no solver found an answer")
+            best = fallback(problem, control.cutoff or Status.INACCURATE, "no solver found an answer")
         if best is None:
             raise SolverError("no solver found a mechanism.", "allow more time, or ask for less.")
         explain = reason and best.solver == STRUCTURED
         return replace(best, solver=f"{best.solver} (chosen: {reason})") if explain else best
 
     def _generated(
-        self, problem: Problem, control: Control, start: Answer | None, chosen: MethodChoice
+        self, problem: Problem, control: Control, start: Answer | None, choice: MethodChoice
     ) -> Answer | None:
         """Return the answer with generated observables; None where the problem needs the structured method."""
         arrays = [problem.loss.array, *([] if problem.exponents is None else [problem.exponents])]
         check_generated(*problem.shape, float(sum(array.nbytes for array in arrays)), control.gap)
-        of_pairs = chosen.of_pairs is not None
-        answer = Generating(self.threads, folder=self.folder).own(problem, control, start, of_pairs=of_pairs)
+        of_pairs = choice.of_pairs is not None
+        answer = Generating(self.threads, folder=self.folder).attempt(problem, control, start, of_pairs=of_pairs)
         if answer is None:
             return None
-        reason = chosen.of_pairs if answer.solver == OF_PAIRS else chosen.reason
+        reason = choice.of_pairs if answer.solver == OF_PAIRS else choice.reason
         return replace(answer, solver=f"{answer.solver} (chosen: {reason})")
 
 

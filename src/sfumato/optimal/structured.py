@@ -14,7 +14,7 @@ from ..core.naming import DISTORTION, EXPECTED
 from ..errors import SolverError
 from ..mechanisms import merge_close_secrets
 from ..proofs import LeastCosts, Multipliers
-from .column_generation.price import Seen
+from .column_generation.price import CostFinder
 from .column_generation.program import Ints, Program, graph_of, program
 from .column_generation.rounds import ProvedRound, generate, neighbours
 from .effort import GENERATED, MOST_PRICES, OF_PAIRS, STRUCTURED, check_memory, shortage_of_generated
@@ -22,7 +22,7 @@ from .interior.checkpoints import state_folder
 from .interior.lapack import StoppedError, Workers
 from .interior.loop import Result, solve
 from .problem import Problem
-from .reduction import Reduced, reduce
+from .reduction import Reduction, reduce
 from .row_generation import spanner_pairs
 from .solver import Answer, Control, Solver, Status, gap_of, objective_of, proved_bound, repair_answer
 
@@ -52,10 +52,10 @@ class Structured(Solver):
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""
         folder = None if self.folder is None else state_folder(self.folder)
-        reduced = reduce(problem, narrow_problem(problem, control))
+        reduction = reduce(problem, narrow_problem(problem, control))
         try:
             result = solve(
-                reduced,
+                reduction,
                 replace(control, gap=_ALMOST * control.gap),  # the bound for the whole problem is a little lower
                 iteration_limit=self.iteration_limit,
                 warm=start.state if start is not None and isinstance(start.state, Result) else None,
@@ -68,9 +68,9 @@ class Structured(Solver):
             raise SolverError(
                 f"the {self.name} had no answer in time.", "allow more time, or use fewer or larger cells."
             ) from None
-        prices = reduced.lift_prices(result.prices)
+        prices = reduction.lift_prices(result.prices)
         bound = proved_bound(problem, prices)
-        matrix, share = reduced.lift(result.matrix), 0.0
+        matrix, share = reduction.lift(result.matrix), 0.0
         # Iterates are strictly private by themselves, and repairing a large one takes as long as an iteration.
         if problem.shape[0] ** 2 * problem.shape[1] <= _REPAIR_LIMIT:
             matrix, share = repair_answer(problem, matrix)
@@ -114,104 +114,104 @@ class Generating(Solver):
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""
         rest = Structured(self.threads, iteration_limit=self.iteration_limit, folder=self.folder)
-        return self.own(problem, control, start) or rest.answer(problem, control, start)
+        return self.attempt(problem, control, start) or rest.answer(problem, control, start)
 
-    def own(
+    def attempt(
         self, problem: Problem, control: Control, start: Answer | None = None, *, of_pairs: bool = True
     ) -> Answer | None:
         """Solve a problem as `Solver.answer` does, or return None where it needs the structured method.
 
         ``of_pairs`` says whether problems whose edges do not imply all rows are solved too, where memory suffices.
         """
-        reduction = _program(problem, control)
-        if reduction is None:
+        parts = _program(problem, control)
+        if parts is None:
             return None
-        reduced, master, whole = reduction
+        reduction, master, whole = parts
         missing = None if whole else shortage_of_generated(*problem.shape, gap=control.gap, of_pairs=True)
         if not (whole or of_pairs) or missing is not None:
             return None
         folder = None if self.folder is None else state_folder(self.folder)
-        chosen = None
-        if start is not None and start.used is not None and int(start.used[-1]) < len(reduced.merged):
-            chosen = neighbours(master, np.unique(reduced.merged[start.used]))
+        initial = None
+        if start is not None and start.used is not None and int(start.used[-1]) < len(reduction.columns):
+            initial = neighbours(master, np.unique(reduction.columns[start.used]))
         helpers = self.threads if problem.shape[0] > _SMALL else 1
-        with Workers(helpers, lambda: control.stopped is not None) as workers:
+        with Workers(helpers, lambda: control.cutoff is not None) as workers:
             if not whole:
                 try:
                     master = master.strict(workers)
                 except StoppedError:
                     return None
-            look = _look(problem, reduced, master)
+            look = _look(problem, reduction, master)
             aim, most = replace(control, gap=_ALMOST * control.gap), self.iteration_limit
-            seen = None if look is None else look[1]
-            ended = generate(master, aim, workers, most=most, chosen=chosen, seen=seen, folder=folder)
+            finder = None if look is None else look[1]
+            result = generate(master, aim, workers, most=most, observables=initial, finder=finder, folder=folder)
         prices: Multipliers | None = None
-        if look is not None and ended.proved.least is not None:
-            bound = look[0].bound(ended.proved.least)
+        if look is not None and result.best.least is not None:
+            bound = look[0].bound(result.best.least)
         else:
-            prices = reduced.lift_prices(_prices(master, ended.proved))
+            prices = reduction.lift_prices(_prices(master, result.best))
             bound = proved_bound(problem, prices)
-        rows = np.empty((master.shape[0], len(ended.chosen)))
-        rows[master.order] = ended.x.T
-        used = reduced.kept[ended.chosen]
+        rows = np.empty((master.shape[0], len(result.observables)))
+        rows[master.order] = result.x.T
+        used = reduction.observables[result.observables]
         order = np.argsort(used)
-        matrix, used, share = rows[reduced.members][:, order], used[order], 0.0
+        matrix, used, share = rows[reduction.members][:, order], used[order], 0.0
         if problem.shape[0] ** 2 * problem.shape[1] <= _REPAIR_LIMIT:
             matrix, share = repair_answer(problem, matrix)
         value = objective_of(problem, matrix, used)
-        status = ended.status
+        status = result.status
         if status in (Status.OPTIMAL, Status.INACCURATE):
             near = gap_of(problem, value, bound) <= control.gap
             status = Status.OPTIMAL if near else Status.INACCURATE
-        name, proved = self.name if whole else OF_PAIRS, prices is None
-        return Answer(matrix, share, value, bound, status, ended.log, name, prices, used=used, proved=proved)
+        name, bare = self.name if whole else OF_PAIRS, prices is None
+        return Answer(matrix, share, value, bound, status, result.log, name, prices, used=used, has_proof=bare)
 
 
-def _program(problem: Problem, control: Control) -> tuple[Reduced, Program, bool] | None:
+def _program(problem: Problem, control: Control) -> tuple[Reduction, Program, bool] | None:
     """Return the reduced problem, its program with edges, and whether these imply all rows; None without any."""
     plain = problem.objective == EXPECTED and problem.distance is None and problem.exponents is not None
     if not plain or control.pairs != "generated":
         return None
-    reduced = reduce(problem, narrow_problem(problem, control))
+    reduction = reduce(problem, narrow_problem(problem, control))
     losses = problem.loss.array
-    if (len(reduced.kept), reduced.shape[0]) != losses.shape[::-1]:
-        losses = losses[np.ix_(reduced.heads, reduced.kept)]
-    graph = graph_of(reduced.exponents)
+    if (len(reduction.observables), reduction.shape[0]) != losses.shape[::-1]:
+        losses = losses[np.ix_(reduction.heads, reduction.observables)]
+    graph = graph_of(reduction.exponents)
     if graph is None:
         return None
     pairs, whole = graph
-    master = program(reduced.prior, reduced.costs, reduced.exponents, losses.argmin(axis=0), pairs)
-    return reduced.bare(), master, whole
+    master = program(reduction.prior, reduction.costs, reduction.exponents, losses.argmin(axis=0), pairs)
+    return reduction.bare(), master, whole
 
 
-def _look(problem: Problem, reduced: Reduced, master: Program) -> tuple[LeastCosts, Seen] | None:
+def _look(problem: Problem, reduction: Reduction, master: Program) -> tuple[LeastCosts, CostFinder] | None:
     """Return the reduced costs of the whole problem where there are too many multipliers to store; else None."""
     n, m = problem.shape
     edges, exponents = master.edges, problem.exponents
     few = master.threshold is not None or len(edges.upper) * m <= MOST_PRICES
     if few or master.shape[0] != n or exponents is None:
         return None
-    secrets = reduced.heads[master.order]
+    secrets = reduction.heads[master.order]
     s, t = secrets[edges.upper], secrets[edges.lower]
     allowed = exponents[s, t]
     costs = LeastCosts(problem.prior.probabilities, problem.loss.array, s, t, allowed)
     shares = np.exp(np.log(edges.root) - allowed)  # by which a multiplier of the program becomes a price
 
-    def seen(o: int, rows: Ints, lam: Floats) -> Floats:
+    def find_costs(o: int, rows: Ints, lam: Floats) -> Floats:
         prices = lam * shares[rows]
-        merged = np.flatnonzero(reduced.merged == o).tolist()
-        return np.asarray(np.min([costs.of(each, rows, prices) for each in merged], axis=0))
+        twins = np.flatnonzero(reduction.columns == o).tolist()
+        return np.asarray(np.min([costs.of(twin, rows, prices) for twin in twins], axis=0))
 
-    return costs, seen
+    return costs, find_costs
 
 
-def _prices(master: Program, proved: ProvedRound) -> Multipliers:
+def _prices(master: Program, last_round: ProvedRound) -> Multipliers:
     """Return the multipliers behind a bound as prices of the reduced problem."""
-    block, upper, lower = proved.course.rows.pairs.triples()
-    parts = [(upper, lower, proved.chosen[block], proved.course.proof.pairs)]
-    for o, each in proved.absent.items():
-        s, t = each.edges.upper[each.rows], each.edges.lower[each.rows]
-        parts.append((s, t, np.full(len(s), o), each.lam))
+    block, upper, lower = last_round.course.rows.pairs.triples()
+    parts = [(upper, lower, last_round.observables[block], last_round.course.proof.pairs)]
+    for o, price in last_round.absent.items():
+        s, t = price.edges.upper[price.rows], price.edges.lower[price.rows]
+        parts.append((s, t, np.full(len(s), o), price.lam))
     upper, lower, block, lam = (np.concatenate(column) for column in zip(*parts, strict=True))
     used = lam > 0
     upper, lower, block, lam = upper[used], lower[used], block[used], lam[used]

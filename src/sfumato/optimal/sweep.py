@@ -33,7 +33,7 @@ class Point(CompactRepr):
     """One design of a sweep.
 
     Attributes:
-        who: The name of the prior.
+        name: The name of the prior.
         epsilon: Per unit of the metric, or per km on a lattice; None for distortion alone.
         minimum: The required distortion, in the metric's unit or km; None for metric privacy alone.
         design: The design, a program or planar noise, or None where there is none.
@@ -45,7 +45,7 @@ class Point(CompactRepr):
         without_noise: Why planar noise was not tried, on a lattice; empty if it was.
     """
 
-    who: str
+    name: str
     epsilon: float | None
     minimum: float | None
     design: Design | None
@@ -70,7 +70,7 @@ class Point(CompactRepr):
 class _Chain:
     """Designs for one prior in sequence, each started from the rows of the last."""
 
-    who: str
+    name: str
     prior: Prior
     metric: Metric | None
     visits: Visits | None
@@ -91,19 +91,19 @@ class _Chain:
     def promise(self, epsilon: float) -> Asked:
         return CoordinatePrivacy(epsilon, _UNIT) if self.metric is None else MetricPrivacy(epsilon, self.metric)
 
-    def distortion(self, made: Design) -> float:
+    def distortion(self, design: Design) -> float:
         """Return a proved lower bound of the attacker's error."""
-        if not made.has_program:
-            return max(0.0, down(made.certificate.attacker.lower * units.factor("m", _UNIT) * (1 - 2.0**-50)))
+        if not design.has_program:
+            return max(0.0, down(design.certificate.attacker.lower * units.factor("m", _UNIT) * (1 - 2.0**-50)))
         errors = self.errors(0.0)
         if isinstance(errors, PlaceDistortion):
-            return errors.lower(errors.attack(made.mechanism, self.prior))
-        return distortion_below(made.mechanism, self.prior, errors.distance)
+            return errors.lower(errors.attack(design.mechanism, self.prior))
+        return distortion_below(design.mechanism, self.prior, errors.distance)
 
-    def without_noise(self, made: Design, guarantees: list[Asked]) -> str:
+    def without_noise(self, design: Design, guarantees: list[Asked]) -> str:
         """Return why planar noise was not tried, on a lattice."""
-        tried = made.choice is not None or self.options["method"] != BEST
-        if tried or not isinstance(self.prior.space, Lattice):
+        has_noise = design.choice is not None or self.options["method"] != BEST
+        if has_noise or not isinstance(self.prior.space, Lattice):
             return ""
         field = rivalry(self.prior, self.options["loss"], tuple(guarantees), self.options["objective"], None)
         return field if isinstance(field, str) else "there is no time for it, or its table would be too large"
@@ -176,8 +176,8 @@ def sweep(
     options = {"objective": objective, "gap": gap, "tie_break": tie_break, "time_limit": time_limit}
     options["method"] = method
     chains = [
-        _Chain(who, prior, metric, people[who], medians, tuple(share), threads, {"loss": losses[who], **options})
-        for who, prior in priors.items()
+        _Chain(key, prior, metric, people[key], medians, tuple(share), threads, {"loss": losses[key], **options})
+        for key, prior in priors.items()
         for share in shares
     ]
     halt: Stop = stop or (lambda: False)
@@ -201,8 +201,8 @@ def sweep(
                     pool.shutdown(cancel_futures=True)
                     break
     places = {request: k for k, request in enumerate(requests)}
-    names = {who: k for k, who in enumerate(priors)}
-    return sorted(points, key=lambda point: (names[point.who], places[(point.epsilon, point.minimum)]))
+    names = {name: k for k, name in enumerate(priors)}
+    return sorted(points, key=lambda point: (names[point.name], places[(point.epsilon, point.minimum)]))
 
 
 def _check_places(priors: Mapping[str, Prior], metric: Metric | None, visits: object, medians: bool) -> None:
@@ -222,15 +222,15 @@ def _check_places(priors: Mapping[str, Prior], metric: Metric | None, visits: ob
         )
 
 
-def _by_name(items: Any, priors: Mapping[str, Prior], what: str) -> dict[str, Any]:
+def _by_name(items: Any, priors: Mapping[str, Prior], noun: str) -> dict[str, Any]:
     if not isinstance(items, Mapping):
         return dict.fromkeys(priors, items)
-    missing = [who for who in priors if who not in items]
+    missing = [name for name in priors if name not in items]
     if missing:
         raise InputError(
-            f"the {what} of {missing[0]!r} is missing.", f"give {argument(what)} for every name of a prior."
+            f"the {noun} of {missing[0]!r} is missing.", f"give {argument(noun)} for every name of a prior."
         )
-    return {who: items[who] for who in priors}
+    return {name: items[name] for name in priors}
 
 
 def _run(chain: _Chain) -> list[Point]:
@@ -248,7 +248,7 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
                 guarantees.append(chain.promise(epsilon))
             if minimum is not None:
                 guarantees.append(chain.errors(minimum))
-            made = design(
+            result = design(
                 chain.prior,
                 guarantees=guarantees,
                 solver=Auto(chain.threads),
@@ -257,18 +257,18 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
                 **chain.options,
             )
         except SfumatoError as error:
-            yield Point(chain.who, epsilon, minimum, None, nan, nan, error.problem)
+            yield Point(chain.name, epsilon, minimum, None, nan, nan, error.problem)
             continue
-        hits = bayes_vulnerability(made.mechanism, chain.prior) if made.has_program else nan
-        if made.has_program and made.problem.observables == chain.prior.space:
-            last = made  # with other reports its rows are others
+        hits = bayes_vulnerability(result.mechanism, chain.prior) if result.has_program else nan
+        if result.has_program and result.problem.observables == chain.prior.space:
+            last = result  # with other reports its rows are others
         yield Point(
-            chain.who,
+            chain.name,
             epsilon,
             minimum,
-            made.without_answer(),
-            chain.distortion(made),
+            result.without_answer(),
+            chain.distortion(result),
             hits,
             true_point=chain.visits is not None,
-            without_noise=chain.without_noise(made, guarantees),
+            without_noise=chain.without_noise(result, guarantees),
         )

@@ -60,7 +60,7 @@ def rows(points: Sequence[Point]) -> list[tuple[object, ...]]:
             privacy, status = design.certificate.privacy, "OPTIMAL" if design.finished else "STOPPED"
             effort = (None, design.seconds, status, "planar noise", privacy.slack_m)
             results = (point.loss, None, None, privacy.upper, point.distortion, None, *effort)
-        table.append((point.who, point.epsilon, point.minimum, *results))
+        table.append((point.name, point.epsilon, point.minimum, *results))
     return table
 
 
@@ -88,12 +88,12 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     hits = others[0] if hitting else None
     errors = others[-1] if erring else None
     kinds = list(dict.fromkeys(point.minimum for point in done))
-    people = list(dict.fromkeys(point.who for point in done))
+    people = list(dict.fromkeys(point.name for point in done))
     blind_shown = len(people) <= _FEW
     styles, colours, markers = ("-", "--", ":", "-."), LIGHT.series, "osD^vPX*<>"
     for i, who in enumerate(people):
         for k, minimum in enumerate(kinds):
-            curve = [point for point in done if point.who == who and point.minimum == minimum]
+            curve = [point for point in done if point.name == who and point.minimum == minimum]
             if not curve:
                 continue
             losses = [point.loss for point in curve]
@@ -113,7 +113,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             if errors is not None:
                 errors.plot(losses, [point.distortion for point in curve], label=outside(text), **style)
         if hits is not None and blind_shown:
-            priors = [p.design.problem.prior for p in done if p.who == who and p.design and p.design.has_program]
+            priors = [p.design.problem.prior for p in done if p.name == who and p.design and p.design.has_program]
             for whole in priors[:1]:
                 blind = 100 * prior_vulnerability(whole)
                 hits.axhline(blind, color=colours[i % len(colours)], linewidth=0.8, linestyle=(0, (1, 3)))

@@ -239,7 +239,7 @@ def _optimum(facts: Overview, by: str, loss: str = "this loss", guesses: int = 0
 
 def _remarks(design: Design) -> list[str]:
     sentences = []
-    if design.optimality is None and design.answer is not None and design.answer.proved:
+    if design.optimality is None and design.answer is not None and design.answer.has_proof:
         sentences.append(
             "This was proved while the design was made. The file cannot prove it again, because the dual prices "
             "are too many to store."

@@ -56,7 +56,7 @@ def control(gap=1e-5, **others):
 
 def solved(given, chosen=None, **limits):
     with Workers(1) as workers:
-        return generate(given, control(**limits), workers, most=200, chosen=chosen)
+        return generate(given, control(**limits), workers, most=200, observables=chosen)
 
 
 def inside(given, x):
@@ -99,7 +99,7 @@ def test_what_the_edges_alone_allow_is_too_much_and_shows_where_to_begin(monkeyp
     assert any(line.coarse == len(GRID) for line in lines)
     assert any(0 < line.coarse < len(GRID) for line in lines)
     loose = solved(given.loose(), gap=1e-5)
-    assert loose.value < ended.proved.bound
+    assert loose.value < ended.best.bound
     assert not inside(given, loose.x)
 
 
@@ -111,7 +111,7 @@ def test_it_can_be_stopped_at_any_time(after):
     assert ended.status is Status.INTERRUPTED
     assert ended.x.sum(axis=0) == pytest.approx(1)
     assert inside(given, ended.x)
-    assert ended.proved.bound <= ended.value
+    assert ended.best.bound <= ended.value
 
 
 @pytest.fixture
@@ -120,16 +120,16 @@ def iterate():
     given = town(4)
     now = first_iterate(given, np.arange(0, len(GRID), 2))
     with Workers(1) as workers:
-        course = loop.follow(now.rows, now.point, given.threshold, control(0.05), workers, started=0.0, most=50)
+        course = loop.follow(now.rows, now.point, given.threshold, control(0.05), workers, begin=0.0, most=50)
     assert len({*np.diff(course.rows.pairs._edges)}) > 1
     return given, replace(now, rows=course.rows, point=course.point)
 
 
 def test_rows_of_observables_that_leave_go_to_those_that_take_their_columns(iterate):
     given, now = iterate
-    stay = np.arange(len(now.chosen)) % 3 > 0
+    stay = np.arange(len(now.observables)) % 3 > 0
     then = merge_vanished(given, now, stay)
-    assert list(then.chosen) == list(now.chosen[stay])
+    assert list(then.observables) == list(now.observables[stay])
     assert then.point.u.sum(axis=0) == pytest.approx(now.point.u.sum(axis=0))
     assert inside(given, then.point.u)
     assert (then.point.lam > 0).all()
@@ -138,8 +138,8 @@ def test_rows_of_observables_that_leave_go_to_those_that_take_their_columns(iter
     # Weighted by the sizes of the columns, what the multipliers account for is the same in all.
     before, after = (each.rows.pairs.adjoint(each.point.lam) for each in (now, then))
     size = now.point.u.max(axis=1)
-    near = given.exponents[np.ix_(given.anchors[now.chosen], given.anchors[then.chosen])].argmin(axis=1)
-    near[stay] = np.arange(len(then.chosen))
+    near = given.exponents[np.ix_(given.anchors[now.observables], given.anchors[then.observables])].argmin(axis=1)
+    near[stay] = np.arange(len(then.observables))
     for k, mean in enumerate(after):
         assert mean == pytest.approx(np.average(before[near == k], axis=0, weights=size[near == k]))
 
@@ -151,8 +151,8 @@ def test_who_joins_has_the_rows_of_the_nearest(iterate):
     assert inside(given, then.point.u)
     assert (np.diff(pairs.keys) > 0).all()
     n2 = given.shape[0] ** 2
-    near = given.exponents[given.anchors[1], given.anchors[now.chosen]].argmin()
-    k = len(now.chosen)
+    near = given.exponents[given.anchors[1], given.anchors[now.observables]].argmin()
+    k = len(now.observables)
     assert list(pairs.keys[pairs.cut(k)] % n2) == list(pairs.keys[pairs.cut(near)] % n2)
     assert then.point.u[k] == pytest.approx(then.point.u[near])
 
@@ -217,13 +217,13 @@ def test_what_was_harmful_once_stays(monkeypatch):
     seen = []
 
     def few(found):
-        seen.append(set(found.chosen))
+        seen.append(set(found.observables))
         return [o for o in range(given.shape[1]) if o not in seen[-1]][:2]
 
     monkeypatch.setattr(rounds.ProvedRound, "harmful", property(few))
     monkeypatch.setattr(rounds, "_PRICED", 0.0)
     ended = solved(given, np.arange(5), gap=1e-9, stop=lambda: len(seen) > 12)  # four rounds
-    assert ended.proved.bound <= ended.value
+    assert ended.best.bound <= ended.value
     assert len(seen) > 2
     assert all(before <= after for before, after in itertools.pairwise(each - set(range(5)) for each in seen))
 

@@ -65,7 +65,7 @@ def test_what_is_not_near_is_known_to_cost_more(seed):
     for near in (0.2 * weighed, 1.01 * weighed, 2 * weighed):
         found = price(given.edges, w, away, 1e-9, np.inf, near)
         assert found.closed
-        assert (found.weighed <= near) == (near > weighed)
+        assert (found.cost <= near) == (near > weighed)
 
 
 @pytest.mark.parametrize("seed", range(5))

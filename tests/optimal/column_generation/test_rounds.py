@@ -23,13 +23,13 @@ def control(gap=1e-5, **others):
 
 def solved(given, chosen=None, threads=1, **limits):
     with Workers(threads) as workers:
-        return generate(given, control(**limits), workers, most=200, chosen=chosen)
+        return generate(given, control(**limits), workers, most=200, observables=chosen)
 
 
 def check(given, ended, exact, gap=1e-5):
     check_optimum(ended, exact, gap)
     assert all((given.edges.slack(x) > 0).all() for x in ended.x)
-    assert (given.costs[ended.chosen] * ended.x).sum() == pytest.approx(ended.value, rel=1e-6)
+    assert (given.costs[ended.observables] * ended.x).sum() == pytest.approx(ended.value, rel=1e-6)
 
 
 @pytest.mark.slow
@@ -63,7 +63,7 @@ def test_a_stop_returns_the_best_value_and_bound_that_were_reported():
         ended = solved(given, progress=lines.append, stop=lambda lines=lines, n=stopped_at: len(lines) >= n)
         shown = [line for line in lines if not line.coarse]
         assert ended.value <= min((line.value for line in shown), default=math.inf) * (1 + 1e-6)
-        assert ended.proved.bound >= max((line.bound for line in shown), default=-math.inf)
+        assert ended.best.bound >= max((line.bound for line in shown), default=-math.inf)
         assert all(later.value <= sooner.value for sooner, later in pairwise(shown))
 
 
@@ -99,7 +99,7 @@ def test_it_can_be_stopped_at_any_time(after):
     assert ended.status is Status.INTERRUPTED
     assert ended.x.sum(axis=0) == pytest.approx(1)
     assert all((given.edges.slack(x) > 0).all() for x in ended.x)
-    assert ended.proved.bound <= ended.value
+    assert ended.best.bound <= ended.value
 
 
 def test_progress_tells_what_is_proved_of_the_whole_problem():
@@ -110,7 +110,7 @@ def test_progress_tells_what_is_proved_of_the_whole_problem():
     bounds = [line.bound for line in lines]
     assert bounds == sorted(bounds)
     assert bounds[0] == -np.inf
-    assert bounds[-1] == ended.proved.bound
+    assert bounds[-1] == ended.best.bound
     assert lines[-1].gap <= 1e-5
 
 
@@ -157,4 +157,4 @@ def test_a_wide_gap_is_certified_from_scouted_reports(monkeypatch):
     stopped: list[Progress] = []
     ended = solved(given, gap=1e-2, stop=lambda: len(stopped) > 3, progress=stopped.append)
     assert ended.status is Status.INTERRUPTED
-    assert ended.proved.bound <= ended.value
+    assert ended.best.bound <= ended.value

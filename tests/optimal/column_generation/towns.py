@@ -31,8 +31,8 @@ def optimum(given):
 def check_optimum(ended, exact, gap=1e-5):
     """The end of rounds is a mechanism, and its loss and its bound are on the right sides of the least loss."""
     assert ended.status is Status.OPTIMAL
-    assert ended.value - ended.proved.bound <= gap * ended.value
-    assert ended.proved.bound <= exact * (1 + 1e-8)
+    assert ended.value - ended.best.bound <= gap * ended.value
+    assert ended.best.bound <= exact * (1 + 1e-8)
     assert ended.value >= exact * (1 - 1e-8)
     assert ended.x.sum(axis=0) == pytest.approx(1)
 

@@ -48,8 +48,8 @@ def test_randomised_response_has_a_closed_form(part, size):
     exact = math.log((size - 1) * (1 - wrong) / wrong)
     assert exact * (1 - 1e-4) <= found.epsilon <= exact * 1.002
     assert found.finished
-    assert found.missed is not None
-    assert found.missed.epsilon <= exact
+    assert found.next_trial is not None
+    assert found.next_trial.epsilon <= exact
     assert found.unit == ""
 
 
@@ -67,8 +67,8 @@ def test_two_homes_have_a_closed_form(share):
     )
     exact = math.log(share / (1 - share))
     assert exact / 1.012 <= found.epsilon <= exact * (1 + 1e-4)
-    assert found.missed is not None
-    assert exact <= found.missed.epsilon * (1 + 1e-4)
+    assert found.next_trial is not None
+    assert exact <= found.next_trial.epsilon * (1 + 1e-4)
     assert found.unit == "km"
 
 
@@ -81,9 +81,9 @@ def test_a_loss_is_met_and_the_next_epsilon_cannot_meet_it(most):
     assert 0.985 * limit < found.design.certificate.loss <= limit
     assert found.design.certificate.holds
     assert found.design.problem.guarantees[0].promise.epsilon == found.epsilon
-    assert found.missed.epsilon < found.epsilon <= 1.01 * found.missed.epsilon
-    assert found.missed.measured.lower > limit
-    alone = sf.design(PRIOR, loss=LOSS, guarantees=sf.CoordinatePrivacy(found.missed.epsilon), method="table")
+    assert found.next_trial.epsilon < found.epsilon <= 1.01 * found.next_trial.epsilon
+    assert found.next_trial.measure.lower > limit
+    alone = sf.design(PRIOR, loss=LOSS, guarantees=sf.CoordinatePrivacy(found.next_trial.epsilon), method="table")
     assert alone.certificate.bound > limit
     again = sf.design(PRIOR, loss=LOSS, guarantees=sf.CoordinatePrivacy(found.epsilon), method="table")
     assert again.certificate.loss == pytest.approx(found.design.certificate.loss, rel=2e-4)
@@ -98,9 +98,9 @@ def test_an_attacker_is_kept_away_and_not_farther_than_need_be():
     proved = chance_within(found.design.mechanism, VISITS, "1 km")
     assert proved.upper <= 0.6
     assert proved.lower > 0.58
-    assert found.found.measured == proved
-    assert found.missed.epsilon <= 1.01 * found.epsilon
-    assert found.missed.measured.upper > 0.6
+    assert found.trial.measure == proved
+    assert found.next_trial.epsilon <= 1.01 * found.epsilon
+    assert found.next_trial.measure.upper > 0.6
     assert "%" in found.sentences[0]
 
 
@@ -159,7 +159,7 @@ def test_a_stop_returns_what_is_proved_so_far():
     assert [trial.epsilon for trial in found.trials] == [3.0]
     assert tuple(seen) == found.trials
     assert not found.finished
-    assert found.missed is None
+    assert found.next_trial is None
     assert found.design.certificate.loss <= 1.4
     assert "NOT FINISHED" in found.sentences[-1]
 
@@ -255,7 +255,7 @@ def test_a_loss_next_to_the_least_is_not_reached():
 def test_a_chance_next_to_that_without_a_report_takes_a_tiny_epsilon():
     blind = chance_within(sf.Mechanism(np.ones((len(CITY), 1)), CITY), VISITS, "1 km").upper
     found = search(AttackerGoal(blind * (1 + 1e-6), "1 km", VISITS))
-    assert found.found.measured.upper <= blind * (1 + 1e-6)
+    assert found.trial.measure.upper <= blind * (1 + 1e-6)
     assert found.epsilon < 0.3
 
 

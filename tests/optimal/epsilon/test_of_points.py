@@ -44,8 +44,8 @@ def test_what_is_found_is_what_design_gives_where_the_noise_is_kept(medians):
     assert not again.has_program
     assert again.choice is not None
     assert loss_of(again) == pytest.approx(loss_of(found.design), rel=5e-3)
-    assert found.missed is not None
-    less = same(coarse, found.missed.epsilon, medians=medians)
+    assert found.next_trial is not None
+    less = same(coarse, found.next_trial.epsilon, medians=medians)
     assert loss_of(less) > 1 - 5e-3
     assert "planar noise loses" in found.sentences[1]
     # By another route: reports of the visits themselves.
@@ -64,7 +64,7 @@ def test_what_is_found_is_what_design_gives_where_the_program_is_kept():
     assert found.design.has_program
     assert (found.kind, found.finished) == ("table", True)
     assert found.design.choice is not None
-    assert found.design.choice.kept == "table"
+    assert found.design.choice.kind == "table"
     assert found.design.certificate.loss <= 1
     again = same(small, found.epsilon)
     assert again.has_program

@@ -15,17 +15,17 @@ def run(curve, target, first, tolerance=0.01, most=40):
     steps = Steps(target, first, tolerance)
 
     def holds(epsilon):
-        steps.seen[epsilon] = curve(epsilon)
-        return steps.seen[epsilon] >= target
+        steps.odds[epsilon] = curve(epsilon)
+        return steps.odds[epsilon] >= target
 
     found = bisect(
         holds,
         0.0,
         math.inf,
         middle=steps.following,
-        done=lambda low, high: steps.close(low, high) or len(steps.seen) >= most,
+        done=lambda low, high: steps.close(low, high) or len(steps.odds) >= most,
     )
-    return found, len(steps.seen)
+    return found, len(steps.odds)
 
 
 @given(st.floats(-3, 3), st.floats(0.5, 4), st.floats(-4, 4), st.floats(-3, 3), st.floats(-0.2, 0.2))

@@ -22,7 +22,7 @@ from sfumato.optimal.interior.loop import extend, first_rows
 from sfumato.optimal.interior.newton import SHARES, System, best_share, compute, end, factors, length
 from sfumato.optimal.interior.pair_rows import PairRows, columns, search, trivial_symmetry
 from sfumato.optimal.interior.tail_repair import Flow
-from sfumato.optimal.reduction import Reduced
+from sfumato.optimal.reduction import Reduction
 
 __all__ = [
     "SHARES",
@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 
-def started(reduced: Reduced, workers: Workers) -> tuple[Rows, Iterate]:
+def started(reduced: Reduction, workers: Workers) -> tuple[Rows, Iterate]:
     """Return the first rows and the first iterate of a problem, without symmetry."""
     seen = columns(reduced)
     form = build_form(seen, trivial_symmetry(len(seen.prior), len(seen.expected)))

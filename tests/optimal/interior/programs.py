@@ -16,7 +16,7 @@ from sfumato.core.arrays import Floats
 from sfumato.core.naming import DISTORTION, EXPECTED, WORST_CASE
 from sfumato.optimal import Control, Problem, Progress
 from sfumato.optimal.interior import loop
-from sfumato.optimal.reduction import Reduced, reduce
+from sfumato.optimal.reduction import Reduction, reduce
 
 LINE = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
 HAMMING = 1 - np.eye(5)
@@ -53,7 +53,7 @@ class Case:
         )
 
     @property
-    def reduced(self) -> Reduced:
+    def reduced(self) -> Reduction:
         found = reduce(self.problem)
         if self.worst and self.max_loss is not None:
             # The method can limit the worst secret's loss too, which no problem asks for.
@@ -98,7 +98,7 @@ class Case:
 class Solved:
     """Outcome of the method, and the whole mechanism."""
 
-    reduced: Reduced
+    reduced: Reduction
     result: loop.Result
 
     @property
@@ -107,7 +107,7 @@ class Solved:
 
     @property
     def kept(self):
-        return self.reduced.kept
+        return self.reduced.observables
 
     def __getattr__(self, name: str):
         return getattr(self.result, name)
@@ -195,7 +195,7 @@ def bound_of(case: Case, result: Solved) -> float:
     if case.worst:
         weights = p.worst if case.max_loss is not None else p.worst / p.worst.sum()
         left = np.zeros(reduced.shape)
-        np.add.at(left, reduced.members, weights[:, None] * case.cost[:, reduced.kept])
+        np.add.at(left, reduced.members, weights[:, None] * case.cost[:, reduced.observables])
         price = float(weights.sum())
     else:
         price = p.loss

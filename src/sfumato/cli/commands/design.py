@@ -227,7 +227,7 @@ def _search_epsilon(
     with StopOnInterrupt() as stop, working(heading) as update:
 
         def report(trial: EpsilonTrial) -> None:
-            shown = goal.shown(trial.measured, site.costs.unit)
+            shown = goal.describe(trial.measure, site.costs.unit)
             update(f"Epsilon {exactly(trial.epsilon)}: {shown}, {trial.seconds:.0f} s")
 
         answer = find_epsilon(

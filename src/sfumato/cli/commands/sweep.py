@@ -167,7 +167,7 @@ def _point_line(point: Point) -> str:
     from ...reports.sentences import loses_words
     from ...rounding import about
 
-    parts = [point.who]
+    parts = [point.name]
     parts += [] if point.epsilon is None else [f"epsilon {about(point.epsilon, 6)}"]
     parts += [] if point.minimum is None else [f"distortion {about(point.minimum, 6)}"]
     if point.design is None:
@@ -198,7 +198,7 @@ def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: 
     for point in points:
         epsilon = "" if point.epsilon is None else at_most(point.epsilon, 6)
         minimum = "" if point.minimum is None else amount_at_least(point.minimum, unit)
-        first = (point.who, epsilon, minimum)
+        first = (point.name, epsilon, minimum)
         if point.design is None:
             rows.append((*first, *([""] if vertices else []), "none", "", "", "", ""))
             continue
@@ -210,7 +210,7 @@ def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: 
             gap, hits = gap_at_most(point.design.certificate.gap), percent_at_most(point.hit_rate)
         rows.append((*first, *kind, loss, gap, error, hits, took))
     print_table(console, "Frontier", headings, rows, text=(0, 3) if vertices else (0,))
-    for reason in sorted({f"{point.who}: {point.reason}" for point in points if point.design is None}):
+    for reason in sorted({f"{point.name}: {point.reason}" for point in points if point.design is None}):
         console.print(f"No design for {reason}")
     short = [point.design for point in points if point.design is not None and not point.design.finished]
     if short:

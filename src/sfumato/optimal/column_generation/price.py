@@ -38,10 +38,10 @@ class Price(CompactRepr):
     """Answer for one observable."""
 
     value: float  # the least <w, x> found, with a largest entry of 1; 0 where it was not looked for
-    weighed: float  # the last <w, x> found, with <q, x> = 1; infinite where it was not looked for
+    cost: float  # the last <w, x> found, with <q, x> = 1; infinite where it was not looked for
     closed: bool  # whether mu must be lowered by no more than allowed, in total
     short: Floats  # array (n,), by how much mu must be lowered; not negative
-    lacking: float  # their sum
+    shortage: float  # their sum
     edges: Edges  # rows of the observable
     rows: Ints  # array (r,), positions of the edges with a multiplier, ascending
     lam: Floats  # array (r,), their multipliers, positive
@@ -60,20 +60,20 @@ def price(
         return replace(unpriced(edges, w), closed=True)
     reach = float(exponents[negative].max()) + _AROUND
     while True:
-        chosen: Bools = exponents <= reach
-        whole = bool(chosen.all())
+        mask: Bools = exponents <= reach
+        whole = bool(mask.all())
         if whole:
             part, rows, here = edges, np.arange(len(edges.upper)), np.arange(edges.size)
         else:
-            (part, rows), here = edges.among(chosen), np.flatnonzero(chosen)
+            (part, rows), here = edges.among(mask), np.flatnonzero(mask)
             if not len(rows):
                 reach *= _WIDER
                 continue
-        value, weighed, closed, lacks, lam = _Program(part, w[here], exponents[here]).run(allowed, budget, near)
+        value, cost, closed, lacks, lam = _Program(part, w[here], exponents[here]).run(allowed, budget, near)
         if closed or whole:
             short, used = np.zeros(edges.size), np.flatnonzero(lam)
             short[here] = lacks
-            return Price(value, weighed, closed, short, float(short.sum()), edges, rows[used], lam[used])
+            return Price(value, cost, closed, short, float(short.sum()), edges, rows[used], lam[used])
         reach *= _WIDER
 
 
@@ -105,11 +105,11 @@ class _Program:
         self._band = np.zeros((edges.size, self._width + 1))
 
     def run(self, allowed: float, budget: float, near: float) -> tuple[float, float, bool, Floats, Floats]:
-        """Return value, weighed, closed and short of `Price`, and multipliers, once these decide."""
+        """Return value, cost, closed and short of `Price`, and multipliers, once these decide."""
         edges, w, q = self._edges, self._w, self._q
         x, lam = self._x, self._lam
         z = edges.slack(x)
-        least_value, weighed = 0.0, float(w @ x)
+        least_value, cost = 0.0, float(w @ x)
         best, room = np.zeros(len(z)), w
         least = float(np.maximum(-w, 0.0).sum())
         for count in range(_MOST):
@@ -131,17 +131,17 @@ class _Program:
                 total = float(np.maximum(-left, 0.0).sum())
                 if total < least:
                     least, room, best = total, left, clipped
-                if least <= allowed and (weighed <= near or (left >= near * q).all()):
-                    return least_value, weighed, True, np.maximum(-room, 0.0), best
+                if least <= allowed and (cost <= near or (left >= near * q).all()):
+                    return least_value, cost, True, np.maximum(-room, 0.0), best
             x = x + primal * dx
             z = edges.slack(x)
-            weighed = float(w @ x)
-            least_value = min(least_value, weighed / float(np.abs(x).max()))
+            cost = float(w @ x)
+            least_value = min(least_value, cost / float(np.abs(x).max()))
             if not (z > 0).all() or not (lam > 0).all():
                 break
             if (least_value < -budget and count >= _PATIENT) or max(primal, dual) < 1e-6:
                 break
-        return least_value, weighed, least <= allowed, np.maximum(-room, 0.0), best
+        return least_value, cost, least <= allowed, np.maximum(-room, 0.0), best
 
     def _factored(self, x: Floats, z: Floats, lam: Floats) -> _Newton | None:
         """Return the Newton system at a point; None where rounding spoils it."""
@@ -149,7 +149,7 @@ class _Program:
         weights, anchor = lam / z, int(x.argmax())
         diagonal = np.bincount(edges.lower, weights * edges.root**2, edges.size)
         diagonal += np.bincount(edges.upper, weights / edges.root**2, edges.size)
-        one, other = self._places
+        down, up = self._places
         reach = np.arange(1, self._width + 1)
         above = anchor - reach
         below = (above * (self._width + 1) + reach)[above >= 0]
@@ -158,8 +158,8 @@ class _Program:
         for shift in _SHIFTS:
             band[:] = 0.0
             flat = band.reshape(-1)
-            flat[one] = -weights[self._down]
-            flat[other] -= weights[~self._down]
+            flat[down] = -weights[self._down]
+            flat[up] -= weights[~self._down]
             band[:, 0] = diagonal * (1 + shift)
             flat[below] = 0.0
             band[anchor, 1:] = 0.0
@@ -177,14 +177,14 @@ class _Program:
     ) -> Callable[[Floats], tuple[Floats, Floats, Floats]]:
         """Return a function from second-order products to steps of x and z, and multipliers after a whole step."""
         x, q, edges = newton.x, self._q, self._edges
-        rest, share = newton.solved(q)
+        rest, share = newton.solve(q)
         missing, total = 1.0 - float(q @ x), float(q @ rest) + share * float(q @ x)
 
-        def solve(wanted: Floats) -> tuple[Floats, Floats, Floats]:
-            change = wanted / z
-            step, more = newton.solved(edges.adjoint(change) - self._w)
-            lacking = (missing - float(q @ step) - more * float(q @ x)) / total
-            step, more = step + lacking * rest, more + lacking * share
+        def solve(target: Floats) -> tuple[Floats, Floats, Floats]:
+            change = target / z
+            step, more = newton.solve(edges.adjoint(change) - self._w)
+            deficit = (missing - float(q @ step) - more * float(q @ x)) / total
+            step, more = step + deficit * rest, more + deficit * share
             dz = edges.slack(step) + more * z
             return step + more * x, dz, change - lam / z * dz
 
@@ -201,7 +201,7 @@ class _Newton:
     border: Floats  # array (n,), the factor's answer to the rest of H x
     pivot: float  # the remainder of x' H x
 
-    def solved(self, right: Floats) -> tuple[Floats, float]:
+    def solve(self, right: Floats) -> tuple[Floats, float]:
         """Return H^{-1} right as (rest, share): the solution is rest + share * x."""
         rest = right.copy()
         rest[self.anchor] = 0.0
@@ -212,7 +212,7 @@ class _Newton:
         return rest, share
 
 
-Seen = Callable[[int, Ints, Floats], Floats]
+CostFinder = Callable[[int, Ints, Floats], Floats]
 """From an observable, the rows with multipliers and these to its proved reduced costs, array (n,)."""
 
 
@@ -224,13 +224,13 @@ class Prices:
     short: Floats  # array (n,), by how much mu must be lowered for all of them
     least: Floats  # array (n,), the least of their reduced costs, where these are looked at; else infinite
 
-    def add(self, o: int, price: Price, seen: Seen | None) -> None:
-        """Add an observable; its multipliers are stored unless ``seen`` uses them now."""
+    def add(self, o: int, price: Price, finder: CostFinder | None) -> None:
+        """Add an observable; its multipliers are stored unless ``finder`` uses them now."""
         np.maximum(self.short, price.short, out=self.short)
-        stored = len(price.rows) if seen is None else 0
-        self.prices[o] = replace(price, short=price.short[:0], rows=price.rows[:stored], lam=price.lam[:stored])
-        if seen is not None:
-            np.minimum(self.least, seen(o, price.rows, price.lam), out=self.least)
+        count = len(price.rows) if finder is None else 0
+        self.prices[o] = replace(price, short=price.short[:0], rows=price.rows[:count], lam=price.lam[:count])
+        if finder is not None:
+            np.minimum(self.least, finder(o, price.rows, price.lam), out=self.least)
 
 
 def price_absent(
@@ -241,7 +241,7 @@ def price_absent(
     limit: float,
     control: Control,
     workers: Workers,
-    seen: Seen | None,
+    finder: CostFinder | None,
     more: Callable[[int], Edges] | None = None,
 ) -> Prices:
     """Return the prices of the absent observables ``rest`` (r,) at the prices ``mu`` (n,) of the secrets.
@@ -250,26 +250,26 @@ def price_absent(
     rows of an observable that is not harmless by the rows of the edges.
     """
 
-    def one(o: int) -> Price:
+    def price_observable(o: int) -> Price:
         w, options = master.costs[o] - mu, (budget / len(rest), budget, limit)
-        if control.stopped is not None:
+        if control.cutoff is not None:
             return unpriced(master.edges, w)
         exponents = master.exponents[master.anchors[o]]
         first = price(master.edges, w, exponents, *options)
-        if more is None or (first.closed and first.weighed > limit):
+        if more is None or (first.closed and first.cost > limit):
             return first
         again = price(more(o), w, exponents, *options)
         if first.closed and not again.closed:
             return first
-        edges, some = again.edges, again.rows  # only rows with a multiplier are stored
-        few = Edges(edges.upper[some], edges.lower[some], edges.root[some], edges.size)
-        return replace(again, edges=few, rows=np.arange(len(some)))
+        edges, rows = again.edges, again.rows  # only rows with a multiplier are stored
+        few = Edges(edges.upper[rows], edges.lower[rows], edges.root[rows], edges.size)
+        return replace(again, edges=few, rows=np.arange(len(rows)))
 
     def several(share: range) -> Prices:
         n = master.shape[0]
         prices = Prices({}, np.zeros(n), np.full(n, np.inf))
         for o in rest[share.start : share.stop].tolist():
-            prices.add(o, one(o), seen)
+            prices.add(o, price_observable(o), finder)
         return prices
 
     every = range(len(rest))
@@ -279,6 +279,6 @@ def price_absent(
         parts = workers.share(several, len(rest))
     except StoppedError:
         return several(every)
-    every_price = {o: each for part in parts for o, each in part.prices.items()}
+    every_price = {o: price for part in parts for o, price in part.prices.items()}
     short = np.max([part.short for part in parts], axis=0)
     return Prices(every_price, short, np.min([part.least for part in parts], axis=0))

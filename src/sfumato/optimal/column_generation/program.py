@@ -54,8 +54,8 @@ def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
         return None
     parts: list[Ints] = []
     for s in range(n):
-        some = np.flatnonzero(near[s])
-        way = (bare[s, some, None] + exponents[some]).min(axis=0)
+        nearby = np.flatnonzero(near[s])
+        way = (bare[s, nearby, None] + exponents[nearby]).min(axis=0)
         direct = near[s] | (way > bare[s] * (1 + detour))
         direct[s] = False
         parts.append(np.column_stack([np.full(int(direct.sum()), s), np.flatnonzero(direct)]))
@@ -81,8 +81,8 @@ def graph_of(exponents: Floats) -> tuple[Ints, bool] | None:
 
 def nearest_of(exponents: Floats) -> Floats:
     """Return the least exponent between each secret and another one, array (n,)."""
-    others = np.arange(len(exponents) - 1)
-    return np.array([row[others + (others >= s)].min(initial=np.inf) for s, row in enumerate(exponents)])
+    positions = np.arange(len(exponents) - 1)
+    return np.array([row[positions + (positions >= s)].min(initial=np.inf) for s, row in enumerate(exponents)])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -106,14 +106,14 @@ class Edges(CompactRepr):
 
     def adjoint(self, weights: Floats) -> Floats:
         """Return G' times weights, array (size,)."""
-        taken = np.bincount(self.lower, weights * self.root, self.size)
-        return np.asarray(taken - np.bincount(self.upper, weights / self.root, self.size))
+        outflow = np.bincount(self.lower, weights * self.root, self.size)
+        return np.asarray(outflow - np.bincount(self.upper, weights / self.root, self.size))
 
-    def among(self, chosen: Bools) -> tuple[Edges, Ints]:
+    def among(self, mask: Bools) -> tuple[Edges, Ints]:
         """Return the rows between chosen secrets, which are renumbered, and the positions of these rows."""
-        rows = np.flatnonzero(chosen[self.upper] & chosen[self.lower])
-        place = np.cumsum(chosen) - 1
-        part = Edges(place[self.upper[rows]], place[self.lower[rows]], self.root[rows], int(chosen.sum()))
+        rows = np.flatnonzero(mask[self.upper] & mask[self.lower])
+        place = np.cumsum(mask) - 1
+        part = Edges(place[self.upper[rows]], place[self.lower[rows]], self.root[rows], int(mask.sum()))
         return part, rows
 
 
@@ -136,12 +136,12 @@ class Program(CompactRepr):
         m, n = self.costs.shape
         return n, m
 
-    def columns(self, chosen: Positions) -> Columns:
+    def columns(self, observables: Positions) -> Columns:
         """Return the problem with some of the observables."""
         n = len(self.prior)
         return Columns(
             prior=self.prior,
-            expected=np.ascontiguousarray(self.costs[chosen]),
+            expected=np.ascontiguousarray(self.costs[observables]),
             ratio=self.exponents,
             capped=np.zeros((n, n), dtype=np.bool_),
             members=np.arange(n),
@@ -163,31 +163,31 @@ def program(prior: Floats, costs: Floats, exponents: Floats, anchors: Positions,
     order = cuthill_mckee(pairs[:, 0], pairs[:, 1], n)
     place = np.empty(n, dtype=np.intp)
     place[order] = np.arange(n)
-    moved = np.ascontiguousarray(exponents[np.ix_(order, order)])
+    ratio = np.ascontiguousarray(exponents[np.ix_(order, order)])
     there = place[pairs]
-    ordered, edges = np.ascontiguousarray(costs[order].T), Edges.of(there, moved)
-    return Program(prior[order], ordered, moved, there, edges, place[anchors], order)
+    ordered, edges = np.ascontiguousarray(costs[order].T), Edges.of(there, ratio)
+    return Program(prior[order], ordered, ratio, there, edges, place[anchors], order)
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
     """An iterate of the program with k observables."""
 
-    chosen: Positions  # array (k,)
+    observables: Positions  # array (k,)
     rows: Rows
     point: Iterate
 
 
-def first_iterate(master: Program, chosen: Positions) -> Present:
+def first_iterate(master: Program, observables: Positions) -> Present:
     """Return the first iterate of a program with some observables."""
-    rows = rows_of(master, chosen)
-    return Present(chosen, rows, complete_iterate(rows, first_mechanism(rows.form.columns)))
+    rows = rows_of(master, observables)
+    return Present(observables, rows, complete_iterate(rows, first_mechanism(rows.form.columns)))
 
 
-def rows_of(master: Program, chosen: Positions, keys: Ints | None = None) -> Rows:
+def rows_of(master: Program, observables: Positions, keys: Ints | None = None) -> Rows:
     """Return rows of a program with some observables: those with some keys, or those of its edges."""
-    seen = master.columns(chosen)
-    form = build_form(seen, trivial_symmetry(len(seen.prior), len(chosen)))
+    part = master.columns(observables)
+    form = build_form(part, trivial_symmetry(len(part.prior), len(observables)))
     return loop.all_rows(form, master.pairs) if keys is None else Rows.of(form, keys)
 
 
@@ -204,28 +204,28 @@ def staying_mask(before: Floats, after: Floats, gap: float, care: float = 1.0) -
 
 def merge_vanished(master: Program, now: Present, stay: Bools) -> Present:
     """Return the point with observables that do not stay merged into the nearest ones that do; all rows hold."""
-    some, x = np.flatnonzero(stay), now.point.u
-    if len(some) == 0 or len(some) > _WORTHWHILE * len(x):
+    survivors, x = np.flatnonzero(stay), now.point.u
+    if len(survivors) == 0 or len(survivors) > _WORTHWHILE * len(x):
         return now
-    anchors, size = master.anchors[now.chosen], x.max(axis=1)
-    into = master.exponents[np.ix_(anchors, anchors[some])].argmin(axis=1)
-    into[some] = np.arange(len(some))
-    whole = np.bincount(into, size, len(some))
-    merged = np.zeros((len(some), x.shape[1]))
-    np.add.at(merged, into, x)
+    anchors, size = master.anchors[now.observables], x.max(axis=1)
+    into = master.exponents[np.ix_(anchors, anchors[survivors])].argmin(axis=1)
+    into[survivors] = np.arange(len(survivors))
+    whole = np.bincount(into, size, len(survivors))
+    sums = np.zeros((len(survivors), x.shape[1]))
+    np.add.at(sums, into, x)
     (block, s, t), n = now.rows.pairs.triples(), len(master.prior)
     keys, place = np.unique((into[block] * n + s) * n + t, return_inverse=True)
     mean = np.zeros(len(keys))
     np.add.at(mean, place, (size / whole[into])[block] * now.point.lam)
-    chosen = now.chosen[some]
-    return Present(chosen, rows_of(master, chosen, keys), replace(now.point, u=merged, lam=mean))
+    observables = now.observables[survivors]
+    return Present(observables, rows_of(master, observables, keys), replace(now.point, u=sums, lam=mean))
 
 
 def let_join(master: Program, now: Present, more: Positions) -> Present:
     """Return the point with more observables, each with a share of the nearest present one's column."""
     x, lam, pairs = now.point.u, now.point.lam, now.rows.pairs
-    every, anchors = np.concatenate([now.chosen, more]), master.anchors
-    near = master.exponents[np.ix_(anchors[more], anchors[now.chosen])].argmin(axis=1)
+    every, anchors = np.concatenate([now.observables, more]), master.anchors
+    near = master.exponents[np.ix_(anchors[more], anchors[now.observables])].argmin(axis=1)
     source = np.concatenate([np.arange(len(x)), near])
     share = 1.0 / np.bincount(source, minlength=len(x))[source]
     cuts, square = [pairs.cut(o) for o in source.tolist()], len(master.prior) ** 2
@@ -237,7 +237,7 @@ def let_join(master: Program, now: Present, more: Positions) -> Present:
 
 def near_rows(master: Program, now: Present, o: int) -> Edges:
     """Return rows of an absent observable: those of the edges, and of the nearest present observables."""
-    away = master.exponents[master.anchors[o], master.anchors[now.chosen]]
+    away = master.exponents[master.anchors[o], master.anchors[now.observables]]
     pairs, edges, n = now.rows.pairs, master.edges, len(master.prior)
     near = [pairs.keys[pairs.cut(k)] % n**2 for k in np.argsort(away)[:_NEIGHBOURS].tolist()]
     s, t = np.divmod(np.unique(np.concatenate([edges.upper * n + edges.lower, *near])), n)

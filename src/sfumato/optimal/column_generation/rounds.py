@@ -24,7 +24,7 @@ from ..interior.checkpoints import StateFile
 from ..interior.lapack import Workers
 from ..interior.loop import Course
 from ..solver import Control, OnProgress, Progress, Status
-from .price import Price, Seen, price_absent
+from .price import CostFinder, Price, price_absent
 from .program import (
     DETOUR,
     Positions,
@@ -74,10 +74,10 @@ _NEAREST: Final = 6  # pairs of a net whose rows few edges do not imply
 class ProvedRound(CompactRepr):
     """A restricted program at its end, with the prices of absent observables."""
 
-    chosen: Positions  # array (k,), the observables that were present
+    observables: Positions  # array (k,), the observables that were present
     course: Course  # the end of the interior-point method
     absent: dict[int, Price]  # the others' prices, by observable; without multipliers where these are not stored
-    least: Floats | None  # array (n,), the least reduced costs of all observables by `Seen`; None without it
+    least: Floats | None  # array (n,), the least reduced costs of all observables by `CostFinder`; None without it
     x: Floats  # array (k, n), a mechanism strictly inside all rows
     value: float  # the loss of the mechanism
     bound: float  # the bound proved for all observables, up to float rounding
@@ -86,23 +86,23 @@ class ProvedRound(CompactRepr):
     @property
     def harmful(self) -> list[int]:
         """The absent observables that were not proved harmless, those that lack most first."""
-        open_ones = [o for o, each in self.absent.items() if not each.closed]
-        return sorted(open_ones, key=lambda o: -self.absent[o].lacking)
+        open_ones = [o for o, entry in self.absent.items() if not entry.closed]
+        return sorted(open_ones, key=lambda o: -self.absent[o].shortage)
 
     def near(self, limit: float) -> list[int]:
         """Return the harmless absent observables that cost no more than a limit, the cheapest first."""
-        closed = [o for o, each in self.absent.items() if each.closed and each.weighed <= limit]
-        return sorted(closed, key=lambda o: self.absent[o].weighed)
+        closed = [o for o, entry in self.absent.items() if entry.closed and entry.cost <= limit]
+        return sorted(closed, key=lambda o: self.absent[o].cost)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RoundsResult(CompactRepr):
     """End of the rounds."""
 
-    chosen: Positions  # array (k,), the observables of the mechanism
+    observables: Positions  # array (k,), the observables of the mechanism
     x: Floats  # array (k, n), the mechanism, strictly inside all rows
     value: float  # its loss
-    proved: ProvedRound  # the program with the best bound
+    best: ProvedRound  # the program with the best bound
     status: Status  # how it ended
     log: tuple[Progress, ...]  # a line for each iteration
 
@@ -113,26 +113,26 @@ def generate(
     workers: Workers,
     *,
     most: int,
-    chosen: Positions | None = None,
-    seen: Seen | None = None,
+    observables: Positions | None = None,
+    finder: CostFinder | None = None,
     folder: Path | None = None,
 ) -> RoundsResult:
-    """Solve a problem by rounds, from the observables ``chosen`` or those of a coarser problem's optimum.
+    """Solve a problem by rounds, from ``observables`` or those of a coarser problem's optimum.
 
-    ``most`` limits the iterations of each program; ``seen`` uses multipliers where there are too many to store.
+    ``most`` limits the iterations of each program; ``finder`` uses multipliers where there are too many to store.
     """
-    rounds = _Rounds(master, control, workers, most, seen, folder)
-    return rounds.run(rounds.first() if chosen is None else chosen)
+    rounds = _Rounds(master, control, workers, most, finder, folder)
+    return rounds.run(rounds.first() if observables is None else observables)
 
 
 def _without_values(progress: OnProgress | None, size: int) -> OnProgress | None:
     """Return a callback for a coarser problem of ``size`` secrets, without value and bound."""
     if progress is None:
         return None
-    begun = time.monotonic()
+    begin = time.monotonic()
 
     def tell(line: Progress) -> None:
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - begin
         blank = replace(line, value=np.inf, bound=-np.inf, gap=np.inf, seconds=seconds, coarse=line.coarse or size)
         progress(blank)
 
@@ -146,12 +146,12 @@ class _Rounds:
         control: Control,
         workers: Workers,
         most: int,
-        seen: Seen | None,
+        finder: CostFinder | None,
         folder: Path | None,
     ) -> None:
         self._master, self._control, self._workers, self._most = master, control, workers, most
-        self._seen, self._folder = seen, folder
-        self._started = time.monotonic()
+        self._finder, self._folder = finder, folder
+        self._start = time.monotonic()
         self._value, self._bound = np.inf, -np.inf
         self._least: tuple[Positions, Course] | None = None  # the course with the best value
         self._tightest: ProvedRound | None = None  # the program with the best bound
@@ -179,72 +179,72 @@ class _Rounds:
         most = _SCOUTS if master.threshold is None else _SCOUTS_OF_PAIRS
         return np.sort(places[scout.scouted(scout.first(), most)])
 
-    def run(self, chosen: Positions) -> RoundsResult:
+    def run(self, observables: Positions) -> RoundsResult:
         control = self._control
-        now, early = self._begun(chosen)
-        best = last = least = self._solved(now)
+        now, early = self._begin(observables)
+        best = last = least = self._solve(now)
         harmful: set[int] = set()
         for _ in range(_MOST):
-            if self._near(least, best) or control.stopped is not None or not last.harmful:
+            if self._near(least, best) or control.cutoff is not None or not last.harmful:
                 break
             used = last.x.max(axis=1) > _USED
             if self._master.threshold is not None:
                 # By other rows they were not proved harmless, and would not be without their own.
-                used |= np.isin(last.chosen, list(harmful))
+                used |= np.isin(last.observables, list(harmful))
                 harmful.update(last.harmful)
-            early = self._joined(early, last.chosen[used], last)
-            last = self._solved(self._thinned(early) if self._rough else early)
+            early = self._join(early, last.observables[used], last)
+            last = self._solve(self._thinned(early) if self._rough else early)
             best = max(best, last, key=attrgetter("bound", "hoped"))
             least = last if last.value < least.value else least
         best = max(best, self._tightest or best, key=attrgetter("bound"))
         near = self._near(least, best)
-        status = Status.OPTIMAL if near else control.stopped or Status.INACCURATE
-        chosen, x, value = least.chosen, least.x, least.value
+        status = Status.OPTIMAL if near else control.cutoff or Status.INACCURATE
+        observables, x, value = least.observables, least.x, least.value
         if not near and self._least is not None:
-            observables, course = self._least
+            subset, course = self._least
             matrix, loss = _mechanism(course)
             if loss < value:  # stopped in a round whose program is not yet as good as an earlier one
-                chosen, x, value = observables, matrix, loss
-        return RoundsResult(chosen, x, value, best, status, tuple(self._log))
+                observables, x, value = subset, matrix, loss
+        return RoundsResult(observables, x, value, best, status, tuple(self._log))
 
     @property
     def _care(self) -> float:
         finer = math.pow(max(1.0, _USUAL / self._control.gap), _CAREFUL)
         return finer if self._master.threshold is None else max(_CARE_OF_PAIRS, finer)
 
-    def scouted(self, chosen: Positions, most: int) -> Positions:
+    def scouted(self, observables: Positions, most: int) -> Positions:
         """Return the observables used after some rounds, or once few near them would help, without proof."""
-        now, early = self._begun(chosen)
+        now, early = self._begin(observables)
         for _ in range(most):
-            last = self._price_neighbours(self._course(now, self._share * self._control.gap), now.chosen)
-            if self._enough(last) or self._control.stopped is not None:
+            last = self._price_neighbours(self._course(now, self._share * self._control.gap), now.observables)
+            if self._enough(last) or self._control.cutoff is not None:
                 break
-            early = self._joined(early, last.chosen[last.x.max(axis=1) > _USED], last)
+            early = self._join(early, last.observables[last.x.max(axis=1) > _USED], last)
             now = self._thinned(early, _WIDE)
         size = now.point.u.max(axis=1)
-        return np.asarray(now.chosen[size > min(_SCOUTED, 0.5 * float(size.max()))], dtype=np.intp)
+        return np.asarray(now.observables[size > min(_SCOUTED, 0.5 * float(size.max()))], dtype=np.intp)
 
-    def _begun(self, chosen: Positions) -> tuple[Present, Present]:
+    def _begin(self, observables: Positions) -> tuple[Present, Present]:
         """Return the iterates at the end of the stages, and at an early one that others may join."""
         control = self._control
-        now = early = first_iterate(self._master, chosen)
+        now = early = first_iterate(self._master, observables)
         for gap in _STAGES:
             if gap <= self._share * control.gap:
                 continue
             before = self._follow(now, _SEEN * gap)
             course = self._course(before, gap)
-            now = Present(before.chosen, course.rows, course.point)
+            now = Present(before.observables, course.rows, course.point)
             look = gap == _PRICED and not self._rough
             near = _NEAR * self._care
-            priced = self._proved(course, now.chosen, gap, near) if look else None
+            priced = self._prove(course, now.observables, gap, near) if look else None
             now = merge_vanished(self._master, now, staying_mask(before.point.u, now.point.u, gap, self._care))
             if gap == _EARLY:
                 early = now
             if priced is not None:
-                others = priced.near(near * gap * priced.value)
-                if others or priced.harmful:
-                    most = int(_FEW * (len(now.chosen) + len(priced.harmful)))
-                    early = self._joined(early, now.chosen, priced, others[:most])
+                extras = priced.near(near * gap * priced.value)
+                if extras or priced.harmful:
+                    most = int(_FEW * (len(now.observables) + len(priced.harmful)))
+                    early = self._join(early, now.observables, priced, extras[:most])
                     now = self._thinned(early, gap)
         return now, early
 
@@ -257,21 +257,21 @@ class _Rounds:
                 now = merge_vanished(self._master, now, staying_mask(before.point.u, now.point.u, gap, self._care))
         return now
 
-    def _joined(
-        self, early: Present, used: Positions, last: ProvedRound, others: Sequence[int] | None = None
+    def _join(
+        self, early: Present, used: Positions, last: ProvedRound, extras: Sequence[int] | None = None
     ) -> Present:
         """Return an early iterate with the used observables, and most that would help, or all and others."""
-        now = merge_vanished(self._master, early, np.isin(early.chosen, used))
-        if others is not None:
+        now = merge_vanished(self._master, early, np.isin(early.observables, used))
+        if extras is not None:
             helpful = last.harmful
         elif self._rough:
-            helpful = spread(self._master, last.harmful)[: max(_LEAST, len(now.chosen))]
+            helpful = spread(self._master, last.harmful)[: max(_LEAST, len(now.observables))]
         else:
             helpful = last.harmful[: max(_LEAST, len(last.harmful) // 2)]
-        more = np.setdiff1d(np.array([*helpful, *(others or ())], dtype=np.intp), now.chosen)
-        many = self._rough or len(more) > _FEW * len(now.chosen)
+        more = np.setdiff1d(np.array([*helpful, *(extras or ())], dtype=np.intp), now.observables)
+        many = self._rough or len(more) > _FEW * len(now.observables)
         if many or last.course.status is Status.INACCURATE:
-            return self._follow(first_iterate(self._master, np.concatenate([now.chosen, more])), _EARLY)
+            return self._follow(first_iterate(self._master, np.concatenate([now.observables, more])), _EARLY)
         return let_join(self._master, now, more) if len(more) else now
 
     def _near(self, least: ProvedRound, best: ProvedRound) -> bool:
@@ -280,25 +280,25 @@ class _Rounds:
     def _enough(self, last: ProvedRound) -> bool:
         return last.value - last.hoped <= self._control.gap * abs(last.value)
 
-    def _solved(self, now: Present) -> ProvedRound:
+    def _solve(self, now: Present) -> ProvedRound:
         """Solve a restricted program and price the absent observables."""
         gap = self._control.gap
         course = self._course(now, self._share * gap)
         if self._rough:
             # Observables near present ones help most often. While they do, the others are not priced.
-            near = self._price_neighbours(course, now.chosen)
+            near = self._price_neighbours(course, now.observables)
             if not self._enough(near):
                 return near
-        return self._proved(course, now.chosen, gap)
+        return self._prove(course, now.observables, gap)
 
-    def _price_neighbours(self, course: Course, chosen: Positions) -> ProvedRound:
-        near = np.setdiff1d(neighbours(self._master, chosen), chosen)
-        return self._proved(course, chosen, self._control.gap, some=near)
+    def _price_neighbours(self, course: Course, present: Positions) -> ProvedRound:
+        near = np.setdiff1d(neighbours(self._master, present), present)
+        return self._prove(course, present, self._control.gap, part=near)
 
     def _follow(self, now: Present, gap: float) -> Present:
         """Follow the path to a gap, or to the final one if that is larger."""
         course = self._course(now, max(gap, self._share * self._control.gap))
-        return Present(now.chosen, course.rows, course.point)
+        return Present(now.observables, course.rows, course.point)
 
     def _course(self, now: Present, gap: float) -> Course:
         before = len(self._log)
@@ -313,7 +313,7 @@ class _Rounds:
             self._master.threshold,
             control,
             self._workers,
-            started=self._started,
+            begin=self._start,
             most=self._most,
             file=file,
             all_bounds=False,
@@ -321,7 +321,7 @@ class _Rounds:
         # Also the lines of a state on disk, which were reported before.
         self._log += [self._line(line, before + line.step) for line in course.log]
         if course.log[-1].value < self._value:
-            self._value, self._least = course.log[-1].value, (now.chosen, course)
+            self._value, self._least = course.log[-1].value, (now.observables, course)
         return course
 
     def _line(self, line: Progress, step: int) -> Progress:
@@ -334,31 +334,31 @@ class _Rounds:
         if self._control.progress is not None:
             self._control.progress(line)
 
-    def _proved(
-        self, course: Course, chosen: Positions, gap: float, near: float = -np.inf, some: Positions | None = None
+    def _prove(
+        self, course: Course, present: Positions, gap: float, near: float = -np.inf, part: Positions | None = None
     ) -> ProvedRound:
         """Price all absent observables, or only some, and find those that cost at most ``near`` gaps."""
         master, mu = self._master, course.proof.mu
         x, value = _mechanism(course)
-        rest = np.setdiff1d(np.arange(master.shape[1]), chosen) if some is None else some
+        rest = np.setdiff1d(np.arange(master.shape[1]), present) if part is None else part
         budget, limit = (1 - self._share) * gap * abs(value), near * gap * abs(value)
-        now = Present(chosen, course.rows, course.point)
+        now = Present(present, course.rows, course.point)
         more = None if master.threshold is None else partial(near_rows, master, now)
-        seen = price_absent(master, mu, rest, budget, limit, self._control, self._workers, self._seen, more)
-        if self._seen is not None and some is None:
+        prices = price_absent(master, mu, rest, budget, limit, self._control, self._workers, self._finder, more)
+        if self._finder is not None and part is None:
             edges = np.arange(len(master.edges.upper))
-            for o, lam in zip(chosen, course.proof.pairs.reshape(len(chosen), -1), strict=True):
-                np.minimum(seen.least, self._seen(int(o), edges, lam), out=seen.least)
-        hoped = course.proof.bound - float(seen.short.sum())
-        least = None if self._seen is None or some is not None else seen.least
-        bound = hoped if some is None else -np.inf
-        proved = ProvedRound(chosen, course, seen.prices, least, x, value, bound, hoped)
-        self._value = min(self._value, proved.value)
-        if proved.bound > self._bound:
-            self._bound, self._tightest = proved.bound, proved
+            for o, lam in zip(present, course.proof.pairs.reshape(len(present), -1), strict=True):
+                np.minimum(prices.least, self._finder(int(o), edges, lam), out=prices.least)
+        hoped = course.proof.bound - float(prices.short.sum())
+        least = None if self._finder is None or part is not None else prices.least
+        bound = hoped if part is None else -np.inf
+        outcome = ProvedRound(present, course, prices.prices, least, x, value, bound, hoped)
+        self._value = min(self._value, outcome.value)
+        if outcome.bound > self._bound:
+            self._bound, self._tightest = outcome.bound, outcome
         self._log.append(self._line(course.log[-1], len(self._log)))
         self._tell(self._log[-1])
-        return proved
+        return outcome
 
 
 def _mechanism(course: Course) -> tuple[Floats, float]:
@@ -399,15 +399,15 @@ def neighbours(master: Program, used: Positions) -> Positions:
     return np.flatnonzero(near[master.anchors])
 
 
-def spread(master: Program, some: Sequence[int]) -> list[int]:
+def spread(master: Program, observables: Sequence[int]) -> list[int]:
     """Return those of some observables, in turn, that are more than a step from each one before."""
     near = _step(master) * (1 + _ROUNDED)
-    chosen: list[int] = []
-    for o in some:
+    picks: list[int] = []
+    for o in observables:
         anchor = master.anchors[o]
-        if not chosen or master.exponents[anchor, master.anchors[chosen]].min() > near:
-            chosen.append(o)
-    return chosen
+        if not picks or master.exponents[anchor, master.anchors[picks]].min() > near:
+            picks.append(o)
+    return picks
 
 
 def _step(master: Program) -> float:
@@ -421,10 +421,10 @@ def _net(exponents: Floats, first: Positions) -> Positions:
     step = float(np.median(nearest_of(exponents)))
     free = np.ones(len(exponents), dtype=np.bool_)
     net_nearby = np.zeros(len(exponents), dtype=np.intp)  # how many of the net are two steps away
-    chosen: list[int] = []
+    picks: list[int] = []
 
     def choose(s: int) -> None:
-        chosen.append(s)
+        picks.append(s)
         free[exponents[s] < _APART * step] = False
         net_nearby[exponents[s] <= _TWO_STEPS * step] += 1
 
@@ -434,4 +434,4 @@ def _net(exponents: Floats, first: Positions) -> Positions:
     # Holes are filled so that they fit: a lattice stays one.
     while free.any():
         choose(int(np.where(free, net_nearby, -1).argmax()))
-    return np.sort(np.asarray(chosen, dtype=np.intp))
+    return np.sort(np.asarray(picks, dtype=np.intp))

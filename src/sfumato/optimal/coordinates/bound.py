@@ -119,7 +119,7 @@ class CoordinateBound(Immutable):
     @property
     def sentence(self) -> str:
         """The proved statement, in words."""
-        least, where = amount_at_least(self.lower, self.loss_unit), _counted(len(self.rows), len(self.places))
+        least, where = amount_at_least(self.lower, self.loss_unit), _count_places(len(self.rows), len(self.places))
         promise = f"No mechanism that keeps epsilon {exactly(self.epsilon)}/{self.unit} between all points can"
         if self.loss == "squared":
             return f"{promise} have a mean squared distance of less than {least} on these {where}."
@@ -157,9 +157,9 @@ class CoordinateBound(Immutable):
     def _mean(self, loss: float | ArrayLike) -> float:
         if np.ndim(loss) == 0:
             return float(floats(np.atleast_1d(np.asarray(loss)), "the loss", shape=(1,))[0])
-        each = floats(loss, "the losses", shape=(len(self.rows),))
+        values = floats(loss, "the losses", shape=(len(self.rows),))
         share = self.weights[self.rows] / np.bincount(self.rows)[self.rows]
-        return float(share @ each) * (1 + (len(each) + 8) * UNIT)
+        return float(share @ values) * (1 + (len(values) + 8) * UNIT)
 
     def __str__(self) -> str:
         return self.sentence
@@ -167,11 +167,11 @@ class CoordinateBound(Immutable):
     def __repr__(self) -> str:
         return (
             f"CoordinateBound: epsilon {exactly(self.epsilon)}/{self.unit}, {self.loss} loss at least "
-            f"{amount_at_least(self.lower, self.loss_unit)} on {_counted(len(self.rows), len(self.places))}"
+            f"{amount_at_least(self.lower, self.loss_unit)} on {_count_places(len(self.rows), len(self.places))}"
         )
 
 
-def _counted(visits: int, distinct: int) -> str:
+def _count_places(visits: int, distinct: int) -> str:
     places = counted(distinct, "place")
     return places if visits == distinct else f"{counted(visits, 'visit')} to {places}"
 
@@ -224,7 +224,7 @@ def coordinate_bound(
     Source:
         docs/proofs/coordinate-bound.md.
     """
-    started = time.monotonic()
+    start = time.monotonic()
     if loss not in KINDS:
         raise InputError(
             f"there is no bound over all mechanisms for the loss {loss!r}.", f"use one of {', '.join(KINDS)}."
@@ -246,12 +246,12 @@ def coordinate_bound(
     distinct, rows = np.unique(metres, axis=0, return_inverse=True)
     rows = np.asarray(rows, dtype=np.intp).ravel()
     shares = _shares(rows, weights)
-    standing, added = PlaceGroups.of(distinct, shares, most), points_inside(distinct, empty)
-    groups = standing.joined(added)
+    standing, inside = PlaceGroups.of(distinct, shares, most), points_inside(distinct, empty)
+    groups = standing.extend(inside)
     square = loss == "squared"
     unit_of_loss = scale * scale if square else scale
     halt = stop or (lambda: False)
-    search = _Search(groups, loss, rate / scale, gap, unit_of_loss, started, started + time_limit, halt, progress)
+    search = _Search(groups, loss, rate / scale, gap, unit_of_loss, start, start + time_limit, halt, progress)
     search.run()
     terms = len(rows) + 16  # roundings of the shares, of their sum and of what follows
     of_loss = stretch**2 if square else stretch
@@ -267,10 +267,10 @@ def coordinate_bound(
         shares,
         rows,
         len(standing.heads),
-        len(added),
+        len(inside),
         radius,
         tuple(search.log),
-        time.monotonic() - started,
+        time.monotonic() - start,
     )
 
 
@@ -292,14 +292,14 @@ class _Search:
     epsilon: float  # per metre
     gap: float
     unit: float  # of the loss, in metres or square metres
-    started: float
+    start: float
     deadline: float
     stop: Stop
     progress: Progress | None
     best: float = 0.0
     least: float = math.inf  # expected loss of the mechanism found
     log: list[Round] = field(default_factory=list)
-    found: tuple[Design, Mesh] | None = None
+    solution: tuple[Design, Mesh] | None = None
 
     def run(self) -> None:
         """Solve on finer and finer meshes until the gap is reached, the time is over, or nothing improves."""
@@ -309,40 +309,40 @@ class _Search:
         promise = MetricPrivacy(self.epsilon, Metric(groups.distances, name="distance", triangle=True))
         mesh = Mesh.covering(groups.places, _CORNERS)
         thresholds = np.zeros(len(groups.places))
-        idle, least_lacking = 0, math.inf
+        idle, least_shortage = 0, math.inf
         while idle < _PATIENCE:
-            begun = time.monotonic()
-            costed = groups.costs(mesh, self.kind, self.epsilon, thresholds, self.ended)
+            begin = time.monotonic()
+            costed = groups.costs(mesh, self.kind, self.epsilon, thresholds, self.is_over)
             if costed is None:
                 return
             costs, constant = costed
-            solved = self._solved(prior, promise, costs)
-            if solved is None:
+            design = self._solve(prior, promise, costs)
+            if design is None:
                 return
-            bound, matrix = solved.certificate.bound + constant, solved.matrix
+            bound, matrix = design.certificate.bound + constant, design.matrix
             at_corners = true_costs(heads, mesh.corners, self.kind)
             left_out = prior.probabilities @ (matrix * (at_corners - lower_costs(heads, mesh, self.kind)))
-            lacking, total = float(left_out.sum()), float(prior.probabilities @ (matrix * at_corners).sum(axis=1))
-            better = bound > self.best + 0.25 * self.gap * abs(bound) or lacking < 0.9 * least_lacking
+            shortage, total = float(left_out.sum()), float(prior.probabilities @ (matrix * at_corners).sum(axis=1))
+            better = bound > self.best + 0.25 * self.gap * abs(bound) or shortage < 0.9 * least_shortage
             idle = 0 if better else idle + 1
-            self.best, least_lacking = max(self.best, bound), min(least_lacking, lacking)
+            self.best, least_shortage = max(self.best, bound), min(least_shortage, shortage)
             if total < self.least:
-                self.least, self.found = total, (solved, mesh)
+                self.least, self.solution = total, (design, mesh)
             now = time.monotonic()
-            self.log.append(Round(len(mesh), bound / self.unit, lacking / self.unit, now - self.started))
+            self.log.append(Round(len(mesh), bound / self.unit, shortage / self.unit, now - self.start))
             if self.progress is not None:
                 self.progress(self.log[-1])
             untried = len(groups.heads) < len(groups.places) and not thresholds.any()
-            enough = lacking <= self.gap * total
+            enough = shortage <= self.gap * total
             finer = mesh if enough else mesh.quartered(mesh.around(_largest(left_out)))
             if len(finer) == len(mesh) and not untried:
                 return
-            if self.stop() or (now - begun) * len(finer) / len(mesh) > _LATE * (self.deadline - now):
+            if self.stop() or (now - begin) * len(finer) / len(mesh) > _LATE * (self.deadline - now):
                 return
-            thresholds = groups.thresholds(matrix, mesh, self.kind, self.epsilon, self.ended)
+            thresholds = groups.thresholds(matrix, mesh, self.kind, self.epsilon, self.is_over)
             mesh = finer
 
-    def _solved(self, prior: Prior, promise: MetricPrivacy, costs: Floats) -> Design | None:
+    def _solve(self, prior: Prior, promise: MetricPrivacy, costs: Floats) -> Design | None:
         """Return the design for the costs; None if there is no time for one."""
         left = self.deadline - time.monotonic() - self.proof_seconds
         if left <= 0 or self.stop():
@@ -365,20 +365,20 @@ class _Search:
     def proof_seconds(self) -> float:
         return _PER_PAIR_S * len(self.groups.heads) ** 2
 
-    def ended(self) -> bool:
+    def is_over(self) -> bool:
         return time.monotonic() > self.deadline or self.stop()
 
     def attained(self, stretch: float) -> float:
         """Return the proved loss of a mechanism that satisfies the promise between the places; ``inf`` without."""
         groups = self.groups
-        if self.found is None or len(groups.heads) < len(groups.places):
+        if self.solution is None or len(groups.heads) < len(groups.places):
             return math.inf
         if time.monotonic() + self.proof_seconds > self.deadline and self.proof_seconds > _SHORT_S:
             return math.inf
-        solved, mesh = self.found
+        design, mesh = self.solution
         near = groups.distances * ((1 - 2.0**-48) / stretch)
-        matrix, _ = repair_to_private(solved.matrix, self.epsilon * near)
-        mechanism = Mechanism(matrix, solved.mechanism.secrets, solved.problem.observables)
+        matrix, _ = repair_to_private(design.matrix, self.epsilon * near)
+        mechanism = Mechanism(matrix, design.mechanism.secrets, design.problem.observables)
         promise = MetricPrivacy(self.epsilon, Metric(near, name="distance", triangle=True))
         if not prove_metric_privacy(mechanism, promise).holds:
             return math.inf
@@ -387,10 +387,10 @@ class _Search:
         return expected_loss_above(mechanism, prior, Loss(true_costs(groups.points, mesh.corners, self.kind)))
 
 
-def _largest(lacking: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _largest(shortage: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Return the fewest corners, a mask (m,), with a good share of what the costs understate."""
-    order = np.argsort(-lacking)
-    sums = np.cumsum(lacking[order])
-    marked = np.zeros(len(lacking), dtype=bool)
+    order = np.argsort(-shortage)
+    sums = np.cumsum(shortage[order])
+    marked = np.zeros(len(shortage), dtype=bool)
     marked[order[: int(np.searchsorted(sums, _GROWTH * sums[-1])) + 1]] = True
     return marked

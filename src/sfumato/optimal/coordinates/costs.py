@@ -78,15 +78,15 @@ class Mesh(CompactRepr):
     def __len__(self) -> int:
         return len(self.corners)
 
-    def quartered(self, chosen: NDArray[np.bool_]) -> Mesh:
+    def quartered(self, mask: NDArray[np.bool_]) -> Mesh:
         """Return the mesh with the chosen triangles, a mask (t,), cut into four at the middles of their sides."""
-        chosen = chosen & (self.depths < DEEPEST)
-        a, b, c = (self.corners[self.triangles[chosen, k]] for k in range(3))
+        mask = mask & (self.depths < DEEPEST)
+        a, b, c = (self.corners[self.triangles[mask, k]] for k in range(3))
         ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
         quarters = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
-        parts = [self.corners[self.triangles[~chosen]], *(np.stack(quarter, axis=1) for quarter in quarters)]
-        deeper = self.depths[chosen] + 1
-        depths = np.concatenate([self.depths[~chosen], *[deeper] * 4])
+        parts = [self.corners[self.triangles[~mask]], *(np.stack(quarter, axis=1) for quarter in quarters)]
+        deeper = self.depths[mask] + 1
+        depths = np.concatenate([self.depths[~mask], *[deeper] * 4])
         return self._of(np.concatenate(parts), depths, self.directions, self.reach)
 
     def around(self, corners: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -149,7 +149,7 @@ class PlaceGroups(CompactRepr):
         apart = places - places[heads[member]]
         return cls(places, weights, heads, member, np.hypot(*apart.T) * (1 + 2.0**-50))
 
-    def joined(self, points: Floats) -> PlaceGroups:
+    def extend(self, points: Floats) -> PlaceGroups:
         """Return these groups and one more, of weight zero, for each of some points (k, 2)."""
         n, k, more = len(self.places), len(self.heads), np.arange(len(points))
         return PlaceGroups(
@@ -180,14 +180,14 @@ class PlaceGroups(CompactRepr):
     def thresholds(self, matrix: Floats, mesh: Mesh, kind: str, epsilon: float, stop: Stop) -> Floats:
         """Return good thresholds m, array (n,), for a mechanism's rows (k, m) at the heads; zeros after a stop."""
         thresholds = np.zeros(len(self.places))
-        wanted = 1 / (np.exp(np.minimum(epsilon * self.away, 700)) + 1)
+        levels = 1 / (np.exp(np.minimum(epsilon * self.away, 700)) + 1)
         for rows in self._chunks():
             if stop():
                 break
             costs = lower_costs(self.places[rows], mesh, kind)
             order = np.argsort(costs, axis=1)
             below = np.cumsum(np.take_along_axis(matrix[self.member[rows]], order, axis=1), axis=1)
-            first = np.minimum((below < wanted[rows, None]).sum(axis=1), costs.shape[1] - 1)
+            first = np.minimum((below < levels[rows, None]).sum(axis=1), costs.shape[1] - 1)
             thresholds[rows] = np.take_along_axis(costs, order, axis=1)[np.arange(len(costs)), first]
         thresholds[self.heads] = 0.0
         thresholds[epsilon * self.away > _WORTHLESS] = 0.0
@@ -231,29 +231,29 @@ def _heads(places: Floats, weights: Floats, most: int) -> Indices:
     random = np.random.default_rng(0)  # any choice gives a valid bound
     mass = np.where(weights > 0, weights, weights[weights > 0].min() * 1e-3)
     if len(places) > max(_LOOKED_AT, 4 * most):
-        some = random.choice(len(places), size=max(_LOOKED_AT, 4 * most), replace=False, p=mass / mass.sum())
+        sample = random.choice(len(places), size=max(_LOOKED_AT, 4 * most), replace=False, p=mass / mass.sum())
         # Their weights brought them here: they count the same now.
-        return np.asarray(np.sort(some)[_heads(places[np.sort(some)], np.ones(len(some)), most)])
-    chosen = [int(np.argmax(mass))]
-    near = np.hypot(*(places - places[chosen[0]]).T)
-    while len(chosen) < most and near.any():
+        return np.asarray(np.sort(sample)[_heads(places[np.sort(sample)], np.ones(len(sample)), most)])
+    heads = [int(np.argmax(mass))]
+    near = np.hypot(*(places - places[heads[0]]).T)
+    while len(heads) < most and near.any():
         pull = mass * near
-        tried = random.choice(len(places), size=_TRIED, p=pull / pull.sum())
-        nearer = np.minimum(near, np.hypot(*(places[None] - places[tried, None]).transpose(2, 0, 1)))
+        candidates = random.choice(len(places), size=_TRIED, p=pull / pull.sum())
+        nearer = np.minimum(near, np.hypot(*(places[None] - places[candidates, None]).transpose(2, 0, 1)))
         best = int(np.argmin(nearer @ mass))
-        chosen.append(int(tried[best]))
+        heads.append(int(candidates[best]))
         near = nearer[best]
-    middles = places[chosen]
+    middles = places[heads]
     for _ in range(_ROUNDS):
         member = KDTree(middles).query(places)[1]
         total = np.bincount(member, mass, minlength=len(middles))
         sums = np.column_stack([np.bincount(member, mass * places[:, k], minlength=len(middles)) for k in (0, 1)])
         full = total > 0
-        moved = middles.copy()
-        moved[full] = sums[full] / total[full, None]
-        if np.allclose(moved, middles):
+        means = middles.copy()
+        means[full] = sums[full] / total[full, None]
+        if np.allclose(means, middles):
             break
-        middles = moved
+        middles = means
     return np.unique(np.asarray(KDTree(places).query(middles)[1], dtype=np.intp))
 
 
@@ -273,9 +273,9 @@ def lower_costs(places: Floats, mesh: Mesh, kind: str) -> Floats:
     return costs
 
 
-def distances_above(places: Floats, others: Floats) -> Floats:
+def distances_above(places: Floats, targets: Floats) -> Floats:
     """Return distances that are at least the exact ones, array (n, m)."""
-    apart = places[:, None, :] - others[None, :, :]
+    apart = places[:, None, :] - targets[None, :, :]
     return np.asarray(np.hypot(apart[..., 0], apart[..., 1]) * (1 + 8 * UNIT))
 
 
@@ -302,11 +302,11 @@ def _planes(places: Floats, mesh: Mesh, kind: str) -> Floats:
     u = np.zeros((*far.shape[:2], 2))
     worst: NDArray[np.float64] = far.max(axis=2)  # the loss of the plane 0
     for j, k in _PAIRS:
-        tried = pull[:, :, j] + pull[:, :, k]
-        length = np.hypot(tried[..., 0], tried[..., 1])[..., None]
-        tried = np.divide(tried, length, out=np.zeros_like(tried), where=length > 0)
-        lost = (far - (tried[:, :, None, :] * away).sum(axis=3)).max(axis=2)
-        better = lost < worst
-        u[better], worst[better] = tried[better], lost[better]
+        direction = pull[:, :, j] + pull[:, :, k]
+        length = np.hypot(direction[..., 0], direction[..., 1])[..., None]
+        direction = np.divide(direction, length, out=np.zeros_like(direction), where=length > 0)
+        error = (far - (direction[:, :, None, :] * away).sum(axis=3)).max(axis=2)
+        better = error < worst
+        u[better], worst[better] = direction[better], error[better]
     u *= 1 - 8 * UNIT
     return np.asarray((u[:, :, None, :] * away).sum(axis=3) - 16 * UNIT * far)

@@ -86,12 +86,12 @@ def noise_rival(field: Rivalry, fineness: float = ROUGH, seconds: float = _LONGE
     noise, per_km = _raw(field)
     plain = raw_error(points.xy, points.weights, noise.noise.rate, noise.step_m)
     plain = replace(plain, lower=down(plain.lower / stretch(noise.reach_m)))
-    made, certificate = noise, None
+    candidate, certificate = noise, None
     if _cells(points.xy, per_km / 1000, _COARSEST) <= CELLS:
         most = max(_FEWEST, int(seconds / (_SECONDS * _cells(points.xy, per_km / 1000, fineness))))
         groups = _Groups.of(points, most)
-        made = noise.for_places(groups.xy, groups.weights, fineness)
-        certificate = groups.widened(certify_noise(made, groups.xy, groups.weights), per_km / 1000)
+        candidate = noise.for_places(groups.xy, groups.weights, fineness)
+        certificate = groups.widened(certify_noise(candidate, groups.xy, groups.weights), per_km / 1000)
     if certificate is None:
         proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
         blind, attacker = noise.blind(points.xy, points.weights), Bracket.between(0.0, plain.upper)
@@ -99,22 +99,22 @@ def noise_rival(field: Rivalry, fineness: float = ROUGH, seconds: float = _LONGE
     elif plain.upper < certificate.loss.upper:  # a coarse table for far places may do more harm than good
         guessed = certificate.attacker
         attacker = Bracket.between(min(guessed.lower, plain.upper), min(guessed.upper, plain.upper))
-        made, certificate = noise, replace(certificate, loss=plain, attacker=attacker)
+        candidate, certificate = noise, replace(certificate, loss=plain, attacker=attacker)
     scale = units.factor("m", field.loss.unit)
-    lost = certificate.loss
-    lower, upper = max(0.0, down(lost.lower * scale)), up(lost.upper * scale)
-    return Rival(made, certificate, Bracket(lower, min(max(lost.value * scale, lower), upper), upper))
+    loss = certificate.loss
+    lower, upper = max(0.0, down(loss.lower * scale)), up(loss.upper * scale)
+    return Rival(candidate, certificate, Bracket(lower, min(max(loss.value * scale, lower), upper), upper))
 
 
 def noise_estimate(field: Rivalry, seconds: float) -> float:
     """Return an estimate of the loss of planar noise with the best remap, in the unit of the loss."""
     noise, per_km = _raw(field)
-    lost, cells = 2000 / per_km, _cells(field.points.xy, per_km / 1000, ROUGH)
+    loss, cells = 2000 / per_km, _cells(field.points.xy, per_km / 1000, ROUGH)
     if _cells(field.points.xy, per_km / 1000, _COARSEST) <= CELLS:
         groups = _Groups.of(field.points, max(_FEWEST, int(seconds / (_SECONDS * cells))))
-        made = noise.for_places(groups.xy, groups.weights, ROUGH)
-        lost = min(lost, made.error(groups.xy, groups.weights).loss.value)
-    return lost * units.factor("m", field.loss.unit)
+        candidate = noise.for_places(groups.xy, groups.weights, ROUGH)
+        loss = min(loss, candidate.error(groups.xy, groups.weights).loss.value)
+    return loss * units.factor("m", field.loss.unit)
 
 
 def _raw(field: Rivalry) -> tuple[CoordinateNoise, float]:

@@ -125,16 +125,16 @@ def choose_lattice(
             f"choose a region with {argument('region', '8 km x 6 km around 48.85,2.35')}",
             f"choose {argument('spacing', '500 m')}.",
         )
-    wanted = 0.0 if promise is None else _FINE / (promise.epsilon * units.factor("m", promise.unit))
+    ideal = 0.0 if promise is None else _FINE / (promise.epsilon * units.factor("m", promise.unit))
     finest = max(width, height) / (_PLACES if promise is not None else most)
-    narrow = finest < wanted
-    step, limit = _rounded(min(wanted, finest) or finest, down=True), ""
+    narrow = finest < ideal
+    step, limit = _rounded(min(ideal, finest) or finest, down=True), ""
     while True:
         wide = (width / step + 3) * (height / step + 3)  # about the vertices of the whole rectangle
         if wide < _WIDEST:
             lattice = Lattice.covering(places, step, kind=kind, region=region, near=near)
             if len(lattice) <= most:
-                return LatticeChoice(lattice, _reason(lattice.spacing_m, wanted, limit, narrow=narrow))
+                return LatticeChoice(lattice, _reason(lattice.spacing_m, ideal, limit, narrow=narrow))
             wide, aim, limit = float(len(lattice)), float(most), f"the finest with at most {most} vertices"
             limit += ", which take about a minute" if most == MOST_VERTICES else ""
         else:
@@ -164,14 +164,14 @@ def check_lattice(lattice: Lattice, time_limit: float, *, errors: bool = False) 
     check_time(size, size, time_limit)
 
 
-def _reason(spacing_m: float, wanted: float, limit: str, *, narrow: bool) -> str:
-    chosen = f"The spacing of {units.show(spacing_m, 'm')} was chosen: "
+def _reason(spacing_m: float, ideal: float, limit: str, *, narrow: bool) -> str:
+    opening = f"The spacing of {units.show(spacing_m, 'm')} was chosen: "
     if limit:
-        relative = f" It is {about(_FINE * spacing_m / wanted, 2)} times 1/epsilon." if wanted else ""
-        return f"{chosen}{limit}.{relative}"
+        relative = f" It is {about(_FINE * spacing_m / ideal, 2)} times 1/epsilon." if ideal else ""
+        return f"{opening}{limit}.{relative}"
     if narrow:
-        return f"{chosen}a tenth of the longer side of the region."
-    return f"{chosen}three quarters of 1/epsilon. A finer one loses only slightly less and takes longer."
+        return f"{opening}a tenth of the longer side of the region."
+    return f"{opening}three quarters of 1/epsilon. A finer one loses only slightly less and takes longer."
 
 
 def _rounded(metres: float, *, down: bool = False) -> float:

@@ -59,7 +59,7 @@ class Demands(CompactRepr):
         """The unit in which each constraint is measured: its largest coefficient, or largest distance."""
         large = [float(attacker.distance.array.max()) for attacker in self.problem.attackers]
         large += [float(np.abs(constraint.coefficients).max()) for constraint in self.problem.constraints]
-        return np.array([each or 1.0 for each in large])
+        return np.array([scale or 1.0 for scale in large])
 
     @property
     def names(self) -> list[str]:
@@ -70,7 +70,7 @@ class Demands(CompactRepr):
         """Return the largest of the expected losses of a matrix, in plain floats."""
         return float((self.masses @ (matrix * self.problem.loss.array).sum(axis=1)).max())
 
-    def lacking(self, matrix: Floats) -> Floats:
+    def excess(self, matrix: Floats) -> Floats:
         """Return by how much of its scale a matrix breaks each constraint; negative where there is room."""
         problem = self.problem
         joint = problem.prior.probabilities[:, None] * matrix
@@ -104,10 +104,10 @@ class Demands(CompactRepr):
 
     def no_prices(self) -> ManyMultipliers:
         """Return prices of the trivial bound."""
-        none, nothing = np.empty(0, dtype=np.intp), np.empty(0)
+        none, empty = np.empty(0, dtype=np.intp), np.empty(0)
         m, attackers = self.problem.shape[1], self.problem.attackers
         guesses = tuple(np.zeros((len(attacker.distance.array), m)) for attacker in attackers)
-        rows = Multipliers(none, none, none, nothing, nothing)
+        rows = Multipliers(none, none, none, empty, empty)
         return ManyMultipliers(rows, np.ones(len(self.masses)), guesses, np.zeros(len(self.problem.constraints)))
 
 
@@ -125,29 +125,29 @@ class GeneralProgram:
         """The linear program."""
         d, p, (n, m) = self.demands, self.demands.problem, self.demands.problem.shape
         size, attackers = n * m, len(p.attackers)
-        built = ProgramRows(n, m, attackers * m + (self._several or self.of_room))
+        rows = ProgramRows(n, m, attackers * m + (self._several or self.of_room))
         scales, kept_back = d.scales, 0.0 if self.of_room else self.kept_back
-        more, less = ([(sign * np.ones((1, 1)), built.columns - 1)] * self.of_room for sign in (1, -1))
+        more, less = ([(sign * np.ones((1, 1)), rows.columns - 1)] * self.of_room for sign in (1, -1))
         for j, attacker in enumerate(p.attackers):
-            seen = p.prior.probabilities * attacker.distance.array / scales[j]
+            costs = p.prior.probabilities * attacker.distance.array / scales[j]
             here = size + j * m
-            built.add_errors(seen, here)
-            built.add(attacker.minimum / scales[j] + kept_back, np.inf, (np.ones((1, m)), here), *more)
+            rows.add_errors(costs, here)
+            rows.add(attacker.minimum / scales[j] + kept_back, np.inf, (np.ones((1, m)), here), *more)
         for k, constraint in enumerate(p.constraints):
             scale = scales[attackers + k]
             row = constraint.coefficients.reshape(1, -1) / scale
-            built.add(-np.inf, constraint.at_most / scale - kept_back, (row, 0), *less)
-        cost, floor = np.zeros(built.columns), np.zeros(built.columns)
+            rows.add(-np.inf, constraint.at_most / scale - kept_back, (row, 0), *less)
+        cost, floor = np.zeros(rows.columns), np.zeros(rows.columns)
         if self.of_room:
             cost[-1], floor[-1] = 1.0, -np.inf
         elif self._several:
             cost[-1] = 1.0
             flat = sparse.csr_array((p.loss.array / p.loss_scale).reshape(1, -1))
-            built.add_largest(sparse.csr_array(sparse.kron(sparse.csr_array(d.masses), np.ones((1, m)))) * flat)
+            rows.add_largest(sparse.csr_array(sparse.kron(sparse.csr_array(d.masses), np.ones((1, m)))) * flat)
         else:
             cost[:size] = (d.masses[0][:, None] * p.loss.array / p.loss_scale).ravel()
-        built.add_privacy(self.triples, d.exponents)
-        return built.program(cost, floor)
+        rows.add_privacy(self.triples, d.exponents)
+        return rows.program(cost, floor)
 
     def prices(self, duals: Floats) -> ManyMultipliers:
         """Return the row duals of an answer as prices of the demands."""
@@ -182,15 +182,15 @@ def with_most_room(
         rounds = solve_rounds(back_end, build, triples, demands.exponents, demands.problem.shape[1], control)
         for program, solution in rounds:
             triples = program.triples
-            if solution.ended:
+            if solution.is_over:
                 break
             if solution.duals is not None:
                 _refuse_if_proved(demands, program.prices(solution.duals))
             matrix = demands.private(solution.matrix(*demands.problem.shape), _MARGIN)
-            lacking, least = float(demands.lacking(matrix).max(initial=-np.inf)), float(np.asarray(solution.x)[-1])
-            if lacking <= min(_HALF * least, -4 * ENOUGH):
+            excess, least = float(demands.excess(matrix).max(initial=-np.inf)), float(np.asarray(solution.x)[-1])
+            if excess <= min(_HALF * least, -4 * ENOUGH):
                 return matrix, triples
-        if control.stopped is not None:
+        if control.cutoff is not None:
             return None, triples
     raise InfeasibleError(
         f"no mechanism was found that satisfies all of these with room for rounding: {'; '.join(demands.names)}.",
@@ -205,13 +205,13 @@ def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
         return
     price = np.array([*(float(attacker.sum(axis=0).min()) for attacker in prices.attackers), *prices.constraints])
     weight = price * demands.scales
-    named = np.flatnonzero(weight > _COUNTS * weight.max())
-    names = [demands.names[k] for k in named]
-    k = int(named[0])
-    if len(named) == 1:
+    culprits = np.flatnonzero(weight > _COUNTS * weight.max())
+    names = [demands.names[k] for k in culprits]
+    k = int(culprits[0])
+    if len(culprits) == 1:
         attackers = tuple(attacker * (j == k) for j, attacker in enumerate(prices.attackers))
-        others = np.arange(len(prices.constraints)) + len(attackers) != k
-        prices = ManyMultipliers(prices.rows, prices.masses, attackers, np.where(others, 0.0, prices.constraints))
+        mask = np.arange(len(prices.constraints)) + len(attackers) != k
+        prices = ManyMultipliers(prices.rows, prices.masses, attackers, np.where(mask, 0.0, prices.constraints))
         bound = demands.bound(prices, of_loss=False)
         names = names if bound > 0 else demands.names
     if len(names) > 1:
@@ -252,18 +252,18 @@ class _Search(BoundedSearch):
         for back_end, kept_back in attempts:
             self.ask(back_end, kept_back)
             impossible = self.infeasible and kept_back == _KEPT_BACK[-1]
-            if self.gap <= self.control.gap or impossible or self.control.stopped is not None:
+            if self.gap <= self.control.gap or impossible or self.control.cutoff is not None:
                 break
         if self.best is None:
             self.make_room(back_ends)
-        ended = self.control.stopped
+        reason = self.control.cutoff
         if self.best is None:
-            why = (ended or Status.INACCURATE).value
+            why = (reason or Status.INACCURATE).value
             raise SolverError(
                 f"no mechanism was found that meets every requirement ({why}).",
                 "allow more time, or use fewer or larger cells.",
             )
-        status = Status.OPTIMAL if self.gap <= self.control.gap else ended or Status.INACCURATE
+        status = Status.OPTIMAL if self.gap <= self.control.gap else reason or Status.INACCURATE
         name, log = f"{self.solver} (general program)", tuple(self.log)
         return Answer(self.best, 0.0, self.value, self.bound, status, log, name, constrained=self.prices)
 
@@ -274,7 +274,7 @@ class _Search(BoundedSearch):
         rounds = solve_rounds(back_end, build, self.triples, demands.exponents, m, self.control)
         for program, solution in rounds:
             self.triples, self.infeasible = program.triples, solution.status is Status.INFEASIBLE
-            if solution.ended:
+            if solution.is_over:
                 return
             if solution.duals is not None:
                 prices = program.prices(solution.duals)
@@ -288,21 +288,21 @@ class _Search(BoundedSearch):
 
     def make_room(self, back_ends: Sequence[LinearSolver]) -> None:
         """Mix in a mechanism with room in every constraint, because no answer satisfied them all after repair."""
-        if self.control.stopped is not None:
+        if self.control.cutoff is not None:
             return
         roomy, self.triples = with_most_room(self.demands, self.control, back_ends, self.triples)
         if roomy is None:
             return
-        if self.infeasible and self.control.stopped is None:
+        if self.infeasible and self.control.cutoff is None:
             self.ask(back_ends[0], 0.0)  # the tightening exceeds the room
         best = self.last
         self._offer(roomy, back_ends[0].name)
         if best is None:
             return
-        over, room = self.demands.lacking(best), self.demands.lacking(roomy)
-        needed = np.maximum(over + 2 * ENOUGH, 0.0)
+        over, room = self.demands.excess(best), self.demands.excess(roomy)
+        demand = np.maximum(over + 2 * ENOUGH, 0.0)
         # Errors of attackers are concave: a mixture has at least the mixed room.
-        share = float((needed / np.maximum(needed - (room + 2 * ENOUGH), 1e-300)).max(initial=0.0))
+        share = float((demand / np.maximum(demand - (room + 2 * ENOUGH), 1e-300)).max(initial=0.0))
         self._offer((1 - share) * best + share * roomy, self.solver)
         self.report(len(self.triples))
 
@@ -310,7 +310,7 @@ class _Search(BoundedSearch):
         """Make a mechanism with metric privacy the best, if it satisfies the constraints and loses less."""
         self.last = matrix
         self.solver = self.solver or solver
-        if self.demands.lacking(matrix).max(initial=-np.inf) > -ENOUGH:
+        if self.demands.excess(matrix).max(initial=-np.inf) > -ENOUGH:
             return
         value = self.demands.value(matrix)
         if value < self.value:

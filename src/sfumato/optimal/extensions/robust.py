@@ -226,22 +226,22 @@ class _Game(BoundedSearch):
 
     def _step(self) -> Status | None:
         """Add a design, take the best mixture of all, and drop mechanisms that it does not need."""
-        begun, limit = time.monotonic(), self.control.deadline
+        begin, limit = time.monotonic(), self.control.deadline
         try:
             self._add_design(self.next)
         except (SolverError, InputError) as error:
             if not self.matrices:
                 raise
             # A problem of this size was accepted before: it is refused where the time left is too short.
-            late = isinstance(error, InputError) or time.monotonic() - begun >= _LATE * (limit - begun)
+            late = isinstance(error, InputError) or time.monotonic() - begin >= _LATE * (limit - begin)
             status = Status.TIME_LIMIT if late and math.isfinite(limit) else Status.INACCURATE
-            return self.control.stopped or status
+            return self.control.cutoff or status
         shares, self.next = best_mixture(np.array(self.losses))
         value = float((shares @ np.array(self.losses)).max())
         if value < self.value:
             self.value, self.best = value, np.tensordot(shares, np.array(self.matrices), axes=1)
-        needed = [k for k, share in enumerate(shares) if share > 0 or k >= len(self.matrices) - _KEPT]
-        self.matrices, self.losses = [self.matrices[k] for k in needed], [self.losses[k] for k in needed]
+        support = [k for k, share in enumerate(shares) if share > 0 or k >= len(self.matrices) - _KEPT]
+        self.matrices, self.losses = [self.matrices[k] for k in support], [self.losses[k] for k in support]
         self.report()
         return None
 
@@ -272,18 +272,18 @@ class _Game(BoundedSearch):
         """Quantise the best mixture and prove it for every prior."""
         problem = self.even
         matrix, share = repair_answer(problem, self.best)
-        proved = prove_answer(problem, Answer(matrix, share, self.value, self.bound, status, (), ""))
-        if proved is None:
+        proof = prove_answer(problem, Answer(matrix, share, self.value, self.bound, status, (), ""))
+        if proof is None:
             raise SolverError(
                 "the mixture of designs could not be proved to satisfy the guarantees after rounding to integers.",
                 "try another solver.",
             )
-        mechanism, _ = proved
+        mechanism, _ = proof
         losses = tuple(expected_loss_above(mechanism, prior, problem.loss) for prior in self.priors)
         value = max(losses)
         if status in (Status.OPTIMAL, Status.INACCURATE):
-            reached = relative_gap(value, self.bound, problem.negligible) <= self.control.gap
-            status = Status.OPTIMAL if reached else Status.INACCURATE
+            is_close = relative_gap(value, self.bound, problem.negligible) <= self.control.gap
+            status = Status.OPTIMAL if is_close else Status.INACCURATE
         return RobustDesign(
             with_promises(mechanism, problem.guarantees),
             self.priors,

@@ -242,7 +242,7 @@ class _Search(BoundedSearch):
         """Step until the gap is reached, nothing is gained, or time is over."""
         status = self.repeat(self._step, _STEPS, _PATIENCE, _SHARE)
         strategy = np.zeros((len(self.problem.classes), len(self.problem.observables)))
-        strategy[self.program.kept] = self.guesses
+        strategy[self.program.positions] = self.guesses
         return SearchEnd(strategy, self.price, status, tuple(self.log))
 
     def _step(self) -> Status | None:
@@ -256,17 +256,17 @@ class _Search(BoundedSearch):
         program, steps = self.program, self.steps
         rows = program.within(steps.y)
         guesses = steps.guesses / steps.guesses.sum(axis=0)
-        reached = program.onto @ rows
+        joint = program.onto @ rows
         if program.tight:
             # What no report may show now would cost any price if it were held impossible.
             guesses = (1 - _DOUBT) * guesses + _DOUBT * program.classes[:, None]
         if self.problem.objective == VULNERABILITY:
-            value, gain, unit = float(reached.max(axis=0).sum()), guesses, 1.0
+            value, gain, unit = float(joint.max(axis=0).sum()), guesses, 1.0
         else:
-            total = reached.sum(axis=0)
-            believed = reached / np.where(total > 0, total, 1.0) / program.classes[:, None]
+            total = joint.sum(axis=0)
+            believed = joint / np.where(total > 0, total, 1.0) / program.classes[:, None]
             logs = np.log(believed, out=np.zeros_like(believed), where=believed > 0)
-            value, gain = float((reached * logs).sum()), np.log(guesses / program.classes[:, None])
+            value, gain = float((joint * logs).sum()), np.log(guesses / program.classes[:, None])
             unit = math.log(2)
         earned = program.onto.T @ gain
         if program.tight:
@@ -274,8 +274,8 @@ class _Search(BoundedSearch):
             above = self.problem.weights[program.rows, None] * (loss - loss.min(axis=1, keepdims=True))
             best = np.where(program.open, earned, np.inf).min(axis=1, keepdims=True)
             # The least price at which no report that loses too much pays.
-            wanted = np.divide(best - earned, above, out=np.zeros_like(above), where=~program.open)
-            price, bound = max(0.0, float(wanted.max())), float(best.sum())
+            prices = np.divide(best - earned, above, out=np.zeros_like(above), where=~program.open)
+            price, bound = max(0.0, float(prices.max())), float(best.sum())
         else:
             price = steps.price / program.unit_of_cost
             bound = float((earned + steps.price * program.cost).min(axis=1).sum()) - steps.price * program.limit
@@ -318,8 +318,8 @@ def prove_best(
     value, loss, mechanism = best
     status = end.status
     if status in (Status.OPTIMAL, Status.INACCURATE):
-        reached = relative_gap(value, bound, problem.negligible) <= gap
-        status = Status.OPTIMAL if reached else Status.INACCURATE
+        is_close = relative_gap(value, bound, problem.negligible) <= gap
+        status = Status.OPTIMAL if is_close else Status.INACCURATE
     privacy, _ = prove_guarantees(mechanism, Prior(problem.secrets, problem.weights), problem.guarantees)
     return SensitiveDesign(
         mechanism.promising(problem.guarantees),
@@ -345,7 +345,7 @@ def candidates_of(problem: SensitiveProblem, program: LeakProgram, rows: Floats)
     for threshold in _DROPPED:
         likely = program.within(np.where(rows < threshold, 0.0, rows))
         # Nothing is known of a secret that never occurs: its report reveals as little as possible.
-        everyone = problem.weights[program.rows] @ likely
-        matrix = np.tile(everyone / everyone.sum(), (len(problem.secrets), 1))
+        marginal = problem.weights[program.rows] @ likely
+        matrix = np.tile(marginal / marginal.sum(), (len(problem.secrets), 1))
         matrix[program.rows] = likely
         yield Mechanism(matrix, problem.secrets, problem.observables)

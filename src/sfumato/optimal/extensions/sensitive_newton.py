@@ -76,28 +76,28 @@ class Newton:
         dy, du, dt = self._once(right, rows, spend)
         for _ in range(_REFINEMENTS):
             off = right + du[:, None] - dt * self.program.cost - self._applied(dy)
-            spent = spend - float((self.program.cost * dy).sum()) + self._slack * dt
+            cost = spend - float((self.program.cost * dy).sum()) + self._slack * dt
             missing = rows - dy.sum(axis=1) - self._damping * du
-            more = self._once(np.where(self.program.open, off, 0.0), missing, spent)
+            more = self._once(np.where(self.program.open, off, 0.0), missing, cost)
             dy, du, dt = dy + more[0], du + more[1], dt + more[2]
         return dy, du, dt
 
     def _applied(self, dy: Floats) -> Floats:
         """Return H dy."""
-        moved = self.program.onto @ dy
+        image = self.program.onto @ dy
         b = self._null / self._theta_inverse
-        along = (b * moved).sum(axis=0) / (b * self._null).sum(axis=0)
-        inner = (moved - self._null * along) / self._theta_inverse
+        along = (b * image).sum(axis=0) / (b * self._null).sum(axis=0)
+        inner = (image - self._null * along) / self._theta_inverse
         return np.asarray(over(dy, self.inverse, self.program.open) + self.program.onto.T @ inner)
 
     def _once(self, right: Floats, rows: Floats, spend: float) -> tuple[Floats, Floats, float]:
         """Return the directions to the accuracy of one factorisation."""
         first = self.solve(right)
         n = len(rows)
-        wanted = np.empty(n + 1)
-        wanted[:n] = rows - first.sum(axis=1)
-        wanted[n] = float((self.program.cost * first).sum()) - spend
-        solution = self._scale * cho_solve(self._factor, self._scale * wanted)
+        target = np.empty(n + 1)
+        target[:n] = rows - first.sum(axis=1)
+        target[n] = float((self.program.cost * first).sum()) - spend
+        solution = self._scale * cho_solve(self._factor, self._scale * target)
         du, dt = solution[:n], float(solution[n])
         dy = first + self.solve(np.broadcast_to(du[:, None], first.shape)) - dt * self._of_cost
         return dy, du, dt
@@ -107,9 +107,9 @@ class Newton:
         program, inverse, weights = self.program, self.inverse, self.program.weights
         masses = inverse * (weights * weights)[:, None]
         groups = [np.flatnonzero(kinds == kind) for kind in range(program.onto.shape[0])]
-        q, others = np.empty_like(theta_inverse), np.empty_like(masses)
+        q, sums = np.empty_like(theta_inverse), np.empty_like(masses)
         for kind, members in enumerate(groups):
-            q[kind], others[members] = _with_and_without(masses[members])
+            q[kind], sums[members] = _with_and_without(masses[members])
         q += theta_inverse
         share = null / q
         total = (null * share).sum(axis=0)
@@ -117,7 +117,7 @@ class Newton:
         spread = inverse * weights[:, None]
         common = spread * (share / np.sqrt(total))[kinds]
         schur: Floats = common @ common.T
-        diagonal = (inverse * ((theta_inverse[kinds] + others) / q[kinds])).sum(axis=1) + schur.diagonal()
+        diagonal = (inverse * ((theta_inverse[kinds] + sums) / q[kinds])).sum(axis=1) + schur.diagonal()
         for kind, members in enumerate(groups):
             if len(members) > 1:
                 part = spread[members] / np.sqrt(q[kind])
@@ -152,12 +152,12 @@ class Newton:
 def _with_and_without(masses: Floats) -> tuple[Floats, Floats]:
     """Return the sums of columns, and for each entry the sum of the others, without cancellation."""
     total = masses.sum(axis=0)
-    others = total - masses
+    sums = total - masses
     largest, columns = np.argmax(masses, axis=0), np.arange(masses.shape[1])
     rest = masses.copy()
     rest[largest, columns] = 0.0
-    others[largest, columns] = rest.sum(axis=0)
-    return total, others
+    sums[largest, columns] = rest.sum(axis=0)
+    return total, sums
 
 
 def _factored(system: Floats) -> tuple[Floats, bool]:
@@ -223,18 +223,18 @@ class LeakSteps(ABC):
         rows = 1.0 - y.sum(axis=1)
         loss = program.limit - float((program.cost * y).sum()) - self._slack
 
-        def towards(local: Floats, guess: Floats, spent: float) -> tuple[Any, ...]:
+        def towards(local: Floats, guess: Floats, cost: float) -> tuple[Any, ...]:
             """Return the changes of y, s, slack, u, r, price and gain for changes of slacks times prices."""
             push, pull = respond(guess)
             right = np.where(free, over(local, y, free) - dual - program.onto.T @ push, 0.0)
-            dy, du, dt = newton.directions(right, rows, loss - spent / self.price)
+            dy, du, dt = newton.directions(right, rows, loss - cost / self.price)
             dq = pull(program.onto @ dy)
             dr = np.where(free, program.onto.T @ dq + dt * program.cost - du[:, None] + dual + near * dy, 0.0)
             ds = (guess - s * dq[: len(s)]) / q
-            return dy, ds, (spent - self._slack * dt) / self.price, du, dr, dt, dq
+            return dy, ds, (cost - self._slack * dt) / self.price, du, dr, dt, dq
 
-        local, guess, spent = -y * r * free, -s * q, -self._slack * self.price
-        dy, ds, dslack, _, dr, dt, dq = towards(local, guess, spent)
+        local, guess, cost = -y * r * free, -s * q, -self._slack * self.price
+        dy, ds, dslack, _, dr, dt, dq = towards(local, guess, cost)
         here = (float((y * r).sum() + (s * q).sum()) + self._slack * self.price) / self._count
         a = min(1.0, longest(y, dy, free), longest(s, ds), single(self._slack, dslack))
         b = min(1.0, longest(r, dr, free), longest(q, dq[: len(s)]), single(self.price, dt))
@@ -244,7 +244,7 @@ class LeakSteps(ABC):
         dy, ds, dslack, du, dr, dt, dq = towards(
             (local + centre * program.weights[:, None] - dy * dr) * free,
             guess + centre / max(len(s), 1) - ds * dq[: len(s)],
-            spent + centre - dslack * dt,
+            cost + centre - dslack * dt,
         )
         a = min(1.0, _BACK * min(longest(y, dy, free), longest(s, ds), single(self._slack, dslack)))
         b = min(1.0, _BACK * min(longest(r, dr, free), longest(q, dq[: len(s)]), single(self.price, dt)))
@@ -257,7 +257,7 @@ class LeakSteps(ABC):
         return np.asarray(self.program.onto.T @ self._gain() + self.price * self.program.cost)
 
     @abstractmethod
-    def _begin(self, reached: Floats) -> int:
+    def _begin(self, joint: Floats) -> int:
         """Set the first guesses for A y, and return by what to divide the first slacks of the dual rows."""
 
     @abstractmethod
@@ -282,23 +282,23 @@ class InformationSteps(LeakSteps):
     The adversary's beliefs q(x|z) are variables too: where masses vanish, a posterior moves too fast.
     """
 
-    def _begin(self, reached: Floats) -> int:
+    def _begin(self, joint: Floats) -> int:
         program = self.program
         self._s = np.zeros((0, program.shape[1]))
-        reached = reached + _FLOOR / program.shape[1] * program.classes[:, None]
-        self.guesses = reached / reached.sum(axis=0)
+        joint = joint + _FLOOR / program.shape[1] * program.classes[:, None]
+        self.guesses = joint / joint.sum(axis=0)
         return 1
 
     def _gain(self) -> Floats:
         return np.asarray(np.log(self.guesses / self.program.classes[:, None]))
 
     def _model(self) -> tuple[Floats, Floats, Respond]:
-        reached = self.program.onto @ self.y
+        joint = self.program.onto @ self.y
         # A report that no secret may use has no mass, and its guess no meaning.
-        mass = np.where(self.program.open.any(axis=0), reached.sum(axis=0), 1.0)
+        mass = np.where(self.program.open.any(axis=0), joint.sum(axis=0), 1.0)
         believed = self.guesses * mass
-        off = reached / believed - 1
-        return believed, believed, lambda _: (off, lambda moved: moved / believed - moved.sum(axis=0) / mass + off)
+        off = joint / believed - 1
+        return believed, believed, lambda _: (off, lambda step: step / believed - step.sum(axis=0) / mass + off)
 
     def _guess(self, primal: float, dual: float, change: Floats) -> float:  # noqa: ARG002
         dual = min(dual, _FAR / float(np.abs(change).max() + _FAR))
@@ -310,10 +310,10 @@ class InformationSteps(LeakSteps):
 class VulnerabilitySteps(LeakSteps):
     """The iterate of: minimise sum of v(z), v(z) >= (A y)(x, z) for every class x, with the guesses as prices."""
 
-    def _begin(self, reached: Floats) -> int:
-        k, m = reached.shape
-        self._v = _ABOVE * reached.max(axis=0) + 0.1 / m
-        self._s = self._v - reached
+    def _begin(self, joint: Floats) -> int:
+        k, m = joint.shape
+        self._v = _ABOVE * joint.max(axis=0) + 0.1 / m
+        self._s = self._v - joint
         self.guesses = np.full((k, m), 1.0 / k)
         return int(k)
 
@@ -329,9 +329,9 @@ class VulnerabilitySteps(LeakSteps):
             omega = theta * (guess / q - primal)
             lift = (omega.sum(axis=0) - unspent) / theta.sum(axis=0)
 
-            def pull(moved: Floats) -> Floats:
-                self._dv = ((theta * moved).sum(axis=0)) / theta.sum(axis=0) + lift
-                return np.asarray(omega - theta * (self._dv - moved))
+            def pull(change: Floats) -> Floats:
+                self._dv = ((theta * change).sum(axis=0)) / theta.sum(axis=0) + lift
+                return np.asarray(omega - theta * (self._dv - change))
 
             return omega - theta * lift, pull
 

@@ -132,9 +132,9 @@ def _metric_privacy(secrets: Space, objective: str, guarantees: Guarantees) -> t
             f"the objective {objective!r} takes no guarantees.",
             python("use least_vulnerability, or leave guarantees= out."),
         )
-    metric = tuple(each for each in bound if isinstance(each, MetricPrivacy))
+    metric = tuple(guarantee for guarantee in bound if isinstance(guarantee, MetricPrivacy))
     if len(metric) < len(bound):
-        other = next(each for each in bound if not isinstance(each, MetricPrivacy))
+        other = next(guarantee for guarantee in bound if not isinstance(guarantee, MetricPrivacy))
         raise InputError(
             f"{other} is not possible here: the design already maximises the error of an attacker who guesses the "
             "sensitive value.",
@@ -159,7 +159,7 @@ class LeakProgram:
     weights: Floats  # array (n,), P(w)
     unit_of_cost: float  # a scaled cost of one, in the unit of the loss
     rows: NDArray[np.intp]  # the positions of the possible secrets
-    kept: NDArray[np.intp]  # the positions of the possible classes
+    positions: NDArray[np.intp]  # the positions of the possible classes
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -170,9 +170,9 @@ class LeakProgram:
     def within(self, y: Floats) -> Floats:
         """Return rows scaled to sum one, mixed with the nearest ones just enough to satisfy the limit."""
         rows: Floats = y / y.sum(axis=1, keepdims=True)
-        spent = float((self.cost * rows).sum())
-        if spent > self.limit:
-            share = min(1.0, (1 - self.limit / spent) * (1 + 1e-12))
+        cost = float((self.cost * rows).sum())
+        if cost > self.limit:
+            share = min(1.0, (1 - self.limit / cost) * (1 + 1e-12))
             rows = (1 - share) * rows + share * self.nearest
         return rows
 
@@ -184,12 +184,12 @@ class LeakProgram:
         while True:
             weights = even * np.exp(-price * steps)
             rows = weights / weights.sum(axis=1, keepdims=True)
-            spent = float((self.cost * rows).sum())
-            if spent <= _START_SHARE * self.limit:
+            cost = float((self.cost * rows).sum())
+            if cost <= _START_SHARE * self.limit:
                 break
             price *= _PRICE_STEP
-        excess = float((self.cost * even).sum()) - spent
-        share = min(_EVEN, (_LATER_SHARE * self.limit - spent) / excess) if excess > 0 else _EVEN
+        excess = float((self.cost * even).sum()) - cost
+        share = min(_EVEN, (_LATER_SHARE * self.limit - cost) / excess) if excess > 0 else _EVEN
         return (1 - share) * rows + share * even, price
 
 
@@ -287,8 +287,8 @@ class SensitiveDesign:
             leak = f"Bayes error at least {at_least(self.bayes_error, 6)}"
         else:
             leak = f"information at most {at_most(self.information_bits, 6)} bits"
-        proved = (f"epsilon at most {at_most(p.upper, 6)}{per_unit(p.unit)}, " for p in self.metric_privacy)
+        texts = (f"epsilon at most {at_most(p.upper, 6)}{per_unit(p.unit)}, " for p in self.metric_privacy)
         return (
             f"SensitiveDesign of {self.mechanism!r}: {leak}, loss at most {amount_at_most(self.loss, unit)}, "
-            f"{''.join(proved)}gap {at_most(self.gap, 2)} ({self.status.name})"
+            f"{''.join(texts)}gap {at_most(self.gap, 2)} ({self.status.name})"
         )

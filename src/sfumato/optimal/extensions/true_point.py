@@ -48,14 +48,14 @@ def finer(target: PlaceDistortion, design: Design, attack: Guesses) -> PlaceDist
     steps = range(-_RINGS, _RINGS + 1)
     near_vertices = [(a, b) for a in steps for b in steps if 0 < max(abs(a), abs(b), abs(a + b)) <= _RINGS]
     patch = [np.array((a + b / 2, b * np.sqrt(3) / 2)) for a, b in [(0, 0), *near_vertices]]
-    tried = np.concatenate([attack.points[used] + side[:, None] * each for each in patch])
-    apart = _ALIKE * np.tile(side, len(tried) // len(used))
-    near = _nearest(tried, known) if len(known) else np.full(len(tried), np.inf)
-    added: list[Floats] = []
-    for guess, least, distance in zip(tried, apart, near, strict=True):
-        if distance > least and (not added or _nearest(guess[None], np.array(added))[0] > least):
-            added.append(guess)
-    return target.with_guesses(np.array(added).reshape(-1, 2), known)
+    candidates = np.concatenate([attack.points[used] + side[:, None] * offset for offset in patch])
+    apart = _ALIKE * np.tile(side, len(candidates) // len(used))
+    near = _nearest(candidates, known) if len(known) else np.full(len(candidates), np.inf)
+    guesses: list[Floats] = []
+    for guess, least, distance in zip(candidates, apart, near, strict=True):
+        if distance > least and (not guesses or _nearest(guess[None], np.array(guesses))[0] > least):
+            guesses.append(guess)
+    return target.with_guesses(np.array(guesses).reshape(-1, 2), known)
 
 
 def _used(guesses: Floats, design: Design) -> Floats:
@@ -68,9 +68,9 @@ def _used(guesses: Floats, design: Design) -> Floats:
     return guesses[used] if used.any() else guesses
 
 
-def _nearest(points: Floats, others: Floats) -> Floats:
+def _nearest(points: Floats, targets: Floats) -> Floats:
     """Return how far each point is from the nearest of the others, array (len(points),), metres."""
-    return np.asarray(np.hypot(*(points[:, None] - others[None]).transpose(2, 0, 1)).min(axis=1))
+    return np.asarray(np.hypot(*(points[:, None] - targets[None]).transpose(2, 0, 1)).min(axis=1))
 
 
 Solve = Callable[[PlaceDistortion, float, float], Design]
@@ -86,7 +86,7 @@ def seconds_for_points(places: int) -> float:
 
 def design_for_points(target: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
     """Return a design with at least the error ``target`` from the true point for guesses anywhere on the plane."""
-    started = time.monotonic()
+    start = time.monotonic()
     best: Mechanism | None = None
     value, share, tightest = np.inf, 0.0, -np.inf
     result: tuple[Design, PlaceDistortion] | None = None
@@ -100,7 +100,7 @@ def design_for_points(target: PlaceDistortion, solve: Solve, enough: float, time
             tightest, result = design.certificate.bound, (design, known)
         return gap_of(design.problem, value, tightest)
 
-    _add_guesses(target, solve, take, enough, started + time_limit)
+    _add_guesses(target, solve, take, enough, start + time_limit)
     if best is None or result is None:
         raise SolverError(
             "no mechanism could be proved to force the distortion of the true point.",
@@ -110,12 +110,12 @@ def design_for_points(target: PlaceDistortion, solve: Solve, enough: float, time
     guarantees = tuple(known if isinstance(g, DistortionPrivacy) else g for g in design.problem.guarantees)
     problem = replace(design.problem, guarantees=guarantees)
     proof = certify_mechanism(problem, best, tightest, max(share, design.certificate.repair_weight))
-    return _finished(design, problem, best, proof, enough, started, time_limit)
+    return _finish(design, problem, best, proof, enough, start, time_limit)
 
 
 def maximise_point_error(target: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
     """Return a design of the largest error from the true point for guesses anywhere on the plane."""
-    started = time.monotonic()
+    start = time.monotonic()
     value, tightest = -np.inf, np.inf
     best: Mechanism | None = None
     result: Design | None = None
@@ -130,25 +130,25 @@ def maximise_point_error(target: PlaceDistortion, solve: Solve, enough: float, t
             tightest, result = bound, design
         return gap_of(design.problem, value, tightest)
 
-    _add_guesses(target, solve, take, enough, started + time_limit)
+    _add_guesses(target, solve, take, enough, start + time_limit)
     if best is None or result is None:  # there is a first round, or an error
         raise SolverError("there was no time for a first round.", "allow more time.")
     proof = certify_mechanism(result.problem, best, tightest, result.certificate.repair_weight)
     proof = replace(proof, value=value)
-    return _finished(result, result.problem, best, proof, enough, started, time_limit)
+    return _finish(result, result.problem, best, proof, enough, start, time_limit)
 
 
-def _finished(
+def _finish(
     design: Design,
     problem: Problem,
     mechanism: Mechanism,
     proof: Certificate,
     enough: float,
-    started: float,
+    start: float,
     time_limit: float,
 ) -> Design:
     """Return the design with another mechanism and its proof, and why the search ended."""
-    status, seconds = design.status, time.monotonic() - started
+    status, seconds = design.status, time.monotonic() - start
     if gap_of(problem, proof.value, proof.bound) <= enough:
         status = Status.OPTIMAL
     elif status in (Status.OPTIMAL, Status.INACCURATE):
@@ -204,9 +204,9 @@ def _keep_error(target: PlaceDistortion, design: Design, attack: Guesses) -> tup
         return None
     share = (least - error) / (most - error)
     for more in _SHARES:
-        mixed = min(1.0, share * (1 + more) + more)
-        matrix = (1 - mixed) * design.mechanism.matrix + mixed * constant
-        proved = prove_answer(problem, replace(design.answer, matrix=matrix, mechanism=None))
-        if proved is not None and target.lower(target.attack(proved[0], problem.prior)) >= least:
-            return proved[0], proved[1].worst_case_loss if worst else proved[1].loss, mixed
+        weight = min(1.0, share * (1 + more) + more)
+        matrix = (1 - weight) * design.mechanism.matrix + weight * constant
+        proof = prove_answer(problem, replace(design.answer, matrix=matrix, mechanism=None))
+        if proof is not None and target.lower(target.attack(proof[0], problem.prior)) >= least:
+            return proof[0], proof[1].worst_case_loss if worst else proof[1].loss, weight
     return None

@@ -332,10 +332,10 @@ def complete_iterate(rows: Rows, x: Floats) -> Iterate:
     lam = scale / rows.count / z
     mu = np.empty(len(form.target))
     mu[form.size :] = -lam[rows.cut :]
-    reduced = form.objective - rows.adjoint(lam)
+    costs = form.objective - rows.adjoint(lam)
     if form.losses is not None:
-        reduced = reduced - form.losses.adjoint(mu[form.size :])
-    mu[: form.size] = form.symmetry.average_vector(reduced.min(axis=0))
+        costs = costs - form.losses.adjoint(mu[form.size :])
+    mu[: form.size] = form.symmetry.average_vector(costs.min(axis=0))
     return Iterate(u, w, v, lam, mu)
 
 

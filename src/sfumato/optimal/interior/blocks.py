@@ -93,7 +93,7 @@ class Blocks(ABC):
         self._along, self._anchor = point.u, point.u[:, : form.secrets].argmax(axis=1)
         diagonals = rows.pairs.diagonals(weights[: rows.pairs.count])
         weighted = Weighted(rows, weights, diagonals, rows.adjoint(point.lam), rows.sums(point.lam * z))
-        shares = [each.whole() for each in self._workers.share(partial(self._factor_share, weighted), form.blocks)]
+        shares = [part.whole() for part in self._workers.share(partial(self._factor_share, weighted), form.blocks)]
         whole = shares[0]
         while len(shares) > 1:
             whole += shares.pop()
@@ -124,7 +124,7 @@ class DenseBlocks(Blocks):
         out = Sum(form)
         total = np.zeros((size, size))
         inverse, plain = np.empty((size, size)), np.empty((size, size))
-        mixed = np.empty((len(share), size))
+        columns = np.empty((len(share), size))
         for place, o in enumerate(share):
             self._workers.check()
             block, k = store[o], int(anchor[o])
@@ -138,18 +138,18 @@ class DenseBlocks(Blocks):
             column = np.concatenate([inverse[:k, k], inverse[k, k:]])
             if not np.isfinite(column).all():
                 raise BreakdownError("a block's inverse overflows")
-            mixed[place] = column
-            mixed[place, k] = 0.0
-            mixed[place] += 0.5 * column[k] * along[o]
+            columns[place] = column
+            columns[place, k] = 0.0
+            columns[place] += 0.5 * column[k] * along[o]
             _replace(inverse, k, np.zeros(size), 0.0)
             if copies[o] != 1:
                 inverse *= copies[o]
             total += inverse
             if form.losses is not None:
                 full = np.triu(inverse) + np.triu(inverse, 1).T
-                full += np.outer(along[o], mixed[place]) + np.outer(mixed[place], along[o])
+                full += np.outer(along[o], columns[place]) + np.outer(columns[place], along[o])
                 out.couple(o, full)
-        outer = (along[share.start : share.stop] * copies[share.start : share.stop, None]).T @ mixed
+        outer = (along[share.start : share.stop] * copies[share.start : share.stop, None]).T @ columns
         out.total += np.triu(total) + np.triu(total, 1).T + outer + outer.T
         return out
 
@@ -192,7 +192,7 @@ class BandedBlocks(Blocks):
 
     def __init__(self, form: Form, workers: Workers, order: Order | None = None) -> None:
         super().__init__(form, workers)
-        self._fixed = order
+        self._fixed_order = order
         self._orders: list[Order | None] = [None] * form.blocks
         self._factors: list[Floats] = [np.empty((0, 0))] * form.blocks
         self._secrets = np.tile(np.arange(form.size), (form.blocks, 1))
@@ -205,25 +205,25 @@ class BandedBlocks(Blocks):
         share_right = np.einsum("oi,oi->o", self._along, right)
         plain = right.copy()
         plain[every, self._anchor] = 0.0
-        placed = np.take_along_axis(plain, self._secrets, axis=1)
+        vectors = np.take_along_axis(plain, self._secrets, axis=1)
 
         def part(share: range) -> None:
             for o in share:
-                self._sweep(o, placed[o], False)
-                share_right[o] = (share_right[o] - self._border[o] @ placed[o]) / self._pivot[o]
-                placed[o] -= share_right[o] * self._border[o]
-                self._sweep(o, placed[o], True)
+                self._sweep(o, vectors[o], False)
+                share_right[o] = (share_right[o] - self._border[o] @ vectors[o]) / self._pivot[o]
+                vectors[o] -= share_right[o] * self._border[o]
+                self._sweep(o, vectors[o], True)
 
         self._workers.share(part, len(right))
-        np.put_along_axis(plain, self._secrets, placed, axis=1)
+        np.put_along_axis(plain, self._secrets, vectors, axis=1)
         return plain, share_right
 
-    def _sweep(self, o: int, placed: Floats, backward: bool) -> None:
+    def _sweep(self, o: int, vector: Floats, backward: bool) -> None:
         order = self._orders[o]
         if order is None or order.secrets is None:
-            lapack.sweep_dense(self._factors[o], placed, backward)
+            lapack.sweep_dense(self._factors[o], vector, backward)
         else:
-            lapack.sweep_banded(self._factors[o], placed, backward)
+            lapack.sweep_banded(self._factors[o], vector, backward)
 
     def _factor_share(self, weighted: Weighted, share: range) -> Sum:
         form = self._form
@@ -236,10 +236,10 @@ class BandedBlocks(Blocks):
             self._workers.check()
             order = self._arrange(o, weighted.rows)
             self._factor_one(o, order, weighted, scratch)
-            placed = self._border[o].copy()
-            self._sweep(o, placed, True)
+            vector = self._border[o].copy()
+            self._sweep(o, vector, True)
             past = self._along[o].copy()
-            past[self._secrets[o]] -= placed
+            past[self._secrets[o]] -= vector
             pasts[o - share.start] = past
             if order.secrets is None:
                 inverse[:] = scratch
@@ -264,9 +264,9 @@ class BandedBlocks(Blocks):
         del inverse, natural, scratch
         fold(sums.total)
         cut = slice(share.start, share.stop)
-        weighed = pasts * (form.symmetry.copies[cut] / self._pivot[cut])[:, None]
+        multiples = pasts * (form.symmetry.copies[cut] / self._pivot[cut])[:, None]
         for start in range(0, size, TILE):
-            sums.total[start : start + TILE] += weighed[:, start : start + TILE].T @ pasts
+            sums.total[start : start + TILE] += multiples[:, start : start + TILE].T @ pasts
         return sums
 
     def _arrange(self, o: int, rows: Rows) -> Order:
@@ -274,10 +274,10 @@ class BandedBlocks(Blocks):
         cut, anchor, known = rows.pairs.cut(o), int(self._anchor[o]), self._orders[o]
         # Rows only ever join, so as many rows are the same rows.
         if known is None or known.anchor != anchor or len(known.entries) != cut.stop - cut.start:
-            if self._fixed is None:
+            if self._fixed_order is None:
                 known = arrange(*rows.pairs.ends(o), anchor, self._form.size, known)
             else:
-                known = replace(self._fixed, anchor=anchor)
+                known = replace(self._fixed_order, anchor=anchor)
             self._orders[o] = known
             self._secrets[o] = np.arange(self._form.size) if known.secrets is None else known.secrets
             shape = (self._form.size, self._form.size if known.secrets is None else known.width + 1)
@@ -305,10 +305,10 @@ class BandedBlocks(Blocks):
                 positive = factor_band(scratch, order)
                 pack_band(scratch, order, self._factors[o])
             if positive:
-                placed = border[self._secrets[o]]
-                self._sweep(o, placed, False)
-                self._border[o] = placed
-                self._pivot[o] = float(energy[o]) * (1 + shift) - float(placed @ placed)
+                vector = border[self._secrets[o]]
+                self._sweep(o, vector, False)
+                self._border[o] = vector
+                self._pivot[o] = float(energy[o]) * (1 + shift) - float(vector @ vector)
                 if self._pivot[o] > 0:
                     return
             shift = 10 * shift or FIRST_SHIFT
@@ -335,11 +335,11 @@ def add_placed(total: Floats, inverse: Floats, order: Order) -> None:
         for start in range(0, size, TILE):
             total[start : start + TILE, start:] += inverse[start : start + TILE, start:]
         return
-    some, moved = np.empty((CHUNK, size)), np.empty((CHUNK, size))
+    rows, block = np.empty((CHUNK, size)), np.empty((CHUNK, size))
     # A few rows at a time, which stay in the cache.
     for start in range(0, size, CHUNK):
         stop = min(start + CHUNK, size)
-        near, far = some[: stop - start], moved[: stop - start]
+        near, far = rows[: stop - start], block[: stop - start]
         np.take(inverse, order.position[start:stop], axis=0, out=near, mode="clip")
         np.take(near, order.position, axis=1, out=far, mode="clip")
         total[start:stop] += far
@@ -410,14 +410,14 @@ class Order:
 def arrange(upper: Ints, lower: Ints, anchor: int, size: int, known: Order | None) -> Order:
     """Return a block's order, near the diagonal where that saves work; secrets stay while few rows have joined."""
     free = (upper != anchor) & (lower != anchor)
-    one, other = upper[free], lower[free]
+    first, second = upper[free], lower[free]
     if known is not None and known.anchor == anchor and len(upper) <= STALE * known.ordered:
         secrets, ordered = known.secrets, known.ordered
     else:
-        secrets, ordered = cuthill_mckee(one, other, size), len(upper)
+        secrets, ordered = cuthill_mckee(first, second, size), len(upper)
     if secrets is not None:
         position = np.argsort(secrets)
-        reach = _reach(position[one], position[other], size)
+        reach = _reach(position[first], position[second], size)
         panels = _panels(reach)
         if _operations(panels, size) < WORTHWHILE * size**3:
             width = int((reach - np.arange(size)).max())
@@ -433,9 +433,9 @@ def natural_order(upper: Ints, lower: Ints, size: int) -> Order:
     return _order(-1, secrets, upper, lower, _panels(reach), width, len(upper))
 
 
-def cuthill_mckee(one: Ints, other: Ints, size: int) -> Ints:
+def cuthill_mckee(first: Ints, second: Ints, size: int) -> Ints:
     """Return secrets in the reverse Cuthill-McKee order of the graph of some pairs."""
-    heads, tails = np.concatenate([one, other]), np.concatenate([other, one])
+    heads, tails = np.concatenate([first, second]), np.concatenate([second, first])
     shape = (size, size)
     graph = sparse.csr_matrix((np.ones(len(heads)), (heads.astype(np.int32), tails.astype(np.int32))), shape=shape)
     return np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
@@ -446,15 +446,15 @@ def _order(
 ) -> Order:
     every = np.arange(width + 1 if secrets is None else len(secrets))
     position = every if secrets is None else np.argsort(secrets)
-    one, other = position[upper], position[lower]
-    entries = np.minimum(one, other) * len(position) + np.maximum(one, other)
+    up, down = position[upper], position[lower]
+    entries = np.minimum(up, down) * len(position) + np.maximum(up, down)
     natural = secrets is None or np.array_equal(secrets, every)
-    return Order(anchor, secrets, position, entries.astype(np.int32), one > other, panels, width, ordered, natural)
+    return Order(anchor, secrets, position, entries.astype(np.int32), up > down, panels, width, ordered, natural)
 
 
-def _reach(one: Ints, other: Ints, size: int) -> Ints:
+def _reach(first: Ints, second: Ints, size: int) -> Ints:
     last = np.arange(size)
-    np.maximum.at(last, np.minimum(one, other), np.maximum(one, other))
+    np.maximum.at(last, np.minimum(first, second), np.maximum(first, second))
     return np.maximum.accumulate(last)
 
 

@@ -51,7 +51,7 @@ class StateFile:
         self._form, self._signs = form, None if below is not None else (form.columns.sign, form.columns.sign)
         self._problem = _hash(form, gap, below)
         self._path = folder / f"{self._problem.hex()[:32]}.npz"
-        self._due, self._written = time.monotonic() + EVERY_S, 0
+        self._due, self._steps = time.monotonic() + EVERY_S, 0
         self.used = False
 
     def read(self, patience: int, workers: Workers) -> State | None:
@@ -60,7 +60,7 @@ class StateFile:
             state = check_state(_state(self._arrays()), self._form, patience, self._signs, workers)
         except _UNREADABLE:  # the program starts again
             return None
-        self.used, self._written = True, len(state.log)
+        self.used, self._steps = True, len(state.log)
         return state
 
     def offer(self, state: State) -> None:
@@ -70,26 +70,26 @@ class StateFile:
 
     def keep(self, state: State) -> None:
         """Write a state unless it is stored already; on a full disk the earlier one stays."""
-        if self._written == len(state.log):
+        if self._steps == len(state.log):
             return
-        begun = time.monotonic()
+        begin = time.monotonic()
         part = self._path.with_suffix(".part")
         try:
             with part.open("wb") as stream:
                 np.savez(stream, problem=np.frombuffer(self._problem, np.uint8), **_flat(state))
             os.replace(part, self._path)
-            self._written = len(state.log)
+            self._steps = len(state.log)
         except OSError:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
         now = time.monotonic()
-        self._due = now + max(EVERY_S, (now - begun) / SHARE)
+        self._due = now + max(EVERY_S, (now - begin) / SHARE)
 
     def drop(self) -> None:
         """Remove the state."""
         with suppress(OSError):
             self._path.unlink(missing_ok=True)
-        self.used, self._written = False, 0
+        self.used, self._steps = False, 0
 
     def _arrays(self) -> Mapping[str, NDArray[Any]]:
         form = self._form
@@ -122,7 +122,7 @@ def _hash(form: Form, gap: float, below: float | None) -> bytes:
     columns, group = form.columns, form.symmetry
     digest = hashlib.sha256(_FORMAT)
     numbers = (gap, below, columns.minimum, columns.max_loss)
-    digest.update(" ".join("-" if each is None else float(each).hex() for each in numbers).encode())
+    digest.update(" ".join("-" if number is None else float(number).hex() for number in numbers).encode())
     of_columns = ("prior", "expected", "ratio", "capped", "members", "weighted", "secret_loss", "edges")
     arrays = [*(getattr(columns, name) for name in of_columns), group.secrets, group.representatives]
     for array in arrays:
@@ -142,7 +142,7 @@ def _flat(state: State) -> dict[str, Any]:
 
 
 def _state(arrays: Mapping[str, NDArray[Any]]) -> State:
-    v, bound, theta, aim, short = (float(each) for each in arrays["numbers"])
+    v, bound, theta, aim, short = (float(number) for number in arrays["numbers"])
     guesses = arrays["guesses"] if arrays["guesses"].size else None
     point = Iterate(arrays["u"], arrays["w"], v, arrays["lam"], arrays["mu"])
     proof = Proof(bound, np.empty(0), theta, arrays["eta"], arrays["pairs"], guesses)
@@ -194,19 +194,19 @@ def prove(rows: Rows, point: Iterate, tails: Tails | None = None) -> Proof:
     if form.free is not None and not columns.game:
         total = float(eta.sum())
         eta = eta / total if total > 0 else np.full(len(eta), 1 / len(eta))
-    reduced = form.objective[:, :n] - pairs.adjoint(lam)[:, :n]
+    costs = form.objective[:, :n] - pairs.adjoint(lam)[:, :n]
     if form.losses is not None:
-        reduced = reduced + form.losses.adjoint(eta)[:, :n]
+        costs = costs + form.losses.adjoint(eta)[:, :n]
     theta, guesses = 0.0, None
     if form.guesses is not None and columns.weighted is not None:
         theta = 1.0 if columns.game else max(0.0, float(point.mu[n]))
         guesses = point.lam[pairs.count : rows.cut].reshape(form.blocks, -1)
         sums = guesses.sum(axis=1, keepdims=True)
         guesses = guesses * (theta / np.where(sums > 0, sums, 1.0))
-        reduced = reduced - guesses @ columns.weighted
+        costs = costs - guesses @ columns.weighted
     if tails is not None:
-        lam, reduced = tails.carry(lam, reduced, point.mu[:n])
-    mu = reduced.min(axis=0)[form.symmetry.secrets].min(axis=0)
+        lam, costs = tails.carry(lam, costs, point.mu[:n])
+    mu = costs.min(axis=0)[form.symmetry.secrets].min(axis=0)
     bound = float(mu.sum())
     if columns.minimum is not None:
         bound += theta * columns.minimum
@@ -298,11 +298,11 @@ def _check_inside(rows: Rows, point: Iterate, workers: Workers) -> None:
     x = point.u[:, : form.secrets]
     _demand(bool((x > 0).all() and (point.lam > 0).all()))
     _demand(bool((rows.slack(point.u, point.w) > 0).all()))
-    lacking = form.target - form.total(point.u)
-    lacking[form.size :] -= point.w
+    residual = form.target - form.total(point.u)
+    residual[form.size :] -= point.w
     if form.free is not None:
-        lacking -= form.free * point.v
-    _demand(float(np.abs(lacking).max()) <= _FEASIBLE * max(1.0, float(np.abs(form.target).max())))
+        residual -= form.free * point.v
+    _demand(float(np.abs(residual).max()) <= _FEASIBLE * max(1.0, float(np.abs(form.target).max())))
     if form.columns.edges is not None:
         return  # their rows, which imply all others, are all present
     bound = np.exp(form.columns.ratio)

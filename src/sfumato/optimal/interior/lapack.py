@@ -109,16 +109,16 @@ def sweep_dense(factored: Floats, vector: Floats, backward: bool) -> None:
 
 def sweep_banded(packed: Floats, vector: Floats, backward: bool) -> None:
     """Overwrite a vector (n,) with L^{-1} times it, or L^{-T} times it, L a packed band (n, width + 1)."""
-    n, stored = packed.shape
-    size, width, stride = (ctypes.byref(ctypes.c_int(k)) for k in (n, stored - 1, stored))
+    n, diagonals = packed.shape
+    size, width, stride = (ctypes.byref(ctypes.c_int(k)) for k in (n, diagonals - 1, diagonals))
     way = _TRANSPOSED if backward else _PLAIN
     _TBSV(_LOWER, way, _PLAIN, size, width, packed.ctypes.data, stride, vector.ctypes.data, _ONE)
 
 
 def factor_packed(packed: Floats) -> bool:
     """Overwrite a band with its Cholesky factor, [j, k] for row j + k, column j; False as `factor`."""
-    n, stored = packed.shape
-    size, width, stride = (ctypes.byref(ctypes.c_int(k)) for k in (n, stored - 1, stored))
+    n, diagonals = packed.shape
+    size, width, stride = (ctypes.byref(ctypes.c_int(k)) for k in (n, diagonals - 1, diagonals))
     info = ctypes.c_int()
     _PBTRF(_LOWER, size, width, packed.ctypes.data, stride, ctypes.byref(info))
     return info.value == 0

@@ -16,7 +16,7 @@ from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ...errors import InfeasibleError, SolverError
 from ...proofs import Multipliers
-from ..reduction import Reduced
+from ..reduction import Reduction
 from ..solver import Control, Progress, Status
 from .block_form import (
     BreakdownError,
@@ -96,12 +96,12 @@ def all_rows(form: Form, edges: Ints) -> Rows:
 def first_rows(form: Form, workers: Workers, warm: Ints | None) -> tuple[Rows, Floats]:
     """Return the initial rows, including the keys ``warm``, and the thresholds of the search."""
     ratio, n = form.columns.ratio, form.secrets
-    wanted = irreducible(ratio, workers)
-    rows = all_rows(form, np.argwhere(nearest(ratio, wanted, NEIGHBOURS, CAP)))
+    mask = irreducible(ratio, workers)
+    rows = all_rows(form, np.argwhere(nearest(ratio, mask, NEIGHBOURS, CAP)))
     if warm is not None and len(warm) and warm.min() >= 0 and warm.max() < form.blocks * n * n:
         rest = warm % (n * n)
         rows = Rows.of(form, np.union1d(rows.pairs.keys, warm[rest // n != rest % n]))
-    return rows, limits(ratio, wanted)
+    return rows, limits(ratio, mask)
 
 
 def follow(
@@ -111,7 +111,7 @@ def follow(
     control: Control,
     workers: Workers,
     *,
-    started: float,
+    begin: float,
     most: int,
     below: float | None = None,
     file: StateFile | None = None,
@@ -124,15 +124,15 @@ def follow(
     set, only the last iterate's bound counts.
     """
     form, n = rows.form, rows.form.secrets
-    stored = None if file is None else file.read(PATIENCE, workers)
-    if stored is None:
+    checkpoint = None if file is None else file.read(PATIENCE, workers)
+    if checkpoint is None:
         best, short, aim = prove(rows, point), 0, AIM
         log: list[Progress] = []
     else:
-        rows, point, best = Rows.of(form, stored.keys), stored.point, stored.proof
-        short, aim = stored.short, stored.aim
-        log = list(stored.log)
-        started = time.monotonic() - log[-1].seconds
+        rows, point, best = Rows.of(form, checkpoint.keys), checkpoint.point, checkpoint.proof
+        short, aim = checkpoint.short, checkpoint.aim
+        log = list(checkpoint.log)
+        begin = time.monotonic() - log[-1].seconds
     before = len(log)
     blocks = factors(rows, workers)
     least = floor(form)
@@ -140,16 +140,16 @@ def follow(
     while True:
         value = form.value(point.u)
         gap = max(0.0, value - best.bound) / max(abs(value), least)
-        seconds = time.monotonic() - started
+        seconds = time.monotonic() - begin
         # Before the game has a mechanism within its limit of the loss, there is no value and no bound to tell.
-        shown = (value, best.bound, gap) if below is None else (np.inf, -np.inf, np.inf)
-        if stored is None:
-            log.append(Progress(len(log), rows.pairs.count, sign * shown[0], sign * shown[1], shown[2], seconds))
+        view = (value, best.bound, gap) if below is None else (np.inf, -np.inf, np.inf)
+        if checkpoint is None:
+            log.append(Progress(len(log), rows.pairs.count, sign * view[0], sign * view[1], view[2], seconds))
             if control.progress is not None:
                 control.progress(log[-1])
-        state, stored = State(rows.pairs.keys, point, best, aim, short, tuple(log)), None
-        done = gap <= control.gap or (below is not None and (value < below or best.bound > below))
-        status = Status.OPTIMAL if done else control.stopped
+        state, checkpoint = State(rows.pairs.keys, point, best, aim, short, tuple(log)), None
+        is_met = gap <= control.gap or (below is not None and (value < below or best.bound > below))
+        status = Status.OPTIMAL if is_met else control.cutoff
         if status is None and (len(log) - before > most or short >= PATIENCE):
             status = Status.INACCURATE
         if file is not None and status is not Status.INACCURATE:
@@ -173,39 +173,39 @@ def follow(
             d, primal, dual = step.direction, step.primal, step.dual
             there, aim = point.u + primal * d.u, AIM
             if tails is not None and primal < SHORT and rows.pairs.count == rows.count:
-                lifted = tails.lift(d, primal)
-                if lifted is not None:
-                    (there, primal), aim = lifted, LIFTED_AIM
+                lift = tails.lift(d, primal)
+                if lift is not None:
+                    (there, primal), aim = lift, LIFTED_AIM
             new = _NONE if threshold is None else search(there[:, :n], threshold, rows.pairs.keys, workers)
         except BreakdownError:
             return Course(rows, point, best, Status.INACCURATE, tuple(log))
         except StoppedError:
             if file is not None:
                 file.keep(state)
-            return Course(rows, point, best, control.stopped or Status.INTERRUPTED, tuple(log))
+            return Course(rows, point, best, control.cutoff or Status.INTERRUPTED, tuple(log))
         share = shorten(rows, point.u[:, :n], there[:, :n], new) if len(new) else 1.0
         primal *= share
-        moved = Iterate(
+        candidate = Iterate(
             point.u + share * (there - point.u),
             point.w + primal * d.w,
             point.v + primal * d.v,
             point.lam + dual * d.lam,
             point.mu + dual * d.mu,
         )
-        inside = (rows.slack(moved.u, moved.w) > 0).all() and (moved.lam > 0).all()
-        if not (inside and np.isfinite(moved.mu).all()):
+        inside = (rows.slack(candidate.u, candidate.w) > 0).all() and (candidate.lam > 0).all()
+        if not (inside and np.isfinite(candidate.mu).all()):
             return Course(rows, point, best, Status.INACCURATE, tuple(log))
-        point = moved
+        point = candidate
         short = short + 1 if max(primal, dual) < SHORTEST_STEP else 0
         residual = (1 - dual) * float(np.abs(system.dual_residual).max())
-        del system, step, d, tails, there, moved, z, state  # before the next factors need memory
+        del system, step, d, tails, there, candidate, z, state  # before the next factors need memory
         if len(new):
             rows, point, best = extend(rows, point, best, new, residual)
 
 
-def limits(ratio: Floats, wanted: Bools) -> Floats:
+def limits(ratio: Floats, mask: Bools) -> Floats:
     """Return the thresholds (n, n) of the search: e^E times NEAR ** min(E, 1), +inf for implied pairs."""
-    return np.where(wanted, np.exp(ratio + np.log(NEAR) * np.minimum(ratio, 1.0)), np.inf)
+    return np.where(mask, np.exp(ratio + np.log(NEAR) * np.minimum(ratio, 1.0)), np.inf)
 
 
 def shorten(rows: Rows, here: Floats, there: Floats, new: Ints) -> float:
@@ -216,10 +216,10 @@ def shorten(rows: Rows, here: Floats, there: Floats, new: Ints) -> float:
     up, down = np.exp(ratio[s, t] / 2), np.exp(-ratio[s, t] / 2)
     before = up * here[block, t] - down * here[block, s]
     after = up * there[block, t] - down * there[block, s]
-    broken = after <= 0
-    if not broken.any():
+    mask = after <= 0
+    if not mask.any():
         return 1.0
-    return BACK * float((before[broken] / (before[broken] - after[broken])).min())
+    return BACK * float((before[mask] / (before[mask] - after[mask])).min())
 
 
 def extend(rows: Rows, point: Iterate, proof: Proof, new: Ints, residual: float) -> tuple[Rows, Iterate, Proof]:
@@ -234,9 +234,9 @@ def extend(rows: Rows, point: Iterate, proof: Proof, new: Ints, residual: float)
     cap = min(MULTIPLIER_CAP * largest, max(residual, LEAST_CAP * largest))
     place = np.searchsorted(old.keys, new)
     lam = np.insert(point.lam, place, np.minimum(mean / z, cap))
-    grown = Rows.of(form, np.insert(old.keys, place, new))
-    moved = Iterate(point.u, point.w, point.v, lam, point.mu)
-    return grown, moved, replace(proof, pairs=np.insert(proof.pairs, place, 0.0))
+    wider = Rows.of(form, np.insert(old.keys, place, new))
+    iterate = Iterate(point.u, point.w, point.v, lam, point.mu)
+    return wider, iterate, replace(proof, pairs=np.insert(proof.pairs, place, 0.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -256,7 +256,7 @@ class Result(CompactRepr):
 
 
 def solve(
-    reduced: Reduced,
+    reduction: Reduction,
     control: Control,
     *,
     iteration_limit: int = 500,
@@ -275,12 +275,12 @@ def solve(
     Source:
         Shokri, "Privacy Games", programs 21 to 24.
     """
-    started = time.monotonic()
-    weighted, minimum = reduced.weighted, reduced.minimum
+    begin = time.monotonic()
+    weighted, minimum = reduction.weighted, reduction.minimum
     if weighted is not None and minimum is not None and minimum >= NEAR_LIMIT * float(weighted.sum(axis=1).min()):
         # Next to the limit the joint problem has almost no interior; often the pairs alone reach the distortion.
         plain = solve(
-            replace(reduced, weighted=None, minimum=None),
+            replace(reduction, weighted=None, minimum=None),
             control,
             iteration_limit=iteration_limit,
             warm=warm,
@@ -291,29 +291,29 @@ def solve(
         )
         if float((weighted @ plain.matrix).min(axis=0).sum()) >= minimum:
             return plain
-    seen = columns(reduced)
+    problem = columns(reduction)
     aim = replace(control, gap=INNER * control.gap)
-    helpers = threads if len(seen.prior) > SMALL else 1
-    with Workers(helpers, lambda: control.stopped is not None) as workers:
-        trace = partial(_follow_from_state, workers=workers, started=started, most=iteration_limit, folder=folder)
-        interior, before = _interior(seen, aim, trace)
-        n, m = len(seen.prior), len(seen.expected)
-        group = detect_symmetry(seen) if with_symmetry else trivial_symmetry(n, m)
-        form = build_form(seen, group)
+    helpers = threads if len(problem.prior) > SMALL else 1
+    with Workers(helpers, lambda: control.cutoff is not None) as workers:
+        trace = partial(_follow_from_state, workers=workers, begin=begin, most=iteration_limit, folder=folder)
+        interior, before = _interior(problem, aim, trace)
+        n, m = len(problem.prior), len(problem.expected)
+        group = detect_symmetry(problem) if with_symmetry else trivial_symmetry(n, m)
+        form = build_form(problem, group)
         if memory is not None:
             memory(form.blocks, form.size)
         course = trace(form, interior[group.representatives], aim, warm=None if warm is None else warm.keys)
     rows, group = course.rows, course.rows.form.symmetry
-    x = last_mechanism(seen, group.expand(course.point.u[:, : rows.form.secrets]), interior)
-    value, bound = seen.value(x), course.proof.bound
+    x = last_mechanism(problem, group.expand(course.point.u[:, : rows.form.secrets]), interior)
+    value, bound = problem.value(x), course.proof.bound
     gap = max(0.0, value - bound) / max(abs(value), floor(rows.form))
     return Result(
-        matrix=np.ascontiguousarray(x[:, : len(reduced.prior)].T),
+        matrix=np.ascontiguousarray(x[:, : len(reduction.prior)].T),
         cost=value,
         lower_bound=bound,
         gap=gap,
         status=Status.INACCURATE if course.status is Status.OPTIMAL and gap > control.gap else course.status,
-        prices=_prices(reduced, course),
+        prices=_prices(reduction, course),
         iterations=len(course.log) - 1 + max(len(before) - 1, 0),
         symmetry=group.order,
         keys=rows.pairs.keys,
@@ -322,20 +322,20 @@ def solve(
 
 
 def _interior(
-    seen: Columns, control: Control, trace: Callable[..., Course]
+    problem: Columns, control: Control, trace: Callable[..., Course]
 ) -> tuple[Floats, tuple[Progress, ...]]:
     """Return a strictly interior mechanism (m, n), for the game within its limit of the loss, and the progress."""
-    point = first_mechanism(seen)
-    limit = seen.max_loss
-    room = ROOM * max(abs(limit or 0.0), float(np.abs(seen.expected).max()))
-    if limit is None or seen.loss(point) < limit - room:
+    point = first_mechanism(problem)
+    limit = problem.max_loss
+    room = ROOM * max(abs(limit or 0.0), float(np.abs(problem.expected).max()))
+    if limit is None or problem.loss(point) < limit - room:
         return point, ()
-    plain = replace(seen, weighted=None, minimum=None, max_loss=None)
+    plain = replace(problem, weighted=None, minimum=None, max_loss=None)
     form = build_form(plain, trivial_symmetry(len(plain.prior), len(plain.expected)))
     lowering = replace(control, gap=min(control.gap, LEAST_LOSS_GAP))
     course = trace(form, point, lowering, below=limit - room)
     x = course.point.u[:, : form.secrets]
-    if seen.loss(x) >= limit - room:
+    if problem.loss(x) >= limit - room:
         if course.proof.bound < limit:
             # Without numbers: problems come here in units of their own.
             raise SolverError(
@@ -355,7 +355,7 @@ def _follow_from_state(
     control: Control,
     *,
     workers: Workers,
-    started: float,
+    begin: float,
     most: int,
     folder: Path | None,
     warm: Ints | None = None,
@@ -367,7 +367,7 @@ def _follow_from_state(
 
     def course() -> Course:
         start = complete_iterate(rows, point)
-        return follow(rows, start, threshold, control, workers, started=started, most=most, below=below, file=file)
+        return follow(rows, start, threshold, control, workers, begin=begin, most=most, below=below, file=file)
 
     first = course()
     if file is None or not file.used or first.status is not Status.INACCURATE:
@@ -376,12 +376,12 @@ def _follow_from_state(
     return course()
 
 
-def _prices(reduced: Reduced, course: Course) -> Multipliers:
+def _prices(reduction: Reduction, course: Course) -> Multipliers:
     """Return the proof's multipliers as prices of the reduced problem, one block per observable."""
-    proof, seen, group = course.proof, course.rows.form.columns, course.rows.form.symmetry
+    proof, problem, group = course.proof, course.rows.form.columns, course.rows.form.symmetry
     # The row is scaled by e^{-E/2}; its plain form e^E x_t - x_s has the multiplier divided by e^{E/2}.
     block, upper, lower = course.rows.pairs.triples()
-    weight = proof.pairs * np.exp(-seen.ratio[upper, lower] / 2)
+    weight = proof.pairs * np.exp(-problem.ratio[upper, lower] / 2)
     if group.order > 1:
         first = np.full(group.images.shape[1], -1)
         for k, image in enumerate(group.images):
@@ -402,8 +402,8 @@ def _prices(reduced: Reduced, course: Course) -> Multipliers:
         lower,
         block,
         weight,
-        reduced.exponents[upper, lower],
+        reduction.exponents[upper, lower],
         None if proof.guesses is None else proof.guesses.T,
-        proof.eta if seen.secret_loss is not None else None,
-        float(proof.eta[0]) if seen.game and seen.secret_loss is None else 0.0,
+        proof.eta if problem.secret_loss is not None else None,
+        float(proof.eta[0]) if problem.game and problem.secret_loss is None else 0.0,
     )

@@ -46,9 +46,9 @@ class Direction:
         lam, z = (other.lam, other.z) if last else (np.empty_like(self.lam), np.empty_like(self.z))
 
         def add(part: slice) -> None:
-            for one, more, share, out in ((self.lam, other.lam, dual, lam), (self.z, other.z, primal, z)):
-                np.multiply(more[part], share, out=out[part])
-                out[part] += one[part]
+            for start, change, share, out in ((self.lam, other.lam, dual, lam), (self.z, other.z, primal, z)):
+                np.multiply(change[part], share, out=out[part])
+                out[part] += start[part]
 
         workers.pieces(add, len(lam))
         return Direction(
@@ -96,22 +96,22 @@ class System:
         v = (float(form.free @ step) - free) / float(form.free @ self._border)
         return step - v * self._border, v
 
-    def direction(self, wanted: Floats) -> Direction:
+    def direction(self, target: Floats) -> Direction:
         """Return Newton's direction for a change of z * lam (rows,) that also removes all residuals."""
         rows, z = self._rows, self._z
-        right = rows.adjoint(wanted / z) - self.dual_residual
-        slack_right = wanted[rows.cut :] / z[rows.cut :] - self._slack_residual
+        right = rows.adjoint(target / z) - self.dual_residual
+        slack_right = target[rows.cut :] / z[rows.cut :] - self._slack_residual
         rest = self._primal_residual - self._left(*self._apply(right, slack_right, None))
         mu, v = self._coupled(rest, self._free_residual)
-        return self._complete(wanted, *self._apply(right, slack_right, mu), v, mu)
+        return self._complete(target, *self._apply(right, slack_right, mu), v, mu)
 
-    def correction(self, wanted: Floats) -> Direction:
+    def correction(self, target: Floats) -> Direction:
         """Return the direction that changes z * lam (rows,) to first order, and preserves all residuals."""
         rows, z = self._rows, self._z
-        right, slack_right = rows.adjoint(wanted / z), wanted[rows.cut :] / z[rows.cut :]
+        right, slack_right = rows.adjoint(target / z), target[rows.cut :] / z[rows.cut :]
         mu, v = self._coupled(-self._left(*self._apply(right, slack_right, None)), 0.0)
         step, w = self._apply(right, slack_right, mu)
-        return self._complete(wanted, step, w, v, mu)
+        return self._complete(target, step, w, v, mu)
 
     def refined(self, direction: Direction) -> Direction:
         """Return the direction without the rounding errors of its coupling rows, which are never renormalised."""
@@ -123,21 +123,21 @@ class System:
             rest -= form.free * direction.v
             free -= float(form.free @ direction.mu)
         mu, v = self._coupled(rest, free)
-        nothing = np.zeros(self._rows.count)
-        step, w = self._apply(np.zeros_like(direction.u), nothing[self._rows.cut :], mu)
-        return direction.plus(self._complete(nothing, step, w, v, mu), 1.0, 1.0, self._workers, last=True)
+        zeros = np.zeros(self._rows.count)
+        step, w = self._apply(np.zeros_like(direction.u), zeros[self._rows.cut :], mu)
+        return direction.plus(self._complete(zeros, step, w, v, mu), 1.0, 1.0, self._workers, last=True)
 
-    def _complete(self, wanted: Floats, step: tuple[Floats, Floats], w: Floats, v: float, mu: Floats) -> Direction:
+    def _complete(self, target: Floats, step: tuple[Floats, Floats], w: Floats, v: float, mu: Floats) -> Direction:
         rows, z, lam = self._rows, self._z, self._point.lam
         dz, along = rows.slack(step[0], w), rows.repeat(step[1])
 
         def finish(part: slice) -> None:
-            some, step_of = along[part], dz[part]
-            some *= z[part]
-            step_of += some
-            np.multiply(lam[part], step_of, out=some)
-            np.subtract(wanted[part], some, out=some)
-            some /= z[part]
+            block, step_of = along[part], dz[part]
+            block *= z[part]
+            step_of += block
+            np.multiply(lam[part], step_of, out=block)
+            np.subtract(target[part], block, out=block)
+            block /= z[part]
 
         self._workers.pieces(finish, len(dz))
         return Direction(self._whole(step), w, v, along, mu, dz)
@@ -185,9 +185,9 @@ class Step:
 
 def end(point: Iterate, step: Step, share: float) -> Iterate:
     """Return the end of a whole dual step, multipliers clipped at zero; the direction's share is ``share``."""
-    one, other = step.direction, step.central
-    lam = point.lam + share * one.lam + (1 - share) * other.lam
-    mu = point.mu + share * one.mu + (1 - share) * other.mu
+    direction, central = step.direction, step.central
+    lam = point.lam + share * direction.lam + (1 - share) * central.lam
+    mu = point.mu + share * direction.mu + (1 - share) * central.mu
     return Iterate(point.u, point.w, point.v, np.maximum(lam, 0.0, out=lam), mu)
 
 
@@ -236,12 +236,12 @@ def compute(system: System, point: Iterate, z: Floats, least: float, most: float
         if min(primal, dual) > GOOD_STEP:
             break
         if count:
-            change = _lacking(best, point, z, (primal, dual), target, workers)
+            change = _correct_products(best, point, z, (primal, dual), target, workers)
         extra = system.correction(change)
-        one, longer = best_share(best.z, extra.z, z, primal, workers)
-        other, further = best_share(best.lam, extra.lam, lam, dual, workers)
+        primal_share, longer = best_share(best.z, extra.z, z, primal, workers)
+        dual_share, further = best_share(best.lam, extra.lam, lam, dual, workers)
         gain, primal, dual = longer - primal + further - dual, longer, further
-        best = best.plus(extra, one, other, workers, last=True)
+        best = best.plus(extra, primal_share, dual_share, workers, last=True)
         del extra
         if count and gain < GAIN:
             break
@@ -250,7 +250,7 @@ def compute(system: System, point: Iterate, z: Floats, least: float, most: float
     return Step(best, central, min(1.0, TO_BOUNDARY * primal), min(1.0, TO_BOUNDARY * dual))
 
 
-def _lacking(
+def _correct_products(
     way: Direction, point: Iterate, z: Floats, lengths: tuple[float, float], target: float, workers: Workers
 ) -> Floats:
     """Return the change of products that brings them into the band around their target, half a step ahead."""
@@ -258,9 +258,9 @@ def _lacking(
     out = np.empty_like(z)
 
     def lack(part: slice) -> None:
-        reached = (z[part] + primal * way.z[part]) * (point.lam[part] + dual * way.lam[part])
-        np.clip(reached, BAND[0] * target, BAND[1] * target, out=out[part])
-        out[part] -= reached
+        products = (z[part] + primal * way.z[part]) * (point.lam[part] + dual * way.lam[part])
+        np.clip(products, BAND[0] * target, BAND[1] * target, out=out[part])
+        out[part] -= products
         np.maximum(out[part], -BAND[1] * target, out=out[part])
 
     workers.pieces(lack, len(z))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...core.arrays import Floats
-from ..reduction import Reduced
+from ..reduction import Reduction
 from .lapack import Workers
 
 CHAIN_TOLERANCE = 1e-12
@@ -138,9 +138,9 @@ class PairRows:
         """Return the sum of the rows' values in each block, array (m,)."""
         return np.array([values[self.cut(o)].sum() for o in range(self.blocks)])
 
-    def among(self, chosen: Bools) -> Ints:
+    def among(self, mask: Bools) -> Ints:
         """Return the rows of the chosen blocks, a mask (blocks,)."""
-        return np.flatnonzero(np.repeat(chosen, np.diff(self._edges)))
+        return np.flatnonzero(np.repeat(mask, np.diff(self._edges)))
 
     def repeat(self, share: Floats) -> Floats:
         """Return one number per block, repeated for its rows."""
@@ -157,11 +157,11 @@ def search(point: Floats, bound: Floats, known: Ints, workers: Workers) -> Ints:
         keys: list[Ints] = []
         # A few rows of the thresholds at a time, which stay in the cache for all observables.
         for start in range(0, n, step):
-            some = bound[start : start + step]
-            count = len(some)
+            block = bound[start : start + step]
+            count = len(block)
             workers.check()
             for o in share:
-                np.multiply(some, point[o], out=product[:count])
+                np.multiply(block, point[o], out=product[:count])
                 np.less(product[:count], point[o, start : start + step, None], out=hits[:count])
                 hit = np.flatnonzero(hits[:count])
                 if len(hit):
@@ -219,9 +219,9 @@ class Columns:
         return -self.distortion(point) if self.game else self.loss(point)
 
 
-def columns(reduced: Reduced) -> Columns:
+def columns(reduction: Reduction) -> Columns:
     """Return a reduced problem by observable."""
-    prior, ratio, weighted, costs = reduced.prior, reduced.exponents, reduced.weighted, reduced.costs
+    prior, ratio, weighted, costs = reduction.prior, reduction.exponents, reduction.weighted, reduction.costs
     if len(prior) == 1:
         # One secret has no pair to keep its probabilities positive; an imaginary companion without mass has.
         prior, costs = np.append(prior, 0.0), np.concatenate([costs, np.zeros_like(costs)])
@@ -232,11 +232,11 @@ def columns(reduced: Reduced) -> Columns:
         expected=np.ascontiguousarray(costs.T),
         ratio=np.minimum(ratio, CAP),
         capped=ratio > CAP,
-        members=reduced.members,
+        members=reduction.members,
         weighted=weighted,
-        minimum=reduced.minimum,
-        secret_loss=None if reduced.losses is None else np.ascontiguousarray(reduced.losses.T),
-        max_loss=reduced.max_loss,
+        minimum=reduction.minimum,
+        secret_loss=None if reduction.losses is None else np.ascontiguousarray(reduction.losses.T),
+        max_loss=reduction.max_loss,
     )
 
 
@@ -277,9 +277,9 @@ class Symmetry:
         out, count = np.zeros((m, point.shape[1])), np.zeros(m)
         for g, image in zip(self.secrets, self.images, strict=True):
             place = image[self.representatives]
-            moved = np.empty_like(point)
-            moved[:, g] = point
-            np.add.at(out, place, moved)
+            blocks = np.empty_like(point)
+            blocks[:, g] = point
+            np.add.at(out, place, blocks)
             np.add.at(count, place, 1.0)
         return out / count[:, None]
 
@@ -358,11 +358,11 @@ def _observables(columns: Columns, g: Ints) -> Ints | None:
     """Return the permutation of observables that goes with g, or None."""
     if not np.allclose(columns.prior[g], columns.prior, rtol=TOLERANCE, atol=0):
         return None
-    moved = np.empty_like(columns.expected)
-    moved[:, g] = columns.expected
-    one, other = np.round(moved, 12), np.round(columns.expected, 12)
-    here, there = np.lexsort(one.T), np.lexsort(other.T)
+    images = np.empty_like(columns.expected)
+    images[:, g] = columns.expected
+    left, right = np.round(images, 12), np.round(columns.expected, 12)
+    here, there = np.lexsort(left.T), np.lexsort(right.T)
     scale = float(np.abs(columns.expected).max())
-    if not np.allclose(moved[here], columns.expected[there], rtol=TOLERANCE, atol=TOLERANCE * scale):
+    if not np.allclose(images[here], columns.expected[there], rtol=TOLERANCE, atol=TOLERANCE * scale):
         return None
     return np.asarray(there[np.argsort(here)])

@@ -30,36 +30,36 @@ class Tails:
         self._rows, self._point, self._z = rows, point, z
         self._x = point.u[:, : rows.form.secrets]
 
-    def carry(self, lam: Floats, reduced: Floats, mu: Floats) -> tuple[Floats, Floats]:
+    def carry(self, lam: Floats, costs: Floats, mu: Floats) -> tuple[Floats, Floats]:
         """Return multipliers that carry costs inward towards the prices mu (n,), and their reduced costs."""
-        lam, left = lam.copy(), reduced - mu
+        lam, left = lam.copy(), costs - mu
         Flow(self._rows.pairs, self._x, np.arange(len(left))).inward(lam, left)
         for _ in range(ROUNDS):
-            lacking = np.maximum(-left, 0.0)
-            few = NEGLIGIBLE * float(lacking.max(axis=0).mean())
-            hurt = np.flatnonzero((lacking > few).any(axis=1))
+            deficit = np.maximum(-left, 0.0)
+            few = NEGLIGIBLE * float(deficit.max(axis=0).mean())
+            hurt = np.flatnonzero((deficit > few).any(axis=1))
             if len(hurt) == 0:
                 break
             part = Flow(self._rows.pairs, self._x, hurt)
-            some, there = lam[part.rows], left[hurt]
-            part.divert(some, there)
-            part.inward(some, there)
-            better = np.maximum(-there, 0.0).sum(axis=1) < (1 - NEGLIGIBLE) * lacking[hurt].sum(axis=1)
+            multipliers, there = lam[part.rows], left[hurt]
+            part.divert(multipliers, there)
+            part.inward(multipliers, there)
+            better = np.maximum(-there, 0.0).sum(axis=1) < (1 - NEGLIGIBLE) * deficit[hurt].sum(axis=1)
             if not better.any():
                 break
             improved = better[part.block]
-            lam[part.rows[improved]] = some[improved]
+            lam[part.rows[improved]] = multipliers[improved]
             left[hurt[better]] = there[better]
         return lam, left + mu
 
     def lift(self, direction: Direction, primal: float) -> tuple[Floats, float] | None:
         """Return the repaired end (blocks, n) of a step longer than ``primal``, and its length, or None."""
         for length in LENGTHS:
-            if length > primal and (end := self._lifted(direction, length)) is not None:
+            if length > primal and (end := self._lift(direction, length)) is not None:
                 return end, length
         return None
 
-    def _lifted(self, direction: Direction, length: float) -> Floats | None:
+    def _lift(self, direction: Direction, length: float) -> Floats | None:
         pairs, form = self._rows.pairs, self._rows.form
         plain = self._point.u + length * direction.u
         end = plain.copy()
@@ -68,20 +68,20 @@ class Tails:
         central = CENTRAL * float(self._point.lam @ self._z) / len(self._z) / self._point.lam
         least = np.maximum(KEPT * self._z, np.minimum(central, np.maximum(self._z, slack)))
         lower, root, upper = pairs.lower, pairs.root, np.ascontiguousarray(pairs.upper)
-        some = np.flatnonzero(slack < least)
+        rows = np.flatnonzero(slack < least)
         for _ in range(PASSES):
-            lack = least[some] - (root[some] * flat[lower[some]] - flat[upper[some]] / root[some])
-            short = lack > TOLERANCE * least[some]
-            some, lack = some[short], lack[short]
-            if len(some) == 0:
+            lack = least[rows] - (root[rows] * flat[lower[rows]] - flat[upper[rows]] / root[rows])
+            short = lack > TOLERANCE * least[rows]
+            rows, lack = rows[short], lack[short]
+            if len(rows) == 0:
                 break
-            entries = lower[some]
-            np.maximum.at(flat, entries, flat[entries] + lack / root[some])
+            entries = lower[rows]
+            np.maximum.at(flat, entries, flat[entries] + lack / root[rows])
             # What was raised may now break the rows in which it is the upper end: rows are in the order of these.
-            moved = np.unique(entries)
-            begins, ends = (np.searchsorted(upper, moved, side=side) for side in ("left", "right"))
+            places = np.unique(entries)
+            begins, ends = (np.searchsorted(upper, places, side=side) for side in ("left", "right"))
             counts = ends - begins
-            some = np.repeat(begins - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
+            rows = np.repeat(begins - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
         else:
             return None
         raised = end - plain
@@ -91,8 +91,8 @@ class Tails:
         excess, there = form.total(raised), form.total(spare)
         if (excess > TAKEN * there).any():
             return None
-        taken: Floats = spare * np.divide(excess, there, out=np.zeros_like(excess), where=there > 0)
-        return end - taken
+        cut: Floats = spare * np.divide(excess, there, out=np.zeros_like(excess), where=there > 0)
+        return end - cut
 
     def _room(self, end: Floats) -> Floats:
         """Return how much each entry may be lowered until one of its rows is tight, array (blocks * n,)."""
@@ -106,8 +106,8 @@ class Tails:
         order = np.argsort(lower, kind="stable")
         first = np.flatnonzero(np.diff(lower[order], prepend=-1))
         entries = lower[order[first]]
-        for here, each in zip(room, least.reshape(len(room), -1), strict=True):
-            here[entries] = np.minimum.reduceat(each[order], first)
+        for here, row in zip(room, least.reshape(len(room), -1), strict=True):
+            here[entries] = np.minimum.reduceat(row[order], first)
         return room.reshape(-1)
 
 
@@ -120,12 +120,12 @@ class Flow:
     """
 
     def __init__(self, pairs: PairRows, x: Floats, blocks: Ints) -> None:
-        chosen = np.zeros(len(x), dtype=np.bool_)
-        chosen[blocks] = True
-        self.rows = pairs.among(chosen)
+        mask = np.zeros(len(x), dtype=np.bool_)
+        mask[blocks] = True
+        self.rows = pairs.among(mask)
         old, lower = np.divmod(pairs.lower[self.rows], pairs.size)
         upper = pairs.upper[self.rows] - old * pairs.size
-        place = np.cumsum(chosen) - 1
+        place = np.cumsum(mask) - 1
         n = x.shape[1]
         self.block = place[old]
         self._upper, self._lower = self.block * n + upper, self.block * n + lower
@@ -142,13 +142,13 @@ class Flow:
 
     def inward(self, lam: Floats, left: Floats) -> None:
         """Carry surplus inward, and less where cost is lacking: overwrites multipliers and costs less prices."""
-        flat, moved = left.reshape(-1), lam[self._inward]
+        flat, multipliers = left.reshape(-1), lam[self._inward]
         block, inner, root = self.block[self._inward], self._upper[self._inward], self._root[self._inward]
         for k, here in enumerate(self._visits):
             part = slice(self._cuts[k], self._cuts[k + 1])
             if part.start == part.stop:
                 continue
-            weight, scale = moved[part], root[part]
+            weight, scale = multipliers[part], root[part]
             carried = np.bincount(block[part], weights=weight * scale, minlength=len(left))
             share = np.divide(flat[here], carried, out=np.zeros_like(carried), where=carried > 0)
             np.maximum(share, -1.0, out=share)
@@ -157,26 +157,26 @@ class Flow:
             weight += change
             # One secret of each block is visited, so no inner end occurs twice.
             flat[inner[part]] += change / scale
-        lam[self._inward] = np.maximum(moved, 0.0)
+        lam[self._inward] = np.maximum(multipliers, 0.0)
 
     def divert(self, lam: Floats, left: Floats) -> None:
         """Send cost to secrets that lack it, from neighbours that carry cost to secrets that do not."""
         flat = left.reshape(-1)
-        lacking = flat < 0
+        is_short = flat < 0
         size, root = len(flat), self._root
-        elsewhere = np.flatnonzero((lam > 0) & ~lacking[self._upper])
+        elsewhere = np.flatnonzero((lam > 0) & ~is_short[self._upper])
         giver, taker = self._lower[elsewhere], self._upper[elsewhere]
         carried = np.bincount(giver, weights=lam[elsewhere] * root[elsewhere], minlength=size)
-        useful = np.flatnonzero(lacking[self._upper] & (carried[self._lower] > 0) & ~lacking[self._lower])
+        useful = np.flatnonzero(is_short[self._upper] & (carried[self._lower] > 0) & ~is_short[self._lower])
         source, sink, scale = self._lower[useful], self._upper[useful], root[useful]
         weight = carried[source] / scale**2
         total = np.bincount(sink, weights=weight, minlength=size)
         more = -flat[sink] * weight / total[sink] * scale
-        wanted = np.bincount(source, weights=more * scale, minlength=size)
-        most = np.divide(DIVERTED * carried, wanted, out=np.ones(size), where=wanted > 0)
+        demand = np.bincount(source, weights=more * scale, minlength=size)
+        most = np.divide(DIVERTED * carried, demand, out=np.ones(size), where=demand > 0)
         more *= np.minimum(1.0, most)[source]
-        taken = np.bincount(source, weights=more * scale, minlength=size)
-        less = np.divide(taken, carried, out=np.zeros(size), where=carried > 0)[giver] * lam[elsewhere]
+        outflow = np.bincount(source, weights=more * scale, minlength=size)
+        less = np.divide(outflow, carried, out=np.zeros(size), where=carried > 0)[giver] * lam[elsewhere]
         lam[useful] += more
         lam[elsewhere] -= less
         flat += np.bincount(sink, weights=more / scale, minlength=size)
