@@ -89,7 +89,7 @@ def test_methods_of_a_design_lead_to_file_sampler_sentences_and_report(visits, m
     assert isinstance(made.sampler(), sf.sampling.Sampler)
     assert any("at most" in sentence for sentence in made.sentences())
     quick = OtherDesigns(0)
-    report = made.report(tmp_path / "made.json", others=quick)
+    report = made.report(tmp_path / "made.json", designs=quick)
     assert report.outcome.value == "holds"
     assert (tmp_path / "made.json").read_text() == report.json()
-    assert report.facts.promises == sf.report(made, others=quick).facts.promises
+    assert report.facts.promises == sf.report(made, designs=quick).facts.promises

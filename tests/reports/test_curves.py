@@ -132,7 +132,7 @@ def test_what_has_no_curve_is_said_in_words(tmp_path):
             assert sentence in said(figure)
             assert bool(sentence) == bool(said(figure))
     found = audit_figures(sf.Mechanism(np.eye(4), space), prior=prior, metric=metric)
-    assert list(found.drawn) == ["profile", "trade-off", "prior-to-posterior"]
+    assert list(found.figures) == ["profile", "trade-off", "prior-to-posterior"]
 
 
 def test_a_figure_that_is_left_out_says_why():

@@ -186,7 +186,7 @@ class Reporting:
                 file,
                 visits=visits,
                 require=self.required or (),
-                others=others,
+                designs=others,
                 origin=Origin(target, source=source, designed=typed()),
                 remarks=remarks,
                 outline=outline,

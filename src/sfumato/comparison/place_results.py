@@ -196,10 +196,10 @@ class PlaceComparison(Comparison[PlaceRow]):
         for row in self.rows:
             if row.stopped:
                 sentences.append(
-                    unmade_words(f"{row.name} at {at_epsilon(row.epsilon, unit)}", stopped=row.stopped)
+                    unmade_words(f"{row.name} at {at_epsilon(row.epsilon, unit)}", ending=row.stopped)
                 )
             elif row.problem == NOT_REACHED and row.name == ANY:
-                sentences.append(unmade_words("The bound of any mechanism", stopped=NOT_REACHED))
+                sentences.append(unmade_words("The bound of any mechanism", ending=NOT_REACHED))
             elif row.problem and row.problem != NOT_REACHED:  # those not reached are in the table
                 sentences.append(unmade_words(row.name, problem=row.problem))
         return tuple(sentences)

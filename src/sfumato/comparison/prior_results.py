@@ -166,7 +166,7 @@ class PriorComparison(Comparison[PriorRow]):
                 name = f"{row.name} at {at_epsilon(row.epsilon, self.metric_unit)}"
             if row.stopped or row.problem:
                 stopped = NOT_REACHED if row.problem == NOT_REACHED else row.stopped
-                sentences.append(unmade_words(name, stopped=stopped, problem=row.problem))
+                sentences.append(unmade_words(name, ending=stopped, problem=row.problem))
         return tuple(sentences)
 
     def figure(self, *, narrow: bool = False) -> Figure:

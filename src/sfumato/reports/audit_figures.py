@@ -53,7 +53,7 @@ _DRAWN = (1e-100, 1e100)  # distances between these are drawn
 class AuditFigures(CompactRepr):
     """Figures of an audit by name: profile, trade-off, prior-to-posterior and epsilon-by-distance."""
 
-    drawn: Mapping[str, Figure]
+    figures: Mapping[str, Figure]
     left_out: Mapping[str, str]  # the reason for each missing figure
 
     def save(self, folder: str | os.PathLike[str], *, ending: str = ".png", theme: Theme = LIGHT) -> list[Path]:
@@ -62,7 +62,7 @@ class AuditFigures(CompactRepr):
         Raises `InputError` if there is no such ending. Raises `FileError` if a file cannot be written.
         """
         target = Path(folder)
-        paths = {target / f"{name}{ending}": figure for name, figure in self.drawn.items()}
+        paths = {target / f"{name}{ending}": figure for name, figure in self.figures.items()}
         for path in paths:
             check_suffix(path)
         try:
@@ -95,21 +95,21 @@ def audit_figures(
     if prior is not None:
         band = attained_band(mechanism, Priors.of(prior), events)
         bands.append(replace(band, title="Any fact, the given prior"))
-    drawn = {
+    figures = {
         "profile": profile_figure(mechanism, relation, metric),
         "trade-off": trade_off_figure(mechanism, relation, metric),
         "prior-to-posterior": bands_figure(bands, columns=min(len(bands), 3)),
     }
     why = "no distance of two secrets is given"
     if metric is not None:
-        logs, shown = finite_pairs(mechanism, metric)
-        if shown.any():
-            drawn[_BY_DISTANCE] = epsilon_by_distance_figure(mechanism, metric)
-            return AuditFigures(drawn, {})
+        logs, mask = finite_pairs(mechanism, metric)
+        if mask.any():
+            figures[_BY_DISTANCE] = epsilon_by_distance_figure(mechanism, metric)
+            return AuditFigures(figures, {})
         why = "of any two secrets some report can come from the one and never from the other"
         if np.isnan(logs).all():
             why = "no two secrets are at a finite distance above 0"
-    return AuditFigures(drawn, {_BY_DISTANCE: why})
+    return AuditFigures(figures, {_BY_DISTANCE: why})
 
 
 def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metric: Metric | None = None) -> Figure:
@@ -118,12 +118,12 @@ def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metri
     Raises `MissingExtraError` if matplotlib is not installed.
     """
     figure, ax = one_panel()
-    shown = _by_distance(mechanism, relation, metric)
-    ends = [DifferentialPrivacy(pairs).measure(mechanism).upper for _, pairs in shown]
+    relations = _by_distance(mechanism, relation, metric)
+    ends = [DifferentialPrivacy(pairs).measure(mechanism).upper for _, pairs in relations]
     # The axis ends where the curve of all pairs would hide those of near ones.
     cut = len(ends) > 1 and 0 < _FAR * ends[-2] < ends[-1] < math.inf
-    seen = _SEEN * ends[-2] if cut else None
-    for (label, pairs), style, largest in zip(shown, _styles(len(shown)), ends, strict=True):
+    limit = _SEEN * ends[-2] if cut else None
+    for (label, pairs), style, largest in zip(relations, _styles(len(relations)), ends, strict=True):
         finite = math.isfinite(largest) and largest > 0
         end = largest if finite else 5.0
         # Close to its end the curve falls ever more steeply: most points go there.
@@ -133,7 +133,7 @@ def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metri
         deltas = profile.delta_upper(epsilons)
         visible = deltas >= _LEAST_DELTA
         if finite:
-            outside_it = " (outside)" if seen is not None and largest > seen else ""
+            outside_it = " (outside)" if limit is not None and largest > limit else ""
             text = f"{label}: delta 0 from epsilon {briefly_at_most(largest)} on{outside_it}"
             if not outside_it:
                 ax.plot([largest], [_LEAST_DELTA], marker="|", markersize=12, color=style["color"], clip_on=False)
@@ -147,7 +147,7 @@ def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metri
         say_instead(
             ax, "A report reveals nothing that a figure shows:\ndelta is 0, or nearly so, at every epsilon."
         )
-    ax.set(xlabel="epsilon", ylabel="delta, rounded up", yscale="log", ylim=(_LEAST_DELTA, 1.5), xlim=(0, seen))
+    ax.set(xlabel="epsilon", ylabel="delta, rounded up", yscale="log", ylim=(_LEAST_DELTA, 1.5), xlim=(0, limit))
     ax.set_title("Privacy profile: what each epsilon leaves unprotected", fontsize=11)
     _legend_below(figure, ax, 1)
     return figure
@@ -164,18 +164,18 @@ def trade_off_figure(
     """
     figure, ax = one_panel()
     ax.plot([0, 1], [1, 0], color=GREY, linestyle=":", label="a report reveals nothing (1 - a)")
-    shown = _by_distance(mechanism, relation, metric)
-    for (label, pairs), style in zip(shown, _styles(len(shown)), strict=True):
+    relations = _by_distance(mechanism, relation, metric)
+    for (label, pairs), style in zip(relations, _styles(len(relations)), strict=True):
         curve = TradeOff.of(mechanism, pairs)
         ax.plot(curve.alphas, curve.betas, label=f"{label}, the worst pair at each rate", **style)
     rates = np.linspace(0.001, 1, _POINTS)
-    missed = [np.interp(rates, *np.asarray(line.get_xydata(), dtype=float).T) for line in ax.lines[1:]]
-    if all(betas.max() < 1e-9 for betas in missed):
+    misses = [np.interp(rates, *np.asarray(line.get_xydata(), dtype=float).T) for line in ax.lines[1:]]
+    if all(betas.max() < 1e-9 for betas in misses):
         say_instead(ax, "As far as a figure shows,\na test distinguishes some two secrets for certain.")
-    elif all(np.allclose(betas, 1 - rates, atol=1e-6) for betas in missed):
+    elif all(np.allclose(betas, 1 - rates, atol=1e-6) for betas in misses):
         say_instead(ax, "As far as a figure shows,\nno test is better than guessing.")
-    if len(shown) == 1:
-        mu = GaussianPrivacy(shown[0][1]).measure(mechanism).upper
+    if len(relations) == 1:
+        mu = GaussianPrivacy(relations[0][1]).measure(mechanism).upper
         if math.isfinite(mu):
             alpha = np.linspace(0, 1, _POINTS)
             text = f"Gaussian curve, mu {at_most(mu, 3)}"
@@ -239,12 +239,12 @@ def _by_distance(
     if metric is None:
         return [("any two secrets", None)]
     _check_size(mechanism, metric)
-    found: list[tuple[str, Relation | None]] = []
+    relations: list[tuple[str, Relation | None]] = []
     for limit in _limits(metric):
         pairs = Relation.within(metric, limit)
         if 0 < len(pairs) < len(Relation.all(len(metric))):
-            found.append((f"at most {amount(limit, metric.unit)} apart", pairs))
-    return [*found, ("any two", None)]
+            relations.append((f"at most {amount(limit, metric.unit)} apart", pairs))
+    return [*relations, ("any two", None)]
 
 
 def _check_size(mechanism: Mechanism, metric: Metric) -> None:
@@ -270,8 +270,8 @@ def _limits(metric: Metric) -> list[float]:
 def _styles(number: int) -> list[dict[str, Any]]:
     """Return the styles of curves: colour and line, the last one being of all pairs."""
     looks = [(BLUE, "-"), (GREEN, "--"), (ORANGE, "-."), (LIGHT.ink, (0, (1, 1)))]
-    chosen = looks[:1] if number == 1 else [*looks[: number - 1], looks[-1]]
-    return [{"color": colour, "linestyle": line, "linewidth": 2} for colour, line in chosen]
+    styles = looks[:1] if number == 1 else [*looks[: number - 1], looks[-1]]
+    return [{"color": colour, "linestyle": line, "linewidth": 2} for colour, line in styles]
 
 
 def _legend_below(figure: Figure, ax: Axes, columns: int) -> None:
@@ -285,15 +285,15 @@ def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
     `MissingExtraError` if matplotlib is not installed.
     """
     _check_size(mechanism, metric)
-    logs, shown = finite_pairs(mechanism, metric)
-    if not shown.any():
+    logs, mask = finite_pairs(mechanism, metric)
+    if not mask.any():
         raise InputError(
             "no pair at a positive distance has a finite likelihood ratio.", "there is nothing to draw."
         )
     figure, ax = one_panel()
     from matplotlib.colors import PowerNorm
 
-    d, values = metric.array[shown], np.maximum(logs[shown], 0.0)
+    d, values = metric.array[mask], np.maximum(logs[mask], 0.0)
     reach, top = float(d.max()), float(values.max())
     with np.errstate(over="ignore"):
         slope = float((values / d).max())
@@ -315,9 +315,9 @@ def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
     label = f"epsilon {briefly_at_most(slope)}{per}"
     ax.plot([0, reach], [0, slope * reach], color=ORANGE, linestyle="--", label=label)
     ax.set(xlabel="distance" + (f" ({unit})" if unit else ""), ylabel="largest ln of a likelihood ratio")
-    hidden = int(np.isposinf(logs).sum())
-    if hidden:
-        text = f"{hidden:,} pairs are infinite and not shown"
+    infinities = int(np.isposinf(logs).sum())
+    if infinities:
+        text = f"{infinities:,} pairs are infinite and not shown"
         ax.text(0.98, 0.03, text, transform=ax.transAxes, ha="right", va="bottom")
     ax.set(ylim=(0, 1.05 * max(top, _LEAST)), xlim=(0, 1.03 * reach))
     _legend_below(figure, ax, 2)

@@ -76,28 +76,40 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     the secret is reported. Hits are shown where most points have them. ``unit`` is that of the metric. Raises
     `InputError` if no point has a design. Raises `MissingExtraError` if matplotlib is not installed.
     """
-    done = [point for point in points if point.design is not None]
-    if not done:
+    runs = [point for point in points if point.design is not None]
+    if not runs:
         raise InputError("no point of the sweep has a design.", "see why each failed, and ask for less.")
-    erring = any(p.loss_unit != unit or abs(p.distortion - p.loss) > _NEAR * abs(p.loss) for p in done)
-    known = [point for point in done if isfinite(point.hit_rate)]  # noise has no vertex to find
-    hitting = 2 * len(known) > len(done) and (not erring or any(map(_hits_differ, known)))
-    label, unit = outside(_label(done[0])), outside(unit)
+    erring = any(p.loss_unit != unit or abs(p.distortion - p.loss) > _NEAR * abs(p.loss) for p in runs)
+    known = [point for point in runs if isfinite(point.hit_rate)]  # noise has no vertex to find
+    hitting = 2 * len(known) > len(runs) and (not erring or any(map(_hits_differ, known)))
+    label, unit = outside(_label(runs[0])), outside(unit)
     figure = blank(5.2 + 4.8 * (erring + hitting), 4.6)
+<<<<<<< HEAD
     left, *others = figure.subplots(1, 1 + erring + hitting, squeeze=False)[0]
     hits = others[0] if hitting else None
     errors = others[-1] if erring else None
     kinds = list(dict.fromkeys(point.minimum for point in done))
     people = list(dict.fromkeys(point.name for point in done))
+=======
+    left, *panels = figure.subplots(1, 1 + erring + hitting, squeeze=False)[0]
+    hits = panels[0] if hitting else None
+    errors = panels[-1] if erring else None
+    kinds = list(dict.fromkeys(point.minimum for point in runs))
+    people = list(dict.fromkeys(point.who for point in runs))
+>>>>>>> 07cf4491 (Name variables of the reports after what they hold)
     blind_shown = len(people) <= _FEW
     styles, colours, markers = ("-", "--", ":", "-."), LIGHT.series, "osD^vPX*<>"
-    for i, who in enumerate(people):
+    for i, name in enumerate(people):
         for k, minimum in enumerate(kinds):
+<<<<<<< HEAD
             curve = [point for point in done if point.name == who and point.minimum == minimum]
+=======
+            curve = [point for point in runs if point.who == name and point.minimum == minimum]
+>>>>>>> 07cf4491 (Name variables of the reports after what they hold)
             if not curve:
                 continue
             losses = [point.loss for point in curve]
-            short = shorten(who, _LONGEST)
+            short = shorten(name, _LONGEST)
             text = short if minimum is None else f"{short}, at least {amount_at_least(minimum, unit)}"
             line, mark, colour = styles[k % len(styles)], markers[i % len(markers)], colours[i % len(colours)]
             style: Any = {"linestyle": line, "marker": mark, "color": colour, "markersize": 5}
@@ -113,36 +125,40 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             if errors is not None:
                 errors.plot(losses, [point.distortion for point in curve], label=outside(text), **style)
         if hits is not None and blind_shown:
+<<<<<<< HEAD
             priors = [p.design.problem.prior for p in done if p.name == who and p.design and p.design.has_program]
+=======
+            priors = [p.design.problem.prior for p in runs if p.who == name and p.design and p.design.has_program]
+>>>>>>> 07cf4491 (Name variables of the reports after what they hold)
             for whole in priors[:1]:
                 blind = 100 * prior_vulnerability(whole)
                 hits.axhline(blind, color=colours[i % len(colours)], linewidth=0.8, linestyle=(0, (1, 3)))
     left.set(xlabel=f"epsilon (per {unit})" if unit else "epsilon", ylabel=label)
-    epsilons = [point.epsilon for point in done if point.epsilon is not None]
+    epsilons = [point.epsilon for point in runs if point.epsilon is not None]
     if epsilons and max(epsilons) >= _WIDE * min(epsilons) > 0:
         left.set_xscale("log")
-    noisy = any(map(_is_noise, done))
+    noisy = any(map(_is_noise, runs))
     left.set_title(f"What privacy costs{' (hollow: planar noise)' if noisy else ''}", fontsize=11)
     if hits is not None:
         vertices = any(
-            p.design and p.design.has_program and isinstance(p.design.problem.prior.space, Lattice) for p in done
+            p.design and p.design.has_program and isinstance(p.design.problem.prior.space, Lattice) for p in runs
         )
         hits.set_ylabel(f"the best attacker finds the {'vertex rounded to' if vertices else 'secret'} (%)")
         hits.set_title(f"How often it is found{' (dotted: without a report)' if blind_shown else ''}", fontsize=11)
     if errors is not None:
-        true = " from the true point" if any(point.true_point for point in done) else ""
+        true = " from the true point" if any(point.true_point for point in runs) else ""
         errors.set_ylabel(f"error of the best attacker{true}" + (f" ({unit})" if unit else ""))
         errors.set_title("The attacker's error", fontsize=11)
-    for ax in others:
+    for ax in panels:
         ax.set_xlabel(label)
-    for ax in (left, *others):
+    for ax in (left, *panels):
         ax.grid(alpha=0.3)
         ax.set_ylim(bottom=0)
     if len(people) * len(kinds) > 1:
-        handles, labels = (others[0] if others else left).get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=max(2, 2 * len(others)), fontsize=9)
+        handles, labels = (panels[0] if panels else left).get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=max(2, 2 * len(panels)), fontsize=9)
     if not erring:
-        shares = [point.distortion / point.loss for point in done if point.loss > 0]
+        shares = [point.distortion / point.loss for point in runs if point.loss > 0]
         figure.suptitle(error_words(min(shares, default=None)), fontsize=9, color=LIGHT.muted)
     return figure
 

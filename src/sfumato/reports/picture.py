@@ -66,8 +66,8 @@ def picture(
     scene = Scene.of(mechanism, prior, ground, place, outline, visits)
     figure = blank(_WIDTH, scene.height * _WIDTH / 12 + 1.35)
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
-    for which, ax in enumerate(axes):
-        scene.draw(ax, which)
+    for index, ax in enumerate(axes):
+        scene.draw(ax, index)
     _legend(figure, axes[2], columns=_ENTRIES)
     return figure
 
@@ -83,10 +83,10 @@ def panels(
     """Return the maps of `picture` as three figures, which a page may stack."""
     scene = Scene.of(mechanism, prior, ground, None, outline, visits)
     figures = []
-    for which in range(3):
+    for index in range(3):
         figure = blank(4.2, scene.height + 2.2)
         ax = figure.subplots()
-        scene.draw(ax, which, alone=True)
+        scene.draw(ax, index, alone=True)
         _legend(figure, ax, columns=2)
         figures.append(figure)
     return tuple(figures)
@@ -153,13 +153,13 @@ class Scene(NamedTuple):
         """The height of a map, inches."""
         return _high(self.corners)
 
-    def draw(self, ax: Axes, which: int, *, alone: bool = False) -> None:
+    def draw(self, ax: Axes, index: int, *, alone: bool = False) -> None:
         """Draw the prior (0), the reports (1) or the belief (2); a map that is alone names its source."""
         x, y = self.corners[0].T
         blur = _BLUR * math.sqrt(0.5 * abs(float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum())))
-        if which == 0:
+        if index == 0:
             _panel(ax, self.corners, self.prior.probabilities, *prior_titles(self.prior))
-        elif which == 1:
+        elif index == 1:
             _frame(ax, self.corners, "Where you appear")
             row = self.mechanism.matrix[self.true]
             draw_contours(ax, self.reports, row, blur, "reports inside (%)")
@@ -170,19 +170,19 @@ class Scene(NamedTuple):
         if self.outline is not None:
             draw_outline(ax, self.outline, self.space.projection)
         _finish(ax)
-        if which == 2 or alone:
+        if index == 2 or alone:
             draw_credit(ax, self.outline)
-        if which == 0:
+        if index == 0:
             low, high = _view(self.corners)
             width, height = high - low
-            own: Any = ax
-            panel = own.figure.get_figwidth() / own.get_gridspec().ncols
+            axes: Any = ax
+            panel = axes.figure.get_figwidth() / axes.get_gridspec().ncols
             wide = 0.8 * panel * min(1, 7 / height * width)
             draw_names(ax, self.names, self.space.projection, wide)
             return
         _mark(ax, self.centres[self.true], "o", 10, "true place", ON_MAP[0])
         _mark(ax, self.reports[self.report], "s", 7, "report", LIGHT.series[1])
-        if which == 2:
+        if index == 2:
             _mark(ax, self.centres[self.guess], "X", 8, "best guess", ON_MAP[0])
 
 
@@ -246,17 +246,17 @@ def _instructive(
     rows = np.arange(len(joint)) if place is None else np.array([place])
     weights = joint[rows] if joint[rows].any() else mechanism.matrix[rows]
     places, reports, guesses = rows[:, None], nearest[None, :], estimates[None, :]
-    moved, wrong, other = reports != places, guesses != places, guesses != reports
+    moves, wrong, other = reports != places, guesses != places, guesses != reports
     often = mechanism.matrix[rows] >= _OFTEN
     errors = ground.array[guesses, places]
     # First place, report and guess all differ, then two of them from the place, then the report does.
-    for wanted, weight in ((moved & wrong & other, errors), (moved & wrong, errors), (moved, 1.0)):
-        chosen = np.where(wanted & often, weights * weight, 0.0)
-        if chosen.any():
+    for mask, weight in ((moves & wrong & other, errors), (moves & wrong, errors), (moves, 1.0)):
+        scores = np.where(mask & often, weights * weight, 0.0)
+        if scores.any():
             break
     else:
-        chosen = weights
-    s, o = np.unravel_index(int(np.argmax(chosen)), chosen.shape)
+        scores = weights
+    s, o = np.unravel_index(int(np.argmax(scores)), scores.shape)
     return int(rows[s]), int(o)
 
 
@@ -297,19 +297,19 @@ def _mark(ax: Axes, at: Floats, marker: str, size: int, label: str, colour: str)
     ax.plot(*at, linestyle="none", marker=marker, markersize=size, markerfacecolor=colour, label=label, **rim)
 
 
-def noise_maps(held: MechanismFile, *, outline: Outline | None = None, visits: Visits | None = None) -> Figure:
+def noise_maps(file: MechanismFile, *, outline: Outline | None = None, visits: Visits | None = None) -> Figure:
     """Return the maps of `picture` for noise for coordinates, on the cells of the file's prior.
 
     Raises `InputError` if there is no prior. Raises `MissingExtraError` if matplotlib is not installed.
     """
-    return picture(*on_cells(held), outline=outline, visits=visits)
+    return picture(*on_cells(file), outline=outline, visits=visits)
 
 
-def on_cells(held: MechanismFile) -> tuple[Mechanism, Prior, Metric]:
+def on_cells(file: MechanismFile) -> tuple[Mechanism, Prior, Metric]:
     """Return noise seen on the cells of its file's prior, that prior and the distance of its cells."""
-    if held.prior is None or not isinstance(held.prior.space, Cells):
+    if file.prior is None or not isinstance(file.prior.space, Cells):
         raise InputError(
             "there is no prior on cells to draw.", python("give one: Prior.from_visits(grid, visits).")
         )
-    seen = coarsened(held.noise, held.prior.space).mechanism
-    return seen, held.prior, held.prior.space.metric("euclidean", unit="km")
+    mechanism = coarsened(file.noise, file.prior.space).mechanism
+    return mechanism, file.prior, file.prior.space.metric("euclidean", unit="km")

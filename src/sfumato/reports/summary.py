@@ -96,48 +96,48 @@ def summarise(
     """
     facts = of_design(design, ground, visits, held_out)
     subject = facts.subject
-    stopped = not design.finished and design.status is not Status.RESTRICTED
-    status = (unfinished_words(stopped_words(design)),) if stopped else ()
+    is_stopped = not design.finished and design.status is not Status.RESTRICTED
+    status = (unfinished_words(stopped_words(design)),) if is_stopped else ()
     guarantees = (*_guarantees(facts), *map(constraint_item, facts.constraints))
     costs = _costs(facts, of)
     if facts.smoothed is not None:
         costs.append(smoothed_words(facts.smoothed, subject, f"the {of}"))
-    unseen: tuple[str, ...] = ()
+    holdout: tuple[str, ...] = ()
     if held_out is not None and facts.held_out_visits:
-        unseen = (held_out_words(facts.held_out, facts.held_out_visits, "the design"),)
+        holdout = (held_out_words(facts.held_out, facts.held_out_visits, "the design"),)
     spread = spread_words(facts.radius)
     optimum = _optimum(facts, " (proved by duality)")
     sections = [
         Section("Guarantee", guarantees),
-        Section("Cost", (*costs, *unseen, *spread)),
+        Section("Cost", (*costs, *holdout, *spread)),
         Section("Optimality", (*status, optimum, *_remarks(design))),
         Section("Attack", _attacks(facts, of)),
-        Section("How it was made", (*remarks, *_made(design, secret_nouns(subject)[1], source))),
+        Section("How it was made", (*remarks, *_provenance(design, secret_nouns(subject)[1], source))),
     ]
     title = title_words(subject, design.mechanism.secrets.circle)
     short = (short_words(promise, subject) for promise in facts.promises)
-    brief = (title, *status, *short, *costs[:1], *unseen, *spread, *_attacks(facts, of, brief=True), optimum)
+    brief = (title, *status, *short, *costs[:1], *holdout, *spread, *_attacks(facts, of, brief=True), optimum)
     return Summary(title, tuple(section for section in sections if section.sentences), brief)
 
 
 def design_sentences(design: Design, **options: Any) -> tuple[str, ...]:
     """Return the sentences of a design's summary; options are those of `summarise` or `summarise_noise`."""
     if design.has_program:
-        made = summarise(design, **options)
+        summary = summarise(design, **options)
     else:
-        made = summarise_noise(MechanismFile.of_design(design), design.certificate, **options)
-    return tuple(sentence for section in made.sections for sentence in section.sentences)
+        summary = summarise_noise(MechanismFile.of_design(design), design.certificate, **options)
+    return tuple(sentence for section in summary.sections for sentence in section.sentences)
 
 
-def audited(held: MechanismFile) -> Summary:
+def audited(file: MechanismFile) -> Summary:
     """Return in words the proofs, cost and attackers of a mechanism file with a matrix."""
-    return audit_summary(held, of_file(held))
+    return audit_summary(file, of_file(file))
 
 
-def audit_summary(held: MechanismFile, facts: Overview) -> Summary:
+def audit_summary(file: MechanismFile, facts: Overview) -> Summary:
     """Return the facts of a file in words."""
-    optimality, guarantees = held.optimality, _guarantees(facts)
-    if not guarantees and held.tupling is not None:
+    optimality, guarantees = file.optimality, _guarantees(facts)
+    if not guarantees and file.tupling is not None:
         guarantees = ["The file guarantees nothing about a single report."]
     elif not guarantees:
         guarantees = [no_guarantee_words(constraints=bool(facts.constraints))]
@@ -145,8 +145,8 @@ def audit_summary(held: MechanismFile, facts: Overview) -> Summary:
     if costs and optimality is not None:
         if all(promise.proven for promise in facts.promises) and all_hold(facts.constraints):
             loss = "this loss"
-            if optimality.objective == "distortion" and held.loss is not None:
-                loss = f"a loss of at most {amount_at_least(optimality.max_loss, held.loss.unit)} on average"
+            if optimality.objective == "distortion" and file.loss is not None:
+                loss = f"a loss of at most {amount_at_least(optimality.max_loss, file.loss.unit)} on average"
             distance = optimality.distance
             guesses = len(distance.array) if distance is not None and distance.true_point else 0
             costs.append(_optimum(facts, ", by the dual prices in the file", loss, guesses))
@@ -161,31 +161,31 @@ def audit_summary(held: MechanismFile, facts: Overview) -> Summary:
         Section("Where it is tight", tuple(starmap(witness_words, facts.witnesses))),
         Section("Cost", tuple(filter(None, costs))),
         Section("Attack", _attacks(facts)),
-        Section("Not checked", tuple(f"{note[0].upper()}{note[1:]}." for note in held.stated)),
+        Section("Not checked", tuple(f"{note[0].upper()}{note[1:]}." for note in file.stated)),
     )
-    return Summary(f"Audit: {held.mechanism!r}", tuple(section for section in sections if section.sentences))
+    return Summary(f"Audit: {file.mechanism!r}", tuple(section for section in sections if section.sentences))
 
 
 def summarise_noise(
-    held: MechanismFile, certificate: NoiseCertificate | None = None, *, places: str = ""
+    file: MechanismFile, certificate: NoiseCertificate | None = None, *, places: str = ""
 ) -> Summary:
     """Return the noise of a file in words, with a certificate its loss and the attacker's error on some places.
 
     The places are named in a few words, ``"4,237 visits in paris.csv"``; by default the source of the table.
     """
-    facts = of_noise(held, certificate)
+    facts = of_noise(file, certificate)
     (promise,), subject = facts.promises, facts.subject
-    of = places or held.source or "the places given"
+    of = places or file.source or "the places given"
     costs = tuple(sentence for cost in facts.costs for sentence in cost_words(cost, subject, of))
     costs += spread_words(facts.radius)
     attacks = attack_words(facts.attacks, subject, points=f"{of} and how often people are at each")
     sections = (
         Section("Guarantee", formal_words(promise, subject)),
-        Section("Table", () if held.noise.remap is None else (table_words(held.source),)),
+        Section("Table", () if file.noise.remap is None else (table_words(file.source),)),
         Section("Cost", costs),
         Section("Attack", attacks),
-        Section("How it is drawn", (held.noise.describe()[0], REPETITION)),
-        Section("Not checked", _unchecked(held, certified=certificate is not None)),
+        Section("How it is drawn", (file.noise.describe()[0], REPETITION)),
+        Section("Not checked", _unchecked(file, certified=certificate is not None)),
     )
     if certificate is not None:
         costs = (*cost_words(facts.costs[0], subject, "the visits"), *spread_words(facts.radius))
@@ -194,19 +194,19 @@ def summarise_noise(
     return Summary(title_words(subject), tuple(section for section in sections if section.sentences), brief)
 
 
-def _unchecked(held: MechanismFile, *, certified: bool) -> tuple[str, ...]:
+def _unchecked(file: MechanismFile, *, certified: bool) -> tuple[str, ...]:
     sentences = []
     if not certified:
         sentences.append(
             "The cost of a report and an attacker's error depend on the true points, which the recipe does not "
             "contain. 'sfumato attack' estimates the error."
         )
-        if held.noise.remap is not None:
+        if file.noise.remap is not None:
             sentences.append(
                 "Only the writer states whose places the table was made of. Any table has the guarantee."
             )
-    if held.claims:
-        names = ", ".join(quote(name) for name in sorted(held.claims)[:20])
+    if file.claims:
+        names = ", ".join(quote(name) for name in sorted(file.claims)[:20])
         sentences.append(f"Other claims are the writer's own, from which nothing is proved: {names}.")
     return tuple(sentences)
 
@@ -249,7 +249,7 @@ def _remarks(design: Design) -> list[str]:
     return [*sentences, *([] if design.choice is None else [design.choice.sentence])]
 
 
-def _made(design: Design, nouns: str, source: str) -> list[str]:
+def _provenance(design: Design, nouns: str, source: str) -> list[str]:
     prior, steps = design.problem.prior, counted(len(design.log), "step")
     sentences = [
         f"Prior: {source or 'as given'}; {len(prior.support):,} of {len(prior):,} {nouns} are possible.",
@@ -266,9 +266,9 @@ def best_section(bound: CoordinateBound, loss: float) -> Section:
 
     Raises `InputError` if no mechanism with the guarantee can have this loss.
     """
-    stated = amount_at_most(loss, bound.loss_unit)
-    own = f"On the places that the bound is for it loses at most {stated} on average."
-    return Section("The best conceivable", (own, bound.sentence, bound.compared(loss)))
+    limit = amount_at_most(loss, bound.loss_unit)
+    sentence = f"On the places that the bound is for it loses at most {limit} on average."
+    return Section("The best conceivable", (sentence, bound.sentence, bound.compared(loss)))
 
 
 def extremes(guarantee: Guarantee) -> list[str]:
@@ -304,15 +304,15 @@ def coordinate_extremes(promise: CoordinatePrivacy, lattice: Lattice) -> list[st
 
 def _extreme(epsilon: float, unit: str, near: tuple[float, str], far: tuple[float, str]) -> list[str]:
     """Return a warning by the exponents of a near and of a far pair, each with its words."""
-    shown = f"epsilon {about(epsilon)}{per_unit(unit)}"
+    rate = f"epsilon {about(epsilon)}{per_unit(unit)}"
     if near[0] >= _REVEALS_ALL:
         factor = f"{math.exp(near[0]):,.0f}" if near[0] < 30 else f"e^{near[0]:,.0f}"
         return [
-            f"{shown} hides almost nothing: {near[1]}, reports may differ in likelihood by a factor of {factor}. "
+            f"{rate} hides almost nothing: {near[1]}, reports may differ in likelihood by a factor of {factor}. "
             "Use a smaller one."
         ]
     if far[0] <= _REVEALS_NOTHING:
         return [
-            f"{shown} leaves nothing to learn: {far[1]} all reports are almost equally likely. Use a larger one."
+            f"{rate} leaves nothing to learn: {far[1]} all reports are almost equally likely. Use a larger one."
         ]
     return []

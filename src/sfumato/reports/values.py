@@ -39,8 +39,8 @@ def values_picture(mechanism: Mechanism, prior: Prior, *, value: Hashable | None
     scene, same = _scene(mechanism, prior, value), mechanism.secrets == mechanism.observables
     figure = blank(12, scene.height)
     axes = figure.subplots(1, 3, sharey=same)
-    for which, ax in enumerate(axes):
-        scene.draw(ax, which)
+    for index, ax in enumerate(axes):
+        scene.draw(ax, index)
     for ax in axes[: 1 if same else 3]:  # the first turns those that share its values
         ax.invert_yaxis()
     _legend(figure, columns=3)
@@ -50,7 +50,7 @@ def values_picture(mechanism: Mechanism, prior: Prior, *, value: Hashable | None
 def values_panels(mechanism: Mechanism, prior: Prior) -> tuple[Figure, ...]:
     """Return the panels of `values_picture` as three figures, which a page may stack."""
     scene = _scene(mechanism, prior, None)
-    return tuple(scene.panel(which) for which in range(3))
+    return tuple(scene.panel(index) for index in range(3))
 
 
 class _Scene(NamedTuple):
@@ -66,22 +66,22 @@ class _Scene(NamedTuple):
         """The height of a figure, inches."""
         return float(np.clip(0.24 * max(self.mechanism.shape) + 1.9, 3.2, 6.7))
 
-    def panel(self, which: int) -> Figure:
+    def panel(self, index: int) -> Figure:
         figure = blank(4.2, self.height + 0.4)
         ax = figure.subplots()
-        self.draw(ax, which)
+        self.draw(ax, index)
         ax.invert_yaxis()
         _legend(figure, columns=1)
         return figure
 
-    def draw(self, ax: Axes, which: int) -> None:
+    def draw(self, ax: Axes, index: int) -> None:
         """Draw the prior (0), the reports (1) or the belief (2)."""
         secrets, reports = self.mechanism.secrets, self.mechanism.observables
-        if which == 0:
+        if index == 0:
             _bars(ax, self.prior.probabilities, secrets, "How common\neach value is", "share (%)")
             ax.set_ylabel(outside(secrets.unit or ""))
             return
-        if which == 1:
+        if index == 1:
             title = f"What is reported\nfrom {outside(shorten(secrets.labels[self.true], _SHORT))}"
             _bars(ax, self.mechanism.matrix[self.true], reports, title, "share of reports (%)")
         else:
@@ -89,8 +89,8 @@ class _Scene(NamedTuple):
             belief = self.mechanism.posterior(self.prior)[self.report]
             _bars(ax, belief, secrets, title, "probability (%)")
         ax.annotate(
-            "this report" if which == 1 else "the truth",
-            (1.0, self.report if which == 1 else self.true),
+            "this report" if index == 1 else "the truth",
+            (1.0, self.report if index == 1 else self.true),
             xycoords=ax.get_yaxis_transform(),
             ha="right",
             va="center",

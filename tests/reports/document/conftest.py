@@ -158,4 +158,4 @@ def report_of(kind: str, *, visits: bool = False):
     lines = ["within 0: at most 60 %"] if known is None else ["within 500 m: at most 30 %"]
     # Designs with other epsilons take seconds for noise, and for points once is enough.
     others = OtherDesigns(0) if kind == "noise" or (kind == "points" and not visits) else None
-    return report_without_drawings(held(kind), visits=known if visits else None, require=lines, others=others)
+    return report_without_drawings(held(kind), visits=known if visits else None, require=lines, designs=others)

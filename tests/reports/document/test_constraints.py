@@ -28,7 +28,7 @@ def told(found):
 
 
 def without_others(held):
-    return report_without_drawings(held, others=OtherDesigns(0))
+    return report_without_drawings(held, designs=OtherDesigns(0))
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_a_mechanism_that_breaks_its_constraint_has_no_place_among_designs_that_
     held = sf.MechanismFile(
         free.mechanism, PRIOR, free.loss, free.problem.guarantees, {}, design.optimality, constraints=RARELY
     )
-    found = report_without_drawings(held, others=OtherDesigns(4))
+    found = report_without_drawings(held, designs=OtherDesigns(4))
     assert found.facts.frontier == ()
     assert "What the file claims of this mechanism is not proved, or not all of it" in told(found)
     assert found.facts.cost.best is None
@@ -121,7 +121,7 @@ def test_a_design_for_several_attackers_has_a_bound_too():
 
 @pytest.mark.slow
 def test_other_designs_keep_the_constraints(design):
-    found = report_without_drawings(design, others=OtherDesigns(4))
+    found = report_without_drawings(design, designs=OtherDesigns(4))
     said = told(found)
     assert len(found.facts.frontier) > 1
     assert "and all of them satisfy the linear constraint." in said

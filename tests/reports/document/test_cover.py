@@ -43,7 +43,7 @@ def test_the_first_sheet_has_what_is_signed(kind):
 def test_the_first_sheet_names_the_file_by_its_hash(tmp_path):
     sf.files.save(held("numbers"), tmp_path / "mine.sfm")
     facts = report_without_drawings(
-        held("numbers"), others=OtherDesigns(0), origin=Origin(tmp_path / "mine.sfm")
+        held("numbers"), designs=OtherDesigns(0), origin=Origin(tmp_path / "mine.sfm")
     ).facts
     cover = dict(report_page(facts, ()).cover)
     assert any(facts.file.sha256 in each for each in cover["File"])
@@ -138,7 +138,7 @@ def test_odds_of_any_two_values_are_those_of_the_farthest(epsilon, farthest, var
     space = sf.Space("abc")
     coin = sf.Mechanism(weights / weights.sum(axis=1, keepdims=True), space)
     file = sf.files.MechanismFile(coin, guarantees=sf.MetricPrivacy(epsilon, sf.Metric(distances)))
-    facts = report_without_drawings(file, others=OtherDesigns(0)).facts
+    facts = report_without_drawings(file, designs=OtherDesigns(0)).facts
     ratio = max(row.max() / row.min() for row in coin.matrix.T)
     assert max(each.factor.most for each in facts.promises[0].beliefs if each.reports == 1) >= ratio
     entry = yaml.safe_load(registry_text(facts))
@@ -149,7 +149,7 @@ def test_odds_of_any_two_values_are_those_of_the_farthest(epsilon, farthest, var
 def test_a_report_writes_the_entry_that_is_asked_for(tmp_path):
     when = datetime(2026, 5, 4, tzinfo=UTC)
     target = tmp_path / "entry.yaml"
-    report_without_drawings(held("ranges"), others=OtherDesigns(0), registry=target, when=when)
+    report_without_drawings(held("ranges"), designs=OtherDesigns(0), registry=target, when=when)
     assert yaml.safe_load(target.read_text())["deployment"]["basic"]["publication_date"] == "2026-05-04"
 
 

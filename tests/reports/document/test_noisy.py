@@ -30,7 +30,7 @@ def noise_for(visits, epsilon="2/km"):
 
 def facts_of(visits, noise, lines=()):
     return report_without_drawings(
-        MechanismFile(noise), visits=visits, others=OtherDesigns(0), require=lines
+        MechanismFile(noise), visits=visits, designs=OtherDesigns(0), require=lines
     ).facts
 
 

@@ -111,7 +111,7 @@ def test_several_epsilons_and_no_time_are_told():
     both = [sf.MetricPrivacy("1/km", metric), sf.MetricPrivacy(2, sf.hamming(space))]
     made = sf.design(sf.Prior.uniform(space), loss=metric, guarantees=both)
     assert "Several guarantees have an epsilon" in section(report_without_drawings(made)).sentences[0]
-    late = report_without_drawings(held("numbers"), others=OtherDesigns(stop=lambda: True))
+    late = report_without_drawings(held("numbers"), designs=OtherDesigns(stop=lambda: True))
     assert "--frontier-time" in section(late).sentences[0]
 
 
@@ -120,7 +120,7 @@ def test_a_stop_keeps_what_is_there():
     others = OtherDesigns(
         stop=lambda: len(begun) >= 2, progress=lambda number, total: begun.append((number, total))
     )
-    found = report_without_drawings(held("numbers"), others=others)
+    found = report_without_drawings(held("numbers"), designs=others)
     assert begun == [(1, 4), (2, 4)]
     assert 1 <= len(beside(found)) <= 2
     assert f"compared with {len(beside(found))} other design" in section(found).sentences[0]

@@ -23,7 +23,7 @@ from sfumato.reports.facts.mechanism import radius_of
 from .conftest import FEW, KINDS, held, report_of, report_without_drawings, visits_of, without_drawings
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
-report = partial(report_without_drawings, others=OtherDesigns(0))
+report = partial(report_without_drawings, designs=OtherDesigns(0))
 """Without designs of other epsilons, which have tests of their own, and without drawings."""
 DRAWN = ("numbers", "unused", "one")
 """Files whose bars differ in kind; maps are drawn with visits."""
@@ -122,7 +122,7 @@ def test_pages_with_visits(kind):
 def test_hostile_labels_are_only_text_in_drawings():
     space = sf.Space(HOSTILE)
     coin = sf.mechanisms.randomised_response(space, 1.0)
-    found = drawn_report(MechanismFile(coin, sf.Prior.uniform(space)), others=OtherDesigns(0))
+    found = drawn_report(MechanismFile(coin, sf.Prior.uniform(space)), designs=OtherDesigns(0))
     (figure,) = found.maps
     assert figure.svg.count("{{ 7 * 7 }}") == 3  # in each drawing
     page = found.html()

@@ -21,7 +21,7 @@ VISITS = Visits(np.r_[np.full(30, 48.851), np.full(10, 48.86)], np.r_[np.full(30
 def told(*require, visits=VISITS):
     mechanism = sf.mechanisms.exponential(AREA, AREA.metric("euclidean", "km"), "1/km")
     held = sf.MechanismFile(mechanism, sf.Prior.uniform(AREA))
-    return report_without_drawings(held, visits=visits, require=require, others=OtherDesigns(0))
+    return report_without_drawings(held, visits=visits, require=require, designs=OtherDesigns(0))
 
 
 def test_the_chance_without_a_report_is_that_of_the_fullest_place():
@@ -41,7 +41,7 @@ def test_of_values_it_is_the_commonest():
     space = sf.Space(["yes", "no", "perhaps"])
     coin = sf.mechanisms.randomised_response(space, 1.0)
     held = sf.MechanismFile(coin, sf.Prior(space, [0.5, 0.3, 0.2]))
-    found = report_without_drawings(held, require=["within 0: at most 40 %"], others=OtherDesigns(0))
+    found = report_without_drawings(held, require=["within 0: at most 40 %"], designs=OtherDesigns(0))
     said = " ".join(risk_words(found.facts.risks[1], found.facts.subject))
     assert "(at most 50 % of the time without the report)" in said
     assert "No mechanism can satisfy it" in said
@@ -50,13 +50,13 @@ def test_of_values_it_is_the_commonest():
 def test_visits_of_which_none_is_served_are_refused():
     noise = MechanismFile(CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35), "30 km"))
     with pytest.raises(DataError, match="none of 2 visits is where the file serves points"):
-        report_without_drawings(noise, visits=Visits([10.0, 11.0], [2.0, 2.0]), others=OtherDesigns(0))
+        report_without_drawings(noise, visits=Visits([10.0, 11.0], [2.0, 2.0]), designs=OtherDesigns(0))
 
 
 def test_a_prior_that_is_certain_is_guessed_every_time():
     coin = sf.mechanisms.randomised_response(sf.Space("ab"), 1.0)
     held = sf.MechanismFile(coin, sf.Prior(coin.secrets, [1.0, 0.0]))
-    found = report_without_drawings(held, others=OtherDesigns(0))
+    found = report_without_drawings(held, designs=OtherDesigns(0))
     assert "(every time without the report)" in " ".join(found.spoken)
 
 

@@ -207,7 +207,7 @@ def test_reports_at_medians_may_be_where_somebody_was():
     promise, prior = sf.CoordinatePrivacy("1/km"), sf.Prior.from_visits(lattice, CITY)
     made = sf.design(prior, loss=lattice.loss(CITY), guarantees=promise, gap=1e-3, method="table")
     said = [
-        everything(report_without_drawings(design, others=OtherDesigns(0)))["Not protected"]
+        everything(report_without_drawings(design, designs=OtherDesigns(0)))["Not protected"]
         for design in (made, sf.optimal.at_medians(made, CITY))
     ]
     assert "Places of the data" not in said[0]
@@ -243,7 +243,7 @@ def test_numbers_on_a_circle_are_called_so(width, noun):
     mechanism = sf.mechanisms.exponential(hours, hours.metric("absolute"), "0.5/h")
     prior = sf.Prior(hours, np.arange(1, len(hours) + 1) / np.arange(1, len(hours) + 1).sum())
     file = MechanismFile(mechanism, prior, hours.metric("absolute"))
-    found = report_without_drawings(file, require=["within 3 h: at most 99 %"], others=OtherDesigns(0))
+    found = report_without_drawings(file, require=["within 3 h: at most 99 %"], designs=OtherDesigns(0))
     said = " ".join(protected_words(found.facts.subject))
     assert f"{24 // width} {noun}s, from 0" in said
     assert "numbers on a circle of 24 h" in said

@@ -48,11 +48,11 @@ def test_two_figures_on_a_page_share_no_id():
 def test_colours_are_those_of_the_page():
     text = as_svg(drawn(), title="a", description="")
     for name in ("ink", "paper", "series-1", "series-3"):
-        assert f"var(--{name}, {LIGHT.named[name]})" in text
+        assert f"var(--{name}, {LIGHT.colours[name]})" in text
     assert not re.search(r"(?<!, )#(?:000000|ffffff)", text)
     sheet = style_sheet()
     for theme in (LIGHT, DARK):
-        assert all(f"--{name}: {colour}" in sheet for name, colour in theme.named.items())
+        assert all(f"--{name}: {colour}" in sheet for name, colour in theme.colours.items())
     assert sheet.count("{") == sheet.count("}")
 
 

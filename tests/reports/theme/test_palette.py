@@ -77,7 +77,7 @@ def test_the_measure_knows_a_pair_that_colour_blind_people_mix_up():
 
 
 def test_every_colour_of_one_theme_has_one_counterpart_in_the_other():
-    assert LIGHT.named.keys() == DARK.named.keys()
+    assert LIGHT.colours.keys() == DARK.colours.keys()
     for theme in (LIGHT, DARK):
         assert len(theme.series) == 8
-        assert len(set(theme.named.values())) == len(theme.named)
+        assert len(set(theme.colours.values())) == len(theme.colours)

@@ -69,9 +69,9 @@ def test_dark_has_the_other_colours_and_the_figure_keeps_its_own(tmp_path):
     save_picture(figure, tmp_path / "dark.svg", DARK)
     light, dark = ((tmp_path / f"{name}.svg").read_text() for name in ("light", "dark"))
     for name in ("ink", "paper", "series-1", "series-2"):
-        assert LIGHT.named[name] in light
-        assert LIGHT.named[name] not in dark
-        assert DARK.named[name] in dark
+        assert LIGHT.colours[name] in light
+        assert LIGHT.colours[name] not in dark
+        assert DARK.colours[name] in dark
     save_picture(figure, tmp_path / "again.svg")
     assert (tmp_path / "again.svg").read_text() == light
 

@@ -126,7 +126,7 @@ def command(options: LearnOptions) -> None:
     if options.page is not None:
         facts = file_facts(None, Origin(options.output, designed=typed()))
         finished = ending is not Ending.STOPPED
-        learn_page(learned, finished=finished, promises=promises, file=facts).save(options.page)
+        learn_page(learned, is_finished=finished, promises=promises, file=facts).save(options.page)
         say(f"Written: {options.page}", err=True)
     if ending is Ending.STOPPED or not learned.within:
         raise typer.Exit(PARTIAL)

@@ -94,7 +94,7 @@ def command(
     land = None if outline is None else read_outline(outline)
     seconds = None if frontier_time == SECONDS or sweep is not None else frontier_time
     words = (tuple(require or ()), source, why, ledger or "", user or "")
-    how: Any = {"frontier_time": seconds, "typed": typed(), "skip_damaged": skip_damaged}
+    how: Any = {"frontier_time": seconds, "command": typed(), "skip_damaged": skip_damaged}
     origin = Origin(file, visits, sweep, outline, *words, **how)
     with among_others(frontier_time, "Proving, attacking and measuring") as others:
         found = report(
@@ -102,7 +102,7 @@ def command(
             visits=read,
             require=required,
             sweep=sweep,
-            others=others,
+            designs=others,
             origin=origin,
             outline=land,
             ledger=books,

@@ -85,14 +85,14 @@ class Learned(CompactRepr):
 
 
 def learn_page(
-    learned: Learned, *, finished: bool, promises: Sequence[str] = (), file: FileFacts | None = None
+    learned: Learned, *, is_finished: bool, promises: Sequence[str] = (), file: FileFacts | None = None
 ) -> Page:
     """Return the page of a learned mechanism."""
     loss: Loss = learned.learning.loss(learned.places)
     prior = Prior(learned.places, learned.learning.joint(learned.places).sum(axis=0))
     maps = map_figures(MechanismFile(learned.mechanism, prior, loss))
-    stopped = () if finished else (words.TRAINING_STOPPED,)
-    warned = (*stopped, *(() if learned.within else learned.sentences[-1:]))
+    interruption = () if is_finished else (words.TRAINING_STOPPED,)
+    warned = (*interruption, *(() if learned.within else learned.sentences[-1:]))
     how = _HOW[: 1 if promises else 2]
     sections = (
         PageSection("What was found", (*how, *learned.sentences), tables=(learned.table,)),
@@ -188,12 +188,12 @@ def budget_page(facts: LedgerBudgets) -> Page:
         for day in facts.days
     )
     classes = tuple(
-        (each.name, f"{each.users:,}", percent(each.users / (facts.users or 1)), amount_text(each.spent, unit))
-        for each in facts.classes
+        (group.name, f"{group.users:,}", percent(group.users / (facts.users or 1)), amount_text(group.spent, unit))
+        for group in facts.classes
     )
     near = tuple(
-        (each.user, percent(each.share), amount_text(each.spent, unit), amount_text(each.left, unit))
-        for each in facts.near
+        (account.user, percent(account.share), amount_text(account.spent, unit), amount_text(account.left, unit))
+        for account in facts.near
     )
     renewed = "Limits are renewed at the start of the day, in UTC."
     by_day = PageTable(renewed, ("day", "spent", "reports", "users", "refused", "limits"), days)
@@ -219,8 +219,8 @@ def _figures(facts: LedgerBudgets) -> tuple[PageFigure, ...]:
         axes = figure.subplots()
         axes.bar(range(len(days)), [float(day.spent) for day in days], color=LIGHT.series[0])
         step = -(-len(days) // _DATES)
-        shown = range(0, len(days), step)
-        axes.set_xticks(shown, [days[each].day[5:] for each in shown])
+        ticks = range(0, len(days), step)
+        axes.set_xticks(ticks, [days[tick].day[5:] for tick in ticks])
         axes.set_ylabel(f"spent (per {facts.unit})" if facts.unit else "spent")
         return (PageFigure(as_svg(figure, title="Spending per day", description=_CAPTION), _CAPTION),)
     except MissingExtraError:

@@ -52,22 +52,22 @@ def estimate_page(
     doubt = known.doubt_of(estimate)
     warned = [] if estimate.converged else ["NOT FINISHED: the estimate did not converge."]
     warned += [f"NOT ENOUGH REPORTS: {doubt}"] if doubt else []
-    withheld = known.unsettled(estimate)
-    warned += words.unsettled_words(known, withheld=bool(withheld))
+    gaps = known.unsettled(estimate)
+    warned += words.unsettled_words(known, has_gaps=bool(gaps))
     of_columns = known.unsettled_margins(estimate)
-    hidden = {name: len(of_columns[name]) for name in margins if of_columns[name]}
-    warned += [words.withheld_words(count, len(margins[name].space), name) for name, count in hidden.items()]
+    counts = {name: len(of_columns[name]) for name in margins if of_columns[name]}
+    warned += [words.withheld_words(count, len(margins[name].space), name) for name, count in counts.items()]
     sections = [
-        each
+        section
         for name, part in margins.items()
-        for each in _shares(part, f"The shares of {shorten(name)}", withheld=of_columns[name])
+        for section in _shares(part, f"The shares of {shorten(name)}", gaps=of_columns[name])
     ]
     whole = f"The shares of {'all columns together' if margins else f'the {words.share_nouns(estimate.space)[1]}'}"
     if estimate.districts is not None:
         table = PageTable("The districts, the largest share first.", *words.district_rows(estimate.districts))
         title = f"The shares of {estimate.districts!r}"
         sections.append(PageSection(title, (str(estimate.districts),), tables=(table,)))
-    sections += _shares(estimate, whole, outline, withheld)
+    sections += _shares(estimate, whole, outline, gaps)
     formal = (f"{estimate!r}.", str(known))
     # Weighted reports cannot be stopped early.
     plain = estimate.method == "maximum likelihood" and estimate.effective is None
@@ -77,16 +77,16 @@ def estimate_page(
         mark = "" if reports is None else f"{reports.name}, {reports.bytes:,} bytes, SHA-256 {reports.sha256}"
         sections.append(file_section(file, [f"The reports: {mark}."] if mark else []))
     title = "Shares of a population, estimated from private reports"
-    return Page(title, (*warned, *words.estimate_words(estimate, withheld)), tuple(sections), warning=bool(warned))
+    return Page(title, (*warned, *words.estimate_words(estimate, gaps)), tuple(sections), warning=bool(warned))
 
 
 def _shares(
-    estimate: Estimate, title: str, outline: Outline | None = None, withheld: Collection[int] = ()
+    estimate: Estimate, title: str, outline: Outline | None = None, gaps: Collection[int] = ()
 ) -> list[PageSection]:
     """Return the figures and a table of the largest shares that are not withheld; the others are folded."""
     noun, nouns = words.share_nouns(estimate.space)
     order = np.argsort(-estimate.probabilities, kind="stable")
-    order = order[~np.isin(order, list(withheld))]
+    order = order[~np.isin(order, list(gaps))]
     if not len(order):
         return []
     sight = len(order) if len(order) <= _LARGEST + 5 else _LARGEST
@@ -95,7 +95,7 @@ def _shares(
         order = order[~np.isin(order, tiny)]
     else:
         tiny = order[:0]
-    seen, folded, left_out = order[:sight], order[sight:_MOST], len(order[_MOST:])
+    head, folded, left_out = order[:sight], order[sight:_MOST], len(order[_MOST:])
     formal = []
     if len(tiny):
         names = ", ".join(words.share_label(estimate.space.labels[s]) for s in tiny[:_MOST])
@@ -104,26 +104,26 @@ def _shares(
     if left_out:
         formal.append(f"{counted(left_out, noun, nouns)} with the smallest shares are left out.")
     below = (_NEGATIVE,) if (estimate.probabilities < 0).any() else ()
-    hidden = len(estimate.space) - len(withheld) - len(seen)
-    caption = f"The {len(seen)} largest shares." if hidden else f"The {nouns}, the largest share first."
-    tables = (PageTable(caption, *words.share_rows(estimate, seen)),)
-    others = (PageTable(f"The next {len(folded):,}.", *words.share_rows(estimate, folded)),) if len(folded) else ()
-    fold = f"The other {hidden:,} {nouns}" if hidden > 1 else f"The other {noun}"
-    drawn = share_figures(estimate, outline, withheld)
+    remainder = len(estimate.space) - len(gaps) - len(head)
+    caption = f"The {len(head)} largest shares." if remainder else f"The {nouns}, the largest share first."
+    tables = (PageTable(caption, *words.share_rows(estimate, head)),)
+    tail = (PageTable(f"The next {len(folded):,}.", *words.share_rows(estimate, folded)),) if len(folded) else ()
+    fold = f"The other {remainder:,} {nouns}" if remainder > 1 else f"The other {noun}"
+    figures = share_figures(estimate, outline, gaps)
     return [
-        *([PageSection(title, figures=drawn)] if drawn else []),
-        PageSection(f"{title}, in numbers", below, tables=tables, folded=others, formal=tuple(formal), fold=fold),
+        *([PageSection(title, figures=figures)] if figures else []),
+        PageSection(f"{title}, in numbers", below, tables=tables, folded=tail, formal=tuple(formal), fold=fold),
     ]
 
 
 def share_figures(
-    estimate: Estimate, outline: Outline | None = None, withheld: Collection[int] = ()
+    estimate: Estimate, outline: Outline | None = None, gaps: Collection[int] = ()
 ) -> tuple[PageFigure, ...]:
     """Return two maps of an estimate, or bars if shares are withheld; none without matplotlib."""
     try:
-        if isinstance(estimate.space, Places) and len(estimate.space) <= MAP_MOST and not withheld:
+        if isinstance(estimate.space, Places) and len(estimate.space) <= MAP_MOST and not gaps:
             return (_maps(estimate, estimate.space, outline),)
-        return (_bars(estimate, withheld),)
+        return (_bars(estimate, gaps),)
     except MissingExtraError:
         return ()
 
@@ -142,14 +142,14 @@ def _maps(estimate: Estimate, space: Places, outline: Outline | None) -> PageFig
     return side_by_side(figures, titles, caption)
 
 
-def _bars(estimate: Estimate, withheld: Collection[int]) -> PageFigure:
-    shown = np.setdiff1d(np.arange(len(estimate.space)), list(withheld))
-    few = len(shown) <= _BARS
-    order = shown if few else shown[np.argsort(-estimate.probabilities[shown], kind="stable")[:_BARS]]
-    what = "The estimated share of each value" if few else f"The {_BARS} largest shares of {len(shown):,} values"
+def _bars(estimate: Estimate, gaps: Collection[int]) -> PageFigure:
+    rows = np.setdiff1d(np.arange(len(estimate.space)), list(gaps))
+    few = len(rows) <= _BARS
+    order = rows if few else rows[np.argsort(-estimate.probabilities[rows], kind="stable")[:_BARS]]
+    text = "The estimated share of each value" if few else f"The {_BARS} largest shares of {len(rows):,} values"
     sure = estimate.intervals
     lines = "" if sure is None else f" Each line is a {words.confidence_words(sure)}."
-    caption = f"{what}.{lines}"
+    caption = f"{text}.{lines}"
     figure = blank(3.9, 0.24 * len(order) + 1.1)
     ax = figure.subplots()
     shares, at = 100 * estimate.probabilities[order], range(len(order))

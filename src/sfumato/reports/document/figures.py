@@ -43,7 +43,7 @@ _COLUMNS: Final = (
 
 
 def map_figures(
-    held: MechanismFile, outline: Outline | None = None, visits: Visits | None = None
+    file: MechanismFile, outline: Outline | None = None, visits: Visits | None = None
 ) -> tuple[PageFigure, ...]:
     """Return maps, or bars of values, of the prior, the reports from one place and an attacker's belief."""
     kind = "Maps"
@@ -51,35 +51,35 @@ def map_figures(
         "The prior (how likely each place is), the reports from the marked true place, and the belief after one "
         "report of an attacker who knows the prior. The smooth lines hold at least 50 % and 90 %."
     )
-    if not held.has_matrix:
+    if not file.has_matrix:
         caption += " The noise is shown on the cells of the file's prior."
     try:
-        drawn = _maps(held, outline, visits)
-        if held.has_matrix and held.prior is not None and not isinstance(held.report_channel.secrets, Places):
+        figures = _maps(file, outline, visits)
+        if file.has_matrix and file.prior is not None and not isinstance(file.report_channel.secrets, Places):
             kind = "Bars"
             caption = (
                 "The prior (how common each value is), the reports from one value, and the belief after one "
                 "report of an attacker who knows the prior. Filled bars hold 50 %, with the paler ones 90 %."
             )
-            few = max(held.report_channel.shape) <= MOST_VALUES
-            drawn = values_panels(held.report_channel, held.prior) if few else ()
+            few = max(file.report_channel.shape) <= MOST_VALUES
+            figures = values_panels(file.report_channel, file.prior) if few else ()
     except MissingExtraError:
         return ()
-    return (side_by_side(drawn, [f"{kind} of the {name}" for name in _PANELS], caption),) if drawn else ()
+    return (side_by_side(figures, [f"{kind} of the {name}" for name in _PANELS], caption),) if figures else ()
 
 
 def side_by_side(figures: Sequence[Figure], titles: Sequence[str], caption: str) -> PageFigure:
     """Return figures side by side, one below the other where there is no room."""
-    drawn = (
+    svgs = (
         as_svg(figure, title=title, description=caption) for figure, title in zip(figures, titles, strict=True)
     )
-    parts = "".join(f'<div style="flex: 1 1 16rem; max-width: 30rem; min-width: 0">{svg}</div>' for svg in drawn)
+    parts = "".join(f'<div style="flex: 1 1 16rem; max-width: 30rem; min-width: 0">{svg}</div>' for svg in svgs)
     return PageFigure(f'<div style="display: flex; flex-wrap: wrap; gap: .5rem">{parts}</div>', caption)
 
 
 def frontier_figures(facts: ReportFacts) -> tuple[PageFigure, ...]:
     """Return the loss of designs against their epsilon, with this one marked; none where there are no others."""
-    designs = [each for each in facts.frontier if each.loss.upper is not None]
+    designs = [design for design in facts.frontier if design.loss.upper is not None]
     if len(designs) < 2:
         return ()
     try:
@@ -94,17 +94,17 @@ def frontier_figures(facts: ReportFacts) -> tuple[PageFigure, ...]:
     ax.plot(epsilons, losses, color=LIGHT.series[0], linewidth=1, alpha=0.5)
     known = [design for design in designs if design.loss.lower is not None]
     if known:
-        at, least = [each.epsilon.value for each in known], [each.loss.lower or 0.0 for each in known]
-        most = [each.loss.upper or 0.0 for each in known]
+        at, least = [design.epsilon.value for design in known], [design.loss.lower or 0.0 for design in known]
+        most = [design.loss.upper or 0.0 for design in known]
         ax.vlines(at, least, most, color=LIGHT.ink, linewidth=1.5)
         ax.plot(at, least, "_", color=LIGHT.ink, markersize=14, markeredgewidth=1.5, label="none goes below")
-    for this, marker, size, label in (
+    for main, marker, size, label in (
         (False, "o", 5, "a design loses at most"),
         (True, "D", 8, "this design loses at most"),
     ):
-        points = [(design.epsilon.value, design.loss.upper or 0.0) for design in designs if design.this is this]
+        points = [(design.epsilon.value, design.loss.upper or 0.0) for design in designs if design.this is main]
         if points:
-            ax.plot(*zip(*points, strict=True), marker, color=LIGHT.series[this], markersize=size, label=label)
+            ax.plot(*zip(*points, strict=True), marker, color=LIGHT.series[main], markersize=size, label=label)
     ax.legend(frameon=False, fontsize=9)
     rate, unit = designs[0].epsilon.unit.replace("/", "per "), designs[0].loss.unit
     ax.set_xlabel(outside(f"epsilon ({rate})" if rate else "epsilon"))
@@ -119,15 +119,15 @@ def frontier_figures(facts: ReportFacts) -> tuple[PageFigure, ...]:
     return (PageFigure(f'<div style="max-width: 34rem">{svg}</div>', caption),)
 
 
-def _maps(held: MechanismFile, outline: Outline | None, visits: Visits | None) -> tuple[Figure, ...]:
-    if held.prior is None:
+def _maps(file: MechanismFile, outline: Outline | None, visits: Visits | None) -> tuple[Figure, ...]:
+    if file.prior is None:
         return ()
-    if not held.has_matrix:
-        return panels(*on_cells(held), outline=outline, visits=visits)
-    mechanism, places = held.report_channel, held.report_channel.secrets
+    if not file.has_matrix:
+        return panels(*on_cells(file), outline=outline, visits=visits)
+    mechanism, places = file.report_channel, file.report_channel.secrets
     if not isinstance(places, Places) or len(places) > MAP_MOST or mechanism.observables.coordinates is None:
         return ()
-    return panels(mechanism, held.prior, places.metric("euclidean", unit="km"), outline=outline, visits=visits)
+    return panels(mechanism, file.prior, places.metric("euclidean", unit="km"), outline=outline, visits=visits)
 
 
 def atlas_figure(notions: Iterable[NotionFacts]) -> PageFigure:
@@ -193,8 +193,8 @@ def _lines(boxes: Mapping[str, tuple[float, float]], values: Mapping[str, str]) 
 def _box(key: str, x: float, y: float, value: str | None) -> str:
     stroke, ink, height, below = f'"{_GRID}" stroke-width="1" stroke-dasharray="4 3"', _MUTED, 23, ""
     if value is not None:
-        stroke, ink, height, shown = f'"{_BLUE}" stroke-width="1.8"', _INK, 16, shorten(plain(value), _MOST)
-        below = f'<text x="{x + 9:g}" y="{y + 31:g}" font-size="{_SMALL}" fill="{_BLUE}">{escape(shown)}</text>'
+        stroke, ink, height, text = f'"{_BLUE}" stroke-width="1.8"', _INK, 16, shorten(plain(value), _MOST)
+        below = f'<text x="{x + 9:g}" y="{y + 31:g}" font-size="{_SMALL}" fill="{_BLUE}">{escape(text)}</text>'
     title = escape(shorten(VOCABULARY[key].heading, _MOST))
     return (
         f'<rect x="{x:g}" y="{y:g}" width="{_WIDTH}" height="{_HEIGHT}" rx="5" fill="var(--paper, #ffffff)" '

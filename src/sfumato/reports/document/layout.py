@@ -36,8 +36,8 @@ _LITERATE: Final = (
 
 def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
     """Return the page of a report: a cover to sign, four sheets at most, and an appendix."""
-    broken = any(outcome is Outcome.FAILS for _, outcome in facts.outcomes)
-    required = tuple(
+    fails = any(outcome is Outcome.FAILS for _, outcome in facts.outcomes)
+    demands = tuple(
         words.requirement_words(requirement.text, requirement.outcome, requirement.reason)
         for requirement in facts.requirements
     )
@@ -45,28 +45,28 @@ def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
     return Page(
         f"Privacy report{name}",
         words.first_words(words.lead_words(facts)),
-        tuple(_sections(facts, maps, required)),
-        _cover(facts, required),
-        warning=broken or not facts.holds or not (facts.promises or facts.tuples),
+        tuple(_sections(facts, maps, demands)),
+        _cover(facts, demands),
+        warning=fails or not facts.holds or not (facts.promises or facts.tuples),
     )
 
 
-def _sections(facts: ReportFacts, maps: Sequence[PageFigure], required: tuple[str, ...]) -> Iterator[PageSection]:
+def _sections(facts: ReportFacts, maps: Sequence[PageFigure], demands: tuple[str, ...]) -> Iterator[PageSection]:
     subject, several, attacks, constraints = facts.subject, len(facts.promises), facts.attacks, facts.constraints
     yield PageSection("What is protected", words.subject_words(subject), figures=tuple(maps))
     for number, promise in enumerate(facts.promises, 1):
         yield _promise(promise, facts, f"Guarantee {number} of {several}" if several > 1 else "The guarantee")
     if not facts.promises and facts.tuples is None:
-        nothing = words.no_guarantee_words(constraints=bool(constraints))
-        yield PageSection("The guarantee", (nothing,), warning=True)
+        remark = words.no_guarantee_words(constraints=bool(constraints))
+        yield PageSection("The guarantee", (remark,), warning=True)
     if facts.tuples is not None:
         sentences = words.tuple_words(facts.tuples, subject)
         yield PageSection("Reports among dummies", sentences, warning=not facts.tuples.holds)
     if constraints:
         items, warning = tuple(map(words.constraint_item, constraints)), not all_hold(constraints)
         yield PageSection("Linear constraints", words.constraint_words(constraints), items=items, warning=warning)
-    if len(required) > words.MOST:
-        yield PageSection("What was required", items=required)
+    if len(demands) > words.MOST:
+        yield PageSection("What was required", items=demands)
     costs = _accuracy(facts)
     if facts.cost.best is not None:
         by, counts = ", by the prior and the loss of the file", (several, len(constraints))
@@ -81,9 +81,9 @@ def _sections(facts: ReportFacts, maps: Sequence[PageFigure], required: tuple[st
     answers = PageTable(_REVIEWED, (), tuple(words.review_words(facts).items()))
     yield PageSection("What reviewers ask", tables=(answers,))
     title = "What more or less privacy would cost"
-    others = (PageTable(*words.frontier_table(facts)),) if facts.frontier else ()
-    drawn = frontier_figures(facts)
-    yield PageSection(title, words.frontier_words(facts), tables=others, figures=drawn, appendix=True)
+    tables = (PageTable(*words.frontier_table(facts)),) if facts.frontier else ()
+    figures = frontier_figures(facts)
+    yield PageSection(title, words.frontier_words(facts), tables=tables, figures=figures, appendix=True)
     yield replace(notion_sections(facts.notions, facts.notes, _LITERATE), appendix=True)
     yield replace(file_section(facts.file, facts.remarks), appendix=True)
 
@@ -93,9 +93,9 @@ def _attackers(facts: ReportFacts, attacks: Sequence[AttackFacts]) -> tuple[str,
     return sentences or (words.no_attack_words(facts.subject),)
 
 
-def _cover(facts: ReportFacts, required: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _cover(facts: ReportFacts, demands: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     subject, file = facts.subject, facts.file
-    limits = (*(" ".join(words.risk_words(risk, subject)) for risk in facts.risks if risk.text), *required)
+    limits = (*(" ".join(words.risk_words(risk, subject)) for risk in facts.risks if risk.text), *demands)
     promises = [words.odds_words(promise, subject) for promise in facts.promises]
     if facts.tuples is not None:
         promises += facts.tuples.proofs
@@ -172,12 +172,12 @@ class ProvedPromises(CompactRepr):
     summary: Summary
 
     @classmethod
-    def of(cls, held: MechanismFile) -> Self:
+    def of(cls, file: MechanismFile) -> Self:
         """Prove the guarantees and the linear constraints of a file."""
-        if not held.has_matrix:
-            return cls(of_noise(held), summarise_noise(held))
-        facts = of_file(held)
-        return cls(facts, audit_summary(held, facts))
+        if not file.has_matrix:
+            return cls(of_noise(file), summarise_noise(file))
+        facts = of_file(file)
+        return cls(facts, audit_summary(file, facts))
 
     @property
     def outcome(self) -> Outcome | None:
@@ -196,7 +196,7 @@ class ProvedPromises(CompactRepr):
     def worst(self) -> Outcome | None:
         """The worse of the two outcomes; None where the file asks for nothing."""
         both = (self.outcome, self.limits)
-        return next((each for each in (Outcome.FAILS, Outcome.UNDECIDED, Outcome.HOLDS) if each in both), None)
+        return next((case for case in (Outcome.FAILS, Outcome.UNDECIDED, Outcome.HOLDS) if case in both), None)
 
 
 def audit_page(
@@ -209,17 +209,17 @@ def audit_page(
     """Return the page of an audit."""
     fails = any(verdict.outcome is Outcome.FAILS for verdict in verdicts)
     lead = words.framed(
-        [(each.requirement.text, each.outcome) for each in verdicts],
+        [(verdict.requirement.text, verdict.outcome) for verdict in verdicts],
         () if promises is None else words.state_words(*promises.facts[:3]),
     )
-    shown = () if promises is None else promises.summary.sections
-    sections = [PageSection(each.title, each.sentences) for each in shown]
+    parts = () if promises is None else promises.summary.sections
+    sections = [PageSection(part.title, part.sentences) for part in parts]
     if verdicts:
-        items = (words.requirement_words(each.requirement.text, each.outcome, each.reason) for each in verdicts)
+        items = (words.requirement_words(case.requirement.text, case.outcome, case.reason) for case in verdicts)
         sections.append(PageSection("Requirements", items=tuple(items)))
     sections.append(notion_sections(notions_of(audit), audit.notes))
     if file is not None:
         sections.append(file_section(file))
-    broken = promises is not None and promises.worst in (Outcome.FAILS, Outcome.UNDECIDED)
+    doubt = promises is not None and promises.worst in (Outcome.FAILS, Outcome.UNDECIDED)
     audited = f"Audited: {audit.subject}. The audit does not use how it was made."
-    return Page("Audit", (*lead, audited), tuple(sections), warning=fails or broken)
+    return Page("Audit", (*lead, audited), tuple(sections), warning=fails or doubt)

@@ -37,16 +37,16 @@ _WIDTH, _HEIGHT = 300, 48  # of the bars
 
 
 @singledispatch
-def notebook_html(shown: object) -> str:
+def notebook_html(value: object) -> str:
     """Return an object as notebooks show it: a table of its fields, with its repr where it has one of its own."""
-    named = fields(shown) if is_dataclass(shown) else ()
+    attributes = fields(value) if is_dataclass(value) else ()
     rows = [
-        (each.name.replace("_", " ").capitalize(), shorten(brief(getattr(shown, each.name))))
-        for each in named
-        if each.repr and each.name[0] != "_"
+        (attribute.name.replace("_", " ").capitalize(), shorten(brief(getattr(value, attribute.name))))
+        for attribute in attributes
+        if attribute.repr and attribute.name[0] != "_"
     ]
-    own = type(shown).__repr__ is not CompactRepr.__repr__
-    return _table(type(shown).__name__, rows, shorten(repr(shown)) if own else "")
+    has_repr = type(value).__repr__ is not CompactRepr.__repr__
+    return _table(type(value).__name__, rows, shorten(repr(value)) if has_repr else "")
 
 
 @notebook_html.register
@@ -102,8 +102,8 @@ def _of_audit(audit: Audit) -> str:
 
 @notebook_html.register
 def _of_space(space: Space) -> str:
-    shown = ", ".join(map(shorten, space.labels[:_FEW])) + (", ..." if len(space) > _FEW else "")
-    rows = [("Values", f"{len(space):,}: {shown}"), ("Description", repr(space))]
+    labels = ", ".join(map(shorten, space.labels[:_FEW])) + (", ..." if len(space) > _FEW else "")
+    rows = [("Values", f"{len(space):,}: {labels}"), ("Description", repr(space))]
     if isinstance(space, Places):
         (south, west), (north, east) = space.latlon.min(axis=0), space.latlon.max(axis=0)
         rows.append(("Latitude and longitude", f"{south:.5f}, {west:.5f} to {north:.5f}, {east:.5f}"))
@@ -132,7 +132,7 @@ def _of_file(file: MechanismFile) -> str:
     rows = [
         ("Mechanism", shorten(repr(file.mechanism))),
         ("Prior", "none" if file.prior is None else shorten(repr(file.prior))),
-        *(("Guarantee", shorten(each)) for each in (*file.guarantees, *file.tuple_guarantees)),
+        *(("Guarantee", shorten(guarantee)) for guarantee in (*file.guarantees, *file.tuple_guarantees)),
         *(("Linear constraint", shorten(constraint)) for constraint in file.constraints),
         *(("Claimed", shorten(name)) for name in sorted(file.claims)),
     ]
@@ -146,12 +146,12 @@ def _of_attacks(result: AttackResult) -> str:
 
 @notebook_html.register
 def _of_estimate(result: PopulationEstimate) -> str:
-    estimate, withheld = result.estimate, result.withheld
-    order = sorted(set(range(len(estimate.space))) - withheld, key=lambda at: -float(estimate.probabilities[at]))
+    estimate, gaps = result.estimate, result.withheld
+    order = sorted(set(range(len(estimate.space))) - gaps, key=lambda at: -float(estimate.probabilities[at]))
     headings, rows = share_rows(estimate, order[:_FEW])
-    settled = () if estimate.districts is None else (settled_words(estimate.districts),)
-    hidden = (withheld_words(len(withheld), len(estimate.space)),) if withheld else ()
-    return _table(repr(estimate), rows, " ".join((*settled, *hidden, *result.notes)), headings=headings)
+    districts = () if estimate.districts is None else (settled_words(estimate.districts),)
+    warning = (withheld_words(len(gaps), len(estimate.space)),) if gaps else ()
+    return _table(repr(estimate), rows, " ".join((*districts, *warning, *result.notes)), headings=headings)
 
 
 def tables_html(tables: Iterable[tuple[str, Sequence[str], Iterable[Sequence[str]]]], note: str = "") -> str:
@@ -166,7 +166,7 @@ def _table(
     """Return a table of words, whose texts are escaped: the first cell of a row is its heading."""
     lines = []
     if any(headings):
-        inner = "".join(f'<th scope="col" style="text-align:left">{html(each)}</th>' for each in headings)
+        inner = "".join(f'<th scope="col" style="text-align:left">{html(heading)}</th>' for heading in headings)
         lines.append(f"<tr>{inner}</tr>")
     for heading, *cells in rows:
         inner = "".join(f'<td style="text-align:left">{html(cell)}</td>' for cell in cells)
@@ -194,8 +194,8 @@ def _prior_figure(prior: Prior) -> str:
             return ""
     except MissingExtraError:
         return ""
-    drawn = as_svg(figure, title="Prior", description="How common each value is.")
-    return f'<div style="max-width: 30rem">{drawn}</div>'
+    svg = as_svg(figure, title="Prior", description="How common each value is.")
+    return f'<div style="max-width: 30rem">{svg}</div>'
 
 
 def _bars(shares: Floats) -> str:

@@ -50,20 +50,20 @@ class OtherDesigns(CompactRepr):
                 f"use {argument('frontier_time', 60)}, or 0 for none.",
             )
 
-    def each(self) -> Iterator[tuple[float, float]]:
+    def schedule(self) -> Iterator[tuple[float, float]]:
         """Yield the factors of epsilon, and the seconds for each: its share of the time that is left."""
         end = time.monotonic() + self.seconds
-        for done, times in enumerate(_TIMES):
+        for count, times in enumerate(_TIMES):
             left = end - time.monotonic()
             if left <= 0 or (self.stop is not None and self.stop()):
                 return
             if self.progress is not None:
-                self.progress(done + 1, len(_TIMES))
-            yield times, left / (len(_TIMES) - done)
+                self.progress(count + 1, len(_TIMES))
+            yield times, left / (len(_TIMES) - count)
 
 
 def other_designs(
-    held: MechanismFile,
+    file: MechanismFile,
     promises: Sequence[PromiseFacts],
     limits: Sequence[ConstraintFacts],
     cost: CostFacts,
@@ -80,77 +80,77 @@ def other_designs(
         return (), "left out on purpose"
     if len(rates) != 1:
         return (), "several epsilons are promised" if rates else "no epsilon is promised"
-    proved = all(promise.proven for promise in promises) and all(promise.holds for promise in limits)
-    if not proved or not rates[0].holds:
+    is_proved = all(promise.proven for promise in promises) and all(promise.holds for promise in limits)
+    if not is_proved or not rates[0].holds:
         return (), "the promise is not proved"
-    if not held.has_matrix:
+    if not file.has_matrix:
         if visits is None or cost.expected is None:
             return (), "the cost is not known"
-        this = FrontierFacts(rates[0].proved, cost.expected, True, _EXPECTED)
-        others = list(_noises(held.noise, visits, options))
+        current = FrontierFacts(rates[0].proved, cost.expected, True, _EXPECTED)
+        rivals = list(_noises(file.noise, visits, options))
     else:
-        prior, loss = held.prior, held.loss
+        prior, loss = file.prior, file.loss
         if prior is None or loss is None:
             return (), "the cost is not known"
-        known = _known(held, loss, visits)
-        this = FrontierFacts(rates[0].proved, _lost(held, prior, loss, cost, known), True, _objective(held))
-        others = list(_designs(held, prior, loss, options, known))
-    if not others:
+        known = _known(file, loss, visits)
+        current = FrontierFacts(rates[0].proved, _loss_of(file, prior, loss, cost, known), True, _objective(file))
+        rivals = list(_designs(file, prior, loss, options, known))
+    if not rivals:
         return (), "none was ready in time"
-    return tuple(sorted([this, *others], key=lambda each: each.epsilon.value)), ""
+    return tuple(sorted([current, *rivals], key=lambda design: design.epsilon.value)), ""
 
 
-def _lost(held: MechanismFile, prior: Prior, loss: Loss, cost: CostFacts, known: Known) -> Quantity:
-    objective, mechanism = _objective(held), held.report_channel
+def _loss_of(file: MechanismFile, prior: Prior, loss: Loss, cost: CostFacts, known: Known) -> Quantity:
+    objective, mechanism = _objective(file), file.report_channel
     at_worst = objective == _WORST
     upper = worst_loss_above(mechanism, loss) if at_worst else expected_loss_above(mechanism, prior, loss)
     best = cost.best.lower if cost.best is not None and cost.objective == objective else None
     return Quantity(None if best is None else min(best, upper), upper, upper, loss.unit, known)
 
 
-def _objective(held: MechanismFile) -> str:
-    at_worst = held.optimality is not None and held.optimality.objective == _WORST
+def _objective(file: MechanismFile) -> str:
+    at_worst = file.optimality is not None and file.optimality.objective == _WORST
     return _WORST if at_worst else _EXPECTED
 
 
-def _known(held: MechanismFile, loss: Loss, visits: Visits | None) -> Known:
+def _known(file: MechanismFile, loss: Loss, visits: Visits | None) -> Known:
     """Return whether the file's places, or these visits, confirm its table of losses."""
-    places = held.report_channel.secrets
-    if held.loss_is_stated and visits is not None and isinstance(places, Places) and is_length(loss.unit):
-        seen = held.report_channel.observables
-        if seen.coordinates is not None and loss.true_point == "euclidean":
-            true = places.loss(visits, unit=loss.unit, observables=seen)
+    places = file.report_channel.secrets
+    if file.loss_is_stated and visits is not None and isinstance(places, Places) and is_length(loss.unit):
+        reports = file.report_channel.observables
+        if reports.coordinates is not None and loss.true_point == "euclidean":
+            true = places.loss(visits, unit=loss.unit, observables=reports)
             return Known.PROVED if np.allclose(loss.array, true.array, rtol=_SAME, atol=0) else Known.STATED
-    return Known.STATED if held.loss_is_stated else Known.PROVED
+    return Known.STATED if file.loss_is_stated else Known.PROVED
 
 
 def _designs(
-    held: MechanismFile, prior: Prior, loss: Loss, options: OtherDesigns, known: Known
+    file: MechanismFile, prior: Prior, loss: Loss, options: OtherDesigns, known: Known
 ) -> Iterator[FrontierFacts]:
-    promise = next(guarantee for guarantee in held.guarantees if isinstance(guarantee, MetricPrivacy))
-    others = [guarantee for guarantee in held.guarantees if guarantee is not promise]
-    for times, seconds in options.each():
+    promise = next(guarantee for guarantee in file.guarantees if isinstance(guarantee, MetricPrivacy))
+    guarantees = [guarantee for guarantee in file.guarantees if guarantee is not promise]
+    for times, seconds in options.schedule():
         try:
             rate, scaled = _scaled(promise, times)
-            made = design(
+            optimum = design(
                 prior,
                 loss=loss,
-                guarantees=[scaled, *others],
-                objective=_objective(held),
-                observables=held.report_channel.observables,
+                guarantees=[scaled, *guarantees],
+                objective=_objective(file),
+                observables=file.report_channel.observables,
                 gap=_GAP,
                 tie_break=False,
                 time_limit=seconds,
                 stop=options.stop,
                 method="table",
-                constraints=held.constraints,
+                constraints=file.constraints,
             )
         except SfumatoError:
             continue  # no answer in time, or no memory for it
-        proof = made.certificate
+        proof = optimum.certificate
         least = min(proof.bound, proof.value)
-        lost = Quantity(least, proof.value, proof.value, loss.unit, known)
-        yield FrontierFacts(rate, lost, False, _objective(held))
+        quantity = Quantity(least, proof.value, proof.value, loss.unit, known)
+        yield FrontierFacts(rate, quantity, False, _objective(file))
 
 
 def _scaled(promise: MetricPrivacy, times: float) -> tuple[Quantity, Asked]:
@@ -177,40 +177,40 @@ def _noises(noise: CoordinateNoise, visits: Visits, options: OtherDesigns) -> It
     if plane is None or not inside.any():
         return
     points, weights = plane.forward(visits.lat[inside], visits.lon[inside]), np.ones(int(inside.sum()))
-    for times, _ in options.each():
+    for times, _ in options.schedule():
         try:
             other = CoordinateNoise(_rounded(times * noise.epsilon), noise.step_m, plane, noise.reach_m)
             if noise.remap is not None:
                 other = other.for_places(points, weights, _FINENESS)
-            lost = other.error(points, weights).loss
+            bracket = other.error(points, weights).loss
         except SfumatoError:
             continue  # the table would be too large
         rate = Quantity.exact(other.epsilon, "/km")
-        yield FrontierFacts(rate, Quantity.at_most(lost.upper, "m"), False, _EXPECTED)
+        yield FrontierFacts(rate, Quantity.at_most(bracket.upper, "m"), False, _EXPECTED)
 
 
 def frontier_from(
     path: str | os.PathLike[str], promises: tuple[PromiseFacts, ...], cost: CostFacts
 ) -> tuple[FrontierFacts, ...]:
     """Return the designs of a sweep with this one; raise `DataError` if the file is no such table."""
-    this = _this(promises, cost)
+    current = _file_design(promises, cost)
     table = read_columns(path, ("epsilon", "loss")).slice(0, _ROWS)
-    unit = "" if this is None else this.loss.unit
-    rate = "" if this is None else this.epsilon.unit
-    designs, hint = [] if this is None else [this], "give the table (.csv) that sfumato sweep wrote."
+    unit = "" if current is None else current.loss.unit
+    rate = "" if current is None else current.epsilon.unit
+    designs, hint = [] if current is None else [current], "give the table (.csv) that sfumato sweep wrote."
     for epsilon, loss in zip(table["epsilon"].to_pylist(), table["loss"].to_pylist(), strict=True):
-        at, lost = _number(epsilon), _number(loss)
-        if at is None or lost is None:
+        at, amount = _number(epsilon), _number(loss)
+        if at is None or amount is None:
             continue
-        if at <= 0 or lost < 0:
-            problem = f"{os.fspath(path)!r} states a loss of {lost:g} with epsilon {at:g}, which no design has."
+        if at <= 0 or amount < 0:
+            problem = f"{os.fspath(path)!r} states a loss of {amount:g} with epsilon {at:g}, which no design has."
             raise DataError(problem, hint)
-        stated = Quantity.exact(at, rate, Known.STATED), Quantity.exact(lost, unit, Known.STATED)
-        designs.append(FrontierFacts(*stated, this=False, objective=""))
+        point = Quantity.exact(at, rate, Known.STATED), Quantity.exact(amount, unit, Known.STATED)
+        designs.append(FrontierFacts(*point, this=False, objective=""))
     if len(designs) < 2:
         problem = f"{os.fspath(path)!r} holds no designs: its columns epsilon and loss have no numbers."
         raise DataError(problem, hint)
-    return tuple(sorted(designs, key=lambda each: each.epsilon.value))
+    return tuple(sorted(designs, key=lambda design: design.epsilon.value))
 
 
 def _number(cell: object) -> float | None:
@@ -221,7 +221,7 @@ def _number(cell: object) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _this(promises: tuple[PromiseFacts, ...], cost: CostFacts) -> FrontierFacts | None:
+def _file_design(promises: tuple[PromiseFacts, ...], cost: CostFacts) -> FrontierFacts | None:
     """Return the design of the file, with lengths in kilometres, as sweeps have them."""
     epsilon = next(
         (promise for promise in promises if promise.kind in ("points", "cells", "values") and promise.holds), None

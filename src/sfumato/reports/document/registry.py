@@ -28,7 +28,7 @@ def registry_entry(facts: ReportFacts) -> dict[str, Any]:
     Raises `InputError` if a guarantee is not proved, or the file guarantees no epsilon. Raises `DataError` if the
     entry does not fit the schema of the registry.
     """
-    rated = [each for each in facts.promises if each.kind not in ("error", "nothing")]
+    rated = [fact for fact in facts.promises if fact.kind not in ("error", "nothing")]
     if not facts.holds or not rated:
         why = "the file guarantees no epsilon" if facts.holds else "not every guarantee of the file is proved"
         raise InputError(
@@ -60,7 +60,7 @@ def registry_entry(facts: ReportFacts) -> dict[str, Any]:
                 "privacy_unit": review["Unit of privacy"],
                 "privacy_unit_details": " ".join(words.formal_words(promise, subject)),
                 "privacy_parameters": {"epsilon": promise.claimed.value},
-                "privacy_parameters_details": " ".join(words.odds_words(each, subject) for each in facts.promises),
+                "privacy_parameters_details": " ".join(words.odds_words(fact, subject) for fact in facts.promises),
             },
             "deployment_model": {
                 "model_name": "Local",
@@ -108,8 +108,8 @@ def _faults(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
     if kind == "array":
         if len(value) < schema.get("minItems", 0):
             yield f"{where} has too few items"
-        for each in value:
-            yield from _faults(each, schema["items"], f"an item of {where}")
+        for item in value:
+            yield from _faults(item, schema["items"], f"an item of {where}")
     if kind == "object":
         fields = schema.get("properties", {})
         yield from (f"{where} lacks {name}" for name in schema.get("required", ()) if name not in value)

@@ -40,7 +40,7 @@ from ..facts import (
     constraints_of,
     cost_of,
     error_of,
-    measured,
+    measure_notions,
     promises_of,
     radius_of,
     read_requirements,
@@ -77,11 +77,11 @@ class Report(CompactRepr):
     def spoken(self) -> tuple[str, ...]:
         """Sentences on the guarantees, and on each risk and requirement."""
         risks = (sentence for risk in self.facts.risks for sentence in risk_words(risk, self.facts.subject))
-        required = (
+        requirements = (
             requirement_words(requirement.text, requirement.outcome, requirement.reason)
             for requirement in self.facts.requirements
         )
-        return (*lead_words(self.facts), *dict.fromkeys(risks), *required)
+        return (*lead_words(self.facts), *dict.fromkeys(risks), *requirements)
 
     @property
     def outcome(self) -> Outcome:
@@ -90,7 +90,7 @@ class Report(CompactRepr):
         A guarantee that is proved only for unconfirmed distances is not decided; one about no pair fails.
         """
         outcomes = {outcome for _, outcome in self.facts.outcomes}
-        if self.facts.broken or Outcome.FAILS in outcomes:
+        if self.facts.fails or Outcome.FAILS in outcomes:
             return Outcome.FAILS
         return Outcome.UNDECIDED if Outcome.UNDECIDED in outcomes or not self.facts.holds else Outcome.HOLDS
 
@@ -126,12 +126,12 @@ class Report(CompactRepr):
 
 
 def report(
-    held: MechanismFile | Design,
+    file: MechanismFile | Design,
     *,
     visits: Visits | None = None,
     require: Required | Iterable[str] = (),
     sweep: str | os.PathLike[str] | None = None,
-    others: OtherDesigns | None = None,
+    designs: OtherDesigns | None = None,
     origin: Origin | None = None,
     remarks: Sequence[str] = (),
     outline: Outline | None = None,
@@ -143,7 +143,7 @@ def report(
 
     Cost, attacks and risks are those of visits, by default those that the file stores. Requirements are such as
     ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``. Other designs are those in the table of ``sfumato
-    sweep``, or are made in the time of ``others``, by default a minute. The origin names the files, for the
+    sweep``, or are made in the time of ``designs``, by default a minute. The origin names the files, for the
     command and the script that make the report again, and remarks say how the mechanism was made. An entry of the
     registry of differential-privacy deployments is written to ``registry`` (.yaml). Raises `InputError` if a
     requirement has another form, its radius does not fit the secrets, the outline lies elsewhere, or an entry has
@@ -153,23 +153,23 @@ def report(
         >>> import sfumato as sf
         >>> from sfumato.reports.document import report
         >>> coin = sf.mechanisms.randomised_response(sf.Space(["yes", "no"]), 1.0)
-        >>> held = sf.files.MechanismFile(coin, sf.Prior.uniform(coin.secrets))
-        >>> signed = report(held, require=["within 0: at most 80 %"])
+        >>> file = sf.files.MechanismFile(coin, sf.Prior.uniform(coin.secrets))
+        >>> signed = report(file, require=["within 0: at most 80 %"])
         >>> signed.outcome.value, round(signed.facts.promises[0].beliefs[0].belief.upper, 4)
         ('holds', 0.7311)
     """
-    content = held if type(held) is MechanismFile else MechanismFile.of_design(held, {}, visits=visits)
+    content = file if type(file) is MechanismFile else MechanismFile.of_design(file, {}, visits=visits)
     origin = origin or Origin()
-    required = require if isinstance(require, Required) else read_requirements(require)
+    demands = require if isinstance(require, Required) else read_requirements(require)
     known = Known.PROVED if visits is not None else Known.STATED
     where = visits if visits is not None else visits_in(content)
     promises = promises_of(content)
     limits = constraints_of(content.report_channel, content.constraints) if content.has_matrix else ()
-    cost = cost_of(content, visits, proved=all_hold((*promises, *limits)))
+    cost = cost_of(content, visits, is_proved=all_hold((*promises, *limits)))
     attacks, left_out = attacks_of(content, where, known)
-    notions, notes, requirements = measured(content, required)
+    notions, notes, requirements = measure_notions(content, demands)
     if sweep is None:
-        frontier, left = other_designs(content, promises, limits, cost, visits, others or OtherDesigns())
+        frontier, left = other_designs(content, promises, limits, cost, visits, designs or OtherDesigns())
         whence = "computed" if frontier else ""
     else:
         frontier, left, whence = frontier_from(sweep, promises, cost), "", plain(Path(sweep).name)
@@ -180,7 +180,7 @@ def report(
         cost,
         attacks,
         left_out,
-        (usual_risk(content, where, known), *(risk.answered(content, where, known) for risk in required.risks)),
+        (usual_risk(content, where, known), *(risk.answered(content, where, known) for risk in demands.risks)),
         requirements,
         frontier,
         whence,
@@ -197,17 +197,17 @@ def report(
         error_of(content, visits),
         None if ledger is None else budget_of(ledger),
     )
-    made = Report(facts, map_figures(content, outline, visits))
+    document = Report(facts, map_figures(content, outline, visits))
     if registry is not None:
-        made.save(registry)
-    return made
+        document.save(registry)
+    return document
 
 
-def _outside(held: MechanismFile, visits: Visits) -> int:
-    if not held.has_matrix:
-        inside = held.noise.serves(visits.lat, visits.lon)
-    elif isinstance(held.report_channel.secrets, Places):
-        inside = held.report_channel.secrets.inside(visits.lat, visits.lon)
+def _outside(file: MechanismFile, visits: Visits) -> int:
+    if not file.has_matrix:
+        inside = file.noise.serves(visits.lat, visits.lon)
+    elif isinstance(file.report_channel.secrets, Places):
+        inside = file.report_channel.secrets.inside(visits.lat, visits.lon)
     else:
         return 0
     if not inside.any():
@@ -218,17 +218,17 @@ def _outside(held: MechanismFile, visits: Visits) -> int:
     return len(visits) - int(inside.sum())
 
 
-def _prior(held: MechanismFile, source: str) -> PriorFacts:
-    prior: Prior | None = held.prior
+def _prior(file: MechanismFile, source: str) -> PriorFacts:
+    prior: Prior | None = file.prior
     entropy = None if prior is None else Quantity.about(prior.entropy_bits, "bit")
     even = prior is not None and prior.even
     places = visits = 0
-    for each in held.guarantees if held.has_matrix else ():
-        if isinstance(each, PlaceDistortion) and not places:
-            places, visits = len(each.degrees), int(each.times.sum())
-    if not held.has_matrix and not source and held.source:
-        source = f"{quote(held.source, _SHOWN)}, as its writer states"
-    table = not held.has_matrix and held.noise.remap is not None
+    for guarantee in file.guarantees if file.has_matrix else ():
+        if isinstance(guarantee, PlaceDistortion) and not places:
+            places, visits = len(guarantee.degrees), int(guarantee.times.sum())
+    if not file.has_matrix and not source and file.source:
+        source = f"{quote(file.source, _SHOWN)}, as its writer states"
+    table = not file.has_matrix and file.noise.remap is not None
     return PriorFacts(prior is not None, plain(source), entropy, places, visits, table, even)
 
 
@@ -252,8 +252,8 @@ def report_file(
     as `report`, or if the visits cannot be read.
     """
     texts = tuple(require)
-    required = read_requirements(texts)
-    held = read_mechanism_file(file)
+    demands = read_requirements(texts)
+    content = read_mechanism_file(file)
     points = None
     if visits is not None and is_city(Path(visits)):
         check_skip("the built-in city", skip_damaged=skip_damaged)
@@ -267,11 +267,11 @@ def report_file(
     how: Any = {"frontier_time": frontier_time, "skip_damaged": skip_damaged}
     origin = Origin(Path(file), at, swept, land, *words, **how)
     return report(
-        held,
+        content,
         visits=points,
-        require=required,
+        require=demands,
         sweep=sweep,
-        others=None if frontier_time is None else OtherDesigns(frontier_time),
+        designs=None if frontier_time is None else OtherDesigns(frontier_time),
         origin=origin,
         outline=None if outline is None else read_outline(outline),
         ledger=None if ledger is None else Ledger(ledger),
@@ -293,18 +293,18 @@ class Origin(CompactRepr):
     user: str = ""  # whose visits count
     designed: str = ""  # the command that made mechanism and report
     frontier_time: float | None = None  # seconds for other designs
-    typed: str = ""  # the command that made the report from the file
+    command: str = ""  # the command that made the report from the file
     skip_damaged: bool = False
 
 
-def file_facts(held: MechanismFile | None, origin: Origin, when: datetime | None = None) -> FileFacts:
+def file_facts(file: MechanismFile | None, origin: Origin, when: datetime | None = None) -> FileFacts:
     """Return the hash of a file, and the time, command and script of its report."""
     name, digest, size, mark = "", "", 0, ""
     if origin.file is not None:
         content = origin.file.read_bytes()
         name, digest, size = plain(origin.file.name), sha256(content).hexdigest(), len(content)
-        mark = "" if held is None else fingerprint(held.mechanism).hex()
-    claims = {} if held is None else held.claims
+        mark = "" if file is None else fingerprint(file.mechanism).hex()
+    claims = {} if file is None else file.claims
     return FileFacts(
         name,
         digest,
@@ -315,7 +315,7 @@ def file_facts(held: MechanismFile | None, origin: Origin, when: datetime | None
         _command(origin),
         _script(origin),
         tuple(plain(name)[:60] for name in sorted(claims)[:20]),
-        () if held is None else tuple(map(plain, held.stated)),
+        () if file is None else tuple(map(plain, file.stated)),
         plain(claims.get("solver", ""))[:60],
         plain(origin.why),
     )
@@ -323,13 +323,13 @@ def file_facts(held: MechanismFile | None, origin: Origin, when: datetime | None
 
 def _command(origin: Origin) -> str:
     """Return the command that writes the report again; "" without a file."""
-    if origin.designed or origin.typed or origin.file is None:
-        return plain(origin.designed or origin.typed)
+    if origin.designed or origin.command or origin.file is None:
+        return plain(origin.designed or origin.command)
     parts = ["sfumato", "report", str(origin.file)]
     for name, value in _options(origin).items():
         option = f"--{name.replace('_', '-')}"
-        for each in value if name == "require" else (value,):
-            parts += [option] if each is True else [option, str(each)]
+        for setting in value if name == "require" else (value,):
+            parts += [option] if setting is True else [option, str(setting)]
     return plain(shlex.join([*parts, "-o", "report.html"]))
 
 

@@ -17,7 +17,7 @@ from .overview import of_design as of_design
 from .overview import of_file as of_file
 from .overview import of_noise as of_noise
 from .requirements import Required as Required
-from .requirements import measured as measured
+from .requirements import measure_notions as measure_notions
 from .requirements import notions_of as notions_of
 from .requirements import read_requirements as read_requirements
 from .requirements import risk_of as risk_of

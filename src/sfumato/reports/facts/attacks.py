@@ -24,7 +24,7 @@ from .mechanism import REPORTS, centres_m, kind_of, of_numbers
 from .types import AttackFacts, InformationFacts, Known, Quantity, TupleFacts
 
 _ROUNDING: Final = 1e-12  # relative, of sums in floats
-_WHAT: Final = {"points": "vertex", "cells": "cell"}
+_GOALS: Final = {"points": "vertex", "cells": "cell"}
 CONFIDENCE: Final = 0.99  # probability that the two bounds of a simulated number hold together
 _NEVER: Final = -1e6  # stands for the logarithm of 0: one impossible report outweighs a hundred possible ones
 _DRAWS: Final = 1000  # simulated cases
@@ -61,17 +61,17 @@ def information_of(mechanism: Mechanism, prior: Prior) -> InformationFacts:
     return InformationFacts(min(bits, limit), prior.entropy_bits)
 
 
-def attacks_of(held: MechanismFile, visits: Visits | None, known: Known) -> tuple[tuple[AttackFacts, ...], str]:
+def attacks_of(file: MechanismFile, visits: Visits | None, known: Known) -> tuple[tuple[AttackFacts, ...], str]:
     """Return the success of attackers, and the key of the reason why several reports are not simulated."""
-    if not held.has_matrix:
-        noise = noise_seen(held.noise, visits)
+    if not file.has_matrix:
+        noise = noise_seen(file.noise, visits)
         if visits is None or noise == "unsaid":
             return (), "unsaid"
-        attack = true_place(held.noise, visits, unit="m")
+        attack = true_place(file.noise, visits, unit="m")
         if isinstance(noise, str):
             return point_attacks(attack), noise
-        return (*point_attacks(attack, noise.misinformed()), *map(noise.repeated, REPORTS[1:])), ""
-    mechanism, prior = held.report_channel, held.prior
+        return (*point_attacks(attack, noise.misinformed()), *map(noise.combine_reports, REPORTS[1:])), ""
+    mechanism, prior = file.report_channel, file.prior
     places = mechanism.secrets
     if visits is not None and isinstance(places, Places):
         return _of_points(mechanism, places, visits, known)
@@ -85,8 +85,8 @@ def attacks_of(held: MechanismFile, visits: Visits | None, known: Known) -> tupl
         metric = places.metric("absolute") if of_numbers(places) else None
     listed = _of_secrets(mechanism, prior, metric)
     distance, unit = (None, "") if metric is None else (metric.array, metric.unit)
-    what, shares = _what(mechanism), prior.probabilities
-    many = repeated_attacks(mechanism.matrix, shares, REPORTS[1:], what, unit, distance=distance)
+    goal, shares = _goal(mechanism), prior.probabilities
+    many = repeated_attacks(mechanism.matrix, shares, REPORTS[1:], goal, unit, distance=distance)
     return (*listed, *many), "" if many else "size"
 
 
@@ -99,12 +99,12 @@ def single_attacks(
     return (*point_attacks(true_place(mechanism, visits, unit="m")), *_of_secrets(mechanism, prior, None))
 
 
-def tuples_of(held: MechanismFile) -> TupleFacts | None:
+def tuples_of(file: MechanismFile) -> TupleFacts | None:
     """Return the proofs, loss and attackers of a file whose reports are sent among dummies, else None."""
-    tupling, prior, loss = held.tupling, held.prior, held.loss
+    tupling, prior, loss = file.tupling, file.prior, file.loss
     if tupling is None:
         return None
-    proofs = [promise.prove(tupling) for promise in held.tuple_guarantees]
+    proofs = [promise.prove(tupling) for promise in file.tuple_guarantees]
     best = single = None
     if prior is not None and loss is not None:
         best = Quantity.at_most(quality_loss(tupling, prior, loss), loss.unit, Known.ESTIMATED)
@@ -117,12 +117,12 @@ def tuples_of(held: MechanismFile) -> TupleFacts | None:
     return TupleFacts(tupling.queries, sentences, all(proof.holds for proof in proofs), best, single, attacks)
 
 
-def visits_in(held: MechanismFile) -> Visits | None:
+def visits_in(file: MechanismFile) -> Visits | None:
     """Return the visits that a file stores, if any."""
-    if not held.has_matrix:
+    if not file.has_matrix:
         return None
     return next(
-        (guarantee.visits for guarantee in held.guarantees if isinstance(guarantee, PlaceDistortion)), None
+        (guarantee.visits for guarantee in file.guarantees if isinstance(guarantee, PlaceDistortion)), None
     )
 
 
@@ -136,12 +136,12 @@ def point_attacks(
         *(() if misinformed is None else (("misinformed", 1, Quantity.about(misinformed, "m")),)),
         ("bare", 1, Quantity.exact(0.0, "m")),
     )
-    return tuple(AttackFacts(who, reports, "point", None, error) for who, reports, error in errors)
+    return tuple(AttackFacts(kind, reports, "point", None, error) for kind, reports, error in errors)
 
 
 def _of_secrets(mechanism: Mechanism, prior: Prior, metric: Metric | None) -> tuple[AttackFacts, ...]:
     """Return attacks on vertices, cells or values, with errors in a metric."""
-    what = _what(mechanism)
+    goal = _goal(mechanism)
     aim: Metric = hamming(prior.space) if metric is None else metric
     unit, success = aim.unit, goals(mechanism, prior, aim)
     most = min(1.0, -distortion_below(mechanism, prior, -np.eye(len(prior))))
@@ -162,12 +162,12 @@ def _of_secrets(mechanism: Mechanism, prior: Prior, metric: Metric | None) -> tu
             "misinformed": Quantity.about(unweighted(mechanism, prior, metric).error, unit),
         }
     listed = (
-        AttackFacts("blind", 0, what, blind, errors["blind"]),
-        AttackFacts("informed", 1, what, informed, errors["informed"]),
-        AttackFacts("misinformed", 1, what, Quantity.about(plain.hit_rate or 0.0), errors["misinformed"]),
+        AttackFacts("blind", 0, goal, blind, errors["blind"]),
+        AttackFacts("informed", 1, goal, informed, errors["informed"]),
+        AttackFacts("misinformed", 1, goal, Quantity.about(plain.hit_rate or 0.0), errors["misinformed"]),
     )
     # The exact place is never a vertex, so without the mechanism there is nothing to say of vertices.
-    bare = () if what == "vertex" else (AttackFacts("bare", 1, what, Quantity.exact(1.0), errors["bare"]),)
+    bare = () if goal == "vertex" else (AttackFacts("bare", 1, goal, Quantity.exact(1.0), errors["bare"]),)
     return (*listed, *bare)
 
 
@@ -186,15 +186,15 @@ def _of_points(
     return (*listed, *many), "" if many else "size"
 
 
-def _what(mechanism: Mechanism) -> str:
-    return _WHAT.get(kind_of(mechanism.secrets), "value")
+def _goal(mechanism: Mechanism) -> str:
+    return _GOALS.get(kind_of(mechanism.secrets), "value")
 
 
 def repeated_attacks(
     channel: Floats,
     prior: Floats,
     reports: tuple[int, ...],
-    what: str = "value",
+    goal: str = "value",
     unit: str = "",
     *,
     distance: Floats | None = None,
@@ -220,16 +220,16 @@ def repeated_attacks(
     secrets = randomness.choice(len(prior), size=draws, p=prior)
     attacks = []
     for count in reports:
-        seen = randomness.multinomial(count, rows[secrets])
-        belief = _normalised(np.log(prior) + seen @ logs.T)
-        hit = None if what == "point" else bounded_mean(belief.max(axis=1), 1.0)
+        counts = randomness.multinomial(count, rows[secrets])
+        belief = _normalised(np.log(prior) + counts @ logs.T)
+        hit = None if goal == "point" else bounded_mean(belief.max(axis=1), 1.0)
         error = None
         if distance is not None:
             d = distance[:, possible]
             error = bounded_mean((belief @ d.T).min(axis=1), float(d.max()), unit)
         elif points is not None:
             error = bounded_mean(near_best(belief, points[possible])[1], widest(points[possible]), unit)
-        attacks.append(AttackFacts("repeated", count, what, hit, error, draws))
+        attacks.append(AttackFacts("repeated", count, goal, hit, error, draws))
     return tuple(attacks)
 
 
@@ -290,15 +290,15 @@ class NoiseSeen(NamedTuple):
         off = DISTANCES["euclidean"](self.points, guesses)
         return float(self.shares @ (off * self.table.shares).sum(axis=1))
 
-    def repeated(self, count: int) -> AttackFacts:
+    def combine_reports(self, count: int) -> AttackFacts:
         """Return the simulated error, from the true point, of an attacker who combines several reports of it.
 
         Reports are drawn by the noise itself; the attacker's belief uses the probabilities of `table`.
         """
         randomness = np.random.default_rng(SEED)
         true = randomness.choice(len(self.points), size=_NOISE_DRAWS, p=self.shares)
-        drawn = self.noise.simulate(np.repeat(self.points[true], count, axis=0), seed=SEED + count)
-        reports = self.table.reports(drawn).reshape(_NOISE_DRAWS, count)
+        positions = self.noise.simulate(np.repeat(self.points[true], count, axis=0), seed=SEED + count)
+        reports = self.table.reports(positions).reshape(_NOISE_DRAWS, count)
         with np.errstate(divide="ignore"):
             logs = np.maximum(np.log(self.table.shares), _NEVER)
         belief = np.empty((_NOISE_DRAWS, len(self.points)))

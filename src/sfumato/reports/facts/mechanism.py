@@ -66,20 +66,20 @@ _LONGEST = 40  # characters of a label
 
 
 def promises_of(
-    held: MechanismFile, proofs: tuple[Sequence[EpsilonProof], Sequence[DistortionProof]] | None = None
+    file: MechanismFile, proofs: tuple[Sequence[EpsilonProof], Sequence[DistortionProof]] | None = None
 ) -> tuple[PromiseFacts, ...]:
     """Return the guarantees of a file and their proofs, made from its integers or its recipe if None."""
-    if not held.has_matrix:
-        return (_promise_of_noise(held),)
-    mechanism = held.report_channel
-    prior = held.prior or Prior.uniform(mechanism.secrets)  # metric privacy needs none
-    proofs = proofs or prove_guarantees(mechanism, prior, held.guarantees)
+    if not file.has_matrix:
+        return (_promise_of_noise(file),)
+    mechanism = file.report_channel
+    prior = file.prior or Prior.uniform(mechanism.secrets)  # metric privacy needs none
+    proofs = proofs or prove_guarantees(mechanism, prior, file.guarantees)
     epsilons, errors = iter(proofs[0]), iter(proofs[1])
     return tuple(
         _of_metric(mechanism, guarantee, next(epsilons))
         if isinstance(guarantee, MetricPrivacy)
         else _of_error(mechanism, guarantee, next(errors))
-        for guarantee in held.guarantees
+        for guarantee in file.guarantees
     )
 
 
@@ -89,8 +89,8 @@ def constraints_of(mechanism: Mechanism, constraints: Iterable[LinearConstraint]
     for constraint in constraints:
         proof = prove_constraint(mechanism, constraint)
         claimed = Quantity.exact(proof.claimed, proof.unit, Known.STATED)
-        proved = Quantity.at_most(proof.upper, proof.unit)
-        facts.append(ConstraintFacts(plain(constraint.name), claimed, proved, proof.holds))
+        bound = Quantity.at_most(proof.upper, proof.unit)
+        facts.append(ConstraintFacts(plain(constraint.name), claimed, bound, proof.holds))
     return tuple(facts)
 
 
@@ -171,8 +171,8 @@ def _of_error(mechanism: Mechanism, guarantee: Guarantee, proof: DistortionProof
     )
 
 
-def _promise_of_noise(held: MechanismFile) -> PromiseFacts:
-    proof = held.noise_proof
+def _promise_of_noise(file: MechanismFile) -> PromiseFacts:
+    proof = file.noise_proof
     unit, distances = proof.promise.unit, _lengths(2 * proof.reach_m)
     return PromiseFacts(
         "points",
@@ -207,7 +207,7 @@ def _beliefs(
 
 
 def _lengths(most_m: float, above_m: float = 0.0) -> list[Quantity]:
-    return [Quantity.exact(each, "m") for each in _LENGTHS_M if above_m < each <= most_m]
+    return [Quantity.exact(length, "m") for length in _LENGTHS_M if above_m < length <= most_m]
 
 
 def _between(metric: Metric, *, cells: bool) -> list[Quantity]:
@@ -222,25 +222,25 @@ def _between(metric: Metric, *, cells: bool) -> list[Quantity]:
         to_m = units.factor(metric.unit, "m")
         rounded = _lengths(farthest * to_m, nearest * to_m)
     else:
-        rounded = [Quantity.exact(float(each), metric.unit) for each in _STEPS if nearest < each <= farthest][:2]
+        rounded = [Quantity.exact(float(step), metric.unit) for step in _STEPS if nearest < step <= farthest][:2]
     if not rounded and not cells:  # one distance alone would read as that of any two
         rounded = [Quantity.exact(farthest, metric.unit)]
     return [Quantity.exact(nearest, metric.unit), *rounded]
 
 
-def subject_of(held: MechanismFile) -> SubjectFacts:
+def subject_of(file: MechanismFile) -> SubjectFacts:
     """Return the subject of a file."""
-    prior: Prior | None = held.prior
+    prior: Prior | None = file.prior
     impossible = 0 if prior is None else len(prior) - len(prior.support)
-    if not held.has_matrix:
-        reach, plane = held.noise.reach_m, held.noise.projection
+    if not file.has_matrix:
+        reach, plane = file.noise.reach_m, file.noise.projection
         corner = np.array([reach, reach])
         region = () if plane is None else _box(plane, -corner, corner)
         return SubjectFacts("noise", 0, 0, 0, impossible, region, (2 * reach, 2 * reach), "", "", "m")
-    mechanism = held.report_channel
+    mechanism = file.report_channel
     secrets, reports = mechanism.secrets, mechanism.observables
     of_places = isinstance(secrets, Places)
-    region, size = _served(secrets) if isinstance(secrets, Places) else ((), ())
+    region, size = _extent(secrets) if isinstance(secrets, Places) else ((), ())
     return SubjectFacts(
         kind_of(secrets),
         len(secrets),
@@ -277,7 +277,7 @@ def centres_m(space: Places) -> Floats:
     return np.asarray(space.coordinates, dtype=np.float64)
 
 
-def _served(places: Places) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _extent(places: Places) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the box around the positions that places serve (S, W, N, E in degrees), and its size in metres."""
     xy = centres_m(places)
     if isinstance(places, Lattice):
@@ -300,35 +300,35 @@ def _box(projection: Projection, low: Floats, high: Floats) -> tuple[float, ...]
     return tuple(map(float, (*degrees.min(axis=0), *degrees.max(axis=0))))
 
 
-def cost_of(held: MechanismFile, visits: Visits | None, *, proved: bool) -> CostFacts:
+def cost_of(file: MechanismFile, visits: Visits | None, *, is_proved: bool) -> CostFacts:
     """Return the cost of a file's reports, and a bound of the best where all of its claims are proved."""
-    if not held.has_matrix:
-        lost = None if visits is None else loss_of_noise(held.noise, visits)
-        return CostFacts("unknown", "") if lost is None else noise_cost(lost)
-    mechanism, prior, loss = held.report_channel, held.prior, held.loss
+    if not file.has_matrix:
+        bracket = None if visits is None else loss_of_noise(file.noise, visits)
+        return CostFacts("unknown", "") if bracket is None else noise_cost(bracket)
+    mechanism, prior, loss = file.report_channel, file.prior, file.loss
     places = mechanism.secrets
     kind, name, checked = "unknown", "", True
     expected: Quantity | None = None
     worst: Quantity | None = None
     if prior is not None and loss is not None:
-        checked = not held.loss_is_stated
+        checked = not file.loss_is_stated
         # A table that nothing confirms is no distance, whatever its name says.
         kind, name = kind_of_loss(mechanism, loss) if checked else "loss", plain(loss.name)
         expected, worst = _of_loss(mechanism, prior, loss, Known.PROVED if checked else Known.STATED)
         worst = None if loss.true_point else worst
-    best, objective, reached = _best(held) if proved else (None, "", None)
+    best, objective, value = _best(file) if is_proved else (None, "", None)
     if visits is not None and isinstance(places, Places) and mechanism.observables.coordinates is not None:
-        true, seen = places.loss(visits, observables=mechanism.observables), Prior.from_visits(places, visits)
-        expected, _ = _of_loss(mechanism, seen, true, Known.PROVED)
+        true, law = places.loss(visits, observables=mechanism.observables), Prior.from_visits(places, visits)
+        expected, _ = _of_loss(mechanism, law, true, Known.PROVED)
         kind, name, worst, checked = "true point", true.true_point, None, True
-    return CostFacts(kind, name, expected, worst, best, objective, reached, checked)
+    return CostFacts(kind, name, expected, worst, best, objective, value, checked)
 
 
-def radius_of(held: MechanismFile) -> RadiusFacts | None:
+def radius_of(file: MechanismFile) -> RadiusFacts | None:
     """Return the error radius of a file's reports; None of tuples, without places, or if it is not bounded."""
-    near_table = not held.has_matrix and held.noise.remap is not None
+    near_table = not file.has_matrix and file.noise.remap is not None
     try:
-        length = Quantity.at_most(error_radius(held.mechanism, near_table=near_table), "m")
+        length = Quantity.at_most(error_radius(file.mechanism, near_table=near_table), "m")
         return RadiusFacts(length, near_table)
     except InputError:
         return None
@@ -347,21 +347,21 @@ def _of_loss(mechanism: Mechanism, prior: Prior, loss: Loss, known: Known) -> tu
     return Quantity(None, value, upper, loss.unit, known), Quantity.at_most(worst, loss.unit, known)
 
 
-def _best(held: MechanismFile) -> tuple[Quantity | None, str, Quantity | None]:
+def _best(file: MechanismFile) -> tuple[Quantity | None, str, Quantity | None]:
     """Return the proved bound of the covered mechanisms, its objective, and the value of this mechanism."""
-    mechanism, prior, loss, optimality = held.report_channel, held.prior, held.loss, held.optimality
+    mechanism, prior, loss, optimality = file.report_channel, file.prior, file.loss, file.optimality
     if optimality is None or prior is None or loss is None:
         return None, "", None
-    bound = prove_optimality(prior, loss, held.guarantees, optimality, held.constraints)
+    bound = prove_optimality(prior, loss, file.guarantees, optimality, file.constraints)
     if not math.isfinite(bound):
         return None, "", None
     if optimality.objective == "distortion" and optimality.distance is not None:
         unit = optimality.distance.unit
-        reached = distortion_below(mechanism, prior, optimality.distance)
-        return Quantity.at_most(bound, unit), optimality.objective, Quantity.at_least(reached, unit)
+        error = distortion_below(mechanism, prior, optimality.distance)
+        return Quantity.at_most(bound, unit), optimality.objective, Quantity.at_least(error, unit)
     at_worst = optimality.objective == "worst-case"
-    lost = worst_loss_above(mechanism, loss) if at_worst else expected_loss_above(mechanism, prior, loss)
-    return Quantity.at_least(bound, loss.unit), optimality.objective, Quantity.at_most(lost, loss.unit)
+    value = worst_loss_above(mechanism, loss) if at_worst else expected_loss_above(mechanism, prior, loss)
+    return Quantity.at_least(bound, loss.unit), optimality.objective, Quantity.at_most(value, loss.unit)
 
 
 def loss_of_noise(noise: CoordinateNoise, visits: Visits) -> Bracket | None:
@@ -374,6 +374,6 @@ def loss_of_noise(noise: CoordinateNoise, visits: Visits) -> Bracket | None:
     return noise.error(points, np.ones(len(points))).loss
 
 
-def noise_cost(lost: Bracket) -> CostFacts:
+def noise_cost(loss: Bracket) -> CostFacts:
     """Return the cost of noise with a loss in metres."""
-    return CostFacts("true point", "euclidean", Quantity.of(lost, "m"))
+    return CostFacts("true point", "euclidean", Quantity.of(loss, "m"))

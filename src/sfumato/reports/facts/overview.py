@@ -70,41 +70,41 @@ def of_design(
 ) -> Overview:
     """Return the facts of a design, which may have more linear constraints than a file can hold."""
     mechanism, prior, certificate = design.mechanism, design.problem.prior, design.certificate
-    held = MechanismFile(mechanism, prior, design.loss, design.problem.guarantees, {})
+    file = MechanismFile(mechanism, prior, design.loss, design.problem.guarantees, {})
     if isinstance(mechanism.secrets, Lattice):
         ground = None  # distances between vertices are not those of the points that are rounded to them
-    costs, smoothed = _costs(design, held, ground, visits)
-    lost, inside = (None, 0) if held_out is None else _held_out(design, held_out)
+    costs, smoothed = _costs(design, file, ground, visits)
+    loss, inside = (None, 0) if held_out is None else _held_out(design, held_out)
     return Overview(
-        subject_of(held),
-        promises_of(held, (certificate.metric_privacy, certificate.distortion)),
+        subject_of(file),
+        promises_of(file, (certificate.metric_privacy, certificate.distortion)),
         constraints_of(mechanism, design.problem.constraints),
         costs=costs,
         smoothed=smoothed,
-        held_out=lost,
+        held_out=loss,
         held_out_visits=inside,
         attacks=single_attacks(mechanism, prior, ground, visits),
-        risk=_usual_risk(held, visits),
+        risk=_usual_risk(file, visits),
         information=information_of(mechanism, prior),
         even=len(prior) > 1 and prior.even,
-        radius=radius_of(held),
+        radius=radius_of(file),
     )
 
 
-def of_file(held: MechanismFile) -> Overview:
+def of_file(file: MechanismFile) -> Overview:
     """Return the facts of a file with a matrix, each guarantee proved on its integers."""
-    mechanism, prior = held.report_channel, held.prior
-    proofs = prove_guarantees(mechanism, prior or Prior.uniform(mechanism.secrets), held.guarantees)
-    promises, constraints = promises_of(held, proofs), constraints_of(mechanism, held.constraints)
-    metrics = [guarantee.metric for guarantee in held.guarantees if isinstance(guarantee, MetricPrivacy)]
+    mechanism, prior = file.report_channel, file.prior
+    proofs = prove_guarantees(mechanism, prior or Prior.uniform(mechanism.secrets), file.guarantees)
+    promises, constraints = promises_of(file, proofs), constraints_of(mechanism, file.constraints)
+    metrics = [guarantee.metric for guarantee in file.guarantees if isinstance(guarantee, MetricPrivacy)]
     of_metrics = zip(metrics, proofs[0], strict=True)
-    proved = all(promise.proven for promise in promises) and all_hold(constraints)
-    cost = cost_of(held, None, proved=proved)
+    is_proved = all(promise.proven for promise in promises) and all_hold(constraints)
+    cost = cost_of(file, None, is_proved=is_proved)
     return Overview(
-        subject_of(held),
+        subject_of(file),
         promises,
         constraints,
-        tuple(_witness(mechanism, each) for metric, each in of_metrics if promised_pairs(metric)),
+        tuple(_witness(mechanism, proof) for metric, proof in of_metrics if promised_pairs(metric)),
         (cost,) if cost.expected is not None else (),
         attacks=() if prior is None else single_attacks(mechanism, prior, None),
         information=None if prior is None else information_of(mechanism, prior),
@@ -112,63 +112,63 @@ def of_file(held: MechanismFile) -> Overview:
     )
 
 
-def of_noise(held: MechanismFile, certificate: NoiseCertificate | None = None) -> Overview:
+def of_noise(file: MechanismFile, certificate: NoiseCertificate | None = None) -> Overview:
     """Return the facts of noise for coordinates, with its cost and attackers where there is a certificate."""
-    overview = Overview(subject_of(held), promises_of(held), radius=radius_of(held))
+    overview = Overview(subject_of(file), promises_of(file), radius=radius_of(file))
     if certificate is None:
         return overview
     errors = (("blind", 0, certificate.blind), ("informed", 1, certificate.attacker))
-    attacks = tuple(AttackFacts(who, k, "point", None, Quantity.of(error, "m")) for who, k, error in errors)
+    attacks = tuple(AttackFacts(kind, k, "point", None, Quantity.of(error, "m")) for kind, k, error in errors)
     return overview._replace(costs=(noise_cost(certificate.loss),), attacks=attacks)
 
 
 def _witness(mechanism: Mechanism, proof: EpsilonProof) -> TightPair:
-    first, second = (label_phrase(mechanism.secrets.labels[each]) for each in proof.worst_pair)
+    first, second = (label_phrase(mechanism.secrets.labels[secret]) for secret in proof.worst_pair)
     report = label_phrase(mechanism.observables.labels[proof.worst_observable])
     return TightPair((first, second), report, proof.holds)
 
 
-def _usual_risk(held: MechanismFile, visits: Visits | None) -> RiskFacts | None:
+def _usual_risk(file: MechanismFile, visits: Visits | None) -> RiskFacts | None:
     """Return the risk that every report states, not computed for many visits; None without places."""
-    places = held.report_channel.secrets
+    places = file.report_channel.secrets
     if visits is None or not isinstance(places, Places):
         return None
-    many = len(places.true_points(visits).xy) * held.report_channel.shape[1] > _MOST
-    return usual_risk(held, None if many else visits, Known.PROVED, "many" if many else "")
+    many = len(places.true_points(visits).xy) * file.report_channel.shape[1] > _MOST
+    return usual_risk(file, None if many else visits, Known.PROVED, "many" if many else "")
 
 
 def _costs(
-    design: Design, held: MechanismFile, ground: Metric | None, visits: Visits | None
+    design: Design, file: MechanismFile, ground: Metric | None, visits: Visits | None
 ) -> tuple[tuple[CostFacts, ...], Quantity | None]:
     mechanism, problem, certificate, loss = design.mechanism, design.problem, design.certificate, design.loss
     space, reports = mechanism.secrets, mechanism.observables
     unit = certificate.loss_unit
-    best, reached = Quantity.at_least(certificate.bound, unit), Quantity.at_most(certificate.value, unit)
+    best, value = Quantity.at_least(certificate.bound, unit), Quantity.at_most(certificate.value, unit)
     if certificate.objective == "distortion":
         unit = problem.distance.unit if problem.distance is not None else ""
-        best, reached = Quantity.at_most(certificate.bound, unit), Quantity.at_least(certificate.value, unit)
+        best, value = Quantity.at_most(certificate.bound, unit), Quantity.at_least(certificate.value, unit)
     kind = kind_of_loss(mechanism, loss)
     is_ground = ground is not None and reports == space and _same_distances(ground, loss)
-    own = CostFacts(
+    cost = CostFacts(
         "distance" if is_ground and kind == "loss" else kind,
         loss.name,
         Quantity.at_most(certificate.loss, loss.unit),
         None if isinstance(space, Lattice) else Quantity.at_most(certificate.worst_case_loss, loss.unit),
         best,
         certificate.objective,
-        reached,
+        value,
     )
     if loss.true_point:
-        return _on_points(design, own, visits)
+        return _on_points(design, cost, visits)
     costs = []
     if visits is not None and isinstance(space, Places) and reports.coordinates is not None:
-        costs.append(cost_of(held, visits, proved=False))
+        costs.append(cost_of(file, visits, is_proved=False))
     elif ground is not None and reports == space and not is_ground:
         mean = Quantity.at_most(expected_loss_above(mechanism, problem.prior, ground), ground.unit)
         worst = Quantity.at_most(worst_loss_above(mechanism, ground), ground.unit)
         between = "centres" if isinstance(space, Places) else "distance"
         costs.append(CostFacts(between, ground.name, mean, worst))
-    return (*costs, own), None
+    return (*costs, cost), None
 
 
 def _same_distances(ground: Metric, loss: Loss) -> bool:
@@ -176,20 +176,20 @@ def _same_distances(ground: Metric, loss: Loss) -> bool:
 
 
 def _on_points(
-    design: Design, own: CostFacts, visits: Visits | None
+    design: Design, cost: CostFacts, visits: Visits | None
 ) -> tuple[tuple[CostFacts, ...], Quantity | None]:
     mechanism, loss, space = design.mechanism, design.loss, design.mechanism.secrets
-    prior, true = design.problem.prior, own._replace(kind="true point", name=loss.true_point, worst=None)
+    prior, true = design.problem.prior, cost._replace(kind="true point", name=loss.true_point, worst=None)
     if visits is not None and isinstance(space, Places):
-        seen = Prior.from_visits(space, visits)
+        visit_prior = Prior.from_visits(space, visits)
     elif loss.points is not None:
-        seen = Prior(space, loss.points.masses / loss.points.masses.sum())
+        visit_prior = Prior(space, loss.points.masses / loss.points.masses.sum())
     else:
         return (true,), None
-    if np.allclose(seen.probabilities, prior.probabilities, rtol=_SAME, atol=0):
+    if np.allclose(visit_prior.probabilities, prior.probabilities, rtol=_SAME, atol=0):
         return (true,), None
-    mean = Quantity.at_most(expected_loss_above(mechanism, seen, loss), loss.unit)
-    return (true._replace(expected=mean),), own.expected
+    mean = Quantity.at_most(expected_loss_above(mechanism, visit_prior, loss), loss.unit)
+    return (true._replace(expected=mean),), cost.expected
 
 
 def _held_out(design: Design, visits: Visits) -> tuple[Quantity | None, int]:
@@ -206,13 +206,13 @@ def _held_out(design: Design, visits: Visits) -> tuple[Quantity | None, int]:
     return Quantity.about(mechanism.expected_loss(Prior.from_visits(places, visits), true), true.unit), inside
 
 
-def error_of(held: MechanismFile, visits: Visits | None) -> ErrorFacts | None:
+def error_of(file: MechanismFile, visits: Visits | None) -> ErrorFacts | None:
     """Return the error of most reports, and for whom it is largest; None without a prior, a loss or a table."""
-    if not held.has_matrix:
+    if not file.has_matrix:
         return None
-    mechanism, space = held.report_channel, held.report_channel.secrets
+    mechanism, space = file.report_channel, file.report_channel.secrets
     places = space if isinstance(space, Places) else None
-    prior, loss = held.prior, None if held.loss_is_stated else held.loss
+    prior, loss = file.prior, None if file.loss_is_stated else file.loss
     if visits is not None and places is not None and mechanism.observables.coordinates is not None:
         loss, prior = places.loss(visits, observables=mechanism.observables), Prior.from_visits(places, visits)
     if prior is None or loss is None:
@@ -221,10 +221,10 @@ def error_of(held: MechanismFile, visits: Visits | None) -> ErrorFacts | None:
     if loss.unit and places is None:  # reports of places have a radius
         losses, joint = loss.array.ravel(), mechanism.joint(prior).ravel()
         order = np.argsort(losses, kind="stable")
-        reached = np.searchsorted(joint[order].cumsum(), _LIKELY + _SLACK)
-        likely = Quantity.at_most(float(losses[order[min(int(reached), len(order) - 1)]]), loss.unit)
-    counted = (prior.probabilities > 0) | (not loss.true_point)  # a point without visits has no mean
-    means = np.where(counted, (mechanism.matrix * loss.array).sum(axis=1), -1.0)
+        position = np.searchsorted(joint[order].cumsum(), _LIKELY + _SLACK)
+        likely = Quantity.at_most(float(losses[order[min(int(position), len(order) - 1)]]), loss.unit)
+    mask = (prior.probabilities > 0) | (not loss.true_point)  # a point without visits has no mean
+    means = np.where(mask, (mechanism.matrix * loss.array).sum(axis=1), -1.0)
     worst = int(means.argmax())
     alone = expected_loss_above(mechanism, Prior(space, np.eye(1, len(space), worst)[0]), loss)
     latlon = () if places is None else tuple(map(float, places.latlon[worst]))
@@ -236,6 +236,6 @@ def budget_of(ledger: Ledger) -> BudgetFacts:
     """Return the limits of a ledger, and the most that a user has spent."""
     state, balances = ledger.check(), [ledger.balance(user) for user in ledger.users]
     most = max((balance.spent for balance in balances), default=None)
-    spent = "" if most is None else amount_text(most, ledger.unit)
+    text = "" if most is None else amount_text(most, ledger.unit)
     reports = sum(balance.reports for balance in balances)
-    return BudgetFacts(ledger.limits, len(balances), reports, spent, state.sound, state.head)
+    return BudgetFacts(ledger.limits, len(balances), reports, text, state.sound, state.head)

@@ -41,28 +41,28 @@ _WHOLE: Final = 2**50
 _ROUNDING: Final = 1e-12  # relative, of distances and sums in floats
 
 
-def measured(
-    held: MechanismFile, required: Required
+def measure_notions(
+    file: MechanismFile, demands: Required
 ) -> tuple[tuple[NotionFacts, ...], tuple[str, ...], tuple[RequirementFacts, ...]]:
     """Return the notions of an audit, its notes, and the outcomes of requirements on it.
 
     A large mechanism is audited only where something is required. Raises `InputError` if a requirement is on
     something that this file does not have.
     """
-    also = [each.request for each in required.measured]
-    notes, stated = [], False
-    if not held.has_matrix:
-        result = audit(held.mechanism, prior=held.prior, also=also)
-    elif max(held.report_channel.shape) > _MOST and not also:
+    also = [requirement.request for requirement in demands.requirements]
+    notes, is_stated = [], False
+    if not file.has_matrix:
+        result = audit(file.mechanism, prior=file.prior, also=also)
+    elif max(file.report_channel.shape) > _MOST and not also:
         return (), (_NONE,), ()
     else:
-        mechanism, space = held.report_channel, held.report_channel.secrets
-        by = measured_by(mechanism, held.guarantees)
-        metric, stated, notes = by.metric, by.stated, [by.note] if by.note else []
+        mechanism, space = file.report_channel, file.report_channel.secrets
+        by = measured_by(mechanism, file.guarantees)
+        metric, is_stated, notes = by.metric, by.stated, [by.note] if by.note else []
         if metric is None and isinstance(space, Places):
             metric = space.metric("euclidean", unit="km")
-        result = audit(mechanism, prior=held.prior, metric=metric, also=also)
-    verdicts = [each.hold_against(result, stated=stated) for each in required.measured]
+        result = audit(mechanism, prior=file.prior, metric=metric, also=also)
+    verdicts = [requirement.hold_against(result, stated=is_stated) for requirement in demands.requirements]
     outcomes = tuple(
         RequirementFacts(plain(verdict.requirement.text), verdict.outcome, plain(verdict.reason))
         for verdict in verdicts
@@ -73,20 +73,20 @@ def measured(
 def notions_of(result: Audit) -> tuple[NotionFacts, ...]:
     """Return the entries of an audit as facts."""
     facts = []
-    for each in result:
-        low, high = each.bracket.lower, each.bracket.upper
-        seen = not each.proved and (each.failure > 0 or each.side.value == "estimate")
-        unit = (f"/{each.unit}" if each.per else each.unit) if each.unit else ""
+    for entry in result:
+        low, high = entry.bracket.lower, entry.bracket.upper
+        is_estimate = not entry.proved and (entry.failure > 0 or entry.side.value == "estimate")
+        unit = (f"/{entry.unit}" if entry.per else entry.unit) if entry.unit else ""
         number = Quantity(
-            None if seen and low == -float("inf") else low,
-            each.value,
-            None if seen and high == float("inf") else high,
+            None if is_estimate and low == -float("inf") else low,
+            entry.value,
+            None if is_estimate and high == float("inf") else high,
             plain(unit),
-            Known.ESTIMATED if seen else Known.PROVED,
-            1 - each.failure if each.failure else None,
+            Known.ESTIMATED if is_estimate else Known.PROVED,
+            1 - entry.failure if entry.failure else None,
         )
-        texts = map(plain, (each.amount(), each.sentence, each.witness, each.source))
-        facts.append(NotionFacts(each.key, plain(each.title), each.parameter, number, each.standing, *texts))
+        texts = map(plain, (entry.amount(), entry.sentence, entry.witness, entry.source))
+        facts.append(NotionFacts(entry.key, plain(entry.title), entry.parameter, number, entry.standing, *texts))
     return tuple(facts)
 
 
@@ -95,10 +95,10 @@ class Required(CompactRepr):
     """Requirements of both kinds."""
 
     risks: tuple[RiskLine, ...] = ()  # how often an attacker is near
-    measured: tuple[Requirement, ...] = ()  # what an audit measures
+    requirements: tuple[Requirement, ...] = ()  # what an audit measures
 
     def __bool__(self) -> bool:
-        return bool(self.risks or self.measured)
+        return bool(self.risks or self.requirements)
 
 
 def read_requirements(texts: Iterable[str]) -> Required:
@@ -106,19 +106,19 @@ def read_requirements(texts: Iterable[str]) -> Required:
 
     Raises `InputError` if one has neither form.
     """
-    risks, measured = [], []
+    risks, requirements = [], []
     for text in texts:
         if _NEAR.match(text):
             risks.append(RiskLine.parse(text))
         elif _COMPARED.search(text):
-            measured.append(Requirement.parse(text))
+            requirements.append(Requirement.parse(text))
         else:
             raise InputError(
                 f"{plain(text)!r} is not a valid requirement.",
                 "write it as 'within 1850 ft: at most 50 %' for a risk.",
                 "write it as 'epsilon <= 0.7/km' for what an audit finds.",
             )
-    return Required(tuple(risks), tuple(measured))
+    return Required(tuple(risks), tuple(requirements))
 
 
 class RiskLine(NamedTuple):
@@ -146,9 +146,9 @@ class RiskLine(NamedTuple):
         else:
             _radius(space, self.radius)
 
-    def answered(self, held: MechanismFile, visits: Visits | None, known: Known) -> RiskFacts:
+    def answered(self, file: MechanismFile, visits: Visits | None, known: Known) -> RiskFacts:
         """Return whether a file satisfies the requirement; raise `InputError` if the radius does not fit."""
-        risk = _chance(held, self.radius, visits, known)
+        risk = _chance(file, self.radius, visits, known)
         outcome, chance = Outcome.UNDECIDED, risk.chance
         if chance is not None and chance.upper is not None and Fraction(chance.upper) <= self.limit:
             outcome = Outcome.HOLDS
@@ -158,34 +158,34 @@ class RiskLine(NamedTuple):
         return risk._replace(text=self.text, limit=limit, outcome=outcome)
 
 
-def usual_risk(held: MechanismFile, visits: Visits | None, known: Known, why: str = "") -> RiskFacts:
+def usual_risk(file: MechanismFile, visits: Visits | None, known: Known, why: str = "") -> RiskFacts:
     """Return the risk that every report states: within 1,850 ft for places, a hit for values."""
-    of_places = not held.has_matrix or isinstance(held.report_channel.secrets, Places)
+    of_places = not file.has_matrix or isinstance(file.report_channel.secrets, Places)
     if why:
         return _unknown(_length(RADIUS), RADIUS, why)
-    return _chance(held, RADIUS if of_places else "0", visits, known)
+    return _chance(file, RADIUS if of_places else "0", visits, known)
 
 
-def _chance(held: MechanismFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
-    if not held.has_matrix:
-        length, seen = _length(radius), noise_seen(held.noise, visits)
-        if isinstance(seen, str):
-            return _unknown(length, radius, "visits" if seen == "unsaid" else seen)
-        chance = Quantity.of(seen.near(length.value), "", known)
+def _chance(file: MechanismFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
+    if not file.has_matrix:
+        length, noise = _length(radius), noise_seen(file.noise, visits)
+        if isinstance(noise, str):
+            return _unknown(length, radius, "visits" if noise == "unsaid" else noise)
+        chance = Quantity.of(noise.near(length.value), "", known)
         return RiskFacts("", length, radius, chance, None, None, "", "visits")
-    mechanism = held.report_channel
+    mechanism = file.report_channel
     space = mechanism.secrets
     if isinstance(space, Places):
         if visits is None:
             return _unknown(_length(radius), radius, "visits")
         return risk_within(mechanism, visits, radius, known)
-    near, prior = _radius(space, radius), held.prior
+    near, prior = _radius(space, radius), file.prior
     if prior is None:
         return _unknown(near, radius, "prior")
     windows = _windows(mechanism, near.value)
     blind, chance = (
-        Quantity.exact(1.0) if always_found(each, prior) else Quantity.of(_hits(each, prior, *windows))
-        for each in (silent(mechanism), mechanism)
+        Quantity.exact(1.0) if always_found(channel, prior) else Quantity.of(_hits(channel, prior, *windows))
+        for channel in (silent(mechanism), mechanism)
     )
     return RiskFacts("", near, radius, chance, None, None, "", "prior", blind)
 
@@ -193,7 +193,7 @@ def _chance(held: MechanismFile, radius: str, visits: Visits | None, known: Know
 def risk_within(mechanism: Mechanism, visits: Visits, radius: str, known: Known = Known.PROVED) -> RiskFacts:
     """Return the risk that the best attacker is within a radius of the true points of visits."""
     metres = _length(radius).value
-    chance, blind = (chance_within(each, visits, metres) for each in (mechanism, silent(mechanism)))
+    chance, blind = (chance_within(channel, visits, metres) for channel in (mechanism, silent(mechanism)))
     return risk_of(radius, chance, blind, known)
 
 
@@ -203,8 +203,8 @@ def risk_of(radius: str, chance: Bracket, blind: Bracket, known: Known = Known.P
     return RiskFacts("", _length(radius), radius, near, None, None, "", of, Quantity.of(blind, "", known))
 
 
-def _unknown(radius: Quantity, shown: str, why: str) -> RiskFacts:
-    return RiskFacts("", radius, shown, None, None, None, why, "")
+def _unknown(radius: Quantity, text: str, why: str) -> RiskFacts:
+    return RiskFacts("", radius, text, None, None, None, why, "")
 
 
 def _length(radius: str) -> Quantity:

@@ -345,15 +345,15 @@ class ReportFacts(CompactRepr):
         return all_hold((*self.promises, *self.constraints)) and (self.tuples is None or self.tuples.holds)
 
     @property
-    def broken(self) -> bool:
+    def fails(self) -> bool:
         """Whether a constraint is not proved, or a guarantee, not even for the distances that the file states."""
         unproved = any(not promise.proven for promise in self.promises)
         return unproved or not all_hold(self.constraints) or (self.tuples is not None and not self.tuples.holds)
 
 
-def all_hold(each: tuple[PromiseFacts | ConstraintFacts, ...]) -> bool:
+def all_hold(facts: tuple[PromiseFacts | ConstraintFacts, ...]) -> bool:
     """Return whether all of these are proved."""
-    return all(one.holds for one in each)
+    return all(fact.holds for fact in facts)
 
 
 def as_json(facts: object) -> Any:
@@ -364,7 +364,7 @@ def as_json(facts: object) -> Any:
         return facts.value
     if isinstance(facts, ReportFacts):
         content = {field.name: as_json(getattr(facts, field.name)) for field in fields(facts)}
-        return {name: each for name, each in content.items() if each is not None or name not in _OPTIONAL}
+        return {name: value for name, value in content.items() if value is not None or name not in _OPTIONAL}
     if isinstance(facts, tuple):
         listed, names = [as_json(fact) for fact in facts], getattr(facts, "_fields", None)
         return listed if names is None else dict(zip(names, listed, strict=True))

@@ -71,9 +71,9 @@ def draw_contours(ax: Axes, points: Floats, weights: Floats, width: float, label
     low = np.array([west, south]) - _BEYOND * width
     size = np.ceil((np.array([east, north]) + _BEYOND * width - low) / step).astype(int)
     at = np.floor((points - low) / step).astype(int)
-    seen = ((at >= 0) & (at < size)).all(axis=1)
+    mask = ((at >= 0) & (at < size)).all(axis=1)
     heights = np.zeros(size)
-    np.add.at(heights, tuple(at[seen].T), weights[seen])
+    np.add.at(heights, tuple(at[mask].T), weights[mask])
     heights = gaussian_filter(heights, width / step, mode="constant")
     blur = weights * step**2 / (2 * math.pi * width**2)
     of_points = np.array(
@@ -82,8 +82,8 @@ def draw_contours(ax: Axes, points: Floats, weights: Floats, width: float, label
     peak, levels, least = float(max(of_points.max(), heights.max())), [], 0.0
     for share, most in zip(_SHARES, _HEIGHTS, strict=True):
         order = np.argsort(-of_points, kind="stable")
-        held = np.cumsum(weights[order]) >= share * weights.sum() * (1 - _SLACK)
-        level = min(float(of_points[order[int(np.argmax(held))]]), most * peak)
+        is_enough = np.cumsum(weights[order]) >= share * weights.sum() * (1 - _SLACK)
+        level = min(float(of_points[order[int(np.argmax(is_enough))]]), most * peak)
         least = max(_LOWER * level, least * (1 + _SAME))
         levels.append(least)
     x, y = (low[axis] + step * (np.arange(size[axis]) + 0.5) for axis in (0, 1))
@@ -106,20 +106,20 @@ def draw_names(ax: Axes, names: Sequence[Name], projection: Projection, width_in
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font, measured = FontProperties(size=_SIZE), text_to_path.get_text_width_height_descent
+    font, measure = FontProperties(size=_SIZE), text_to_path.get_text_width_height_descent
     (west, east), (south, north) = ax.get_xlim(), ax.get_ylim()
     km_per_point = (east - west) / (72 * width_inches)
-    taken: list[tuple[float, float, float, float]] = []
+    boxes: list[tuple[float, float, float, float]] = []
     for name in names:
         x, y = projection.forward(name.lat, name.lon)[0] / 1000
-        half = (measured(name.text, font, False)[0] / 2 + _HALO) * km_per_point
+        half = (measure(name.text, font, False)[0] / 2 + _HALO) * km_per_point
         low, high = 2.0 * km_per_point, (2.0 + _LINE * _SIZE) * km_per_point
         box = (x - half, x + half, y - low, y + high)
         inside = west <= box[0] and box[1] <= east and south <= box[2] and box[3] <= north
-        meet = (box[0] < e and w < box[1] and box[2] < n and s < box[3] for w, e, s, n in taken)
-        if len(taken) >= _MOST or not inside or any(meet):
+        meet = (box[0] < e and w < box[1] and box[2] < n and s < box[3] for w, e, s, n in boxes)
+        if len(boxes) >= _MOST or not inside or any(meet):
             continue
-        taken.append(box)
+        boxes.append(box)
         ax.plot(x, y, marker="o", markersize=2.6, color=LIGHT.ink, zorder=2.8)
         ax.annotate(  # on a box, not with a halo, which would turn letters into shapes
             outside(name.text),
@@ -193,7 +193,7 @@ def often_cells(row: ArrayLike, share: float) -> NDArray[np.bool_]:
     if not (np.isfinite(total) and total > 0):
         raise InputError("these are no probabilities.", "pass numbers of at least 0, some of them above.")
     order = np.argsort(-shares, kind="stable")
-    needed = int(np.searchsorted(np.cumsum(shares[order]), share * total * (1 - _SLACK))) + 1
-    chosen = np.zeros(len(shares), dtype=bool)
-    chosen[order[:needed]] = True
-    return chosen & (shares > 0)
+    count = int(np.searchsorted(np.cumsum(shares[order]), share * total * (1 - _SLACK))) + 1
+    mask = np.zeros(len(shares), dtype=bool)
+    mask[order[:count]] = True
+    return mask & (shares > 0)

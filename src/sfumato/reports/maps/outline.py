@@ -92,25 +92,25 @@ def outline(path: str | os.PathLike[str]) -> Outline:
 
 def outline_of(content: bytes | str, source: str) -> Outline:
     """Return the outline of the content of a GeoJSON file, whose name is used in messages; see `outline`."""
-    shown = repr(plain(source))
+    title = repr(plain(source))
     try:
-        held = json.loads(content.decode("utf-8-sig") if isinstance(content, bytes) else content)
+        document = json.loads(content.decode("utf-8-sig") if isinstance(content, bytes) else content)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{shown} is not GeoJSON: it cannot be read as JSON.", _EXPORT) from error
-    if not isinstance(held, dict) or not isinstance(held.get("type"), str):
-        raise DataError(f"{shown} is not GeoJSON: it has no type.", _EXPORT)
-    named = held.get("crs")
-    if named is not None and not any(each in json.dumps(named) for each in _DEGREES):
-        raise DataError(f"the coordinates in {shown} are not in degrees (WGS84).", _EXPORT)
+        raise DataError(f"{title} is not GeoJSON: it cannot be read as JSON.", _EXPORT) from error
+    if not isinstance(document, dict) or not isinstance(document.get("type"), str):
+        raise DataError(f"{title} is not GeoJSON: it has no type.", _EXPORT)
+    crs = document.get("crs")
+    if crs is not None and not any(code in json.dumps(crs) for code in _DEGREES):
+        raise DataError(f"the coordinates in {title} are not in degrees (WGS84).", _EXPORT)
     builder = _Builder()
     try:
-        for geometry, properties in _geometries(held, 0):
+        for geometry, properties in _geometries(document, 0):
             builder.add(geometry, properties)
     except _DamagedError as error:
-        raise DataError(f"{shown} cannot be drawn: {error}.", _EXPORT) from None
+        raise DataError(f"{title} cannot be drawn: {error}.", _EXPORT) from None
     if not builder.shapes:
         raise DataError(
-            f"{shown} has no polygon and no line to draw.", "give an outline of land, water or streets."
+            f"{title} has no polygon and no line to draw.", "give an outline of land, water or streets."
         )
     return Outline(tuple(builder.shapes), tuple(builder.names), plain(source))
 
@@ -138,22 +138,22 @@ class _Builder:
         self._points = 0
 
     def add(self, geometry: dict[str, Any], properties: dict[str, Any]) -> None:
-        kind, held = geometry["type"], geometry.get("coordinates")
+        kind, coordinates = geometry["type"], geometry.get("coordinates")
         if kind == "Point":
-            self._name(properties, _numbers([held], 1))
+            self._name(properties, _numbers([coordinates], 1))
         elif kind == "MultiPoint":
-            self._points += len(_numbers(_listed(held), 0))
+            self._points += len(_numbers(_listed(coordinates), 0))
         elif kind in ("LineString", "MultiLineString"):
-            for line in [held] if kind == "LineString" else _listed(held):
+            for line in [coordinates] if kind == "LineString" else _listed(coordinates):
                 self._shape("line", (_numbers(_listed(line), 2),))
         elif kind in ("Polygon", "MultiPolygon"):
-            what = "water" if any(str(properties.get(key)).lower() in _WATER for key in _KINDS) else "land"
+            surface = "water" if any(str(properties.get(key)).lower() in _WATER for key in _KINDS) else "land"
             largest: Floats | None = None
-            for polygon in [held] if kind == "Polygon" else _listed(held):
+            for polygon in [coordinates] if kind == "Polygon" else _listed(coordinates):
                 rings = tuple(_numbers(_listed(ring), 4) for ring in _listed(polygon))
                 if not rings:
                     raise _DamagedError("a polygon has no ring")
-                self._shape(what, rings)
+                self._shape(surface, rings)
                 if largest is None or np.ptp(rings[0], axis=0).prod() > np.ptp(largest, axis=0).prod():
                     largest = rings[0]
             if largest is not None:
@@ -174,26 +174,26 @@ class _Builder:
             self.names.append(Name(plain(cut), float(at[0, 0]), float(at[0, 1]), 0))
 
 
-def _geometries(held: Any, depth: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def _geometries(node: Any, depth: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield each simple geometry with the properties of its feature."""
     if depth > _DEEPEST:
         raise _DamagedError("its geometries are nested too deeply")
-    if held is None:
+    if node is None:
         return
-    if not isinstance(held, dict) or not isinstance(held.get("type"), str):
+    if not isinstance(node, dict) or not isinstance(node.get("type"), str):
         raise _DamagedError("a part of it has no type")
-    if held["type"] == "FeatureCollection":
-        for feature in _listed(held.get("features")):
+    if node["type"] == "FeatureCollection":
+        for feature in _listed(node.get("features")):
             yield from _geometries(feature, depth + 1)
-    elif held["type"] == "Feature":
-        properties = held.get("properties")
-        for geometry, _ in _geometries(held.get("geometry"), depth + 1):
+    elif node["type"] == "Feature":
+        properties = node.get("properties")
+        for geometry, _ in _geometries(node.get("geometry"), depth + 1):
             yield geometry, properties if isinstance(properties, dict) else {}
-    elif held["type"] == "GeometryCollection":
-        for geometry in _listed(held.get("geometries")):
+    elif node["type"] == "GeometryCollection":
+        for geometry in _listed(node.get("geometries")):
             yield from _geometries(geometry, depth + 1)
     else:
-        yield held, {}
+        yield node, {}
 
 
 def _listed(value: Any) -> list[Any]:
@@ -208,19 +208,19 @@ def _numbers(points: list[Any], least: int) -> Floats:
         raise _DamagedError(f"a ring or line has {len(points)} points, and needs {least}")
     if len(points) > _MOST_POINTS:
         raise _DamagedError(f"it has more than {_MOST_POINTS:,} points")
-    found = []
+    positions = []
     for point in points:
         if not isinstance(point, list) or len(point) < 2:
             raise _DamagedError("a position is not a longitude and a latitude")
         pair = point[:2]
-        if any(isinstance(each, bool) or not isinstance(each, int | float) for each in pair):
+        if any(isinstance(number, bool) or not isinstance(number, int | float) for number in pair):
             raise _DamagedError("a position is not made of numbers")
         lon, lat = pair
         if not (-90 <= lat <= 90 and -180 <= lon <= 180):  # also false for NaN
-            shown = ", ".join(f"{each:g}" if isinstance(each, float) else str(each)[:12] for each in pair)
-            raise _DamagedError(f"the position {shown} is not a longitude and a latitude in degrees")
-        found.append((float(lat), float(lon)))
-    return readonly(np.array(found, dtype=float).reshape(-1, 2))
+            text = ", ".join(f"{number:g}" if isinstance(number, float) else str(number)[:12] for number in pair)
+            raise _DamagedError(f"the position {text} is not a longitude and a latitude in degrees")
+        positions.append((float(lat), float(lon)))
+    return readonly(np.array(positions, dtype=float).reshape(-1, 2))
 
 
 def _read(path: Path) -> bytes:
@@ -263,15 +263,15 @@ def most_visited(visits: Visits) -> list[Name]:
     column = next((visits.attributes[key] for key in _COLUMNS if key in visits.attributes), None)
     if column is None or column.dtype.kind not in "OUT":
         return []
-    texts = [each.strip() if isinstance(each, str) else "" for each in column.tolist()]
+    texts = [cell.strip() if isinstance(cell, str) else "" for cell in column.tolist()]
     counts = Counter(filter(None, texts))
     names: list[Name] = []
     array = np.array(texts, dtype=object)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     for text, number in ranked[: 2 * _MOST_NAMES]:
         if number >= _LEAST and len(names) < _MOST_NAMES:
-            named = array == text
-            lat, lon = visits.lat[named], visits.lon[named]
+            mask = array == text
+            lat, lon = visits.lat[mask], visits.lon[mask]
             at = float(np.median(lat)), float(np.median(lon))
             away = np.linalg.norm(Projection(*at).forward(lat, lon), axis=1)
             if np.quantile(away, 0.9) > _SPREAD_M:
@@ -285,17 +285,17 @@ def world_outline(places: Places) -> Outline | None:
     corners = places.outlines_latlon().reshape(-1, 2)
     low, high = corners.min(axis=0), corners.max(axis=0)
     low, high = low - _AROUND * (high - low), high + _AROUND * (high - low)
-    south, west, north, east = (float(each) for each in np.clip((*low, *high), *_GLOBE))
+    south, west, north, east = (float(degrees) for degrees in np.clip((*low, *high), *_GLOBE))
     try:
-        held = world(south, west, north, east)
+        globe = world(south, west, north, east)
     except InputError:
         return None
     frame = readonly(np.array([(south, west), (south, east), (north, east), (north, west), (south, west)]))
     shapes = [Shape("water", (frame,), edge=False)]
-    shores = [(line,) for line in held.shores]
-    for kind, parts in (("land", held.land), ("shore", shores), ("water", held.water)):
+    shores = [(line,) for line in globe.shores]
+    for kind, parts in (("land", globe.land), ("shore", shores), ("water", globe.water)):
         shapes += [Shape(kind, part, edge=False) for part in parts]
-    for kind, lines in (("river", held.rivers), ("border", held.borders)):
+    for kind, lines in (("river", globe.rivers), ("border", globe.borders)):
         shapes += [Shape(kind, (line,)) for line in lines]
-    names = tuple(Name(plain(town.name), town.lat, town.lon, 0) for town in held.towns[:_MOST_TOWNS])
+    names = tuple(Name(plain(town.name), town.lat, town.lon, 0) for town in globe.towns[:_MOST_TOWNS])
     return Outline(tuple(shapes), names, CREDIT)

@@ -61,29 +61,29 @@ def attack_words(
 ) -> tuple[str, ...]:
     """Return the success of the best attacker, with one report and with several."""
     sentences = []
-    for what in dict.fromkeys(attack.what for attack in attacks):
-        of_kind = {attack.who: attack for attack in attacks if attack.what == what}
+    for goal in dict.fromkeys(attack.what for attack in attacks):
+        of_kind = {attack.who: attack for attack in attacks if attack.what == goal}
         informed, blind = of_kind.get("informed"), of_kind.get("blind")
         if informed is None or blind is None:
             continue
-        if even and what != "point":
-            who = f"Best attacker, if all {secret_nouns(subject)[1]} are equally likely"
+        if even and goal != "point":
+            attacker = f"Best attacker, if all {secret_nouns(subject)[1]} are equally likely"
         else:
-            who = f"Best attacker, knowing {_knowledge(informed, subject, points)}"
+            attacker = f"Best attacker, knowing {_knowledge(informed, subject, points)}"
         by_hit, by_error = baseline_words(blind)
         if informed.error is not None and by_error:
-            sentences.append(f"{who}: {_error(informed.error, by_error, what, subject)}")
+            sentences.append(f"{attacker}: {_error(informed.error, by_error, goal, subject)}")
         if informed.hit is not None and by_hit:
-            one = (
+            target = (
                 "lattice point that a position is rounded to"
-                if what == "vertex"
+                if goal == "vertex"
                 else f"true {nouns_of(subject)[0]}"
             )
-            more = " A neighbouring lattice point counts as wrong." if what == "vertex" else ""
-            sentences.append(f"{who}: finds the {one} {often(informed.hit)} ({by_hit}).{more}")
+            more = " A neighbouring lattice point counts as wrong." if goal == "vertex" else ""
+            sentences.append(f"{attacker}: finds the {target} {often(informed.hit)} ({by_hit}).{more}")
     for attack in attacks:
         if attack.who == "repeated":
-            sentences += _repeated(attack, subject)
+            sentences += _repetition(attack, subject)
     return tuple(sentences)
 
 
@@ -114,9 +114,9 @@ def baseline_words(blind: AttackFacts) -> tuple[str, str]:
     return hit, error and f"{error}, 0 unprotected"
 
 
-def _error(error: Quantity, baseline: str, what: str, subject: SubjectFacts) -> str:
+def _error(error: Quantity, baseline: str, goal: str, subject: SubjectFacts) -> str:
     counting = " from the true point"
-    if what != "point":
+    if goal != "point":
         counting = _COUNTING.get(subject.kind, way_words(subject))
     if error.least <= 0:
         return f"no error is proved{counting} ({baseline})."
@@ -125,9 +125,9 @@ def _error(error: Quantity, baseline: str, what: str, subject: SubjectFacts) -> 
     return f"average error {f'between {low} and {high}' if two else f'at least {low}'}{counting} ({baseline})."
 
 
-def _repeated(attack: AttackFacts, subject: SubjectFacts) -> list[str]:
-    one = nouns_of(subject)[0] if attack.what == "value" else attack.what
-    begin = f"After {attack.reports:,} fresh reports of the same {one}, an attacker who combines them"
+def _repetition(attack: AttackFacts, subject: SubjectFacts) -> list[str]:
+    noun = nouns_of(subject)[0] if attack.what == "value" else attack.what
+    begin = f"After {attack.reports:,} fresh reports of the same {noun}, an attacker who combines them"
     end = f"simulated in {counted(attack.draws, 'case')}"
     sentences = []
     if attack.hit is not None:
@@ -144,9 +144,9 @@ def here_words(loss: float, subject: SubjectFacts) -> str:
 
 def drawn_reports_words(reports: int, same: int, loss: float, subject: SubjectFacts) -> str:
     """Return the average loss of reports that were drawn, and how many of them are true."""
-    drawn = f"{counted(reports, 'report')}, drawn with the operating system's randomness"
+    draws = f"{counted(reports, 'report')}, drawn with the operating system's randomness"
     true = f"{same:,} name the true {report_noun(subject)}"
-    return f"{drawn}: {true}, and all of them {_mean(loss, subject)}. Their epsilons add up."
+    return f"{draws}: {true}, and all of them {_mean(loss, subject)}. Their epsilons add up."
 
 
 def _mean(loss: float, subject: SubjectFacts) -> str:
@@ -178,11 +178,11 @@ def walk_words(reports: int, epsilon: float, unit: str, step: float | None, subj
     total = f"epsilon at most {at_most(up(reports * epsilon))}{per_unit(unit)}"
     adds = f"{counted(reports, 'report')} together: {total}, {reports:,} times one report."
     if step is None:
-        what = "come from one place" if subject.region else "are of one value"
-        return f"The attacker knows that all reports {what}. {adds}"
+        clause = "come from one place" if subject.region else "are of one value"
+        return f"The attacker knows that all reports {clause}. {adds}"
     apart = f"at most {loss_text(step, subject)} apart{way_words(subject)}"
-    one = secret_nouns(subject)[0]
-    return f"The attacker knows that consecutive stops are {apart}, and how common each {one} is. {adds}"
+    noun = secret_nouns(subject)[0]
+    return f"The attacker knows that consecutive stops are {apart}, and how common each {noun} is. {adds}"
 
 
 def attack_rows(
@@ -224,8 +224,8 @@ def suspicion_words(subject: SubjectFacts) -> tuple[str, str, str]:
 def target_words(subject: SubjectFacts) -> str:
     """Return what an attacker must name, and from where the error of a guess is counted."""
     rounded = subject.kind == "points"
-    what = "lattice point that your position is rounded to" if rounded else f"true {nouns_of(subject)[0]}"
-    return f"Finding you means naming the {what}. Errors are counted from there."
+    target = "lattice point that your position is rounded to" if rounded else f"true {nouns_of(subject)[0]}"
+    return f"Finding you means naming the {target}. Errors are counted from there."
 
 
 def share_text(share: Quantity, side: Side) -> str:
@@ -278,17 +278,17 @@ def tuple_words(tuples: TupleFacts, subject: SubjectFacts) -> tuple[str, ...]:
         sentences.append(answer_words(tuples.queries, tuples.best, tuples.single))
     if not tuples.attacks:
         return (*sentences, "How often an attacker finds the secret from a tuple was not computed.")
-    found = attack_words(tuples.attacks, subject)
-    return (*sentences, f"From a tuple instead of one report (computed, not proved): {found[0]}", *found[1:])
+    attacks = attack_words(tuples.attacks, subject)
+    return (*sentences, f"From a tuple instead of one report (computed, not proved): {attacks[0]}", *attacks[1:])
 
 
 def information_words(information: InformationFacts, subject: SubjectFacts) -> str:
     """Return an upper bound of the bits that one report reveals."""
-    one, whole = secret_nouns(subject)[0], about(information.entropy)
+    noun, whole = secret_nouns(subject)[0], about(information.entropy)
     if information.bits > information.entropy:
-        return f"One report may reveal everything about the {one}, about {whole} bits."
+        return f"One report may reveal everything about the {noun}, about {whole} bits."
     return (
-        f"One report reveals at most {at_most(information.bits)} bits of the {one} on average, of about {whole} "
+        f"One report reveals at most {at_most(information.bits)} bits of the {noun} on average, of about {whole} "
         "in all."
     )
 
@@ -331,18 +331,18 @@ def _chance(risk: RiskFacts, subject: SubjectFacts) -> str:
         "file": "knowing where the visits of the file were",
         "prior": f"knowing how common each {nouns_of(subject)[0]} is",
     }[risk.of]
-    some = ""
+    guesses = ""
     if chance.upper - chance.lower > _SAME * chance.upper:
-        some = f"; some guesses reach {percent_at_least(chance.lower)}"
+        guesses = f"; some guesses reach {percent_at_least(chance.lower)}"
     blind = "" if risk.blind is None or risk.blind.upper is None else f" ({often(risk.blind)} without the report)"
-    return f"Best attacker, {knowing}: {near} {often(chance)}{some}{blind}."
+    return f"Best attacker, {knowing}: {near} {often(chance)}{guesses}{blind}."
 
 
 def _near(risk: RiskFacts, subject: SubjectFacts) -> str:
     if subject.region:
-        shown = plain(risk.shown).strip()
+        radius = plain(risk.shown).strip()
         metres = least_amount(risk.radius.value, "m", 5)
-        return f"within {shown}{'' if shown == metres else f' ({metres})'} of the true point"
+        return f"within {radius}{'' if radius == metres else f' ({metres})'} of the true point"
     if risk.radius.value == 0:
         return "right"
     middle = "the middle of the true range" if subject.kind == "ranges" else f"the true {nouns_of(subject)[0]}"

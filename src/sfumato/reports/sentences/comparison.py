@@ -92,8 +92,8 @@ def partial_words(*, timed_out: bool) -> str:
 def drawn_words(*, unreached: bool, files: bool) -> str:
     """Return the caption of a figure of losses."""
     late = " Mechanisms that were not reached in the time are left out." if unreached else ""
-    named = " Mechanism files are in the table only." if files else ""
-    return f"Upper bounds of the losses, as in the table.{late}{named}"
+    note = " Mechanism files are in the table only." if files else ""
+    return f"Upper bounds of the losses, as in the table.{late}{note}"
 
 
 def every_mechanism_words(bound: CoordinateBound) -> str:
@@ -118,12 +118,12 @@ def table_bound_words(epsilon: float, loss: float, units: tuple[str, str], *, tu
     )
 
 
-def visits_words(visits: int, given: int, blind_error: float, unit: str) -> str:
+def visits_words(visits: int, total: int, blind_error: float, unit: str) -> str:
     """Return over which visits losses and errors are averages, and the error without a report."""
-    drawn = "" if visits == given else f", drawn at random from {given:,}"
+    draws = "" if visits == total else f", drawn at random from {total:,}"
     return (
         "Losses and errors are distances from the true point, on average over the same "
-        f"{counted(visits, 'visit')}{drawn}. Losses are upper bounds, the attacker's errors lower bounds. Without "
+        f"{counted(visits, 'visit')}{draws}. Losses are upper bounds, the attacker's errors lower bounds. Without "
         f"a report the attacker's error is about {amount(blind_error, unit)}."
     )
 
@@ -162,8 +162,8 @@ def border_words(epsilon: float, factor: float, unit: str) -> str:
     )
 
 
-def unmade_words(name: str, *, stopped: str = "", problem: str = "") -> str:
+def unmade_words(name: str, *, ending: str = "", problem: str = "") -> str:
     """Return that a mechanism was stopped, or is skipped for a problem (a sentence)."""
-    if stopped:
-        return f"{name} was {stopped}."
+    if ending:
+        return f"{name} was {ending}."
     return f"{name} is skipped: {problem}"

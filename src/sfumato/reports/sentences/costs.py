@@ -111,7 +111,7 @@ def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts, of: st
         return f"Average distance from true point to report: {between}, over {of}{distance}."
     if cost.kind == "hamming":
         return (
-            f"At most {percent_at_most(expected.most)} of the reports name another {_named(subject)} than the "
+            f"At most {percent_at_most(expected.most)} of the reports name another {_noun(subject)} than the "
             "true one."
         )
     if cost.kind == "centres":
@@ -129,7 +129,7 @@ def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts, of: st
     return f"Average loss ({name_phrase(name)}): at most {most}{worst}."
 
 
-def _named(subject: SubjectFacts) -> str:
+def _noun(subject: SubjectFacts) -> str:
     return {"cells": "place", "points": "lattice point"}.get(subject.kind, nouns_of(subject)[0])
 
 
@@ -140,8 +140,8 @@ def loses_words(loss: float, unit: str) -> str:
 
 def progress_words(loss: float, unit: str, *, levels: bool) -> str:
     """Return the loss of the last of several designs so far, or of the best one."""
-    which = "The last level loses" if levels else "The best mechanism so far loses"
-    return f"{which} at most {most_amount(loss, unit)} on average."
+    subject = "The last level loses" if levels else "The best mechanism so far loses"
+    return f"{subject} at most {most_amount(loss, unit)} on average."
 
 
 def tie_words(gap: float, where: str = "Among ") -> str:
@@ -173,10 +173,10 @@ def stopped_words(design: Design) -> str:
 
 def smoothed_words(expected: Quantity, subject: SubjectFacts, of: str) -> str:
     """Return the loss under a prior that is not that of the visits."""
-    one = secret_nouns(subject)[0] if subject.kind == "points" else "place"
+    noun = secret_nouns(subject)[0] if subject.kind == "points" else "place"
     return (
         f"The prior is not that of {of}, as with smoothing. Under it the average loss is at most "
-        f"{most_amount(expected.most, expected.unit)}. There, a {one} without visits counts as if people were at "
+        f"{most_amount(expected.most, expected.unit)}. There, a {noun} without visits counts as if people were at "
         "it."
     )
 
@@ -204,26 +204,26 @@ def optimum_words(
     """Return the bound for mechanisms with as many guarantees and constraints, and the gap of this one."""
     if cost.best is None or cost.reached is None:
         return ""
-    best, reached, unit = cost.best.value, cost.reached.value, cost.best.unit
+    best, value, unit = cost.best.value, cost.reached.value, cost.best.unit
     limit = loss if cost.objective == "distortion" else ""
     mechanism = f"No mechanism {covered(guarantees, constraints, limit, lattice=subject.kind == 'points')}"
     if cost.objective == "distortion":
-        near = near_words(reached, best, unit)
-        who = f"the best attacker who guesses one of {guesses:,} points" if guesses else "the best attacker"
+        near = near_words(value, best, unit)
+        attacker = f"the best attacker who guesses one of {guesses:,} points" if guesses else "the best attacker"
         return (
-            f"{mechanism} gives {who} an average error above {most_amount(best, unit)}. With "
-            f"this one it is at least {least_amount(reached, unit)}: {near}{by}."
+            f"{mechanism} gives {attacker} an average error above {most_amount(best, unit)}. With "
+            f"this one it is at least {least_amount(value, unit)}: {near}{by}."
         )
-    near = near_words(best, reached, unit)
+    near = near_words(best, value, unit)
     if cost.kind == "hamming" and cost.objective == "expected":
         return (
-            f"{mechanism} names another {_named(subject)} in less than {percent_at_least(best)} of its "
-            f"reports. This one does in at most {percent_at_most(reached)}: {near}{by}."
+            f"{mechanism} names another {_noun(subject)} in less than {percent_at_least(best)} of its "
+            f"reports. This one does in at most {percent_at_most(value)}: {near}{by}."
         )
     mean = "a worst-case" if cost.objective == "worst-case" else "an average"
     return (
         f"{mechanism} has {mean} loss below {least_amount(best, unit)}. This one has at most "
-        f"{most_amount(reached, unit)}: {near}{by}."
+        f"{most_amount(value, unit)}: {near}{by}."
     )
 
 
@@ -242,9 +242,7 @@ def frontier_words(facts: ReportFacts) -> tuple[str, ...]:
     """Return where the design stands among others, or why that is not stated."""
     if not facts.frontier:
         return (_FRONTIER_LEFT_OUT[facts.frontier_left_out],)
-    begin = (
-        f"This design is compared with {counted(sum(not each.this for each in facts.frontier), 'other design')}."
-    )
+    begin = f"This design is compared with {counted(sum(not row.this for row in facts.frontier), 'other design')}."
     if facts.frontier_source != "computed":
         source = f"They are as the table {plain(facts.frontier_source)} states them. Nothing here proves them."
         return (f"{begin} {source}", *((_IMPOSSIBLE,) if _too_cheap(facts) else ()))
@@ -258,16 +256,16 @@ def frontier_words(facts: ReportFacts) -> tuple[str, ...]:
     limits = ["the guarantee on the attacker's error"] if errors else []
     limits += [f"the linear constraint{'s' if len(facts.constraints) > 1 else ''}"] if facts.constraints else []
     also = f", and all of them satisfy {' and '.join(limits)}" if limits else ""
-    one, kind = secret_nouns(facts.subject)[0], "if it makes the same reports"
+    noun, kind = secret_nouns(facts.subject)[0], "if it makes the same reports"
     if facts.subject.kind == "points":
         kind = "if it is of this kind (the same lattice, the same reports, the same way of proof)"
     sentences = [
-        f"{begin} They were made for this report, with the prior (how common each {one} is) and the loss of the "
+        f"{begin} They were made for this report, with the prior (how common each {noun} is) and the loss of the "
         f"file{also}. With a smaller epsilon a report reveals less, and the least loss is at least as high.",
         "Time was limited, so there are two numbers for each epsilon: the most that the design loses, and what no "
         f"design with this epsilon goes below, {kind}. The least loss is between them.",
     ]
-    if any(each.loss.known is Known.STATED for each in facts.frontier):
+    if any(design.loss.known is Known.STATED for design in facts.frontier):
         sentences.append("Losses are by the file's own table, which nothing confirms.")
     return tuple(sentences)
 
@@ -281,16 +279,16 @@ def frontier_table(facts: ReportFacts) -> tuple[str, tuple[str, ...], tuple[tupl
         caption = "Other designs as a table states them, and this one."
         headings = ("epsilon", "loss, at most, as the table states it")
     elif bounded:
-        what = f"reports that name another {_named(facts.subject)}" if share else "loss"
+        measure = f"reports that name another {_noun(facts.subject)}" if share else "loss"
         mean = "" if share else " on average"
         if facts.frontier[0].objective == "worst-case":
             mean = f" for the worst {secret_nouns(facts.subject)[0]}"
-        headings = ("epsilon", f"{what}{mean}, at most", "what no such design goes below")
+        headings = ("epsilon", f"{measure}{mean}, at most", "what no such design goes below")
     rows = []
-    for each in facts.frontier:
-        loss = each.loss
-        at = f"at most {at_most(each.epsilon.value)}" if each.this else about(each.epsilon.value)
-        row = [f"{at}{plain(each.epsilon.unit)}{' (this design)' if each.this else ''}"]
+    for design in facts.frontier:
+        loss = design.loss
+        at = f"at most {at_most(design.epsilon.value)}" if design.this else about(design.epsilon.value)
+        row = [f"{at}{plain(design.epsilon.unit)}{' (this design)' if design.this else ''}"]
         row.append(percent_at_most(loss.most) if share else most_amount(loss.most, loss.unit))
         if bounded and loss.lower is None:
             row.append("not known")
@@ -302,11 +300,11 @@ def frontier_table(facts: ReportFacts) -> tuple[str, tuple[str, ...], tuple[tupl
 
 def _too_cheap(facts: ReportFacts) -> bool:
     """Return whether a design has a loss below the proved bound, with no larger epsilon."""
-    best, this = facts.cost.best, next((each for each in facts.frontier if each.this), None)
-    if best is None or this is None or facts.cost.objective != "expected":
+    best, base = facts.cost.best, next((row for row in facts.frontier if row.this), None)
+    if best is None or base is None or facts.cost.objective != "expected":
         return False
-    least = best.value / 1000 if (best.unit, this.loss.unit) == ("m", "km") else best.value
-    return any(each.epsilon.value <= this.epsilon.value and each.loss.value < least for each in facts.frontier)
+    least = best.value / 1000 if (best.unit, base.loss.unit) == ("m", "km") else best.value
+    return any(row.epsilon.value <= base.epsilon.value and row.loss.value < least for row in facts.frontier)
 
 
 def level_words(epsilon: float | None, unit: str, outcome: str, best: str) -> str:

@@ -61,7 +61,7 @@ def confidence_words(sure: ConfidenceIntervals) -> str:
     return f"{percent_of_confidence(sure.confidence)} interval"
 
 
-def share_rows(estimate: Estimate, chosen: Iterable[int]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def share_rows(estimate: Estimate, order: Iterable[int]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return headings and a row for each chosen share; places have their middles."""
     space, sure = estimate.space, estimate.intervals
     of_places = isinstance(space, Places)
@@ -73,7 +73,7 @@ def share_rows(estimate: Estimate, chosen: Iterable[int]) -> tuple[tuple[str, ..
             *(() if sure is None else (_interval(sure, s),)),
             *((_degrees(*middles[s]),) if of_places else ()),
         )
-        for s in map(int, chosen)
+        for s in map(int, order)
     )
     kinds = (*(() if sure is None else (confidence_words(sure),)), *((_MIDDLE,) if of_places else ()))
     return (share_nouns(space)[0], "estimated share", *kinds), tuple(rows)
@@ -100,22 +100,22 @@ def settled_words(districts: Districts) -> str:
     return f"SETTLED: the shares of {districts!r}."
 
 
-def withheld_words(withheld: int, shares: int, of: str = "") -> str:
+def withheld_words(count: int, shares: int, of: str = "") -> str:
     """Return how many shares are withheld, of the values of a column or other named things."""
-    what = f" of {shorten(plain(of))}" if of else ""
-    return f"NOT SETTLED, and withheld: {withheld:,} of the {counted(shares, 'share')}{what}."
+    suffix = f" of {shorten(plain(of))}" if of else ""
+    return f"NOT SETTLED, and withheld: {count:,} of the {counted(shares, 'share')}{suffix}."
 
 
-def unsettled_words(known: Identifiability, *, withheld: bool) -> tuple[str, ...]:
+def unsettled_words(known: Identifiability, *, has_gaps: bool) -> tuple[str, ...]:
     """Return a warning about shares that do not follow from the reports, if there are such."""
     if known.complete:
         return ()
-    hidden, total, nouns = len(known.unidentified), len(known.secrets), share_nouns(known.secrets)[1]
-    which = f"all {total:,} {nouns}" if hidden == total else f"{hidden:,} of the {total:,} {nouns}"
+    count, total, nouns = len(known.unidentified), len(known.secrets), share_nouns(known.secrets)[1]
+    subject = f"all {total:,} {nouns}" if count == total else f"{count:,} of the {total:,} {nouns}"
     return (
-        f"NOT SETTLED: the reports alone do not in general settle the shares of {which}, however many reports "
+        f"NOT SETTLED: the reports alone do not in general settle the shares of {subject}, however many reports "
         "there are. Other shares may explain the reports as well. "
-        + ("They are withheld here." if withheld else "Do not rely on single ones."),
+        + ("They are withheld here." if has_gaps else "Do not rely on single ones."),
     )
 
 
@@ -140,22 +140,22 @@ def accuracy_words(people: int, half_width: float | None, least_reports: float |
 
 def expected_words(districts: Districts | None, reports: int) -> str:
     """Return the districts that so many reports are expected to settle."""
-    what = "not even those of districts" if districts is None else f"the shares of {districts!r}"
-    return f"From {reports:,} reports of a population like this prior they settle {what}."
+    subject = "not even those of districts" if districts is None else f"the shares of {districts!r}"
+    return f"From {reports:,} reports of a population like this prior they settle {subject}."
 
 
-def estimate_words(estimate: Estimate, withheld: Collection[int]) -> tuple[str, ...]:
+def estimate_words(estimate: Estimate, gaps: Collection[int]) -> tuple[str, ...]:
     """Return the number of reports, the largest share, and how sure the shares are."""
     return (
         f"{counted(estimate.reports, 'private report')} were used to estimate how a population is spread over "
-        f"{counted(len(estimate.space), *share_nouns(estimate.space))}. {_largest(estimate, withheld)}".rstrip(),
+        f"{counted(len(estimate.space), *share_nouns(estimate.space))}. {_largest(estimate, gaps)}".rstrip(),
         "These shares are estimated from private reports. They are not counted, and nothing here is proved. "
         "A person who sent several reports counts several times.",
-        *(_sureness(estimate) if len(withheld) < len(estimate.space) else ()),
+        *(_sureness(estimate) if len(gaps) < len(estimate.space) else ()),
     )
 
 
-def _largest(estimate: Estimate, withheld: Collection[int]) -> str:
+def _largest(estimate: Estimate, gaps: Collection[int]) -> str:
     if estimate.districts is not None:
         parts = estimate.districts
         d = int(np.argmax(parts.shares))
@@ -164,7 +164,7 @@ def _largest(estimate: Estimate, withheld: Collection[int]) -> str:
             f"of {parts.names[d]} around {_degrees(*parts.latlon[d])}; its interval is "
             f"{_interval(parts.intervals, d)}."
         )
-    if withheld:
+    if gaps:
         return ""
     space, sure, s = estimate.space, estimate.intervals, int(np.argmax(estimate.probabilities))
     where = f" ({_degrees(*space.latlon[s])})" if isinstance(space, Places) else ""
@@ -195,7 +195,7 @@ def _interval(sure: ConfidenceIntervals, s: int) -> str:
 
 def spending_words(facts: LedgerBudgets) -> tuple[str, ...]:
     """Return the limits of a ledger's users, how many are near them, and how often they were reached."""
-    near = sum(each.users for each in facts.classes[2:])
+    near = sum(group.users for group in facts.classes[2:])
     requests = sum(day.refused for day in facts.days)
     return (
         f"{counted(facts.users, 'user')} with a limit of {' and '.join(facts.limits)} each.",
@@ -216,11 +216,11 @@ def hiding_rows(results: Iterable[tuple[str, Hiding]]) -> tuple[tuple[str, ...],
     rows = (
         (
             name,
-            percent_at_most(each.hit_rate),
-            at_most(max(each.information_bits, _FEW_BITS), 3),
-            amount_at_most(each.loss, "m"),
+            percent_at_most(hiding.hit_rate),
+            at_most(max(hiding.information_bits, _FEW_BITS), 3),
+            amount_at_most(hiding.loss, "m"),
         )
-        for name, each in results
+        for name, hiding in results
     )
     return ("", "finds the value", "information (bits)", "off from the true point"), tuple(rows)
 
@@ -242,15 +242,15 @@ def learned_words(judged: Hiding, blind_error: float) -> str:
 
 def certified_words(optimum: SensitiveDesign, blind_error: float) -> tuple[str, str]:
     """Return the attacker's success without a report on the training visits, and what is proved on them."""
-    proved = (
+    claim = (
         "no mechanism of this loss that reports the centres of these cells hides more than the optimum by "
         f"{gap_at_most(max(optimum.gap, _ROUNDED_GAP))} of its value."
     )
     if optimum.information_bits <= _FEW_BITS:
         bits = at_most(_FEW_BITS)
-        proved = f"a report of the certified optimum reveals at most {bits} bits of the value, next to nothing."
+        claim = f"a report of the certified optimum reveals at most {bits} bits of the value, next to nothing."
     without = f"Without a report the best attacker finds the value {about_percent(1 - blind_error)} of the time."
-    return without, f"Proved: on the training visits, {proved}"
+    return without, f"Proved: on the training visits, {claim}"
 
 
 def excess_words(loss_m: float, max_loss_m: float) -> str:
@@ -297,12 +297,12 @@ def bound_words(bound: PersonBound) -> str:
     """Return a proved bound on one report, and its total for one person."""
     per = per_unit(bound.unit)
     pairs = f", {bound.pairs}" if bound.pairs else ""
-    added = f", with {amount_at_most(bound.added_m, 'm')} added to every distance" if bound.added_m else ""
+    slack = f", with {amount_at_most(bound.added_m, 'm')} added to every distance" if bound.added_m else ""
     total = "The total of one person is not known."
     if bound.one_person is not None:
-        shown = f"{bound.measure} {at_most(bound.one_person, 6)}{per}"
-        total = f"All reports of one person in this release: {shown} at most."
-    return f"One report: {bound.measure} {at_most(bound.one_report, 6)}{per} at most{pairs}{added}. {total}"
+        limit = f"{bound.measure} {at_most(bound.one_person, 6)}{per}"
+        total = f"All reports of one person in this release: {limit} at most."
+    return f"One report: {bound.measure} {at_most(bound.one_report, 6)}{per} at most{pairs}{slack}. {total}"
 
 
 def release_limits(receipt: Receipt) -> tuple[str, ...]:

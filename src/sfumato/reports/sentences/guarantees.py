@@ -101,9 +101,9 @@ def _proof(promise: PromiseFacts, subject: SubjectFacts) -> str:
     if formal.pairs != every:
         pairs = f"the {formal.pairs:,} ordered pairs at a finite distance (of {every:,})"
     of = " of lattice points" if promise.kind == "points" else ""
-    stated = " at these distances" if promise.distances in _BY else ""
+    condition = " at these distances" if promise.distances in _BY else ""
     return (
-        f"Proved on the integers that are sampled, for {pairs}{of}{stated} and "
+        f"Proved on the integers that are sampled, for {pairs}{of}{condition} and "
         f"{counted(formal.reports, 'report')}: epsilon is at most "
         f"{at_most_against(promise.proved.value, promise.claimed.value)}{unit}."
     )
@@ -111,13 +111,13 @@ def _proof(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 def _error_bound(promise: PromiseFacts, subject: SubjectFacts) -> str:
     claimed = least_amount(promise.claimed.value, promise.unit)
-    proved = least_amount(promise.proved.value, promise.unit)
+    bound = least_amount(promise.proved.value, promise.unit)
     of_what, by = _of_what(promise, subject), _BY.get(promise.distances)
     counted_in = f", counted in {by}" if by else ""
     if not promise.proven:
         return (
             f"NOT PROVED: an average error of at least {claimed} for the best attacker{of_what}{counted_in}. At "
-            f"least {proved} is proved."
+            f"least {bound} is proved."
         )
     knowing = "this prior"
     if promise.visits:
@@ -126,7 +126,7 @@ def _error_bound(promise: PromiseFacts, subject: SubjectFacts) -> str:
         knowing = f"knowledge of {where} the {promise.visits:,} visits were at, and nothing more"
     return (
         f"Best attacker with {knowing}: average error at least {claimed}{of_what}{counted_in} (proved: at least "
-        f"{proved})."
+        f"{bound})."
     )
 
 
@@ -236,11 +236,11 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
     if promise.proven:
         claimed = f"{exactly(promise.claimed.value)}{per_unit(promise.unit)}"
         by = ", for the distances that the file states" if promise.distances in _BY else ""
-        drawn = "the recipe of the noise" if subject.kind == "noise" else "the numbers that reports are drawn with"
+        basis = "the recipe of the noise" if subject.kind == "noise" else "the numbers that reports are drawn with"
         sentences += [
             f"The strength of the guarantee is a number, epsilon: {claimed} here. A smaller epsilon means that a "
             "report reveals less.",
-            f"Verified when this report was written, from {drawn}{by}. It does not depend on what an attacker "
+            f"Verified when this report was written, from {basis}{by}. It does not depend on what an attacker "
             "knew before.",
         ]
     return tuple(sentences)
@@ -261,15 +261,15 @@ def reveal_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 def _odds(belief: BeliefFacts, promise: PromiseFacts, several: str) -> str:
     apart = f"two {several}" if _any_two(belief, promise) else f"two {several} {_apart(belief, promise)} apart"
-    stated = " (as the file states it)" if promise.distances in _BY and not _any_two(belief, promise) else ""
-    begin = f"After one report, someone who thought {apart}{stated} equally likely"
+    source = " (as the file states it)" if promise.distances in _BY and not _any_two(belief, promise) else ""
+    begin = f"After one report, someone who thought {apart}{source} equally likely"
     if belief.belief.most >= _USELESS:
         return f"{begin} may be almost certain of one of them: no useful limit is proved."
     return f"{begin} is at most {percent_at_most(belief.belief.most)} sure of either."
 
 
 def _any_two(belief: BeliefFacts, promise: PromiseFacts) -> bool:
-    same = all(each.distance == belief.distance for each in promise.beliefs)
+    same = all(example.distance == belief.distance for example in promise.beliefs)
     return promise.kind == "values" and not promise.unprotected and same
 
 
@@ -311,13 +311,13 @@ def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
     if not promise.proven:
         return (bound,)
     if promise.claimed.value <= 0:
-        proved = f"{least_amount(promise.proved.value, promise.unit)} is proved{_of_what(promise, subject)}"
-        return (f"An error of at least 0 is true of every mechanism, and limits nothing. At least {proved}.",)
+        least = f"{least_amount(promise.proved.value, promise.unit)} is proved{_of_what(promise, subject)}"
+        return (f"An error of at least 0 is true of every mechanism, and limits nothing. At least {least}.",)
     knowing = f"how common each {secret_nouns(subject)[0]} is (the prior)"
     if promise.visits:
         knowing = f"where the {counted(promise.visits, 'visit')} of the file were"
-    named = f", for the distances that the file calls {quote(promise.metric)} alone"
-    alone = named if promise.distances in _BY else ""
+    clause = f", for the distances that the file calls {quote(promise.metric)} alone"
+    alone = clause if promise.distances in _BY else ""
     return (
         f"An attacker who knows {knowing} and how the mechanism works, and nothing more, sees one report.",
         bound,
@@ -328,12 +328,12 @@ def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
 def constraint_words(constraints: Sequence[ConstraintFacts]) -> tuple[str, ...]:
     """Return an explanation of linear constraints, and whether these were proved."""
     several = len(constraints) > 1
-    what = f"{len(constraints)} linear constraints" if several else "a linear constraint"
-    proved = f"{'They were' if several else 'It was'} verified when this report was written."
+    subject = f"{len(constraints)} linear constraints" if several else "a linear constraint"
+    proof = f"{'They were' if several else 'It was'} verified when this report was written."
     return (
-        f"The file states {what}. Each is a table with one number for every pair of a true value and a report. "
+        f"The file states {subject}. Each is a table with one number for every pair of a true value and a report. "
         "Every number is multiplied by the probability of this report from this value, and the sum has a limit.",
-        *((proved,) if all(constraint.holds for constraint in constraints) else ()),
+        *((proof,) if all(constraint.holds for constraint in constraints) else ()),
         "Only the writer of a table knows what its numbers mean.",
     )
 
@@ -342,11 +342,11 @@ def constraint_item(constraint: ConstraintFacts) -> str:
     """Return a linear constraint, its limit and its proof."""
     claimed, unit = constraint.claimed.value, constraint.claimed.unit
     limit = f"{exactly(claimed)}{unit and f' {unit}'}"
-    proved = f"{at_most_against(constraint.proved.value, claimed)}{unit and f' {unit}'}"
+    bound = f"{at_most_against(constraint.proved.value, claimed)}{unit and f' {unit}'}"
     name = f"linear constraint called {quote(constraint.name)}"
     if constraint.holds:
-        return f"The {name} holds: its sum is at most {limit} (proved: at most {proved})."
-    return f"NOT PROVED: the {name} asks for a sum of at most {limit}. At most {proved} is proved."
+        return f"The {name} holds: its sum is at most {limit} (proved: at most {bound})."
+    return f"NOT PROVED: the {name} asks for a sum of at most {limit}. At most {bound} is proved."
 
 
 def no_guarantee_words(*, constraints: bool) -> str:
@@ -380,18 +380,18 @@ def state_words(
 ) -> tuple[str, ...]:
     """Return which guarantees and linear constraints of a file are proved."""
     state = _guaranteed(subject, promises, tuples, constraints=bool(constraints))
-    broken, total = sum(not constraint.holds for constraint in constraints), len(constraints)
-    of = "the linear constraint" if total == 1 else f"{broken} of {total} linear constraints"
-    return (*state, f"NOT PROVED: {of} of this file. Do not rely on what is not proved.") if broken else state
+    failures, total = sum(not constraint.holds for constraint in constraints), len(constraints)
+    of = "the linear constraint" if total == 1 else f"{failures} of {total} linear constraints"
+    return (*state, f"NOT PROVED: {of} of this file. Do not rely on what is not proved.") if failures else state
 
 
 def framed(outcomes: Iterable[tuple[str, Outcome]], guaranteed: Iterable[str]) -> tuple[str, ...]:
     """Return sentences on guarantees after the requirements that fail, and before all others."""
-    required = {
-        each: [f"{word}: {plain(text)}." for text, outcome in outcomes if outcome is each]
-        for each, word in _OUTCOMES.items()
+    verdicts = {
+        kind: [f"{word}: {plain(text)}." for text, outcome in outcomes if outcome is kind]
+        for kind, word in _OUTCOMES.items()
     }
-    return (*required[Outcome.FAILS], *guaranteed, *required[Outcome.UNDECIDED], *required[Outcome.HOLDS])
+    return (*verdicts[Outcome.FAILS], *guaranteed, *verdicts[Outcome.UNDECIDED], *verdicts[Outcome.HOLDS])
 
 
 def requirement_words(text: str, outcome: Outcome, reason: str) -> str:
@@ -404,12 +404,12 @@ def _guaranteed(
 ) -> tuple[str, ...]:
     total, several = len(promises), nouns_of(subject)[1]
     if not total and tuples is not None:
-        proved = "was verified" if tuples.holds else "was NOT PROVED"
-        what = "What this file guarantees of a tuple" if tuples.proofs else "No guarantee of a tuple"
-        return (f"{what} {proved} when this report was written. Of single reports it guarantees nothing.",)
+        verdict = "was verified" if tuples.holds else "was NOT PROVED"
+        claim = "What this file guarantees of a tuple" if tuples.proofs else "No guarantee of a tuple"
+        return (f"{claim} {verdict} when this report was written. Of single reports it guarantees nothing.",)
     if not total:
-        what = "no privacy" if constraints else "nothing"
-        return (f"This file guarantees {what}. What follows was measured all the same.",)
+        claim = "no privacy" if constraints else "nothing"
+        return (f"This file guarantees {claim}. What follows was measured all the same.",)
     empty = sum(promise.kind == "nothing" for promise in promises)
     if empty == total:
         return (
@@ -417,14 +417,14 @@ def _guaranteed(
             "apart.",
         )
     if sum(promise.holds for promise in promises) == total:
-        stated = any(promise.distances == DistanceSource.LABELS.value for promise in promises)
-        by = ", for the distances that the file states" if stated else ""
+        is_stated = any(promise.distances == DistanceSource.LABELS.value for promise in promises)
+        by = ", for the distances that the file states" if is_stated else ""
         return (f"{_of_this_file(total, total)} verified when this report was written{by}.",)
     only_stated, sentences = sum(promise.for_stated for promise in promises), []
-    broken = total - only_stated - empty - sum(promise.holds for promise in promises)
-    if broken:
-        what = "the guarantee" if broken == total == 1 else f"{broken} of {counted(total, 'guarantee')}"
-        sentences.append(f"NOT PROVED: {what} of this file. Do not rely on what is not proved.")
+    failures = total - only_stated - empty - sum(promise.holds for promise in promises)
+    if failures:
+        claim = "the guarantee" if failures == total == 1 else f"{failures} of {counted(total, 'guarantee')}"
+        sentences.append(f"NOT PROVED: {claim} of this file. Do not rely on what is not proved.")
     if only_stated:
         sentences.append(
             f"{_of_this_file(only_stated, total)} proved for distances that the file states. Nothing confirms "
@@ -442,5 +442,5 @@ def _of_this_file(count: int, total: int) -> str:
     """Return the subject of a sentence on some guarantees, with its verb."""
     if count < total:
         return f"{count} of {counted(total, 'guarantee')} of this file {'was' if count == 1 else 'were'}"
-    what = {1: "The guarantee", 2: "Both guarantees"}.get(count, f"All {count} guarantees")
-    return f"{what} of this file {'was' if count == 1 else 'were'}"
+    subject = {1: "The guarantee", 2: "Both guarantees"}.get(count, f"All {count} guarantees")
+    return f"{subject} of this file {'was' if count == 1 else 'were'}"

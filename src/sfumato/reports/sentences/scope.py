@@ -81,20 +81,20 @@ def first_words(sentences: Sequence[str]) -> tuple[str, ...]:
 
 def about_amount(value: float, unit: str) -> str:
     """Return a quantity, rounded to nearest, as text."""
-    return _written(amount, value, unit, 3)
+    return _write_amount(amount, value, unit, 3)
 
 
 def most_amount(value: float, unit: str, digits: int = 3) -> str:
     """Return an upper bound of a quantity as text, never below it."""
-    return _written(amount_at_most, value, unit, digits)
+    return _write_amount(amount_at_most, value, unit, digits)
 
 
 def least_amount(value: float, unit: str, digits: int = 3) -> str:
     """Return a lower bound of a quantity as text, never above it."""
-    return _written(amount_at_least, value, unit, digits)
+    return _write_amount(amount_at_least, value, unit, digits)
 
 
-def _written(write: Callable[[float, str, int], str], value: float, unit: str, digits: int) -> str:
+def _write_amount(write: Callable[[float, str, int], str], value: float, unit: str, digits: int) -> str:
     unit = canonical(plain(unit))
     if unit not in _WORDS:
         return write(value, unit, digits)
@@ -120,7 +120,7 @@ def title_words(subject: SubjectFacts, circle: str = "") -> str:
 def protected_words(subject: SubjectFacts) -> tuple[str, ...]:
     """Return what goes in and out, and the unit of privacy."""
     return (
-        _what(subject),
+        _description(subject),
         f"It protects the person whose {_datum(subject)} goes in, for one report of one person at a time.",
     )
 
@@ -157,14 +157,14 @@ def subject_words(subject: SubjectFacts) -> tuple[str, ...]:
 def region_words(subject: SubjectFacts) -> str:
     """Return the box of positions that a mechanism serves."""
     south, west, north, east = subject.region
-    width, height = (amount(each, "m", 2) for each in subject.size)
+    width, height = (amount(length, "m", 2) for length in subject.size)
     return (
         f"It takes positions in the box from {_degrees(south, 'N', 'S')}, {_degrees(west, 'E', 'W')} to "
         f"{_degrees(north, 'N', 'S')}, {_degrees(east, 'E', 'W')}, about {width} wide and {height} high."
     )
 
 
-def _what(subject: SubjectFacts) -> str:
+def _description(subject: SubjectFacts) -> str:
     places = counted(subject.reports, "place")
     if subject.kind == "noise":
         return "This mechanism takes a position on the map and reports another one, moved by random noise."
@@ -175,13 +175,13 @@ def _what(subject: SubjectFacts) -> str:
             f"This mechanism takes the cell of the map that a person is in, one of {subject.secrets:,}, and "
             f"reports a place drawn at random from {places}."
         )
-    one, several = nouns_of(subject)
+    noun, several = nouns_of(subject)
     between = f", from {subject.first} to {subject.last}" if subject.kind != "categories" else ""
     if subject.circle is not None:
         circle = f"{exactly(subject.circle.value)} {subject.circle.unit}".rstrip()
         between = f"{between}, numbers on a circle of {circle}"
     return (
-        f"This mechanism takes the true {one}, one of {counted(subject.secrets, one, several)}{between}, and "
+        f"This mechanism takes the true {noun}, one of {counted(subject.secrets, noun, several)}{between}, and "
         f"reports an answer drawn at random from {counted(subject.reports, 'answer')}."
     )
 
@@ -250,27 +250,27 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
 
 def secrecy_words(subject: SubjectFacts, *, even: bool = False) -> str:
     """Return what anyone with the mechanism file learns of the data."""
-    one = secret_nouns(subject)[0]
-    counting = f"that every {one} counts alike" if even else f"how common each {one} is"
+    noun = secret_nouns(subject)[0]
+    counting = f"that every {noun} counts alike" if even else f"how common each {noun} is"
     return f"anyone with the mechanism file can read {counting}."
 
 
 def table_words(source: str) -> str:
     """Return the origin of the places that a table moves the reports of noise to."""
-    made = "It was made of places that the file does not name"
+    origin = "It was made of places that the file does not name"
     if source:
-        made = f"Its writer says that it was made of {quote(source, _SHOWN)}"
+        origin = f"Its writer says that it was made of {quote(source, _SHOWN)}"
     return (
         "After the noise, a table moves each report to the best place for what it reveals. "
-        f"{made}; anyone who sees reports or the file can see where these places are, some of them exactly. "
+        f"{origin}; anyone who sees reports or the file can see where these places are, some of them exactly. "
         f"{_SECOND.format('they')}"
     )
 
 
 def chosen_words(reports: int, of: str) -> str:
     """Return that reports are made at places chosen for the visits or points of a design."""
-    seen = f" {_AT_VISITS}" if of == "visits" else ""
-    return f"Reports are made at {counted(reports, 'place')}, chosen for these {of}.{seen}"
+    note = f" {_AT_VISITS}" if of == "visits" else ""
+    return f"Reports are made at {counted(reports, 'place')}, chosen for these {of}.{note}"
 
 
 def prior_words(facts: ReportFacts) -> tuple[str, ...]:
@@ -332,9 +332,9 @@ def budget_words(budget: BudgetFacts | None) -> str:
     if budget is None:
         return "No ledger was given, so nothing is stated about limits and spending."
     charged = f"{counted(budget.users, 'user')} were charged for {counted(budget.reports, 'report')}"
-    spent = f"{charged}. The most by one user is {plain(budget.most)}." if budget.users else "No user was charged."
+    total = f"{charged}. The most by one user is {plain(budget.most)}." if budget.users else "No user was charged."
     sound = "is sound" if budget.sound else "is DAMAGED: do not rely on it"
-    return f"Each user may spend {' and '.join(map(plain, budget.limits))}. {spent} The record of charges {sound}."
+    return f"Each user may spend {' and '.join(map(plain, budget.limits))}. {total} The record of charges {sound}."
 
 
 def likely_words(error: ErrorFacts | None) -> tuple[str, ...]:
@@ -349,13 +349,13 @@ def _largest(facts: ReportFacts) -> str:
     error = facts.report_error
     if error is None or error.worst is None:
         return "Not known, because the file does not hold both a prior and a loss that is confirmed."
-    who = f"the {secret_nouns(facts.subject)[0]} {error.label}"
+    secret = f"the {secret_nouns(facts.subject)[0]} {error.label}"
     if error.latlon:
         lat, lon = error.latlon
-        who = f"{who} at {_degrees(lat, 'N', 'S')}, {_degrees(lon, 'E', 'W')}"
+        secret = f"{secret} at {_degrees(lat, 'N', 'S')}, {_degrees(lon, 'E', 'W')}"
     unit = error.worst.unit
     most = most_amount(error.worst.most, unit) if unit else percent_at_most(error.worst.most)
-    return f"At most {most} on average, for {who}."
+    return f"At most {most} on average, for {secret}."
 
 
 def verified_words(facts: ReportFacts) -> str:

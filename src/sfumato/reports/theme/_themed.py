@@ -47,9 +47,9 @@ def exchanged(figure: Figure, theme: Theme) -> Callable[[], None]:
     Black and white count as ink and paper, and the frame of a legend as a line of the grid. Other colours outside
     `LIGHT` stay.
     """
-    new = {old: theme.named[name] for name, old in LIGHT.named.items()}
+    new = {old: theme.colours[name] for name, old in LIGHT.colours.items()}
     new |= {"#000000": theme.ink, "#ffffff": theme.paper, _LEGEND_EDGE: theme.grid}
-    undo = [_placed(axes) for axes in figure.axes]
+    undo = [_position_restorer(axes) for axes in figure.axes]
     figure.draw_without_rendering()  # ticks are made when they are first drawn
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
@@ -76,13 +76,13 @@ def exchanged(figure: Figure, theme: Theme) -> Callable[[], None]:
                 undo.append(partial(getattr(artist, f"set_{name}"), before))
 
     def back() -> None:
-        for each in reversed(undo):
-            each()
+        for step in reversed(undo):
+            step()
 
     return back
 
 
-def _placed(axes: Axes) -> Callable[[], None]:
+def _position_restorer(axes: Axes) -> Callable[[], None]:
     """Return a function that restores the position of axes, on which the next layout depends."""
     original, active, laid_out = axes.get_position(original=True), axes.get_position(), axes.get_in_layout()
 

@@ -77,8 +77,8 @@ def colour_bar(
     figure: Any = ax.figure
     if ticks is None:
         scale = scale.resampled(_STEPS)
-    shown = ScalarMappable(norm=norm, cmap=scale)
-    bar = figure.colorbar(shown, ax=ax, label=label, location="bottom", shrink=0.9, aspect=30, ticks=ticks)
+    mappable = ScalarMappable(norm=norm, cmap=scale)
+    bar = figure.colorbar(mappable, ax=ax, label=label, location="bottom", shrink=0.9, aspect=30, ticks=ticks)
     bar.solids.set_rasterized(False)
     if ticks is None:
         bar.solids.set_linewidth(0.3)
@@ -111,7 +111,7 @@ def save_picture(figure: Figure, path: str | os.PathLike[str], theme: Theme = LI
     """
     suffix = check_suffix(path)
     with atomically(path) as temporary, temporary.open("wb") as file:
-        written(figure, file, suffix, theme)
+        write_figure(figure, file, suffix, theme)
 
 
 def check_suffix(path: str | os.PathLike[str]) -> str:
@@ -125,7 +125,7 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
-def written(figure: Figure, file: IO[bytes], suffix: str, theme: Theme = LIGHT) -> None:
+def write_figure(figure: Figure, file: IO[bytes], suffix: str, theme: Theme = LIGHT) -> None:
     """Write a figure to an open file in the format of a suffix."""
     from matplotlib import rc_context
 
@@ -149,18 +149,18 @@ def as_svg(figure: Figure, *, title: str, description: str) -> str:
     `MissingExtraError` if matplotlib is not installed.
     """
     file = BytesIO()
-    written(figure, file, ".svg")
+    write_figure(figure, file, ".svg")
     return inline_svg(file.getvalue(), title=title, description=description)
 
 
-def inline_svg(drawn: bytes, *, title: str, description: str) -> str:
+def inline_svg(svg: bytes, *, title: str, description: str) -> str:
     """Return inline SVG as `as_svg`, from a figure that `save_picture` wrote as SVG in light colours."""
-    prefix = "f" + sha256(drawn + f"{title}\0{description}".encode()).hexdigest()[:10]
-    root = Tree.fromstring(drawn)  # noqa: S314 - matplotlib wrote it just now
+    prefix = "f" + sha256(svg + f"{title}\0{description}".encode()).hexdigest()[:10]
+    root = Tree.fromstring(svg)  # noqa: S314 - matplotlib wrote it just now
     for parent in root.iter():
         for child in [child for child in parent if _local(child.tag) in _DROPPED]:
             parent.remove(child)
-    variables = {colour: f"var(--{name}, {colour})" for name, colour in LIGHT.named.items()}
+    variables = {colour: f"var(--{name}, {colour})" for name, colour in LIGHT.colours.items()}
     for element in root.iter():
         element.tag = _local(element.tag)
         for key, value in list(element.attrib.items()):
@@ -183,7 +183,7 @@ def style_sheet() -> str:
     A page that lets people choose sets ``data-theme`` of its root element to ``light`` or ``dark``.
     """
     light, dark = (
-        "; ".join(f"--{name}: {colour}" for name, colour in theme.named.items()) for theme in (LIGHT, DARK)
+        "; ".join(f"--{name}: {colour}" for name, colour in theme.colours.items()) for theme in (LIGHT, DARK)
     )
     return (
         f":root {{ color-scheme: light dark; {light} }}\n"
@@ -216,5 +216,5 @@ def _changed(key: str, value: str, prefix: str, variables: dict[str, str]) -> st
     if key == "d":
         return _LONG_NUMBER.sub(r"\1", value)
     if key in ("style", "fill", "stroke"):
-        return re.sub(r"#[0-9a-f]{6}", lambda found: variables.get(found[0], found[0]), value)
+        return re.sub(r"#[0-9a-f]{6}", lambda match: variables.get(match[0], match[0]), value)
     return value

@@ -24,7 +24,7 @@ class Theme(CompactRepr):
     series: tuple[str, ...]  # eight that differ for any colour vision
 
     @property
-    def named(self) -> dict[str, str]:
+    def colours(self) -> dict[str, str]:
         """Each colour by its name in style sheets: ``ink``, ..., ``series-1``, ..., ``series-8``."""
         single = {name: getattr(self, name) for name in ("ink", "paper", "muted", "grid", "land", "water")}
         return single | {f"series-{i}": colour for i, colour in enumerate(self.series, 1)}

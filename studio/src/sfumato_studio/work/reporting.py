@@ -41,7 +41,7 @@ def make_report(work: Work) -> dict[str, Any]:
             read_mechanism_file(file),
             visits=domain.visits if isinstance(domain, PlacesDomain) else None,
             sweep=_table(Path(folder) / _TABLE, request["levels"], in_km=isinstance(domain, PlacesDomain)),
-            others=OtherDesigns(_SECONDS),
+            designs=OtherDesigns(_SECONDS),
             origin=Origin(file, source=domain.source, designed=RUN),
             remarks=[_AGAIN, *request["remarks"]],
             outline=None if outline is None else outline_of(json.dumps(outline), "the outline"),
