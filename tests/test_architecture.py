@@ -47,7 +47,7 @@ audit, refused = run(app, require), run(app, [*require[:-1], "median-loss <= 0.0
 show = run(app, ["show", "ages.sfm"])
 print(json.dumps({
     "notion": [
-        sf.audit([[0.75, 0.25], [0.25, 0.75]], also=["median-loss"]).find("median-loss").shown - math.log(3),
+        sf.audit([[0.75, 0.25], [0.25, 0.75]], also=["median-loss"]).find("median-loss").number - math.log(3),
         "median-loss" in NOTION_KEYS, audit.exit_code, refused.exit_code,
         convert(Claim("median-loss", epsilon=1.0), "differential-privacy").claim.numbers["delta"],
     ],

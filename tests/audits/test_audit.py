@@ -78,7 +78,7 @@ def test_entries_agree_with_each_other(case):
     metric = found.find("metric-privacy")
     assert metric.value == pytest.approx(case.epsilon, rel=1e-6, abs=1e-9)
     if math.isfinite(metric.value):
-        assert metric.proved
+        assert metric.is_proved
         assert metric.bracket.upper >= case.epsilon * (1 - 1e-6)
     assert found.find("bayes-vulnerability").value >= case.prior.probabilities.max() - 1e-12
 
@@ -159,7 +159,7 @@ def test_points_on_a_lattice_are_measured_too():
     )
     found = sf.audit(made.mechanism)
     entry = found.find("coordinate-privacy")
-    assert 1.49 < entry.bracket.lower <= entry.shown <= 1.5
+    assert 1.49 < entry.bracket.lower <= entry.number <= 1.5
     assert (entry.unit, entry.side) == ("km", Side.AT_MOST)
     assert "report x" in entry.witness
     for claim, outcome in (("1.5/km", Outcome.HOLDS), ("1.4/km", Outcome.FAILS)):

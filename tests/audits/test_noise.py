@@ -26,8 +26,8 @@ def verdict(text, found=FOUND):
 
 def test_the_promise_is_proved_and_says_its_slack():
     entry = FOUND.find("coordinate-privacy")
-    assert entry.proved
-    assert entry.shown <= 1.0
+    assert entry.is_proved
+    assert entry.number <= 1.0
     assert (entry.unit, entry.per, entry.slack) == ("km", True, "7.08 m")
     assert "e^(1/km x (distance + 7.08 m))" in entry.sentence
     assert "for any two points" in entry.sentence
@@ -69,7 +69,7 @@ def test_requirements_on_the_promise():
 def test_what_is_measured_on_cells_proves_nothing():
     others = [entry for entry in FOUND if entry.key != "coordinate-privacy"]
     assert len(others) > 10
-    assert all(entry.side is Side.ESTIMATE and not entry.proved for entry in others)
+    assert all(entry.side is Side.ESTIMATE and not entry.is_proved for entry in others)
     assert all(entry.sentence.startswith("Estimate on cells: ") for entry in others if entry.sentence)
     assert "metric-privacy" not in {entry.key for entry in others}
     loose = verdict("epsilon <= 100")

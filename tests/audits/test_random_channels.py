@@ -34,7 +34,7 @@ def by_definition(entry, rows):
     found = over_pairs(entry, rows)
     if found is not None:
         return found
-    given = set(entry.given)
+    given = set(entry.options)
     if entry.key in ASKED and not given - {"order", "of"}:
         return ASKED[entry.key](rows, AT)
     if given == {"delta"} and f"{entry.key} at delta" in ASKED:
@@ -44,7 +44,7 @@ def by_definition(entry, rows):
         "probabilistic-differential-privacy": lambda: ASKED["probabilistic-differential-privacy"](rows, AT),
         "probabilistic-distribution-privacy": lambda: ASKED["probabilistic-distribution-privacy"](rows, AT),
         "metric-distribution-privacy": lambda: (
-            over(related(AT.rivals @ rows), lambda p, q: epsilon(p, q, entry.given.get("delta", 0.0))) / FARTHEST
+            over(related(AT.rivals @ rows), lambda p, q: epsilon(p, q, entry.options.get("delta", 0.0))) / FARTHEST
         ),
         "bayes-vulnerability": lambda: 1 - guesses(rows, AT.prior, 1 - np.eye(4)),
         "min-entropy-leakage": lambda: math.log2((1 - guesses(rows, AT.prior, 1 - np.eye(4))) / AT.prior.max()),
@@ -56,7 +56,7 @@ def by_definition(entry, rows):
 
 def over_pairs(entry, rows):
     """The value of an entry that is about a divergence."""
-    of = DIVERGENCES.get(str(entry.given.get("of")))
+    of = DIVERGENCES.get(str(entry.options.get("of")))
     if of is None:
         return None
     return {

@@ -94,7 +94,7 @@ def test_a_notion_that_is_asked_for_has_the_value_of_its_definition(text, value)
         value = max(log_ratio(USED[0], USED[1]), log_ratio(USED[0], USED[2]))
     found = sf.audit(MECHANISM, **GIVEN, also=[text])
     request = Request.parse(text)
-    entry = found.find(request.name, **request.given)
+    entry = found.find(request.name, **request.options)
     assert entry.value == pytest.approx(value, rel=1e-9)
     suffix = f"/{entry.unit}" if entry.per else ""
     above, below = (
@@ -231,7 +231,7 @@ def test_the_note_on_many_reports_holds_for_points_and_claims_nothing_for_belief
     soft = 0.8 * MECHANISM.matrix + 0.2 * MECHANISM.matrix.mean(axis=0)
     twice = np.stack([np.outer(p, q).ravel() for p, q in zip(MECHANISM.matrix, soft, strict=True)])
     epsilons = [
-        sf.audit(sf.Mechanism(rows, SPACE)).find("differential-privacy").shown
+        sf.audit(sf.Mechanism(rows, SPACE)).find("differential-privacy").number
         for rows in (MECHANISM.matrix, soft, twice)
     ]
     assert epsilons[2] <= epsilons[0] + epsilons[1] + 1e-9

@@ -31,16 +31,16 @@ def test_what_holds_for_any_two_vertices_holds_for_any_two_points(kind):
     pairs = [(p, q) for p in rows for q in rows]
     for key, measured in NOTIONS.items():
         given = {"order": 2} if key == "renyi-privacy" else {}
-        assert max(measured(p, q) for p, q in pairs) <= found.find(key, **given).shown + 1e-9
+        assert max(measured(p, q) for p, q in pairs) <= found.find(key, **given).number + 1e-9
     for epsilon in (0.0, 1.0):
         delta = max(np.maximum(p - np.exp(epsilon) * q, 0).sum() for p, q in pairs)
-        assert delta <= found.find("delta", epsilon=epsilon).shown + 1e-9
+        assert delta <= found.find("delta", epsilon=epsilon).number + 1e-9
     prior = rng.dirichlet(np.ones(60))
     joint = prior[:, None] * rows
     bits = (joint * np.log2(rows / (prior @ rows))).sum()
     masses = (prior[:, None] * rounding.shares).ravel()
     rounded = sf.Prior(lattice, np.bincount(rounding.positions.ravel(), masses, len(lattice)))
-    assert bits <= sf.audit(mechanism, prior=rounded).find("mutual-information").shown + 1e-9
+    assert bits <= sf.audit(mechanism, prior=rounded).find("mutual-information").number + 1e-9
 
 
 def test_cells_say_from_where_distances_and_errors_count():

@@ -100,7 +100,7 @@ def test_noise_is_what_design_releases(at_epsilon):
 
 def test_without_time_nothing_is_reached_and_everything_is_named():
     seen: list[PlaceRow] = []
-    found = sf.compare_places(VISITS, epsilon=["0.7/km", "1.5/km"], time_limit=1e-9, found=seen.append)
+    found = sf.compare_places(VISITS, epsilon=["0.7/km", "1.5/km"], time_limit=1e-9, emit=seen.append)
     assert [row.problem for row in found.rows] == ["not reached in the time"] * 12
     assert [row.name for row in found.rows[:6]] == [row.name for row in found.rows[6:]]
     assert sorted(map(id, seen)) == sorted(map(id, found.rows))
@@ -232,7 +232,7 @@ def test_of_many_visits_the_same_ones_are_drawn():
         sf.compare_places(CITY, epsilon="1/km", region=region, spacing="2 km", bound_time=0, most_visits=60)
         for _ in range(2)
     )
-    assert (one.visits, one.given) == (60, len(CITY.inside(region)))
+    assert (one.visits, one.population) == (60, len(CITY.inside(region)))
     assert one.row("planar Laplace + remap").loss == other.row("planar Laplace + remap").loss
     assert one.bounds == ()
     assert math.isinf(one.excess(one.row("program, hat")))

@@ -101,9 +101,9 @@ def audit(
     Example:
         >>> import sfumato as sf
         >>> found = sf.audit([[0.75, 0.25], [0.25, 0.75]], also=["renyi-privacy(order=8)"])
-        >>> round(found.find("bounded-range").shown, 6)
+        >>> round(found.find("bounded-range").number, 6)
         2.197225
-        >>> round(found.find("renyi-privacy", order=8).shown, 6)
+        >>> round(found.find("renyi-privacy", order=8).number, 6)
         1.057515
     """
     inputs = AuditInputs(
@@ -120,7 +120,7 @@ def audit(
         orders=tuple(map(float, orders)),
         divergences=tuple(divergences),
     )
-    requests = [each if isinstance(each, Request) else Request.parse(each) for each in also]
+    requests = [request if isinstance(request, Request) else Request.parse(request) for request in also]
     if isinstance(subject, Sample):
         at, delta_at = _levels_of_sample(inputs, requests)
         return audit_sample(subject, prior=prior, metric=metric, deltas=at, delta_at=delta_at, failure=failure)
@@ -144,8 +144,8 @@ def _levels_of_sample(inputs: AuditInputs, requests: Iterable[Request]) -> tuple
     for request in requests:
         if request.name not in SHOWN:
             raise InputError(f"samples cannot show {request}.", f"they can show {', '.join(SHOWN)}.")
-        deltas += [float(value) for name, value in request.given.items() if name == "delta"]
-        delta_at += [float(value) for name, value in request.given.items() if name == "epsilon"]
+        deltas += [float(value) for name, value in request.options.items() if name == "delta"]
+        delta_at += [float(value) for name, value in request.options.items() if name == "epsilon"]
     return list(dict.fromkeys(deltas)), list(dict.fromkeys(delta_at))
 
 
@@ -169,9 +169,9 @@ def _audit_noise(
         progress(promise)
     if inputs.metric is None:
         inputs = replace(inputs, metric=coarse.cells.metric("euclidean", unit="km"))
-    wanted = [each for each in also if each.name not in _REPLACED]
-    measured = plan_audit(coarse.mechanism, inputs, wanted).measure(progress)
-    entries = [_as_estimate(entry) for entry in measured.entries if entry.key not in _REPLACED]
+    requests = [request for request in also if request.name not in _REPLACED]
+    coarse_audit = plan_audit(coarse.mechanism, inputs, requests).measure(progress)
+    entries = [_as_estimate(entry) for entry in coarse_audit.entries if entry.key not in _REPLACED]
     return Audit(repr(noise), (promise, *entries), (_ONE_REPORT, coarse.sentence))
 
 
@@ -185,7 +185,7 @@ def _promise(proof: NoiseProof, coarse: Coarsening | None) -> Entry:
         Bracket(min(lower, upper), upper, upper),
         unit=proof.promise.unit,
         per=True,
-        proved=True,
+        is_proved=True,
         witness=witness,
         sentence=f"{proof.sentence} {proof.proof}",
         source="Andres et al., CCS 2013, definition 3.3; docs/proofs/planar-noise.md",
@@ -204,11 +204,11 @@ def _at_least(proof: NoiseProof, coarse: Coarsening) -> tuple[float, str]:
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log((p[s] - coarse.off) * (1 - _ROUNDING) / (p + coarse.off))
         # Great circles are within 0.6 % of the ellipsoid's distances.
-        needed = np.where(p[s] > coarse.off, logs, -math.inf) / (1.006 * distance[s][:, None] + slack)
-        needed[s] = -math.inf
-        t, o = np.unravel_index(int(np.argmax(needed)), needed.shape)
-        if needed[t, o] > best:
-            best = float(needed[t, o])
+        epsilons = np.where(p[s] > coarse.off, logs, -math.inf) / (1.006 * distance[s][:, None] + slack)
+        epsilons[s] = -math.inf
+        t, o = np.unravel_index(int(np.argmax(epsilons)), epsilons.shape)
+        if epsilons[t, o] > best:
+            best = float(epsilons[t, o])
             names = cells.labels
             witness = f"the middles of {names[s]} and {names[int(t)]}, reports in {names[int(o)]}"
     return max(0.0, down(best * (1 - _ROUNDING))), witness
@@ -218,7 +218,7 @@ def _as_estimate(entry: Entry) -> Entry:
     """Return an entry as an estimate: it is about cells, and nothing follows from it for points."""
     bracket = Bracket(-math.inf, entry.bracket.value, math.inf)
     sentence = f"Estimate on cells: {entry.sentence}" if entry.sentence else ""
-    return replace(entry, bracket=bracket, side=Side.ESTIMATE, proved=False, sentence=sentence)
+    return replace(entry, bracket=bracket, side=Side.ESTIMATE, is_proved=False, sentence=sentence)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -240,8 +240,8 @@ class AuditPlan(CompactRepr):
         prior, metric = self.inputs.prior, self.inputs.metric
         notions = (_entry(notion, self.mechanism) for notion in self.notions)
         entries = []
-        for each in chain(notions, measures(self.mechanism, prior, metric)):
-            entry = replace(each, proved=False) if self.listed else each
+        for measurement in chain(notions, measures(self.mechanism, prior, metric)):
+            entry = replace(measurement, is_proved=False) if self.listed else measurement
             if progress is not None:
                 progress(entry)
             entries.append(entry)
@@ -268,30 +268,30 @@ def plan_audit(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Reques
     A tupling or a family is listed as a matrix. Raises `InputError` if the matrix is too large to list, a request
     names nothing that can be measured, or something that it needs was not given.
     """
-    named = []
+    notions = []
     for request in also:
         notion = request.notion(inputs)
         if notion is None:  # a measure, which is measured anyway, or an unknown name
             check_measure(request.name, inputs.prior, inputs.metric)
         else:
-            named.append(notion)
+            notions.append(notion)
     distinct: dict[tuple[object, ...], Notion] = {}
-    for each in chain(supported_notions(inputs), named):
-        distinct.setdefault((each.key, each.parameter, *sorted(fixed_options(each).items())), each)
+    for notion in chain(supported_notions(inputs), notions):
+        distinct.setdefault((notion.key, notion.parameter, *sorted(fixed_options(notion).items())), notion)
     matrix: Mechanism = mechanism.channel()
     recipe = None if mechanism is matrix else mechanism.recipe()
-    drawn = recipe is None or (isinstance(recipe, Row) and recipe.mechanism == matrix)  # from just this matrix
-    return AuditPlan(matrix, inputs, tuple(distinct.values()), "" if drawn else repr(mechanism))
+    is_exact = recipe is None or (isinstance(recipe, Row) and recipe.mechanism == matrix)  # from just this matrix
+    return AuditPlan(matrix, inputs, tuple(distinct.values()), "" if is_exact else repr(mechanism))
 
 
 def _entry(notion: Notion, mechanism: Mechanism) -> Entry:
     """Return the entry of one notion: measured, and proved over the integers where that is possible."""
     finding = notion.measure(mechanism)
-    upper, proved = finding.upper, False
+    upper, is_proved = finding.upper, False
     metric = notion.as_metric_privacy(mechanism.secrets)
     if metric is not None and math.isfinite(finding.value):
         proof = prove_metric_privacy(mechanism, MetricPrivacy(max(finding.upper, 1e-12), metric))
-        upper, proved = min(upper, proof.upper), True
+        upper, is_proved = min(upper, proof.upper), True
     return Entry(
         key=notion.key,
         title=_title(notion),
@@ -299,8 +299,8 @@ def _entry(notion: Notion, mechanism: Mechanism) -> Entry:
         bracket=Bracket(finding.lower, finding.value, upper),
         unit=notion.unit,
         per=bool(notion.unit),
-        given=fixed_options(notion),
-        proved=proved,
+        options=fixed_options(notion),
+        is_proved=is_proved,
         witness=finding.witness.describe(mechanism.secrets, mechanism.observables),
         sentence=notion.sentence(upper),
         source=notion.description.source,

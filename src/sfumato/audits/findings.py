@@ -28,8 +28,8 @@ class Entry:
         side: The side of the value that is stated: the weaker guarantee, where it is known.
         unit: The unit of the value, or the unit that it counts per.
         per: Whether the value is per unit.
-        given: The fixed options, such as ``{"delta": 1e-6}`` or ``{"of": "total-variation"}``.
-        proved: Whether integers or interval arithmetic prove the upper bound.
+        options: The fixed options, such as ``{"delta": 1e-6}`` or ``{"of": "total-variation"}``.
+        is_proved: Whether integers or interval arithmetic prove the upper bound.
         failure: The probability that a bound is wrong; 0 where it is certain.
         witness: An example that attains the value, in words.
         sentence: The meaning of the value, in plain words.
@@ -45,8 +45,8 @@ class Entry:
     side: Side = Side.AT_MOST
     unit: str = ""
     per: bool = False
-    given: dict[str, float | str] = field(default_factory=dict)
-    proved: bool = False
+    options: dict[str, float | str] = field(default_factory=dict)
+    is_proved: bool = False
     failure: float = 0.0
     witness: str = ""
     sentence: str = ""
@@ -57,7 +57,7 @@ class Entry:
     @property
     def name(self) -> str:
         """The name in requirements: the key, or the parameter where a key has several, with the fixed options."""
-        return named_with(request_name(self.key, self.parameter), self.given)
+        return named_with(request_name(self.key, self.parameter), self.options)
 
     @property
     def standing(self) -> str:
@@ -70,7 +70,7 @@ class Entry:
         if self.failure:
             return f"{word}, with confidence {at_least(1 - self.failure)}"
         way = "up" if self.side is Side.AT_MOST else "down"
-        return f"{word}, proved" if self.proved else f"{word}, rounded {way}"
+        return f"{word}, proved" if self.is_proved else f"{word}, rounded {way}"
 
     @property
     def value(self) -> float:
@@ -78,7 +78,7 @@ class Entry:
         return self.bracket.value
 
     @property
-    def shown(self) -> float:
+    def number(self) -> float:
         """The stated number: the bound on the entry's side, or the estimate."""
         return self.bracket.at(self.side)
 
@@ -87,8 +87,8 @@ class Entry:
         if self.vacuous:
             return "for no pair"
         if self.unit and not self.per:
-            return self.side.amount(self.shown, self.unit)
-        return self.side.number(self.shown, digits) + per_unit(self.unit)
+            return self.side.amount(self.number, self.unit)
+        return self.side.number(self.number, digits) + per_unit(self.unit)
 
     def __str__(self) -> str:
         return f"{self.title}: {self.parameter} {self.amount()} ({self.standing})"
@@ -99,9 +99,9 @@ class Entry:
     def as_dict(self) -> dict[str, Any]:
         """Return the entry for JSON; infinities are text."""
         # Of samples, an infinite bound means that none is known.
-        seen = self.failure > 0 or self.side is Side.ESTIMATE
-        lower = None if seen and not self.bracket.knows(Side.AT_LEAST) else _json(self.bracket.lower)
-        upper = None if seen and not self.bracket.knows(Side.AT_MOST) else _json(self.bracket.upper)
+        is_estimate = self.failure > 0 or self.side is Side.ESTIMATE
+        lower = None if is_estimate and not self.bracket.knows(Side.AT_LEAST) else _json(self.bracket.lower)
+        upper = None if is_estimate and not self.bracket.knows(Side.AT_MOST) else _json(self.bracket.upper)
         value: float | str | None = _json(self.bracket.value)
         if self.vacuous:
             lower = value = upper = None
@@ -114,7 +114,7 @@ class Entry:
             "lower": lower,
             "upper": upper,
             "unit": ("/" if self.per else "") + self.unit if self.unit else "",
-            "given": {name: each if isinstance(each, str) else _json(each) for name, each in self.given.items()},
+            "given": {key: term if isinstance(term, str) else _json(term) for key, term in self.options.items()},
             "side": self.standing,
             "failure": self.failure,
             "witness": self.witness,
@@ -149,28 +149,28 @@ class Audit(NotebookRepr):
     def __len__(self) -> int:
         return len(self.entries)
 
-    def find(self, name: str, **given: float | str) -> Entry:
+    def find(self, name: str, **options: float | str) -> Entry:
         """Return the entry of a notion or measure by its key, or by its parameter where only one key has it.
 
         A bare ``"epsilon"`` or ``"delta"`` means differential privacy. The fixed options are such as
         ``delta=1e-6``, ``order=8`` or ``of="total-variation"``. Raises `InputError` if there is no such entry, or
         more than one.
         """
-        named = [entry for entry in self.entries if entry.key == name]
-        if not named:
-            named = [entry for entry in self.entries if entry.parameter == name]
-            named = [entry for entry in named if entry.key == PLAIN.get(name)] or named
-        fitting = [entry for entry in named if _fits(entry, given)]
+        matches = [entry for entry in self.entries if entry.key == name]
+        if not matches:
+            matches = [entry for entry in self.entries if entry.parameter == name]
+            matches = [entry for entry in matches if entry.key == PLAIN.get(name)] or matches
+        fitting = [entry for entry in matches if _fits(entry, options)]
         if len(fitting) == 1:
             return fitting[0]
-        known = fitting or named or list(self.entries)
+        known = fitting or matches or list(self.entries)
         calls = dict.fromkeys(
-            ", ".join([repr(each.key), *(f"{key}={_typed(value)}" for key, value in each.given.items())])
-            for each in known
+            ", ".join([repr(entry.key), *(f"{key}={_literal(value)}" for key, value in entry.options.items())])
+            for entry in known
         )
         raise InputError(
-            f"{'several entries' if fitting else 'no entry'} of the audit fit {named_with(name, given)!r}.",
-            typed(f"name one of: {', '.join(dict.fromkeys(each.name for each in known))}."),
+            f"{'several entries' if fitting else 'no entry'} of the audit fit {named_with(name, options)!r}.",
+            typed(f"name one of: {', '.join(dict.fromkeys(entry.name for entry in known))}."),
             python(f"ask for .find({'), .find('.join(calls)})."),
         )
 
@@ -180,27 +180,27 @@ class Audit(NotebookRepr):
         return {"subject": self.subject, "entries": entries, "notes": list(self.notes)}
 
 
-def _typed(value: float | str) -> str:
+def _literal(value: float | str) -> str:
     return "math.inf" if value == math.inf else repr(value)
 
 
-def _fits(entry: Entry, given: dict[str, float | str]) -> bool:
+def _fits(entry: Entry, query: dict[str, float | str]) -> bool:
     """Return whether an entry's fixed options are those given; priors and defaults may be left out."""
     defaults = {"delta": 0.0, "order": math.inf}
-    wanted = {name: value for name, value in given.items() if name in entry.given or defaults.get(name) != value}
-    fixed = {name: value for name, value in entry.given.items() if name != PRIOR or PRIOR in wanted}
-    return set(fixed) == set(wanted) and all(_same(fixed[name], value) for name, value in wanted.items())
+    terms = {name: value for name, value in query.items() if name in entry.options or defaults.get(name) != value}
+    facts = {name: value for name, value in entry.options.items() if name != PRIOR or PRIOR in terms}
+    return set(facts) == set(terms) and all(_same(facts[name], value) for name, value in terms.items())
 
 
-def _same(one: float | str, other: float | str) -> bool:
-    if isinstance(one, str) or isinstance(other, str):
-        return _spelling(one) == _spelling(other)
-    return one == other or math.isclose(one, other, rel_tol=1e-9)
+def _same(left: float | str, right: float | str) -> bool:
+    if isinstance(left, str) or isinstance(right, str):
+        return _spelling(left) == _spelling(right)
+    return left == right or math.isclose(left, right, rel_tol=1e-9)
 
 
 def _spelling(value: float | str) -> str:
     text = slug(str(value))
-    return next((key for key, each in NAMED.items() if text in (key, slug(each.name))), text)
+    return next((key for key, divergence in NAMED.items() if text in (key, slug(divergence.name))), text)
 
 
 def _json(value: float) -> float | str:

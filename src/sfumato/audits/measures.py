@@ -68,7 +68,7 @@ def check_measure(name: str, prior: Prior | None, metric: Metric | None) -> None
     if key not in NEEDS:
         raise Request(name).unknown(NEEDS)
     inputs = {"prior": prior, "metric": metric}
-    missing = [each for each in NEEDS[key] if inputs[each] is None]
+    missing = [need for need in NEEDS[key] if inputs[need] is None]
     if missing:
         raise InputError(
             f"{name} cannot be measured without a {' and a '.join(missing)}.",
@@ -100,10 +100,10 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             sentence = f"A report may reveal all of the secret, about {whole} bits."
         yield _entry("mutual-information", "bits", bits, logs, sentence)
         if metric is not None and np.isfinite(metric.array).all():
-            error, unseen = optimal(mechanism, prior, metric).error, blind(prior, metric).error
+            error, baseline = optimal(mechanism, prior, metric).error, blind(prior, metric).error
             sentence = (
                 f"The best attacker's average error is at least {amount_at_least(error * (1 - sums), metric.unit)}"
-                f"{words.error} (about {amount(unseen, metric.unit)} with no report)."
+                f"{words.error} (about {amount(baseline, metric.unit)} with no report)."
             )
             yield _entry(
                 "distortion", "error", error, sums * error, sentence, unit=metric.unit, side=Side.AT_LEAST

@@ -25,7 +25,7 @@ _HINT: Final = 'write it as "gaussian", "renyi-privacy(order=8)" or "divergence-
 # Names that the literature uses for what has another name here.
 _OTHER_NAMES: Final = {
     other: key
-    for others, key in (
+    for aliases, key in (
         ("dp ldp pure-dp local-differential-privacy approximate-dp", "differential-privacy"),
         ("geo-indistinguishability geoind d-privacy metric-dp metric-differential-privacy mdp", "metric-privacy"),
         ("rdp renyi rényi-privacy", "renyi-privacy"),
@@ -36,7 +36,7 @@ _OTHER_NAMES: Final = {
         ("min-entropy leakage", "min-entropy-leakage"),
         ("adversarial-error expected-error", "distortion"),
     )
-    for other in others.split()
+    for other in aliases.split()
 }
 OF, PRIOR, EVERY, NUMBERS = "of", "prior", "every", ("delta", "epsilon", "order")
 
@@ -57,12 +57,12 @@ class Request(CompactRepr):
 
     Attributes:
         name: A key, or a parameter such as ``"epsilon"`` that stands for one.
-        given: The fixed options: numbers such as ``{"order": 8.0}``, ``{"of": ...}`` for the divergence, and
+        options: The fixed options: numbers such as ``{"order": 8.0}``, ``{"of": ...}`` for the divergence, and
             ``{"prior": "every"}`` for a guarantee against every prior.
     """
 
     name: str
-    given: Mapping[str, float | str] = field(default_factory=dict)
+    options: Mapping[str, float | str] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, text: str) -> Request:
@@ -72,7 +72,7 @@ class Request(CompactRepr):
             raise InputError(f"{text.strip()!r} names no notion or measure.", _HINT)
         options: dict[str, float | str] = {}
         for part in filter(str.strip, (match["given"] or "").split(",")):
-            name, equals, value = (each.strip() for each in part.partition("="))
+            name, equals, value = (token.strip() for token in part.partition("="))
             if not equals or not value:
                 raise InputError(f"{part.strip()!r} in {text.strip()!r} gives no value.", _HINT)
             if name in options:
@@ -93,29 +93,29 @@ class Request(CompactRepr):
             candidates = plain or candidates
         if not candidates:
             return None
-        fixed = {name: value for name, value in self.given.items() if name not in (OF, PRIOR)}
-        context = {**inputs.context, **fixed}
-        if OF in self.given:
-            context["divergence"] = find_divergence(str(self.given[OF]))
-        if self.given.get(PRIOR) == EVERY:
+        numbers = {name: value for name, value in self.options.items() if name not in (OF, PRIOR)}
+        context = {**inputs.context, **numbers}
+        if OF in self.options:
+            context["divergence"] = find_divergence(str(self.options[OF]))
+        if self.options.get(PRIOR) == EVERY:
             context["priors"] = Priors.all()
         renamed = {OF: "divergence", PRIOR: "priors"}
-        said = {renamed.get(name, name) for name in self.given}
-        fitting = [kind for kind in candidates if said <= {*kind.parts()}]
+        names = {renamed.get(name, name) for name in self.options}
+        fitting = [kind for kind in candidates if names <= {*kind.parts()}]
         if not fitting:
             known = {name for kind in candidates for name in (*kind.parts(), *kind.needs())}
-            alien = [OF if name == "divergence" else PRIOR if name == "priors" else name for name in said - known]
+            alien = [OF if name == "divergence" else PRIOR if name == "priors" else name for name in names - known]
             without = " and no ".join(sorted(alien)) or "such form"
             raise InputError(
                 f"{str(self)!r} cannot be measured: {self.name} has no {without}.",
                 f"choose one of: {', '.join(_choices(candidates, inputs))}.",
             )
-        settled = [kind for kind in fitting if said.issuperset(name for name in kind.needs() if name in _OPTIONS)]
-        if len(settled) != 1:
+        matches = [kind for kind in fitting if names.issuperset(name for name in kind.needs() if name in _OPTIONS)]
+        if len(matches) != 1:
             raise InputError(
                 f"{str(self)!r} is ambiguous.", f"choose one of: {', '.join(_choices(fitting, inputs))}."
             )
-        (kind,) = settled
+        (kind,) = matches
         if not kind.supports(context):
             missing = [name for name in kind.needs() if context.get(name) is None]
             raise InputError(
@@ -135,7 +135,7 @@ class Request(CompactRepr):
         )
 
     def __str__(self) -> str:
-        return named_with(self.name, self.given)
+        return named_with(self.name, self.options)
 
 
 def request_name(key: str, parameter: str) -> str:
@@ -146,15 +146,15 @@ def request_name(key: str, parameter: str) -> str:
     return parameter if twins else key
 
 
-def named_with(name: str, given: Mapping[str, float | str]) -> str:
+def named_with(name: str, terms: Mapping[str, float | str]) -> str:
     """Return a name with its fixed options, as requests are written."""
-    fixed = ", ".join(f"{key}={each if isinstance(each, str) else exactly(each)}" for key, each in given.items())
-    return f"{name}({fixed})" if fixed else name
+    text = ", ".join(f"{key}={term if isinstance(term, str) else exactly(term)}" for key, term in terms.items())
+    return f"{name}({text})" if text else name
 
 
 def divergence_key(divergence: Divergence) -> str:
     """Return the name of a divergence in requests."""
-    known = (key for key, each in NAMED.items() if each is divergence)
+    known = (key for key, candidate in NAMED.items() if candidate is divergence)
     return next(known, slug(divergence.name))
 
 
@@ -217,11 +217,11 @@ class AuditInputs(CompactRepr):
         }
 
 
-def _check_within(numbers: Iterable[float], most: float, what: str) -> None:
+def _check_within(numbers: Iterable[float], most: float, subject: str) -> None:
     for number in numbers:
         if not 0 <= number <= most:
             least = "of at least 0" if math.isinf(most) else f"from 0 to {most:g}"
-            raise InputError(f"{number:g} was given as {what}.", f"use a number {least}.")
+            raise InputError(f"{number:g} was given as {subject}.", f"use a number {least}.")
 
 
 def supported_notions(inputs: AuditInputs) -> Iterator[Notion]:
@@ -230,13 +230,13 @@ def supported_notions(inputs: AuditInputs) -> Iterator[Notion]:
     Those that are measured only on request are left out, unless nothing else uses an input.
     """
     usual = [kind for kind in KINDS if not kind.on_request and kind.supports({**_SETTLED, **inputs.context})]
-    given = {name for name, value in inputs.context.items() if value is not None and name != "priors"}
+    names = {name for name, value in inputs.context.items() if value is not None and name != "priors"}
     if inputs.rivals is None:
-        given.discard("rivals")
-    unused = given - {name for kind in usual for name in kind.parts()}
+        names.discard("rivals")
+    unused = names - {name for kind in usual for name in kind.parts()}
     for kind in KINDS:
         if kind in usual or unused & {*kind.parts()}:
-            yield from _each(kind, inputs)
+            yield from _variants(kind, inputs)
 
 
 def fixed_options(notion: Notion) -> dict[str, float | str]:
@@ -270,7 +270,7 @@ def _choices(kinds: Iterable[type[Notion]], inputs: AuditInputs) -> list[str]:
     return list(names)
 
 
-def _each(kind: type[Notion], inputs: AuditInputs) -> Iterator[Notion]:
+def _variants(kind: type[Notion], inputs: AuditInputs) -> Iterator[Notion]:
     """Yield the notions of a class, one for each way to fix its numbers and its divergence."""
     needs = kind.needs()
     deltas = tuple(delta for delta in inputs.deltas if delta > 0)

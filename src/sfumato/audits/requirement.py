@@ -83,25 +83,25 @@ class Requirement(CompactRepr):
             raise InputError(f"the bound {bound!r} in {text!r} is not a number.", _HINT)
         request = Request.parse(match["request"])
         if request.name == "epsilon" and _is_rate(bound):
-            request = Request(_METRIC_PRIVACY, request.given)
+            request = Request(_METRIC_PRIVACY, request.options)
         return cls(text.strip(), request, match["sign"] in ("<=", "≤"), bound)
 
-    def hold_against(self, audit: Audit, *, stated: bool = False) -> Verdict:
+    def hold_against(self, audit: Audit, *, is_stated: bool = False) -> Verdict:
         """Return whether the results of an audit satisfy the requirement.
 
         A bare ``epsilon`` per unit means metric privacy (of points, on a lattice), a pure one differential
-        privacy. ``stated`` distances are those of a file that nothing confirms: values that depend on them then
-        decide nothing. Raises `InputError` if the audit has no such entry, or the unit does not fit.
+        privacy. With ``is_stated`` the distances are those of a file that nothing confirms: values that depend on
+        them then decide nothing. Raises `InputError` if the audit has no such entry, or the unit does not fit.
         """
         points = [entry for entry in audit.entries if entry.key == COORDINATE_PRIVACY]
-        if points and self.request.name == _METRIC_PRIVACY and not self.request.given and _is_rate(self.bound):
+        if points and self.request.name == _METRIC_PRIVACY and not self.request.options and _is_rate(self.bound):
             entry = points[0]  # the steps of a lattice have no unit: a rate is about points
         else:
-            entry = audit.find(self.request.name, **self.request.given)
+            entry = audit.find(self.request.name, **self.request.options)
         bound, bracket = self._value(entry), entry.bracket
-        shown, outcome = _quantity(bound, entry), Outcome.UNDECIDED
+        limit, outcome = _quantity(bound, entry), Outcome.UNDECIDED
         meets, breaks = (Side.AT_MOST, Side.AT_LEAST) if self.at_most else (Side.AT_LEAST, Side.AT_MOST)
-        if stated and entry.key in _PER_DISTANCE:
+        if is_stated and entry.key in _PER_DISTANCE:
             reason = f"{entry.parameter} counts in {_STATED}"
         elif entry.vacuous:
             reason = entry.sentence
@@ -111,7 +111,7 @@ class Requirement(CompactRepr):
             where = f", attained by {entry.witness}" if entry.witness else ""
             outcome, reason = Outcome.FAILS, f"{entry.parameter} is {_bound(entry, breaks, bound)}{where}."
         elif entry.failure and not bracket.knows(meets):
-            reason = f"nothing seen contradicts {shown}, but samples cannot prove it"
+            reason = f"nothing seen contradicts {limit}, but samples cannot prove it"
             reason += f" ({entry.parameter} is {_bound(entry, breaks, bound)})." if bracket.knows(breaks) else "."
         elif not bracket.knows(meets):
             reason = f"{entry.parameter} is about {_quantity(bracket.value, entry)}: an estimate proves nothing."
@@ -119,7 +119,7 @@ class Requirement(CompactRepr):
             low, high = (_bound(entry, side, bound) for side in (Side.AT_LEAST, Side.AT_MOST))
             reason = f"{entry.parameter} is {low} and {high}."
         else:
-            reason = f"{shown} lies within the rounding of the value, {_quantity(bracket.value, entry)}."
+            reason = f"{limit} lies within the rounding of the value, {_quantity(bracket.value, entry)}."
         return Verdict(self, outcome, entry, reason)
 
     def _value(self, entry: Entry) -> float:

@@ -61,8 +61,8 @@ def audit_sample(
     which delta is. The seed, for studies, makes the random split of the samples the same each time.
     """
     entries = [
-        _epsilon_entry(epsilon_lower(sample, each, failure=failure, delta=delta, seed=seed), each)
-        for each in ((None,) if metric is None else (metric, None))
+        _epsilon_entry(epsilon_lower(sample, ground, failure=failure, delta=delta, seed=seed), ground)
+        for ground in ((None,) if metric is None else (metric, None))
         for delta in (0.0, *(delta for delta in deltas if delta > 0))
     ]
     for epsilon in delta_at:
@@ -71,12 +71,12 @@ def audit_sample(
     guess = estimate_guessing(sample, prior, failure=failure, seed=seed)
     bits = estimate_information(sample, failure=failure)
     success, estimate = guess.vulnerability, Bracket(-math.inf, bits.bits.value, math.inf)
-    for title, parameter, bracket, side, found, source in (
+    for title, parameter, bracket, side, finding, source in (
         ("Bayes vulnerability", "probability", success, Side.AT_MOST, guess, "Smith, FoSSaCS 2009"),
         ("Mutual information", "bits", estimate, Side.ESTIMATE, bits, "Grassberger, 2003"),
     ):
-        key, told = slug(title), str(found)
-        entries.append(Entry(key, title, parameter, bracket, side, failure=failure, sentence=told, source=source))
+        key, text = slug(title), str(finding)
+        entries.append(Entry(key, title, parameter, bracket, side, failure=failure, sentence=text, source=source))
     notes = [_LIMITED]
     orders = _permutations_for(failure)
     if orders is not None:
@@ -86,29 +86,29 @@ def audit_sample(
 
 def _permutations_for(failure: float) -> int | None:
     """Return the number of random orders for a permutation test at a probability of failure; None if too many."""
-    needed = max(999, math.ceil(2 / failure))
-    return needed if needed <= _MOST_ORDERS else None
+    count = max(999, math.ceil(2 / failure))
+    return count if count <= _MOST_ORDERS else None
 
 
 def _epsilon_entry(bound: EpsilonFinding, metric: Metric | None) -> Entry:
     kind = DifferentialPrivacy if metric is None else MetricDifferentialPrivacy
-    given = {"delta": bound.delta} if bound.delta else {}
-    return _bound_entry(bound, kind, "" if metric is None else metric.unit, **given)
+    options = {"delta": bound.delta} if bound.delta else {}
+    return _bound_entry(bound, kind, "" if metric is None else metric.unit, **options)
 
 
 def _bound_entry(
-    bound: EpsilonFinding | DeltaFinding, kind: type[Notion], unit: str = "", **given: float
+    bound: EpsilonFinding | DeltaFinding, kind: type[Notion], unit: str = "", **options: float
 ) -> Entry:
     events = ", ".join([*map(str, bound.event[:_SHOWN]), *(["..."] if len(bound.event) > _SHOWN else [])])
     return Entry(
         kind.description.key,
-        kind.description.heading + "".join(f" ({name} {exactly(value)})" for name, value in given.items()),
+        kind.description.heading + "".join(f" ({name} {exactly(value)})" for name, value in options.items()),
         kind.parameter,
         Bracket(bound.value, bound.value, math.inf),
         Side.AT_LEAST,
         unit=unit,
         per=bool(unit),
-        given=dict(given),
+        options=dict(options),
         failure=bound.failure,
         witness=f"{bound.pair[0]} against {bound.pair[1]}, reports {{{events}}}",
         sentence=str(bound),
@@ -142,8 +142,8 @@ class BlackBoxAudit:
     @property
     def fresh(self) -> bool:
         """Whether nothing contradicts fresh noise at every call."""
-        seen = self.decision.repetition
-        memo = seen is not None and bool(seen.constant) and (seen.probability or 0.0) <= self.failure / 3
+        repeats = self.decision.repetition
+        memo = repeats is not None and bool(repeats.constant) and (repeats.probability or 0.0) <= self.failure / 3
         return not memo and not (self.dependence is not None and self.dependence.rejected)
 
     @property

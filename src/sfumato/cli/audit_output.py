@@ -39,7 +39,7 @@ def finish(
     from ..reports.sentences import requirement_words
 
     _print(audit)
-    verdicts = [requirement.hold_against(audit, stated=stated) for requirement in asked]
+    verdicts = [requirement.hold_against(audit, is_stated=stated) for requirement in asked]
     if output is not None:
         _write(audit, verdicts, output, file, proved)
     for verdict in verdicts:

@@ -75,24 +75,24 @@ def run(
     values: Sequence[float],
     seconds: float,
     progress: Callable[[str], None] | None,
-    found: Callable[[Row], None] | None,
+    emit: Callable[[Row], None] | None,
 ) -> list[Row]:
     """Return the rows of the contestants, ordered by value; each is made at all values before the next.
 
-    `progress` is called with the name of a contestant before it is made for a value, `found` with each row.
+    `progress` is called with the name of a contestant before it is made for a value, `emit` with each row.
     """
     rows: list[list[Row]] = [[] for _ in values]
     work = [(contestant, k) for contestant in contestants for k in range(len(values))]
-    shared = SharedTime(seconds, {place: contestant.part for place, (contestant, _) in enumerate(work)})
+    budget = SharedTime(seconds, {place: contestant.part for place, (contestant, _) in enumerate(work)})
     for place, (contestant, k) in enumerate(work):
         if progress is not None:
             progress(contestant.name)
-        clock = Clock(shared.countdown(place), lambda: shared.left)
+        clock = Clock(budget.countdown(place), lambda: budget.left)
         for row in _attempt(contestant, values[k], clock):
             rows[k].append(row)
-            if found is not None:
-                found(row)
-    return [row for each in rows for row in each]
+            if emit is not None:
+                emit(row)
+    return [row for group in rows for row in group]
 
 
 def _attempt(contestant: Contestant[Row], value: float, clock: Clock) -> Iterator[Row]:

@@ -85,8 +85,8 @@ class PlaceRow(ComparisonRow):
     @classmethod
     def missing(cls, name: str, epsilon: float, problem: str) -> PlaceRow:
         """Return the row of a mechanism that could not be made."""
-        nothing = Bracket.exact(math.inf)
-        return cls(name, epsilon, math.inf, math.inf, nothing, nothing, nothing, "", problem)
+        infinity = Bracket.exact(math.inf)
+        return cls(name, epsilon, math.inf, math.inf, infinity, infinity, infinity, "", problem)
 
     def cells(self) -> dict[str, str | float | None]:
         """Return the columns of a table, each bracket as three; without a mechanism there are no numbers."""
@@ -108,13 +108,13 @@ class PlaceComparison(Comparison[PlaceRow]):
 
     Attributes:
         visits: The number of visits that all were made for and measured on.
-        given: The number of visits that these were drawn from.
+        population: The number of visits that these were drawn from.
         blind_error: The error of an attacker who sees no report.
         bounds: Lower bounds for every mechanism with the same guarantee, one for each epsilon.
     """
 
     visits: int
-    given: int
+    population: int
     blind_error: Bracket
     bounds: tuple[CoordinateBound, ...]
 
@@ -135,7 +135,7 @@ class PlaceComparison(Comparison[PlaceRow]):
         It is ``inf`` for cells and files, which have another guarantee. Raises `InputError` if the loss is less
         than any mechanism with the guarantee can have.
         """
-        bound = next((each for each in self.bounds if each.epsilon == row.epsilon), None)
+        bound = next((candidate for candidate in self.bounds if candidate.epsilon == row.epsilon), None)
         if row.name == ANY:
             return 0.0
         if bound is None or not math.isfinite(row.epsilon_upper) or row.name in self.files:
@@ -177,17 +177,17 @@ class PlaceComparison(Comparison[PlaceRow]):
             sentences.append(every_mechanism_words(bound))
             if self.equal == "loss":
                 sentences.append(needed_epsilon_words(self.values[0], bound.epsilon, unit))
-        sentences.append(visits_words(self.visits, self.given, self.blind_error.value, unit))
+        sentences.append(visits_words(self.visits, self.population, self.blind_error.value, unit))
         slacks = {
-            who: max((row.slack_m for row in self.rows if not row.problem and row.name in names), default=0.0)
-            for names, who in (
+            group: max((row.slack_m for row in self.rows if not row.problem and row.name in names), default=0.0)
+            for names, group in (
                 ((REMAPPED, RAW), "planar Laplace"),
                 ((SPLINE, HAT), "programs"),
                 *(((name,), name) for name in self.files),
             )
         }
         if any(slacks.values()):
-            sentences.append(slack_words({who: slack for who, slack in slacks.items() if slack}))
+            sentences.append(slack_words({group: slack for group, slack in slacks.items() if slack}))
         sentences += [
             border_words(row.epsilon, row.metre_factor.lower, unit)
             for row in self.rows
@@ -231,10 +231,10 @@ class PlaceComparison(Comparison[PlaceRow]):
 def _lines(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Figure:
     unit, lines = comparison.unit, {}
     for name, (colour, mark, line, label) in _STYLES.items():
-        losses = {row.epsilon: _proved(row) for row in rows if row.name == name}
+        losses = {row.epsilon: _bound(row) for row in rows if row.name == name}
         if losses:
             lines[name] = LossLine(label, colour, mark, line, losses)
-    bounds = {row.epsilon: _proved(row) for row in rows if row.name == ANY and math.isfinite(row.loss.lower)}
+    bounds = {row.epsilon: _bound(row) for row in rows if row.name == ANY and math.isfinite(row.loss.lower)}
     labels = (
         "proved at the marks: no mechanism with this guarantee loses less",
         "mean distance from the true point to the report",
@@ -247,7 +247,7 @@ def _lines(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> F
     return figure
 
 
-def _proved(row: PlaceRow) -> float:
+def _bound(row: PlaceRow) -> float:
     """Return the upper bound of a loss, or the lower one of the bound for all mechanisms."""
     if row.name == ANY:
         return row.loss.lower
@@ -256,22 +256,22 @@ def _proved(row: PlaceRow) -> float:
 
 def _bars(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Figure:
     unit, at_loss = comparison.unit, comparison.equal == "loss"
-    lengths = {row.name: row.epsilon if at_loss else _proved(row) for row in rows}
+    lengths = {row.name: row.epsilon if at_loss else _bound(row) for row in rows}
     names = sorted((name for name in _STYLES if name in lengths), key=lambda name: lengths[name])
     blind = 0.0 if at_loss else comparison.blind_error.value
-    others = [blind, *(length for name, length in lengths.items() if name != names[-1])]
-    end = min(lengths[names[-1]], _LONGEST * max(others)) if max(others) else lengths[names[-1]]
-    end = max(end, *others)
+    rest = [blind, *(length for name, length in lengths.items() if name != names[-1])]
+    end = min(lengths[names[-1]], _LONGEST * max(rest)) if max(rest) else lengths[names[-1]]
+    end = max(end, *rest)
     figure = blank(width, 0.9 + 0.62 * (len(names) + 1))
     ax = figure.subplots()
     for at, name in enumerate(names):
         colour, _, _, label = _STYLES[name]
-        shown = f"{about(lengths[name], 3)}/{unit}" if at_loss else amount_at_most(lengths[name], unit)
+        text = f"{about(lengths[name], 3)}/{unit}" if at_loss else amount_at_most(lengths[name], unit)
         open_bar = {"fill": False, "hatch": "////"} if name == CELLS else {"color": colour}
         length = min(lengths[name], end)
-        shown = shown if length == lengths[name] else f"{shown}, cut off"
+        text = text if length == lengths[name] else f"{text}, cut off"
         ax.barh(at, length, height=0.5, edgecolor=colour, **open_bar)
-        ax.annotate(shown, (length, at), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
+        ax.annotate(text, (length, at), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
         ax.annotate(
             fill(label, int(_LABEL * width)),
             (0, at + 0.28),
@@ -286,15 +286,15 @@ def _bars(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Fi
         _mark(ax, blind, ":", "always the same report", len(names) - 0.25, end, narrow=narrow)
     if ANY in lengths:
         ax.axvspan(0, lengths[ANY], color=_BLACK, alpha=0.07, linewidth=0, zorder=0)
-        said = "too small for any mechanism" if at_loss else "no mechanism with this guarantee loses less"
-        _mark(ax, lengths[ANY], "-", f"proved: {said}", len(names) + 0.05 + 0.2 * narrow, end, narrow=narrow)
+        caption = "too small for any mechanism" if at_loss else "no mechanism with this guarantee loses less"
+        _mark(ax, lengths[ANY], "-", f"proved: {caption}", len(names) + 0.05 + 0.2 * narrow, end, narrow=narrow)
     if at_loss:
         loss = amount(comparison.values[0], unit)
-        said = f"epsilon (per {unit}) with a mean distance of {loss} to the true point; smaller guarantees more"
+        caption = f"epsilon (per {unit}) with a mean distance of {loss} to the true point; smaller guarantees more"
     else:
         at_epsilon = f"{about(comparison.values[0], 4)}/{unit}"
-        said = f"mean distance from the true point to the report ({unit}) at epsilon {at_epsilon}"
-    ax.set_xlabel(fill(said, int(_PER_INCH * width)))
+        caption = f"mean distance from the true point to the report ({unit}) at epsilon {at_epsilon}"
+    ax.set_xlabel(fill(caption, int(_PER_INCH * width)))
     ax.set(xlim=(0, _WIDE * end), ylim=(-0.5, len(names) + 0.35 + 0.3 * narrow), yticks=[])
     ax.grid(axis="x", alpha=0.25)
     ax.set_axisbelow(True)

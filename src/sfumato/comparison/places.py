@@ -95,7 +95,7 @@ def compare_places(
     most_visits: int = MOST_VISITS,
     files: Mapping[str, MechanismFile] | None = None,
     progress: Callable[[str], None] | None = None,
-    found: Callable[[PlaceRow], None] | None = None,
+    emit: Callable[[PlaceRow], None] | None = None,
 ) -> PlaceComparison:
     """Compare mechanisms for places at equal epsilon per kilometre, or at equal loss of the true point.
 
@@ -122,7 +122,7 @@ def compare_places(
         files: Mechanisms to compare with, by the name of their row: each with the epsilon that is proved of it, in
             the table of every value. They must serve all visits.
         progress: Called with the name of each mechanism before it is made.
-        found: Called with each row when it is there.
+        emit: Called with each row when it is there.
 
     Example:
         >>> import sfumato as sf
@@ -145,8 +145,8 @@ def compare_places(
         raise DataError(f"none of the {len(visits):,} visits is inside {area}.", "choose a region where they are.")
     used = inside
     if len(inside) > most_visits:
-        chosen = np.random.default_rng(_SEED).choice(len(inside), size=most_visits, replace=False)
-        used = inside.select(np.sort(chosen))
+        sample = np.random.default_rng(_SEED).choice(len(inside), size=most_visits, replace=False)
+        used = inside.select(np.sort(sample))
     step = None if spacing is None else units.length_m(spacing, "the spacing")
     if step is not None and not step > 0:
         raise InputError(f"a spacing of {spacing} is not positive.", "use a length such as '500 m'.")
@@ -154,7 +154,7 @@ def compare_places(
     same = Mechanism(np.ones((4, 1)), grid, Space(["the same"]))
     blind = true_place(same, used, unit=UNIT).blind  # the mean distance to the best point of all
     if epsilon is not None:
-        rates = (CoordinatePrivacy(each, UNIT).epsilon for each in epsilons_of(epsilon))
+        rates = (CoordinatePrivacy(value, UNIT).epsilon for value in epsilons_of(epsilon))
         equal, values = "epsilon", tuple(dict.fromkeys(rates))
     else:
         limit = units.parse(max_loss if max_loss is not None else 0.0, unit=UNIT, what="the loss")
@@ -170,7 +170,7 @@ def compare_places(
         Contestant(name, 1.0, partial(_file_rows, name, file, used, equal == "epsilon"), partial(_missing, name))
         for name, file in (files or {}).items()
     ]
-    rows = run([*contestants, *families.contestants()], values, time_limit, progress, found)
+    rows = run([*contestants, *families.contestants()], values, time_limit, progress, emit)
     order = (*NAMES, *(files or ()))
     table = sorted(rows, key=lambda row: (equal == "epsilon" and values.index(row.epsilon), order.index(row.name)))
     bounds = tuple(families.bounds)
@@ -185,12 +185,12 @@ def _check_file(name: str, file: MechanismFile, visits: Visits) -> None:
     if name in NAMES:
         raise InputError(f"a file has the name of a row, {name!r}.", "rename it.")
     if file.has_matrix:
-        served = _places_of(name, file).inside(visits.lat, visits.lon)
+        mask = _places_of(name, file).inside(visits.lat, visits.lon)
     else:
-        served = file.noise.serves(visits.lat, visits.lon)
-    if not served.all():
+        mask = file.noise.serves(visits.lat, visits.lon)
+    if not mask.all():
         raise InputError(
-            f"{name} does not serve {int((~served).sum()):,} of the {len(visits):,} visits.",
+            f"{name} does not serve {int((~mask).sum()):,} of the {len(visits):,} visits.",
             "choose a region that it serves.",
         )
 
@@ -239,9 +239,9 @@ def _matrix_of_file(name: str, file: MechanismFile, visits: Visits) -> Candidate
         with suppress(InputError):  # no cells of a grid: nothing is known of two points a metre apart
             metre = worst_border(mechanism).factor
     loss = places.loss(visits, unit=UNIT, observables=mechanism.observables)
-    lost = _loss_of(mechanism, Prior.from_visits(places, visits), loss)
+    bracket = _loss_of(mechanism, Prior.from_visits(places, visits), loss)
     detail = f"{places!r}, {mechanism.shape[1]} reports"
-    row = PlaceRow(name, epsilon, epsilon, slack, lost, None, metre, detail)
+    row = PlaceRow(name, epsilon, epsilon, slack, bracket, None, metre, detail)
     return Candidate(row, lambda: true_place(mechanism, visits, unit=UNIT).error)
 
 
@@ -281,13 +281,13 @@ class _PlaceFamilies:
 
     def contestants(self) -> list[Contestant[PlaceRow]]:
         """Return the families in the order in which they are made, and the bound."""
-        row, bound = (self._row, self._bound) if self.equal == "epsilon" else (self._match, self._needed)
-        found = [
+        row, bound = (self._row, self._bound) if self.equal == "epsilon" else (self._match, self._search_bound)
+        entries = [
             Contestant(name, part, partial(row, name), partial(_missing, name)) for name, part in _PARTS.items()
         ]
         if self.bound_time:
-            found.append(Contestant(ANY, _PART_OF_BOUND, bound, partial(_missing, ANY)))
-        return found
+            entries.append(Contestant(ANY, _PART_OF_BOUND, bound, partial(_missing, ANY)))
+        return entries
 
     def _row(self, name: str, epsilon: float, clock: Clock) -> Iterator[PlaceRow]:
         candidate = self._candidate(name, epsilon, clock.left())
@@ -307,9 +307,9 @@ class _PlaceFamilies:
         yield row
 
     def _bound(self, epsilon: float, clock: Clock) -> Iterator[PlaceRow]:
-        yield self._bound_row(self._proved(epsilon, clock), epsilon)
+        yield self._bound_row(self._prove(epsilon, clock), epsilon)
 
-    def _needed(self, limit: float, clock: Clock) -> Iterator[PlaceRow]:
+    def _search_bound(self, limit: float, clock: Clock) -> Iterator[PlaceRow]:
         """Yield a large epsilon at which every mechanism loses more than the limit."""
         if math.isinf(self.least):
             return
@@ -317,7 +317,7 @@ class _PlaceFamilies:
         epsilon, most = _FIRST * self.least, self.least
         for _ in range(_BOUNDS):
             epsilon = float(f"{epsilon:.{_DIGITS}g}")
-            bound = self._proved(epsilon, clock)
+            bound = self._prove(epsilon, clock)
             if bound is None:
                 break
             if bound.lower <= limit:
@@ -331,7 +331,7 @@ class _PlaceFamilies:
                 break
         yield self._bound_row(best, epsilon)
 
-    def _proved(self, epsilon: float, clock: Clock) -> CoordinateBound | None:
+    def _prove(self, epsilon: float, clock: Clock) -> CoordinateBound | None:
         """Return the bound for an epsilon; None without time to prove one."""
         seconds = min(self.bound_time, clock.left())
         if not seconds > 0:
@@ -365,7 +365,7 @@ class _PlaceFamilies:
             places = Grid.covering(self.visits, lattice.spacing_m, region=self.region)
             promise = MetricPrivacy(epsilon, places.metric("euclidean", unit=UNIT))
         best = design_program(places, self.visits, promise, self.gap, seconds, medians=self.visits)
-        mechanism, epsilon_upper, stopped = best.mechanism, best.certificate.epsilon_upper, ""
+        mechanism, epsilon_upper, ending = best.mechanism, best.certificate.epsilon_upper, ""
         if name == CELLS:  # two points on the two sides of a border may be as near as one likes
             slack_m, metre = 0.0, worst_border(mechanism).factor
             epsilon_upper = math.inf if metre.lower > 1 else epsilon_upper
@@ -373,10 +373,10 @@ class _PlaceFamilies:
             slack_m, metre = lattice.slack_m, _metre(epsilon_upper, lattice.slack_m)
         if not best.finished:
             gap = gap_at_most(best.certificate.gap)
-            stopped = f"stopped by the time limit, at most {gap} above the least with its reports"
+            ending = f"stopped by the time limit, at most {gap} above the least with its reports"
         detail = f"{places!r}, {mechanism.shape[1]} reports"
         loss = _loss_of(mechanism, best.problem.prior, best.problem.loss)
-        row = PlaceRow(name, epsilon, epsilon_upper, slack_m, loss, None, metre, detail, stopped=stopped)
+        row = PlaceRow(name, epsilon, epsilon_upper, slack_m, loss, None, metre, detail, stopped=ending)
         return Candidate(row, lambda: true_place(mechanism, self.visits, unit=UNIT).error)
 
     def _noise(self, name: str, epsilon: float, seconds: float) -> Candidate:

@@ -165,8 +165,8 @@ class PriorComparison(Comparison[PriorRow]):
             if len(self.values) > 1 and row.epsilon is not None:
                 name = f"{row.name} at {at_epsilon(row.epsilon, self.metric_unit)}"
             if row.stopped or row.problem:
-                stopped = NOT_REACHED if row.problem == NOT_REACHED else row.stopped
-                sentences.append(unmade_words(name, ending=stopped, problem=row.problem))
+                ending = NOT_REACHED if row.problem == NOT_REACHED else row.stopped
+                sentences.append(unmade_words(name, ending=ending, problem=row.problem))
         return tuple(sentences)
 
     def figure(self, *, narrow: bool = False) -> Figure:
@@ -230,34 +230,34 @@ def _panels(rows: list[PriorRow], comparison: PriorComparison, *, narrow: bool) 
         if at_epsilon
         else _Measure(f"proved epsilon{per}", [row.epsilon_upper for row in rows])
     )
-    others = (
+    measures = (
         _Measure(f"error of the best attack{unit}", [row.attacker_error for row in rows], comparison.blind_error),
         _Measure("the secret is found (%)", [100 * row.hit_rate for row in rows], 100 * comparison.blind_hit_rate),
         _Measure("mutual information (bits)", [row.information_bits for row in rows]),
     )
-    shown = [first, *(each for each in others if not each.alike)]
+    panels = [first, *(measure for measure in measures if not measure.alike)]
     least: dict[str, float] = {}
     for row, value in zip(rows, first.values, strict=True):
         family = row.name.replace(_REMAP, "")
         least[family] = min(value, least.get(family, inf))
     families = sorted(least, key=lambda family: least[family])
     longest = max(map(len, families))
-    across, down = (1, len(shown)) if narrow else (len(shown), 1)
+    across, down = (1, len(panels)) if narrow else (len(panels), 1)
     width = NARROW if narrow else 2.9 * across + 0.08 * longest + 0.4
     figure = blank(width, (1.9 if not narrow else 0.8) + (0.36 * len(families) + 0.7 * narrow) * down)
     axes = figure.subplots(down, across, sharey=True, squeeze=False).flat
-    for ax, measure in zip(axes, shown, strict=True):
+    for ax, measure in zip(axes, panels, strict=True):
         _panel(ax, rows, families, measure.values, measure.blind or 0.0)
         ax.set_xlabel(measure.label)
         if measure.blind is not None:
             ax.axvline(measure.blind, color=_GREY, linestyle="--", linewidth=1, label="without a report")
     bound = next((row.loss_lower_bound for row in rows if row.loss_lower_bound is not None), None)
     if at_epsilon and bound is not None:
-        said = "proved: with one of these reports no mechanism loses less"
-        axes[0].axvline(bound, color=_BLACK, linewidth=1, label=said)
+        label = "proved: with one of these reports no mechanism loses less"
+        axes[0].axvline(bound, color=_BLACK, linewidth=1, label=label)
     axes[0].set_yticks(range(len(families)), [outside(fill(name, _NAME) if narrow else name) for name in families])
     axes[0].invert_yaxis()
-    alike = [each.sentence for each in others if each.alike]
+    alike = [measure.sentence for measure in measures if measure.alike]
     if alike:
         text = f"Nearly the same for all, and not drawn: {'; '.join(alike)}."
         figure.suptitle(fill(text, int(_PER_INCH * figure.get_figwidth())), fontsize=9, color=_GREY)
@@ -323,11 +323,11 @@ def _legend(figure: Figure, axes: list[Axes], *, remapped: bool) -> None:
     marks = [("*", _BLACK, _BLACK, "optimum"), ("o", _BLUE, _BLUE, "mechanism as it is")]
     if remapped:
         marks.append(("s", _ORANGE, "white", "after the optimal remap"))
-    named: dict[str, Artist] = {
+    handles: dict[str, Artist] = {
         text: Line2D([], [], linestyle="none", marker=marker, color=edge, markerfacecolor=face, label=text)
         for marker, edge, face, text in marks
     }
     for ax in axes:
-        named |= {text: line for line, text in zip(*ax.get_legend_handles_labels(), strict=True)}
-    columns = 1 if figure.get_figwidth() <= NARROW else len(named) if len(axes) > 2 else len(axes)
-    figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns, fontsize=9)
+        handles |= {text: line for line, text in zip(*ax.get_legend_handles_labels(), strict=True)}
+    columns = 1 if figure.get_figwidth() <= NARROW else len(handles) if len(axes) > 2 else len(axes)
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=columns, fontsize=9)

@@ -69,7 +69,7 @@ def compare_priors(
     files: Mapping[str, MechanismFile] | None = None,
     time_limit: float = float("inf"),
     progress: Callable[[str], None] | None = None,
-    found: Callable[[PriorRow], None] | None = None,
+    emit: Callable[[PriorRow], None] | None = None,
 ) -> PriorComparison:
     """Compare mechanisms at equal epsilon, or at equal expected loss.
 
@@ -96,7 +96,7 @@ def compare_priors(
         time_limit: Seconds for everything, checked between mechanisms; most are for the optimum, which is then the
             best so far. What there is no time for is named.
         progress: Called with the name of each mechanism before it is made.
-        found: Called with each row when it is there.
+        emit: Called with each row when it is there.
 
     Source:
         The measures are those of Oya, Troncoso and Pérez-González, CCS 2017.
@@ -108,10 +108,10 @@ def compare_priors(
             python("use sf.compare(visits, epsilon=...)."),
         )
     costs = metric if loss is None else loss
-    for each in (metric, costs):
-        if len(prior) != len(each):
+    for distances in (metric, costs):
+        if len(prior) != len(distances):
             raise InputError(
-                f"the prior is on {len(prior)} values, the metric on {len(each)}.",
+                f"the prior is on {len(prior)} values, the metric on {len(distances)}.",
                 "use a metric on the same values.",
             )
     check_dummies(dummies)
@@ -126,7 +126,7 @@ def compare_priors(
     blind = without_report(prior, costs).error
     if epsilon is not None:
         equal = "epsilon"
-        values = tuple(dict.fromkeys(MetricPrivacy(each, metric).epsilon for each in epsilons_of(epsilon)))
+        values = tuple(dict.fromkeys(MetricPrivacy(rate, metric).epsilon for rate in epsilons_of(epsilon)))
     else:
         equal = "loss"
         values = (units.parse(max_loss if max_loss is not None else 0.0, unit=costs.unit, what="the loss"),)
@@ -140,12 +140,12 @@ def compare_priors(
                 f"{name} is for {secrets!r}, but the prior is on {prior.space!r}.",
                 "compare it on its own secrets.",
             )
-    chosen = default_families(prior, metric) if families is None else families
+    forms = default_families(prior, metric) if families is None else families
     if remap:
-        chosen = [form for each in chosen for form in (each, each.remapped(prior, costs))]
+        forms = [form for family in forms for form in (family, family.remapped(prior, costs))]
     task = _Task(prior, metric, costs, gap, dummies, equal)
-    contestants = [*task.files(files or {}), *task.contestants(chosen)]
-    rows = run(contestants, values, time_limit, progress, found)
+    contestants = [*task.files(files or {}), *task.contestants(forms)]
+    rows = run(contestants, values, time_limit, progress, emit)
     hit_rate = prior_vulnerability(prior)
     return PriorComparison(
         tuple(rows), equal, values, costs.unit, metric.unit, blind, hit_rate, files=tuple(files or ())
@@ -208,11 +208,11 @@ class _Task:
 
     def _rows(self, make: _Maker, value: float, clock: Clock) -> Iterator[PriorRow]:
         check_time(clock.total())
-        made = make(value, clock)
-        yield self._labelled(made.row, value)
+        case = make(value, clock)
+        yield self._labelled(case.row, value)
         if self.dummies and clock.total():
             row = row_of_tuples(
-                made.row, with_dummies(made.mechanism, self.dummies), self.prior, self.loss, made.loss
+                case.row, with_dummies(case.mechanism, self.dummies), self.prior, self.loss, case.loss
             )
             yield self._labelled(row, value)
 
@@ -304,10 +304,10 @@ class _Task:
 def optimum_row(best: Design, prior: Prior, metric: Metric, errors: Metric) -> PriorRow:
     """Return the row of a certified design."""
     row = measure(OPTIMUM, None, best.mechanism, prior, metric, errors, best.loss)
-    stopped = ""
+    ending = ""
     if not best.finished:
-        stopped = f"stopped by the time limit, at most {gap_at_most(best.certificate.gap)} above the least loss"
-    return replace(row, loss_lower_bound=best.certificate.bound, stopped=stopped)
+        ending = f"stopped by the time limit, at most {gap_at_most(best.certificate.gap)} above the least loss"
+    return replace(row, loss_lower_bound=best.certificate.bound, stopped=ending)
 
 
 def measure(
@@ -463,10 +463,10 @@ def calibrate(
             candidate = family.build(parameter)
         except SfumatoError:
             return False
-        reached = prove_metric_privacy(candidate, promise).upper
-        if reached > epsilon:
+        value = prove_metric_privacy(candidate, promise).upper
+        if value > epsilon:
             return False
-        best, upper = candidate, reached
+        best, upper = candidate, value
         return True
 
     def close(high: float, low: float) -> bool:

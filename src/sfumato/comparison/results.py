@@ -204,7 +204,7 @@ def loss_figure(
     unit, per = units
     epsilons = sorted({*bounds, *(epsilon for line in lines for epsilon in line.losses)})
     ax.set_xscale("log")
-    ax.set_xticks(epsilons, [about(each, 3) for each in epsilons])
+    ax.set_xticks(epsilons, [about(tick, 3) for tick in epsilons])
     ax.set_xticks([], minor=True)
     ax.set_xlabel(f"epsilon{f' (per {per})' if per else ''}: larger guarantees less")
     ax.set(ylabel=fill(f"{labels[1]} ({unit})" if unit else labels[1], _PER_LINE), ylim=(0, TOP * blind))

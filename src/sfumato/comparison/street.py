@@ -103,8 +103,8 @@ def street(
     on_cells = design_program(grid, visits, of_cells, gap).mechanism
     on_points = design_program(lattice, visits, promise, gap).mechanism
     border = worst_border(on_cells, apart)
-    one, other = grid.projection.forward(*border.points.T)
-    middle, direction = (one + other) / 2, (other - one) / np.hypot(*(other - one))
+    left, right = grid.projection.forward(*border.points.T)
+    middle, direction = (left + right) / 2, (right - left) / np.hypot(*(right - left))
     reach = _WALK / 2 * min(grid.cell_m)
     metres = np.linspace(-reach, reach, _STEPS)
     walk = grid.projection.inverse(middle + metres[:, None] * direction)
@@ -121,31 +121,31 @@ def street(
     )
 
 
-def street_figure(found: Street) -> Figure:
+def street_figure(street: Street) -> Figure:
     """Return two panels: how likely a report is along the walk, and every report's ratio between the two people.
 
     Raises `MissingExtraError` if matplotlib is not installed.
     """
     figure = blank(9.6, 4.2)
     along, ratios = figure.subplots(1, 2, width_ratios=[3, 2])
-    walks = (found.cells, LIGHT.series[1], "cells"), (found.points, LIGHT.series[0], "points")
-    _draw_along(along, found, walks)
-    _draw_ratios(ratios, found, walks)
+    walks = (street.cells, LIGHT.series[1], "cells"), (street.points, LIGHT.series[0], "points")
+    _draw_along(along, street, walks)
+    _draw_ratios(ratios, street, walks)
     return figure
 
 
-def _draw_along(ax: Axes, found: Street, walks: Iterable[tuple[Walk, str, str]]) -> None:
-    half = found.apart_m / 2
-    allowed = found.epsilon * np.abs(found.metres - half) / 1000
+def _draw_along(ax: Axes, street: Street, walks: Iterable[tuple[Walk, str, str]]) -> None:
+    half = street.apart_m / 2
+    allowed = street.epsilon * np.abs(street.metres - half) / 1000
     look: Any = {"color": _GREY, "linewidth": 0}
     band = np.exp(-allowed), np.exp(allowed)
-    ax.fill_between(found.metres, *band, alpha=0.18, label="what the guarantee allows", **look)
-    for each, colour, label in walks:
-        relative = each.likelihoods[:, each.report] / each.pair[1, each.report]
-        ax.plot(found.metres, relative, color=colour, linewidth=2, label=label)
+    ax.fill_between(street.metres, *band, alpha=0.18, label="what the guarantee allows", **look)
+    for walk, colour, label in walks:
+        relative = walk.likelihoods[:, walk.report] / walk.pair[1, walk.report]
+        ax.plot(street.metres, relative, color=colour, linewidth=2, label=label)
     ax.axvspan(-half, half, alpha=0.5, **look)
     ax.annotate(
-        f"border, and two people\n{found.apart_m:g} m apart",
+        f"border, and two people\n{street.apart_m:g} m apart",
         (half, 0.97),
         xycoords=("data", "axes fraction"),
         xytext=(6, 0),
@@ -158,25 +158,25 @@ def _draw_along(ax: Axes, found: Street, walks: Iterable[tuple[Walk, str, str]])
     ticks = [0.5, 0.7, 1, 1.4, 2, 2.8]
     ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.set_yticks([], minor=True)
-    ax.set_ylim(0.45, 1.15 * max(2.0, found.cells.factor.value))
-    ax.set_xlim(found.metres[0], found.metres[-1])
+    ax.set_ylim(0.45, 1.15 * max(2.0, street.cells.factor.value))
+    ax.set_xlim(street.metres[0], street.metres[-1])
     ax.set(xlabel="position across the border (m)", ylabel="times as likely as from the person on the right")
     ax.set_title("One report, step by step across a border", fontsize=10, loc="left")
     ax.legend(fontsize=9, loc="lower left", frameon=False)
     ax.grid(alpha=0.25)
 
 
-def _draw_ratios(ax: Axes, found: Street, walks: Iterable[tuple[Walk, str, str]]) -> None:
+def _draw_ratios(ax: Axes, street: Street, walks: Iterable[tuple[Walk, str, str]]) -> None:
     top = 1.0
-    for row, (each, colour, label) in enumerate(walks):
-        one, other = each.pair
-        seen = (one > _LEAST) & (other > _LEAST)
-        factors = one[seen] / other[seen]
+    for row, (walk, colour, label) in enumerate(walks):
+        left, right = walk.pair
+        mask = (left > _LEAST) & (right > _LEAST)
+        factors = left[mask] / right[mask]
         top = max(top, float(factors.max()), 1 / float(factors.min()))
         spread = np.linspace(-0.22, 0.22, len(factors))
         ax.plot(factors, row + spread, linestyle="none", marker="o", markersize=4, color=colour, alpha=0.55)
         ax.annotate(
-            f"{label}: up to {at_most(each.factor.upper, 5)} times",
+            f"{label}: up to {at_most(walk.factor.upper, 5)} times",
             (1.0, row - 0.32),
             ha="center",
             va="bottom",
@@ -193,5 +193,5 @@ def _draw_ratios(ax: Axes, found: Street, walks: Iterable[tuple[Walk, str, str]]
     ax.set(
         xlim=(1 / wide, wide), ylim=(1.5, -0.55), yticks=[], xlabel="times as probable from one as from the other"
     )
-    allowed = up(up(found.epsilon * found.apart_m) / 1000)
+    allowed = up(up(street.epsilon * street.apart_m) / 1000)
     ax.set_title(f"All reports; the guarantee allows {factor_at_most(allowed, 5)}", fontsize=10, loc="left")

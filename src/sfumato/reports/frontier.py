@@ -84,28 +84,16 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     hitting = 2 * len(known) > len(runs) and (not erring or any(map(_hits_differ, known)))
     label, unit = outside(_label(runs[0])), outside(unit)
     figure = blank(5.2 + 4.8 * (erring + hitting), 4.6)
-<<<<<<< HEAD
-    left, *others = figure.subplots(1, 1 + erring + hitting, squeeze=False)[0]
-    hits = others[0] if hitting else None
-    errors = others[-1] if erring else None
-    kinds = list(dict.fromkeys(point.minimum for point in done))
-    people = list(dict.fromkeys(point.name for point in done))
-=======
     left, *panels = figure.subplots(1, 1 + erring + hitting, squeeze=False)[0]
     hits = panels[0] if hitting else None
     errors = panels[-1] if erring else None
     kinds = list(dict.fromkeys(point.minimum for point in runs))
-    people = list(dict.fromkeys(point.who for point in runs))
->>>>>>> 07cf4491 (Name variables of the reports after what they hold)
+    people = list(dict.fromkeys(point.name for point in runs))
     blind_shown = len(people) <= _FEW
     styles, colours, markers = ("-", "--", ":", "-."), LIGHT.series, "osD^vPX*<>"
     for i, name in enumerate(people):
         for k, minimum in enumerate(kinds):
-<<<<<<< HEAD
-            curve = [point for point in done if point.name == who and point.minimum == minimum]
-=======
-            curve = [point for point in runs if point.who == name and point.minimum == minimum]
->>>>>>> 07cf4491 (Name variables of the reports after what they hold)
+            curve = [point for point in runs if point.name == name and point.minimum == minimum]
             if not curve:
                 continue
             losses = [point.loss for point in curve]
@@ -125,11 +113,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             if errors is not None:
                 errors.plot(losses, [point.distortion for point in curve], label=outside(text), **style)
         if hits is not None and blind_shown:
-<<<<<<< HEAD
-            priors = [p.design.problem.prior for p in done if p.name == who and p.design and p.design.has_program]
-=======
-            priors = [p.design.problem.prior for p in runs if p.who == name and p.design and p.design.has_program]
->>>>>>> 07cf4491 (Name variables of the reports after what they hold)
+            priors = [p.design.problem.prior for p in runs if p.name == name and p.design and p.design.has_program]
             for whole in priors[:1]:
                 blind = 100 * prior_vulnerability(whole)
                 hits.axhline(blind, color=colours[i % len(colours)], linewidth=0.8, linestyle=(0, (1, 3)))

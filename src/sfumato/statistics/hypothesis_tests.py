@@ -75,10 +75,10 @@ def zero_leakage_test(
     statistic = float(xlogy(counts, counts).sum())
     # One table at a time: many of a large one would fill the memory.
     permuted = np.array([float(xlogy(t, t).sum()) for t in (tables.rvs() for _ in range(permutations))])
-    fixed = float(xlogy(rows, rows).sum() + xlogy(columns, columns).sum() - xlogy(rows.sum(), rows.sum()))
+    margins = float(xlogy(rows, rows).sum() + xlogy(columns, columns).sum() - xlogy(rows.sum(), rows.sum()))
     p_value = _p_value(statistic, permuted)
     hypothesis = "the outputs reveal nothing about the secret"
-    return PermutationTest(hypothesis, 2 * (statistic - fixed), p_value, permutations, failure)
+    return PermutationTest(hypothesis, 2 * (statistic - margins), p_value, permutations, failure)
 
 
 def dependence_test(
@@ -187,14 +187,14 @@ class RepetitionEstimate(CompactRepr):
         if not self.constant:
             return f"At each of {self.secrets} secrets, {self.calls} calls gave more than one output."
         secret, output = self.constant[0]
-        seen = (
+        text = (
             f"{len(self.constant)} of {self.secrets} secrets gave one output in all of at least {self.calls} "
             f"calls ({secret!r} always gave {output!r})"
         )
         if self.probability is None:
-            return f"{seen}: no noise, or not fresh. No probability can be stated without a mechanism or epsilon."
+            return f"{text}: no noise, or not fresh. No probability can be stated without a mechanism or epsilon."
         likely = at_most(self.probability, 3)
-        return f"{seen}; fresh noise {self.against} would repeat like this with probability at most {likely}."
+        return f"{text}; fresh noise {self.against} would repeat like this with probability at most {likely}."
 
 
 def repetition(
@@ -419,7 +419,7 @@ class _Audit:
                 f"use {argument('limit', least_calls(count))} or more.",
             )
         self.gain = epsilon_gain(self.delta)
-        self.seen: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * count
+        self.history: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * count
 
     @property
     def epsilon_lower(self) -> float:
@@ -450,15 +450,15 @@ class _Audit:
     def look(self, size: int) -> None:
         """Choose events by earlier outputs, and judge them by fresh ones."""
         failure = self.failure / ((self.looks + 1) * (self.looks + 2))
-        events = choose(self._counts(self.seen), self.distances, self.gain, _EVENTS, failure)
-        chosen = {s for event in events for s in (event.first, event.second)}
-        more = size * len(self.secrets) // len(chosen)
-        fresh = self._call({s: size + more * (s in chosen) for s in range(len(self.secrets))})
-        tested = self._count(fresh)
-        shown = judge(events, self._counts(tested), self.distances, self.gain, failure)
+        events = choose(self._counts(self.history), self.distances, self.gain, _EVENTS, failure)
+        secrets = {s for event in events for s in (event.first, event.second)}
+        more = size * len(self.secrets) // len(secrets)
+        fresh = self._call({s: size + more * (s in secrets) for s in range(len(self.secrets))})
+        columns = self._count(fresh)
+        bounds = judge(events, self._counts(columns), self.distances, self.gain, failure)
         self.looks += 1
         self.comparisons += len(events)
-        best, labels = max(shown, key=lambda one: one.value), (self.secrets.labels, tuple(self.columns))
+        best, labels = max(bounds, key=lambda bound: bound.value), (self.secrets.labels, tuple(self.columns))
         finding = EpsilonFinding.of(best, *labels, self.failure, self.metric, delta=self.delta)
         if self.finding is not None and self.finding.value >= finding.value:
             finding = self.finding
@@ -481,10 +481,10 @@ class _Audit:
         for s, row in outputs.items():
             labels = row
             if isinstance(self.bins, Bins):
-                labels = [self.bins.labels[each] for each in self.bins.place_any(row)]
+                labels = [self.bins.labels[place] for place in self.bins.place_any(row)]
             columns = [self.columns.setdefault(label, len(self.columns)) for label in labels]
             new[s] = np.array(columns, dtype=np.int64)
-            self.seen[s] = np.concatenate([self.seen[s], new[s]])
+            self.history[s] = np.concatenate([self.history[s], new[s]])
         return new
 
     def _counts(self, columns: list[NDArray[np.int64]]) -> Counts:

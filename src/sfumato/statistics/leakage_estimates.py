@@ -80,8 +80,8 @@ def estimate_information(sample: Sample, *, failure: float = 0.05) -> Informatio
     counts = sample.counts[sample.counts.any(axis=1)][:, sample.counts.any(axis=0)]
     rows, columns, n = counts.sum(axis=1), counts.sum(axis=0), int(counts.sum())
     plug_in = _plug_in(rows) + _plug_in(columns) - _plug_in(counts)
-    seen = np.count_nonzero(counts)
-    miller = plug_in + (len(rows) + len(columns) - seen - 1) / (2 * n * log(2))
+    count = np.count_nonzero(counts)
+    miller = plug_in + (len(rows) + len(columns) - count - 1) / (2 * n * log(2))
     bits = _grassberger(rows) + _grassberger(columns) - _grassberger(counts)
     freedom = (len(rows) - 1) * (len(columns) - 1)
     variance = _variance(counts, plug_in) / n + 2 * freedom / (2 * n * log(2)) ** 2
@@ -193,7 +193,7 @@ def estimate_guessing(
 
 
 def _of_pairs(sample: Sample, failure: float, share: float, rng: np.random.Generator) -> GuessingEstimate:
-    counts, each = sample.counts, failure / 4
+    counts, level = sample.counts, failure / 4
     n = len(sample)
     learning, judging = (part.reshape(counts.shape) for part in split(counts.reshape(1, -1), share, rng))
     guesses = np.where(learning.any(axis=0), learning.argmax(axis=0), int(learning.sum(axis=1).argmax()))
@@ -201,8 +201,8 @@ def _of_pairs(sample: Sample, failure: float, share: float, rng: np.random.Gener
     hits = int(judging[guesses, np.arange(counts.shape[1])].sum())
     blind = int(judging[learning.sum(axis=1).argmax()].sum())
     plug_in, before = float(counts.max(axis=0).sum() / n), float(counts.sum(axis=1).max() / n)
-    reach = sqrt(log(1 / each) / (2 * n))
-    low, blind_low = binomial.lower(np.array([hits, blind]), np.array([trials]), each)
+    reach = sqrt(log(1 / level) / (2 * n))
+    low, blind_low = binomial.lower(np.array([hits, blind]), np.array([trials]), level)
     informed = Bracket(float(low), hits / trials if trials else 0.0, _above(plug_in + reach))
     blind_bracket = Bracket(float(blind_low), before, _above(before + reach))
     return GuessingEstimate(plug_in, informed, blind_bracket, failure, n)
@@ -217,7 +217,7 @@ def _of_rows(
             f"{'' if sample.secrets_named else ' in no given order'}.",
             "pass space= with the prior's secrets when making the sample.",
         )
-    counts, p, each = sample.counts, prior.probabilities, failure / 2
+    counts, p, level = sample.counts, prior.probabilities, failure / 2
     missing = (p > 0) & (counts.sum(axis=1) == 0)
     if missing.any():
         raise InputError(
@@ -230,9 +230,9 @@ def _of_rows(
     learned = _weighted(learning, p)
     # Where nothing was learned about an output, the guess is the most probable secret.
     guesses = np.where(learned.any(axis=0), learned.argmax(axis=0), int(p.argmax()))
-    tested = float(_weighted(judging, p)[guesses, np.arange(counts.shape[1])].sum())
-    low = max(tested - _reach(judging, p, each), 0.0) * (1 - 1e-12)
-    informed = Bracket(low, tested, _above(plug_in + _reach(counts, p, each)))
+    success = float(_weighted(judging, p)[guesses, np.arange(counts.shape[1])].sum())
+    low = max(success - _reach(judging, p, level), 0.0) * (1 - 1e-12)
+    informed = Bracket(low, success, _above(plug_in + _reach(counts, p, level)))
     return GuessingEstimate(plug_in, informed, Bracket.exact(float(p.max())), failure, len(sample))
 
 

@@ -43,26 +43,26 @@ class _ObservedBound:
     @classmethod
     def of(
         cls,
-        shown: Shown,
+        bound: Shown,
         secrets: Sequence[Hashable],
         outputs: Sequence[Hashable],
         failure: float,
         metric: Metric | None,
-        **given: Any,
+        **options: Any,
     ) -> Self:
         """Return the finding in the labels of secrets and outputs; a negative bound says no more than 0."""
-        event = shown.event
+        event = bound.event
         return cls(
-            value=max(shown.value, 0.0),
+            value=max(bound.value, 0.0),
             pair=(secrets[event.first], secrets[event.second]),
             event=tuple(outputs[o] for o in sorted(event.outputs.tolist())),
-            hits=shown.hits,
-            trials=shown.trials,
-            rates=shown.rates,
+            hits=bound.hits,
+            trials=bound.trials,
+            rates=bound.rates,
             failure=failure,
-            comparisons=shown.comparisons,
+            comparisons=bound.comparisons,
             unit="" if metric is None else metric.unit,
-            **given,
+            **options,
         )
 
     def __repr__(self) -> str:
@@ -77,7 +77,7 @@ class _ObservedBound:
         return f"/{plain(self.unit)}" if self.unit else ""
 
     @property
-    def _seen(self) -> str:
+    def _tally(self) -> str:
         (s, t), (a, b), (n, m) = self.pair, self.hits, self.trials
         event = f"the output {self.event[0]!r}" if len(self.event) == 1 else f"one of {len(self.event)} outputs"
         return f"{event} was seen in {a} of {n} reports of {s!r} and in {b} of {m} reports of {t!r}."
@@ -102,7 +102,7 @@ class EpsilonFinding(_ObservedBound):
             return f"The samples show no positive epsilon ({self._sure}); this does not prove privacy."
         at = f" at delta {at_least(self.delta, 6)}" if self.delta else ""
         more = "; it may be infinite" if self.unbounded and math.isfinite(self.value) else ""
-        return f"epsilon is at least {at_least(self.value)}{self._per}{at}, {self._sure}{more}: {self._seen}"
+        return f"epsilon is at least {at_least(self.value)}{self._per}{at}, {self._sure}{more}: {self._tally}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -115,7 +115,7 @@ class DeltaFinding(_ObservedBound):
         at = f"at epsilon {at_least(self.epsilon, 6)}{self._per}"
         if self.value == 0:
             return f"The samples show no positive delta {at} ({self._sure})."
-        return f"delta is at least {at_least(self.value)} {at}, {self._sure}: {self._seen}"
+        return f"delta is at least {at_least(self.value)} {at}, {self._sure}: {self._tally}"
 
 
 def epsilon_lower(
@@ -153,8 +153,8 @@ def epsilon_lower(
     if not 0 <= delta < 1:
         raise InputError(f"a delta of {delta} is not a probability below 1.", "use a small one, such as 1e-6.")
     gain = epsilon_gain(delta)
-    shown = strongest(sample, metric, gain, failure=failure, candidates=candidates, share=share, seed=seed)
-    return EpsilonFinding.of(shown, sample.secrets.labels, sample.outputs.labels, failure, metric, delta=delta)
+    best = strongest(sample, metric, gain, failure=failure, candidates=candidates, share=share, seed=seed)
+    return EpsilonFinding.of(best, sample.secrets.labels, sample.outputs.labels, failure, metric, delta=delta)
 
 
 def delta_lower(
@@ -185,8 +185,8 @@ def delta_lower(
             value = low - np.exp(rate * distance) * high * (1 + 1e-12)
         return np.where(np.isfinite(distance), value, -np.inf)
 
-    shown = strongest(sample, metric, gain, failure=failure, candidates=candidates, share=share, seed=seed)
-    return DeltaFinding.of(shown, sample.secrets.labels, sample.outputs.labels, failure, metric, epsilon=rate)
+    best = strongest(sample, metric, gain, failure=failure, candidates=candidates, share=share, seed=seed)
+    return DeltaFinding.of(best, sample.secrets.labels, sample.outputs.labels, failure, metric, epsilon=rate)
 
 
 def epsilon_gain(delta: float) -> Gain:
@@ -274,7 +274,7 @@ def strongest(
             "collect more samples of each secret.",
         )
     comparisons = len(events) + (sample.counts.size if sample.outputs_fixed else 0)
-    return replace(max(results, key=lambda shown: shown.value), comparisons=comparisons)
+    return replace(max(results, key=lambda bound: bound.value), comparisons=comparisons)
 
 
 def check_protected(distances: Floats, counts: Counts) -> None:
@@ -297,20 +297,20 @@ def choose(counts: Counts, distances: Floats, gain: Gain, how_many: int, failure
     shares = (counts + 0.5) / (totals[:, None] + 0.5 * counts.shape[1])
     proposals: list[tuple[float, Event]] = []
     for s in np.flatnonzero(totals):
-        others = np.flatnonzero((totals > 0) & np.isfinite(distances[s]) & (np.arange(len(totals)) != s))
-        if not len(others):
+        rivals = np.flatnonzero((totals > 0) & np.isfinite(distances[s]) & (np.arange(len(totals)) != s))
+        if not len(rivals):
             continue
-        order = np.argsort(-(shares[s] / shares[others]), axis=1, kind="stable")
-        hits = np.concatenate([np.cumsum(counts[s][order], axis=1), np.tile(counts[s], (len(others), 1))], axis=1)
-        unions = np.cumsum(np.take_along_axis(counts[others], order, axis=1), axis=1)
-        misses = np.concatenate([unions, counts[others]], axis=1)
-        low, high = _roughly(hits, totals[s], -z), _roughly(misses, totals[others, None], z)
-        promised = gain(low, high, distances[s, others, None])
-        best = promised.argmax(axis=1)
+        order = np.argsort(-(shares[s] / shares[rivals]), axis=1, kind="stable")
+        hits = np.concatenate([np.cumsum(counts[s][order], axis=1), np.tile(counts[s], (len(rivals), 1))], axis=1)
+        unions = np.cumsum(np.take_along_axis(counts[rivals], order, axis=1), axis=1)
+        misses = np.concatenate([unions, counts[rivals]], axis=1)
+        low, high = _roughly(hits, totals[s], -z), _roughly(misses, totals[rivals, None], z)
+        gains = gain(low, high, distances[s, rivals, None])
+        best = gains.argmax(axis=1)
         width = counts.shape[1]
-        for row, (t, k) in enumerate(zip(others, best, strict=True)):
+        for row, (t, k) in enumerate(zip(rivals, best, strict=True)):
             outputs = order[row, : k + 1] if k < width else np.array([k - width])
-            proposals.append((float(promised[row, k]), Event(int(s), int(t), outputs)))
+            proposals.append((float(gains[row, k]), Event(int(s), int(t), outputs)))
     proposals.sort(key=lambda proposal: -proposal[0])
     return [event for _, event in proposals[:how_many]]
 
@@ -326,24 +326,24 @@ def _roughly(hits: Counts, trials: Counts, z: float) -> Floats:
 def judge(events: list[Event], counts: Counts, distances: Floats, gain: Gain, failure: float) -> list[Shown]:
     """Return the result of each event, chosen without these counts; with probability 1 - failure all hold."""
     totals = counts.sum(axis=1)
-    shown = []
+    bounds = []
     for event in events:
         pair = np.array([event.first, event.second])
         hits, trials = counts[pair][:, event.outputs].sum(axis=1), totals[pair]
-        each = failure / (2 * len(events))
-        low, high = binomial.lower(hits[:1], trials[:1], each), binomial.upper(hits[1:], trials[1:], each)
+        level = failure / (2 * len(events))
+        low, high = binomial.lower(hits[:1], trials[:1], level), binomial.upper(hits[1:], trials[1:], level)
         value = float(gain(low, high, distances[pair[:1], pair[1:]])[0])
         (a, b), (n, m) = hits.tolist(), trials.tolist()
-        shown.append(Shown(value, event, (a, b), (n, m), (float(low[0]), float(high[0])), len(events)))
-    return shown
+        bounds.append(Shown(value, event, (a, b), (n, m), (float(low[0]), float(high[0])), len(events)))
+    return bounds
 
 
 def _single_outputs(counts: Counts, distances: Floats, gain: Gain, failure: float) -> Shown:
     """Bound every probability of the channel from both sides, and compare all pairs."""
     totals = counts.sum(axis=1)
-    each = failure / (2 * counts.size)
-    low = binomial.lower(counts, totals[:, None], each)
-    high = binomial.upper(counts, totals[:, None], each)
+    level = failure / (2 * counts.size)
+    low = binomial.lower(counts, totals[:, None], level)
+    high = binomial.upper(counts, totals[:, None], level)
     value, s, t, o = -np.inf, 0, 1, 0
     for first in range(len(counts)):
         values = gain(low[first][None], high, distances[first][:, None])

@@ -53,15 +53,15 @@ class Sample(NotebookRepr):
                 f"but there are {len(rows)} secrets and {len(columns)} outputs.",
                 "pass one row per secret and one column per output.",
             )
-        self._set(array, rows, columns, named=True, fixed=outputs is not None)
+        self._set(array, rows, columns, has_names=True, is_fixed=outputs is not None)
 
-    def _set(self, counts: Counts, secrets: Space, outputs: Space, *, named: bool, fixed: bool) -> None:
+    def _set(self, counts: Counts, secrets: Space, outputs: Space, *, has_names: bool, is_fixed: bool) -> None:
         sampled = int(np.count_nonzero(counts.sum(axis=1)))
         if sampled < 2:
             subject = "no secret was" if sampled == 0 else "only one secret was"
             raise InputError(f"{subject} sampled: nothing can be compared.", "collect outputs of two secrets.")
         assign(self, counts=readonly(counts), secrets=secrets, outputs=outputs)
-        assign(self, secrets_named=named, outputs_fixed=fixed)
+        assign(self, secrets_named=has_names, outputs_fixed=is_fixed)
 
     @classmethod
     def of(
@@ -110,11 +110,11 @@ class Sample(NotebookRepr):
             if not 0 < share < 1:
                 raise InputError(f"a share of {share} cannot choose bins.", "use a share between 0 and 1.")
             order = random_generator(seed).permutation(len(rows))
-            chosen = round(share * len(rows))
-            if not chosen:
+            count = round(share * len(rows))
+            if not count:
                 raise InputError(f"{counted(len(rows), 'sample')} cannot choose bins.", "collect more samples.")
-            bins = quantile_bins(points[order[:chosen]], bins)
-            counted_rows = order[chosen:].tolist()
+            bins = quantile_bins(points[order[:count]], bins)
+            counted_rows = order[count:].tolist()
         labels = bins.labels
         places = bins.place_any(points)
         pairs = [(rows[i], labels[places[i]]) for i in counted_rows]
@@ -149,7 +149,7 @@ class Sample(NotebookRepr):
         counts = np.zeros((len(row_space), len(column_space)), dtype=np.int64)
         np.add.at(counts, (row_space.positions(rows), column_space.positions(columns)), 1)
         sample = object.__new__(cls)
-        sample._set(counts, row_space, column_space, named=space is not None, fixed=observables is not None)
+        sample._set(counts, row_space, column_space, has_names=space is not None, is_fixed=observables is not None)
         return sample
 
     def __len__(self) -> int:
@@ -189,13 +189,13 @@ def as_label(output: Any) -> Hashable:
     return label
 
 
-def _labels(labelled: Iterable[Hashable], what: str) -> list[Hashable]:
+def _labels(labelled: Iterable[Hashable], noun: str) -> list[Hashable]:
     labels = []
     for position, label in enumerate(labelled):
         try:
             labels.append(as_label(label))
         except InputError as error:
-            raise InputError(f"the {what} of sample {position}: {error.text}", *error.hints) from None
+            raise InputError(f"the {noun} of sample {position}: {error.text}", *error.hints) from None
     return labels
 
 
@@ -392,14 +392,14 @@ def is_point(output: object) -> bool:
     return all(isinstance(part, float) for part in parts)
 
 
-def _edges(values: ArrayLike, what: str) -> Floats:
-    edges = floats(values, what, shape=(None,))
+def _edges(values: ArrayLike, noun: str) -> Floats:
+    edges = floats(values, noun, shape=(None,))
     if len(edges) == 0 or (np.diff(edges) <= 0).any():
-        raise InputError(f"{what} do not increase, or there is none.", "pass at least one, in increasing order.")
+        raise InputError(f"{noun} do not increase, or there is none.", "pass at least one, in increasing order.")
     return edges
 
 
 def _intervals(edges: Floats) -> tuple[str, ...]:
-    shown = [repr(float(edge)) for edge in edges]
-    middle = [f"[{a}, {b})" for a, b in pairwise(shown)]
-    return (f"below {shown[0]}", *middle, f"from {shown[-1]}")
+    texts = [repr(float(edge)) for edge in edges]
+    middle = [f"[{a}, {b})" for a, b in pairwise(texts)]
+    return (f"below {texts[0]}", *middle, f"from {texts[-1]}")

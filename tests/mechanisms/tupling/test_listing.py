@@ -38,7 +38,7 @@ def test_an_audit_of_tuples_finds_what_the_accountant_proves():
     assert found.find("differential-privacy", delta=0).bracket.value == pytest.approx(1.5, rel=1e-12)
     proved = FamilyAccountant.of_points(tupling).delta(0.5).bounds
     assert proved.lower * (1 - 1e-9) <= found.find("delta", epsilon=0.5).bracket.value <= proved.upper * (1 + 1e-9)
-    assert not any(entry.proved for entry in found)
+    assert not any(entry.is_proved for entry in found)
     assert "rounded to integers" in found.notes[-1]
     family = sf.privacy.Family({"many": [0.6, 0.2, 0.2], "few": [0.2, 0.6, 0.2]})
     notion = sf.privacy.DistributionPrivacy(family, 0.01)
@@ -63,7 +63,7 @@ def test_an_audit_of_a_family_is_of_its_matrix():
     assert drawn.entries == sf.audit(sf.mechanisms.randomised_response(space, 1.0)).entries
     oracle = UnaryEncoding(space, 1.0, "symmetric")
     found = sf.audit(oracle).find("differential-privacy", delta=0)
-    assert not found.proved
+    assert not found.is_proved
     assert found.bracket.value == pytest.approx(1.0)
     with pytest.raises(InputError, match="infinitely many"):
         sf.audit(sf.mechanisms.DiscreteLaplace(1.0))

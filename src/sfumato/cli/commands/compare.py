@@ -174,7 +174,7 @@ def _compare_points(
             bound_time=_BOUND_TIME if options.bound_time is None else options.bound_time,
             files=files,
             progress=lambda name: status.update(f"Comparing: {name}"),
-            found=report,
+            emit=report,
         )
     sentences = list(comparison.sentences())
     if comparison.timed_out:
@@ -221,7 +221,7 @@ def _compare_cells(
             time_limit=options.time_limit,
             files=files,
             progress=lambda name: status.update(f"Comparing: {name}"),
-            found=lambda row: screen.print(_cell_line(row, distances.unit, row.name in files), soft_wrap=True),
+            emit=lambda row: screen.print(_cell_line(row, distances.unit, row.name in files), soft_wrap=True),
         )
     sentences = [*comparison.sentences(), *(["--time-limit gives more time."] if comparison.timed_out else [])]
     _publish(options, comparison, whose, sentences)

@@ -62,7 +62,7 @@ def measure_notions(
         if metric is None and isinstance(space, Places):
             metric = space.metric("euclidean", unit="km")
         result = audit(mechanism, prior=file.prior, metric=metric, also=also)
-    verdicts = [requirement.hold_against(result, stated=is_stated) for requirement in demands.requirements]
+    verdicts = [requirement.hold_against(result, is_stated=is_stated) for requirement in demands.requirements]
     outcomes = tuple(
         RequirementFacts(plain(verdict.requirement.text), verdict.outcome, plain(verdict.reason))
         for verdict in verdicts
@@ -75,7 +75,7 @@ def notions_of(result: Audit) -> tuple[NotionFacts, ...]:
     facts = []
     for entry in result:
         low, high = entry.bracket.lower, entry.bracket.upper
-        is_estimate = not entry.proved and (entry.failure > 0 or entry.side.value == "estimate")
+        is_estimate = not entry.is_proved and (entry.failure > 0 or entry.side.value == "estimate")
         unit = (f"/{entry.unit}" if entry.per else entry.unit) if entry.unit else ""
         number = Quantity(
             None if is_estimate and low == -float("inf") else low,
