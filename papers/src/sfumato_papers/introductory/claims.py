@@ -99,15 +99,15 @@ def _sensitivity(rows: Sequence[SensitivityRow]) -> PaperClaim:
 
 
 def _joint(rows: Sequence[JointRow]) -> list[PaperClaim]:
-    def evidence(own: Sequence[JointRow]) -> tuple[bool, str]:
-        loose, tight = (pick(own, key=lambda row: row.kept / row.allowed) for pick in (min, max))
+    def evidence(subset: Sequence[JointRow]) -> tuple[bool, str]:
+        loose, tight = (pick(subset, key=lambda row: row.kept / row.allowed) for pick in (min, max))
         words = f"{tight.queries} at {tight.epsilons} cost {about(tight.kept, 6)} of {about(tight.allowed)}"
         if loose is not tight:
             words += (
                 f"; {loose.queries} at {loose.epsilons} only {about(loose.kept, 6)} of {about(loose.allowed)}, "
                 "since no record moves all of them"
             )
-        return all(row.kept <= row.allowed * (1 + _ROUNDED) for row in own), (
+        return all(row.kept <= row.allowed * (1 + _ROUNDED) for row in subset), (
             "Measured on joint mechanisms of integer noise over all data sets, with reports clamped to a range: "
             f"{words}."
         )

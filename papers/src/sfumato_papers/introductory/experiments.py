@@ -94,20 +94,20 @@ def noise_rows() -> list[NoiseRow]:
         half, _ = quad(lambda x, of=real: x**2 * of.density(x), 0.0, 60 * real.scale, epsabs=0.0, epsrel=1e-10)
         by_formula, of_integers = math.sqrt(2) * delta / whole.epsilon, math.sqrt(whole.variance)
         family = whole.clamped(0, _STEPS * delta)
-        kept = DifferentialPrivacy(Relation.within(family.metric, 1)).measure(family.mechanism()).upper
+        upper = DifferentialPrivacy(Relation.within(family.metric, 1)).measure(family.mechanism()).upper
         widths = real.scale, math.sqrt(2 * half), by_formula, of_integers
-        rows.append(NoiseRow(whole.epsilon, delta, *widths, kept))
+        rows.append(NoiseRow(whole.epsilon, delta, *widths, upper))
     return rows
 
 
 def draw_rows(seed: int, draws: int) -> list[DrawRow]:
     """Return statistics of integer noise, drawn as for releases but seeded."""
-    found = []
+    rows = []
     for epsilon in EPSILONS:
         noise = DiscreteLaplace(epsilon)
-        drawn = simulator(noise, seed=seed).draw(np.zeros(draws, dtype=np.int64))
-        found.append(DrawRow(noise.epsilon, seed, draws, float(np.abs(drawn).mean()), noise.absolute))
-    return found
+        sample = simulator(noise, seed=seed).draw(np.zeros(draws, dtype=np.int64))
+        rows.append(DrawRow(noise.epsilon, seed, draws, float(np.abs(sample).mean()), noise.absolute))
+    return rows
 
 
 def float_rows(seed: int, draws: int) -> list[FloatRow]:
@@ -119,7 +119,7 @@ def float_rows(seed: int, draws: int) -> list[FloatRow]:
     Source:
         Mironov, "On significance of the least significant bits for differential privacy", CCS 2012.
     """
-    found = []
+    rows = []
     for epsilon in EPSILONS:
         noise = Laplace(float(DiscreteLaplace(epsilon).epsilon))
         shares = []
@@ -127,14 +127,14 @@ def float_rows(seed: int, draws: int) -> list[FloatRow]:
             report = noise.simulate(np.full(draws, answer), np.random.default_rng([seed, int(answer)]))
             inside = np.abs(report) < 0.5  # half the way to the other answer
             shares.append(float((inside & (np.fmod(report, _UNIT) != 0)).mean()))
-        found.append(FloatRow(noise.epsilon, seed, draws, *shares))
-    return found
+        rows.append(FloatRow(noise.epsilon, seed, draws, *shares))
+    return rows
 
 
 def report_rows() -> list[ReportRow]:
     """Return the probabilities of reports of two neighbouring counts, 10 and 11, at epsilon 1/2."""
     noise, reports = DiscreteLaplace("1/2"), np.arange(22)
-    columns = (each.tolist() for each in (reports, noise.pmf(reports - 10), noise.pmf(reports - 11)))
+    columns = (column.tolist() for column in (reports, noise.pmf(reports - 10), noise.pmf(reports - 11)))
     return [ReportRow(*row) for row in zip(*columns, strict=True)]
 
 
@@ -220,16 +220,16 @@ def _joint(names: Sequence[str], epsilon: Fraction | Sequence[Fraction], rule: s
         noise = DiscreteLaplace(share, delta).clamped(low, high).mechanism()
         reports.append(Mechanism(noise.matrix[column - low]))
     joint = reduce(product_channel, reports)
-    kept = DifferentialPrivacy(Relation(near, "data sets that differ by one record")).measure(joint).upper
+    cost = DifferentialPrivacy(Relation(near, "data sets that differ by one record")).measure(joint).upper
     allowed = JointQueries([float(delta) for delta in deltas], [float(share) for share in epsilon]).epsilon
     words = " and ".join(names), rule, " ".join(map(str, epsilon))
-    return JointRow(*words, allowed, kept)
+    return JointRow(*words, allowed, cost)
 
 
 def _differences(first: Sequence[int], second: Sequence[int]) -> int:
     """Return how many records are in one data set only."""
-    one, other = Counter(first), Counter(second)
-    return ((one - other) + (other - one)).total()
+    left, right = Counter(first), Counter(second)
+    return ((left - right) + (right - left)).total()
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,7 @@ def choice_rows(seed: int, tables: int) -> list[ChoiceRow]:
 def steep_rows() -> list[ChoiceRow]:
     """Return both conventions on tables with one answer against growing numbers of others."""
     first = (np.arange(size) == 0 for size in _SIZES)
-    return _choices(0, (("steep", UtilityTable(np.array([each, ~each], dtype=float))) for each in first))
+    return _choices(0, (("steep", UtilityTable(np.array([mask, ~mask], dtype=float))) for mask in first))
 
 
 def _tables(seed: int, count: int) -> Iterator[tuple[str, UtilityTable]]:
@@ -287,10 +287,10 @@ def _choices(seed: int, tables: Iterable[tuple[str, UtilityTable]]) -> list[Choi
         family = ExponentialMechanism(table, 1.0, convention)  # type: ignore[arg-type]
         mechanism, near = family.mechanism(), Relation(table.neighbours, "neighbours")
         epsilon, spread = (notion(near).measure(mechanism).upper for notion in (DifferentialPrivacy, BoundedRange))
-        lost = -(mechanism.matrix * table.below_best).sum(axis=1)
+        regret = -(mechanism.matrix * table.below_best).sum(axis=1)
         head = kind, convention, seed, number, table.values.shape[1]
         privacy = family.promised, family.epsilon, epsilon, family.bounded_range, spread
-        rows.append(ChoiceRow(*head, *privacy, float(lost.max()), family.regret_bound))
+        rows.append(ChoiceRow(*head, *privacy, float(regret.max()), family.regret_bound))
     return rows
 
 

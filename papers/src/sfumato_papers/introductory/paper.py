@@ -67,16 +67,16 @@ def _noise(rows: Sequence[ReportRow]) -> Figure:
 def _odds(rows: Sequence[OddsRow]) -> Figure:
     figure = blank(10, 4.4)
     once, often = figure.subplots(1, 2, sharey=True)
-    chosen = ODDS_EPSILONS[1]
+    epsilon = ODDS_EPSILONS[1]
     for prior, marker, colour in ((0.01, "o", 0), (0.1, "s", 2), (0.5, "^", 1)):
         look = {"marker": marker, "color": LIGHT.series[colour], "label": f"believed before: {100 * prior:g} %"}
         for ax, field, line in (
             (once, "epsilon", where(rows, prior=prior, reports=1)),
-            (often, "reports", where(rows, prior=prior, epsilon=chosen)),
+            (often, "reports", where(rows, prior=prior, epsilon=epsilon)),
         ):
             ax.plot([getattr(row, field) for row in line], [100 * row.posterior for row in line], **look)
     once.set(xlabel="epsilon of one report", ylabel="largest belief afterwards (%)", ylim=(0, 103))
-    often.set(xlabel=f"reports of epsilon {chosen:g}", xscale="log", xticks=REPORTS)
+    often.set(xlabel=f"reports of epsilon {epsilon:g}", xscale="log", xticks=REPORTS)
     often.set_xticks(REPORTS, [str(count) for count in REPORTS])
     often.minorticks_off()
     for ax in (once, often):
@@ -95,7 +95,7 @@ def _floats(rows: Sequence[FloatRow]) -> Figure:
         ax.bar(k, share.value, 0.6, color=LIGHT.series[1])
         ax.plot([k, k], [share.lower, share.upper], color=LIGHT.ink, linewidth=1.5)
         ax.annotate(f"{share.value:.0f} %", (k, share.upper), (0, 4), textcoords="offset points", ha="center")
-    ax.set_xticks(range(len(epsilons)), [f"{each:g}" for each in epsilons])
+    ax.set_xticks(range(len(epsilons)), [f"{epsilon:g}" for epsilon in epsilons])
     ax.set(xlabel="epsilon in real numbers", ylabel="reports that rule out the answer 1 (%)")
     ax.margins(y=0.15)
     ax.grid(axis="y", alpha=0.3)
@@ -115,10 +115,10 @@ def _conventions(rows: Sequence[ChoiceRow]) -> Figure:
         steep.plot(
             [row.answers for row in line], [row.kept for row in line], marker=marker, color=colour, label=label
         )
-        others = [row for row in tables if row.kind != "steep"]
-        places = np.array([KINDS.index(row.kind) for row in others]) + shift + rng.uniform(-0.1, 0.1, len(others))
+        points = [row for row in tables if row.kind != "steep"]
+        places = np.array([KINDS.index(row.kind) for row in points]) + shift + rng.uniform(-0.1, 0.1, len(points))
         look = {"color": colour, "markersize": 2.5, "alpha": 0.6, "markeredgewidth": 0}
-        random.plot(places, [row.kept for row in others], marker, **look)
+        random.plot(places, [row.kept for row in points], marker, **look)
         for ax in (steep, random):
             ax.axhline(guarantee, color=colour, linestyle=":", linewidth=1.3)
     steep.set(xscale="log", xlabel="answers", ylabel="epsilon of the table", ylim=(0, 2.15))

@@ -66,10 +66,10 @@ def over_field(rows: Iterable[object], name: str) -> Bracket:
     return Bracket(min(max(0.0, mean.lower), mean.value), mean.value, max(min(1.0, mean.upper), mean.value))
 
 
-def _said(rows: Iterable[object], name: str) -> str:
+def _mean_text(rows: Iterable[object], name: str) -> str:
     """Return the mean of an error in three digits, with its interval where there is one."""
     mean = over_field(rows, name)
-    low, value, high = (about(each, 3) for each in (mean.lower, mean.value, mean.upper))
+    low, value, high = (about(number, 3) for number in (mean.lower, mean.value, mean.upper))
     known = math.isfinite(mean.lower) and (mean.lower, mean.upper) != (0.0, 1.0) and low != high
     return f"{value} ({low} to {high})" if known else value
 
@@ -85,7 +85,7 @@ def claims(tables: RunTables) -> Sequence[PaperClaim]:
     rows, designs = tables.rows("square", GridRow), tables.rows("square-designs", SquareDesign)
     return [
         *_payoffs(tables.rows("payoffs", PayoffRow)),
-        _played(tables.rows("swapping", SwappingRound)),
+        _swapping(tables.rows("swapping", SwappingRound)),
         *_rounds(tables.rows("alternation", AlternationRow)),
         *_theorems(tables.rows("theorems", GuessTheoremRow), designs),
         *_square(rows, designs),
@@ -114,7 +114,7 @@ def _people(rows: Sequence[ContestRow]) -> list[PaperClaim]:
     robust = sum(row.held_out_error > best.held_out_error for row, best in zip(tables, optima, strict=True))
     limit = max(row.max_loss_m for row in rows)
     users = [row for row in where(tables, max_loss_m=limit) if row.hidden.endswith(" users")]
-    hidden = sum(row.error >= row.blind_error - _HIDDEN for row in users)
+    successes = sum(row.error >= row.blind_error - _HIDDEN for row in users)
     far = min(users, key=lambda row: row.error - row.blind_error)
     return [
         _beats_noise(rows, "on the visits that it was learned from", "error"),
@@ -123,8 +123,8 @@ def _people(rows: Sequence[ContestRow]) -> list[PaperClaim]:
             "Users of a city, larger limit",
             f"Within {limit:,g} m users are hidden: the best guess has an error within {_HIDDEN:g} of a blind "
             "one.",
-            hidden == len(users),
-            f"So in {hidden} of {len(users)} cases. The farthest below is {far.hidden} of {far.source} (seed "
+            successes == len(users),
+            f"So in {successes} of {len(users)} cases. The farthest below is {far.hidden} of {far.source} (seed "
             f"{far.seed}): {about(far.error, 3)}, a blind guess {about(far.blind_error, 3)}, and no table of "
             f"these cells exceeds {at_most(far.largest_error, 4)}.",
         ),
@@ -141,12 +141,12 @@ def _people(rows: Sequence[ContestRow]) -> list[PaperClaim]:
 
 def _beats_noise(rows: Sequence[ContestRow], visits: str, field: str) -> PaperClaim:
     tables, noise = (where(rows, mechanism=name) for name in (TABLE, NOISE))
-    better = sum(getattr(one, field) > getattr(other, field) for one, other in zip(tables, noise, strict=True))
+    better = sum(getattr(left, field) > getattr(right, field) for left, right in zip(tables, noise, strict=True))
     words = f"So in {better} of {len(tables)} cases (labels, limits, splits) of other users than the paper's."
     for source in distinct(rows, "source"):
         first = where(rows, source=source)[0]
         case = {"source": source, "hidden": first.hidden, "max_loss_m": first.max_loss_m}
-        learned, planar = (_said(where(some, **case), field) for some in (tables, noise))
+        learned, planar = (_mean_text(where(group, **case), field) for group in (tables, noise))
         words += f" {source}, {first.hidden}, {first.max_loss_m:,g} m: {learned} against {planar}."
     return judged(
         "Abstract, users of a city",
@@ -164,12 +164,12 @@ def _payoffs(rows: Sequence[PayoffRow]) -> list[PaperClaim]:
     inner = _saddles(four, "success")
     saddles, bits, chance = (_saddles(rows, name) for name in ("success", "information_bits", "vulnerability"))
     still = [row for row in saddles if row.generator in constant]
-    both_still = all(any(row.generator in constant for row in some) for some in (bits, chance))
+    both_still = all(any(row.generator in constant for row in cases) for cases in (bits, chance))
     truth, swap = (
         [(row.information_bits, row.vulnerability) for row in where(rows, generator=name)]
         for name in GENERATORS[:2]
     )
-    same = sum(one == two for one, two in zip(truth, swap, strict=True))
+    same = sum(left == right for left, right in zip(truth, swap, strict=True))
     return [
         judged(
             "Example 1, Figure 1",
@@ -201,10 +201,10 @@ def _saddles(rows: Sequence[PayoffRow], payoff: str) -> list[PayoffRow]:
     ]
 
 
-def _played(rounds: Sequence[SwappingRound]) -> PaperClaim:
+def _swapping(rounds: Sequence[SwappingRound]) -> PaperClaim:
     chase, calm = (games_of(where(rounds, target=name)) for name in distinct(rounds, "target"))
     numbers = [[swaps(game) for game in games] for games in (chase, calm)]
-    last = [_said([game[-1] for game in games], "accuracy") for games in (chase, calm)]
+    last = [_mean_text([game[-1] for game in games], "accuracy") for games in (chase, calm)]
     return judged(
         "Example 1",
         "Trained with cross entropy the generator keeps swapping; trained with mutual information it settles.",
@@ -220,15 +220,15 @@ def _rounds(rows: Sequence[AlternationRow]) -> list[PaperClaim]:
     last = max(row.round for row in rows)
     new, same = (where(rows, reset=reset, round=last) for reset in (True, False))
     pairs = list(zip(new, same, strict=True))
-    better = [one for one, other in pairs if one.best_right < other.best_right]
+    better = [first for first, second in pairs if first.best_right < second.best_right]
     start = where(rows, reset=True, round=1)
-    ends = [_said(some, "best_right") for some in (new, same)]
+    ends = [_mean_text(group, "best_right") for group in (new, same)]
     return [
         judged(
             "Abstract, Algorithm 1",
             "Against a classifier that is trained in each round, the generator comes to protect better.",
             all(end.best_right < first.best_right for first, end in zip(start, new, strict=True)),
-            f"In Example 1 the best guess is right in {_said(start, 'best_right')} of the cases "
+            f"In Example 1 the best guess is right in {_mean_text(start, 'best_right')} of the cases "
             f"before, and in {ends[0]} after {last} rounds, over {len(new)} starts.",
             quote="By letting the two nets compete against each other, the mechanism improves its degree of "
             "protection, until an equilibrium is reached.",
@@ -296,13 +296,13 @@ def _runs(rows: Sequence[GridRow], experiment: Experiment, name: str, part: str,
 def _square(all_hits: Sequence[GridRow], designs: Sequence[SquareDesign]) -> list[PaperClaim]:
     rows = where(all_hits, hits=max(row.hits for row in all_hits))
     cells = sorted(distinct(rows, "cell_m"), reverse=True)
-    closed = {each.name: 2 / each.epsilon_per_m for each in EXPERIMENTS}
+    closed = {experiment.name: 2 / experiment.epsilon_per_m for experiment in EXPERIMENTS}
     noise = where(rows, generator=LAPLACE, part=TRAIN, cell_m=rows[0].cell_m)
     lengths = []
-    for each in EXPERIMENTS:
-        losses = [row.loss_m for row in where(noise, experiment=each.name)]
-        mean, length = about(sum(losses) / len(losses), 4), about(closed[each.name], 6)
-        lengths.append(f"{mean} m in {each.name} (2/epsilon is {length} m)")
+    for experiment in EXPERIMENTS:
+        losses = [row.loss_m for row in where(noise, experiment=experiment.name)]
+        mean, length = about(sum(losses) / len(losses), 4), about(closed[experiment.name], 6)
+        lengths.append(f"{mean} m in {experiment.name} (2/epsilon is {length} m)")
     truth = where(rows, generator=NO_NOISE)
     large = {row.error for row in where(truth, cell_m=cells[0])}
     small = max(row.error for row in truth if row.cell_m != cells[0])
@@ -310,7 +310,7 @@ def _square(all_hits: Sequence[GridRow], designs: Sequence[SquareDesign]) -> lis
     def by_cell(experiment: Experiment, name: str, part: str) -> list[float]:
         return [over_field(_runs(rows, experiment, name, part, cell), "error").value for cell in cells]
 
-    falls = {each.name: by_cell(each, LAPLACE, TEST) for each in EXPERIMENTS}
+    falls = {experiment.name: by_cell(experiment, LAPLACE, TEST) for experiment in EXPERIMENTS}
     learned = _learned(rows)
     grids = list(product((TRAIN, TEST), distinct(rows, "cell_m")))
     lowest = {
@@ -352,7 +352,7 @@ def _square(all_hits: Sequence[GridRow], designs: Sequence[SquareDesign]) -> lis
             all(over_field(runs, "error_corrected").value >= _BLIND - _NEAR for runs in lowest.values()),
             " ".join(
                 f"The {name} is lowest on cells of {runs[0].cell_m:g} m ({runs[0].part}): "
-                f"{_said(runs, 'error_corrected')} corrected for bias, {_said(runs, 'error')} counted."
+                f"{_mean_text(runs, 'error_corrected')} corrected for bias, {_mean_text(runs, 'error')} counted."
                 for name, runs in lowest.items()
             ),
         ),
@@ -363,9 +363,9 @@ def _square(all_hits: Sequence[GridRow], designs: Sequence[SquareDesign]) -> lis
             f"It changes by {', '.join(f'{about(change, 2)} ({name})' for name, change in changes.items())} on "
             "train records, counted. The paper calls it stable, without a number that is known here.",
         ),
-        *(_beats(rows, each) for each in EXPERIMENTS),
+        *(_beats(rows, experiment) for experiment in EXPERIMENTS),
         *(_limit(rows, name) for name in learned),
-        *(_optimal(designs, rows, each) for each in EXPERIMENTS),
+        *(_optimal(designs, rows, experiment) for experiment in EXPERIMENTS),
         _target(designs),
         _bias(all_hits),
     ]
@@ -385,7 +385,7 @@ def _beats(rows: Sequence[GridRow], experiment: Experiment) -> PaperClaim:
     ]
     better = sum(gain > 0 for gain in cases)
     fine = min(distinct(rows, "cell_m"))
-    noisy = _said(_runs(rows, experiment, LAPLACE, TEST, fine), "error")
+    noisy = _mean_text(_runs(rows, experiment, LAPLACE, TEST, fine), "error")
     return judged(
         f"Abstract, {experiment.name}",
         "The learned mechanism hides more than planar Laplace noise whose mean distance is "
@@ -403,11 +403,11 @@ def _on_tests(rows: Sequence[GridRow], experiment: Experiment, names: Iterable[s
     """Return the errors of mechanisms on test records and the finest cells."""
     fine = min(distinct(rows, "cell_m"))
     cases = ((name, _runs(rows, experiment, name, TEST, fine)) for name in names)
-    return ", ".join(f"the {name} has {_said(runs, 'error')}" for name, runs in cases)
+    return ", ".join(f"the {name} has {_mean_text(runs, 'error')}" for name, runs in cases)
 
 
 def _limit(rows: Sequence[GridRow], name: str) -> PaperClaim:
-    limits = {each.name: each.max_loss_m for each in EXPERIMENTS}
+    limits = {experiment.name: experiment.max_loss_m for experiment in EXPERIMENTS}
     cases = where(rows, generator=name, cell_m=rows[0].cell_m)
     over = [row for row in cases if row.loss_m > limits[row.experiment] + _ERRORS * row.loss_standard_error_m]
     far = max(cases, key=lambda row: row.loss_m / limits[row.experiment])
@@ -428,16 +428,16 @@ def _optimal(designs: Sequence[SquareDesign], rows: Sequence[GridRow], experimen
     shares = {
         name: [row.error / largest[row.seed] for row in where(runs, generator=name)] for name in (ANNEALED, TABLE)
     }
-    best = [max(each) for each in zip(*shares.values(), strict=True)]
+    best = [max(pair) for pair in zip(*shares.values(), strict=True)]
     fine = min(distinct(rows, "cell_m"))
     fresh = _on_tests(rows, experiment, (ANNEALED, *_learned(rows), OPTIMUM))
     words = (
-        f"No table of cells of 50 m exceeds {_said(optima, 'largest_error')} on the training records "
+        f"No table of cells of 50 m exceeds {_mean_text(optima, 'largest_error')} on the training records "
         f"(proved; mean over seeds). The table annealed on these records has {_span(shares[ANNEALED])} of that; "
         f"the one made to protect other records, with a target of order 8, {_span(shares[TABLE])}."
     )
     if network := where(rows, experiment=experiment.name, generator=NETWORK, part=TRAIN, cell_m=fine):
-        corrected = _said(network, "error_corrected")
+        corrected = _mean_text(network, "error_corrected")
         words += f" The network is not bounded by it; it has {corrected} (measured, corrected)."
     return ours(
         f"Title, {experiment.name}",
@@ -451,16 +451,16 @@ def _target(designs: Sequence[SquareDesign]) -> PaperClaim:
     runs = where(designs, experiment=EXPERIMENT_2.name)
     least, best = (where(runs, generator=name) for name in (LEAST_INFORMATION, OPTIMUM))
     error = {row.seed: row.error for row in best}
-    bits = [sum(row.information_bits for row in some) / len(some) for some in (least, best)]
-    hidden = where(designs, experiment=EXPERIMENT_1.name, generator=LEAST_INFORMATION)
+    bits = [sum(row.information_bits for row in group) / len(group) for group in (least, best)]
+    first_runs = where(designs, experiment=EXPERIMENT_1.name, generator=LEAST_INFORMATION)
     return ours(
         "(14)",
         "The table trained for the least information is not the one of the largest Bayes error.",
         all(row.error < error[row.seed] and row.information_bits < bits[1] for row in least),
         f"In Experiment 2 it reveals {about(bits[0], 3)} bits, and the one of largest Bayes error "
-        f"{about(bits[1], 3)}. Its Bayes error is {_said(least, 'error')}: "
+        f"{about(bits[1], 3)}. Its Bayes error is {_mean_text(least, 'error')}: "
         f"{_span([row.error / error[row.seed] for row in least])} of the other's. In Experiment 1 it has "
-        f"{_said(hidden, 'error')} of {_BLIND:g}.",
+        f"{_mean_text(first_runs, 'error')} of {_BLIND:g}.",
     )
 
 
@@ -469,14 +469,14 @@ def _bias(rows: Sequence[GridRow]) -> PaperClaim:
     noise = where(rows, experiment=EXPERIMENT_1.name, generator=LAPLACE, part=TEST, cell_m=fine)
     few, many = min(row.hits for row in noise), max(row.hits for row in noise)
     by = {(row.hits, row.seed): row.error for row in noise}
-    counted = [_said(where(noise, hits=hits), "error") for hits in (few, many)]
-    corrected = _said(where(noise, hits=few), "error_corrected")
+    estimates = [_mean_text(where(noise, hits=hits), "error") for hits in (few, many)]
+    corrected = _mean_text(where(noise, hits=few), "error_corrected")
     return judged(
         "(27)",
         "On fine grids with few hits the estimated Bayes error is too low.",
         all(by[few, seed] < by[many, seed] for seed in distinct(noise, "seed")),
-        f"Planar Laplace in Experiment 1 (test, cells of {fine:g} m): {counted[0]} with {few} reports of each "
-        f"record, {counted[1]} with {many}; corrected, {corrected} with {few}.",
+        f"Planar Laplace in Experiment 1 (test, cells of {fine:g} m): {estimates[0]} with {few} reports of each "
+        f"record, {estimates[1]} with {many}; corrected, {corrected} with {few}.",
     )
 
 
@@ -484,11 +484,11 @@ def square_table(rows: Sequence[GridRow], hits: int) -> str:
     """Return the errors of Experiments 1 and 2, means over seeds and half widths of their intervals."""
     cells = sorted(distinct(rows, "cell_m"), reverse=True)
     heads = [f"{TRAIN}, {cells[-1]:g} m", *(f"{TEST}, {cell:g} m" for cell in cells)]
-    shown, lines = [(TRAIN, cells[-1]), *((TEST, cell) for cell in cells)], []
+    grids, lines = [(TRAIN, cells[-1]), *((TEST, cell) for cell in cells)], []
     for experiment, name in product(distinct(rows, "experiment"), distinct(rows, "generator")):
-        mine = where(rows, experiment=experiment, generator=name, hits=hits)
-        errors = [_short(over_field(where(mine, part=part, cell_m=cell), "error")) for part, cell in shown]
-        losses = [row.loss_m for row in where(mine, part=TEST)]
+        runs = where(rows, experiment=experiment, generator=name, hits=hits)
+        errors = [_short(over_field(where(runs, part=part, cell_m=cell), "error")) for part, cell in grids]
+        losses = [row.loss_m for row in where(runs, part=TEST)]
         lines.append([f"{experiment}: {name}", *errors, f"{sum(losses) / len(losses):.1f} m"])
     head = f"| mechanism | {' | '.join(heads)} | mean distance |"
     return markdown_table(head, "|---|" + "--:|" * (len(heads) + 1), lines)
@@ -499,12 +499,12 @@ def people_table(rows: Sequence[ContestRow], names: Sequence[str]) -> str:
     later = names[-2:]
     heads = [*names, "blind guess", *(f"held out: {name}" for name in later)]
     lines = []
-    for source, hidden, limit in dict.fromkeys((row.source, row.hidden, row.max_loss_m) for row in rows):
-        case = where(rows, source=source, hidden=hidden, max_loss_m=limit)
+    for source, label, limit in dict.fromkeys((row.source, row.hidden, row.max_loss_m) for row in rows):
+        case = where(rows, source=source, hidden=label, max_loss_m=limit)
         errors = [over_field(where(case, mechanism=name), "error") for name in names]
         errors.append(over_field(case, "blind_error"))
         errors += [over_field(where(case, mechanism=name), "held_out_error") for name in later]
-        lines.append([f"{source}: {hidden}, {limit:,.0f} m", *map(_short, errors)])
+        lines.append([f"{source}: {label}, {limit:,.0f} m", *map(_short, errors)])
     return markdown_table(f"| label, limit | {' | '.join(heads)} |", "|---|" + "--:|" * len(heads), lines)
 
 

@@ -63,10 +63,10 @@ class ContestRow(CompactRepr):
     blind_error: float  # of the best guess without a report, training visits
 
 
-def contest(hidden: Hidden, max_loss_m: float, *, rounds: int = 120, seed: int = 1) -> list[ContestRow]:
+def contest(label: Hidden, max_loss_m: float, *, rounds: int = 120, seed: int = 1) -> list[ContestRow]:
     """Return what each mechanism of at most this loss hides, on four fifths of the visits and on the rest."""
-    cells = hidden.cells
-    learning, judging = hidden.data.split(0.8, seed=seed)
+    cells = label.cells
+    learning, judging = label.data.split(0.8, seed=seed)
     joint, fresh = learning.joint(cells), judging.joint(cells)
     loss = cells.metric("euclidean", unit="m")
     prior = Prior(cells, joint.sum(axis=0))
@@ -85,12 +85,12 @@ def contest(hidden: Hidden, max_loss_m: float, *, rounds: int = 120, seed: int =
         TABLE: table.mechanism,
         OPTIMUM: best.mechanism,
     }
-    measures = {name: measure(each, joint, fresh, loss) for name, each in mechanisms.items()}
+    measures = {name: measure(mechanism, joint, fresh, loss) for name, mechanism in mechanisms.items()}
     head, bounds = (
-        (hidden.source, hidden.name, len(hidden.data.space), seed, max_loss_m),
+        (label.source, label.name, len(label.data.space), seed, max_loss_m),
         (1 - best.lower_bound, learning.blind_error),
     )
-    return [ContestRow(*head, name, *measured, *bounds) for name, measured in measures.items()]
+    return [ContestRow(*head, name, *values, *bounds) for name, values in measures.items()]
 
 
 def measure(mechanism: Mechanism, joint: Floats, fresh: Floats, loss: AnyLoss) -> Measures:
@@ -117,8 +117,8 @@ def busiest(visits: Visits, size_m: tuple[float, float], cell_m: float) -> Grid:
     many = np.zeros((2 * half + 1, 2 * half + 1))
     np.add.at(many, (steps[:, 0], steps[:, 1]), 1)
     wide, high = (int(side // _STEP_M) for side in size_m)
-    held = np.lib.stride_tricks.sliding_window_view(many, (wide, high)).sum(axis=(2, 3))
-    corner = (np.array(np.unravel_index(int(held.argmax()), held.shape)) - half) * _STEP_M
+    sums = np.lib.stride_tricks.sliding_window_view(many, (wide, high)).sum(axis=(2, 3))
+    corner = (np.array(np.unravel_index(int(sums.argmax()), sums.shape)) - half) * _STEP_M
     columns, rows = (round(side / cell_m) for side in size_m)
     return Grid(columns, rows, (cell_m, cell_m), (float(corner[0]), float(corner[1])), plane.crs)
 
@@ -142,9 +142,9 @@ def hidden_in(
         )
     labels = []
     for many in dict.fromkeys(min(many, len(present)) for many in users):
-        own = Pairs.of_visits(inside, cells, values=present[:many])
+        pairs = Pairs.of_visits(inside, cells, values=present[:many])
         numbers = Space(range(1, many + 1))
-        data = Pairs((own.classes + 1).tolist(), own.points, "m", numbers)
+        data = Pairs((pairs.classes + 1).tolist(), pairs.points, "m", numbers)
         labels.append(Hidden(source, f"{many} users", cells, data))
     for column in _HOMES:
         if column in visits.attributes:

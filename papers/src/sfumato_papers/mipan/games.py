@@ -109,7 +109,7 @@ class PayoffRow(CompactRepr):
 def payoffs() -> list[PayoffRow]:
     """Return the payoffs of Example 1: two users, equally frequent, at places a and b."""
     rows = []
-    choices = [np.array(each) for each in _CHOICES]
+    choices = [np.array(choice) for choice in _CHOICES]
     for (generator, reports), (classifier, guesses) in product(
         zip(GENERATORS, choices, strict=True), zip(CLASSIFIERS, choices, strict=True)
     ):
@@ -173,12 +173,12 @@ class GuessedLabel(CompactRepr):
     @classmethod
     def of(cls, shares: Floats) -> GuessedLabel:
         """Return both of the best guess from a report with P(x, z), array (labels, reports)."""
-        said = np.zeros((len(shares), len(shares)))
-        np.add.at(said.T, shares.argmax(axis=0), shares.T)
-        return cls.said(said)
+        joint = np.zeros((len(shares), len(shares)))
+        np.add.at(joint.T, shares.argmax(axis=0), shares.T)
+        return cls.of_statement(joint)
 
     @classmethod
-    def said(cls, joint: Floats) -> GuessedLabel:
+    def of_statement(cls, joint: Floats) -> GuessedLabel:
         """Return both of a statement with P(x, y), array (labels, values)."""
         shares = joint.sum(axis=1)
         entropy = float(-(shares[shares > 0] * np.log2(shares[shares > 0])).sum())
@@ -208,14 +208,14 @@ def theorem_row(seed: int, channels: int) -> GuessTheoremRow:
         labels, places, reports = rng.integers(2, 7, size=3)
         sharp = 10.0 ** rng.uniform(-1.5, 0.5)
         joint = rng.dirichlet(np.full(labels * places, sharp)).reshape(labels, places)
-        one, other = (rng.dirichlet(np.full(reports, sharp), size=places) for _ in range(2))
+        first, second = (rng.dirichlet(np.full(reports, sharp), size=places) for _ in range(2))
         classifier = rng.dirichlet(np.full(labels, sharp), size=reports)
-        share, shares = float(rng.random()), joint @ one
-        report, best = GuessedLabel.said(shares), GuessedLabel.of(shares)
-        guesses = (GuessedLabel.said(shares @ classifier), best)
+        share, shares = float(rng.random()), joint @ first
+        report, best = GuessedLabel.of_statement(shares), GuessedLabel.of(shares)
+        guesses = (GuessedLabel.of_statement(shares @ classifier), best)
         bits, other_bits, mixed_bits = (
             joint_information_bits(joint @ mechanism @ classifier)
-            for mechanism in (one, other, share * one + (1 - share) * other)
+            for mechanism in (first, second, share * first + (1 - share) * second)
         )
         slacks.append(
             (

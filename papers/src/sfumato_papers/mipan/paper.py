@@ -47,10 +47,10 @@ def _parts(setting: Setting) -> list[StudyPart]:
     limits = size((518.0, 1400.0), (518.0, 1150.0))  # in full size those of the paper for its Gowalla users
     # The number of the most frequent visitors to hide, width and height of their region in metres, and its cells.
     users, size_m, cell_m = size(((3,), (8_000.0, 6_000.0), 1_000.0), ((6, 20), (6_000.0, 9_000.0), 600.0))
-    hidden = [
-        each
+    labels = [
+        label
         for source, visits in setting.data.items()
-        for each in hidden_in(source, visits, users, size_m, cell_m)
+        for label in hidden_in(source, visits, users, size_m, cell_m)
     ]
     parts = [_part("payoffs", "payoffs", payoffs)]
     for target, start in product((CrossEntropy(), MutualInformation()), starts):
@@ -64,9 +64,9 @@ def _parts(setting: Setting) -> list[StudyPart]:
     for experiment, seed, name in product(EXPERIMENTS, seeds, names):
         arguments = (name, experiment, seed, *sizes)
         parts.append(StudyPart(f"{experiment.name}, {name}, seed {seed}", _square, arguments))
-    for each, limit, seed in product(sorted(hidden, key=lambda each: len(each.data.space)), limits, seeds):
-        name = f"{each.source}, {each.name}, {limit:g} m, seed {seed}"
-        parts.append(_part(name, "people", contest, each, limit, rounds=table_rounds, seed=seed))
+    for label, limit, seed in product(sorted(labels, key=lambda label: len(label.data.space)), limits, seeds):
+        name = f"{label.source}, {label.name}, {limit:g} m, seed {seed}"
+        parts.append(_part(name, "people", contest, label, limit, rounds=table_rounds, seed=seed))
     return parts
 
 
@@ -169,7 +169,7 @@ def _panel(ax: Axes, rows: Sequence[ContestRow]) -> None:
         ("error", "training", _BLUE, -0.14),
         ("held_out_error", "held out", LIGHT.paper, 0.14),
     ):
-        errors = [over_field(where(rows, mechanism=each), field) for each in names]
+        errors = [over_field(where(rows, mechanism=mechanism), field) for mechanism in names]
         values, places = [error.value for error in errors], [place + shift for place in range(len(names))]
         bars = [[error.value - error.lower for error in errors], [error.upper - error.value for error in errors]]
         look: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 5, "color": _BLUE}

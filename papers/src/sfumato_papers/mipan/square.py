@@ -140,8 +140,8 @@ class TableDraws:
             here = rows == row
             reports[here] = np.searchsorted(steps[row], shots[here], side="right")
         coordinates: Any = self.mechanism.observables.coordinates
-        drawn: Floats = coordinates[reports]
-        return drawn
+        points: Floats = coordinates[reports]
+        return points
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -172,10 +172,10 @@ def generator_errors(
     rows = []
     for (name, generator), (part, data), many in product(generators.items(), parts.items(), hits):
         again = repeated(data, many)
-        drawn = generator.draw(again.points, seed=seed)
-        reports = again.reported(drawn)
-        each = np.linalg.norm(drawn - again.points, axis=1).reshape(many, len(data)).mean(axis=0)
-        loss = float(each.mean()), float(each.std(ddof=1)) / math.sqrt(len(data)) if len(data) > 1 else math.inf
+        outputs = generator.draw(again.points, seed=seed)
+        reports = again.reported(outputs)
+        moves = np.linalg.norm(outputs - again.points, axis=1).reshape(many, len(data)).mean(axis=0)
+        loss = float(moves.mean()), float(moves.std(ddof=1)) / math.sqrt(len(data)) if len(data) > 1 else math.inf
         for cell in _CELLS_M:
             grid = grid_error(reports, cell, even=round(_AREA_M / cell) % 2 == 0, seed=seed)
             errors = grid.plug_in, grid.error.value
@@ -199,11 +199,11 @@ def square_data(
     corners = _SIDE_M / 2 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     points = corners[:, None] + np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
     space = Space(PEOPLE)
-    one, two = (
+    train, test = (
         Pairs(np.repeat(PEOPLE, part.shape[1]).tolist(), part.reshape(-1, 2), "m", space)
         for part in (points[:, :training], points[:, training:])
     )
-    return one, two
+    return train, test
 
 
 def square_cells(cell_m: float) -> Space:
@@ -218,9 +218,9 @@ def square_cells(cell_m: float) -> Space:
 def _cells(data: Pairs) -> tuple[Space, Space, Floats]:
     """Return the cells that have records, all that can be reported, and the mean loss, array (useful, reports)."""
     cells = square_cells(_CELL_M)
-    seen = np.unique(nearest(data.points, cells))
+    indices = np.unique(nearest(data.points, cells))
     centres: Any = cells.coordinates
-    return Space([cells.labels[i] for i in seen], centres[seen], "m"), cells, data.loss(cells).array[seen]
+    return Space([cells.labels[i] for i in indices], centres[indices], "m"), cells, data.loss(cells).array[indices]
 
 
 def learn_square(

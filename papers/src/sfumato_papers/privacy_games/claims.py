@@ -102,7 +102,7 @@ def _privacy_against_epsilon(metric: Sequence[GameRow]) -> list[PaperClaim]:
     rises = sum(high.distortion_lower > low.error_best for low, high in steps)
     falls = [high.error_best < low.distortion_lower for low, high in steps]
     start, end = ([designs[at] for designs in users] for at in (0, -1))
-    medians = [_median(row.error_best for row in some) for some in (start, end)]
+    medians = [_median(row.error_best for row in group) for group in (start, end)]
     near, far = [row.error_best < _NEAR for row in end], max(end, key=lambda row: row.error_best)
     return [
         judged(
@@ -215,7 +215,7 @@ def _larger_privacy(every: Sequence[Game | Apart]) -> list[PaperClaim]:
     itself = [m.distortion_lower >= (j.distortion_asked or 0.0) for m, _, j in every]
     above = [j.distortion_lower > max(m.error_best, d.error_best) for m, d, j in every]
     excess = [(j.error_best - max(m.error_best, d.error_best), j) for m, d, j in every]
-    (low, _), (high, far) = (pick(excess, key=lambda each: each[0]) for pick in (min, max))
+    (low, _), (high, far) = (pick(excess, key=lambda pair: pair[0]) for pick in (min, max))
     return [
         follows(
             "Abstract",
@@ -239,11 +239,11 @@ def _larger_privacy(every: Sequence[Game | Apart]) -> list[PaperClaim]:
 
 def _larger_cost(games: Sequence[Game], apart: Sequence[Apart], line: Sequence[LineRow]) -> list[PaperClaim]:
     five = max(line, key=lambda row: row.joint_lower_bound / max(row.metric, row.distortion))
-    more, also = ([j.cost_lower_bound > max(m.cost, d.cost) for m, d, j in some] for some in (apart, games))
+    more, also = ([j.cost_lower_bound > max(m.cost, d.cost) for m, d, j in group] for group in (apart, games))
     first = [m.cost_lower_bound > d.cost for m, d, _ in apart]
     second = [d.cost_lower_bound > m.cost for m, d, _ in apart]
     ties = "; in the others the costs are equal within their gaps" if sum(first) + sum(second) < len(apart) else ""
-    m, d, j = max(apart, key=lambda each: each[2].cost_lower_bound / max(each[0].cost, each[1].cost))
+    m, d, j = max(apart, key=lambda triple: triple[2].cost_lower_bound / max(triple[0].cost, triple[1].cost))
     return [
         judged(
             "Abstract",
@@ -276,7 +276,7 @@ def _larger_cost(games: Sequence[Game], apart: Sequence[Apart], line: Sequence[L
 def _vertices(tight: Sequence[GameRow]) -> PaperClaim:
     by = {(row.user, row.epsilon, row.mechanism): row for row in tight}
     both = [(row, by[row.user, row.epsilon, JOINT]) for row in where(tight, mechanism=METRIC)]
-    m, j = max(both, key=lambda each: abs(each[1].error_best - each[0].error_best))
+    m, j = max(both, key=lambda pair: abs(pair[1].error_best - pair[0].error_best))
     low, high = min(m.cost_lower_bound, j.cost_lower_bound), max(m.cost, j.cost)
     return ours(
         "Figures 2 to 7",
@@ -290,27 +290,27 @@ def _vertices(tight: Sequence[GameRow]) -> PaperClaim:
 
 def _far_pairs(pairs: Sequence[PairRow]) -> PaperClaim:
     pruned, corrected = where(pairs, kind=PRUNED), where(pairs, kind=CORRECTED)
-    broken = [not row.kept for row in pruned]
+    failures = [not row.kept for row in pruned]
     within = [row.epsilon_true <= row.epsilon * row.dilation for row in pruned]
     repaired = [row.kept for row in corrected]
-    found = (
-        f"Epsilon is not proved in {_of(broken)} designs, and is at most epsilon times the dilation in "
+    evidence = (
+        f"Epsilon is not proved in {_of(failures)} designs, and is at most epsilon times the dilation in "
         f"{sum(within)}. Divided by the dilation first, it is proved in {_of(repaired)}."
     )
-    for joined in (True, False):
-        some = [row for row in where(pruned, kept=False) if math.isfinite(row.dilation) == joined]
-        if some:
-            row = max(some, key=lambda each: each.epsilon_true)
-            graph = f"the dilation is {about(row.dilation, 5)}" if joined else "they do not connect all cells"
-            found += (
+    for is_finite in (True, False):
+        cases = [row for row in where(pruned, kept=False) if math.isfinite(row.dilation) == is_finite]
+        if cases:
+            row = max(cases, key=lambda row: row.epsilon_true)
+            graph = f"the dilation is {about(row.dilation, 5)}" if is_finite else "they do not connect all cells"
+            evidence += (
                 f" With pairs within {row.threshold:g} km user {row.user} has epsilon "
                 f"{at_most(row.epsilon_true)}/km instead of {row.epsilon:g}/km: {graph}."
             )
     return ours(
         "Appendix C",
         "Without far pairs epsilon can be larger, by the dilation of the graph of near pairs at most.",
-        any(broken) and all(within) and all(repaired),
-        found,
+        any(failures) and all(within) and all(repaired),
+        evidence,
     )
 
 
@@ -334,7 +334,7 @@ def _far_pairs_cost(pairs: Sequence[PairRow]) -> PaperClaim:
 
 def _far_guesses(pruned: Sequence[AttackRow]) -> PaperClaim:
     short = [row.error_best < row.distortion_asked for row in pruned]
-    row = max(pruned, key=lambda each: each.threshold or 0.0)
+    row = max(pruned, key=lambda row: row.threshold or 0.0)
     return ours(
         "Appendix C",
         "Without far guesses, distortion can force less than d_m.",
@@ -349,7 +349,7 @@ def _far_guesses(pruned: Sequence[AttackRow]) -> PaperClaim:
 def _equilibrium(prices: Sequence[PriceRow], slopes: Sequence[SlopeRow]) -> list[PaperClaim]:
     binding = [row.slope_below > 0 for row in slopes]
     bracketed = [row.slope_below <= row.price <= row.slope_above for row in slopes]
-    shown = max(slopes, key=lambda row: row.price)
+    example = max(slopes, key=lambda row: row.price)
     gap = max((row.error_upper - row.error_lower for row in slopes if row.slope_below > 0), default=0.0)
     loose = max((row.error_upper - row.error_lower for row in where(prices, mechanism=DISTORTION)), default=0.0)
     return [
@@ -367,9 +367,9 @@ def _equilibrium(prices: Sequence[PriceRow], slopes: Sequence[SlopeRow]) -> list
             "(21), (24)",
             "The dual program has the price of d_m: it lies between the proved slopes of the least cost.",
             all(bracketed),
-            f"So in {_of(bracketed)} designs. One more metre of error for user {shown.user} "
-            f"costs {about(0.1 * shown.price, 3)} percentage points more false cells ({shown.mechanism}, from "
-            f"{about(shown.distortion_asked, 3)} km).",
+            f"So in {_of(bracketed)} designs. One more metre of error for user {example.user} "
+            f"costs {about(0.1 * example.price, 3)} percentage points more false cells ({example.mechanism}, from "
+            f"{about(example.distortion_asked, 3)} km).",
         ),
     ]
 

@@ -78,7 +78,7 @@ def _grouped(rows: Iterable[_Row], field: str) -> list[list[_Row]]:
 
 def _medians(rows: Iterable[GameRow], *fields: str) -> list[list[float]]:
     """Return the medians of fields over the users, by epsilon."""
-    return [[float(np.median(_column(each, field))) for each in _grouped(rows, "epsilon")] for field in fields]
+    return [[float(np.median(_column(group, field))) for group in _grouped(rows, "epsilon")] for field in fields]
 
 
 def _finish(ax: Axes, **legend: Any) -> None:

@@ -86,13 +86,13 @@ def choose(
     while len(people) < number and any(users for *_, users in queues):
         for source, visits, users in queues:
             while users and len(people) < number:
-                own = visits.of_user(users.pop())
-                plane = Projection(float(np.median(own.lat)), float(np.median(own.lon)))
-                corner, held = densest_corner(plane.forward(own.lat, own.lon), size_m)
+                user_visits = visits.of_user(users.pop())
+                plane = Projection(float(np.median(user_visits.lat)), float(np.median(user_visits.lon)))
+                corner, visit_count = densest_corner(plane.forward(user_visits.lat, user_visits.lon), size_m)
                 city = Grid(*shape, cell, (float(corner[0]), float(corner[1])), plane.crs)
-                prior = Prior.from_visits(city, own)
-                if held >= least and len(prior.support) > 1:
-                    people.append(Person(len(people) + 1, source, city, prior, held))
+                prior = Prior.from_visits(city, user_visits)
+                if visit_count >= least and len(prior.support) > 1:
+                    people.append(Person(len(people) + 1, source, city, prior, visit_count))
                     break
     if not people:
         width, height = (f"{side / 1000:g} km" for side in size_m)
@@ -109,9 +109,9 @@ def densest_corner(xy: Floats, size: tuple[float, float]) -> tuple[Floats, int]:
     most, corner = 0, xy[0]
     for west in np.unique(xy[:, 0]):
         y = ordered[(ordered[:, 0] >= west) & (ordered[:, 0] <= west + size[0]), 1]
-        held = np.searchsorted(y, y + size[1], side="right") - np.arange(len(y))
-        if held.max() > most:
-            most, corner = int(held.max()), np.array([west, y[np.argmax(held)]])
+        counts = np.searchsorted(y, y + size[1], side="right") - np.arange(len(y))
+        if counts.max() > most:
+            most, corner = int(counts.max()), np.array([west, y[np.argmax(counts)]])
     inside = xy[((xy >= corner) & (xy <= corner + size)).all(axis=1)]
     return (inside.min(axis=0) + inside.max(axis=0) - size) / 2, most
 
@@ -182,7 +182,7 @@ class UserGame:
         self.cost = hamming(city)
         self.most = blind(self.prior, self.distance).error
 
-    def held(self, minimum: float) -> float:
+    def limit(self, minimum: float) -> float:
         """Return a distortion, limited so that the programs have an interior."""
         return min(minimum, _MOST * self.most)
 
@@ -210,9 +210,9 @@ class UserGame:
             start=start,
         )
 
-    def measures(self, name: str, found: Design) -> dict[str, Any]:
+    def measures(self, name: str, design: Design) -> dict[str, Any]:
         """Return the columns that rows of all scenarios have."""
-        proof = found.certificate
+        proof = design.certificate
         return {
             "user": self.person.number,
             "blind_error": self.most,
@@ -220,12 +220,12 @@ class UserGame:
             "cost": proof.loss,
             "cost_lower_bound": proof.lower_bound,
             "epsilon_upper": proof.epsilon_upper if name != DISTORTION else None,
-            "distortion_lower": distortion_below(found.mechanism, self.prior, self.distance),
-            "error_best": optimal(found.mechanism, self.prior, self.distance).error,
+            "distortion_lower": distortion_below(design.mechanism, self.prior, self.distance),
+            "error_best": optimal(design.mechanism, self.prior, self.distance).error,
             "proved": proof.holds,
         }
 
-    def row(self, scenario: int, epsilon: float, name: str, minimum: float | None, found: Design) -> GameRow:
+    def row(self, scenario: int, epsilon: float, name: str, minimum: float | None, design: Design) -> GameRow:
         """Return a design of scenario 1 or 2, attacked."""
         return GameRow(
             scenario=scenario,
@@ -234,51 +234,51 @@ class UserGame:
             possible_cells=len(self.prior.support),
             epsilon=epsilon,
             distortion_asked=minimum,
-            gap_asked=found.enough,
-            gap=found.certificate.gap,
-            error_bayes=bayes(found.mechanism, self.prior, self.distance).error,
-            iterations=len(found.log),
-            status=found.status.name,
-            **self.measures(name, found),
+            gap_asked=design.enough,
+            gap=design.certificate.gap,
+            error_bayes=bayes(design.mechanism, self.prior, self.distance).error,
+            iterations=len(design.log),
+            status=design.status.name,
+            **self.measures(name, design),
         )
 
-    def informed(self, epsilon: float, name: str, found: Design, share: float) -> InformedRow:
+    def informed(self, epsilon: float, name: str, design: Design, share: float) -> InformedRow:
         """Return errors of attackers who know more than the design assumed."""
-        mechanism, truth, d = found.mechanism, self.prior.sharpened(share), self.distance
+        mechanism, truth, d = design.mechanism, self.prior.sharpened(share), self.distance
         best, expected = optimal(mechanism, truth, d).error, misinformed(mechanism, truth, d, self.prior).error
         return InformedRow(self.person.number, epsilon, name, share, best, expected, blind(truth, d).error)
 
 
-def played(person: Person, epsilon: float, gap: float, shares: Sequence[float]) -> Made:
+def play_scenarios(person: Person, epsilon: float, gap: float, shares: Sequence[float]) -> Made:
     """Play scenarios 1 and 2 with one user and one epsilon."""
     game = UserGame(person)
     tables: dict[str, list[object]] = {GAMES: [], INFORMED: [], PRICES: []}
 
-    def add(scenario: int, name: str, minimum: float | None, found: Design) -> GameRow:
-        row = game.row(scenario, epsilon, name, minimum, found)
+    def add(scenario: int, name: str, minimum: float | None, design: Design) -> GameRow:
+        row = game.row(scenario, epsilon, name, minimum, design)
         tables[GAMES].append(row)
         if scenario == 1:
-            tables[INFORMED] += [game.informed(epsilon, name, found, share) for share in shares]
+            tables[INFORMED] += [game.informed(epsilon, name, design, share) for share in shares]
         if minimum is not None:
-            both = equilibrium(found)
+            both = equilibrium(design)
             ends = (both.price, both.error_lower, both.error_upper)
             tables[PRICES].append(PriceRow(scenario, person.number, epsilon, name, minimum, *ends))
         return row
 
     metric = game.design(epsilon, None, gap)
-    reached = add(1, METRIC, None, metric).distortion_lower
-    for scenario, minimum in ((1, game.held(reached)), (2, game.held((reached + game.most) / 2))):
+    distortion = add(1, METRIC, None, metric).distortion_lower
+    for scenario, minimum in ((1, game.limit(distortion)), (2, game.limit((distortion + game.most) / 2))):
         add(scenario, DISTORTION, minimum, game.design(None, minimum, gap))
         add(scenario, JOINT, minimum, game.design(epsilon, minimum, gap, metric))
     return tables
 
 
-def repeated(person: Person, epsilon: float, gap: float) -> Made:
+def repeat_designs(person: Person, epsilon: float, gap: float) -> Made:
     """Repeat *metric* and *joint* of scenario 1 at a smaller gap, to rule out inaccuracy."""
     game = UserGame(person)
     metric = game.design(epsilon, None, gap)
     first = game.row(1, epsilon, METRIC, None, metric)
-    minimum = game.held(first.distortion_lower)
+    minimum = game.limit(first.distortion_lower)
     joint = game.design(epsilon, minimum, gap, metric)
     return {GAMES: [first, game.row(1, epsilon, JOINT, minimum, joint)]}
 
@@ -316,7 +316,7 @@ Apart = tuple[ApartRow, ApartRow, ApartRow]  # *metric*, *distortion* and *joint
 
 def _distortions(game: UserGame, step: float) -> Iterator[float]:
     """Yield d_m: the multiples of a step below the most that can be forced, and then that, all in km."""
-    most = game.held(game.most)
+    most = game.limit(game.most)
     yield from takewhile(lambda minimum: minimum < most, (k * step for k in count(1)))
     yield most
 
@@ -346,9 +346,9 @@ def alone(person: Person, step: float, gap: float) -> Made:
 
 
 def _row(
-    game: UserGame, name: str, epsilon: float | None, minimum: float | None, found: Design, *, met: bool = False
+    game: UserGame, name: str, epsilon: float | None, minimum: float | None, design: Design, *, met: bool = False
 ) -> ApartRow:
-    return ApartRow(epsilon=epsilon, distortion_asked=minimum, met=met, **game.measures(name, found))
+    return ApartRow(epsilon=epsilon, distortion_asked=minimum, met=met, **game.measures(name, design))
 
 
 def apart_triples(rows: Iterable[ApartRow]) -> list[Apart]:
@@ -382,11 +382,11 @@ def five_points() -> Made:
     for minimum in _DISTORTIONS:
         distortion = DistortionPrivacy(minimum, d)
         alternatives: tuple[list[Guarantee], ...] = ([metric], [distortion], [metric, distortion])
-        one, other, both = (
+        first, second, both = (
             design(prior, loss=cost, guarantees=guarantees, solver=Auto(1), gap=_GAP, tie_break=False).certificate
             for guarantees in alternatives
         )
-        rows.append(LineRow(_EPSILON, minimum, one.loss, other.loss, both.loss, both.lower_bound))
+        rows.append(LineRow(_EPSILON, minimum, first.loss, second.loss, both.loss, both.lower_bound))
     return {LINE: rows}
 
 
@@ -412,18 +412,18 @@ def priced(person: Person, epsilon: float, gap: float) -> Made:
     """Design *distortion* and *joint* at three values of d_m, and compare the price of the middle one."""
     game = UserGame(person)
     metric = game.design(epsilon, None, gap)
-    reached = distortion_below(metric.mechanism, game.prior, game.distance)
-    middle = min((reached + game.most) / 2, _ROOM * game.most)
+    distortion = distortion_below(metric.mechanism, game.prior, game.distance)
+    middle = min((distortion + game.most) / 2, _ROOM * game.most)
     step = _STEP * (game.most - middle)
     rows = []
-    for name, asked in ((DISTORTION, None), (JOINT, epsilon)):
-        below, here, above = (game.design(asked, middle + k * step, gap) for k in (-1, 0, 1))
+    for name, level in ((DISTORTION, None), (JOINT, epsilon)):
+        below, here, above = (game.design(level, middle + k * step, gap) for k in (-1, 0, 1))
         both = equilibrium(here)
         less, proof, more = below.certificate, here.certificate, above.certificate
         row = SlopeRow(
             user=person.number,
             mechanism=name,
-            epsilon=asked,
+            epsilon=level,
             distortion_asked=middle,
             step=step,
             cost=proof.loss,

@@ -19,9 +19,9 @@ from .games import (
     alone,
     choose,
     five_points,
-    played,
+    play_scenarios,
     priced,
-    repeated,
+    repeat_designs,
     together,
 )
 from .pruning import ATTACKS, PAIRS, far_guesses, far_pairs
@@ -51,24 +51,24 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
 
 def _of_one(person: Person, setting: Setting) -> Iterator[StudyPart]:
     """Yield the parts of one user; the first users have more of them. Lengths in km, epsilons per km."""
-    pick, who = setting.size, f"user {person.number}"
+    pick, user = setting.size, f"user {person.number}"
     epsilons = pick((0.3, 0.9), (0.15, 0.3, 0.45, 0.6, 0.75, 0.9))
     largest = epsilons[-1]
     for epsilon in epsilons:
-        yield StudyPart(f"{who}, epsilon {epsilon}", played, (person, epsilon, _GAP, _SHARPER))
+        yield StudyPart(f"{user}, epsilon {epsilon}", play_scenarios, (person, epsilon, _GAP, _SHARPER))
     for epsilon in pick((0.2, 1.0), (0.2, 0.4, 0.6, 0.8, 1.0)):
-        yield StudyPart(f"{who}, apart, epsilon {epsilon}", together, (person, epsilon, _STEP, _GAP))
-    yield StudyPart(f"{who}, apart, distortion", alone, (person, _STEP, _GAP))
+        yield StudyPart(f"{user}, apart, epsilon {epsilon}", together, (person, epsilon, _STEP, _GAP))
+    yield StudyPart(f"{user}, apart, distortion", alone, (person, _STEP, _GAP))
     if person.number <= pick(1, 3):
-        yield StudyPart(f"{who}, repeated, epsilon {largest}", repeated, (person, largest, _TIGHT))
+        yield StudyPart(f"{user}, repeated, epsilon {largest}", repeat_designs, (person, largest, _TIGHT))
     if person.number <= pick(1, 4):
-        yield StudyPart(f"{who}, prices", priced, (person, largest, _TIGHT))
+        yield StudyPart(f"{user}, prices", priced, (person, largest, _TIGHT))
     if person.number <= pick(1, 2):
-        for each in (None, *pick((1.0, 1.5, 2.3), (0.54, 0.76, 0.93, 1.5, 2.0, 3.0, 5.0))):
-            yield StudyPart(f"{who}, pairs within {each or 'any'} km", far_pairs, (person, _MIDDLE, each, _GAP))
-        for each in (None, *pick((1.0, 2.3), (0.54, 0.93, 1.5, 2.0, 3.0))):
-            name = f"{who}, guesses within {each or 'any'} km"
-            yield StudyPart(name, far_guesses, (person, _PRUNED, each, _GAP))
+        for km in (None, *pick((1.0, 1.5, 2.3), (0.54, 0.76, 0.93, 1.5, 2.0, 3.0, 5.0))):
+            yield StudyPart(f"{user}, pairs within {km or 'any'} km", far_pairs, (person, _MIDDLE, km, _GAP))
+        for km in (None, *pick((1.0, 2.3), (0.54, 0.93, 1.5, 2.0, 3.0))):
+            name = f"{user}, guesses within {km or 'any'} km"
+            yield StudyPart(name, far_guesses, (person, _PRUNED, km, _GAP))
 
 
 PAPER: Final = Paper(

@@ -68,10 +68,10 @@ class AttackRow(CompactRepr):
 def far_pairs(person: Person, epsilon: float, threshold: float | None, gap: float) -> Made:
     """Design *metric* with pairs within a threshold alone, as in the paper and with epsilon over the dilation."""
     game = UserGame(person)
-    asked = MetricPrivacy(epsilon, game.distance)
+    guarantee = MetricPrivacy(epsilon, game.distance)
     if threshold is None:
-        found = game.design(epsilon, None, gap)
-        count, dilation, designs = len(game.prior) * (len(game.prior) - 1), 1.0, [(EXACT, found)]
+        design = game.design(epsilon, None, gap)
+        count, dilation, designs = len(game.prior) * (len(game.prior) - 1), 1.0, [(EXACT, design)]
     else:
         graph = neighbours(game.distance, threshold)
         paths = paths_along(graph.edges, graph.lengths, len(game.prior))  # inf between cells that none connect
@@ -80,10 +80,10 @@ def far_pairs(person: Person, epsilon: float, threshold: float | None, gap: floa
         epsilons = {PRUNED: epsilon}
         if math.isfinite(dilation):
             epsilons[CORRECTED] = epsilon / dilation
-        designs = [(kind, game.design(each, None, gap, apart=along)) for kind, each in epsilons.items()]
+        designs = [(kind, game.design(level, None, gap, apart=along)) for kind, level in epsilons.items()]
     rows = []
-    for kind, found in designs:
-        proof = prove_metric_privacy(found.mechanism, asked)
+    for kind, design in designs:
+        proof = prove_metric_privacy(design.mechanism, guarantee)
         row = PairRow(
             user=person.number,
             kind=kind,
@@ -93,9 +93,9 @@ def far_pairs(person: Person, epsilon: float, threshold: float | None, gap: floa
             epsilon=epsilon,
             epsilon_true=proof.upper,
             kept=proof.holds,
-            cost=found.certificate.loss,
-            cost_lower_bound=found.certificate.lower_bound,
-            error_best=optimal(found.mechanism, game.prior, game.distance).error,
+            cost=design.certificate.loss,
+            cost_lower_bound=design.certificate.lower_bound,
+            error_best=optimal(design.mechanism, game.prior, game.distance).error,
         )
         rows.append(row)
     return {PAIRS: rows}
@@ -106,8 +106,8 @@ def far_guesses(person: Person, share: float, threshold: float | None, gap: floa
     game = UserGame(person)
     minimum = share * game.most
     if threshold is None:
-        found = game.design(None, minimum, gap)
-        mechanism, cost, count = found.mechanism, found.certificate.loss, len(game.prior) ** 2
+        design = game.design(None, minimum, gap)
+        mechanism, cost, count = design.mechanism, design.certificate.loss, len(game.prior) ** 2
     else:
         mechanism, count = _cheapest(game.prior, game.distance, minimum, threshold)
         cost = expected_loss_above(mechanism, game.prior, game.cost)
@@ -141,17 +141,17 @@ def _cheapest(prior: Prior, distance: Metric, minimum: float, threshold: float) 
     o, guess = np.nonzero(d <= threshold)
     k = np.arange(len(o))
     places = np.arange(len(occur)) * n + o[:, None]
-    seen = sparse.coo_array(
+    errors = sparse.coo_array(
         ((mass * d[:, occur])[guess].ravel(), (np.repeat(k, len(occur)), places.ravel())),
         shape=(len(o), size + n),
     )
-    least = sparse.coo_array((-np.ones(len(o)), (k, size + o)), shape=seen.shape)
+    least = sparse.coo_array((-np.ones(len(o)), (k, size + o)), shape=errors.shape)
     sums = sparse.kron(sparse.eye_array(len(occur)), np.ones((1, n)))
     whole = sparse.hstack([sums, sparse.coo_array((len(occur), n))])
     total = sparse.coo_array(np.concatenate([np.zeros(size), np.ones(n)])[None])
     program = LinearProgram(
         np.concatenate([costs.ravel(), np.zeros(n)]),
-        sparse.csr_array(sparse.vstack([whole, seen + least, total])),
+        sparse.csr_array(sparse.vstack([whole, errors + least, total])),
         np.concatenate([np.ones(len(occur)), np.zeros(len(o)), [minimum]]),
         np.concatenate([np.ones(len(occur)), np.full(len(o) + 1, inf)]),
         np.zeros(size + n),
@@ -162,8 +162,8 @@ def _cheapest(prior: Prior, distance: Metric, minimum: float, threshold: float) 
             f"no mechanism was found against guesses within {threshold:g} {distance.unit}.",
             "use another threshold.",
         )
-    found = np.maximum(solution.x[:size].reshape(len(occur), n), 0.0)
-    found /= found.sum(axis=1, keepdims=True)
-    matrix = np.tile(mass @ found, (n, 1))
-    matrix[occur] = found
+    channel = np.maximum(solution.x[:size].reshape(len(occur), n), 0.0)
+    channel /= channel.sum(axis=1, keepdims=True)
+    matrix = np.tile(mass @ channel, (n, 1))
+    matrix[occur] = channel
     return Mechanism(matrix / matrix.sum(axis=1, keepdims=True), prior.space, prior.space), len(o)

@@ -57,7 +57,7 @@ def repetition(
 ) -> list[RepeatedRow]:
     """Return what t reports of one place reveal to the best attack and to averaging, for three ways to repeat."""
     metric, per_km = (mechanism.secrets.metric("euclidean", unit=unit) for unit in ("m", "km"))
-    unseen = blind(prior, metric).error
+    blind_error = blind(prior, metric).error
     rows = []
     for name, scheme in (
         (FRESH, Scheme.fresh(mechanism)),
@@ -68,11 +68,11 @@ def repetition(
         mean = averaging_errors(scheme, prior, reports, trials=trials, seed=seed)
         ends = (best.error, best.lower, best.upper, mean.error, mean.lower, mean.upper)
         for t, exact, error, lower, upper, average, average_lower, average_upper in zip(
-            best.reports, best.exact, *(each.tolist() for each in ends), strict=True
+            best.reports, best.exact, *(column.tolist() for column in ends), strict=True
         ):
-            spent = scheme.epsilon_upper(per_km, t)
-            averages = (average, spent, average_lower, average_upper)
-            rows.append(RepeatedRow(name, t, error, lower, upper, exact, *averages, unseen))
+            epsilon = scheme.epsilon_upper(per_km, t)
+            averages = (average, epsilon, average_lower, average_upper)
+            rows.append(RepeatedRow(name, t, error, lower, upper, exact, *averages, blind_error))
     return rows
 
 
@@ -86,14 +86,14 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
         raise DataError(
             f"the visits {name!r} have no users.", "give visits with a column that says whose each is."
         )
-    own = visits.of_user(person)
-    region = f"8 km x 6 km around {np.median(own.lat):.5f},{np.median(own.lon):.5f}"
-    return [StudyPart(f"reports of {name}", _repeated, (own, region, cell, reports, trials))]
+    user_visits = visits.of_user(person)
+    region = f"8 km x 6 km around {np.median(user_visits.lat):.5f},{np.median(user_visits.lon):.5f}"
+    return [StudyPart(f"reports of {name}", _repeat, (user_visits, region, cell, reports, trials))]
 
 
-def _repeated(own: Visits, region: str, cell: str, reports: tuple[int, ...], trials: int) -> Made:
+def _repeat(visits: Visits, region: str, cell: str, reports: tuple[int, ...], trials: int) -> Made:
     grid = Grid.covering(region, cell=cell)
-    prior = Prior.from_visits(grid, own.inside(Region.parse(region)))
+    prior = Prior.from_visits(grid, visits.inside(Region.parse(region)))
     return {_TABLE: repetition(planar_geometric(grid, _EPSILON), prior, reports, trials=trials)}
 
 
@@ -174,22 +174,22 @@ def repeated_figure(rows: Sequence[RepeatedRow]) -> Figure:
         (BOTH, "", "-", BOTH, -1, (0, 10), "right"),
         (FRESH, "averaging_", ":", f"mean of the reports, {FRESH}", 1, (9, 5), "left"),
     ):
-        own, colour = schemes[scheme], _COLOURS[scheme]
+        subset, colour = schemes[scheme], _COLOURS[scheme]
         error, low, high = (
-            [getattr(row, f"{prefix}{what}_m") / 1000 for row in own] for what in ("error", "lower", "upper")
+            [getattr(row, f"{prefix}{field}_m") / 1000 for row in subset] for field in ("error", "lower", "upper")
         )
-        reports = [row.reports for row in own]
+        reports = [row.reports for row in subset]
         upper.plot(reports, error, style, color=colour, marker="o", markersize=3)
         upper.fill_between(reports, low, high, color=colour, alpha=0.15, linewidth=0)
         label_curve(upper, (reports[at], error[at]), name, colour, offset, align)
-    unseen = amount(rows[0].blind_error_m, "m")
-    upper.set(ylim=(0, None), ylabel="attacker's expected error (km)", title=f"error without a report: {unseen}")
-    for name, own in schemes.items():
-        spent = [row.reports for row in own], [row.epsilon_upper_per_km for row in own]
-        lower.plot(*spent, color=_COLOURS[name], linestyle=(0, (4, 4)) if name == BOTH else "-", linewidth=2)
+    baseline = amount(rows[0].blind_error_m, "m")
+    upper.set(ylim=(0, None), ylabel="attacker's expected error (km)", title=f"error without a report: {baseline}")
+    for name, subset in schemes.items():
+        curve = [row.reports for row in subset], [row.epsilon_upper_per_km for row in subset]
+        lower.plot(*curve, color=_COLOURS[name], linestyle=(0, (4, 4)) if name == BOTH else "-", linewidth=2)
         if name != BOTH:
-            shown = (FRESH, (-12, 0)) if name == FRESH else (f"{MEMO}, or {BOTH}", (0, 9))
-            label_curve(lower, (spent[0][-1], spent[1][-1]), shown[0], _COLOURS[name], shown[1], "right")
+            caption = (FRESH, (-12, 0)) if name == FRESH else (f"{MEMO}, or {BOTH}", (0, 9))
+            label_curve(lower, (curve[0][-1], curve[1][-1]), caption[0], _COLOURS[name], caption[1], "right")
     lower.set(yscale="log", ylabel="proved epsilon in all (per km)")
     lower.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     lower.yaxis.set_major_formatter("{x:g}")
