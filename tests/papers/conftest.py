@@ -19,7 +19,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def quick_setting(name: str) -> Setting:
     """Return the quick size of a paper, on the built-in city where it reads visits."""
-    return Setting(True, {"synthetic city": invented_city()} if paper_of(name).visits else {}, given=False)
+    return Setting(True, {"synthetic city": invented_city()} if paper_of(name).visits else {}, has_files=False)
 
 
 @pytest.fixture(scope="session")

@@ -89,7 +89,7 @@ def test_by_far_is_no_number():
 
 def test_equations_lead_to_the_calls_that_compute_them():
     """Definitions 3 and 6, 9 and 10, and 14 to 17 are notions of their own; so are close and worst beliefs."""
-    calls = {(each.number, each.what): each.call for each in paper_of("distribution-privacy").equations}
+    calls = {(each.number, each.topic): each.call for each in paper_of("distribution-privacy").equations}
     definitions = {number.removeprefix("Definition "): call for (number, _), call in calls.items()}
     assert definitions["3"] == "sf.privacy.DifferentialPrivacy"
     assert definitions["6"] == "sf.privacy.MetricDifferentialPrivacy"

@@ -81,12 +81,12 @@ def test_thresholds_of_ours_judge_no_claim(found, tmp_path):
 def test_a_file_without_users_is_refused_before_the_work():
     alone = sf.Visits([48.85, 48.86], [2.35, 2.34])
     with pytest.raises(DataError, match="'city' have no users"):
-        PAPER.parts(Setting(True, {"city": alone}, given=True))
+        PAPER.parts(Setting(True, {"city": alone}, has_files=True))
 
 
 def test_the_busiest_person_is_taken():
     visits = sf.Visits([48.85, 48.86, 48.87], [2.35, 2.34, 2.33], ["ada", "bob", "bob"])
-    (part,) = PAPER.parts(Setting(True, {"city": visits}, given=True))
+    (part,) = PAPER.parts(Setting(True, {"city": visits}, has_files=True))
     own, region, *_ = part.arguments
     assert len(own) == 2
     assert region == "8 km x 6 km around 48.86500,2.33500"

@@ -18,7 +18,7 @@ SOURCE = "synthetic city"
 @pytest.fixture(scope="module")
 def parts():
     """The parts of the quick size, by name."""
-    setting = Setting(True, {SOURCE: invented_city()}, given=False)
+    setting = Setting(True, {SOURCE: invented_city()}, has_files=False)
     return {part.name: part for part in paper_of("privacy-games").parts(setting)}
 
 
@@ -189,7 +189,7 @@ def test_people_are_drawn_from_each_source_in_turn(parts):
 def test_no_user_with_enough_visits_is_refused():
     few = invented_city(users=2, days=1)
     with pytest.raises(DataError, match="no user has 40 visits, in more than one cell, on one map of 6 km x 4 km"):
-        paper_of("privacy-games").parts(Setting(True, {SOURCE: few}, given=False))
+        paper_of("privacy-games").parts(Setting(True, {SOURCE: few}, has_files=False))
 
 
 @pytest.mark.parametrize("name", ["error", "cost", "bayes", "attackers", "joint"])

@@ -26,7 +26,7 @@ def test_only_quoted_words_are_refuted():
     with pytest.raises(ValueError, match="a statement of ours has no quotation"):
         PaperClaim("Figure 1", "It falls.", "the loss falls", True, Judgement.CONFIRMED, "It falls.")
     with pytest.raises(ValueError, match="a statement of ours has no quotation"):
-        follows("Figure 1", "It falls.", True, "It falls.", quote="the loss falls", own=True)
+        follows("Figure 1", "It falls.", True, "It falls.", quote="the loss falls", is_ours=True)
 
 
 def test_statements_of_ours_are_counted_apart():
@@ -42,8 +42,8 @@ def test_statements_of_ours_are_counted_apart():
         "statements of ours: 1 confirmed, 0 not confirmed."
     )
     own = [
-        follows("Figure 6", "It falls.", True, "It falls.", own=True),
-        follows("Figure 7", "It falls.", False, "It rises.", own=True),
+        follows("Figure 6", "It falls.", True, "It falls.", is_ours=True),
+        follows("Figure 7", "It falls.", False, "It rises.", is_ours=True),
     ]
     assert [claim.verdict for claim in own] == [Judgement.FOLLOWS, Judgement.UNCONFIRMED]
     assert counts([(claim.ours, claim.verdict) for claim in (*claims, *own)]) == (

@@ -55,7 +55,7 @@ def test_numbers_of_the_page_are_in_the_files(paper, reproduced):
     )
     fixed = " ".join(
         [paper.title, paper.source, paper.version, *paper.about, *paper.captions.values()]
-        + [f"{each.number} {each.what} {each.call} {each.file}" for each in paper.equations]
+        + [f"{each.number} {each.topic} {each.call} {each.file}" for each in paper.equations]
     )
     known = set(NUMBER.findall(files)) | set(NUMBER.findall(fixed)) | {"256"}  # SHA-256
     verdicts = [(claim.ours, claim.verdict) for claim in reproduced.claims]
@@ -85,7 +85,7 @@ def test_broken_off_it_goes_on_to_the_same_bytes(paper, reproduced, tmp_path):
     for path in [*lost, *(path for path in tmp_path.glob("*.*") if path.name != "run.json")]:
         path.unlink()
     again = run(paper, setting, tmp_path, command="sfumato reproduce")
-    assert again.done == len(parts) - len(lost)
+    assert again.parts_before == len(parts) - len(lost)
     for path in reproduced.folder.glob("*.*"):
         if not path.stem.endswith(SECONDS):
             assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name

@@ -16,7 +16,7 @@ from sfumato_papers.reproduction.run import kept_parts
 
 from .toy import PARTS, failing, paper
 
-NOTHING = Setting(quick=True, data={}, given=False)
+NOTHING = Setting(quick=True, data={}, has_files=False)
 PATIENCE_S = 300.0
 """Seconds that a busy machine may take for anything."""
 
@@ -34,7 +34,7 @@ def bytes_of(folder):
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     found = run(paper(), NOTHING, folder)
-    assert (found.parts, found.done) == (PARTS, 0)
+    assert (found.parts, found.parts_before) == (PARTS, 0)
     assert [claim.verdict for claim in found.claims] == [Judgement.CONFIRMED]
     return bytes_of(folder)
 
@@ -67,7 +67,7 @@ def test_a_killed_run_is_resumed_to_the_same_bytes(tmp_path, whole, processes):
         work.wait()
         kept = count(tmp_path)
     found = run(paper(), NOTHING, tmp_path)
-    assert found.done >= kept  # a worker may have ended its part since
+    assert found.parts_before >= kept  # a worker may have ended its part since
     until = time.monotonic() + PATIENCE_S
     while left(tmp_path):
         assert time.monotonic() < until
@@ -99,7 +99,7 @@ def test_parts_that_are_done_stay_when_one_fails(tmp_path, whole):
     with pytest.raises(ValueError, match="3"):
         run(paper(make=failing), NOTHING, tmp_path)
     assert count(tmp_path) == PARTS - 1
-    assert run(paper(), NOTHING, tmp_path).done == PARTS - 1
+    assert run(paper(), NOTHING, tmp_path).parts_before == PARTS - 1
     assert bytes_of(tmp_path) == whole
 
 
@@ -109,7 +109,7 @@ def test_parts_that_are_done_stay_when_one_fails(tmp_path, whole):
 def test_a_part_that_cannot_be_read_is_done_again(tmp_path, whole, content):
     run(paper(), NOTHING, tmp_path)
     (tmp_path / "parts" / "number-5.json").write_bytes(content)
-    assert run(paper(), NOTHING, tmp_path).done == PARTS - 1
+    assert run(paper(), NOTHING, tmp_path).parts_before == PARTS - 1
     assert bytes_of(tmp_path) == whole
 
 
@@ -151,7 +151,7 @@ def test_other_data_make_another_run(tmp_path):
         for lat in (48.85, 48.84)
     )
     run(paper(), first, tmp_path)
-    assert run(paper(), first, tmp_path).done == PARTS
+    assert run(paper(), first, tmp_path).parts_before == PARTS
     with pytest.raises(FileError, match="its data differs"):
         run(paper(), second, tmp_path)
 

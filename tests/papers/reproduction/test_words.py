@@ -48,7 +48,7 @@ def test_an_equation_points_to_what_its_file_is_made_with(name):
     folder = STUDIES / paper.claims.__module__.split(".")[1]
     texts = (path.read_text(encoding="utf-8") for path in folder.rglob("*.py") if path.name != "__init__.py")
     sources = re.sub(r'"[^"]*"', "", " ".join(texts))  # the equations themselves are texts
-    assert len({(each.number, each.what) for each in paper.equations}) == len(paper.equations)
+    assert len({(each.number, each.topic) for each in paper.equations}) == len(paper.equations)
     for each in paper.equations:
         room, _, call = each.call.rpartition(".")
         assert call in import_module(re.sub(r"^sf\b", "sfumato", room)).__all__, each.call

@@ -152,7 +152,7 @@ def test_cells_are_part_of_the_law_of_rare_trips():
 def test_means_of_reports_under_the_grid_are_those_of_joint_offsets():
     channel = DriftingOffset(2000.0, 500.0, 0.03)
     hours = np.arange(25)
-    covariance = 500.0**2 * channel.kept ** np.abs(hours[:, None] - hours[None, :])
+    covariance = 500.0**2 * channel.memory ** np.abs(hours[:, None] - hours[None, :])
     root = np.linalg.cholesky(covariance)
     own = generator(7)
     place = own.uniform(0, 2000, (4000, 1, 2))

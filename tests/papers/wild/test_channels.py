@@ -96,7 +96,7 @@ def test_the_drifting_offset_is_as_far_off_as_its_quadrature_says():
 @pytest.mark.parametrize("count", [1, 2, 30])
 def test_the_mu_of_drifting_reports_is_that_of_their_covariance(count):
     hours = np.arange(count)
-    covariance = 500.0**2 * OFFSET.kept ** np.abs(hours[:, None] - hours[None, :])
+    covariance = 500.0**2 * OFFSET.memory ** np.abs(hours[:, None] - hours[None, :])
     ones = np.ones(count)
     mu = 100 * math.sqrt(ones @ np.linalg.solve(covariance, ones))
     bound = 100 / 500 * math.sqrt(1 + (count - 1) * 0.000226)  # as the guarantee says

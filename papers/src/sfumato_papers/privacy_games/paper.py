@@ -42,7 +42,7 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
         setting.size(2, 10),
         shape=setting.size((6, 4), (20, 15)),
         size_m=(1000 * width, 1000 * height),
-        least=setting.size(40, 200) if setting.given else 40,  # visits of a user on their map
+        least=setting.size(40, 200) if setting.has_files else 40,  # visits of a user on their map
         seed=_SEED,
     )
     parts = [StudyPart("five points", five_points)]

@@ -119,7 +119,7 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
             ),
             f"The best attacker's error after {memo[-1].reports} reports is {_metres(memo[-1].error_m)}, as after "
             f"one, and {at_most(memo[-1].epsilon_upper_per_km)}/km is spent.",
-            own=True,
+            is_ours=True,
         ),
         follows(
             "RAPPOR (Erlingsson, Pihur and Korolova 2014), section not known",

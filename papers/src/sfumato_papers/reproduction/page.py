@@ -21,7 +21,7 @@ def run_page(paper: Paper, folder: Path, figures: Sequence[str], command: str) -
     tables = RunTables(folder)
     about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     quick = about["size"] == "quick"
-    drawn = [
+    pictures = [
         PageFigure(
             inline_svg((folder / f"{name}.svg").read_bytes(), title=name, description=paper.captions[name]),
             f"{paper.captions[name]} ({name}.svg)",
@@ -33,8 +33,8 @@ def run_page(paper: Paper, folder: Path, figures: Sequence[str], command: str) -
         paper.title,
         ((paper.quick_says,) if quick else ()) + paper.about,
         (
-            PageSection("What is claimed, and what was found", _counted(tables), tables=(_claims(paper, tables),)),
-            PageSection("Figures", figures=tuple(drawn)),
+            PageSection("What is claimed, and what was found", _summary(tables), tables=(_claims(paper, tables),)),
+            PageSection("Figures", figures=tuple(pictures)),
             PageSection("Where each equation is", tables=(_equations(paper),)),
             PageSection(
                 "How this was made",
@@ -46,7 +46,7 @@ def run_page(paper: Paper, folder: Path, figures: Sequence[str], command: str) -
     )
 
 
-def _counted(tables: RunTables) -> tuple[str, ...]:
+def _summary(tables: RunTables) -> tuple[str, ...]:
     rows = tables.texts("claims")
     return (
         counts([(_is_ours(row), Judgement(row["verdict"])) for row in rows]),
@@ -74,20 +74,20 @@ def _claims(paper: Paper, tables: RunTables) -> PageTable:
 
 
 def _equations(paper: Paper) -> PageTable:
-    rows = tuple((equation.number, equation.what, equation.call, equation.file) for equation in paper.equations)
+    rows = tuple((equation.number, equation.topic, equation.call, equation.file) for equation in paper.equations)
     head = ("number", "what it is", "call", "file")
     return PageTable(f"Equations, tables and figures of {paper.called}.", head, rows)
 
 
 def _run(tables: RunTables, folder: Path, about: Mapping[str, object], command: str) -> PageTable:
-    made = json.loads((folder / "environment.json").read_text(encoding="utf-8"))
+    setup = json.loads((folder / "environment.json").read_text(encoding="utf-8"))
     data = about["data"]
     rows = [
         ("Command", command) if command else None,
         ("Size", str(about["size"])),
         *((f"Data: {name}", f"SHA-256 of its columns {digest}") for name, digest in dict(data).items()),  # type: ignore[call-overload]
-        ("Made with", f"sfumato {made['sfumato']}, Python {made['python']}, {made['system']}"),
-        ("Libraries", ", ".join(f"{name} {version}" for name, version in made["libraries"].items())),
+        ("Made with", f"sfumato {setup['sfumato']}, Python {setup['python']}, {setup['system']}"),
+        ("Libraries", ", ".join(f"{name} {version}" for name, version in setup["libraries"].items())),
         ("Tables", ", ".join(f"{name}.csv" for name in tables.names if not name.endswith(SECONDS))),
         (
             "Times, which differ from run to run",
@@ -110,8 +110,8 @@ def claim_words(rows: Sequence[Mapping[str, str]], *, brief: bool = False) -> st
 def _claim(row: Mapping[str, str], brief: bool) -> str:
     where = f"{row['where']}, ours" if _is_ours(row) else row["where"]
     quote = f" In its words: \u201c{row['quote']}\u201d" if row["quote"] and not brief else ""
-    found = "" if brief else f" {row['found']}"
-    return f"- **{where}.** {row['says']}{quote} *{row['verdict'].capitalize()}.*{found}\n"
+    evidence = "" if brief else f" {row['found']}"
+    return f"- **{where}.** {row['says']}{quote} *{row['verdict'].capitalize()}.*{evidence}\n"
 
 
 def _words(paper: Paper) -> str:
@@ -119,7 +119,7 @@ def _words(paper: Paper) -> str:
     needs = f", with the extra {' and '.join(paper.extras)}" if paper.extras else ""
     minutes = "a minute" if paper.minutes <= 1 else f"{paper.minutes:g} minutes"
     equations = [
-        (equation.number, equation.what, f"`{equation.call}`", f"`{equation.file}`" if equation.file else "")
+        (equation.number, equation.topic, f"`{equation.call}`", f"`{equation.file}`" if equation.file else "")
         for equation in paper.equations
     ]
     figures = [(f"`{name}.svg`", text) for name, text in paper.captions.items()]

@@ -79,26 +79,28 @@ class PaperClaim(CompactRepr):
 
 
 def judged(
-    where: str, says: str, holds: bool, found: str, *, quote: str = "", on_other_data: bool = False
+    where: str, says: str, holds: bool, basis: str, *, quote: str = "", on_other_data: bool = False
 ) -> PaperClaim:
     """Return a claim of the paper that was checked, perhaps on other data than the paper's.
 
     No cap, threshold, tolerance or default of ours may decide whether it holds.
     """
     contradicted = Judgement.REFUTED if quote and not on_other_data else Judgement.UNCONFIRMED
-    return PaperClaim(where, says, quote, False, Judgement.CONFIRMED if holds else contradicted, found)
+    return PaperClaim(where, says, quote, False, Judgement.CONFIRMED if holds else contradicted, basis)
 
 
-def ours(where: str, says: str, holds: bool, found: str) -> PaperClaim:
+def ours(where: str, says: str, holds: bool, basis: str) -> PaperClaim:
     """Return a statement of ours that was checked."""
-    return PaperClaim(where, says, "", True, Judgement.CONFIRMED if holds else Judgement.UNCONFIRMED, found)
+    return PaperClaim(where, says, "", True, Judgement.CONFIRMED if holds else Judgement.UNCONFIRMED, basis)
 
 
-def follows(where: str, says: str, holds: bool, found: str, *, quote: str = "", own: bool = False) -> PaperClaim:
+def follows(
+    where: str, says: str, holds: bool, basis: str, *, quote: str = "", is_ours: bool = False
+) -> PaperClaim:
     """Return a statement that follows from how something is built, and that the run shows."""
-    if not holds and not own:
-        return judged(where, says, holds, found, quote=quote)
-    return PaperClaim(where, says, quote, own, Judgement.FOLLOWS if holds else Judgement.UNCONFIRMED, found)
+    if not holds and not is_ours:
+        return judged(where, says, holds, basis, quote=quote)
+    return PaperClaim(where, says, quote, is_ours, Judgement.FOLLOWS if holds else Judgement.UNCONFIRMED, basis)
 
 
 def unchecked(where: str, says: str, why: str, *, quote: str = "") -> PaperClaim:
@@ -106,25 +108,25 @@ def unchecked(where: str, says: str, why: str, *, quote: str = "") -> PaperClaim
     return PaperClaim(where, says, quote, False, Judgement.OPEN, why)
 
 
-def illustrates(where: str, says: str, holds: bool, found: str, *, quote: str = "") -> PaperClaim:
+def illustrates(where: str, says: str, holds: bool, basis: str, *, quote: str = "") -> PaperClaim:
     """Return a claim that a run may confirm and cannot contradict, such as one that something exists."""
-    return judged(where, says, True, found, quote=quote) if holds else unchecked(where, says, found, quote=quote)
+    return judged(where, says, True, basis, quote=quote) if holds else unchecked(where, says, basis, quote=quote)
 
 
 def counts(claims: Sequence[tuple[bool, Judgement]]) -> str:
     """Return how many claims, published ones and ours, have each verdict, in a sentence."""
 
-    def counted(ours: bool, *verdicts: Judgement) -> str:
-        return ", ".join(f"{claims.count((ours, verdict))} {verdict}" for verdict in verdicts)
+    def tally(is_ours: bool, *verdicts: Judgement) -> str:
+        return ", ".join(f"{claims.count((is_ours, verdict))} {verdict}" for verdict in verdicts)
 
-    built = Judgement.FOLLOWS
+    theorem = Judgement.FOLLOWS
     published = (Judgement.CONFIRMED, Judgement.REFUTED, Judgement.UNCONFIRMED, Judgement.OPEN)
-    parts = [f"Published claims: {counted(False, *published)}"]
-    if (False, built) in claims:
-        parts.append(counted(False, built))
-    if any(ours for ours, _ in claims):
-        own = (Judgement.CONFIRMED, Judgement.UNCONFIRMED, *((built,) if (True, built) in claims else ()))
-        parts.append(f"statements of ours: {counted(True, *own)}")
+    parts = [f"Published claims: {tally(False, *published)}"]
+    if (False, theorem) in claims:
+        parts.append(tally(False, theorem))
+    if any(is_ours for is_ours, _ in claims):
+        theses = (Judgement.CONFIRMED, Judgement.UNCONFIRMED, *((theorem,) if (True, theorem) in claims else ()))
+        parts.append(f"statements of ours: {tally(True, *theses)}")
     return "; ".join(parts) + "."
 
 
@@ -145,7 +147,7 @@ class Setting(CompactRepr):
 
     quick: bool  # a small case, in less than a minute, instead of the full one
     data: Mapping[str, Visits]  # by the name of the source; the built-in city where no file was given
-    given: bool  # whether files were given
+    has_files: bool  # whether files were given
 
     def size(self, quick: _Size, full: _Size) -> _Size:
         """Return the number of the small case or that of the full one."""
@@ -158,7 +160,7 @@ class Equation(CompactRepr):
     """An equation, table or figure of a paper, the public call that computes it, and the file of a run with it."""
 
     number: str
-    what: str
+    topic: str
     call: str
     file: str = ""
 

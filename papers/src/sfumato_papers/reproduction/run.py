@@ -50,7 +50,7 @@ class Reproduction(CompactRepr):
     folder: Path
     claims: tuple[PaperClaim, ...]
     parts: int
-    done: int
+    parts_before: int
 
     @property
     def counts(self) -> str:
@@ -83,20 +83,20 @@ def run(
     tell = progress or (lambda _: None)
     parts = list(paper.parts(setting))
     names = [file_name(part) for part in parts]
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise InputError(f"two parts are named {repeated[0]!r}.", "give each a name of its own.")
-    with kept_parts(folder, paper.name, setting) as kept:
-        found = {part.name: made for part in parts if (made := kept.read(part)) is not None}
-        before = len(found)
+    if duplicates := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"two parts are named {duplicates[0]!r}.", "give each a name of its own.")
+    with kept_parts(folder, paper.name, setting) as store:
+        outputs = {part.name: output for part in parts if (output := store.read(part)) is not None}
+        before = len(outputs)
         if before:
             tell(f"{before} of {len(parts)} parts were done before.")
-        left = [part for part in parts if part.name not in found]
-        for part, tables_made, seconds in _made(left, processes):
-            kept.write(part, tables_made, seconds)
-            found[part.name] = (tables_made, seconds)
-            tell(f"{len(found)} of {len(parts)}: {part.name}, {seconds:.1f} s")
+        left = [part for part in parts if part.name not in outputs]
+        for part, tables_made, seconds in _make_parts(left, processes):
+            store.write(part, tables_made, seconds)
+            outputs[part.name] = (tables_made, seconds)
+            tell(f"{len(outputs)} of {len(parts)}: {part.name}, {seconds:.1f} s")
         # From here on everything is made from what was written.
-        _write_tables(folder, [(part, kept.read(part) or found[part.name]) for part in parts])
+        _write_tables(folder, [(part, store.read(part) or outputs[part.name]) for part in parts])
         tables = RunTables(folder)
         claims = tuple(paper.claims(tables))
         _write(folder, CLAIMS, [columns_of(claim) for claim in claims])
@@ -109,7 +109,7 @@ def run(
         return Reproduction(paper.name, folder, claims, len(parts), before)
 
 
-def _made(parts: Sequence[StudyPart], processes: int) -> Iterator[tuple[StudyPart, Made, float]]:
+def _make_parts(parts: Sequence[StudyPart], processes: int) -> Iterator[tuple[StudyPart, Made, float]]:
     """Yield the result of each part as it finishes."""
     if processes == 1 or len(parts) < 2:
         for part in parts:
@@ -123,10 +123,10 @@ def _made(parts: Sequence[StudyPart], processes: int) -> Iterator[tuple[StudyPar
 
 
 def _timed(part: StudyPart) -> tuple[Made, float]:
-    begun = time.perf_counter()
-    made = part.make(*part.arguments)
-    seconds = time.perf_counter() - begun
-    return {name: list(map(_columns, rows)) for name, rows in made.items()}, seconds
+    start = time.perf_counter()
+    tables = part.make(*part.arguments)
+    seconds = time.perf_counter() - start
+    return {name: list(map(_columns, rows)) for name, rows in tables.items()}, seconds
 
 
 def _columns(row: Any) -> TableRow:
@@ -135,12 +135,12 @@ def _columns(row: Any) -> TableRow:
     return columns
 
 
-def _write_tables(folder: Path, done: Sequence[tuple[StudyPart, tuple[Made, float]]]) -> None:
+def _write_tables(folder: Path, outputs: Sequence[tuple[StudyPart, tuple[Made, float]]]) -> None:
     tables: dict[str, list[TableRow]] = {}
-    for _, (made, _) in done:
-        for name, rows in made.items():
+    for _, (part_tables, _) in outputs:
+        for name, rows in part_tables.items():
             tables.setdefault(name, []).extend(rows)
-    tables[TIMES] = [{"part": part.name, "seconds": seconds} for part, (_, seconds) in done]
+    tables[TIMES] = [{"part": part.name, "seconds": seconds} for part, (_, seconds) in outputs]
     for name, rows in tables.items():
         _write(folder, name, rows)
 
@@ -199,9 +199,9 @@ class KeptParts:
             "data": {name: _digest(visits) for name, visits in setting.data.items()},
             "sfumato": __version__,
         }
-        kept = folder / _ABOUT
+        path = folder / _ABOUT
         try:
-            before = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else None
+            before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
         except (OSError, ValueError) as error:
             raise _unusable(folder, error) from None
         if before is not None and before != about:
@@ -212,25 +212,25 @@ class KeptParts:
                 "choose another folder; nothing in this one was changed.",
             )
         if before is None:
-            with atomically(kept) as temporary:
+            with atomically(path) as temporary:
                 temporary.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
     def read(self, part: StudyPart) -> tuple[Made, float] | None:
         """Return the tables of a part and its seconds; None if it is not done."""
         try:
-            found = json.loads(self._path(part).read_text(encoding="utf-8"))
+            document = json.loads(self._path(part).read_text(encoding="utf-8"))
             return {
                 name: [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-                for name, table in found["tables"].items()
-            }, float(found["seconds"])
+                for name, table in document["tables"].items()
+            }, float(document["seconds"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None  # it is done again
 
-    def write(self, part: StudyPart, made: Made, seconds: float) -> None:
+    def write(self, part: StudyPart, output: Made, seconds: float) -> None:
         """Store the tables of a part and its seconds."""
         tables = {
             name: {"columns": list(rows[0]), "rows": [[_plain(value) for value in row.values()] for row in rows]}
-            for name, rows in made.items()
+            for name, rows in output.items()
             if rows
         }
         with atomically(self._path(part)) as temporary:
@@ -256,11 +256,11 @@ def _plain(value: object) -> object:
 
 def _digest(visits: Visits) -> str:
     """Return a hash of the visits."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     columns: dict[str, Any] = {"lat": visits.lat, "lon": visits.lon, "user": visits.user, "time": visits.time}
     for name, column in (columns | dict(visits.attributes)).items():
         if column is not None:
-            found.update(f"{name} {len(column)}\n".encode())
+            digest.update(f"{name} {len(column)}\n".encode())
             plain = column.dtype.kind in "fiubM"
-            found.update(column.tobytes() if plain else "\n".join(map(str, column.tolist())).encode())
-    return found.hexdigest()
+            digest.update(column.tobytes() if plain else "\n".join(map(str, column.tolist())).encode())
+    return digest.hexdigest()

@@ -56,8 +56,8 @@ class PeopleMap(CompactRepr):
     @property
     def far_m(self) -> Floats:
         """The north-east corner, array (2,)."""
-        found: Floats = self.corner_m + _PIXEL_M * np.array(self.log_density.shape)
-        return found
+        corner: Floats = self.corner_m + _PIXEL_M * np.array(self.log_density.shape)
+        return corner
 
     def log_prior(self, points_m: Floats) -> Floats:
         """Return the logarithm of the density at points, minus infinity off the map, array (n,)."""
@@ -87,13 +87,13 @@ def best_guesses(channel: WildChannel, reports_m: Floats, people: PeopleMap) -> 
     spacing = float(np.clip(scale / _FINENESS, _FINEST_M, _COARSEST_M))
     reach = max((_REACH if count == 1 else _REACH_OF_MEAN) * scale, 4 * spacing)
     medians, likeliest = np.empty((len(reports_m), 2)), np.empty((len(reports_m), 2))
-    for row, own in enumerate(reports_m):
-        lattice = people.candidates(own.mean(axis=0), reach, spacing)
+    for row, reports in enumerate(reports_m):
+        lattice = people.candidates(reports.mean(axis=0), reach, spacing)
         places = lattice.reshape(-1, 2)
-        found = people.log_prior(places) + channel.log_likelihood(own, places)
-        if np.isneginf(found).all():  # every candidate is excluded, by a hair
-            found = people.log_prior(places) - np.hypot(*(places - own.mean(axis=0)).T) / spacing
-        weights = np.exp(found - found.max())
+        log_weights = people.log_prior(places) + channel.log_likelihood(reports, places)
+        if np.isneginf(log_weights).all():  # every candidate is excluded, by a hair
+            log_weights = people.log_prior(places) - np.hypot(*(places - reports.mean(axis=0)).T) / spacing
+        weights = np.exp(log_weights - log_weights.max())
         medians[row] = weighted_median(places, weights)
         near = gaussian_filter(weights.reshape(lattice.shape[:2]), _NEAR_M / spacing, mode="constant")
         likeliest[row] = places[np.argmax(near)]
@@ -111,13 +111,13 @@ def least_error(channel: WildChannel, reports_m: Floats) -> Floats:
     """Return the points with the least expected error from fresh reports, on refined lattices, array (n, 2)."""
     side = np.linspace(-1, 1, _SIDE)
     square = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
-    found = np.empty((len(reports_m), 2))
-    for row, own in enumerate(reports_m):
-        middle = own.mean(axis=0)
-        reach = _REACH_OF_MEAN * channel.mean_m / math.sqrt(len(own))
+    guesses = np.empty((len(reports_m), 2))
+    for row, reports in enumerate(reports_m):
+        middle = reports.mean(axis=0)
+        reach = _REACH_OF_MEAN * channel.mean_m / math.sqrt(len(reports))
         for level in range(_LEVELS):
             places = middle + reach * square
-            likely = channel.log_likelihood(own, places)
+            likely = channel.log_likelihood(reports, places)
             weights = np.exp(likely - likely.max())
             shares = weights / weights.sum()
             middle = shares @ places
@@ -126,11 +126,11 @@ def least_error(channel: WildChannel, reports_m: Floats) -> Floats:
             if finer >= reach or level == _LEVELS - 1:
                 break
             reach = finer
-        found[row] = weighted_median(places, weights)
-    return found
+        guesses[row] = weighted_median(places, weights)
+    return guesses
 
 
-def geometric_medians(points_m: Floats, weights: Floats | None = None, settled: float = _SETTLED) -> Floats:
+def geometric_medians(points_m: Floats, weights: Floats | None = None, tolerance: float = _SETTLED) -> Floats:
     """Return the geometric median of each row of points, by Weiszfeld's iteration, array (n, 2).
 
     Of equal weights it is the most probable place under planar Laplace noise.
@@ -138,7 +138,7 @@ def geometric_medians(points_m: Floats, weights: Floats | None = None, settled: 
     shares = np.full(points_m.shape[1], 1.0) if weights is None else weights
     shares = shares / shares.sum()
     median: Floats = shares @ points_m
-    near = np.maximum(settled * (_distances(points_m, median) @ shares), _LEAST_M)[:, None]
+    near = np.maximum(tolerance * (_distances(points_m, median) @ shares), _LEAST_M)[:, None]
     for _ in range(_STEPS):
         pull = shares / np.maximum(_distances(points_m, median), near)
         before, median = median, (pull[:, None] @ points_m)[:, 0] / pull.sum(axis=1)[:, None]

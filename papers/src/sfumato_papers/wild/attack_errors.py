@@ -91,7 +91,7 @@ def town_of(name: str, visits: Visits) -> AttackedTown:
         raise DataError(
             f"{name}: {int(inside.sum())} visits are within 6 km of the middle.", "give more visits of one town."
         )
-    known, apart = (middle.forward(own.lat, own.lon) for own in visits.select(inside).held_out(_HELD))
+    known, apart = (middle.forward(part.lat, part.lon) for part in visits.select(inside).held_out(_HELD))
     return AttackedTown(name, PeopleMap.of(known), apart)
 
 
@@ -120,29 +120,29 @@ def scheme_errors(
     visitors = np.random.default_rng((seed, 1)).integers(len(town.truths_m), size=knowing)
     visited = town.truths_m[visitors]
     rows: list[FoundRow] = []
-    for mechanism, drawn in (
+    for mechanism, noise in (
         (AS_DOCUMENTED, channel),
         (REMEMBERED, CertifiedNoise.of_mean(channel.mean_m, renewed=False)),
         (FRESH, CertifiedNoise.of_mean(channel.mean_m, renewed=True)),
     ):
         generator = np.random.default_rng((*own_stream, MECHANISMS.index(mechanism)))
-        even = drawn.reports(spread, counts[-1], generator)
-        uneven = drawn.reports(visited, counts[-1], generator)
-        repeated = (even == even[:, :1]).all() and (uneven == uneven[:, :1]).all()
-        own: list[FoundRow] = []
+        even = noise.reports(spread, counts[-1], generator)
+        uneven = noise.reports(visited, counts[-1], generator)
+        is_constant = (even == even[:, :1]).all() and (uneven == uneven[:, :1]).all()
+        block: list[FoundRow] = []
         for count in counts:
-            if repeated and own:  # more of the same reveals nothing
-                own += [replace(row, reports=count) for row in own if row.reports == counts[0]]
+            if is_constant and block:  # more of the same reveals nothing
+                block += [replace(row, reports=count) for row in block if row.reports == counts[0]]
                 continue
-            epsilon = _epsilon(drawn, count)
+            epsilon = _epsilon(noise, count)
             if alone:
-                guess = drawn.guesses(even[:, :count])
+                guess = noise.guesses(even[:, :count])
                 about = (key, mechanism, ALONE, "", count, seed)
-                own.append(_row(about, spread, guess, guess, even[:, 0], epsilon))
-            medians, likeliest = best_guesses(drawn, uneven[:, :count], town.people)
+                block.append(_row(about, spread, guess, guess, even[:, 0], epsilon))
+            medians, likeliest = best_guesses(noise, uneven[:, :count], town.people)
             about = (key, mechanism, KNOWS, town.name, count, seed)
-            own.append(_row(about, visited, medians, likeliest, uneven[:, 0], epsilon))
-        rows += own
+            block.append(_row(about, visited, medians, likeliest, uneven[:, 0], epsilon))
+        rows += block
     return rows
 
 
@@ -170,26 +170,26 @@ def _epsilon(channel: WildChannel, count: int) -> float:
 
 def over_seeds(rows: Iterable[object], column: str) -> Bracket:
     """Return the mean of a column over runs, and Student's interval of 95 % for it, at least 0."""
-    found = interval([getattr(row, column) for row in rows])
-    return Bracket(max(found.lower, 0.0), found.value, found.upper)
+    mean = interval([getattr(row, column) for row in rows])
+    return Bracket(max(mean.lower, 0.0), mean.value, mean.upper)
 
 
-def shares(found: Bracket) -> str:
+def shares(share: Bracket) -> str:
     """Return a measured share with its interval as text: ``8 % (5 to 12)``."""
-    if found.lower == found.upper:  # the same in all runs
-        return f"{100 * found.value:.0f} %"
-    return f"{100 * found.value:.0f} % ({100 * found.lower:.0f} to {100 * min(found.upper, 1.0):.0f})"
+    if share.lower == share.upper:  # the same in all runs
+        return f"{100 * share.value:.0f} %"
+    return f"{100 * share.value:.0f} % ({100 * share.lower:.0f} to {100 * min(share.upper, 1.0):.0f})"
 
 
-def metres(found: Bracket | float) -> str:
+def metres(size: Bracket | float) -> str:
     """Return a length in metres or kilometres as text, of a measured one with its interval."""
-    if isinstance(found, Bracket):
-        if not math.isfinite(found.upper) or found.value < 1:
-            return metres(found.value)
-        return f"{metres(found.value)} ({_bare(found.lower, found.value)} to {_bare(found.upper, found.value)})"
-    if found < 1:
+    if isinstance(size, Bracket):
+        if not math.isfinite(size.upper) or size.value < 1:
+            return metres(size.value)
+        return f"{metres(size.value)} ({_bare(size.lower, size.value)} to {_bare(size.upper, size.value)})"
+    if size < 1:
         return "less than 1 m"
-    return f"{_bare(found, found)} {'km' if found >= 1000 else 'm'}"
+    return f"{_bare(size, size)} {'km' if size >= 1000 else 'm'}"
 
 
 def _bare(number: float, like: float) -> str:
@@ -231,12 +231,12 @@ def close_rows(rows: Iterable[FoundRow]) -> list[CloseRow]:
     runs: dict[tuple[str, str, str, str, int], list[FoundRow]] = {}
     for row in rows:
         runs.setdefault((row.scheme, row.mechanism, row.attacker, row.city, row.reports), []).append(row)
-    found = []
-    for about, own in runs.items():
+    means = []
+    for about, group in runs.items():
         median, near, mean, loss = (
-            over_seeds(own, column) for column in ("median_m", "within_100", "mean_m", "loss_m")
+            over_seeds(group, column) for column in ("median_m", "within_100", "mean_m", "loss_m")
         )
         share = Bracket(near.lower, near.value, min(near.upper, 1.0))
-        epsilon = max(row.epsilon_per_km for row in own)
-        found.append(CloseRow(*about, median, share, mean.value, loss.value, epsilon))
-    return found
+        epsilon = max(row.epsilon_per_km for row in group)
+        means.append(CloseRow(*about, median, share, mean.value, loss.value, epsilon))
+    return means

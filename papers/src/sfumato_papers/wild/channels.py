@@ -27,10 +27,10 @@ _SEED: Final = 1
 _BEYOND: Final = 1  # cells around the places that are kept in a finite mechanism
 
 
-def check_positive(number: float, what: str) -> None:
+def check_positive(number: float, noun: str) -> None:
     """Refuse a number that is not positive and finite."""
     if not 0 < number < math.inf:
-        raise InputError(f"{what} of {number:g} cannot be used.", "use a positive number.")
+        raise InputError(f"{noun} of {number:g} cannot be used.", "use a positive number.")
 
 
 def directions(count: int, generator: np.random.Generator) -> Floats:
@@ -128,8 +128,8 @@ class FixedCells(CompactRepr, WildChannel):
     def centres(self, points_m: Floats) -> Floats:
         """Return the centres of the cells of points, array (..., 2), metres."""
         sides, origin = np.array(self.sides_m), np.array(self.origin_m)
-        found: Floats = (np.floor((points_m - origin) / sides) + 0.5) * sides + origin
-        return found
+        centres: Floats = (np.floor((points_m - origin) / sides) + 0.5) * sides + origin
+        return centres
 
     def _draw(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
         reports = self.centres(points_m)
@@ -149,8 +149,8 @@ class FixedCells(CompactRepr, WildChannel):
 
     def mechanism(self, places: Grid) -> Mechanism:
         """Return the exact mechanism from the centres of small cells to these cells, to audit and to save."""
-        own = self.centres(np.asarray(places.coordinates))
-        reported, column = np.unique(own, axis=0, return_inverse=True)
+        centres = self.centres(np.asarray(places.coordinates))
+        reported, column = np.unique(centres, axis=0, return_inverse=True)
         matrix = np.zeros((len(places), len(reported)))
         matrix[np.arange(len(places)), column.ravel()] = 1.0
         return _mechanism(matrix, places, reported)
@@ -177,7 +177,7 @@ class DriftingOffset(CompactRepr, WildChannel):
         return self.step_m, self.step_m
 
     @property
-    def kept(self) -> float:
+    def memory(self) -> float:
         """The share of the offset that stays after an hour."""
         return math.sqrt(1 - self.change**2)
 
@@ -193,21 +193,21 @@ class DriftingOffset(CompactRepr, WildChannel):
 
     def averaged_m(self, reports: int) -> float:
         """Return the standard deviation, in each direction, of the mean of hourly offsets, in closed form."""
-        k, rho = reports, self.kept
+        k, rho = reports, self.memory
         pairs = rho * (k * (1 - rho) - (1 - rho**k)) / (1 - rho) ** 2
         return self.sigma_m * math.sqrt(max(k + 2 * pairs, 0.0)) / k
 
     def offsets(self, people: int, count: int, generator: np.random.Generator) -> Floats:
         """Return offsets an hour apart, array (people, count, 2)."""
-        found = np.empty((people, count, 2))
-        found[:, 0] = generator.normal(0, self.sigma_m, (people, 2))
+        offsets = np.empty((people, count, 2))
+        offsets[:, 0] = generator.normal(0, self.sigma_m, (people, 2))
         for hour in range(1, count):
-            found[:, hour] = self.drifted(found[:, hour - 1], generator)
-        return found
+            offsets[:, hour] = self.drifted(offsets[:, hour - 1], generator)
+        return offsets
 
     def drifted(self, offsets_m: Floats, generator: np.random.Generator) -> Floats:
         """Return the offsets an hour later."""
-        later: Floats = self.kept * offsets_m + self.change * generator.normal(0, self.sigma_m, offsets_m.shape)
+        later: Floats = self.memory * offsets_m + self.change * generator.normal(0, self.sigma_m, offsets_m.shape)
         return later
 
     def _draw(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
@@ -226,13 +226,13 @@ class DriftingOffset(CompactRepr, WildChannel):
         points = np.asarray(places.coordinates)
         axes, shares = [], []
         for axis in (0, 1):
-            own = points[:, axis] - self.origin_m[axis]
+            line = points[:, axis] - self.origin_m[axis]
             cells = np.arange(
-                math.floor(own.min() / self.step_m) - _BEYOND, math.floor(own.max() / self.step_m) + _BEYOND + 1
+                math.floor(line.min() / self.step_m) - _BEYOND, math.floor(line.max() / self.step_m) + _BEYOND + 1
             )
             edges = np.concatenate([[-np.inf], cells[1:] * self.step_m, [np.inf]])
             # Differences of the tail that is nearer keep their digits.
-            low, high = (edges[:-1] - own[:, None]) / self.sigma_m, (edges[1:] - own[:, None]) / self.sigma_m
+            low, high = (edges[:-1] - line[:, None]) / self.sigma_m, (edges[1:] - line[:, None]) / self.sigma_m
             upper = low > 0
             shares.append(np.where(upper, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low)))
             axes.append((cells + 0.5) * self.step_m + self.origin_m[axis])
@@ -249,24 +249,24 @@ class DriftingOffset(CompactRepr, WildChannel):
 
         For several reports this is an approximation: their mean need not be a sufficient statistic.
         """
-        seen = reports_m.mean(axis=0)
-        found = np.zeros(len(candidates_m))
+        mean = reports_m.mean(axis=0)
+        total = np.zeros(len(candidates_m))
         for axis in (0, 1):
             origin = self.origin_m[axis]
-            own, position = np.unique(candidates_m[:, axis], return_inverse=True)
-            found += self._along_axis(own - origin, seen[axis] - origin, len(reports_m))[position]
-        return found
+            coordinates, position = np.unique(candidates_m[:, axis], return_inverse=True)
+            total += self._along_axis(coordinates - origin, mean[axis] - origin, len(reports_m))[position]
+        return total
 
-    def _along_axis(self, own: Floats, seen: float, count: int) -> Floats:
+    def _along_axis(self, coordinates: Floats, mean: float, count: int) -> Floats:
         """Return the log-likelihoods of places along one direction."""
-        cell = np.floor(own / self.step_m)
-        place = np.minimum((own / self.step_m - cell) * _PLACES, _PLACES - 1).astype(np.intp)
-        means = _means(self.step_m, self.sigma_m, self.kept, count)[place]
+        cell = np.floor(coordinates / self.step_m)
+        place = np.minimum((coordinates / self.step_m - cell) * _PLACES, _PLACES - 1).astype(np.intp)
+        means = _means(self.step_m, self.sigma_m, self.memory, count)[place]
         width = _WIDTH * self.step_m
-        near = np.exp(-(((means + (cell * self.step_m)[:, None] - seen) / width) ** 2) / 2)
+        near = np.exp(-(((means + (cell * self.step_m)[:, None] - mean) / width) ** 2) / 2)
         with np.errstate(divide="ignore"):
-            found: Floats = np.log(near.mean(axis=1))
-        return found
+            logs: Floats = np.log(near.mean(axis=1))
+        return logs
 
 
 def _mechanism(matrix: Floats, places: Grid, reported_m: Floats) -> Mechanism:
@@ -276,7 +276,7 @@ def _mechanism(matrix: Floats, places: Grid, reported_m: Floats) -> Mechanism:
 
 
 @lru_cache(maxsize=16)
-def _means(step: float, sigma: float, kept: float, count: int) -> Floats:
+def _means(step: float, sigma: float, memory: float, count: int) -> Floats:
     """Return simulated means of reports from places within a cell, array (places, paths)."""
     generator = np.random.default_rng(_SEED)
     offset = generator.normal(0, sigma, _PATHS)
@@ -284,5 +284,5 @@ def _means(step: float, sigma: float, kept: float, count: int) -> Floats:
     total = np.zeros((_PLACES, _PATHS))
     for _ in range(count):
         total += (np.floor((inside[:, None] + offset) / step) + 0.5) * step
-        offset = kept * offset + np.sqrt(1 - kept**2) * generator.normal(0, sigma, _PATHS)
+        offset = memory * offset + np.sqrt(1 - memory**2) * generator.normal(0, sigma, _PATHS)
     return total / count

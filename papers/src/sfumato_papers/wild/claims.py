@@ -104,10 +104,10 @@ def claims(tables: RunTables) -> Sequence[PaperClaim]:
     """Return the statements, judged by the tables of a run."""
     numbers, texts = _numbers(tables)
     judged = []
-    for each in _CLAIMS:
-        quote = {"quote": each.quote} if each.quote else {}
-        holds, evidence = each.holds(SimpleNamespace(**numbers)), each.found.format(**texts)
-        judged.append(each.judge(each.where, each.says, holds, evidence, **quote))
+    for claim in _CLAIMS:
+        quote = {"quote": claim.quote} if claim.quote else {}
+        holds, evidence = claim.holds(SimpleNamespace(**numbers)), claim.evidence.format(**texts)
+        judged.append(claim.judge(claim.where, claim.says, holds, evidence, **quote))
     return judged + [unchecked(where, says, why, quote=quote) for where, says, why, quote in _UNCHECKED]
 
 
@@ -130,18 +130,18 @@ def _numbers(tables: RunTables) -> tuple[dict[str, Any], dict[str, str]]:
     numbers["road"] = over_seeds(walked(scheme="fixed-grid", step_m=800.0), "on_road_m")
     numbers["road_drift"] = over_seeds(walked(scheme="drifting-offset", step_m=800.0), "on_road_m")
 
-    def found(name: str, table: str, **conditions: object) -> None:
+    def add_errors(name: str, table: str, **conditions: object) -> None:
         rows = where(tables.rows(table, ErrorRow), **conditions)
         numbers[name] = over_seeds(rows, "median_m")
         numbers.update({f"share_{near}_{name}": over_seeds(rows, f"within_{near}") for near in (50, 100)})
 
     for tracks in (1, 3, 10):
-        found(f"tracks_{tracks}", "zones", scheme="zone-centred", attack=CIRCLE, count=tracks)
-    found("shifted_circle", "zones", scheme="zone-shifted", attack=CIRCLE, count=100)
+        add_errors(f"tracks_{tracks}", "zones", scheme="zone-centred", attack=CIRCLE, count=tracks)
+    add_errors("shifted_circle", "zones", scheme="zone-shifted", attack=CIRCLE, count=100)
     for tracks in (10, 100):
-        found(f"shifted_{tracks}", "zones", scheme="zone-shifted", attack=CIRCLE_AND_LAW, count=tracks)
+        add_errors(f"shifted_{tracks}", "zones", scheme="zone-shifted", attack=CIRCLE_AND_LAW, count=tracks)
     for name, cells in (("exact", ""), ("cell", " to a cell of 0.001 degrees"), ("mile", " to a cell of a mile")):
-        found(name, "distances", scheme=f"whole miles{cells}", mechanism=AS_DOCUMENTED, count=100)
+        add_errors(name, "distances", scheme=f"whole miles{cells}", mechanism=AS_DOCUMENTED, count=100)
 
     def median(scheme: str, reports: int, mechanism: str = AS_DOCUMENTED, attacker: str = ALONE) -> Bracket:
         return close_row(close, scheme, mechanism, attacker, reports).median_m
@@ -170,7 +170,7 @@ class _Claim(NamedTuple):
     where: str
     says: str
     holds: Callable[[SimpleNamespace], bool]
-    found: str
+    evidence: str
     quote: str = ""
 
 
@@ -272,7 +272,7 @@ _CLAIMS: Final = (
         "remembered places stays at {guard_memo}.",
     ),
     _Claim(
-        partial(follows, own=True),
+        partial(follows, is_ours=True),
         "Fixed cells",
         "They have no finite epsilon across a border, and reveal nothing within a cell.",
         lambda n: all(math.isinf(row.border_epsilon) and row.same_cell_epsilon == 0.0 for row in n.borders),
@@ -281,7 +281,7 @@ _CLAIMS: Final = (
         "of at most {factor} at the finest cells.",
     ),
     _Claim(
-        partial(follows, own=True),
+        partial(follows, is_ours=True),
         "Fixed cells",
         "Repeated reports of one place reveal no more than the first.",
         lambda n: n.once == n.often,
@@ -294,45 +294,45 @@ _CLAIMS: Final = (
 def scheme_words() -> str:
     """Return the facts, models, guarantees and gaps of all schemes, those with the same facts in one section."""
     sections = []
-    for facts, group in groupby(SCHEMES, key=lambda each: each.facts):
+    for facts, group in groupby(SCHEMES, key=lambda scheme: scheme.facts):
         schemes = list(group)
-        said: dict[str, list[str]] = {}
+        statements: dict[str, list[str]] = {}
         for fact in facts:
-            said.setdefault(f"{fact.source}, {fact.read}", []).append(fact.says)
+            statements.setdefault(f"{fact.source}, {fact.read}", []).append(fact.says)
         lines = [f"## {schemes[0].who}", ""]
-        lines += [f"- {' '.join(each)} ({source})" for source, each in said.items()]
+        lines += [f"- {' '.join(sentences)} ({source})" for source, sentences in statements.items()]
         lines += [
-            f"- **Model:** {_joined(scheme.model for scheme in schemes)}",
-            f"- **Guarantee:** {_joined(scheme.promise for scheme in schemes)}",
-            f"- **Not known:** {_joined(says for scheme in schemes for says in scheme.unknown)}",
+            f"- **Model:** {_join(scheme.model for scheme in schemes)}",
+            f"- **Guarantee:** {_join(scheme.promise for scheme in schemes)}",
+            f"- **Not known:** {_join(says for scheme in schemes for says in scheme.unknown)}",
         ]
         sections.append("\n".join(lines) + "\n")
     return "\n".join(sections)
 
 
-def _joined(sentences: Iterable[str]) -> str:
+def _join(sentences: Iterable[str]) -> str:
     return " ".join(dict.fromkeys(sentences))
 
 
 def close_table(rows: Sequence[CloseRow]) -> str:
     """Return median errors of attackers with the reports alone, by scheme, and of certified noise."""
     heads = [*(f"after {count}" for count in REPORTS), "certified, remembered", "certified, fresh, after 100"]
-    shown = [
+    keys = [
         *((AS_DOCUMENTED, count) for count in REPORTS),
         *((name, REPORTS[-1]) for name in (REMEMBERED, FRESH)),
     ]
     return _table(
-        rows, ALONE, heads, lambda found: [metres(found[each].median_m.value) for each in shown], (1, 2, 4)
+        rows, ALONE, heads, lambda errors: [metres(errors[key].median_m.value) for key in keys], (1, 2, 4)
     )
 
 
 def near_table(rows: Sequence[CloseRow]) -> str:
     """Return the shares found within 100 m by attackers who know where people go, by scheme."""
 
-    def cells(found: _Found) -> list[str]:
-        first, last, kept = found[AS_DOCUMENTED, 1], found[AS_DOCUMENTED, 100], found[REMEMBERED, 100]
-        near = [shares(row.within_100) for row in (first, last, kept)]
-        return [*near, f"{metres(first.loss_m)}, {metres(kept.loss_m)}", at_most(kept.epsilon_per_km, 3)]
+    def cells(errors: _Found) -> list[str]:
+        first, last, memo = errors[AS_DOCUMENTED, 1], errors[AS_DOCUMENTED, 100], errors[REMEMBERED, 100]
+        near = [shares(row.within_100) for row in (first, last, memo)]
+        return [*near, f"{metres(first.loss_m)}, {metres(memo.loss_m)}", at_most(memo.epsilon_per_km, 3)]
 
     heads = ["after 1", "after 100", "certified, remembered", "moved: scheme, certified", "its epsilon per km"]
     return _table(rows, KNOWS, heads, cells, (1,))
@@ -347,10 +347,10 @@ def _table(
 ) -> str:
     """Return a table of schemes; columns of many reports are empty where reports are not linked."""
     lines = []
-    for each in SCHEMES:
-        found = {(row.mechanism, row.reports): row for row in where(rows, scheme=each.key, attacker=attacker)}
-        if found:
-            dashed = () if each.linked else unlinked
-            own = ["–" if place in dashed else cell for place, cell in enumerate(cells(found))]
-            lines.append([each.title, *own])
+    for scheme in SCHEMES:
+        errors = {(row.mechanism, row.reports): row for row in where(rows, scheme=scheme.key, attacker=attacker)}
+        if errors:
+            dashed = () if scheme.linked else unlinked
+            texts = ["–" if place in dashed else cell for place, cell in enumerate(cells(errors))]
+            lines.append([scheme.title, *texts])
     return markdown_table(f"| scheme | {' | '.join(heads)} |", f"|---|{'--:|' * len(heads)}", lines)

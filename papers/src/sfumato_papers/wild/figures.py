@@ -92,11 +92,11 @@ def week(schemes: Sequence[WildScheme], certified_m: float, seed: int) -> list[P
     rows = []
     for scheme in schemes:
         if scheme.channel is not None:
-            drawn = scheme.channel.reports(points, 1, generator)[:, 0]
-            rows += _rows(scheme.title, points, drawn, scheme.channel.mean_m)
+            reports = scheme.channel.reports(points, 1, generator)[:, 0]
+            rows += _rows(scheme.title, points, reports, scheme.channel.mean_m)
     noise = CertifiedNoise.of_mean(certified_m, renewed=False)
-    kept = noise.reports(anchors, 1, generator)[:, 0]
-    return rows + _rows("certified noise, places remembered", points, kept[same.ravel()], certified_m)
+    memo = noise.reports(anchors, 1, generator)[:, 0]
+    return rows + _rows("certified noise, places remembered", points, memo[same.ravel()], certified_m)
 
 
 def border_walk(grid: FixedCells, drifting: DriftingOffset, seed: int) -> list[PicturePoint]:
@@ -153,14 +153,14 @@ def _how_close(tables: RunTables) -> Figure:
                 lines.setdefault(scheme["title"], {}).setdefault((row.mechanism, row.reports), []).append(row)
     titles, zones = {row["key"]: row["title"] for row in schemes}, tables.rows("zones", ErrorRow)
     better = {row.scheme for row in zones if row.attack not in (CIRCLE, "")}  # than the circle
-    for each in [*zones, *tables.rows("distances", ErrorRow)]:
-        if each.attack != CIRCLE or each.scheme not in better:
-            own = lines.setdefault(titles.get(each.scheme, f"distance in {each.scheme}"), {})
-            own.setdefault((each.mechanism, each.count), []).append(each)
+    for error in [*zones, *tables.rows("distances", ErrorRow)]:
+        if error.attack != CIRCLE or error.scheme not in better:
+            group = lines.setdefault(titles.get(error.scheme, f"distance in {error.scheme}"), {})
+            group.setdefault((error.mechanism, error.count), []).append(error)
     figure = blank(7.4, 0.8 + 0.31 * len(lines))
     ax = figure.subplots()
     rows = [_row(runs) for runs in lines.values()]
-    named = max(range(len(rows)), key=lambda place: rows[place][0] / rows[place][1])
+    example = max(range(len(rows)), key=lambda place: rows[place][0] / rows[place][1])
     for place, (first, last, certified) in enumerate(rows):
         height = len(rows) - 1 - place
         ax.plot([first, last], [height, height], color=LIGHT.grid, linewidth=2, zorder=1)
@@ -168,7 +168,7 @@ def _how_close(tables: RunTables) -> Figure:
         if first / last > _SAME:
             ax.plot(last, height, "s", color=_ORANGE, markersize=6.5, zorder=3)
         ax.plot(certified, height - 0.26, "^", color=_CERTIFIED, markersize=5, zorder=4)
-        if place == named:
+        if place == example:
             label_curve(ax, (first, height), f"after {REPORTS[0]} report", _BLUE, (5, 10), "right")
             label_curve(ax, (last, height), f"after {REPORTS[-1]} reports", _ORANGE, (6, -9))
             label_curve(ax, (certified, height - 0.26), "certified", _CERTIFIED)
@@ -176,8 +176,8 @@ def _how_close(tables: RunTables) -> Figure:
     ax.set_yticks(range(len(lines)), list(lines)[::-1])
     ax.tick_params(axis="y", length=0)
     low, high = ax.get_xlim()
-    shown = [tick for tick in _TICKS if low <= tick <= high * 1.01]
-    ax.set_xticks(shown, [_TICKS[tick] for tick in shown])
+    ticks = [tick for tick in _TICKS if low <= tick <= high * 1.01]
+    ax.set_xticks(ticks, [_TICKS[tick] for tick in ticks])
     ax.set_xlim(low, high)
     ax.xaxis.set_minor_formatter("")
     ax.grid(axis="x", alpha=0.5)
@@ -196,15 +196,15 @@ def _week(points: Sequence[PicturePoint]) -> Figure:
     """Return a map for each scheme: true points, and their reports on top."""
     figure, panels = _panels(points, 3, 2.5, 2.8, 0.2)
     reach = 1.1 * float(np.abs(_km(points)).max())
-    for ax, panel, own in panels:
+    for ax, panel, subset in panels:
         colour = _CERTIFIED if panel.startswith("certified") else _ORANGE
-        _moves(ax, own, colour)
-        ax.plot(*_km(own)[:2], "s", color=LIGHT.ink, markersize=4)
-        _reports(ax, own, colour, 7)
-        ax.set_title(f"{_broken(panel, 26)}\n{metres(own[0].moved_m)} on average", fontsize=9)
+        _moves(ax, subset, colour)
+        ax.plot(*_km(subset)[:2], "s", color=LIGHT.ink, markersize=4)
+        _reports(ax, subset, colour, 7)
+        ax.set_title(f"{_wrap(panel, 26)}\n{metres(subset[0].moved_m)} on average", fontsize=9)
         _frame(ax, reach, "km").grid(alpha=0.4)
-    ax, _, own = panels[0]
-    x, y, report_x, report_y = _km(own)[:, 0]
+    ax, _, subset = panels[0]
+    x, y, report_x, report_y = _km(subset)[:, 0]
     label_curve(ax, (x, y), "true place", LIGHT.ink, (0, -9), "center")
     label_curve(ax, (report_x, report_y), "report", _ORANGE, (-7, 0), "right")
     return figure
@@ -213,23 +213,23 @@ def _week(points: Sequence[PicturePoint]) -> Figure:
 def _walk(points: Sequence[PicturePoint]) -> Figure:
     """Return a map for each channel of one walk, with the cells and where the report changes."""
     figure, panels = _panels(points, 2, 4.4, 4.5, 0.6)
-    for ax, panel, own in panels:
-        x, y, report_x, report_y = _km(own)
-        cell = own[0].cell_m / 1000
+    for ax, panel, subset in panels:
+        x, y, report_x, report_y = _km(subset)
+        cell = subset[0].cell_m / 1000
         if cell:
             for k in range(-9, 10):
                 look = {"color": LIGHT.muted, "linewidth": 0.7, "alpha": 0.7}
                 ax.axvline(report_x[0] - cell / 2 + cell * k, **look)
                 ax.axhline(report_y[0] - cell / 2 + cell * k, **look)
-        _moves(ax, own, _BLUE)
+        _moves(ax, subset, _BLUE)
         ax.plot(x, y, "s-", color=LIGHT.ink, markersize=4, linewidth=1.2, label="walk")
-        _reports(ax, own, _BLUE, 8)
+        _reports(ax, subset, _BLUE, 8)
         if cell:
             look = {"color": _ORANGE, "linewidth": 4.5, "zorder": 3, "label": "where the report changes"}
-            for old, new in pairwise(range(len(own))):
+            for old, new in pairwise(range(len(subset))):
                 if (report_x[old], report_y[old]) != (report_x[new], report_y[new]):
                     ax.plot(x[[old, new]], y[[old, new]], **look)
-        ax.set_title(f"{panel}\n{metres(own[0].moved_m)} on average", fontsize=10)
+        ax.set_title(f"{panel}\n{metres(subset[0].moved_m)} on average", fontsize=10)
         _frame(ax, _WALK_KM, "km").grid(visible=False)
     _legend(figure, panels[0][0])
     return figure
@@ -240,10 +240,10 @@ def _zones(points: Sequence[ZonePicture]) -> Figure:
     from matplotlib.patches import Circle
 
     figure, panels = _panels(points, 2, 4.8, 4.6, 0.6)
-    for ax, panel, own in panels:
-        middle = (own[0].circle_x_m, own[0].circle_y_m)
-        ax.add_patch(Circle(middle, own[0].radius_m, facecolor=_ORANGE, edgecolor=_ORANGE, alpha=0.18))
-        ends = [p.x_m for p in own], [p.y_m for p in own]
+    for ax, panel, subset in panels:
+        middle = (subset[0].circle_x_m, subset[0].circle_y_m)
+        ax.add_patch(Circle(middle, subset[0].radius_m, facecolor=_ORANGE, edgecolor=_ORANGE, alpha=0.18))
+        ends = [p.x_m for p in subset], [p.y_m for p in subset]
         ax.plot(*ends, "o", color=_BLUE, markersize=6, label="visible ends of tracks")
         ax.plot(*middle, "x", color=_ORANGE, markersize=10, markeredgewidth=2, label="middle of the circle")
         ax.plot(0, 0, "s", color=LIGHT.ink, markersize=6, label="home")
@@ -263,15 +263,15 @@ def _panels(
     points: Sequence[_Point], columns: int, width: float, height: float, rest: float
 ) -> tuple[Figure, list[tuple[Any, str, list[_Point]]]]:
     """Return a figure, sized in inches per map and the rest below, and the axes, title and points of each map."""
-    own: dict[str, list[_Point]] = {}
+    panels: dict[str, list[_Point]] = {}
     for point in points:
-        own.setdefault(point.panel, []).append(point)
-    rows = -(-len(own) // columns)
+        panels.setdefault(point.panel, []).append(point)
+    rows = -(-len(panels) // columns)
     figure = blank(width * columns, height * rows + rest)
     axes: Any = figure.subplots(rows, columns, sharex=True, sharey=True)
-    for ax in axes.flat[len(own) :]:
+    for ax in axes.flat[len(panels) :]:
         ax.set_visible(False)
-    return figure, [(ax, panel, own[panel]) for ax, panel in zip(axes.flat, own, strict=False)]
+    return figure, [(ax, panel, panels[panel]) for ax, panel in zip(axes.flat, panels, strict=False)]
 
 
 def _frame(ax: Any, reach: float, unit: str) -> Any:
@@ -300,7 +300,7 @@ def _reports(ax: Any, points: Sequence[PicturePoint], colour: str, size: float) 
     ax.plot(*_km(points)[2:], "o", label="reports", zorder=4, **look)
 
 
-def _broken(title: str, room: int) -> str:
+def _wrap(title: str, room: int) -> str:
     """Return a long title in two lines."""
     if len(title) <= room:
         return title

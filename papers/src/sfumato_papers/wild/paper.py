@@ -47,7 +47,7 @@ def _parts(setting: Setting) -> list[StudyPart]:
     places, homes, people = pick(200, 1_000), pick(60, 200), pick(25, 100)
     for make, count in ((averages, places), (walks, places), (zones, homes), (distances, people)):
         parts += [StudyPart(f"{make.__name__}, seed {seed}", make, (seed, count)) for seed in seeds]
-    cities = {"synthetic city": invented_city(), **setting.data} if setting.given else setting.data
+    cities = {"synthetic city": invented_city(), **setting.data} if setting.has_files else setting.data
     for number, (city, visits) in enumerate(cities.items()):
         town_of(city, visits)  # fails now, not after an hour
         truths = (0 if number else pick(150, 400), pick(20, 80))  # of attackers alone, and of those who know more
@@ -64,17 +64,17 @@ def facts() -> Made:
     """Return the schemes, their facts, and what is not known of them."""
     columns = ("key", "title", "who", "model", "promise", "linked")
     return {
-        "schemes": [{name: getattr(each, name) for name in columns} for each in SCHEMES],
-        "facts": [{"scheme": each.key, **columns_of(fact)} for each in SCHEMES for fact in each.facts],
-        "not-known": [{"scheme": each.key, "says": says} for each in SCHEMES for says in each.unknown],
+        "schemes": [{name: getattr(scheme, name) for name in columns} for scheme in SCHEMES],
+        "facts": [{"scheme": scheme.key, **columns_of(fact)} for scheme in SCHEMES for fact in scheme.facts],
+        "not-known": [{"scheme": scheme.key, "says": says} for scheme in SCHEMES for says in scheme.unknown],
     }
 
 
 def pictures() -> Made:
     """Return the points of the pictures."""
-    shown = [each for each in SCHEMES if each.key in _PICTURED]
+    schemes = [scheme for scheme in SCHEMES if scheme.key in _PICTURED]
     return {
-        "week": week(shown, _WEEK_M, seed=4),
+        "week": week(schemes, _WEEK_M, seed=4),
         "walk": border_walk(GRID_CELLS, OFFSET, seed=3),
         "zone": zone_pictures(seed=5),
     }
@@ -82,7 +82,7 @@ def pictures() -> Made:
 
 def borders() -> Made:
     """Return the audited epsilons of schemes of cells for two people a metre apart."""
-    cells = [(each.key, each.channel) for each in SCHEMES if isinstance(each.channel, FixedCells)]
+    cells = [(scheme.key, scheme.channel) for scheme in SCHEMES if isinstance(scheme.channel, FixedCells)]
     return {"borders": [at_border(key, channel) for key, channel in cells]}
 
 
@@ -125,7 +125,7 @@ def distances(seed: int, people: int) -> Made:
 
 def attacks(key: str, city: str, visits: Visits, seed: int, alone: int, knowing: int) -> Made:
     """Return errors under a scheme, of attackers with the reports alone and of those who know the city."""
-    (channel,) = (each.channel for each in SCHEMES if each.key == key and each.channel is not None)
+    (channel,) = (scheme.channel for scheme in SCHEMES if scheme.key == key and scheme.channel is not None)
     town = town_of(city, visits)
     return {"found": scheme_errors(key, channel, town, seed, alone=alone, knowing=knowing)}
 
@@ -175,7 +175,7 @@ PAPER: Final = Paper(
     figures=figures,
     captions=CAPTIONS,
     equations=equations(
-        *((number, what, f"sfumato_papers.wild.{call}", table) for number, what, call, table in _EQUATIONS)
+        *((number, topic, f"sfumato_papers.wild.{call}", table) for number, topic, call, table in _EQUATIONS)
     ),
     minutes=6,
     called="the sources",

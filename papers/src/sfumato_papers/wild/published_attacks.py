@@ -73,8 +73,8 @@ class PrivacyZone(CompactRepr):
         ways = directions(len(centres_m) * tracks, generator).reshape(-1, tracks, 2)
         along = (ways * centres_m[:, None, :]).sum(axis=2)
         out = along + np.sqrt(along**2 + self.radius_m**2 - (centres_m**2).sum(axis=1)[:, None])
-        found: Floats = out[:, :, None] * ways + generator.normal(0, self.error_m, ways.shape)
-        return found
+        ends: Floats = out[:, :, None] * ways + generator.normal(0, self.error_m, ways.shape)
+        return ends
 
 
 def circle_through(ends_m: Floats) -> tuple[Floats, float]:
@@ -95,7 +95,7 @@ def home_guesses(ends_m: Floats) -> Floats:
     if ends_m.shape[1] < 3:
         means: Floats = ends_m.mean(axis=1)
         return means
-    return np.array([circle_through(own)[0] for own in ends_m])
+    return np.array([circle_through(points)[0] for points in ends_m])
 
 
 def end_density(home_m: Floats, radius_m: float, ends_m: Floats) -> Floats:
@@ -105,8 +105,8 @@ def end_density(home_m: Floats, radius_m: float, ends_m: Floats) -> Floats:
     """
     apart = ends_m[None, :, :] - home_m[:, None, :]
     facing = (apart * ends_m[None, :, :]).sum(axis=2) / radius_m
-    found: Floats = facing / (2 * np.pi * (apart**2).sum(axis=2))
-    return found
+    density: Floats = facing / (2 * np.pi * (apart**2).sum(axis=2))
+    return density
 
 
 def homes_by_law(zone: PrivacyZone, ends_m: Floats) -> Floats:
@@ -118,17 +118,17 @@ def homes_by_law(zone: PrivacyZone, ends_m: Floats) -> Floats:
     angle = 2 * np.pi * np.arange(_TURNS) / _TURNS
     # Uniform in distance and direction, as the law is.
     homes = (away[:, None, None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1)).reshape(-1, 2)
-    return np.array([_home(zone.radius_m, homes, own) for own in ends_m])
+    return np.array([_home(zone.radius_m, homes, points) for points in ends_m])
 
 
 def _home(radius_m: float, homes_m: Floats, ends_m: Floats) -> Floats:
     start, _ = circle_through(ends_m)
     centre = least_squares(lambda c: np.hypot(*(ends_m - c).T) - radius_m, start, method="lm").x
-    seen = ends_m - centre
-    on_circle = radius_m * seen / np.hypot(*seen.T)[:, None]
+    vectors = ends_m - centre
+    on_circle = radius_m * vectors / np.hypot(*vectors.T)[:, None]
     likely = np.log(end_density(homes_m, radius_m, on_circle)).sum(axis=1)
-    found: Floats = centre + weighted_median(homes_m, np.exp(likely - likely.max()))
-    return found
+    home: Floats = centre + weighted_median(homes_m, np.exp(likely - likely.max()))
+    return home
 
 
 def zone_errors(scheme: str, zone: PrivacyZone, tracks: int, seed: int, homes: int) -> list[ErrorRow]:
@@ -141,8 +141,8 @@ def zone_errors(scheme: str, zone: PrivacyZone, tracks: int, seed: int, homes: i
     if zone.shifted:
         guesses.append((AS_DOCUMENTED, CIRCLE_AND_LAW, homes_by_law(zone, ends)))
     return [
-        ErrorRow.of(scheme, mechanism, attack, tracks, seed, found)
-        for mechanism, attack, found in (*guesses, (REMEMBERED, "", blurred))
+        ErrorRow.of(scheme, mechanism, attack, tracks, seed, points)
+        for mechanism, attack, points in (*guesses, (REMEMBERED, "", blurred))
     ]
 
 
@@ -162,62 +162,62 @@ class RoundedDistance(CompactRepr):
         return lambda attacker: int(np.hypot(*(place - attacker)) // self.step_m)
 
 
-def trilaterate(shown: Shown, step_m: float, start_m: Floats, questions: int) -> Floats:
+def trilaterate(query: Shown, step_m: float, start_m: Floats, questions: int) -> Floats:
     """Return where an attacker locates a person by bisection on three rays, array (2,); the start if too few."""
     if questions < 1:
         raise InputError(f"{questions} questions are too few.", "ask at least one.")
-    here = shown(start_m)
+    here = query(start_m)
     left = questions - 1
     spots: list[Floats] = []
     radii: list[float] = []
     for ray in range(_RAYS):
         angle = 2 * np.pi * ray / _RAYS
         way = np.array([np.cos(angle), np.sin(angle)])
-        spent, flip = _flip(shown, here, start_m, way, step_m, left // (_RAYS - ray))
-        left -= spent
+        count, flip = _flip(query, here, start_m, way, step_m, left // (_RAYS - ray))
+        left -= count
         if flip is not None:
             spots.append(flip[0])
             radii.append(flip[1] * step_m)
     if len(spots) < _RAYS:
         return start_m
     points, distances = np.array(spots), np.array(radii)
-    found = [
+    fits = [
         least_squares(lambda x: np.hypot(*(points - x).T) - distances, begin, method="lm")
         for begin in (_radical_centre(points, distances), *(start_m + step_m * np.array([[1, 0.1], [-1, -0.1]])))
     ]
-    best: Floats = min(found, key=lambda each: each.cost).x
+    best: Floats = min(fits, key=lambda fit: fit.cost).x
     return best
 
 
 def _radical_centre(points: Floats, distances: Floats) -> Floats:
     """Return where three circles meet, array (2,): their equations differ by linear ones."""
     squares = (points**2).sum(axis=1) - distances**2
-    found: Floats = np.linalg.lstsq(2 * (points[1:] - points[0]), squares[1:] - squares[0], rcond=None)[0]
-    return found
+    centre: Floats = np.linalg.lstsq(2 * (points[1:] - points[0]), squares[1:] - squares[0], rcond=None)[0]
+    return centre
 
 
 def _flip(
-    shown: Shown, here: int, start_m: Floats, way: Floats, step_m: float, most: int
+    query: Shown, here: int, start_m: Floats, way: Floats, step_m: float, most: int
 ) -> tuple[int, tuple[Floats, int] | None]:
     """Return the questions spent, and a point where the shown distance changes, with its whole steps."""
-    near, low, spent = 0.0, here, 0
+    near, low, count = 0.0, here, 0
     far = high = None
     for _ in range(most):
         if far is None:
-            tried = near + step_m
+            probe = near + step_m
         elif far - near > _NEAREST_M:
-            tried = (near + far) / 2
+            probe = (near + far) / 2
         else:
             break
-        value = shown(start_m + tried * way)
-        spent += 1
+        value = query(start_m + probe * way)
+        count += 1
         if value == low:
-            near = tried
+            near = probe
         else:
-            far, high = tried, value
+            far, high = probe, value
     if far is None or high is None:
-        return spent, None
-    return spent, (start_m + (near + far) / 2 * way, max(low, high))
+        return count, None
+    return count, (start_m + (near + far) / 2 * way, max(low, high))
 
 
 def distance_errors(app: str, rule: RoundedDistance, questions: int, seed: int, people: int) -> list[ErrorRow]:
@@ -240,8 +240,8 @@ def distance_errors(app: str, rule: RoundedDistance, questions: int, seed: int, 
     noise = CertifiedNoise.of_mean(moved_m, renewed=False)
     blurred = noise.reports(places, 1, generator)[:, 0] if questions > 2 else starts  # three distances fix it
     return [
-        ErrorRow.of(app, mechanism, "", questions, seed, found - places)
-        for mechanism, found in ((AS_DOCUMENTED, guesses), (REMEMBERED, blurred))
+        ErrorRow.of(app, mechanism, "", questions, seed, points - places)
+        for mechanism, points in ((AS_DOCUMENTED, guesses), (REMEMBERED, blurred))
     ]
 
 
@@ -257,13 +257,13 @@ class BorderRow:
 
 def at_border(key: str, cells: FixedCells) -> BorderRow:
     """Return the audited epsilons of fixed cells for two people a metre apart."""
-    aligned, plane, found = replace(cells, origin_m=(0.0, 0.0)), Projection(40.0, -30.0).crs, []
+    aligned, plane, epsilons = replace(cells, origin_m=(0.0, 0.0)), Projection(40.0, -30.0).crs, []
     for middle in (cells.width_m / 2, 0.0):  # inside a cell, and at its border
         two = Grid(2, 1, (_APART_M, _APART_M), (middle - _APART_M, cells.height_m / 2), plane)
         notion = MetricDifferentialPrivacy(two.metric("euclidean", unit="km"))
-        found.append(float(notion.measure(aligned.mechanism(two)).value))
+        epsilons.append(float(notion.measure(aligned.mechanism(two)).value))
     proof = CertifiedNoise.of_mean(cells.mean_m, renewed=False).proof
-    return BorderRow(key, found[0], found[1], float(proof.factor(_APART_M)))
+    return BorderRow(key, epsilons[0], epsilons[1], float(proof.factor(_APART_M)))
 
 
 def straight_walks(
@@ -362,7 +362,7 @@ def drift_averaged(
         total += offset
         reported += cells.centres(place + offset) - place
     closed = channel.averaged_m(reports) * _HALF_NORMAL
-    off, off_reported = (float(np.hypot(*each.T).mean()) / reports for each in (total, reported))
+    off, off_reported = (float(np.hypot(*vectors.T).mean()) / reports for vectors in (total, reported))
     return (
         AveragingRow(OFFSETS, reports, seed, off, closed),
         AveragingRow(OFFSETS_UNDER_GRID, reports, seed, off_reported, math.nan),

@@ -113,10 +113,10 @@ class RadialNoise(CompactRepr, WildChannel):
         draws = count if self.renewed else 1
         radius = self.law.draw(len(points_m) * draws, generator)
         moves = radius[:, None] * directions(len(radius), generator)
-        moved = points_m[:, None, :] + moves.reshape(len(points_m), draws, 2)
+        reports = points_m[:, None, :] + moves.reshape(len(points_m), draws, 2)
         if self.cells is not None:
-            moved = self.cells.centres(moved)
-        return np.repeat(moved, count // draws, axis=1)
+            reports = self.cells.centres(reports)
+        return np.repeat(reports, count // draws, axis=1)
 
     def log_likelihood(self, reports_m: Floats, candidates_m: Floats) -> Floats:
         """Return log-likelihoods; candidates just beyond an edge of the law stay possible, as on a lattice."""
@@ -134,13 +134,13 @@ class RadialNoise(CompactRepr, WildChannel):
         table = np.maximum(densities, _ALLOWED * densities[_BINS])
         if self.cells is None:
             table = np.log(table)
-        found = np.zeros(len(candidates_m))
+        total = np.zeros(len(candidates_m))
         for first in range(0, len(squares), len(within)):
-            own = np.zeros(len(candidates_m))
+            part = np.zeros(len(candidates_m))
             for square in squares[first : first + len(within)]:
-                own += table[(np.sqrt(square) / step).astype(np.intp)]
-            found += own if self.cells is None else np.log(own)
-        return found
+                part += table[(np.sqrt(square) / step).astype(np.intp)]
+            total += part if self.cells is None else np.log(part)
+        return total
 
     def guesses(self, reports_m: Floats) -> Floats:
         """Return the best guesses under a uniform prior; of Laplace noise the most probable places."""
@@ -200,8 +200,8 @@ class CertifiedNoise(CompactRepr, WildChannel):
     def _draw(self, points_m: Floats, count: int, generator: np.random.Generator) -> Floats:
         draws = count if self.renewed else 1
         seed = int(generator.integers(1 << 62))
-        found = self.noise.simulate(np.repeat(points_m, draws, axis=0), seed).reshape(len(points_m), draws, 2)
-        return np.repeat(found, count // draws, axis=1)
+        reports = self.noise.simulate(np.repeat(points_m, draws, axis=0), seed).reshape(len(points_m), draws, 2)
+        return np.repeat(reports, count // draws, axis=1)
 
     def log_likelihood(self, reports_m: Floats, candidates_m: Floats) -> Floats:
         """Return the log-likelihoods of planar Laplace noise, which the lattice follows closely."""

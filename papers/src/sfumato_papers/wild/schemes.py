@@ -55,7 +55,7 @@ def mesh_cells(bits: int, lat: float) -> FixedCells:
 
 
 def _facts(source: str, read: str, *says: str) -> tuple[WildFact, ...]:
-    return tuple(WildFact(each, source, read) for each in says)
+    return tuple(WildFact(text, source, read) for text in says)
 
 
 _CHAPMAN: Final = _facts(
