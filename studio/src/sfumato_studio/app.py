@@ -116,9 +116,9 @@ def _refusal(error: Exception) -> RefusedError:
         return refusal_of(error)
     first: Any = error.errors()[0]
     field = ".".join(str(part) for part in first.get("loc", ()) if part not in ("body", "query", "path"))
-    said = str(first.get("msg", "it cannot be read")).removeprefix("Value error, ")
-    what = f"{field}: {said}" if field else said
-    return RefusedError(422, what, "send what /api/openapi.json describes.", field)
+    message = str(first.get("msg", "it cannot be read")).removeprefix("Value error, ")
+    problem = f"{field}: {message}" if field else message
+    return RefusedError(422, problem, "send what /api/openapi.json describes.", field)
 
 
 def schema_text() -> str:

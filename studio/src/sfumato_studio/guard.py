@@ -93,12 +93,12 @@ class Guard:
             return
         headers = Headers(scope=scope)
         path, method = scope["path"], scope["method"]
-        begun = False
+        has_begun = False
 
         async def send_guarded(message: Message) -> None:
-            nonlocal begun
+            nonlocal has_begun
             if message["type"] == "http.response.start":
-                begun = True
+                has_begun = True
                 fields = MutableHeaders(scope=message)
                 fields.update(_HEADERS)
                 if path.startswith(_ASSETS) and message["status"] == 200:
@@ -108,23 +108,23 @@ class Guard:
         most = _MOST.get(path.rpartition("/")[2], BODY_BYTES)
         answer: ASGIApp = self.app
         if headers.getlist("host") not in [[host] for host in self.key.hosts] or self._elsewhere(headers):
-            answer = _refused(_ELSEWHERE)
+            answer = _response(_ELSEWHERE)
         elif method == "GET" and path == "/" and self._is_token(_queried(scope)):
             answer = self._welcome()
         elif not (by_header := self._is_token(headers.getlist(TOKEN_HEADER))) and not self._has_cookie(headers):
-            answer = _refused(_NO_TOKEN)
+            answer = _response(_NO_TOKEN)
         elif method not in _SAFE and not by_header and not _own_page(headers):
-            answer = _refused(_ELSEWHERE)
+            answer = _response(_ELSEWHERE)
         elif _stated_bytes(headers) > most:
-            what = f"The request is larger than {most // 2**20} MB."
-            answer = _refused(
-                RefusedError(413, what, "use a smaller file: some of the rows are enough to try things out.")
+            problem = f"The request is larger than {most // 2**20} MB."
+            answer = _response(
+                RefusedError(413, problem, "use a smaller file: some of the rows are enough to try things out.")
             )
         try:
             await answer(scope, _limited(receive, most), send_guarded)
         except asyncio.CancelledError:  # the server stops, and would print a traceback
-            if not begun:
-                await _refused(_STOPPED)(scope, receive, send_guarded)
+            if not has_begun:
+                await _response(_STOPPED)(scope, receive, send_guarded)
 
     def _elsewhere(self, headers: Headers) -> bool:
         """Return whether another page sent the request: another port of this machine is another page, too."""
@@ -139,7 +139,7 @@ class Guard:
         sessions: list[str] = []
         for line in headers.getlist("cookie"):
             with suppress(CookieError):
-                sessions += [each.value for name, each in SimpleCookie(line).items() if name == self.key.cookie]
+                sessions += [part.value for name, part in SimpleCookie(line).items() if name == self.key.cookie]
         return any(_same(session, self.key.session) for session in sessions)
 
     def _welcome(self) -> Response:
@@ -148,7 +148,7 @@ class Guard:
         return Response(status_code=303, headers={"location": f"/{self.key.start}", "set-cookie": cookie})
 
 
-def _refused(error: RefusedError) -> Response:
+def _response(error: RefusedError) -> Response:
     return JSONResponse(error_body(error), error.status)
 
 
@@ -174,14 +174,14 @@ def _stated_bytes(headers: Headers) -> int:
 
 def _limited(receive: Receive, most: int) -> Receive:
     """Count the bytes that arrive, and stop at too many, independent of the stated length."""
-    seen = 0
+    size = 0
 
     async def counting() -> Message:
-        nonlocal seen
+        nonlocal size
         message = await receive()
         if message["type"] == "http.request":
-            seen += len(message.get("body", b""))
-            if seen > most:
+            size += len(message.get("body", b""))
+            if size > most:
                 raise HTTPException(413)
         return message
 

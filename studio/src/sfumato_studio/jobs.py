@@ -32,8 +32,8 @@ class RunningJob:
     row: Row  # as it is now
     process: subprocess.Popen[str]
     cancelled: bool = False
-    gone: bool = False  # its workspace is, so that nothing of it is to be kept
-    kept: float = 0.0  # when it was last kept on disk
+    is_orphan: bool = False  # its workspace is gone, so that nothing of it is to be kept
+    save_time: float = 0.0  # when it was last kept on disk
     thread: threading.Thread | None = None  # listens to it
     late: threading.Timer | None = None  # kills it where it does not end by itself
     reported: frozenset[tuple[Any, ...]] = frozenset()  # lines of progress that a resumed job may repeat
@@ -88,17 +88,17 @@ def seconds_left(row: Mapping[str, Any]) -> float | None:
     if row["status"] != "running" or not lines:
         return None
     if row["kind"] == "levels":
-        done = len(lines)
-        return float(lines[-1]["seconds"] / done * (row["total"] - row["done"]))
+        count = len(lines)
+        return float(lines[-1]["seconds"] / count * (row["total"] - row["done"]))
     recent = [line for line in lines[-_RECENT:] if line["gap"]]
-    wanted = row["request"].get("gap")
-    if len(recent) < 2 or not wanted:
+    target = row["request"].get("gap")
+    if len(recent) < 2 or not target:
         return None
-    passed = recent[-1]["seconds"] - recent[0]["seconds"]
+    seconds = recent[-1]["seconds"] - recent[0]["seconds"]
     shrunk = math.log(recent[0]["gap"] / recent[-1]["gap"])
-    if not (passed > 0 and shrunk > 0):
+    if not (seconds > 0 and shrunk > 0):
         return None
-    return max(0.0, float(math.log(recent[-1]["gap"] / wanted) * passed / shrunk))
+    return max(0.0, float(math.log(recent[-1]["gap"] / target) * seconds / shrunk))
 
 
 def _progress_key(line: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -174,23 +174,23 @@ class Jobs:
     def without(self, workspace: str) -> Iterator[None]:
         """End all jobs of a workspace at once, and forget them; no job of it starts before the block ends."""
         with self._lock:
-            chosen = [each for each in self._running.values() if each.row["workspace"] == workspace]
-            for running in chosen:
-                running.gone = True
+            jobs = [job for job in self._running.values() if job.row["workspace"] == workspace]
+            for running in jobs:
+                running.is_orphan = True
                 running.process.kill()
-            for running in chosen:
+            for running in jobs:
                 with suppress(subprocess.TimeoutExpired):
                     running.process.wait(5)  # it writes nothing any more
             yield
-        _join(chosen)
+        _join(jobs)
 
     def close(self) -> None:
         """End all jobs: they are interrupted, and can be resumed."""
         with self._lock:
-            chosen = list(self._running.values())
-            for running in chosen:
+            jobs = list(self._running.values())
+            for running in jobs:
                 running.process.kill()
-        _join(chosen)
+        _join(jobs)
 
     def forget(self, workspace: str, identity: str) -> None:
         """Delete the checkpoints of a job, unless it runs."""
@@ -209,7 +209,7 @@ class Jobs:
     def of(self, workspace: str, kind: str | None = None) -> list[Row]:
         """Return the jobs of a workspace as they are now, or those of a kind."""
         with self._lock:
-            running = {identity: dict(each.row) for identity, each in self._running.items()}
+            running = {identity: dict(job.row) for identity, job in self._running.items()}
         rows = (running.get(row["id"], row) for row in self._store.jobs(workspace))
         return [row for row in rows if kind in (None, row["kind"])]
 
@@ -218,10 +218,10 @@ class Jobs:
             raise RefusedError(429, f"{count} jobs are running already.", "wait for one to end, or cancel one.")
 
     def _launch(self, workspace: Row, row: Row) -> Row:
-        made = [design for design in self._store.designs(workspace["id"]) if design["job"] == row["id"]]
+        designs = [design for design in self._store.designs(workspace["id"]) if design["job"] == row["id"]]
         orders = self._store.orders(workspace, row["kind"], row["request"]) | {
-            "done": [each["epsilon"] for each in made],
-            "before": made[-1] if made and row["kind"] == "design" else None,
+            "done": [design["epsilon"] for design in designs],
+            "before": designs[-1] if designs and row["kind"] == "design" else None,
             "states": str(self._store.states(workspace["id"], row["id"])),
             "seconds": max((line["seconds"] for line in row["progress"]), default=0.0),
         }
@@ -246,7 +246,7 @@ class Jobs:
             identity = running.row["id"]
             if running.late is not None:
                 running.late.cancel()
-            if not running.gone:
+            if not running.is_orphan:
                 running.row.update(running.ending(last))
                 if running.row["status"] == "done":
                     self._store.drop_states(running.row["workspace"], identity)
@@ -256,7 +256,7 @@ class Jobs:
     def _take(self, running: RunningJob, news: Mapping[str, Any]) -> None:
         row, event = running.row, news["event"]
         with self._lock:
-            if running.gone:
+            if running.is_orphan:
                 return
             if event == "design":
                 self._store.add_design(
@@ -266,12 +266,12 @@ class Jobs:
                     self._drop_others(row, news["id"])
             if not running.hear(news):
                 return
-            if event != "progress" or time.monotonic() - running.kept > _KEPT_EVERY_S:
+            if event != "progress" or time.monotonic() - running.save_time > _KEPT_EVERY_S:
                 self._keep(running)
 
     def _keep(self, running: RunningJob) -> None:
         """Write a job to disk as it is now."""
-        running.kept = time.monotonic()
+        running.save_time = time.monotonic()
         self._store.change_job(running.row["id"], **{name: running.row[name] for name in _KEPT})
 
     def _drop_others(self, row: Row, best: str) -> None:

@@ -52,7 +52,7 @@ def write_design(folder: Path, file: MechanismFile) -> str:
     return identity
 
 
-def _facts(domain: Domain, mechanism: Mechanism, loss: Bracket, epsilon: float, proved: float, name: str) -> Row:
+def _facts(domain: Domain, mechanism: Mechanism, loss: Bracket, epsilon: float, upper: float, name: str) -> Row:
     """Return the measures of a mechanism, and the fields of one that needed no solver."""
     success, shares = domain.measures(mechanism), None
     if not domain.places:
@@ -62,14 +62,14 @@ def _facts(domain: Domain, mechanism: Mechanism, loss: Bracket, epsilon: float, 
     return {
         **none,
         "epsilon": epsilon,
-        "proved": proved,
+        "proved": upper,
         "name": name,
         "finished": True,
         "status": "",
         "n": len(domain.prior),
         "loss": _ends(loss),
         "error": None if success.error is None else _ends(success.error),
-        "found": _ends(success.found),
+        "found": _ends(success.chance),
         "shares": shares,
     }
 

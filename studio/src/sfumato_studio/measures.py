@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sfumato.core import Bracket, Side
 from sfumato.core.naming import BORDER
-from sfumato.reports import sentences as said
+from sfumato.reports import sentences as words
 from sfumato.reports.facts import Quantity, RadiusFacts, RiskFacts
 from sfumato.rounding import amount, percent, percent_at_least
 
@@ -24,31 +24,31 @@ YOURS: Final = "yours"  # the name of the mechanism of a level among compared on
 def loss_answer(domain: Domain, loss: Bracket) -> MeasuredAnswer:
     """Return a loss, stated by its upper end, with that of one report for everyone."""
     cost, constant, subject = domain.cost(loss.upper), domain.loss_of_nothing, domain.subject
-    without = said.constant_words(constant, subject)
-    sentence = said.cost_words(cost, subject)[0]
-    return _measured(domain, loss, said.cost_text(cost), sentence, constant, without)
+    without = words.constant_words(constant, subject)
+    sentence = words.cost_words(cost, subject)[0]
+    return _answer(domain, loss, words.cost_text(cost), sentence, constant, without)
 
 
 def success_answers(domain: Domain, success: Measures) -> tuple[MeasuredAnswer | None, MeasuredAnswer]:
     """Return an attacker's error and chance to find the secret as bounds, with those without a report."""
     blind, informed = domain.attacks(success)
-    hit_before, error_before = (f"{each.capitalize()}." for each in said.baseline_words(blind))
-    *errors, hits = said.attack_words((blind, informed), domain.subject)
+    hit_before, error_before = (f"{baseline.capitalize()}." for baseline in words.baseline_words(blind))
+    *errors, hits = words.attack_words((blind, informed), domain.subject)
     if domain.radius_m:
         radius = Quantity.exact(domain.radius_m, "m")
-        shown = amount(domain.radius_m, "m")
-        hits = said.risk_words(
-            RiskFacts("", radius, shown, informed.hit, None, None, "", "visits", blind.hit), domain.subject
+        radius_text = amount(domain.radius_m, "m")
+        hits = words.risk_words(
+            RiskFacts("", radius, radius_text, informed.hit, None, None, "", "visits", blind.hit), domain.subject
         )[0]
-    found, before = success.found, min(domain.blind.found.value, 1.0)
-    text = said.share_text(Quantity.at_most(min(found.upper, 1.0)), Side.AT_MOST)
-    share = Bracket(max(found.lower, 0.0), found.value, min(found.upper, 1.0))
-    chance = _measured(domain, share, text, hits, before, hit_before, share=True)
+    bounds, before = success.chance, min(domain.blind.chance.value, 1.0)
+    text = words.share_text(Quantity.at_most(min(bounds.upper, 1.0)), Side.AT_MOST)
+    share = Bracket(max(bounds.lower, 0.0), bounds.value, min(bounds.upper, 1.0))
+    chance = _answer(domain, share, text, hits, before, hit_before, share=True)
     if success.error is None or domain.blind.error is None:
         return None, chance
     least = Quantity.at_least(max(success.error.lower, 0.0), domain.subject.unit)
-    text, before = said.length_text(least, Side.AT_LEAST), domain.blind.error.value
-    return _measured(domain, success.error, text, errors[0], before, error_before), chance
+    text, before = words.length_text(least, Side.AT_LEAST), domain.blind.error.value
+    return _answer(domain, success.error, text, errors[0], before, error_before), chance
 
 
 def estimate_answer(domain: Domain, measure: Bracket, *, share: bool = False) -> MeasuredAnswer:
@@ -56,12 +56,12 @@ def estimate_answer(domain: Domain, measure: Bracket, *, share: bool = False) ->
     share = share or domain.subject.kind == "categories"
     if measure.upper == math.inf and math.isfinite(measure.lower):
         least = Quantity.at_least(max(measure.lower, 0.0), domain.subject.unit)
-        text = said.length_text(least, Side.AT_LEAST)
+        text = words.length_text(least, Side.AT_LEAST)
         text = f"{Side.AT_LEAST.value} {percent_at_least(least.value)}" if share else text
     else:
         value = Quantity.about(min(measure.value, 1.0) if share else measure.value, domain.subject.unit)
-        text = (said.share_text if share else said.length_text)(value, Side.AT_MOST)
-    return _measured(domain, measure, text, share=share)
+        text = (words.share_text if share else words.length_text)(value, Side.AT_MOST)
+    return _answer(domain, measure, text, share=share)
 
 
 def shares_answer(domain: Domain, row: Row, people: int) -> SharesAnswer | None:
@@ -71,13 +71,13 @@ def shares_answer(domain: Domain, row: Row, people: int) -> SharesAnswer | None:
         return None
     deviation, least = facts["deviation"], facts["least_reports"]
     width = None if deviation is None else min(1.0, QUANTILE * deviation / math.sqrt(people))
-    sentence = said.accuracy_words(people, width, least)
+    sentence = words.accuracy_words(people, width, least)
     if width is None:
         return SharesAnswer(people=people, half_width=None, estimable=False, sentence=sentence)
     p, few = domain.prior.probabilities, least is None or people < least
     without = QUANTILE * math.sqrt(float((p * (1 - p)).max()) / people)
     width, text = (1.0, "no useful limit") if few else (width, f"\u00b1 {percent(width)}")
-    half_width = _measured(
+    half_width = _answer(
         domain,
         Bracket(0.0, width, width),
         text,
@@ -91,7 +91,7 @@ def shares_answer(domain: Domain, row: Row, people: int) -> SharesAnswer | None:
 
 def headline(domain: Domain, epsilon: float) -> str:
     """Return the meaning of a proved epsilon."""
-    return said.belief_words(domain.promise(epsilon), domain.subject)
+    return words.belief_words(domain.promise(epsilon), domain.subject)
 
 
 def level_sentences(domain: Domain, facts: Row) -> list[str]:
@@ -100,23 +100,23 @@ def level_sentences(domain: Domain, facts: Row) -> list[str]:
     circle = promise.formal.circle
     return [
         *useless_words(domain, facts),
-        said.epsilon_words(promise, subject),
-        *([] if facts["finished"] else [said.unfinished_words(facts["status"])]),
-        said.reveal_words(promise, subject),
-        f"{said.belief_words(promise, subject)} {said.factor_words(promise)}".rstrip(),
-        *([said.circle_words(circle)] if circle else []),
+        words.epsilon_words(promise, subject),
+        *([] if facts["finished"] else [words.unfinished_words(facts["status"])]),
+        words.reveal_words(promise, subject),
+        f"{words.belief_words(promise, subject)} {words.factor_words(promise)}".rstrip(),
+        *([words.circle_words(circle)] if circle else []),
         *([BORDER] if promise.kind == "cells" else []),
     ]
 
 
 def useless_words(domain: Domain, facts: Row) -> list[str]:
     """Return that one report for everyone is nearly as useful as a design, if so."""
-    return [] if domain.useful(facts["loss"][1]) else [said.useless_words(EXCESS, domain.subject)]
+    return [] if domain.useful(facts["loss"][1]) else [words.useless_words(EXCESS, domain.subject)]
 
 
 def warnings(domain: Domain, facts: Row, shares: SharesAnswer | None) -> list[str]:
     """Return why a mechanism should not be used as it is."""
-    limited = said.factor_words(domain.promise(facts["proved"]))
+    limited = words.factor_words(domain.promise(facts["proved"]))
     return [
         *useless_words(domain, facts),
         *([] if limited else [headline(domain, facts["proved"])]),
@@ -127,8 +127,8 @@ def warnings(domain: Domain, facts: Row, shares: SharesAnswer | None) -> list[st
 def takeaway(domain: Domain, radius: RadiusFacts | None) -> list[str]:
     """Return what the files of a mechanism hold, and the error radius of its reports where one is proved."""
     return [
-        *said.spread_words(radius),
-        f"Keep the mechanism file as secret as the data: {said.secrecy_words(domain.subject)}",
+        *words.spread_words(radius),
+        f"Keep the mechanism file as secret as the data: {words.secrecy_words(domain.subject)}",
         "Anyone with the mechanism file can prove the guarantee again: sfumato report mechanism.sfm.",
     ]
 
@@ -143,12 +143,12 @@ def compared_row(
     problem: str,
 ) -> dict[str, Any]:
     """Return one of several compared mechanisms, with its proved epsilon (infinite for no guarantee)."""
-    explanation = said.MECHANISM_WORDS.get(name.removesuffix(_REMAPPED), "")
+    explanation = words.MECHANISM_WORDS.get(name.removesuffix(_REMAPPED), "")
     if name.endswith(_REMAPPED):
-        explanation += f" {said.REMAP_WORDS}"
+        explanation += f" {words.REMAP_WORDS}"
     measures = {
-        key: None if each is None or not math.isfinite(each.value) else estimate_answer(domain, each).model_dump()
-        for key, each in (("loss", loss), ("error", error))
+        key: None if mean is None or not math.isfinite(mean.value) else estimate_answer(domain, mean).model_dump()
+        for key, mean in (("loss", loss), ("error", error))
     }
     return {
         "name": name,
@@ -156,13 +156,13 @@ def compared_row(
         "explanation": "The mechanism of this level." if name == YOURS else explanation,
         "epsilon": number(epsilon),
         **measures,
-        "promise": said.proved_words(epsilon, domain.distance_unit, places=domain.places and not problem),
+        "promise": words.proved_words(epsilon, domain.distance_unit, places=domain.places and not problem),
         "detail": detail,
         "problem": problem,
     }
 
 
-def _measured(
+def _answer(
     domain: Domain,
     measure: Bracket,
     text: str,

@@ -24,7 +24,7 @@ def workspace_answer(studio: Studio, identity: str) -> WorkspaceAnswer:
         domain = studio.domain(row)
         fields = {name: getattr(domain, name) for name in ("kind", "goal", "optimizable", "loss_unit")}
         site = {"n": len(domain.prior), **fields, **domain.answer()}
-    jobs = [job_answer(each) for each in studio.jobs.of(row["id"])]
+    jobs = [job_answer(job) for job in studio.jobs.of(row["id"])]
     return WorkspaceAnswer.model_validate(
         {**row, "site": site, "jobs": jobs, "outline": row["outline"] is not None}
     )
@@ -66,7 +66,7 @@ def level_answer(studio: Studio, workspace: Row, row: Row) -> LevelAnswer:
 
 def _level(domain: Domain, row: Row, rows: Sequence[Row], jobs: Sequence[Row]) -> LevelAnswer:
     facts, loss = row["facts"], bracket(row["facts"]["loss"])
-    error, found = success_answers(domain, measures_of(facts))
+    error, chance = success_answers(domain, measures_of(facts))
     known = row["frontier"] and row["epsilon"] in domain.epsilons
     level = domain.epsilons.index(row["epsilon"]) if known else None
     running = bool(jobs) and jobs[-1]["status"] in ("queued", "running")
@@ -82,7 +82,7 @@ def _level(domain: Domain, row: Row, rows: Sequence[Row], jobs: Sequence[Row]) -
         sentences=level_sentences(domain, facts),
         loss=loss_answer(domain, loss),
         error=error,
-        found=found,
+        found=chance,
         shares=shares_answer(domain, row, PEOPLE),
         **{name: facts[name] for name in ("name", "finished", "gap")},
     )

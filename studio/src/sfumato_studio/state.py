@@ -68,18 +68,18 @@ class Studio:
 
     def fill(self, identity: str, request: Mapping[str, Any]) -> None:
         """Fill a workspace with a file; its designs and jobs are dropped."""
-        folder, own = self.store.files(identity), secrets.token_hex(8)
-        apart = folder / "upload" / own
+        folder, token = self.store.files(identity), secrets.token_hex(8)
+        apart = folder / "upload" / token
         apart.mkdir(mode=0o700, parents=True)
         try:
             orders = {"kind": "read", "folder": str(apart), "request": request}
             late = "The file could not be read in reasonable time or memory."
-            refused = RefusedError(422, late, "use some of its rows.", "file")
-            data = run_worker(orders, READ_SECONDS, refused, self.apart)
+            refusal = RefusedError(422, late, "use some of its rows.", "file")
+            data = run_worker(orders, READ_SECONDS, refusal, self.apart)
             for name in (VISITS_FILE, MECHANISM_FILE):
                 if (apart / name).exists():
                     stem, _, ending = name.partition(".")
-                    data["file"] = f"{stem}-{own}.{ending}"
+                    data["file"] = f"{stem}-{token}.{ending}"
                     (apart / name).replace(folder / data["file"])
             site = {"kind": data["kind"]} if data["source"] == "mechanism" else None
             self.start_over(identity, data=data, site=site, outline=None, title=data["title"])

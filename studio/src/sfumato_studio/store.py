@@ -30,10 +30,10 @@ _OPTION: Final = "--folder FOLDER"
 _TABLES: Final = sa.MetaData()
 
 
-def _table(name: str, words: str, *others: sa.Column[Any]) -> sa.Table:
+def _table(name: str, words: str, *columns: sa.Column[Any]) -> sa.Table:
     """Return a table of rows with an id, words that are always there, and other columns."""
-    texts = [sa.Column(each, sa.String, index=each == "workspace", nullable=False) for each in words.split()]
-    return sa.Table(name, _TABLES, sa.Column("id", sa.String, primary_key=True), *texts, *others)
+    texts = [sa.Column(word, sa.String, index=word == "workspace", nullable=False) for word in words.split()]
+    return sa.Table(name, _TABLES, sa.Column("id", sa.String, primary_key=True), *texts, *columns)
 
 
 _WORKSPACES: Final = _table(
@@ -66,15 +66,15 @@ class Store:
         name = repr(str(folder))
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            shared = os.name == "posix" and folder.stat().st_mode & stat.S_IWOTH
-            if not shared:
+            is_shared = os.name == "posix" and folder.stat().st_mode & stat.S_IWOTH
+            if not is_shared:
                 database = _for_its_owner(folder)
                 self._running = os.fdopen(os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600), "r+b")
         except OSError as error:
             raise FileError(
                 f"the folder {name} cannot be used ({error.strerror}).", f"name another: {_OPTION}."
             ) from None
-        if shared:
+        if is_shared:
             raise FileError(f"anyone can write in the folder {name}.", f"name one of your own: {_OPTION}.")
         if not try_lock(self._running.fileno()):
             self._running.close()
@@ -110,7 +110,7 @@ class Store:
         with self._lock, self._engine.connect() as connection:
             return [row._asdict() for row in connection.execute(query)]
 
-    def _one(self, table: sa.Table, missing: RefusedError, **columns: str) -> Row:
+    def _find_row(self, table: sa.Table, missing: RefusedError, **columns: str) -> Row:
         for row in self._rows(sa.select(table).filter_by(**columns)):
             return row
         raise missing
@@ -139,7 +139,7 @@ class Store:
     def workspace(self, identity: str) -> Row:
         """Return a workspace."""
         missing = RefusedError(404, "There is no such workspace.", "begin a new one; this one was deleted.")
-        return self._one(_WORKSPACES, missing, id=identity)
+        return self._find_row(_WORKSPACES, missing, id=identity)
 
     def change_workspace(self, identity: str, **values: Any) -> None:
         """Change columns of a workspace."""
@@ -190,8 +190,8 @@ class Store:
 
     def drop_old_states(self, workspace: str, but: set[str]) -> None:
         """Delete the oldest checkpoints of stopped jobs, except those of some jobs."""
-        stopped = [row["id"] for row in self.jobs(workspace) if row["id"] not in but]
-        there = [job for job in stopped if self.states(workspace, job).is_dir()]
+        identities = [row["id"] for row in self.jobs(workspace) if row["id"] not in but]
+        there = [job for job in identities if self.states(workspace, job).is_dir()]
         for job in there[:-STATES_KEPT]:
             self.drop_states(workspace, job)
 
@@ -224,7 +224,7 @@ class Store:
     def job(self, workspace: str, identity: str) -> Row:
         """Return a job."""
         missing = RefusedError(404, "There is no such job.", "load the page again.")
-        return self._one(_JOBS, missing, id=identity, workspace=workspace)
+        return self._find_row(_JOBS, missing, id=identity, workspace=workspace)
 
     def change_job(self, identity: str, **values: Any) -> None:
         """Change columns of a job."""
@@ -249,13 +249,13 @@ class Store:
 
     def designs(self, workspace: str) -> list[Row]:
         """Return the designs of a workspace, by epsilon."""
-        chosen = sa.select(_DESIGNS).where(_DESIGNS.c.workspace == workspace)
-        return self._rows(chosen.order_by(_DESIGNS.c.epsilon, _DESIGNS.c.made))
+        query = sa.select(_DESIGNS).where(_DESIGNS.c.workspace == workspace)
+        return self._rows(query.order_by(_DESIGNS.c.epsilon, _DESIGNS.c.made))
 
     def design(self, workspace: str, identity: str) -> Row:
         """Return a design."""
         missing = RefusedError(404, "There is no such design.", "load the page again.", "design")
-        return self._one(_DESIGNS, missing, id=identity, workspace=workspace)
+        return self._find_row(_DESIGNS, missing, id=identity, workspace=workspace)
 
     def delete_design(self, workspace: str, identity: str) -> None:
         """Delete a design and its files."""
@@ -294,8 +294,8 @@ def _for_its_owner(folder: Path) -> Path:
     (folder / "workspaces").chmod(0o700)
     database = folder / "studio.db"
     database.touch(mode=0o600)  # SQLite gives its other files the same rights
-    for each in folder.glob(f"{database.name}*"):
-        each.chmod(0o600)
+    for path in folder.glob(f"{database.name}*"):
+        path.chmod(0o600)
     return database
 
 

@@ -17,7 +17,7 @@ from sfumato.rounding import counted
 from ..errors import RefusedError, message_of
 from ..limits import MOST_LABELS
 from .domain import Domain, Measures, Where
-from .opened import OpenedDomain
+from .mechanisms import OpenedDomain
 from .places import PlacesDomain
 from .values import ValuesDomain, is_whole
 
@@ -31,8 +31,8 @@ def domain_of(data: Mapping[str, Any], site: Mapping[str, Any], folder: Path) ->
     if data["source"] == "mechanism":
         return OpenedDomain(read_mechanism_file(folder / data["file"]), data["title"])
     if data["kind"] != site["kind"]:
-        what = f"The data are {data['kind']}, not {site['kind']}."
-        raise RefusedError(422, what, "choose the other view.", "kind")
+        problem = f"The data are {data['kind']}, not {site['kind']}."
+        raise RefusedError(422, problem, "choose the other view.", "kind")
     if data["kind"] == "places":
         return _places(data, site, folder)
     return _values(data, site)
@@ -51,7 +51,7 @@ def _places(data: Mapping[str, Any], site: Mapping[str, Any], folder: Path) -> P
         sides = site.get("region") or data["region"]
         region = Region(**{side: round(degrees, 5) for side, degrees in sides.items()})
     inside = "region" if polygon is None else "area that was drawn"
-    source = _part(len(visits.inside(region)), data["rows"], "visit", f"in {_named(data)}", f"inside the {inside}")
+    source = _part(len(visits.inside(region)), data["rows"], "visit", f"in {_label(data)}", f"inside the {inside}")
     loading = _CITY if built_in else None
     return PlacesDomain(visits, region, site["detail"], site["radius_m"], source, loading=loading, polygon=polygon)
 
@@ -68,23 +68,23 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesDomain:
     tables: Mapping[str, Mapping[str, int]] = data["tables"]
     column = site.get("column") or next(iter(tables))
     if column not in tables:
-        what = f"There is no column {column!r} with 2 to {MOST_LABELS} values."
-        raise RefusedError(422, what, f"choose one of {', '.join(map(repr, tables))}.", "column")
+        problem = f"There is no column {column!r} with 2 to {MOST_LABELS} values."
+        raise RefusedError(422, problem, f"choose one of {', '.join(map(repr, tables))}.", "column")
     counts = tables[column]
 
-    def source(used: int, chosen: str) -> str:
-        return _part(used, data["rows"], "row", f"of {_named(data)}", f"{chosen} in the column {quote(column)}")
+    def source(used: int, part: str) -> str:
+        return _part(used, data["rows"], "row", f"of {_label(data)}", f"{part} in the column {quote(column)}")
 
     numbers: Counter[int] = Counter()
     for label in filter(is_whole, counts):
         numbers[int(label)] += counts[label]  # 07 is 7
     first, last, period = (site.get(name) for name in ("first", "last", "circular"))
     if not all(map(is_whole, counts)) and first is None and last is None and period is None:
-        said = source(sum(counts.values()), "with a value")
-        return ValuesDomain(column, counts, None, per_unit=False, source=said, goal=site.get("goal"))
+        origin = source(sum(counts.values()), "with a value")
+        return ValuesDomain(column, counts, None, per_unit=False, source=origin, goal=site.get("goal"))
     if not numbers:
-        what, field = ("range", "first") if period is None else ("circle", "circular")
-        raise RefusedError(422, f"The column {column!r} holds no whole numbers.", f"leave out the {what}.", field)
+        noun, field = ("range", "first") if period is None else ("circle", "circular")
+        raise RefusedError(422, f"The column {column!r} holds no whole numbers.", f"leave out the {noun}.", field)
     low = min(numbers) if first is None else first
     if period is not None:
         numbers = _count_around(numbers, low, period)
@@ -92,37 +92,37 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesDomain:
     if period is not None and high < low:
         high = low + (high - low) % period  # 22 to 3 goes through midnight
     if not 2 <= high - low + 1 <= MOST_LABELS:
-        what = f"The range {low} to {high} has {high - low + 1:,} numbers."
-        raise RefusedError(422, what, f"choose a range of 2 to {MOST_LABELS} whole numbers.", "last")
+        problem = f"The range {low} to {high} has {high - low + 1:,} numbers."
+        raise RefusedError(422, problem, f"choose a range of 2 to {MOST_LABELS} whole numbers.", "last")
     if period is not None and high - low >= period:
-        what = f"The range {low} to {high} goes more than once around a circle of {period}."
-        raise RefusedError(422, what, f"end it at {low + period - 1}, or choose a longer circle.", "circular")
+        problem = f"The range {low} to {high} goes more than once around a circle of {period}."
+        raise RefusedError(422, problem, f"end it at {low + period - 1}, or choose a longer circle.", "circular")
     every = {str(number): numbers.get(number, 0) for number in range(low, high + 1)}
     if not any(every.values()):
         raise RefusedError(422, f"No row is in the range {low} to {high}.", "choose another range.", "first")
     around = "" if period is None else f" on a circle of {period}"
-    said = source(sum(every.values()), f"with a whole number from {low} to {high}{around}")
+    origin = source(sum(every.values()), f"with a whole number from {low} to {high}{around}")
     per_unit = bool(site.get("epsilon_per_unit"))
     goal = site.get("goal")
-    return ValuesDomain(column, every, low, per_unit=per_unit, source=said, period=period, goal=goal)
+    return ValuesDomain(column, every, low, per_unit=per_unit, source=origin, period=period, goal=goal)
 
 
 def _count_around(numbers: Mapping[int, int], first: int, period: int) -> Counter[int]:
     """Return how often numbers on a circle occur, counted from the first one on: of the hours from 22, 3 is 27."""
     places = NumberBins(first, 1, period, period=period).positions_of(list(numbers)).tolist()
-    turned: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     for place, (number, count) in zip(places, numbers.items(), strict=True):
-        turned[number if place < 0 else first + place] += count
-    return turned
+        counts[number if place < 0 else first + place] += count
+    return counts
 
 
-def _named(data: Mapping[str, Any]) -> str:
+def _label(data: Mapping[str, Any]) -> str:
     """Return the name of data: the studio's own as it is, a visitor's in quotation marks."""
     return quote(data["name"]) if data["source"] == "file" else str(data["title"])
 
 
-def _part(used: int, total: int, noun: str, origin: str, chosen: str) -> str:
+def _part(used: int, total: int, noun: str, origin: str, part: str) -> str:
     """Return where data come from, and which part of them was used."""
     if used == total:
         return f"{counted(total, noun)} {origin}"
-    return f"{used:,} of {counted(total, noun)} {origin}, those {chosen}"
+    return f"{used:,} of {counted(total, noun)} {origin}, those {part}"

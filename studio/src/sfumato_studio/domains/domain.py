@@ -51,7 +51,7 @@ class Measures(CompactRepr):
     """The best attacker's average error (None where that has no meaning), and chance to find the secret."""
 
     error: Bracket | None
-    found: Bracket
+    chance: Bracket
 
 
 class ProvedForm(NamedTuple):
@@ -143,13 +143,13 @@ class Domain(ABC):
 
     def attacks(self, success: Measures) -> tuple[facts.AttackFacts, facts.AttackFacts]:
         """Return the facts of an attacker without a report, and of one with this success."""
-        what = {"points": "vertex", "cells": "cell"}.get(self.subject.kind, "value")
-        what, unit = "point" if self.radius_m else what, self.subject.unit
+        noun = {"points": "vertex", "cells": "cell"}.get(self.subject.kind, "value")
+        noun, unit = "point" if self.radius_m else noun, self.subject.unit
         blind, informed = (
-            (_quantity(each.found, "", 1.0), None if each.error is None else _quantity(each.error, unit, math.inf))
-            for each in (self.blind, success)
+            (_quantity(row.chance, "", 1.0), None if row.error is None else _quantity(row.error, unit, math.inf))
+            for row in (self.blind, success)
         )
-        return facts.AttackFacts("blind", 0, what, *blind), facts.AttackFacts("informed", 1, what, *informed)
+        return facts.AttackFacts("blind", 0, noun, *blind), facts.AttackFacts("informed", 1, noun, *informed)
 
     def claim(self, epsilon: float) -> Claim:
         """Return what a guarantee says of any two secrets, as a claim from which others follow.
@@ -243,7 +243,7 @@ class Domain(ABC):
     @cached_property
     def epsilons(self) -> list[float]:
         """The epsilons of the levels, the largest first."""
-        return [float(f"{each:.3g}") for each in np.geomspace(self.ends[1], self.ends[0], LEVELS)]
+        return [float(f"{epsilon:.3g}") for epsilon in np.geomspace(self.ends[1], self.ends[0], LEVELS)]
 
     @property
     def start(self) -> int:
@@ -264,12 +264,12 @@ class Domain(ABC):
     def loss_of_nothing(self) -> float:
         """A lower bound of the loss of one report for everyone: that of a guess without a report."""
         blind = self.blind
-        return down(1 - blind.found.upper) if blind.error is None else blind.error.lower
+        return down(1 - blind.chance.upper) if blind.error is None else blind.error.lower
 
     def useful(self, loss: float) -> bool:
         """Return whether a loss is smaller by 0.5 % or more than that of one report for everyone."""
         blind = self.blind
-        return loss < _USEFUL * (1 - blind.found.value if blind.error is None else blind.error.value)
+        return loss < _USEFUL * (1 - blind.chance.value if blind.error is None else blind.error.value)
 
     def position_of(self, where: Where) -> int:
         """Return the most probable secret of a person at a position."""
@@ -284,8 +284,8 @@ class Domain(ABC):
     def attacked(self, mechanism: Mechanism, belief: Prior) -> list[Measures]:
         """Return what three attackers achieve: with the right prior, with a false belief, and with a true one."""
         success = []
-        for truth, thought in ((self.prior, self.prior), (self.prior, belief), (belief, belief)):
-            near, right = (misinformed(mechanism, truth, to, thought) for to in (self.metric, hamming(self.space)))
+        for truth, prior in ((self.prior, self.prior), (self.prior, belief), (belief, belief)):
+            near, right = (misinformed(mechanism, truth, to, prior) for to in (self.metric, hamming(self.space)))
             error = Bracket.exact(near.error) if self.loss_unit else None
             success.append(Measures(error, Bracket.exact(right.hit_rate or 0.0)))
         return success
@@ -305,7 +305,7 @@ def design_lines(guarantees: str, gap: float, options: str = "") -> str:
 print(design)"""
 
 
-def script_text(lines: str, made: str, *, optimized: bool, source: str, visits: str | None) -> str:
+def script_text(lines: str, code: str, *, optimized: bool, source: str, visits: str | None) -> str:
     """Return a script."""
     file = f"MechanismFile{'.of_design(design)' if optimized else '(mechanism, prior, loss, guarantee)'}"
     option = "" if visits is None else f", visits={visits}"
@@ -318,7 +318,7 @@ from sfumato.files import MechanismFile
 from sfumato.reports.document import Origin, report
 
 {lines}
-{made}
+{code}
 file = {file}
 sf.save(file, "mechanism.sfm")
 origin = Origin(Path("mechanism.sfm"), source={source!r}, designed={RUN!r})

@@ -60,9 +60,9 @@ class PlacesDomain(Domain):
         self.polygon = polygon
         self.region, self.radius_m, self.source, self.loading = region, radius_m, source, loading
         self.visits = visits.inside(region)
-        chosen = choose_lattice(visits, None, most=detail, region=region)
-        self.lattice: Lattice = chosen.lattice
-        self.slack_m = chosen.lattice.slack_m
+        choice = choose_lattice(visits, None, most=detail, region=region)
+        self.lattice: Lattice = choice.lattice
+        self.slack_m = choice.lattice.slack_m
         self.prior = Prior.from_visits(self.lattice, self.visits)
         self.loss = self.lattice.loss(self.visits, unit=UNIT)
         self.metric = self.lattice.metric("euclidean", UNIT)
@@ -123,12 +123,12 @@ class PlacesDomain(Domain):
         """Return a Python script that makes a mechanism again; see `Domain.script`."""
         loading = self.loading or f"visits = sf.read_visits({name!r})"
         error = "" if distortion is None else f', sf.PlaceDistortion({distortion!r}, lattice, inside, unit="m")'
-        drawn = ""
+        crop = ""
         if self.polygon is not None:
             corners = [tuple(corner) for corner in self.polygon.corners.tolist()]
-            drawn = f"visits = visits.inside(sf.geo.Polygon({corners!r}))\n"
+            crop = f"visits = visits.inside(sf.geo.Polygon({corners!r}))\n"
         lines = f"""{loading}
-{drawn}region = sf.Region.parse({str(self.region)!r})
+{crop}region = sf.Region.parse({str(self.region)!r})
 lattice = sf.Lattice.covering(visits, {self.lattice.spacing_m!r}, region=region)
 inside = visits.inside(region)
 prior = sf.Prior.from_visits(lattice, inside)
@@ -137,8 +137,8 @@ guarantee = sf.CoordinatePrivacy({epsilon!r}, "km")"""
         closed = f"""rows = sf.proofs.VertexPrivacy(guarantee, lattice)
 noise = sf.mechanisms.planar_geometric(lattice, rows.epsilon / lattice.spacing_m * (1 - {_ROUNDING!r}))
 mechanism = sf.mechanisms.remapped(noise, prior, loss)"""
-        made = closed if gap is None else design_lines(f"guarantee{error}", gap, 'method="table", ')
-        return script_text(lines, made, optimized=gap is not None, source=self.source, visits="inside")
+        code = closed if gap is None else design_lines(f"guarantee{error}", gap, 'method="table", ')
+        return script_text(lines, code, optimized=gap is not None, source=self.source, visits="inside")
 
 
 def sides_of(region: Region) -> dict[str, float]:

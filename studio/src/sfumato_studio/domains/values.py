@@ -87,7 +87,7 @@ class ValuesDomain(Domain):
             forms.append((noise, "exponential noise", f"exponential(space, loss, {rate!r})"))
         if self.goal == "shares":
             return min(forms, key=lambda form: share_deviation(form[0], self.prior) or math.inf)
-        best = [(remapped(form, self.prior, self.loss), name, made) for form, name, made in forms]
+        best = [(remapped(form, self.prior, self.loss), name, code) for form, name, code in forms]
         return min(best, key=lambda form: form[0].expected_loss(self.prior, self.loss))
 
     def answer(self) -> dict[str, Any]:
@@ -129,8 +129,8 @@ class ValuesDomain(Domain):
 prior = sf.Prior.from_counts(space, {self._counts!r})
 loss = {loss}
 guarantee = sf.MetricPrivacy({epsilon!r}, {apart})"""
-        made = self._closed_lines(epsilon) if gap is None else design_lines(f"guarantee{error}", gap)
-        return script_text(lines, made, optimized=gap is not None, source=self.source, visits=None)
+        code = self._closed_lines(epsilon) if gap is None else design_lines(f"guarantee{error}", gap)
+        return script_text(lines, code, optimized=gap is not None, source=self.source, visits=None)
 
     def _closed_lines(self, epsilon: float) -> str:
         """Return the lines that make the closed form."""

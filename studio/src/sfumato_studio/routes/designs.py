@@ -72,8 +72,8 @@ def start(studio: AStudio, workspace: AWorkspace, body: DesignBody) -> JobAnswer
     if aim == "found_at_most" and not domain.places:
         raise RefusedError(422, "For values, a chance to be found cannot be searched for.", "choose a level.", aim)
     if body.distortion is not None and aim != "epsilon":
-        what = "The attacker's error was requested without epsilon."
-        raise RefusedError(422, what, "send epsilon, too.", "epsilon")
+        problem = "The attacker's error was requested without epsilon."
+        raise RefusedError(422, problem, "send epsilon, too.", "epsilon")
     title = f"Design for {aim.replace('_', ' ')} {value:g}"
     request = {**body.model_dump(exclude_none=True), "gap": FINE_GAP if body.thorough else ROUGH_GAP}
     return job_answer(studio.jobs.start(workspace, "design", title, request, unit=domain.loss_unit))
@@ -215,14 +215,14 @@ def _check_exists(studio: Studio, workspace: str, design: str) -> None:
 def _orders(studio: Studio, workspace: Row, row: Row) -> Row:
     facts = row["facts"]
     domain, rows = studio.domain(workspace), studio.store.designs(workspace["id"])
-    others = [each for each in best_rows(domain, rows) if each["id"] != row["id"]]
+    levels = [level for level in best_rows(domain, rows) if level["id"] != row["id"]]
     outline = workspace["outline"]
-    shown = json.dumps([__version__, outline, [each["id"] for each in others]], sort_keys=True)
+    content = json.dumps([__version__, outline, [level["id"] for level in levels]], sort_keys=True)
     request = {
         "design": row["id"],
-        "file": f"{row['id']}.{hashlib.sha256(shown.encode()).hexdigest()[:16]}",
+        "file": f"{row['id']}.{hashlib.sha256(content.encode()).hexdigest()[:16]}",
         "outline": outline,
-        "levels": [{"epsilon": each["facts"]["proved"], "loss": each["facts"]["loss"][2]} for each in others],
+        "levels": [{"epsilon": level["facts"]["proved"], "loss": level["facts"]["loss"][2]} for level in levels],
         "remarks": [] if facts["finished"] else [facts["status"]],
     }
     return studio.store.orders(workspace, "report", request) | {"workspace": workspace["id"]}

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query
 from sfumato.attacks import track_beliefs
 from sfumato.core import Mechanism, Prior
 from sfumato.core.arrays import Floats
-from sfumato.reports import sentences as said
+from sfumato.reports import sentences as words
 from sfumato.reports.maps import often_cells
 from sfumato.rounding import percent
 from sfumato.sampling import sampler
@@ -74,20 +74,20 @@ def choose(studio: AStudio, workspace: AWorkspace, body: ChooseBody) -> answers.
     outcome, limit = body.one_of("loss_at_most", "found_at_most", "half_width_at_most")
     domain = studio.domain(workspace)
     order, best = range(len(domain.epsilons)), "none"
-    unit, wanted = domain.distance_unit, f"at most {percent(limit)} found"
+    unit, goal = domain.distance_unit, f"at most {percent(limit)} found"
     if outcome == "loss_at_most":
-        wanted = f"a loss of at most {said.loss_text(limit, domain.subject)}"
+        goal = f"a loss of at most {words.loss_text(limit, domain.subject)}"
     elif outcome == "half_width_at_most":
-        wanted = f"shares within {percent(limit)}"
+        goal = f"shares within {percent(limit)}"
     for at in order if outcome == "found_at_most" else reversed(order):
         row = studio.level(workspace, at)
-        reached = _outcome(domain, row, outcome, body.people)
-        best = "none" if reached is None else reached.text
-        if reached is not None and reached.upper is not None and reached.upper <= limit:
-            sentence = said.level_words(row["facts"]["proved"], unit, wanted, best)
+        measure = _outcome(domain, row, outcome, body.people)
+        best = "none" if measure is None else measure.text
+        if measure is not None and measure.upper is not None and measure.upper <= limit:
+            sentence = words.level_words(row["facts"]["proved"], unit, goal, best)
             return answers.ChoiceAnswer(possible=True, level=at, design=row["id"], sentence=sentence)
     return answers.ChoiceAnswer(
-        possible=False, level=None, design=None, sentence=said.level_words(None, unit, wanted, best)
+        possible=False, level=None, design=None, sentence=words.level_words(None, unit, goal, best)
     )
 
 
@@ -119,7 +119,7 @@ def share(studio: AStudio, workspace: AWorkspace, body: ShareBody) -> answers.Sh
         reports=reports,
         counts=[answers.CountAnswer(at=at, count=count) for at, count in Counter(reports).most_common()],
         mean_loss=mean,
-        sentence=said.drawn_reports_words(len(reports), same, mean, domain.subject),
+        sentence=words.drawn_reports_words(len(reports), same, mean, domain.subject),
     )
 
 
@@ -128,11 +128,11 @@ def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> answers.Walk
     """Report on each stop of a walk, with the attacker's belief after every report."""
     row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
     if len(body.path) * body.repeat > WALK_REPORTS:
-        what = f"That is more than {WALK_REPORTS:,} reports."
-        raise RefusedError(422, what, "take fewer stops, or repeat less.", "repeat")
+        problem = f"That is more than {WALK_REPORTS:,} reports."
+        raise RefusedError(422, problem, "take fewer stops, or repeat less.", "repeat")
     mechanism = studio.mechanism(workspace, row)
-    stops = [position_of(each.at, each.lat, each.lon) for each in body.path]
-    truths = [domain.position_of(each) for each in stops]
+    stops = [position_of(stop.at, stop.lat, stop.lon) for stop in body.path]
+    truths = [domain.position_of(stop) for stop in stops]
     longest = float(domain.metric.array[truths[:-1], truths[1:]].max(initial=0.0))
     limit = longest if body.near_m is None else body.near_m
     near = domain.metric.array <= limit if len(stops) > 1 else None
@@ -147,12 +147,12 @@ def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> answers.Walk
         stop, guess = number // body.repeat, int(np.argmax(belief))
         truth = truths[stop]
         chance, off = float(belief[truth]), float(domain.metric.array[guess, truth])
-        sentence = said.step_words(number + 1, chance, off, domain.subject)
+        sentence = words.step_words(number + 1, chance, off, domain.subject)
         steps.append(
             answers.StepAnswer(
                 stop=stop,
                 report=report,
-                belief=shown(belief),
+                belief=round_digits(belief),
                 guess=guess,
                 truth=truth,
                 chance=chance,
@@ -161,8 +161,8 @@ def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> answers.Walk
             )
         )
     epsilon, unit = row["facts"]["proved"], domain.distance_unit
-    words = said.walk_words(len(reports), epsilon, unit, None if near is None else limit, domain.subject)
-    return answers.WalkedAnswer(steps=steps, sentence=words)
+    summary = words.walk_words(len(reports), epsilon, unit, None if near is None else limit, domain.subject)
+    return answers.WalkedAnswer(steps=steps, sentence=summary)
 
 
 @plays.post("/attack")
@@ -173,13 +173,13 @@ def attack(studio: AStudio, workspace: AWorkspace, body: AttackBody) -> answers.
     attackers = [
         answers.AttackerAnswer(
             name=name,
-            who=who,
+            who=text,
             error=None if measures.error is None else estimate_answer(domain, measures.error),
-            found=estimate_answer(domain, measures.found, share=True),
+            found=estimate_answer(domain, measures.chance, share=True),
         )
-        for name, who, measures in zip(_ATTACKERS, said.suspicion_words(domain.subject), success, strict=True)
+        for name, text, measures in zip(_ATTACKERS, words.suspicion_words(domain.subject), success, strict=True)
     ]
-    return answers.AttackedAnswer(attackers=attackers, sentences=[said.target_words(domain.subject)])
+    return answers.AttackedAnswer(attackers=attackers, sentences=[words.target_words(domain.subject)])
 
 
 @plays.post("/compare", status_code=202)
@@ -191,8 +191,10 @@ def compare(studio: AStudio, workspace: AWorkspace, body: CompareBody) -> answer
     loss, epsilon = bracket(row["facts"]["loss"]).value, row["facts"]["proved"]
     if body.equal == "loss" and loss >= domain.loss_of_nothing:
         subject, constant = domain.subject, domain.loss_of_nothing
-        message = f"A loss of {said.loss_text(loss, subject)} was chosen. {said.constant_words(constant, subject)}"
-        raise RefusedError(422, message, f"choose a loss below {said.loss_text(constant, subject)}.", "equal")
+        message = (
+            f"A loss of {words.loss_text(loss, subject)} was chosen. {words.constant_words(constant, subject)}"
+        )
+        raise RefusedError(422, message, f"choose a loss below {words.loss_text(constant, subject)}.", "equal")
     request = {
         "design": row["id"],
         "level": body.level,
@@ -217,9 +219,9 @@ def position_of(at: int | None, lat: float | None, lon: float | None) -> Where:
     raise RefusedError(422, "A position is either an index, or lat and lon.", "send one of the two.", "at")
 
 
-def shown(probabilities: Floats) -> list[float]:
+def round_digits(probabilities: Floats) -> list[float]:
     """Return probabilities for a picture, in six digits."""
-    return [float(f"{each:.6g}") for each in probabilities.tolist()]
+    return [float(f"{value:.6g}") for value in probabilities.tolist()]
 
 
 def _here(domain: Domain, matrix: Floats, position: Where) -> answers.HereAnswer:
@@ -230,13 +232,13 @@ def _here(domain: Domain, matrix: Floats, position: Where) -> answers.HereAnswer
         at=domain.position_of(position),
         lat=lat,
         lon=lon,
-        reports=shown(row),
+        reports=round_digits(row),
         contours=[
             answers.ContourAnswer(share=share, cells=np.flatnonzero(often_cells(row, share)).tolist())
             for share in _CONTOURS
         ],
         mean_loss=mean,
-        sentence=said.here_words(mean, domain.subject),
+        sentence=words.here_words(mean, domain.subject),
     )
 
 
@@ -246,9 +248,9 @@ def _belief(domain: Domain, matrix: Floats, report: int) -> answers.BeliefAnswer
     after = track_beliefs(matrix, domain.prior, [report])[-1] if possible else before
     guess = int(np.argmax(after))
     beliefs = float(before[guess]), float(after[guess])
-    words = said.guess_words(*beliefs, domain.subject, reported=guess == report) if possible else said.NEVER
+    sentence = words.guess_words(*beliefs, domain.subject, reported=guess == report) if possible else words.NEVER
     return answers.BeliefAnswer(
-        report=report, before=shown(before), after=shown(after), guess=guess, sentence=words
+        report=report, before=round_digits(before), after=round_digits(after), guess=guess, sentence=sentence
     )
 
 
@@ -264,16 +266,16 @@ def _attacker_belief(domain: Domain, body: AttackBody) -> Prior:
     body.one_of("belief", "main")
     if body.belief is not None:
         if len(body.belief) != len(domain.prior):
-            what = f"There are {len(body.belief)} weights for {len(domain.prior)} places or values."
-            raise RefusedError(422, what, "send one for each.", "belief")
+            problem = f"There are {len(body.belief)} weights for {len(domain.prior)} places or values."
+            raise RefusedError(422, problem, "send one for each.", "belief")
         if not sum(body.belief) > 0:
             raise RefusedError(422, "All weights are 0.", "give one place or value some weight.", "belief")
         return Prior.from_counts(domain.space, np.array(body.belief))
     weights = np.zeros(len(domain.prior))
-    for each in body.main or ():
-        weights[domain.checked_index(each.at)] += each.weight
+    for place in body.main or ():
+        weights[domain.checked_index(place.at)] += place.weight
     if weights.sum() > 1 + 1e-9:
-        what = "The shares of the main places are more than 1."
-        raise RefusedError(422, what, "let them sum to 1 at most.", "main")
+        problem = "The shares of the main places are more than 1."
+        raise RefusedError(422, problem, "let them sum to 1 at most.", "main")
     rest = max(0.0, 1 - float(weights.sum()))
     return Prior.from_counts(domain.space, weights + rest * domain.prior.probabilities)

@@ -207,8 +207,8 @@ def _features(part: World, step: float | None) -> list[dict[str, Any]]:
         *(_feature(kind, "MultiPolygon", [shape for shape in shapes if shape]) for kind, shapes in areas),
         *(_feature(kind, "MultiLineString", shapes) for kind, shapes in lines),
         *(
-            _feature("town", "Point", [each.lon, each.lat], name=each.name)
-            for each in (part.towns if step is None else part.towns[:_MOST_TOWNS])
+            _feature("town", "Point", [town.lon, town.lat], name=town.name)
+            for town in (part.towns if step is None else part.towns[:_MOST_TOWNS])
         ),
     ]
 
@@ -226,9 +226,9 @@ def _lines(lines: Sequence[Floats], step: float | None, fewest: int) -> list[lis
 
 def _thinned(line: Floats, step: float) -> Floats:
     squares = np.round(line / step)
-    kept = np.concatenate([[True], (np.diff(squares, axis=0) != 0).any(axis=1)])
-    kept[-1] = True
-    thinned: Floats = line[kept]
+    mask = np.concatenate([[True], (np.diff(squares, axis=0) != 0).any(axis=1)])
+    mask[-1] = True
+    thinned: Floats = line[mask]
     return thinned
 
 

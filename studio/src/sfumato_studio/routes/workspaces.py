@@ -187,9 +187,9 @@ def budgets(studio: AStudio) -> answers.LedgerAnswer:
         raise RefusedError(404, "The studio was started without a ledger.", "start it with --ledger ADDRESS.")
     facts = studio.ledger.budgets()
     content = asdict(facts) | {"sentences": list(spending_words(facts))}
-    for each in (*content["days"], *content["classes"], *content["near"]):
-        texts = {f"{name}_text": amount_text(each[name], facts.unit) for name in ("spent", "left") if name in each}
-        each.update(texts, spent=float(each["spent"]))
-    for each in content["classes"]:
-        each["share"] = each["users"] / max(1, facts.users)
+    for row in (*content["days"], *content["classes"], *content["near"]):
+        texts = {f"{name}_text": amount_text(row[name], facts.unit) for name in ("spent", "left") if name in row}
+        row.update(texts, spent=float(row["spent"]))
+    for row in content["classes"]:
+        row["share"] = row["users"] / max(1, facts.users)
     return answers.LedgerAnswer.model_validate(content)

@@ -69,9 +69,9 @@ def _leave() -> None:
 
 def _only_ours() -> TextIO:
     """Return the pipe to the studio, which nothing else in this process can write to."""
-    ours = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    pipe = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    return ours
+    return pipe
 
 
 if __name__ == "__main__":

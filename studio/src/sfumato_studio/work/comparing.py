@@ -72,8 +72,8 @@ def make_comparison(work: Work) -> dict[str, Any]:
     else:
         raise TypeError(f"a {type(domain).__name__} is not compared.")
     rows = [
-        compared_row(domain, row.name, row.epsilon_upper, lost, error, detail, row.problem or row.stopped)
-        for row, lost, error, detail in compared
+        compared_row(domain, row.name, row.epsilon_upper, cost, error, detail, row.problem or row.stopped)
+        for row, cost, error, detail in compared
     ]
     rows.sort(key=lambda row: not row["yours"])
     sentence = common_words(value, domain.subject, domain.distance_unit, visits, loss=equal == "loss")
@@ -83,7 +83,7 @@ def make_comparison(work: Work) -> dict[str, Any]:
 
 def _metres(km: Bracket | None) -> Bracket | None:
     """Return kilometres as metres."""
-    return None if km is None else Bracket(*(1000 * each for each in (km.lower, km.value, km.upper)))
+    return None if km is None else Bracket(*(1000 * end for end in (km.lower, km.value, km.upper)))
 
 
 def _near(value: float) -> Bracket:

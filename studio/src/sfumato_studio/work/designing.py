@@ -69,18 +69,18 @@ def make_design(work: Work) -> dict[str, Any]:
         search = optimal.find_epsilon(
             domain.prior, goal=goal, promise=domain.guarantee, progress=work.trial, **common
         )
-        made, epsilon, sentences = search.design, search.epsilon, list(search.sentences)
+        design, epsilon, sentences = search.design, search.epsilon, list(search.sentences)
     else:
         guarantees: list[Asked] = [domain.guarantee(epsilon)]
         if request.get("distortion") is not None:
             guarantees.append(domain.error_guarantee(request["distortion"]))
-        made = optimal.design(domain.prior, guarantees=guarantees, tie_break=False, progress=work.step, **common)
-    if not made.has_program:
+        design = optimal.design(domain.prior, guarantees=guarantees, tie_break=False, progress=work.step, **common)
+    if not design.has_program:
         raise SolverError("the answer is noise without a table.", "choose an epsilon.")
     before = work.orders.get("before")
-    if before is not None and _no_worse(before["facts"], made):
+    if before is not None and _no_worse(before["facts"], design):
         return {"design": before["id"], "sentences": ["What was there before is no worse, and was kept."]}
-    identity, facts = keep_design(work.folder, domain, made, epsilon, request.get("distortion"))
+    identity, facts = keep_design(work.folder, domain, design, epsilon, request.get("distortion"))
     work.send({"event": "design", "id": identity, "frontier": False, "facts": facts})
     return {"design": identity, "sentences": sentences}
 
@@ -94,7 +94,7 @@ def _goal(domain: Domain, request: Mapping[str, Any]) -> optimal.DesignGoal:
     return optimal.AttackerGoal(request["found_at_most"], domain.radius_m, domain.visits)
 
 
-def _no_worse(before: Mapping[str, Any], made: optimal.Design) -> bool:
+def _no_worse(before: Mapping[str, Any], design: optimal.Design) -> bool:
     """Return whether a kept design loses less than a new one, or as much with as small a gap."""
     gap = math.inf if before["gap"] is None else before["gap"]
-    return (before["loss"][2], gap) <= (made.certificate.loss, made.certificate.gap)
+    return (before["loss"][2], gap) <= (design.certificate.loss, design.certificate.gap)

@@ -72,11 +72,11 @@ def read_upload(path: Path, kind: str | None, columns: Mapping[str, str | None],
     for column, values in tables.items():
         _check_texts(column, [column, *values])
     if not tables:
-        nothing = DataError(
+        fallback = DataError(
             f"no column of {path.name!r} has 2 to {MOST_LABELS} different values.",
             "choose a table with a column of categories or of whole numbers.",
         )
-        raise _with_columns(path, problem or nothing)
+        raise _with_columns(path, problem or fallback)
     sentence = f"{counted(rows, 'row')}, {counted(len(tables), 'column')} with 2 to {MOST_LABELS} values."
     return data | {"kind": "values", "rows": rows, "columns": list(tables), "tables": tables, "sentence": sentence}
 
@@ -113,11 +113,11 @@ def _check_size(path: Path) -> None:
 
     source = Source.of(path)
     if source.compressed:
-        seen = 0
+        size = 0
         with gzip.open(path) as file:
             while block := file.read(_BLOCK):
-                seen += len(block)
-                if seen > UNPACKED_BYTES:
+                size += len(block)
+                if size > UNPACKED_BYTES:
                     raise _too_large(path)
     if source.head.startswith(b"PAR1"):
         try:
@@ -180,14 +180,14 @@ def _labels(path: Path) -> tuple[dict[str, dict[str, int]], int]:
 def _check_texts(column: str, texts: Iterable[str]) -> None:
     """Refuse texts that other programs run: here they would be harmless, but not in every table made from them."""
     for text in texts:
-        what = (
+        flaw = (
             "is a formula to a spreadsheet" if csv_cell(text) != text else "is HTML" if _TAG.search(text) else ""
         )
         if reason := unseen(text):
-            what = f"has {reason}"
-        if what:
+            flaw = f"has {reason}"
+        if flaw:
             raise DataError(
-                f"the column {quote(column)} has the text {quote(text)}, which {what}.",
+                f"the column {quote(column)} has the text {quote(text)}, which {flaw}.",
                 "write it otherwise, such as without its first sign, or leave the column out.",
             )
 

@@ -51,16 +51,16 @@ class OpenedDomain(Domain):
             f"The file is for {counted(len(space), 'place' if self.places else 'value')}. Its guarantee was "
             "proved when it was opened; what the file says of itself was not believed.",
             *([] if known else ["The file has no prior on these, so each counts as equally likely."]),
-            *(f"Of the file's own statements this one cannot be checked: {each}." for each in file.stated),
+            *(f"Of the file's own statements this one cannot be checked: {claim}." for claim in file.stated),
         ]
         self.apart = hamming(space)
-        self.epsilon, self.epsilon_unit, self.protected = self._proved()
+        self.epsilon, self.epsilon_unit, self.protected = self._prove()
         if not math.isfinite(self.epsilon):
-            what = "This mechanism guarantees nothing: some report rules out a secret."
-            raise RefusedError(422, what, "use another one.", "file")
+            problem = "This mechanism guarantees nothing: some report rules out a secret."
+            raise RefusedError(422, problem, "use another one.", "file")
         self.ends = (self.epsilon, self.epsilon)
 
-    def _proved(self) -> tuple[float, str, str]:
+    def _prove(self) -> tuple[float, str, str]:
         """Return the proved epsilon, its unit, and the kind of secrets that it is for."""
         if not self.file.has_matrix:
             noise = self.file.noise
@@ -100,10 +100,10 @@ class OpenedDomain(Domain):
         if mechanism is not self.mechanism or not self._off:
             return success
         doubt = self._off * len(self.prior)  # of the probabilities of noise on cells
-        most = min(1.0, success.found.upper + doubt)
+        most = min(1.0, success.chance.upper + doubt)
         farthest = doubt * float(self.metric.array.max())
         error = success.error and Bracket(max(0.0, success.error.lower - farthest), success.error.value, math.inf)
-        return Measures(error, Bracket(-math.inf, success.found.value, most))
+        return Measures(error, Bracket(-math.inf, success.chance.value, most))
 
     def proved_form(self, epsilon: float) -> ProvedForm:  # noqa: ARG002
         """Return the file as it was opened, with what was proved of it."""
@@ -143,6 +143,6 @@ def _onto_secrets(channel: Mechanism) -> Mechanism:
     elif set(reports.labels) <= set(secrets.labels):
         mapping = {label: label for label in reports.labels}
     else:
-        what = "This mechanism reports something else than its secrets, which the studio cannot draw."
-        raise RefusedError(422, what, "run: sfumato report FILE", "file")
+        problem = "This mechanism reports something else than its secrets, which the studio cannot draw."
+        raise RefusedError(422, problem, "run: sfumato report FILE", "file")
     return channel.then(Mechanism.deterministic(mapping, reports, secrets))
