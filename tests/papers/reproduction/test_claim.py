@@ -10,8 +10,8 @@ from sfumato_papers.reproduction import (
     follows,
     illustrates,
     judged,
-    ours,
     paper_of,
+    remark,
     unchecked,
 )
 
@@ -20,7 +20,7 @@ def test_only_quoted_words_are_refuted():
     assert judged("Figure 1", "It falls.", False, "It rises.").verdict is Judgement.UNCONFIRMED
     assert judged("Figure 1", "It falls.", False, "It rises.", quote="the loss falls").verdict is Judgement.REFUTED
     assert follows("Figure 1", "It falls.", False, "It rises.").verdict is Judgement.UNCONFIRMED
-    assert ours("Figure 1", "It falls.", False, "It rises.").verdict is Judgement.UNCONFIRMED
+    assert remark("Figure 1", "It falls.", False, "It rises.").verdict is Judgement.UNCONFIRMED
     with pytest.raises(ValueError, match="a refutation quotes what it refutes"):
         PaperClaim("Figure 1", "It falls.", "", False, Judgement.REFUTED, "It rises.")
     with pytest.raises(ValueError, match="a statement of ours has no quotation"):
@@ -35,7 +35,7 @@ def test_statements_of_ours_are_counted_apart():
         judged("Figure 2", "It falls.", False, "It rises."),
         follows("Figure 3", "It falls.", True, "It falls."),
         unchecked("Figure 4", "It falls.", "Its values are not at hand."),
-        ours("Figure 5", "It falls.", True, "It falls."),
+        remark("Figure 5", "It falls.", True, "It falls."),
     ]
     assert counts([(claim.ours, claim.verdict) for claim in claims]) == (
         "Published claims: 1 confirmed, 0 refuted, 1 not confirmed, 1 not checkable; 1 by construction; "

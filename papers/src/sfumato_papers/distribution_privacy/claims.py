@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.core import Bracket
 from sfumato.rounding import about, at_least, at_most, counted, percent, percent_at_most
 
-from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, ours, unchecked
+from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, remark, unchecked
 from ..results import where
 from .attackers import FAILURE, USERS, VISITS, ConfidenceRow, CoverageRow, SuccessRow
 from .counterexamples import CounterexampleRow
@@ -51,7 +51,7 @@ def claims(tables: RunTables) -> list[PaperClaim]:
     return [
         *theorem_claims(tables),
         _bound(tables.rows("bounds", BoundRow)),
-        ours(
+        remark(
             _THEOREM,
             "If eta is the share of observables of probability above beta, delta can be above 2 exp(-2 alpha^2 "
             "/ (k beta^2)) + eta.",
@@ -86,7 +86,7 @@ def theorem_claims(tables: RunTables) -> list[PaperClaim]:
         _couplings(tables.rows("distances", GroupDistanceRow)),
     ]
     for key, each in STATEMENTS.items():
-        judge, own = ours if each.ours else judged, where(rows, key=key)
+        judge, own = remark if each.ours else judged, where(rows, key=key)
         result = _instance(own, fixed[key]) if key in fixed else _tried(own, each.more)
         found.append(judge(each.where, each.says, *result))
     domain = fixed["domain"]
@@ -344,7 +344,7 @@ def _success(rows: Sequence[SuccessRow]) -> list[PaperClaim]:
     best = {k: share("at_most", k) for k in (0, most)}
     others = {k: _shares(share("judged_on", k)) for k in (0, most)}
     return [
-        ours(
+        remark(
             _ATTACK,
             "Dummies lower the success of an attacker who knows both distributions.",
             best[most].value < best[0].value,
@@ -352,7 +352,7 @@ def _success(rows: Sequence[SuccessRow]) -> list[PaperClaim]:
             f"{_shares(best[most])} among {most}. After learning from half of the users they are right about the "
             f"others in {others[0]} and {others[most]}. A random guess is right in 50 %.",
         ),
-        ours(
+        remark(
             _ATTACK,
             "In more than half of the cases attackers have less success on users they did not learn from.",
             2 * short > len(cases),
@@ -371,7 +371,7 @@ def _shares(share: Bracket) -> str:
 def _person(rows: Sequence[NeighbourRow]) -> PaperClaim:
     loud = max(row.slope_per_km for row in rows)
     none, *_, most = sorted(where(rows, slope_per_km=loud), key=lambda row: row.dummies)
-    return ours(
+    return remark(
         _EXPERIMENTS,
         "Dummies lower epsilon for the groups by a larger factor than for two neighbouring cells.",
         most.of_groups * none.of_cells < most.of_cells * none.of_groups,
@@ -398,7 +398,7 @@ def _confidence(rows: Sequence[ConfidenceRow], coverage: Sequence[CoverageRow]) 
             f"{about(row.estimated, 3)}."
         )
     return [
-        ours(
+        remark(
             _SAMPLES,
             f"With {percent(1 - FAILURE)} confidence both true distributions are within the stated total "
             "variation, and the epsilon of the worst beliefs within it is enough for them.",
@@ -407,7 +407,7 @@ def _confidence(rows: Sequence[ConfidenceRow], coverage: Sequence[CoverageRow]) 
             f"is enough in {enough} of {checked} draws. Proved for independent samples; the radius is "
             "conservative.",
         ),
-        ours(
+        remark(
             _SAMPLES,
             f"The bound on epsilon that holds for the true distributions with {percent(1 - FAILURE)} confidence "
             "is larger than the epsilon of the counted distributions.",

@@ -33,7 +33,7 @@ from sfumato.mechanisms import (
 from sfumato.optimal import Clarabel, Highs, maximise_distortion
 from sfumato.rounding import about, percent
 
-from ..reproduction import Made, PaperClaim, RunTables, follows, illustrates, interval, judged, ours, unchecked
+from ..reproduction import Made, PaperClaim, RunTables, follows, illustrates, interval, judged, remark, unchecked
 from ..results import distinct, markdown_table, where
 from .regions import SAN_FRANCISCO, VisitedPlaces, positions
 
@@ -387,7 +387,7 @@ def board_claims(tables: RunTables) -> list[PaperClaim]:
         ),
         _entropy(_ABSTRACT, f"{highest}.", found),
         _entropy(place, says, there) if there else unchecked(place, says, SAN_FRANCISCO.request, quote=_MOST_BITS),
-        ours(
+        remark(
             f"{_WHO}, results of the code",
             "The part of the loss of Laplace noise that the remap takes depends on the length of the noise.",
             low.gain < high.gain and min(published) < max(published),

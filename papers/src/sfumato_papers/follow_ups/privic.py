@@ -28,7 +28,7 @@ from sfumato.proofs import prove_metric_privacy
 from sfumato.rounding import about, percent
 from sfumato.transport import wasserstein
 
-from ..reproduction import Made, PaperClaim, RunTables, follows, illustrates, interval, judged, ours, unchecked
+from ..reproduction import Made, PaperClaim, RunTables, follows, illustrates, interval, judged, remark, unchecked
 from ..results import distinct, where
 from .regions import BOXES, SAN_FRANCISCO, CityCells, PublishedBox, cell_distances, pair_epsilons
 
@@ -407,7 +407,7 @@ def _estimates_at_best(rows: Sequence[EstimateRow]) -> PaperClaim:
             f"{city}, b {slope:g}, {_steps(steps)}, {made}: {_said(best)} off with Blahut and Arimoto, "
             f"{_said(noise)} with noise."
         )
-    return ours(
+    return remark(
         _ABSTRACT,
         "On all cities of the run, and for all slopes, steps and updates, the distribution is estimated better "
         "than from Laplace noise of equal tight epsilon.",

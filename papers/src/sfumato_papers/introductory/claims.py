@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sfumato.rounding import about, about_percent, at_most, counted
 
-from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, ours
+from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, remark
 from ..results import where
 from .experiments import BLOG, CLASSIC, ChoiceRow, DrawRow, FloatRow, JointRow, NoiseRow, SensitivityRow
 
@@ -44,7 +44,7 @@ def _laplace(rows: Sequence[NoiseRow], draws: Sequence[DrawRow]) -> list[PaperCl
             f"little: at epsilon {narrow.epsilon:g} and sensitivity 1 it is "
             f"{about(narrow.deviation_of_integers, 5)}, against {about(narrow.deviation_formula, 5)}.",
         ),
-        ours(
+        remark(
             "Laplace mechanism",
             "Integer noise in place of noise of scale Delta / epsilon is epsilon-differentially private.",
             all(row.kept <= row.epsilon * (1 + _ROUNDED) for row in rows),
@@ -52,7 +52,7 @@ def _laplace(rows: Sequence[NoiseRow], draws: Sequence[DrawRow]) -> list[PaperCl
             f"integers that are sampled, in {counted(len(rows), 'case')}. For noise in real numbers it is a "
             "theorem; in floats it is false, see below.",
         ),
-        ours(
+        remark(
             "Laplace mechanism",
             "Integer noise as it is drawn has the width of its law.",
             all(
@@ -118,7 +118,7 @@ def _joint(rows: Sequence[JointRow]) -> list[PaperClaim]:
             "Two queries with noise of scale (Delta f1 + Delta f2) / epsilon each are jointly epsilon-private.",
             *evidence(where(rows, rule="the same noise")),
         ),
-        ours(
+        remark(
             "Equations (4), (5)",
             "In general, noise of scale Delta f_i / epsilon_i on each query costs the sum of the epsilon_i.",
             *evidence(where(rows, rule="as given")),
@@ -151,7 +151,7 @@ def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
             f"{steep.answers - 1:,} others has {about(steep.kept, 5)}, and the random table with the largest "
             f"epsilon {about(random.kept, 5)}.",
         ),
-        ours(
+        remark(
             place,
             "exp(epsilon u / Delta u) is not epsilon-differentially private.",
             bool(above),
@@ -164,7 +164,7 @@ def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
             private[1],
             f"At epsilon 1, {most(classic)}",
         ),
-        ours(
+        remark(
             place,
             "The privacy loss of exp(epsilon u / Delta u) ranges over at most 2 epsilon.",
             all(row.measured_range <= 2 * (1 + _ROUNDED) for row in blog),
@@ -172,7 +172,7 @@ def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
             "has a smaller epsilon.",
         ),
         *(
-            ours(
+            remark(
                 place,
                 f"If {condition}, exp(epsilon u / Delta u) is epsilon-private.",
                 all(row.measured <= 1 + _ROUNDED for row in tables),
@@ -188,7 +188,7 @@ def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
             "The answer is on average at most (2 Delta u / epsilon) ln |Y| below the best.",
             *utility(classic),
         ),
-        ours(
+        remark(
             place,
             "With the article's exponent it is at most (Delta u / epsilon) ln |Y| below the best.",
             *utility(blog),

@@ -16,7 +16,7 @@ import numpy as np
 from sfumato.core import Bracket
 from sfumato.rounding import about, at_most
 
-from ..reproduction import PaperClaim, RunTables, follows, interval, judged, ours, unchecked
+from ..reproduction import PaperClaim, RunTables, follows, interval, judged, remark, unchecked
 from ..results import distinct, markdown_table, where
 from .contest import NOISE, ContestRow
 from .games import (
@@ -119,7 +119,7 @@ def _people(rows: Sequence[ContestRow]) -> list[PaperClaim]:
     return [
         _beats_noise(rows, "on the visits that it was learned from", "error"),
         _beats_noise(rows, "on held-out visits", "held_out_error"),
-        ours(
+        remark(
             "Users of a city, larger limit",
             f"Within {limit:,g} m users are hidden: the best guess has an error within {_HIDDEN:g} of a blind "
             "one.",
@@ -128,7 +128,7 @@ def _people(rows: Sequence[ContestRow]) -> list[PaperClaim]:
             f"{far.seed}): {about(far.error, 3)}, a blind guess {about(far.blind_error, 3)}, and no table of "
             f"these cells exceeds {at_most(far.largest_error, 4)}.",
         ),
-        ours(
+        remark(
             "Title, users of a city",
             f"The learned table is within {100 * _NEAR_LARGEST:g} % of the largest error of tables of its cells.",
             min(shares) >= 1 - _NEAR_LARGEST,
@@ -233,7 +233,7 @@ def _rounds(rows: Sequence[AlternationRow]) -> list[PaperClaim]:
             quote="By letting the two nets compete against each other, the mechanism improves its degree of "
             "protection, until an equilibrium is reached.",
         ),
-        ours(
+        remark(
             "Algorithm 1",
             "A new classifier in each round lets the generator hide more than one that is trained further.",
             len(better) == len(pairs),
@@ -346,7 +346,7 @@ def _square(all_hits: Sequence[GridRow], designs: Sequence[SquareDesign]) -> lis
             f"On cells of {'/'.join(f'{cell:g}' for cell in cells)} m it is "
             f"{' and '.join(f'{_listed(errors)} in {name}' for name, errors in falls.items())} (test).",
         ),
-        ours(
+        remark(
             "Experiment 1",
             f"The learned mechanisms are within {_NEAR:g} of the largest Bayes error, {_BLIND:g}, on every grid.",
             all(over_field(runs, "error_corrected").value >= _BLIND - _NEAR for runs in lowest.values()),
@@ -411,7 +411,7 @@ def _limit(rows: Sequence[GridRow], name: str) -> PaperClaim:
     cases = where(rows, generator=name, cell_m=rows[0].cell_m)
     over = [row for row in cases if row.loss_m > limits[row.experiment] + _ERRORS * row.loss_standard_error_m]
     far = max(cases, key=lambda row: row.loss_m / limits[row.experiment])
-    return ours(
+    return remark(
         f"(8), {name}",
         f"The mean distance is at most {_ERRORS:g} standard errors above the limit, on other records, too.",
         not over,
@@ -439,7 +439,7 @@ def _optimal(designs: Sequence[SquareDesign], rows: Sequence[GridRow], experimen
     if network := where(rows, experiment=experiment.name, generator=NETWORK, part=TRAIN, cell_m=fine):
         corrected = _mean_text(network, "error_corrected")
         words += f" The network is not bounded by it; it has {corrected} (measured, corrected)."
-    return ours(
+    return remark(
         f"Title, {experiment.name}",
         f"The best learned table is within {100 * _OPTIMAL:g} % of the largest error of tables of its cells.",
         min(best) >= 1 - _OPTIMAL,
@@ -453,7 +453,7 @@ def _target(designs: Sequence[SquareDesign]) -> PaperClaim:
     error = {row.seed: row.error for row in best}
     bits = [sum(row.information_bits for row in group) / len(group) for group in (least, best)]
     first_runs = where(designs, experiment=EXPERIMENT_1.name, generator=LEAST_INFORMATION)
-    return ours(
+    return remark(
         "(14)",
         "The table trained for the least information is not the one of the largest Bayes error.",
         all(row.error < error[row.seed] and row.information_bits < bits[1] for row in least),

@@ -16,7 +16,7 @@ import numpy as np
 
 from sfumato.rounding import about, at_least, at_most, percent
 
-from ..reproduction import PaperClaim, RunTables, follows, judged, ours, unchecked
+from ..reproduction import PaperClaim, RunTables, follows, judged, remark, unchecked
 from ..results import distinct, markdown_table, where
 from .games import (
     APART,
@@ -278,7 +278,7 @@ def _vertices(tight: Sequence[GameRow]) -> PaperClaim:
     both = [(row, by[row.user, row.epsilon, JOINT]) for row in where(tight, mechanism=METRIC)]
     m, j = max(both, key=lambda pair: abs(pair[1].error_best - pair[0].error_best))
     low, high = min(m.cost_lower_bound, j.cost_lower_bound), max(m.cost, j.cost)
-    return ours(
+    return remark(
         "Figures 2 to 7",
         "Mechanisms whose costs are equal within a gap of 0.000001 can leave the best attacker different errors.",
         j.distortion_lower > m.error_best or m.distortion_lower > j.error_best,
@@ -306,7 +306,7 @@ def _far_pairs(pairs: Sequence[PairRow]) -> PaperClaim:
                 f" With pairs within {row.threshold:g} km user {row.user} has epsilon "
                 f"{at_most(row.epsilon_true)}/km instead of {row.epsilon:g}/km: {graph}."
             )
-    return ours(
+    return remark(
         "Appendix C",
         "Without far pairs epsilon can be larger, by the dilation of the graph of near pairs at most.",
         any(failures) and all(within) and all(repaired),
@@ -335,7 +335,7 @@ def _far_pairs_cost(pairs: Sequence[PairRow]) -> PaperClaim:
 def _far_guesses(pruned: Sequence[AttackRow]) -> PaperClaim:
     short = [row.error_best < row.distortion_asked for row in pruned]
     row = max(pruned, key=lambda row: row.threshold or 0.0)
-    return ours(
+    return remark(
         "Appendix C",
         "Without far guesses, distortion can force less than d_m.",
         any(short),
@@ -363,7 +363,7 @@ def _equilibrium(prices: Sequence[PriceRow], slopes: Sequence[SlopeRow]) -> list
             f"larger, at most {at_most(1000 * loose, 2)} m.",
             quote=_ROBUST,
         ),
-        ours(
+        remark(
             "(21), (24)",
             "The dual program has the price of d_m: it lies between the proved slopes of the least cost.",
             all(bracketed),

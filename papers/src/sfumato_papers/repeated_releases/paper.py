@@ -18,7 +18,7 @@ from sfumato.reports.theme import LIGHT, blank
 from sfumato.rounding import about, amount, at_most
 
 from ..curve_labels import label_curve
-from ..reproduction import Made, Paper, PaperClaim, RunTables, Setting, StudyPart, equations, follows, ours
+from ..reproduction import Made, Paper, PaperClaim, RunTables, Setting, StudyPart, equations, follows, remark
 from ..results import where
 
 if TYPE_CHECKING:
@@ -129,14 +129,14 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
             f"The best attacker's error is {_metres(both[0].error_m)} after one report and {_between(both[-1])} "
             f"after {both[-1].reports}, against {_metres(memo[0].error_m)} for the memo itself.",
         ),
-        ours(
+        remark(
             "Averaging",
             "Fresh noise wears off: the attacker's error after many reports is smaller than after one.",
             last.upper_m < once.lower_m,
             f"The best attacker's error is {_metres(once.blind_error_m)} without a report, "
             f"{_metres(once.error_m)} after one and {_between(last)} after {last.reports}.",
         ),
-        ours(
+        remark(
             "Averaging",
             "The mean of the reports needs no knowledge of the person, and comes closer with each fresh report.",
             last.averaging_upper_m < once.averaging_lower_m

@@ -17,8 +17,8 @@ from .paper import (
     follows,
     illustrates,
     judged,
-    ours,
     paper_of,
+    remark,
     unchecked,
 )
 from .run import Reproduction, run
@@ -42,9 +42,9 @@ __all__ = [
     "illustrates",
     "interval",
     "judged",
-    "ours",
     "paper_of",
     "paper_words",
+    "remark",
     "run",
     "unchecked",
 ]

@@ -89,7 +89,7 @@ def judged(
     return PaperClaim(where, says, quote, False, Judgement.CONFIRMED if holds else contradicted, basis)
 
 
-def ours(where: str, says: str, holds: bool, basis: str) -> PaperClaim:
+def remark(where: str, says: str, holds: bool, basis: str) -> PaperClaim:
     """Return a statement of ours that was checked."""
     return PaperClaim(where, says, "", True, Judgement.CONFIRMED if holds else Judgement.UNCONFIRMED, basis)
 
@@ -125,8 +125,8 @@ def counts(claims: Sequence[tuple[bool, Judgement]]) -> str:
     if (False, theorem) in claims:
         parts.append(tally(False, theorem))
     if any(is_ours for is_ours, _ in claims):
-        theses = (Judgement.CONFIRMED, Judgement.UNCONFIRMED, *((theorem,) if (True, theorem) in claims else ()))
-        parts.append(f"statements of ours: {tally(True, *theses)}")
+        remarks = (Judgement.CONFIRMED, Judgement.UNCONFIRMED, *((theorem,) if (True, theorem) in claims else ()))
+        parts.append(f"statements of ours: {tally(True, *remarks)}")
     return "; ".join(parts) + "."
 
 

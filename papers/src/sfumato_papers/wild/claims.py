@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from sfumato.core import Bracket
 from sfumato.rounding import at_most
 
-from ..reproduction import PaperClaim, RunTables, follows, illustrates, ours, unchecked
+from ..reproduction import PaperClaim, RunTables, follows, illustrates, remark, unchecked
 from ..results import markdown_table, where
 from .attack_errors import (
     ALONE,
@@ -229,7 +229,7 @@ _CLAIMS: Final = (
         "in public posts",
     ),
     _Claim(
-        ours,
+        remark,
         "The law of OpenBikeSensor's shift",
         "After a shift, the uneven ends of tracks locate home better than the circle alone.",
         lambda n: n.shifted_100.upper < n.shifted_circle.lower,
@@ -255,7 +255,7 @@ _CLAIMS: Final = (
         "within 50 m and {share_100_cell} within 100 m.",
     ),
     _Claim(
-        ours,
+        remark,
         _DHONDT,
         "With the centre of a cell of a mile, people are located less closely than with coordinates of three "
         "decimals.",
@@ -263,7 +263,7 @@ _CLAIMS: Final = (
         "100 queries find the centre of the cell: the median error is {mile}.",
     ),
     _Claim(
-        ours,
+        remark,
         "Andrés et al. (2013), planar Laplace noise",
         "More fresh reports of one place make attacks more accurate.",
         lambda n: n.guard_100.upper < n.guard_10.lower and n.guard_10.upper < n.guard_1.lower,
