@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.errors import DataError, InputError
 from sfumato.mechanisms import Tupling, exponential, mixture_dummies
 from sfumato_papers.distribution_privacy import Groups, sweep_figure
-from sfumato_papers.distribution_privacy.measurements import Line, measured, published_lines, sweep
+from sfumato_papers.distribution_privacy.measurements import Line, measure_tupling, published_lines, sweep
 from sfumato_papers.invented_city import invented_city
 from sfumato_papers.results import where
 
@@ -33,7 +33,7 @@ def enumerated(tupling, groups):
     n = tupling.queries
     laws, loss = [], 0.0
     tuples = list(itertools.product(range(inner.shape[1]), repeat=n))
-    everyone = groups.everyone.probabilities
+    everyone = groups.population.probabilities
     for lam in [*groups.distributions, everyone]:
         law = []
         for y in tuples:
@@ -56,7 +56,7 @@ def hockey_stick(p, q, epsilon):
 @pytest.mark.parametrize("delta", [1e-3, 0.05])
 def test_a_row_is_what_enumeration_gives(k, delta):
     tupling = Tupling(INNER, k, mixture_dummies(INNER, TWO.distributions))
-    row = measured(TWO, tupling, "inner", 1.0, "mixture", delta)
+    row = measure_tupling(TWO, tupling, "inner", 1.0, "mixture", delta)
     p, q, loss = enumerated(tupling, TWO)
     assert hockey_stick(p, q, row.epsilon.upper) <= delta * (1 + 1e-9)
     assert row.epsilon.lower <= row.epsilon.upper <= row.epsilon.lower + 2e-4
@@ -139,7 +139,7 @@ def test_groups(city):
     assert groups.total_variation == pytest.approx(
         np.maximum(groups.distributions[0] - groups.distributions[1], 0).sum()
     )
-    assert groups.everyone.probabilities == pytest.approx(groups.distributions.sum(axis=0) / 2)
+    assert groups.population.probabilities == pytest.approx(groups.distributions.sum(axis=0) / 2)
     visits = invented_city(users=3, days=2)
     with pytest.raises(InputError, match="no attribute 'home'"):
         Groups.from_visits(grid, visits, "home", "x", "y")

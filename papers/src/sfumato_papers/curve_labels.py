@@ -17,7 +17,7 @@ def label_curve(
     align: str = "left",
 ) -> None:
     """Write the name of a curve at one of its points, shifted by an offset in points, in the curve's colour."""
-    written = ax.annotate(
+    annotation = ax.annotate(
         text,
         point,
         offset,
@@ -28,4 +28,4 @@ def label_curve(
         color=colour,
         annotation_clip=False,
     )
-    written.set_in_layout(False)
+    annotation.set_in_layout(False)

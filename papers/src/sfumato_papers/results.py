@@ -29,14 +29,14 @@ def columns_of(row: DataclassInstance) -> dict[str, object]:
 
     The columns of a field ``epsilon`` with a `Bracket` are ``epsilon_lower`` and ``epsilon_upper``.
     """
-    found: dict[str, object] = {}
+    columns: dict[str, object] = {}
     for field in fields(row):
         value = getattr(row, field.name)
         if isinstance(value, Bracket):
-            found |= {f"{field.name}_lower": value.lower, f"{field.name}_upper": value.upper}
+            columns |= {f"{field.name}_lower": value.lower, f"{field.name}_upper": value.upper}
         else:
-            found[field.name] = value
-    return found
+            columns[field.name] = value
+    return columns
 
 
 def rows_of(path: str | os.PathLike[str], kind: type[_Row]) -> list[_Row]:
@@ -53,11 +53,11 @@ def rows_of(path: str | os.PathLike[str], kind: type[_Row]) -> list[_Row]:
     """
     header, *lines = read_rows(path) or [[]]
     types = get_type_hints(kind)
-    found = []
+    rows = []
     for number, line in enumerate(lines, 2):
         cells = dict(zip(header, line, strict=False))
         try:
-            found.append(
+            rows.append(
                 kind(**{field.name: _value(field.name, types[field.name], cells) for field in fields(kind)})
             )
         except (KeyError, ValueError) as error:
@@ -65,7 +65,7 @@ def rows_of(path: str | os.PathLike[str], kind: type[_Row]) -> list[_Row]:
                 f"line {number} of {Path(path).name} is no {kind.__name__}: {error}.",
                 "give a table that this study wrote.",
             ) from error
-    return found
+    return rows
 
 
 def _value(name: str, kind: Any, cells: Mapping[str, str]) -> object:

@@ -18,7 +18,7 @@ from sfumato_papers.change_in_formalism.relations import (
     implied,
     information,
     known,
-    tried,
+    relation_row,
 )
 
 RELATIONS = {each.name: each for each in FORMAL_RELATIONS}
@@ -60,7 +60,7 @@ def test_the_known_channel_attains_or_breaks_it(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RELATIONS)
 def test_random_channels_break_the_false_ones_only(name):
-    row = tried(RELATIONS[name], 7, list(cases(7, 40)))
+    row = relation_row(RELATIONS[name], 7, list(cases(7, 40)))
     assert row.instances > 10
     if name not in FALSE:
         assert row.violations == 0

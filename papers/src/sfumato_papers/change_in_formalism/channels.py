@@ -45,7 +45,7 @@ class FormalCase(CompactRepr):
         return len(self.rows)
 
     @property
-    def given(self) -> Priors:
+    def priors(self) -> Priors:
         """The prior as the only one."""
         return Priors.of(self.prior)
 
@@ -127,12 +127,12 @@ def always(notion: Notion) -> Ask:
 
 def of_prior(kind: Callable[[Priors], Notion]) -> Ask:
     """Return a notion of the prior, about every single secret."""
-    return lambda case: kind(case.given)
+    return lambda case: kind(case.priors)
 
 
 def of_first(kind: Callable[[Priors, Events], Notion]) -> Ask:
     """Return a notion about one fact, of one prior."""
-    return lambda case: kind(case.given, case.first)
+    return lambda case: kind(case.priors, case.first)
 
 
 GAUSSIAN: Final = always(GaussianPrivacy())

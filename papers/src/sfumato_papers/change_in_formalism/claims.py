@@ -50,7 +50,7 @@ class RelationSummary(KnownRow):
 
 def summaries(rows: Sequence[RelationRow], known: Sequence[KnownRow]) -> list[RelationSummary]:
     """Return a summary of each relation over its seeds, in their order."""
-    found = []
+    relations = []
     for row in known:
         seeds = where(rows, relation=row.relation)
         shares = [seed.mean_share for seed in seeds]
@@ -59,7 +59,7 @@ def summaries(rows: Sequence[RelationRow], known: Sequence[KnownRow]) -> list[Re
             # No more than 0 to 1 is possible where a relation holds.
             mean = interval(shares)
             mean = Bracket(max(0.0, mean.lower), mean.value, min(mean.upper, max(1.0, mean.value)))
-        found.append(
+        relations.append(
             RelationSummary(
                 **columns_of(row),  # type: ignore[arg-type]
                 seeds=len(seeds),
@@ -69,13 +69,13 @@ def summaries(rows: Sequence[RelationRow], known: Sequence[KnownRow]) -> list[Re
                 tightness=max(seed.tightness for seed in seeds),
             )
         )
-    return found
+    return relations
 
 
 def claims(tables: RunTables) -> Sequence[PaperClaim]:
     """Return the claims, judged."""
-    found = summaries(tables.rows("relations", RelationRow), tables.rows("known-channels", KnownRow))
-    related = {each.relation: each for each in found}
+    relations = summaries(tables.rows("relations", RelationRow), tables.rows("known-channels", KnownRow))
+    related = {summary.relation: summary for summary in relations}
     # Two of them are the two directions of a claim of their own.
     there, back = (related.pop(name) for name in ("(epsilon, delta)-DP to AdvPr", "AdvPr to (epsilon, delta)-DP"))
     properties = tables.rows("properties", PropertyRow)
@@ -85,7 +85,7 @@ def claims(tables: RunTables) -> Sequence[PaperClaim]:
             tables.rows("figure-2-2", BandValue),
             tables.rows("figure-2-8", BandValue),
         ),
-        *(_relation(each) for each in related.values()),
+        *(_relation(summary) for summary in related.values()),
         _generalised(there, back, related["DP and AdvPr of every prior"]),
         *_properties(properties),
         *(_axioms([row for row in properties if row.definition in names], quote) for names, quote in _AXIOMS),
@@ -133,21 +133,21 @@ def _apart(values: Sequence[BandValue]) -> tuple[bool, str]:
     )
 
 
-def _relation(found: RelationSummary) -> PaperClaim:
-    if found.fails:
+def _relation(row: RelationSummary) -> PaperClaim:
+    if row.fails:
         evidence = (
-            f"It fails on {found.violations} of {counted(found.instances, 'random channel')}, and on rows "
-            f"{found.known_channel}: {about(found.known_found)} is found where {about(found.known_allowed)} is "
+            f"It fails on {row.violations} of {counted(row.instances, 'random channel')}, and on rows "
+            f"{row.known_channel}: {about(row.known_found)} is found where {about(row.known_allowed)} is "
             "allowed."
         )
     else:
-        mean, known = found.mean_share, found.known_found / found.known_allowed
+        mean, known = row.mean_share, row.known_found / row.known_allowed
         evidence = (
-            f"No violation on {counted(found.instances, 'random channel')}. Of what is allowed, "
+            f"No violation on {counted(row.instances, 'random channel')}. Of what is allowed, "
             f"{about(mean.value, 3)} ({about(mean.lower, 3)} to {about(mean.upper, 3)}) is found on average, "
-            f"{about(found.tightness, 3)} at most, and {about(known, 3)} on rows {found.known_channel}."
+            f"{about(row.tightness, 3)} at most, and {about(known, 3)} on rows {row.known_channel}."
         )
-    return judged(found.where, found.says, not found.fails, evidence, quote=_QUOTES.get(found.relation, ""))
+    return judged(row.where, row.says, not row.fails, evidence, quote=_QUOTES.get(row.relation, ""))
 
 
 def _generalised(there: RelationSummary, back: RelationSummary, at_zero: RelationSummary) -> PaperClaim:
@@ -169,13 +169,13 @@ def _generalised(there: RelationSummary, back: RelationSummary, at_zero: Relatio
 def _properties(rows: Sequence[PropertyRow]) -> Iterator[PaperClaim]:
     for name in distinct(rows, "definition"):
         answers = where(rows, definition=name)
-        stated = [row for row in answers if row.table != OPEN]
+        table_rows = [row for row in answers if row.table != OPEN]
         evidence = " ".join(map(_evidence, answers))
-        if stated:
-            words = ", ".join(f"{row.property} {row.table}" for row in stated)
-            says = f"{name}: {words}{', the rest open' if len(stated) < len(answers) else ''}."
+        if table_rows:
+            words = ", ".join(f"{row.property} {row.table}" for row in table_rows)
+            says = f"{name}: {words}{', the rest open' if len(table_rows) < len(answers) else ''}."
             yield judged(
-                _TABLE, says, all(row.table == row.here and not row.violations for row in stated), evidence
+                _TABLE, says, all(row.table == row.here and not row.violations for row in table_rows), evidence
             )
         else:
             says = f"Of {name}, the table leaves processing, mixtures and composition open."
@@ -185,12 +185,12 @@ def _properties(rows: Sequence[PropertyRow]) -> Iterator[PaperClaim]:
 def _axioms(rows: Sequence[PropertyRow], quote: str) -> PaperClaim:
     axioms = [row for row in rows if row.property in ("processing", "mixtures")]
     names = ", ".join(distinct(axioms, "definition"))
-    broken = [row for row in axioms if row.here != YES or row.violations]
+    failures = [row for row in axioms if row.here != YES or row.violations]
     return judged(
         "2.2.9, proposition 16",
         f"Closed under processing and mixtures: {names}.",
-        not broken,
-        " ".join(f"{row.definition}: {_evidence(row)}" for row in broken)
+        not failures,
+        " ".join(f"{row.definition}: {_evidence(row)}" for row in failures)
         or f"No violation on {counted(sum(row.instances for row in axioms), 'random pair')}.",
         quote=quote,
     )
@@ -222,19 +222,19 @@ def _erratum(row: ErratumRow) -> PaperClaim:
     )
 
 
-def relation_table(found: Sequence[RelationSummary]) -> str:
+def relation_table(relations: Sequence[RelationSummary]) -> str:
     """Return the relations in Markdown, with their violations, tightness and known channels."""
     return markdown_table(
         "| relation | violations | found / allowed: mean; most | known channel: found / allowed |",
         "|---|--:|--:|--:|",
         (
             (
-                f"**{each.relation}**: {each.says}",
-                f"{each.violations} of {each.instances}",
-                "fails" if each.fails else f"{about(each.mean_share.value, 3)}; {about(each.tightness, 3)}",
-                f"{_number(each.known_found, '∞')} / {_number(each.known_allowed, '∞')}",
+                f"**{row.relation}**: {row.says}",
+                f"{row.violations} of {row.instances}",
+                "fails" if row.fails else f"{about(row.mean_share.value, 3)}; {about(row.tightness, 3)}",
+                f"{_number(row.known_found, '∞')} / {_number(row.known_allowed, '∞')}",
             )
-            for each in found
+            for row in relations
         ),
     )
 
@@ -251,7 +251,7 @@ def property_table(rows: Sequence[PropertyRow]) -> str:
     table = markdown_table(
         f"| definition | {' | '.join(properties)} |",
         f"|---|{'---|' * len(properties)}",
-        ((name, *(answers[name, each] for each in properties)) for name in definitions),
+        ((name, *(answers[name, column] for column in properties)) for name in definitions),
     )
     return f"{table}\n{''.join(_reason(where(rows, why=why)) for why in distinct(rows, 'why'))}"
 
@@ -260,14 +260,14 @@ def _reason(rows: Sequence[PropertyRow]) -> str:
     """Return the properties and definitions that share a reason, with the values of counterexamples."""
     properties: dict[str, list[str]] = {}
     for name in distinct(rows, "property"):
-        which = ", ".join(
+        definitions = ", ".join(
             row.definition
             if row.here == YES
             else f"{row.definition} (from {_number(row.before or 0.0, '∞')} to {_number(row.after or 0.0, '∞')})"
             for row in where(rows, property=name)
         )
-        properties.setdefault(which, []).append(name)
-    words = "; ".join(f"{' and '.join(names)} of {which}" for which, names in properties.items())
+        properties.setdefault(definitions, []).append(name)
+    words = "; ".join(f"{' and '.join(names)} of {definitions}" for definitions, names in properties.items())
     return f"- {words[0].upper()}{words[1:]}: {rows[0].here}: {rows[0].why}.\n"
 
 

@@ -22,7 +22,7 @@ from .published import (
     published_figure,
     regions_figure,
 )
-from .relations import FORMAL_RELATIONS, known, tried
+from .relations import FORMAL_RELATIONS, known, relation_row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,7 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
     parts += [StudyPart(f"relations, seed {seed}", _relations, (seed, channels)) for seed in range(1, seeds + 1)]
     parts.append(StudyPart("known channels", _known))
     pairs = min(seeds * channels, _PAIRS)
-    parts += [StudyPart(f"properties of {each.name}", _properties, (k, pairs)) for k, each in enumerate(ENTRIES)]
+    parts += [StudyPart(f"properties of {entry.name}", _properties, (k, pairs)) for k, entry in enumerate(ENTRIES)]
     return parts
 
 
@@ -51,12 +51,12 @@ def _printed() -> Made:
 
 
 def _relations(seed: int, channels: int) -> Made:
-    some = list(cases(seed, channels))
-    return {"relations": [tried(each, seed, some) for each in FORMAL_RELATIONS]}
+    sample = list(cases(seed, channels))
+    return {"relations": [relation_row(relation, seed, sample) for relation in FORMAL_RELATIONS]}
 
 
 def _known() -> Made:
-    return {"known-channels": [known(each) for each in FORMAL_RELATIONS]}
+    return {"known-channels": [known(relation) for relation in FORMAL_RELATIONS]}
 
 
 def _properties(entry: int, pairs: int) -> Made:

@@ -88,7 +88,7 @@ ENTRIES: Final = (
     TableEntry("PMPr", "positive-membership", (YES, YES, NO), POSITIVE),
     TableEntry("NMPr", "negative-membership", (YES, YES, NO), NEGATIVE),
     TableEntry("MPr", "membership", (YES, YES, NO), MEMBERSHIP),
-    TableEntry("AdvPr", "adversarial", (YES, YES, NO), lambda case: AdversarialPrivacy(case.given, 0.01)),
+    TableEntry("AdvPr", "adversarial", (YES, YES, NO), lambda case: AdversarialPrivacy(case.priors, 0.01)),
     TableEntry("ANPr", "aposteriori-noiseless", (YES, YES, OPEN), AFTERWARDS),
     TableEntry("SemPr", "semantic", (OPEN, OPEN, OPEN), exchange),
     TableEntry("RBPr", "bounded-range", (OPEN, OPEN, OPEN), RANGE),
@@ -106,18 +106,18 @@ ENTRIES: Final = (
 def property_rows(entry: TableEntry, seed: int, count: int) -> list[PropertyRow]:
     """Return the properties of a definition, tried on random pairs of channels or refuted by an example."""
     rows = []
-    for asked, word, said in zip(Property, ("processing", "mixtures", "composition"), entry.says, strict=True):
-        case = entry.name, word, said
+    for kind, word, verdict in zip(Property, ("processing", "mixtures", "composition"), entry.says, strict=True):
+        case = entry.name, word, verdict
         # Of two families at distance 1, both notions of distributions say the same.
-        apart = entry.key == "metric-distribution-privacy" and asked is Property.COMPOSITION
-        known = answer("distribution-privacy" if apart else entry.key, asked)
+        apart = entry.key == "metric-distribution-privacy" and kind is Property.COMPOSITION
+        known = answer("distribution-privacy" if apart else entry.key, kind)
         if known.holds:
-            tried = [kept for both in _pairs(seed, count) if (kept := _kept(entry, asked, *both)) is not None]
-            rows.append(PropertyRow(*case, YES, len(tried), tried.count(False), None, None, known.why))
+            trials = [trial for both in _pairs(seed, count) if (trial := _holds(entry, kind, *both)) is not None]
+            rows.append(PropertyRow(*case, YES, len(trials), trials.count(False), None, None, known.why))
         else:
             example = known.counterexample()
             before, after = example.run()
-            worst = max(each.value for each in before)
+            worst = max(finding.value for finding in before)
             rows.append(PropertyRow(*case, NO, 0, 0, worst, after.value, example.says))
     return rows
 
@@ -127,44 +127,44 @@ def _pairs(seed: int, count: int) -> Iterator[tuple[FormalCase, FormalCase, np.r
     rng = np.random.default_rng([seed, 1])
     for first, second in islice(pairwise(cases(seed, 2 * count)), count):
         size, width = min(first.size, second.size), max(first.rows.shape[1], second.rows.shape[1])
-        rows = [np.pad(each.rows[:size], ((0, 0), (0, width - each.rows.shape[1]))) for each in (first, second)]
+        rows = [np.pad(case.rows[:size], ((0, 0), (0, width - case.rows.shape[1]))) for case in (first, second)]
         weights = first.prior.probabilities[:size]
         prior = Prior(Space(range(size)), weights / weights.sum())
-        one, other = (FormalCase(row, prior, first.epsilon) for row in rows)
-        yield one, other, rng
+        left, right = (FormalCase(row, prior, first.epsilon) for row in rows)
+        yield left, right, rng
 
 
-def _kept(
-    entry: TableEntry, asked: Property, first: FormalCase, second: FormalCase, rng: np.random.Generator
+def _holds(
+    entry: TableEntry, kind: Property, first: FormalCase, second: FormalCase, rng: np.random.Generator
 ) -> bool | None:
     """Return whether a property holds of two channels; None where their values are infinite."""
-    if asked is Property.POST_PROCESSING:
-        made = first.rows @ rng.dirichlet(np.full(3, 0.4), first.rows.shape[1])
-    elif asked is Property.CONVEXITY:
+    if kind is Property.POST_PROCESSING:
+        channel = first.rows @ rng.dirichlet(np.full(3, 0.4), first.rows.shape[1])
+    elif kind is Property.CONVEXITY:
         share = rng.random()
-        made = share * first.rows + (1 - share) * second.rows
+        channel = share * first.rows + (1 - share) * second.rows
     else:
-        made = (first.rows[:, :, None] * second.rows[:, None, :]).reshape(first.size, -1)
+        channel = (first.rows[:, :, None] * second.rows[:, None, :]).reshape(first.size, -1)
     if entry.notion is None:
-        return _curve_kept(asked, first.rows, second.rows, made)
+        return _curve_holds(kind, first.rows, second.rows, channel)
     notion = entry.notion(first)
-    values = [notion.measure(each.rows) for each in (first, second)]
+    values = [notion.measure(case.rows) for case in (first, second)]
     if not all(np.isfinite(value.upper) for value in values):
         return None
-    if asked is Property.COMPOSITION:
+    if kind is Property.COMPOSITION:
         if entry.add is not None:
             allowed = entry.add(values[0].upper, values[1].upper)
         else:
             allowed = next(iter(compose([Claim.of(value) for value in values]).numbers.values()))
     else:
-        allowed = max(each.upper for each in (values if asked is Property.CONVEXITY else values[:1]))
-    return notion.measure(made).lower <= allowed * (1 + _DIGITS) + _DIGITS
+        allowed = max(value.upper for value in (values if kind is Property.CONVEXITY else values[:1]))
+    return notion.measure(channel).lower <= allowed * (1 + _DIGITS) + _DIGITS
 
 
-def _curve_kept(asked: Property, first: Floats, second: Floats, made: Floats) -> bool:
+def _curve_holds(kind: Property, first: Floats, second: Floats, channel: Floats) -> bool:
     curves = [TradeOff.of(first), TradeOff.of(second)]
-    if asked is Property.COMPOSITION:
-        held = product(curves)
+    if kind is Property.COMPOSITION:
+        bound = product(curves)
     else:
-        held = curves[0] if asked is Property.POST_PROCESSING else TradeOff.lowest(curves)
-    return TradeOffPrivacy(held).measure(made).lower <= _DIGITS
+        bound = curves[0] if kind is Property.POST_PROCESSING else TradeOff.lowest(curves)
+    return TradeOffPrivacy(bound).measure(channel).lower <= _DIGITS

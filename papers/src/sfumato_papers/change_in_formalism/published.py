@@ -284,11 +284,11 @@ def published_figure(values: Sequence[BandValue]) -> Figure:
 def bands_figure(rows: Sequence[PosteriorRow]) -> Figure:
     """Return Figures 2.1 and 2.2 side by side, from the bands point by point."""
     figure = blank(10, 5.2)
-    one, several = figure.subplots(1, 2, sharey=True)
+    single, several = figure.subplots(1, 2, sharey=True)
     for k, epsilon in enumerate(BAND_EPSILONS):
         band_rows = where(rows, epsilon=epsilon)
         p, low, high = np.array([(row.prior, row.lower, row.upper) for row in band_rows]).T
-        middle, ax = len(p) // 2, several if k else one
+        middle, ax = len(p) // 2, several if k else single
         for edge in (low, high):
             ax.plot(p, edge, color=LIGHT.series[0], linewidth=1.4 if k else 1.8, alpha=1.11 - 0.11 * k if k else 1)
         if k:
@@ -297,18 +297,18 @@ def bands_figure(rows: Sequence[PosteriorRow]) -> Figure:
             look = {"textcoords": "offset points", "fontsize": 8.5, "color": LIGHT.ink, "bbox": box}
             several.annotate(f"{epsilon:g}", (p[at], high[at]), xytext=(3, 3), **look)
             continue
-        one.fill_between(p, low, high, color=LIGHT.series[0], alpha=0.18, linewidth=0)
+        single.fill_between(p, low, high, color=LIGHT.series[0], alpha=0.18, linewidth=0)
         for edge in (low, high):
             point, text = (p[middle], edge[middle]), f"{100 * edge[middle]:.0f} %"
-            one.plot(*point, "o", color=LIGHT.series[1])
-            one.annotate(text, point, xytext=(10, -4), textcoords="offset points", color=LIGHT.ink)
-    one.set_title("epsilon ln 3: from 50 % to 25 ... 75 %", fontsize=10.5)
+            single.plot(*point, "o", color=LIGHT.series[1])
+            single.annotate(text, point, xytext=(10, -4), textcoords="offset points", color=LIGHT.ink)
+    single.set_title("epsilon ln 3: from 50 % to 25 ... 75 %", fontsize=10.5)
     several.set_title("epsilon 1 (inside) to 7 (outside)", fontsize=10.5)
-    for ax in (one, several):
+    for ax in (single, several):
         ax.plot([0, 1], [0, 1], color=LIGHT.muted, linestyle=":", linewidth=1)
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="probability of the fact before the report")
         ax.grid(alpha=0.3)
-    one.set_ylabel("probability after the report")
+    single.set_ylabel("probability after the report")
     return figure
 
 

@@ -138,27 +138,27 @@ class KnownRow(CompactRepr):
     known_violated: bool
 
 
-def tried(relation: FormalRelation, seed: int, some: Iterable[FormalCase]) -> RelationRow:
+def relation_row(relation: FormalRelation, seed: int, cases: Iterable[FormalCase]) -> RelationRow:
     """Return the shares and violations of a relation on channels."""
-    found = [measured for case in some if (measured := relation.check(case)) is not None]
+    values = [value for case in cases if (value := relation.check(case)) is not None]
     # Where nothing is allowed, there is nothing to take a share of.
-    shares = [each.share for each in found if each.allowed > _SOME or each.violated]
+    shares = [value.share for value in values if value.allowed > _SOME or value.violated]
     mean = math.fsum(shares) / len(shares) if shares else 0.0
-    tightness = max((each.share for each in found), default=0.0)
-    return RelationRow(relation.name, seed, len(found), sum(each.violated for each in found), mean, tightness)
+    tightness = max((value.share for value in values), default=0.0)
+    return RelationRow(relation.name, seed, len(values), sum(value.violated for value in values), mean, tightness)
 
 
 def known(relation: FormalRelation) -> KnownRow:
     """Return the allowed and found value of a relation on its known channel; `ValueError` if it does not apply."""
-    measured = relation.check(relation.known)
-    if measured is None:
+    outcome = relation.check(relation.known)
+    if outcome is None:
         raise ValueError(relation.name)
     rows, weights = (
         " / ".join(" ".join(f"{entry:.6g}" for entry in row) for row in matrix)
         for matrix in (relation.known.rows, relation.known.prior.probabilities[None, :])
     )
-    values = measured.allowed, measured.value
-    return KnownRow(relation.name, relation.where, relation.says, rows, weights, *values, measured.violated)
+    values = outcome.allowed, outcome.value
+    return KnownRow(relation.name, relation.where, relation.says, rows, weights, *values, outcome.violated)
 
 
 DP: Final = always(DifferentialPrivacy())
@@ -196,8 +196,8 @@ def implied(start: Ask, end: Ask, rule: Callable[[float], float] = lambda value:
 def _bounded_by(allowed: float, notion: Notion, case: FormalCase) -> Measured | None:
     if not math.isfinite(allowed):
         return None
-    measured = notion.measure(case.rows)
-    return Measured(allowed, measured.lower, measured.value)
+    finding = notion.measure(case.rows)
+    return Measured(allowed, finding.lower, finding.value)
 
 
 def equivalent(start: Ask, end: Ask) -> Check:
@@ -266,8 +266,8 @@ def delta_of_errors(vertices: Callable[[FormalCase], Iterable[Floats]]) -> Check
     """Return the check of the least delta with 1 - a <= e**epsilon b + delta and 1 - b <= e**epsilon a + delta."""
 
     def value(case: FormalCase) -> float:
-        (a, b), grown = vertices(case), math.exp(case.epsilon)
-        return max(0.0, float(np.max(1 - a - grown * b)), float(np.max(1 - b - grown * a)))
+        (a, b), factor = vertices(case), math.exp(case.epsilon)
+        return max(0.0, float(np.max(1 - a - factor * b)), float(np.max(1 - b - factor * a)))
 
     return by_hand(value, delta_of, _SLACK)
 
@@ -425,7 +425,7 @@ _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, F
         (
             "Pufferfish and distribution privacy",
             "Pufferfish privacy is privacy of the distributions given each rival, and conversely.",
-            equivalent(lambda case: Pufferfish(case.given, case.halves), conditioned),
+            equivalent(lambda case: Pufferfish(case.priors, case.halves), conditioned),
         ),
     ),
     "2.2.6, definition 41": (

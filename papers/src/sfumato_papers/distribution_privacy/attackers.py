@@ -52,7 +52,7 @@ def attacked(
             tupling = Tupling(inner, k, nu)
             random = np.random.Generator(np.random.PCG64([seed, k, round(1000 * slope)]))
             judged_on = success_of(believed, true, nu.probabilities, k, random)
-            learned_from, at_most = (attack_success(tupling, *each.distributions).upper for each in halves)
+            learned_from, at_most = (attack_success(tupling, *half.distributions).upper for half in halves)
             rows.append(SuccessRow(known.title, seed, k, slope, learned_from, judged_on, at_most))
     return {"success": rows}
 
@@ -132,15 +132,15 @@ def covered(groups: Groups, city: Grid, samples: int, seed: int, draws: int, che
     random = np.random.Generator(np.random.PCG64([seed, samples]))
     truth = groups.distributions
     inner = noise(city, groups.metric, 1.0, EVERYWHERE)
-    needed = DistributionPrivacy(_family(groups, truth)).measure(inner).lower
+    epsilon = DistributionPrivacy(_family(groups, truth)).measure(inner).lower
     radius = total_variation_radius(samples, len(city), FAILURE)
     both = total_variation_radius(samples, len(city), FAILURE / 2)
     enough, distances = 0, []
     for number in range(draws):
-        drawn = np.array([random.multinomial(samples, law / law.sum()) for law in truth]) / samples
-        distances.append(float(np.abs(drawn - truth).sum(axis=1)[0] / 2))
+        frequencies = np.array([random.multinomial(samples, law / law.sum()) for law in truth]) / samples
+        distances.append(float(np.abs(frequencies - truth).sum(axis=1)[0] / 2))
         if number < checked:
-            enough += worst_beliefs(inner, _family(groups, drawn), both).epsilon.upper >= needed
+            enough += worst_beliefs(inner, _family(groups, frequencies), both).epsilon.upper >= epsilon
     beyond, mean = sum(distance > radius for distance in distances), math.fsum(distances) / draws
     return {"coverage": [CoverageRow(samples, draws, beyond, radius, mean, enough, checked)]}
 

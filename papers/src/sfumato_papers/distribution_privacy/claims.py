@@ -80,18 +80,18 @@ def claims(tables: RunTables) -> list[PaperClaim]:
 def theorem_claims(tables: RunTables) -> list[PaperClaim]:
     """Return the claims of Tables I and III, sections III and V, and Figure 1."""
     rows = tables.rows("theorems", StatementRow)
-    fixed = {row.key: row for row in tables.rows("counterexamples", CounterexampleRow)}
-    found = [
+    examples = {row.key: row for row in tables.rows("counterexamples", CounterexampleRow)}
+    paper_claims = [
         _generators(tables.rows("generators", GeneratorRow)),
         _couplings(tables.rows("distances", GroupDistanceRow)),
     ]
-    for key, each in STATEMENTS.items():
-        judge, own = remark if each.ours else judged, where(rows, key=key)
-        result = _instance(own, fixed[key]) if key in fixed else _tried(own, each.more)
-        found.append(judge(each.where, each.says, *result))
-    domain = fixed["domain"]
+    for key, statement in STATEMENTS.items():
+        judge, trials = remark if statement.is_ours else judged, where(rows, key=key)
+        result = _instance(trials, examples[key]) if key in examples else _judge_trials(trials, statement.more)
+        paper_claims.append(judge(statement.where, statement.says, *result))
+    domain = examples["domain"]
     says = "A mechanism with delta above 0 is of no use where the domain is large."
-    return [*found, judged("Section V", says, not domain.refuted, domain.instance)]
+    return [*paper_claims, judged("Section V", says, not domain.refuted, domain.instance)]
 
 
 def _generators(rows: Sequence[GeneratorRow]) -> PaperClaim:
@@ -128,36 +128,36 @@ def _couplings(rows: Sequence[GroupDistanceRow]) -> PaperClaim:
     )
 
 
-def _tried(rows: Sequence[StatementRow], more: str) -> tuple[bool, str]:
+def _judge_trials(rows: Sequence[StatementRow], more: str) -> tuple[bool, str]:
     """Return whether a statement holds on all instances, and the evidence."""
-    tried, broken = sum(row.tried for row in rows), [row for row in rows if row.violations]
-    if broken:
-        first = broken[0]
+    total, failures = sum(row.tried for row in rows), [row for row in rows if row.violations]
+    if failures:
+        first = failures[0]
         return False, (
-            f"Violated on {sum(row.violations for row in broken)} of {tried} instances, such as {first.shown}: "
+            f"Violated on {sum(row.violations for row in failures)} of {total} instances, such as {first.shown}: "
             f"{about(first.value, 4)} against {about(first.bound, 4)}."
         )
     ratio = max((row.largest_ratio for row in rows if row.largest_ratio is not None), default=None)
     tight = "" if ratio is None else f"; at most {at_most(ratio, 4)} of the bound"
-    return True, f"No violation in {counted(tried, 'instance')}{tight}.{more and f' {more}'}"
+    return True, f"No violation in {counted(total, 'instance')}{tight}.{more and f' {more}'}"
 
 
-def _instance(rows: Sequence[StatementRow], fixed: CounterexampleRow) -> tuple[bool, str]:
+def _instance(rows: Sequence[StatementRow], example: CounterexampleRow) -> tuple[bool, str]:
     """Return whether a counterexample refutes, and the evidence."""
-    allowed = "0" if fixed.bound < _EQUAL else about(fixed.bound, 4)
-    tried, broken = sum(row.tried for row in rows), sum(row.violations for row in rows)
-    others = f" Also on {broken:,} of {tried:,} other instances." if rows else ""
-    return fixed.refuted, f"{fixed.instance} Value {about(fixed.value, 4)}, allowed {allowed}.{others}"
+    allowed = "0" if example.bound < _EQUAL else about(example.bound, 4)
+    total, violations = sum(row.tried for row in rows), sum(row.violations for row in rows)
+    note = f" Also on {violations:,} of {total:,} other instances." if rows else ""
+    return example.refuted, f"{example.instance} Value {about(example.value, 4)}, allowed {allowed}.{note}"
 
 
 def _bound(rows: Sequence[BoundRow]) -> PaperClaim:
-    stated = [(row, row.published) for row in rows if row.published is not None]
-    both = [(row, bound, row.epsilon.upper) for row, bound in stated if isfinite(row.epsilon.upper)]
-    found = f"Vacuous in {len(rows) - len(stated)} of {len(rows)} cases: no alpha gives delta 0.001."
+    bounds = [(row, row.published) for row in rows if row.published is not None]
+    both = [(row, bound, row.epsilon.upper) for row, bound in bounds if isfinite(row.epsilon.upper)]
+    evidence = f"Vacuous in {len(rows) - len(bounds)} of {len(rows)} cases: no alpha gives delta 0.001."
     if both:
         loose = [bound / (exact or inf) for _, bound, exact in both]
         last, bound, exact = both[-1]
-        found += (
+        evidence += (
             f" Elsewhere its epsilon is {about(min(loose), 2)} to {about(max(loose), 3)} times the exact one: "
             f"{about(bound, 3)} instead of {about(exact, 3)} for {last.instance} among {last.dummies:,} dummies."
         )
@@ -165,8 +165,8 @@ def _bound(rows: Sequence[BoundRow]) -> PaperClaim:
         _THEOREM,
         "With uniform dummies and reports of probability at most beta, epsilon and delta are bounded for each "
         "alpha.",
-        all(row.epsilon.lower <= bound for row, bound in stated),
-        found,
+        all(row.epsilon.lower <= bound for row, bound in bounds),
+        evidence,
     )
 
 
@@ -178,9 +178,9 @@ def _grouped(rows: Iterable[_Row], key: Callable[[_Row], Hashable]) -> list[list
 
 
 def _dummies(rows: Sequence[DistributionRow]) -> list[PaperClaim]:
-    drawn = (row for row in rows if row.source in (NONE, UNIFORM, MIXTURE))
+    random_rows = (row for row in rows if row.source in (NONE, UNIFORM, MIXTURE))
     steps: list[tuple[DistributionRow, DistributionRow]] = []
-    for same in _grouped(drawn, lambda row: (row.groups, row.mechanism, row.parameter)):
+    for same in _grouped(random_rows, lambda row: (row.groups, row.mechanism, row.parameter)):
         if alone := where(same, source=NONE)[-1:]:
             for chain in _grouped((row for row in same if row.dummies), lambda row: row.source):
                 steps += pairwise([*alone, *sorted(chain, key=lambda row: row.dummies)])
@@ -189,11 +189,11 @@ def _dummies(rows: Sequence[DistributionRow]) -> list[PaperClaim]:
     return [
         follows(
             _EXPERIMENTS,
-            f"{what} falls with the number of dummies.",
+            f"{subject} falls with the number of dummies.",
             not wrong,
             f"It rises in {wrong:,} of {len(steps):,} steps. Theorem: {theorem}.",
         )
-        for what, wrong, theorem in (
+        for subject, wrong, theorem in (
             ("Epsilon", rises, "one more dummy is post-processing"),
             ("The loss", farther, "the best of more answers is no farther away"),
         )
@@ -257,22 +257,22 @@ def _dominates(rows: Sequence[DistributionRow], many: Sequence[DistributionRow])
     less = (shares < 1).sum(axis=1)
     closest = int(np.argmax(shares[1]))
     row = alone[closest]
-    found = (
+    evidence = (
         f"By proved bounds it needs less in {less[0]} of {len(alone)} cases with up to "
-        f"{max(each.dummies for each in few):,} mixture dummies (median: {about(float(np.median(shares[0])), 2)} "
-        f"times as much), and in {less[1]} with up to {max(each.dummies for each in many):,}. The closest case is "
+        f"{max(row.dummies for row in few):,} mixture dummies (median: {about(float(np.median(shares[0])), 2)} "
+        f"times as much), and in {less[1]} with up to {max(row.dummies for row in many):,}. The closest case is "
         f"then {row.mechanism} at {about(row.parameter, 3)}, loss {about(row.loss_km, 3)} km ({row.groups}): "
         f"epsilon at least {at_least(row.epsilon.lower, 3)}, against at most {at_most(least[1][closest], 3)}."
     )
     if less[1] < len(alone):
-        found += " More dummies need less, and were not tried."
-    return illustrates(place, says, less[1] == len(alone), found, quote=quote)
+        evidence += " More dummies need less, and were not tried."
+    return illustrates(place, says, less[1] == len(alone), evidence, quote=quote)
 
 
 def _least_epsilon(tuples: Sequence[DistributionRow], row: DistributionRow) -> float:
     """Return the least proved epsilon of tuples for the groups of a row, within its loss."""
-    fitting = [each for each in tuples if each.groups == row.groups and each.loss_km <= row.loss_km]
-    return min((each.epsilon.upper for each in fitting), default=inf)
+    fitting = [case for case in tuples if case.groups == row.groups and case.loss_km <= row.loss_km]
+    return min((case.epsilon.upper for case in fitting), default=inf)
 
 
 def _response(rows: Sequence[DistributionRow]) -> PaperClaim:
@@ -280,13 +280,13 @@ def _response(rows: Sequence[DistributionRow]) -> PaperClaim:
     alone = where(rows, source=NONE, groups=rows[0].groups)
     levels = []
     for level in _LEVELS:
-        reached = _grouped((row for row in alone if row.epsilon.upper <= level), lambda row: row.mechanism)
-        least = {line[0].mechanism: min(row.loss_km for row in line) for line in reached}
-        response, others = least.pop(RESPONSE, None), least.values()
-        if response is not None and others:
+        lines = _grouped((row for row in alone if row.epsilon.upper <= level), lambda row: row.mechanism)
+        least = {line[0].mechanism: min(row.loss_km for row in line) for line in lines}
+        response, losses = least.pop(RESPONSE, None), least.values()
+        if response is not None and losses:
             levels.append(
-                f"at epsilon {level:g} it loses {about(response, 3)} km, the others {about(min(others), 3)} to "
-                f"{about(max(others), 3)} km"
+                f"at epsilon {level:g} it loses {about(response, 3)} km, the others {about(min(losses), 3)} to "
+                f"{about(max(losses), 3)} km"
             )
     return unchecked(
         _EXPERIMENTS,
@@ -342,7 +342,7 @@ def _success(rows: Sequence[SuccessRow]) -> list[PaperClaim]:
         for case in cases
     )
     best = {k: share("at_most", k) for k in (0, most)}
-    others = {k: _shares(share("judged_on", k)) for k in (0, most)}
+    transfer = {k: _shares(share("judged_on", k)) for k in (0, most)}
     return [
         remark(
             _ATTACK,
@@ -350,7 +350,7 @@ def _success(rows: Sequence[SuccessRow]) -> list[PaperClaim]:
             best[most].value < best[0].value,
             f"{groups}, noise of {loud:g}/km: they are right in {_shares(best[0])} without dummies and in "
             f"{_shares(best[most])} among {most}. After learning from half of the users they are right about the "
-            f"others in {others[0]} and {others[most]}. A random guess is right in 50 %.",
+            f"others in {transfer[0]} and {transfer[most]}. A random guess is right in 50 %.",
         ),
         remark(
             _ATTACK,
@@ -358,7 +358,7 @@ def _success(rows: Sequence[SuccessRow]) -> list[PaperClaim]:
             2 * short > len(cases),
             f"The intervals of 95 % are apart in {short} of {len(cases)} cases (groups, noise, dummies). "
             f"{groups} without dummies at {loud:g}/km: {_shares(share('learned_from', 0))} on known users and "
-            f"{others[0]} on others. With so few people the difference is partly chance.",
+            f"{transfer[0]} on others. With so few people the difference is partly chance.",
         ),
     ]
 
@@ -383,16 +383,16 @@ def _person(rows: Sequence[NeighbourRow]) -> PaperClaim:
 
 def _confidence(rows: Sequence[ConfidenceRow], coverage: Sequence[CoverageRow]) -> list[PaperClaim]:
     counts = ((row.draws, row.beyond, row.truth_kept, row.checked) for row in coverage)
-    draws, beyond, enough, checked = (sum(each) for each in zip(*counts, strict=True))
+    draws, beyond, enough, checked = (sum(column) for column in zip(*counts, strict=True))
     known, people = where(rows, unit=VISITS)[0], where(rows, unit=USERS)
     sizes = [min(row.first, row.second) for row in people]
-    found = (
+    evidence = (
         f"{known.groups}, planar Laplace noise of {known.slope_per_km:g}/km: epsilon {about(known.estimated, 3)} "
         f"for the estimates, {at_most(known.anyone, 3)} for any distributions."
     )
     for place in dict.fromkeys(sizes.index(end(sizes)) for end in (min, max) if sizes):
         row = people[place]
-        found += (
+        evidence += (
             f" {row.groups} with {row.first:,} and {row.second:,} users as samples of {row.cells} cells: total "
             f"variation {at_most(row.radius, 3)}, epsilon {at_most(row.epsilon_upper, 3)} instead of "
             f"{about(row.estimated, 3)}."
@@ -412,6 +412,6 @@ def _confidence(rows: Sequence[ConfidenceRow], coverage: Sequence[CoverageRow]) 
             f"The bound on epsilon that holds for the true distributions with {percent(1 - FAILURE)} confidence "
             "is larger than the epsilon of the counted distributions.",
             bool(people) and all(row.epsilon_upper > row.estimated for row in people),
-            found + " Visits of one user depend on each other, so the samples are users.",
+            evidence + " Visits of one user depend on each other, so the samples are users.",
         ),
     ]

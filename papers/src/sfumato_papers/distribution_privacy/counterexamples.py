@@ -34,7 +34,7 @@ class CounterexampleRow(CompactRepr):
 
 def counterexamples() -> Made:
     """Return all counterexamples, each measured again."""
-    merged = _two((0.125, 0.0, 0.125, 0.75), (0.0, 0.125, 0.125, 0.75), delta=0.13)
+    pair = _two((0.125, 0.0, 0.125, 0.75), (0.0, 0.125, 0.125, 0.75), delta=0.13)
     every = Family.lifted(_PARITY, Relation.all(4))
     bits = Instance(*_BITS, every, Metric(1.0 - np.eye(4)), (0.0, 0.0), np.eye(2), np.eye(4))
     cases: dict[str, tuple[str, Checked]] = {
@@ -56,7 +56,7 @@ def counterexamples() -> Made:
         "post-pdistp": (
             "Reports (1/8, 0, 1/8, 3/4) and (0, 1/8, 1/8, 3/4), delta 0.13: epsilon 0. With the first and third "
             "merged, and the second and fourth, they are (1/4, 3/4) and (1/8, 7/8), which need ln 2.",
-            _check("post-pdistp", replace(merged, merge=np.eye(2)[[0, 1, 0, 1]])),
+            _check("post-pdistp", replace(pair, merge=np.eye(2)[[0, 1, 0, 1]])),
         ),
         "tupling eta": (
             "Ten observables, one dummy, and two groups that always report different observables: beta is "
@@ -89,17 +89,17 @@ def _check(key: str, instance: Instance) -> Checked:
 
 
 def _two(
-    one: tuple[float, ...],
-    other: tuple[float, ...],
+    left: tuple[float, ...],
+    right: tuple[float, ...],
     first: tuple[float, float] = (1.0, 0.0),
     second: tuple[float, float] = (0.0, 1.0),
     delta: float = 0.0,
 ) -> Instance:
     """Return two secrets a unit apart, the reports of each, and two distributions of them."""
-    matrix = np.array([one, other])
+    matrix = np.array([left, right])
     family = Family.lifted({"first": first, "second": second}, Relation.all(2))
     metric = Metric([[0.0, 1.0], [1.0, 0.0]])
-    return Instance(matrix, matrix, family, metric, (delta, delta), np.eye(len(one)), np.eye(2))
+    return Instance(matrix, matrix, family, metric, (delta, delta), np.eye(len(left)), np.eye(2))
 
 
 def _observables() -> Checked:

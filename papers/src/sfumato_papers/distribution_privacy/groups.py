@@ -47,8 +47,8 @@ class Groups(CompactRepr):
                 f"they have {', '.join(visits.attributes) or 'none'}.",
             )
         column = visits.attributes[attribute]
-        one, two = (Prior.from_visits(places, visits.select(column == value)) for value in (first, second))
-        return cls((str(first), str(second)), (one, two), places.metric("euclidean", unit="km"), title)
+        left, right = (Prior.from_visits(places, visits.select(column == value)) for value in (first, second))
+        return cls((str(first), str(second)), (left, right), places.metric("euclidean", unit="km"), title)
 
     @property
     def distributions(self) -> Floats:
@@ -56,7 +56,7 @@ class Groups(CompactRepr):
         return np.array([prior.probabilities for prior in self.priors])
 
     @property
-    def everyone(self) -> Prior:
+    def population(self) -> Prior:
         """Both groups together, in equal parts: the prior of the service quality loss."""
         return Prior(self.priors[0].space, self.distributions.mean(axis=0))
 
@@ -107,9 +107,9 @@ class Split(CompactRepr):
         """Return the groups with equal weight for each user, however many visits they have."""
 
         def prior(visits: Visits) -> Prior:
-            _, who = np.unique(_names(visits), return_inverse=True)
+            _, user_index = np.unique(_names(visits), return_inverse=True)
             cells = self.city.locate(visits.lat, visits.lon)
-            law = np.bincount(cells, weights=1 / np.bincount(who)[who], minlength=len(self.city))
+            law = np.bincount(cells, weights=1 / np.bincount(user_index)[user_index], minlength=len(self.city))
             return Prior(self.city, law / law.sum())
 
         first, second = self.parts
@@ -118,16 +118,16 @@ class Split(CompactRepr):
     def halves(self, seed: int) -> tuple[Groups, Groups]:
         """Return the groups of a random half of the users, or of visits without users, and of the rest."""
         random = np.random.Generator(np.random.PCG64(seed))
-        one = np.zeros(len(self.visits), dtype=np.bool_)
+        half = np.zeros(len(self.visits), dtype=np.bool_)
         column = self.visits.attributes[self.attribute]
         # A user with visits in both groups is in one half only: attackers learn nothing about the other half.
         every = [column == value for value in self.values] if self.of_people else [np.ones(len(column), np.bool_)]
         for members in every:
-            who = _names(self.visits)[members]
-            names = np.unique(who)
-            chosen = random.permutation(len(names))[: max(1, len(names) // 2)]
-            one[members] = np.isin(who, names[chosen])
-        return self._groups(self.visits.select(one)), self._groups(self.visits.select(~one))
+            users = _names(self.visits)[members]
+            names = np.unique(users)
+            sample = random.permutation(len(names))[: max(1, len(names) // 2)]
+            half[members] = np.isin(users, names[sample])
+        return self._groups(self.visits.select(half)), self._groups(self.visits.select(~half))
 
     def _groups(self, visits: Visits) -> Groups:
         return Groups.from_visits(self.city, visits, self.attribute, *self.values, self.title)
@@ -143,13 +143,13 @@ def splits(data: Mapping[str, Visits], cell: str, most: int) -> list[Split]:
 
     The two values with most visits are taken. Raises `DataError` if no source has an attribute or times.
     """
-    chosen = [split for source, visits in data.items() for split in _of_source(source, visits, cell)[:most]]
-    if not chosen:
+    selection = [split for source, visits in data.items() for split in _of_source(source, visits, cell)[:most]]
+    if not selection:
         raise DataError(
             "no file has an attribute with 2 to 12 values, or times, that splits its visits into two groups.",
             "give visits with a column such as home_area, or with times; examples/home_area.py makes one.",
         )
-    return chosen
+    return selection
 
 
 def _of_source(source: str, visits: Visits, cell: str) -> list[Split]:
@@ -160,27 +160,27 @@ def _of_source(source: str, visits: Visits, cell: str) -> list[Split]:
     columns: dict[str, NDArray[Any]] = dict(near.attributes)
     if near.time is not None and not np.isnat(near.time).any():
         columns[HOURS] = np.where(by_day(near), DAY, NIGHT).astype(object)
-    tried = [_split(source, name, near, column, city) for name, column in columns.items()]
+    candidates = [_split(source, name, near, column, city) for name, column in columns.items()]
 
     def rank(split: Split) -> tuple[bool, bool, int]:
         known = (*_OF_PEOPLE, split.attribute).index(split.attribute)
         return split.attribute == HOURS, not split.of_people, known
 
-    return sorted((split for split in tried if split is not None), key=rank)
+    return sorted((split for split in candidates if split is not None), key=rank)
 
 
 def _split(source: str, name: str, visits: Visits, column: NDArray[Any], city: Grid) -> Split | None:
-    known = np.array([isinstance(each, str) and each != "" for each in column.tolist()])
+    known = np.array([isinstance(value, str) and value != "" for value in column.tolist()])
     values, counts = np.unique(column[known].astype(str), return_counts=True)
     if not 2 <= len(values) <= _MOST_VALUES or np.sort(counts)[-2] < _FEWEST:
         return None
-    first, second = (str(each) for each in values[np.argsort(-counts, kind="stable")[:2]])
+    first, second = (str(value) for value in values[np.argsort(-counts, kind="stable")[:2]])
     both = known & ((column == first) | (column == second))
     part = visits.select(both)
-    named = Visits(part.lat, part.lon, part.user, part.time, {name: column[both]})
+    subset = Visits(part.lat, part.lon, part.user, part.time, {name: column[both]})
     pairs = None if part.user is None else set(zip(part.user, column[both], strict=True))
     of_people = pairs is not None and len(pairs) == len({user for user, _ in pairs})
-    return Split(source, name, (first, second), city, named, of_people)
+    return Split(source, name, (first, second), city, subset, of_people)
 
 
 def by_day(visits: Visits) -> NDArray[np.bool_]:

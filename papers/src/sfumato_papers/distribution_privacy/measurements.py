@@ -132,7 +132,7 @@ def sweep(
             for k in dummies:
                 for source in sources if k else (NONE,):
                     tupling = Tupling(inner, k, dummies_of(groups, inner, source, k))
-                    yield measured(groups, tupling, line.name, parameter, source)
+                    yield measure_tupling(groups, tupling, line.name, parameter, source)
 
 
 def dummies_of(groups: Groups, inner: Mechanism, source: str, count: int) -> Prior:
@@ -146,12 +146,12 @@ def dummies_of(groups: Groups, inner: Mechanism, source: str, count: int) -> Pri
     return optimised_dummies(family, delta=DELTA).distribution
 
 
-def measured(
+def measure_tupling(
     groups: Groups, tupling: Tupling, name: str, parameter: float, source: str, delta: float = DELTA
 ) -> DistributionRow:
     """Return epsilon, loss, gain and attack success of a mechanism with dummies."""
     family = groups.distributions
-    visited = groups.everyone.support
+    visited = groups.population.support
     alone = tupling.inner.loss_of_secrets(groups.metric)[visited]
     best = quality_loss_of_secrets(tupling, groups.metric)[visited]
     gains = 1 - np.divide(best, alone, out=np.ones_like(best), where=alone > 0)
@@ -162,7 +162,7 @@ def measured(
         tupling.dummies,
         source,
         FamilyAccountant(tupling, family).epsilon(delta, NEAR).bounds,
-        quality_loss(tupling, groups.everyone, groups.metric),
+        quality_loss(tupling, groups.population, groups.metric),
         float(gains.min()) if tupling.dummies else 0.0,
         attack_success(tupling, family[0], family[1]).upper,
     )
@@ -199,7 +199,7 @@ def swept(
 
 def neighbours(groups: Groups, city: Grid, slopes: Sequence[float], dummies: Sequence[int]) -> Made:
     """Return epsilon for two groups and for two neighbouring visited cells, around planar Laplace noise."""
-    d, visited = groups.metric.array, groups.everyone.support
+    d, visited = groups.metric.array, groups.population.support
     between = d[np.ix_(visited, visited)]
     pairs = visited[np.argwhere((between > 0) & (between < 1.01 * d[d > 0].min()))]
     rows = []
@@ -255,7 +255,7 @@ def tupled(groups: Groups, city: Grid, radii_km: Sequence[float], slopes: Sequen
         for source in (UNIFORM, MIXTURE):
             tupling = Tupling(inner, 10, dummies_of(groups, inner, source, 10))
             epsilon = FamilyAccountant(tupling, groups.distributions).epsilon(DELTA, NEAR).bounds
-            loss = quality_loss(tupling, groups.everyone, groups.metric)
+            loss = quality_loss(tupling, groups.population, groups.metric)
             rows.append(TuplingRow(name, radius, slope, source, epsilon, loss))
     return {"tupling": rows}
 
@@ -291,14 +291,14 @@ def _published(inner: Mechanism, family: Floats, dummies: int) -> float | None:
 
 def fewest(groups: Groups, city: Grid, slopes: Sequence[float], epsilons: Sequence[float]) -> Made:
     """Return the fewest dummies for each epsilon at delta 0.001, over restricted Laplace noise within 2 km."""
-    rows, everyone = [], groups.everyone
+    rows, prior = [], groups.population
     for slope in slopes:
         inner = noise(city, groups.metric, slope)
         tupling = Tupling(inner, 1, mixture_dummies(inner, groups.distributions))
         family = FamilyAccountant(tupling, groups.distributions)
         for epsilon in epsilons:
             try:
-                plan = plan_dummies(family, epsilon, DELTA, most=20_000, prior=everyone, loss=groups.metric.array)
+                plan = plan_dummies(family, epsilon, DELTA, most=20_000, prior=prior, loss=groups.metric.array)
             except InfeasibleError:
                 rows.append(FewestRow(slope, epsilon, None, False, None))
             else:

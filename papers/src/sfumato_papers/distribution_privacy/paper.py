@@ -67,10 +67,10 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
     seeds = range(1, size(2, 9) + 1)
     parts += [StudyPart(f"theorems, seed {seed}", tried_at_random, (seed, size(4, 150))) for seed in seeds]
     # A source of its own says more than another attribute of the same one.
-    chosen = sorted(range(len(coarse)), key=lambda k: sum(each.source == coarse[k].source for each in coarse[:k]))
+    order = sorted(range(len(coarse)), key=lambda k: sum(split.source == coarse[k].source for split in coarse[:k]))
     parts += [
-        StudyPart(f"{each.title}, theorems", tried_on, (each.title, (each.groups,), each.city))
-        for each in (coarse[k] for k in chosen[: size(1, 2)])
+        StudyPart(f"{split.title}, theorems", tried_on, (split.title, (split.groups,), split.city))
+        for split in (coarse[k] for k in order[: size(1, 2)])
     ]
     for split, wide in zip(fine, coarse, strict=True):
         parts += _of_split(setting, split, wide, first=split is fine[0])
@@ -80,7 +80,7 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
 def _of_split(setting: Setting, split: Split, coarse: Split, *, first: bool) -> list[StudyPart]:
     """Return the parts of two groups; the first groups also have the parts that need one example only."""
     size = setting.size
-    groups, city, who = split.groups, split.city, split.title
+    groups, city, title = split.groups, split.city, split.title
     slopes, radii, dummies = size(((1.0, 4.0), (2.0,), (0, 10)), (SLOPES, RADII_KM, DUMMIES))
     noises = size((1.0, 4.0), (0.5, 1.0, 2.0, 4.0, 8.0, 16.0))
     few = size((0, 10), (0, 10, 100))
@@ -110,7 +110,7 @@ def _of_split(setting: Setting, split: Split, coarse: Split, *, first: bool) -> 
         for n in size((300,), (300, 1000, 3000, 10_000)):
             case = (coarse.groups, coarse.city, n, 1, *size((100, 5), (1000, 50)))
             parts.append((f"coverage, {n} samples", covered, case))
-    return [StudyPart(f"{who}, {name}", make, arguments) for name, make, arguments in parts]
+    return [StudyPart(f"{title}, {name}", make, arguments) for name, make, arguments in parts]
 
 
 def _figures(tables: RunTables) -> Mapping[str, Figure]:
@@ -162,13 +162,13 @@ def success_figure(rows: Sequence[SuccessRow]) -> Figure:
             ("users learned from", "learned_from", LIGHT.series[0], -0.13),
             ("other users", "judged_on", LIGHT.paper, 0.13),
         ):
-            cases = [where(rows, groups=who, dummies=k, slope_per_km=slope) for who in groups]
+            cases = [where(rows, groups=group, dummies=k, slope_per_km=slope) for group in groups]
             shares = [interval([getattr(row, field) for row in case]) for case in cases]
             places = [place + shift for place in range(len(groups))]
             look = {"color": LIGHT.series[0], "linewidth": 1.2}
-            for each, place in zip(shares, places, strict=True):
-                ax.plot([each.lower, each.upper], [place, place], **look)
-            ax.plot([each.value for each in shares], places, "o", markerfacecolor=fill, markersize=5, **look)
+            for share, place in zip(shares, places, strict=True):
+                ax.plot([share.lower, share.upper], [place, place], **look)
+            ax.plot([share.value for share in shares], places, "o", markerfacecolor=fill, markersize=5, **look)
             if ax is axes[0] and shift < 0:
                 label_curve(ax, (shares[0].lower, places[0]), name, LIGHT.series[0], (-5, 5), "right")
             elif ax is axes[0]:
@@ -176,7 +176,7 @@ def success_figure(rows: Sequence[SuccessRow]) -> Figure:
         ax.axvline(0.5, color=LIGHT.muted, linewidth=1, linestyle=":")
         ax.set_title(f"{k} dummies" if k else "no dummies", fontsize=10)
         ax.grid(axis="x", alpha=0.3)
-    axes[0].set_yticks(range(len(groups)), [who.replace(" (", "\n(") for who in groups], fontsize=8.5)
+    axes[0].set_yticks(range(len(groups)), [group.replace(" (", "\n(") for group in groups], fontsize=8.5)
     axes[0].set(ylim=(len(groups) - 0.5, -0.5), xlim=(0.4, 0.9), xticks=(0.5, 0.6, 0.7, 0.8))
     figure.supxlabel("share of right guesses between two groups", fontsize=10)
     return figure
@@ -193,18 +193,18 @@ def confidence_figure(rows: Sequence[ConfidenceRow]) -> Figure:
         ax.set_axis_off()
     for ax in axes[len(groups) - across : len(groups)]:
         ax.tick_params(labelbottom=True)
-    for ax, who in zip(axes, groups, strict=False):
-        panel = where(rows, groups=who)
+    for ax, group in zip(axes, groups, strict=False):
+        panel = where(rows, groups=group)
         for index, (unit, style, label) in enumerate(_UNITS):
             line = sorted(where(panel, unit=unit), key=lambda row: row.first)
             samples, epsilons = [min(row.first, row.second) for row in line], [row.epsilon_upper for row in line]
             ax.plot(samples, epsilons, style, color=LIGHT.series[index], markersize=8, label=label)
-        one = panel[0]
-        ax.axhline(one.estimated, color=LIGHT.ink, linewidth=1, linestyle=":", label="the estimates themselves")
-        ax.axhline(one.anyone, color=LIGHT.muted, linewidth=1, linestyle="--", label="any distributions")
+        case = panel[0]
+        ax.axhline(case.estimated, color=LIGHT.ink, linewidth=1, linestyle=":", label="the estimates themselves")
+        ax.axhline(case.anyone, color=LIGHT.muted, linewidth=1, linestyle="--", label="any distributions")
         ax.set(xscale="log", xlim=(10, None))
         ax.set_ylim(bottom=0)
-        ax.set_title(who.replace(" (", "\n("), fontsize=8.5)
+        ax.set_title(group.replace(" (", "\n("), fontsize=8.5)
         ax.grid(alpha=0.3)
     handles = axes[0].get_legend_handles_labels()
     figure.legend(*handles, loc="outside upper center", frameon=False, ncols=2, fontsize=8.5)

@@ -109,101 +109,101 @@ Check = Callable[[Instance], Checked | None]
 
 def _small(check: Check) -> Check:
     """Return a check of instances of few secrets alone: on a map it takes long."""
-    return lambda one: check(one) if len(one.first) <= 4 else None
+    return lambda case: check(case) if len(case.first) <= 4 else None
 
 
 def _checked(promise: Promise, matrix: Floats) -> Checked:
     return Checked(promise.notion.measure(matrix).lower, promise.value)
 
 
-def _promise(one: Instance, *, second: bool = False) -> Promise:
-    matrix, delta = one.parts[second]
-    epsilon = DifferentialPrivacy(one.relation, delta).measure(matrix).upper
-    return lifted_differential_privacy(epsilon, one.family, delta)
+def _promise(case: Instance, *, second: bool = False) -> Promise:
+    matrix, delta = case.parts[second]
+    epsilon = DifferentialPrivacy(case.relation, delta).measure(matrix).upper
+    return lifted_differential_privacy(epsilon, case.family, delta)
 
 
-def _metric_promise(one: Instance, *, second: bool = False) -> Promise:
-    matrix, delta = one.parts[second]
-    epsilon = MetricDifferentialPrivacy(one.metric, delta).measure(matrix).upper
-    return lifted_metric_privacy(MetricPrivacy(epsilon, one.metric), one.family, delta)
+def _metric_promise(case: Instance, *, second: bool = False) -> Promise:
+    matrix, delta = case.parts[second]
+    epsilon = MetricDifferentialPrivacy(case.metric, delta).measure(matrix).upper
+    return lifted_metric_privacy(MetricPrivacy(epsilon, case.metric), case.family, delta)
 
 
-def _with_factor(one: Instance) -> Checked:
-    delta = one.deltas[0]
-    epsilon = DifferentialPrivacy(one.relation, delta).measure(one.first).upper
-    needed = DivergenceDistributionPrivacy(one.family, HockeyStick(epsilon)).measure(one.first).lower
-    return Checked(needed, min(1.0, delta * len(one.relation.pairs)))
+def _with_factor(case: Instance) -> Checked:
+    delta = case.deltas[0]
+    epsilon = DifferentialPrivacy(case.relation, delta).measure(case.first).upper
+    value = DivergenceDistributionPrivacy(case.family, HockeyStick(epsilon)).measure(case.first).lower
+    return Checked(value, min(1.0, delta * len(case.relation.pairs)))
 
 
-def _distribution(one: Instance) -> Notion:
-    return DistributionPrivacy(one.family, one.deltas[0])
+def _distribution(case: Instance) -> Notion:
+    return DistributionPrivacy(case.family, case.deltas[0])
 
 
-def _probabilistic(one: Instance) -> Notion:
-    return ProbabilisticDistributionPrivacy(one.family, one.deltas[0])
+def _probabilistic(case: Instance) -> Notion:
+    return ProbabilisticDistributionPrivacy(case.family, case.deltas[0])
 
 
-def _near(one: Instance) -> FamilyDistance:
-    return FamilyDistance.wasserstein(one.family, one.metric, 1.0)
+def _near(case: Instance) -> FamilyDistance:
+    return FamilyDistance.wasserstein(case.family, case.metric, 1.0)
 
 
 def _gives(
-    premise: Callable[[Instance], Notion], conclusion: Callable[[Instance], Notion], *, merged: bool = False
+    premise: Callable[[Instance], Notion], conclusion: Callable[[Instance], Notion], *, is_merged: bool = False
 ) -> Check:
     """Return the check that the value of one notion is enough for another one, perhaps of merged reports."""
 
-    def check(one: Instance) -> Checked:
-        reports = one.first @ one.merge if merged else one.first
-        return Checked(conclusion(one).measure(reports).lower, premise(one).measure(one.first).upper)
+    def check(case: Instance) -> Checked:
+        reports = case.first @ case.merge if is_merged else case.first
+        return Checked(conclusion(case).measure(reports).lower, premise(case).measure(case.first).upper)
 
     return check
 
 
 def _divergence_by_mean(divergence: Divergence) -> Check:
     return _gives(
-        lambda one: DivergenceMetricPrivacy(divergence, one.metric),
-        lambda one: DivergenceMetricDistributionPrivacy(one.family, divergence, _near(one)),
+        lambda case: DivergenceMetricPrivacy(divergence, case.metric),
+        lambda case: DivergenceMetricDistributionPrivacy(case.family, divergence, _near(case)),
     )
 
 
-def _lifted(divergence: Divergence) -> Check:
-    def check(one: Instance) -> Checked:
-        value = DivergencePrivacy(divergence, one.relation).measure(one.first).upper
-        if one.family.outside.any():  # rounding, which a divergence without bound does not forgive
-            notion = DivergenceDistributionPrivacy(one.family, divergence)
-            return Checked(notion.measure(one.first).lower, value * (1 + 1e-9))
-        return _checked(lifted_divergence_privacy(value, divergence, one.family), one.first)
+def _lifting(divergence: Divergence) -> Check:
+    def check(case: Instance) -> Checked:
+        value = DivergencePrivacy(divergence, case.relation).measure(case.first).upper
+        if case.family.outside.any():  # rounding, which a divergence without bound does not forgive
+            notion = DivergenceDistributionPrivacy(case.family, divergence)
+            return Checked(notion.measure(case.first).lower, value * (1 + 1e-9))
+        return _checked(lifted_divergence_privacy(value, divergence, case.family), case.first)
 
     return check
 
 
 def _together(promise: Callable[..., Promise]) -> Check:
-    def check(one: Instance) -> Checked:
-        both = same_input(promise(one), promise(one, second=True))
-        return _checked(both, product_channel(one.first, one.second).matrix)
+    def check(case: Instance) -> Checked:
+        both = same_input(promise(case), promise(case, second=True))
+        return _checked(both, product_channel(case.first, case.second).matrix)
 
     return check
 
 
-def _together_for_pairs(one: Instance) -> Checked:
-    pairs = one.pairs_alone
-    parts = [DistributionPrivacy(pairs, delta).measure(each).upper for each, delta in one.parts]
-    both = DistributionPrivacy(pairs, min(1.0, sum(one.deltas)))
-    return Checked(both.measure(product_channel(one.first, one.second)).lower, sum(parts))
+def _together_for_pairs(case: Instance) -> Checked:
+    pairs = case.pairs_alone
+    parts = [DistributionPrivacy(pairs, delta).measure(matrix).upper for matrix, delta in case.parts]
+    both = DistributionPrivacy(pairs, min(1.0, sum(case.deltas)))
+    return Checked(both.measure(product_channel(case.first, case.second)).lower, sum(parts))
 
 
-def _independent(one: Instance, *, by_metric: bool) -> Checked | None:
-    pairs = one.pairs_alone
-    distance = FamilyDistance.wasserstein(pairs, one.metric)
+def _independent(case: Instance, *, by_metric: bool) -> Checked | None:
+    pairs = case.pairs_alone
+    distance = FamilyDistance.wasserstein(pairs, case.metric)
     notions: list[Notion] = [MetricDistributionPrivacy(pairs, distance)] * 2
     if not by_metric:
-        notions = [DistributionPrivacy(pairs, delta) for delta in one.deltas]
-    parts = [notion.measure(each) for notion, (each, _) in zip(notions, one.parts, strict=True)]
+        notions = [DistributionPrivacy(pairs, delta) for delta in case.deltas]
+    parts = [notion.measure(matrix) for notion, (matrix, _) in zip(notions, case.parts, strict=True)]
     if not all(math.isfinite(part.upper) for part in parts):
         return None  # distributions that only rounding parts
     promise = independent_inputs(*map(Promise.measured, parts))
-    delta = 0.0 if by_metric else min(1.0, sum(one.deltas))
-    first, second = (one.family.distributions @ each for each, _ in one.parts)
+    delta = 0.0 if by_metric else min(1.0, sum(case.deltas))
+    first, second = (case.family.distributions @ matrix for matrix, _ in case.parts)
     joint = np.array([np.outer(p, q).ravel() for p, q in zip(first, second, strict=True)])
     values = [
         max_divergence(joint[i], joint[j], delta).value / length
@@ -213,29 +213,29 @@ def _independent(one: Instance, *, by_metric: bool) -> Checked | None:
     return Checked(max(values, default=0.0) - _DIGITS, promise.value)
 
 
-def _processed(one: Instance) -> Checked:
-    before = _distribution(one).measure(one.first)
-    return _checked(post_processed(Promise.measured(before)), one.first @ one.merge)
+def _processed(case: Instance) -> Checked:
+    before = _distribution(case).measure(case.first)
+    return _checked(post_processed(Promise.measured(before)), case.first @ case.merge)
 
 
-def _preprocessed(one: Instance, *, printed_delta: bool) -> Checked | None:
-    alone = _promise(one)
+def _preprocessed(case: Instance, *, printed_delta: bool) -> Checked | None:
+    alone = _promise(case)
     try:
-        after = pre_processed(alone, one.pairs_alone, one.move)
+        after = pre_processed(alone, case.pairs_alone, case.move)
     except ValueError:
         return None
     if not printed_delta:
-        return _checked(after, one.move @ one.first)
+        return _checked(after, case.move @ case.first)
     steps = round(after.value / alone.value) if alone.value > 0 else 1
-    grown, delta = (float(getattr(promise.notion, "delta", 0.0)) for promise in (after, alone))
+    delta_after, delta = (float(getattr(promise.notion, "delta", 0.0)) for promise in (after, alone))
     printed = steps * math.exp((steps - 1) * alone.value) * delta
-    return Checked(grown * (1 - 1e-9) - _DIGITS, min(1.0, printed))
+    return Checked(delta_after * (1 - 1e-9) - _DIGITS, min(1.0, printed))
 
 
-def _preprocessed_by_metric(one: Instance) -> Checked:
-    distance = FamilyDistance.wasserstein(one.family, one.metric)
-    after = pre_processed(_metric_promise(one), one.pairs_alone, one.move, distance)
-    return _checked(after, one.move @ one.first)
+def _preprocessed_by_metric(case: Instance) -> Checked:
+    distance = FamilyDistance.wasserstein(case.family, case.metric)
+    after = pre_processed(_metric_promise(case), case.pairs_alone, case.move, distance)
+    return _checked(after, case.move @ case.first)
 
 
 class Statement(NamedTuple):
@@ -245,7 +245,7 @@ class Statement(NamedTuple):
     says: str
     checks: tuple[Check, ...]
     more: str = ""  # a sentence about the result
-    ours: bool = False
+    is_ours: bool = False
 
 
 _LIFTING, _COMPOSITION = "Section V", "Table III"
@@ -253,24 +253,24 @@ STATEMENTS: Final = {
     "dp": Statement(
         _LIFTING,
         "(epsilon, delta)-DP for Phi gives (epsilon, delta |Phi|)-DistP for the lifting of Phi.",
-        (_with_factor, lambda one: _checked(_promise(one), one.first)),
+        (_with_factor, lambda case: _checked(_promise(case), case.first)),
         "The factor is not needed.",
     ),
     "xdp": Statement(
         _LIFTING,
         "(epsilon, d)-XDP gives XDistP for W_inf.",
-        (lambda one: _checked(_metric_promise(one), one.first),),
+        (lambda case: _checked(_metric_promise(case), case.first),),
         "Deltas above 0 stay the same.",
     ),
     "mean": Statement(
         _LIFTING,
         "XDP for each f-divergence of Table I gives XDistP for W_1.",
-        tuple(_divergence_by_mean(each) for each in _FIVE),
+        tuple(_divergence_by_mean(divergence) for divergence in _FIVE),
     ),
     "divergence": Statement(
         _LIFTING,
         "DP for each f-divergence of Table I gives DistP for the lifting.",
-        tuple(_small(_lifted(each)) for each in _FIVE),
+        tuple(_small(_lifting(divergence)) for divergence in _FIVE),
     ),
     "pdistp": Statement(
         "Section III",
@@ -280,7 +280,7 @@ STATEMENTS: Final = {
     "beliefs": Statement(
         "Section III-F",
         "Against beliefs that are wrong by one step on both sides 3 epsilon is enough.",
-        (_small(lambda one: _checked(close_beliefs(_promise(one), one.family.names), one.first)),),
+        (_small(lambda case: _checked(close_beliefs(_promise(case), case.family.names), case.first)),),
         "With a delta above 0 it is delta (1 + e^epsilon + e^(2 epsilon)).",
     ),
     "same-input": Statement(
@@ -293,7 +293,7 @@ STATEMENTS: Final = {
     "independent": Statement(
         _COMPOSITION,
         "Two reports about independent secrets: epsilons and deltas add for any pairs, and epsilons for W_inf.",
-        tuple(_small(partial(_independent, by_metric=each)) for each in (True, False)),
+        tuple(_small(partial(_independent, by_metric=by_metric)) for by_metric in (True, False)),
     ),
     "post": Statement(_COMPOSITION, "Post-processing preserves DistP.", (_processed,)),
     "pre": Statement(
@@ -301,7 +301,7 @@ STATEMENTS: Final = {
         "A c-stable transformation before the mechanism gives c epsilon, with delta times c e^((c - 1) epsilon); "
         "one that stretches W_inf by at most c gives c epsilon, with the same delta.",
         (
-            *(_small(partial(_preprocessed, printed_delta=each)) for each in (False, True)),
+            *(_small(partial(_preprocessed, printed_delta=printed_delta)) for printed_delta in (False, True)),
             _small(_preprocessed_by_metric),
         ),
         "For the first the smaller delta (1 + e^epsilon + ... + e^((c - 1) epsilon)) is enough.",
@@ -316,23 +316,23 @@ STATEMENTS: Final = {
         "(epsilon, d)-XDP does not give XDistP for W_1.",
         (
             _gives(
-                lambda one: MetricDifferentialPrivacy(one.metric),
-                lambda one: MetricDistributionPrivacy(one.family, _near(one)),
+                lambda case: MetricDifferentialPrivacy(case.metric),
+                lambda case: MetricDistributionPrivacy(case.family, _near(case)),
             ),
         ),
-        ours=True,
+        is_ours=True,
     ),
     "same-input-pairs": Statement(
         _COMPOSITION,
         "Two reports about one secret, guaranteed for a pair of distributions alone: epsilons do not add.",
         (_together_for_pairs,),
-        ours=True,
+        is_ours=True,
     ),
     "post-pdistp": Statement(
         _COMPOSITION,
         "Post-processing can break PDistP.",
-        (_gives(_probabilistic, _probabilistic, merged=True),),
-        ours=True,
+        (_gives(_probabilistic, _probabilistic, is_merged=True),),
+        is_ours=True,
     ),
 }
 """Statements by the key of their rows; those that fail are last, and `counterexamples` has their instances."""
@@ -356,10 +356,10 @@ def random_instances(seed: int, number: int) -> Iterator[tuple[str, Instance]]:
     """Yield random instances by name: four secrets on a plane, three or four reports, four distributions."""
     random = np.random.Generator(np.random.PCG64(seed))
     for count in range(1, number + 1):
-        yield f"random, seed {seed}, number {count}", _drawn(random)
+        yield f"random, seed {seed}, number {count}", _random_instance(random)
 
 
-def _drawn(random: np.random.Generator) -> Instance:
+def _random_instance(random: np.random.Generator) -> Instance:
     n, m = 4, int(random.integers(3, 5))
     near = np.eye(n, k=1, dtype=np.bool_) | (random.random((n, n)) < 0.2)
     relation = Relation((near | near.T) & ~np.eye(n, dtype=np.bool_), "neighbours")
@@ -367,19 +367,19 @@ def _drawn(random: np.random.Generator) -> Instance:
     alone = random.random() < 0.5  # whether the first distribution is of a single secret
     laws = [np.eye(n)[random.integers(n)] if alone else random.dirichlet(np.full(n, 0.5))]
     while len(laws) < 4:  # each distribution moves the one before it along the relation
-        moved = laws[-1] @ _stochastic(random, steps)
-        if min(float(np.abs(moved - law).sum()) for law in laws) > _DISTINCT:
-            laws.append(moved)
+        image = laws[-1] @ _stochastic(random, steps)
+        if min(float(np.abs(image - law).sum()) for law in laws) > _DISTINCT:
+            laws.append(image)
     names = ("one", "two", "three", "four")
     family = Family.lifted({name: law / law.sum() for name, law in zip(names, laws, strict=True)}, relation)
     where = random.random((n, 2))
     d = np.sqrt(((where[:, None] - where) ** 2).sum(axis=2))
     spread = float(random.choice([0.5, 1.0, 3.0]))
     first, second = (0.98 * random.dirichlet(np.full(m, spread), n) + 0.02 / m for _ in range(2))
-    one, other = (0.1 * random.random(2) ** 2 * (random.random() < 0.7)).tolist()
+    first_delta, second_delta = (0.1 * random.random(2) ** 2 * (random.random() < 0.7)).tolist()
     merge = np.eye(2)[random.integers(0, 2, m)] if random.random() < 0.5 else random.dirichlet(np.ones(2), m)
     move = _stochastic(random, np.ones((n, n), dtype=np.bool_))
-    return Instance(first, second, family, Metric((d + d.T) / 2, "km"), (one, other), merge, move)
+    return Instance(first, second, family, Metric((d + d.T) / 2, "km"), (first_delta, second_delta), merge, move)
 
 
 def _stochastic(random: np.random.Generator, allowed: NDArray[np.bool_]) -> Floats:
@@ -404,30 +404,30 @@ def _people(groups: Sequence[Groups], city: Grid) -> Iterator[tuple[str, Instanc
     for group in groups:
         laws = dict(zip(group.names, group.distributions, strict=True))
         family = Family.lifted(laws, Relation.all(len(city)))
-        for (one, first), (other, second) in pairwise(mechanisms.items()):
+        for (left, first), (right, second) in pairwise(mechanisms.items()):
             matrices = first.matrix, second.matrix
             instance = Instance(*matrices, family, metric, _DELTAS, halves, np.eye(len(city)))
-            yield f"{group.title}: {one}; {other}", instance
+            yield f"{group.title}: {left}; {right}", instance
 
 
 def tried_on(title: str, groups: Sequence[Groups], city: Grid) -> Made:
     """Try the statements on groups of one map."""
-    return _tried(_people(groups, city), title)
+    return _try_statements(_people(groups, city), title)
 
 
 def tried_at_random(seed: int, number: int) -> Made:
     """Try all statements on random instances."""
-    return _tried(random_instances(seed, number), f"random, seed {seed}")
+    return _try_statements(random_instances(seed, number), f"random, seed {seed}")
 
 
-def _tried(instances: Iterable[tuple[str, Instance]], title: str) -> Made:
+def _try_statements(instances: Iterable[tuple[str, Instance]], title: str) -> Made:
     cases, rows = list(instances), []
     for key, statement in STATEMENTS.items():
-        tried = ((name, check(one)) for check in statement.checks for name, one in cases)
-        checked = [(name, *outcome) for name, outcome in tried if outcome is not None]
+        outcomes = ((name, check(case)) for check in statement.checks for name, case in cases)
+        checked = [(name, *outcome) for name, outcome in outcomes if outcome is not None]
         if checked:
-            positive = [each for each in checked if each[1] > _DIGITS and _DIGITS < each[2] < np.inf]
-            name, value, bound = max(positive, key=lambda each: each[1] / each[2], default=checked[0])
+            positive = [row for row in checked if row[1] > _DIGITS and _DIGITS < row[2] < np.inf]
+            name, value, bound = max(positive, key=lambda row: row[1] / row[2], default=checked[0])
             ratio = value / bound if positive else None
             over = sum(value > bound + _DIGITS for _, value, bound in checked)
             rows.append(StatementRow(key, title, len(checked), over, ratio, name, value, bound))
