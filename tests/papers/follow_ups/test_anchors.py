@@ -14,9 +14,9 @@ from sfumato_papers.follow_ups.aipo import (
     EM,
     LP,
     RELAXED,
-    broken,
     certified,
     interpolated,
+    violations,
 )
 from sfumato_papers.invented_city import invented_city
 
@@ -59,15 +59,15 @@ def test_no_two_points_break_the_bound_of_epsilon():
     beliefs = noise.at(POINTS)
     np.testing.assert_allclose(beliefs.sum(axis=1), 1)
     np.testing.assert_allclose(noise.at(SMALL.points), np.exp(logs), rtol=1e-9)
-    share, seen = broken(beliefs, POINTS, noise.epsilon)
+    share, seen = violations(beliefs, POINTS, noise.epsilon)
     assert share == 0
     assert noise.epsilon / 4 < seen <= noise.epsilon
-    assert broken(beliefs, POINTS, seen * 0.99)[0] > 0
+    assert violations(beliefs, POINTS, seen * 0.99)[0] > 0
 
 
 def test_broken_pairs_by_hand():
     beliefs = np.array([[0.5, 0.5, 0], [0.5, 0.5, 0], [0.2, 0.8, 0]])
-    share, seen = broken(beliefs, np.array([[0.0, 0], [1, 0], [3, 0]]), 0.4)
+    share, seen = violations(beliefs, np.array([[0.0, 0], [1, 0], [3, 0]]), 0.4)
     assert seen == pytest.approx(np.log(2.5) / 2)
     assert share == pytest.approx(1 / 3)  # ln 2.5 over 2 and over 3: the second is kept
 

@@ -27,7 +27,7 @@ from sfumato_papers.follow_ups.drawing_board import (
     bits_below,
     described,
     limited,
-    measured,
+    measure_level,
     of_mechanism,
     of_noise,
     town,
@@ -148,7 +148,7 @@ def test_after_the_best_remap_the_best_attacker_errs_by_the_loss(level):
 @pytest.fixture(scope="module")
 def board():
     places = VisitedPlaces("a town", PEOPLE)
-    return [*measured(places, 0.5, 2, 200)["board"], *described(places)["board"]]
+    return [*measure_level(places, 0.5, 2, 200)["board"], *described(places)["board"]]
 
 
 def test_mechanisms_of_a_small_town(board):

@@ -84,8 +84,8 @@ class Anchors(CompactRepr):
             np.maximum(0.0, 1 - np.abs(place[:, [axis]] - np.arange(count + 1)))
             for axis, count in enumerate((self.columns, self.rows))
         )
-        found: Floats = (north[:, :, None] * east[:, None, :]).reshape(len(points), -1)
-        return found
+        weights: Floats = (north[:, :, None] * east[:, None, :]).reshape(len(points), -1)
+        return weights
 
     def distances(self, east: float, north: float) -> Metric:
         """Return east |x - x'| + north |y - y'| between corners."""
@@ -108,8 +108,8 @@ class AnchorNoise(CompactRepr):
     def at(self, points: Floats) -> Floats:
         """Return p(o|x), array (points, reports)."""
         weights = np.exp(self.anchors.weights(points) @ self.logs)
-        found: Floats = weights / weights.sum(axis=1, keepdims=True)
-        return found
+        beliefs: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return beliefs
 
     @property
     def epsilon(self) -> float:
@@ -127,23 +127,23 @@ def anchored(anchors: Anchors, points: Floats, reports: Floats, east: float, nor
     """
     weights = anchors.weights(points)
     mass = weights.sum(axis=0)
-    lost = weights.T @ distances(points, reports) / np.maximum(mass, 1e-300)[:, None]
+    losses = weights.T @ distances(points, reports) / np.maximum(mass, 1e-300)[:, None]
     corners = Space(range(len(mass)), anchors.points, "")
     privacy = MetricPrivacy(1.0, anchors.distances(east, north))
-    matrix = _least(Prior(corners, mass / mass.sum()), lost, privacy, 1e-4)
+    matrix = _least(Prior(corners, mass / mass.sum()), losses, privacy, 1e-4)
     with np.errstate(divide="ignore"):
         logs = np.log(matrix)
     # A report that no corner makes is made nowhere.
     return AnchorNoise(anchors, np.where(np.isfinite(logs), logs, -1e3))
 
 
-def _least(prior: Prior, lost: Floats, privacy: MetricPrivacy, gap: float) -> Floats:
+def _least(prior: Prior, losses: Floats, privacy: MetricPrivacy, gap: float) -> Floats:
     """Return p(o|x) of the program of least loss, array (places, reports)."""
     matrix: Floats = design(
         prior,
-        loss=Loss(lost, "km"),
+        loss=Loss(losses, "km"),
         guarantees=privacy,
-        observables=Space([f"report {k}" for k in range(lost.shape[1])]),
+        observables=Space([f"report {k}" for k in range(losses.shape[1])]),
         solver=Auto(1),
         gap=gap,
         tie_break=False,
@@ -152,11 +152,11 @@ def _least(prior: Prior, lost: Floats, privacy: MetricPrivacy, gap: float) -> Fl
     return matrix
 
 
-def broken(beliefs: Floats, points: Floats, epsilon: float) -> tuple[float, float]:
+def violations(beliefs: Floats, points: Floats, epsilon: float) -> tuple[float, float]:
     """Return the share of pairs of points that violate epsilon, and their largest epsilon per km."""
     possible = beliefs[:, beliefs.max(axis=0) > 0]
-    seen = pair_epsilons(np.maximum(possible, 1e-300), distances(points, points))
-    return float((seen > epsilon * (1 + 1e-9)).mean()), float(seen.max())
+    epsilons = pair_epsilons(np.maximum(possible, 1e-300), distances(points, points))
+    return float((epsilons > epsilon * (1 + 1e-9)).mean()), float(epsilons.max())
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -188,7 +188,7 @@ def interpolated(city: str, visits: Visits, epsilon: float, most: int, splits: i
         LP: (_on_cells(points, reports, epsilon), None),
         EM: (noise / noise.sum(axis=1, keepdims=True), epsilon),
     }
-    rows = [_row(city, epsilon, name, seed, points, far, *each) for name, each in mechanisms.items()]
+    rows = [_row(city, epsilon, name, seed, points, far, *pair) for name, pair in mechanisms.items()]
     return {ANCHORS: rows}
 
 
@@ -200,13 +200,13 @@ def certified(
     promise = CoordinatePrivacy(f"{epsilon}/km")
     lattice = choose_lattice(region, promise, most=vertices).lattice
     prior = Prior.from_visits(lattice, inside)
-    made = design(prior, loss=lattice.loss(inside), guarantees=promise, solver=Auto(1), gap=_GAP)
-    lost, upper = made.value, made.certificate.epsilon_upper if made.has_program else epsilon
+    optimum = design(prior, loss=lattice.loss(inside), guarantees=promise, solver=Auto(1), gap=_GAP)
+    loss, upper = optimum.value, optimum.certificate.epsilon_upper if optimum.has_program else epsilon
     least = coordinate_bound(inside, f"{epsilon}/km", points=heads, gap=_BOUND_GAP, time_limit=_BOUND_S)
     anchors = _anchors()
     wide, far = _best(anchors, points, anchors.points, epsilon, splits), distances(points, anchors.points)
     rows = [
-        AnchorRow(city, epsilon, CERTIFIED, None, lost, None, None, upper),
+        AnchorRow(city, epsilon, CERTIFIED, None, loss, None, None, upper),
         AnchorRow(city, epsilon, BOUND, None, least.lower, None, None, None),
         _row(city, epsilon, AIPO_WIDE, None, points, far, wide.at(points), wide.epsilon),
     ]
@@ -234,11 +234,11 @@ def _anchors() -> Anchors:
 def _best(anchors: Anchors, points: Floats, reports: Floats, epsilon: float, splits: int) -> AnchorNoise:
     """Return the noise of least loss over ways to split epsilon between the two axes."""
     far = distances(points, reports)
-    tried = [
+    candidates = [
         anchored(anchors, points, reports, epsilon * share / 2, epsilon * math.sqrt(1 - share**2) / 2)
         for share in (part / splits for part in range(1, splits))
     ]
-    return min(tried, key=lambda noise: float((noise.at(points) * far).sum()))
+    return min(candidates, key=lambda noise: float((noise.at(points) * far).sum()))
 
 
 def _row(
@@ -253,9 +253,9 @@ def _row(
 ) -> AnchorRow:
     """Return the loss of report probabilities, and epsilon between some of the points."""
     different = np.unique(points, axis=0, return_index=True)[1]
-    chosen = np.random.default_rng(2).permutation(different)[:_PAIRS]
-    lost = float((beliefs * far).sum() / len(beliefs))
-    return AnchorRow(city, epsilon, name, seed, lost, *broken(beliefs[chosen], points[chosen], epsilon), upper)
+    sample = np.random.default_rng(2).permutation(different)[:_PAIRS]
+    loss = float((beliefs * far).sum() / len(beliefs))
+    return AnchorRow(city, epsilon, name, seed, loss, *violations(beliefs[sample], points[sample], epsilon), upper)
 
 
 def _on_cells(points: Floats, reports: Floats, epsilon: float) -> Floats:
@@ -266,11 +266,11 @@ def _on_cells(points: Floats, reports: Floats, epsilon: float) -> Floats:
     cell = place[:, 0] + _CELLS * place[:, 1]
     centres = low + side * (positions(_CELLS, _CELLS) + 0.5)
     mass = np.bincount(cell, minlength=len(centres)).astype(np.float64)
-    lost = np.zeros((len(centres), len(reports)))
-    np.add.at(lost, cell, distances(points, reports))
+    losses = np.zeros((len(centres), len(reports)))
+    np.add.at(losses, cell, distances(points, reports))
     space = Space(range(len(centres)), centres, "km")
     privacy = MetricPrivacy(epsilon, space.metric("euclidean"))
-    means = lost / np.maximum(mass, 1.0)[:, None]
+    means = losses / np.maximum(mass, 1.0)[:, None]
     beliefs: Floats = _least(Prior(space, mass / mass.sum()), means, privacy, _GAP)[cell]
     return beliefs
 
@@ -278,9 +278,9 @@ def _on_cells(points: Floats, reports: Floats, epsilon: float) -> Floats:
 def anchor_claims(tables: RunTables) -> list[PaperClaim]:
     """Return the claims of AIPO, judged."""
     rows = tables.rows(ANCHORS, AnchorRow)
-    found = [*where(rows, mechanism=AIPO), *where(rows, mechanism=AIPO_WIDE)]
-    beyond = [row for row in found if row.broken or (row.epsilon_upper or 0.0) > row.epsilon * (1 + _ROUNDED)]
-    seen = max((row.epsilon_seen or 0.0) / row.epsilon for row in found)
+    cases = [*where(rows, mechanism=AIPO), *where(rows, mechanism=AIPO_WIDE)]
+    beyond = [row for row in cases if row.broken or (row.epsilon_upper or 0.0) > row.epsilon * (1 + _ROUNDED)]
+    largest = max((row.epsilon_seen or 0.0) / row.epsilon for row in cases)
     noise, cells = _ratios(rows, EM), _ratios(rows, LP)
     less = percent(interval([1 - ratio for ratio in noise]).value)
     published = percent(1 - float(np.mean(ROME["AIPO"])) / float(np.mean(ROME["EM"])))
@@ -294,17 +294,17 @@ def anchor_claims(tables: RunTables) -> list[PaperClaim]:
             _ABSTRACT,
             "AIPO satisfies epsilon between all points.",
             not beyond,
-            f"No pair of points breaks it in {len(found) - len(beyond)} of {len(found)} cases, and the slopes of "
+            f"No pair of points breaks it in {len(cases) - len(beyond)} of {len(cases)} cases, and the slopes of "
             "its logarithms bound epsilon for all points. The largest epsilon between two points is "
-            f"{percent(seen)} of epsilon.",
+            f"{percent(largest)} of epsilon.",
             quote="a corrected formulation that enforces lp-norm mDP by design",
         ),
         # One pair of points shows a violation of epsilon, and none shows nothing.
-        illustrates(_README, "A program on cells violates epsilon between points.", *_broken(rows, LP)),
+        illustrates(_README, "A program on cells violates epsilon between points.", *_violation(rows, LP)),
         illustrates(
             _ABSTRACT,
             "Interpolation in two dimensions without the correction of epsilon (AIPO-R) violates epsilon.",
-            *_broken(rows, RELAXED),
+            *_violation(rows, RELAXED),
             quote="privacy violations caused by naive interpolation in high-dimensional spaces",
         ),
         unchecked(
@@ -334,7 +334,7 @@ def anchor_claims(tables: RunTables) -> list[PaperClaim]:
             "AIPO loses more than the program on cells, which violates epsilon between points.",
             min(cells) >= 1,
             f"It loses {_span(ratio - 1 for ratio in cells)} more here; in its own table of Rome "
-            f"{_span(each / other - 1 for each, other in zip(ROME['AIPO'], ROME['LP'], strict=True))}.",
+            f"{_span(left / right - 1 for left, right in zip(ROME['AIPO'], ROME['LP'], strict=True))}.",
         ),
         unchecked(
             _README,
@@ -357,12 +357,12 @@ def _span(shares: Iterable[float]) -> str:
     return f"{percent(ordered[0])} to {percent(ordered[-1])}"
 
 
-def _broken(rows: Sequence[AnchorRow], name: str) -> tuple[bool, str]:
+def _violation(rows: Sequence[AnchorRow], name: str) -> tuple[bool, str]:
     """Return whether some pair of points violates epsilon, in words too."""
-    found = where(rows, mechanism=name)
-    most = max(found, key=lambda row: row.broken or 0.0)
+    cases = where(rows, mechanism=name)
+    most = max(cases, key=lambda row: row.broken or 0.0)
     return bool(most.broken), (
-        f"It is broken for {_span(row.broken or 0.0 for row in found)} of the pairs of points. At "
+        f"It is broken for {_span(row.broken or 0.0 for row in cases)} of the pairs of points. At "
         f"{most.epsilon:g}/km in {most.city} two points have epsilon {about(most.epsilon_seen or 0.0, 3)}/km."
     )
 

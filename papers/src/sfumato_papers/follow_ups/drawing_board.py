@@ -190,26 +190,26 @@ def of_noise(
         nearest = np.argmin(posterior @ between, axis=1)
         for offset, (first, belief) in enumerate(zip(nearest, posterior, strict=True)):
             possible = belief > 0
-            found = median_from(points[possible], belief[possible], points[first], _TOLERANCE)
-            losses[start + offset] = found.total.value
+            median = median_from(points[possible], belief[possible], points[first], _TOLERANCE)
+            losses[start + offset] = median.total.value
             entropies[start + offset] = -(belief[possible] * np.log2(belief[possible])).sum()
     return Measure(city, name, level_km, seed, level_km, float(losses.mean()), float(entropies.mean()))
 
 
-def bits_below(found: Iterable[tuple[str, float, float]]) -> dict[int, float]:
+def bits_below(measures: Iterable[tuple[str, float, float]]) -> dict[int, float]:
     """Return by how many bits each mechanism's entropy is below ExPost's of the same loss, by its position.
 
     ExPost's is read on the chord between neighbouring measures, which is below it; losses outside are left out.
     """
-    every = list(found)
-    best = sorted((lost, bits) for name, lost, bits in every if name == EXPOST)
+    every = list(measures)
+    best = sorted((loss, bits) for name, loss, bits in every if name == EXPOST)
     if not best:
         raise InputError("ExPost is not among the measures.", "measure it too.")
     losses, entropies = zip(*best, strict=True)
     return {
-        position: float(np.interp(lost, losses, entropies) - bits)
-        for position, (name, lost, bits) in enumerate(every)
-        if name != EXPOST and losses[0] <= lost <= losses[-1]
+        position: float(np.interp(loss, losses, entropies) - bits)
+        for position, (name, loss, bits) in enumerate(every)
+        if name != EXPOST and losses[0] <= loss <= losses[-1]
     }
 
 
@@ -250,7 +250,7 @@ def described(ground: VisitedPlaces, box: str = "") -> Made:
     return {CITIES: [row], BOARD: coins}
 
 
-def measured(ground: VisitedPlaces, level_km: float, seeds: int, samples: int) -> Made:
+def measure_level(ground: VisitedPlaces, level_km: float, seeds: int, samples: int) -> Made:
     """Measure ExPost, exponential, Laplace, Gaussian and circle at one level.
 
     Reports of ExPost (slope epsilon) and of the exponential mechanism (exp(-epsilon d), normalised) are spots, and
@@ -282,19 +282,19 @@ def _expost(ground: VisitedPlaces, level_km: float) -> Measure:
 def limited(ground: VisitedPlaces, level_km: float) -> Made:
     """Limit the worst loss of ExPost, and compare with ExPost of the same expected loss."""
     prior, metric = ground.prior, ground.distances_km
-    held = rate_distortion(prior, metric, 2 / level_km, largest_loss=_LARGEST_KM, tolerance_bits=_INFORMATION)
-    made = held.mechanism.matrix[prior.support] > 0
+    expost = rate_distortion(prior, metric, 2 / level_km, largest_loss=_LARGEST_KM, tolerance_bits=_INFORMATION)
+    mask = expost.mechanism.matrix[prior.support] > 0
     try:
-        free = rate_distortion_of_loss(prior, metric, held.loss)
+        free = rate_distortion_of_loss(prior, metric, expost.loss)
     except InfeasibleError:  # a report that tells nothing loses no more
         return {LIMITED: []}
     row = LimitedRow(
         ground.name,
         level_km,
         _LARGEST_KM,
-        float(metric.array[prior.support][made].max()),
-        held.loss,
-        conditional_entropy_bits(held.mechanism, prior),
+        float(metric.array[prior.support][mask].max()),
+        expost.loss,
+        conditional_entropy_bits(expost.mechanism, prior),
         conditional_entropy_bits(free.mechanism, prior),
     )
     return {LIMITED: [row]}
@@ -308,16 +308,16 @@ def town(levels: int) -> Made:
     most = blind(prior, metric).error
     rows = []
     for step in range(1, levels + 1):
-        asked = most * step / (levels + 1)
+        limit = most * step / (levels + 1)
         optima = {
-            name: maximise_distortion(prior, loss=metric, max_loss=asked, solver=solver).mechanism
+            name: maximise_distortion(prior, loss=metric, max_loss=limit, solver=solver).mechanism
             for name, solver in ((SIMPLEX, Highs("simplex")), (INTERIOR, Clarabel()))
         }
-        optima[EXPOST] = rate_distortion_of_loss(prior, metric, asked).mechanism
-        optima[COIN] = coin_of_distortion(prior, metric, asked)
+        optima[EXPOST] = rate_distortion_of_loss(prior, metric, limit).mechanism
+        optima[COIN] = coin_of_distortion(prior, metric, limit)
         for name, mechanism in optima.items():
-            lost, error = mechanism.expected_loss(prior, metric), optimal(mechanism, prior, metric).error
-            rows.append(TownRow(name, asked, lost, error, conditional_entropy_bits(mechanism, prior)))
+            loss, error = mechanism.expected_loss(prior, metric), optimal(mechanism, prior, metric).error
+            rows.append(TownRow(name, limit, loss, error, conditional_entropy_bits(mechanism, prior)))
     return {TOWN: rows}
 
 
@@ -348,24 +348,24 @@ def means(rows: Sequence[Measure]) -> list[Mean]:
         values = [getattr(row, field) for row in seeds]
         return Bracket.exact(values[0]) if seeds[0].seed is None else interval(values)
 
-    found = []
-    for own in groups.values():
-        one, (lost, bits) = own[0], (mean(own, field) for field in ("loss_km", "entropy_bits"))
-        found.append(Mean(one.city, one.mechanism, one.level_km, one.loss_before_km, lost, bits))
-    return found
+    averages = []
+    for group in groups.values():
+        first, (loss, bits) = group[0], (mean(group, field) for field in ("loss_km", "entropy_bits"))
+        averages.append(Mean(first.city, first.mechanism, first.level_km, first.loss_before_km, loss, bits))
+    return averages
 
 
 def published_gains(name: str) -> list[float]:
     """Return the published part of the loss that the remap takes away, by level."""
-    return [1 - lost / level for level, (lost, _) in zip(LEVELS_KM, PUBLISHED[name], strict=True)]
+    return [1 - loss / level for level, (loss, _) in zip(LEVELS_KM, PUBLISHED[name], strict=True)]
 
 
 def board_claims(tables: RunTables) -> list[PaperClaim]:
     """Return the claims of "Back to the drawing board", judged."""
     rows = tables.rows(BOARD, Measure)
-    found, cities = means(rows), tables.rows(CITIES, CityRow)
+    averages, cities = means(rows), tables.rows(CITIES, CityRow)
     limits = tables.rows(LIMITED, LimitedRow) if LIMITED in tables else []
-    there = [each for city in where(cities, box=SAN_FRANCISCO.city) for each in where(found, city=city.city)]
+    there = [mean for city in where(cities, box=SAN_FRANCISCO.city) for mean in where(averages, city=city.city)]
     highest = "ExPost has the highest entropy of equal loss"
     place, says = f"{_WHO}, San Francisco", f"{highest} on the check-ins of San Francisco."
     summed = [
@@ -373,19 +373,19 @@ def board_claims(tables: RunTables) -> list[PaperClaim]:
         for row in rows
         if row.moved_km is not None and row.error_km is not None
     ]
-    apart, moved, farthest = max(summed, key=lambda each: each[0])
-    laplace, published = where(found, mechanism=LAPLACE), published_gains(LAPLACE)
-    near = ", ".join(f"{percent(each.gain)} in {each.city}" for each in where(laplace, level_km=1.0))
-    low, high = (pick(laplace, key=lambda each: each.gain) for pick in (min, max))
+    apart, loss, farthest = max(summed, key=lambda case: case[0])
+    laplace, published = where(averages, mechanism=LAPLACE), published_gains(LAPLACE)
+    near = ", ".join(f"{percent(mean.gain)} in {mean.city}" for mean in where(laplace, level_km=1.0))
+    low, high = (pick(laplace, key=lambda mean: mean.gain) for pick in (min, max))
     return [
         follows(
             f"{_WHO}, section not known",
             "After the best remap the best attacker's error is the loss, so the average error ranks no mechanism.",
-            apart <= _SAME * moved,
+            apart <= _SAME * loss,
             f"In the {len(summed)} cases summed here (ExPost, exponential and coin) error and loss differ by at "
             f"most {about(apart, 1)} km ({farthest.mechanism}, {farthest.city}).",
         ),
-        _entropy(_ABSTRACT, f"{highest}.", found),
+        _entropy(_ABSTRACT, f"{highest}.", averages),
         _entropy(place, says, there) if there else unchecked(place, says, SAN_FRANCISCO.request, quote=_MOST_BITS),
         remark(
             f"{_WHO}, results of the code",
@@ -396,73 +396,73 @@ def board_claims(tables: RunTables) -> list[PaperClaim]:
             f"{low.level_km:g} km ({low.city}) to {percent(high.gain)} at {high.level_km:g} km ({high.city}); in "
             f"the published results from {percent(min(published))} to {percent(max(published))}.",
         ),
-        _coin(found, cities),
+        _coin(averages, cities),
         *([_limited(limits)] if limits else []),
         _town(tables.rows(TOWN, TownRow)),
     ]
 
 
-def _entropy(place: str, says: str, found: Sequence[Mean]) -> PaperClaim:
+def _entropy(place: str, says: str, averages: Sequence[Mean]) -> PaperClaim:
     """Judge ExPost's entropy at equal loss, with all others at the ends of their intervals.
 
     Its reports are spots and remaps move the others' to any point, so a larger entropy contradicts nothing.
     """
     differences: dict[str, list[float]] = {}
     above, below, compared = 0, [], 0
-    for city in distinct(found, "city"):
-        own = where(found, city=city)
+    for city in distinct(averages, "city"):
+        rows = where(averages, city=city)
         middle, best, worst = (
-            bits_below((each.mechanism, *_at(each, end)) for each in own) for end in ("middle", "best", "worst")
+            bits_below((mean.mechanism, *_at(mean, end)) for mean in rows) for end in ("middle", "best", "worst")
         )
         for position, less in middle.items():
-            each = own[position]
-            differences.setdefault(each.mechanism, []).append(less)
+            mean = rows[position]
+            differences.setdefault(mean.mechanism, []).append(less)
             compared += 1
             above += best.get(position, less) > 0
             if worst.get(position, less) < 0:
-                below.append((less, each))
+                below.append((less, mean))
     parts = ", ".join(
         f"{name} {about(min(bits), 2)} to {about(max(bits), 2)}" for name, bits in differences.items()
     )
-    said = (
+    evidence = (
         f"It has more entropy, beyond the intervals over seeds, in {above} of {compared} comparisons, and less in "
         f"{len(below)}. The others have less by (bits): {parts}."
     )
     if below:
-        less, each = min(below, key=lambda pair: pair[0])
-        said += (
-            f" {each.mechanism} at {each.loss_before_km:g} km in {each.city} has {about(-less, 2)} bits more. Its "
+        less, mean = min(below, key=lambda pair: pair[0])
+        evidence += (
+            f" {mean.mechanism} at {mean.loss_before_km:g} km in {mean.city} has {about(-less, 2)} bits more. Its "
             "reports are moved to any point of the plane and those of ExPost are spots, so this decides nothing."
         )
     elif above < compared:
-        said += " The other comparisons lie within the intervals, which decides nothing."
-    return illustrates(place, says, above == compared > 0, said, quote=_MOST_BITS)
+        evidence += " The other comparisons lie within the intervals, which decides nothing."
+    return illustrates(place, says, above == compared > 0, evidence, quote=_MOST_BITS)
 
 
-def _at(each: Mean, end: str) -> tuple[float, float]:
+def _at(mean: Mean, end: str) -> tuple[float, float]:
     """Return loss and entropy, in the middle of their intervals or at the ends that are best or worst for it."""
-    lost, bits = each.loss_km, each.entropy_bits
-    if each.mechanism == EXPOST or end == "middle":
-        return lost.value, bits.value
-    return (max(lost.lower, 0.0), bits.upper) if end == "best" else (lost.upper, bits.lower)
+    loss, bits = mean.loss_km, mean.entropy_bits
+    if mean.mechanism == EXPOST or end == "middle":
+        return loss.value, bits.value
+    return (max(loss.lower, 0.0), bits.upper) if end == "best" else (loss.upper, bits.lower)
 
 
-def _coin(found: Sequence[Mean], cities: Sequence[CityRow]) -> PaperClaim:
+def _coin(averages: Sequence[Mean], cities: Sequence[CityRow]) -> PaperClaim:
     """Judge that optima of average error differ in entropy: one coin with less than ExPost shows it."""
     words, less_of_all = [], []
     for city in cities:
-        own = where(found, city=city.city)
-        less = bits_below((each.mechanism, each.loss_km.value, each.entropy_bits.value) for each in own)
-        coins = [(own[k], bits) for k, bits in less.items() if own[k].mechanism == COIN]
+        rows = where(averages, city=city.city)
+        less = bits_below((mean.mechanism, mean.loss_km.value, mean.entropy_bits.value) for mean in rows)
+        coins = [(rows[k], bits) for k, bits in less.items() if rows[k].mechanism == COIN]
         less_of_all += [bits for _, bits in coins]
         if coins:
-            each, bits = min(coins, key=lambda pair: abs(pair[0].loss_km.value - city.blind_km / 2))
+            coin, bits = min(coins, key=lambda pair: abs(pair[0].loss_km.value - city.blind_km / 2))
             words.append(
-                f"In {city.city} at a loss of {about(each.loss_km.value, 2)} km it leaves "
-                f"{about(each.entropy_bits.value, 3)} bits, ExPost {about(each.entropy_bits.value + bits, 3)}."
+                f"In {city.city} at a loss of {about(coin.loss_km.value, 2)} km it leaves "
+                f"{about(coin.entropy_bits.value, 3)} bits, ExPost {about(coin.entropy_bits.value + bits, 3)}."
             )
-    lost, published = PUBLISHED_COIN[1]
-    words.append(f"As published at {lost:g} km: {published:g} bits.")
+    loss, published = PUBLISHED_COIN[1]
+    words.append(f"As published at {loss:g} km: {published:g} bits.")
     return illustrates(
         _ABSTRACT,
         "Mechanisms that force as much error as any may leave less entropy: the coin does.",
@@ -492,7 +492,7 @@ def _town(rows: Sequence[TownRow]) -> PaperClaim:
     by = {(row.mechanism, row.loss_asked): row for row in rows}
     losses = sorted({row.loss_asked for row in rows})
     less, more = (
-        sum(sign * (by[SIMPLEX, lost].entropy_bits - by[INTERIOR, lost].entropy_bits) > 0 for lost in losses)
+        sum(sign * (by[SIMPLEX, loss].entropy_bits - by[INTERIOR, loss].entropy_bits) > 0 for loss in losses)
         for sign in (-1, 1)
     )
     middle = losses[len(losses) // 2]
@@ -509,16 +509,16 @@ def _town(rows: Sequence[TownRow]) -> PaperClaim:
     )
 
 
-def board_table(found: Sequence[Mean], city: str, levels: Sequence[float] = LEVELS_KM) -> str:
+def board_table(averages: Sequence[Mean], city: str, levels: Sequence[float] = LEVELS_KM) -> str:
     """Return loss after the remap and entropy in Markdown, of one city and as published, by level."""
-    by = {(each.mechanism, each.level_km): each for each in where(found, city=city)}
+    by = {(mean.mechanism, mean.level_km): mean for mean in where(averages, city=city)}
     rows = []
     for level in levels:
-        own = [by[name, level] for name in _TABLED if (name, level) in by]
-        if len(own) == len(_TABLED):
-            here = [f"{about(each.loss_km.value, 3)} / {about(each.entropy_bits.value, 4)}" for each in own]
-            theirs = [PUBLISHED[name][LEVELS_KM.index(level)] for name in _TABLED]
+        line = [by[name, level] for name in _TABLED if (name, level) in by]
+        if len(line) == len(_TABLED):
+            here = [f"{about(mean.loss_km.value, 3)} / {about(mean.entropy_bits.value, 4)}" for mean in line]
+            published = [PUBLISHED[name][LEVELS_KM.index(level)] for name in _TABLED]
             rows.append([f"{level:g}", city, *here])
-            rows.append(["", "published", *(f"{lost:.4f} / {bits:.3f}" for lost, bits in theirs)])
+            rows.append(["", "published", *(f"{loss:.4f} / {bits:.3f}" for loss, bits in published)])
     head = f"| 2 / epsilon (km) | | {' | '.join(_TABLED)} |"
     return markdown_table(head, f"|---|---|{'---|' * len(_TABLED)}", rows).replace("|  |", "| |")

@@ -83,11 +83,11 @@ _MARKERS = ("o", "^", "s", "D", "v", "P")
 
 def figures(tables: RunTables) -> Mapping[str, Figure]:
     """Return all figures, by the names of their files without ending."""
-    found, cities = means(tables.rows(BOARD, Measure)), tables.rows(CITIES, CityRow)
+    averages, cities = means(tables.rows(BOARD, Measure)), tables.rows(CITIES, CityRow)
     return {
         SPANNERS: spanners_figure(tables.rows(SPANNERS, SpannerRow)),
-        BOARD: board_figure(found, cities),
-        "board-remap": remap_figure(found, cities),
+        BOARD: board_figure(averages, cities),
+        "board-remap": remap_figure(averages, cities),
         TOWN: town_figure(tables.rows(TOWN, TownRow)),
         ROUNDS: rounds_figure(tables.rows(ROUNDS, RoundRow)),
         PLACES: places_figure(tables.rows(PLACES, CellNoiseRow)),
@@ -132,22 +132,22 @@ def anchors_figure(rows: Sequence[AnchorRow]) -> Figure:
     return _with_legend(figure, panels[0], "lower", 3)
 
 
-def board_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
+def board_figure(averages: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
     """Return how much less entropy than ExPost mechanisms have at equal loss, in the first city and published.
 
     Both axes are relative to the values without a report; the published error is the one of the coin's entropy.
     """
-    city, slope = cities[0], float(np.mean([bits / lost for lost, bits in PUBLISHED_COIN]))
+    city, slope = cities[0], float(np.mean([bits / loss for loss, bits in PUBLISHED_COIN]))
     here = {
         name: [
-            (each.loss_km.value / city.blind_km, each.entropy_bits.value / city.prior_bits)
-            for each in where(found, city=city.city, mechanism=name)
+            (mean.loss_km.value / city.blind_km, mean.entropy_bits.value / city.prior_bits)
+            for mean in where(averages, city=city.city, mechanism=name)
         ]
         for name in _STYLES
     }
     blind = PUBLISHED_PRIOR_BITS / slope
     published = {
-        name: [(lost / blind, bits / PUBLISHED_PRIOR_BITS) for lost, bits in values]
+        name: [(loss / blind, bits / PUBLISHED_PRIOR_BITS) for loss, bits in values]
         for name, values in {**PUBLISHED, COIN: PUBLISHED_COIN}.items()
     }
     figure = blank(7.4, 3.8)
@@ -157,9 +157,9 @@ def board_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
         for name in (EXPONENTIAL, LAPLACE, CIRCLE, COIN):
             loss, entropy = np.array(sorted(points[name])).T
             below = 100 * (np.interp(loss, *best) - entropy)
-            shown = below > _LEAST
+            mask = below > _LEAST
             colour, marker = _STYLES[name]
-            ax.plot(loss[shown], below[shown], color=colour, marker=marker, markersize=4, linewidth=1.2)
+            ax.plot(loss[mask], below[mask], color=colour, marker=marker, markersize=4, linewidth=1.2)
             middle = int(np.argmin(np.abs(loss - _NAMED)))
             label_curve(ax, (loss[middle], below[middle]), name, colour, (2, 8))
         ax.set(xlim=(0, 1), yscale="log", ylim=(_LEAST, 100), xlabel="loss / error without a report", title=title)
@@ -169,12 +169,12 @@ def board_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
     return figure
 
 
-def remap_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
+def remap_figure(averages: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
     """Return what the remap takes of the loss of noise in the plane, by city and as published."""
-    figure, panels = _panels([each.city for each in cities], 3.6, xscale="log")
+    figure, panels = _panels([city.city for city in cities], 3.6, xscale="log")
     for ax, city in zip(panels, cities, strict=True):
         for name in (LAPLACE, GAUSSIAN, CIRCLE):
-            rows = where(found, city=city.city, mechanism=name)
+            rows = where(averages, city=city.city, mechanism=name)
             here = [(row.level_km or 0.0, 100 * row.gain) for row in rows]
             published = [100 * gain for gain in published_gains(name)]
             colour, marker = _STYLES[name]
@@ -212,11 +212,11 @@ def rounds_figure(rows: Sequence[RoundRow]) -> Figure:
     cities = distinct(rows, "city")
     figure, panels = _panels(cities, 3.2, xlabel="round")
     for ax, city in zip(panels, cities, strict=True):
-        own = where(rows, city=city, slope=rows[0].slope, steps=rows[0].steps)
+        rounds = where(rows, city=city, slope=rows[0].slope, steps=rows[0].steps)
         for turn, name, colour in ((1, "odd rounds", LIGHT.series[0]), (0, "even rounds", LIGHT.series[1])):
-            numbers = sorted({row.number for row in own if row.number % 2 == turn})
-            found = [interval([row.truth_km for row in where(own, number=number)]) for number in numbers]
-            low, means, high = zip(*((each.lower, each.value, each.upper) for each in found), strict=True)
+            numbers = sorted({row.number for row in rounds if row.number % 2 == turn})
+            brackets = [interval([row.truth_km for row in where(rounds, number=number)]) for number in numbers]
+            low, means, high = zip(*((mean.lower, mean.value, mean.upper) for mean in brackets), strict=True)
             ax.fill_between(numbers, low, high, color=colour, alpha=0.2, linewidth=0)
             ax.plot(numbers, means, "o-" if turn else "^-", color=colour, markersize=4, linewidth=1.2)
             if ax is panels[-1]:
@@ -233,9 +233,9 @@ def places_figure(rows: Sequence[CellNoiseRow]) -> Figure:
     for ax, city in zip(panels, cities, strict=True):
         for place, line, fill in ((ISOLATED, "-", "full"), (BUSIEST, "--", "none")):
             for k, name in enumerate((BLAHUT, NOISE)):
-                own = [(row.slope, row.distance) for row in where(rows, city=city, place=place, mechanism=name)]
+                points = [(row.slope, row.distance) for row in where(rows, city=city, place=place, mechanism=name)]
                 look = {"color": LIGHT.series[k], "marker": "o^"[k], "linestyle": line, "fillstyle": fill}
-                _plot(ax, own, label=f"{name}, {place} cell", markersize=5, **look)
+                _plot(ax, points, label=f"{name}, {place} cell", markersize=5, **look)
         ax.set_ylim(bottom=0)
     panels[0].set_ylabel("mean distance of the report (cells)")
     return _with_legend(figure, panels[0], "lower", 2)
@@ -245,17 +245,17 @@ def spanners_figure(rows: Sequence[SpannerRow]) -> Figure:
     """Return what spanners cost by their dilation, and how many rows they need by the number of places."""
     figure = blank(7.6, 4.4)
     cost, count = figure.subplots(1, 2)
-    found = where(rows, kind=REALISED)
-    for k, ground in enumerate(distinct(found, "ground")):
-        own = where(found, ground=ground)
-        most = max(row.places for row in own)
+    designs = where(rows, kind=REALISED)
+    for k, ground in enumerate(distinct(designs, "ground")):
+        group = where(designs, ground=ground)
+        most = max(row.places for row in group)
         look = {"color": LIGHT.series[k], "marker": _MARKERS[k], "markersize": 5}
-        points = {(row.dilation, 100 * (row.loss / row.least - 1)) for row in where(own, places=most)}
+        points = {(row.dilation, 100 * (row.loss / row.least - 1)) for row in where(group, places=most)}
         _plot(cost, points, label=f"{ground}, {most} places", **look)
         for pick, line in ((min, "-"), (max, ":")):
-            asked = pick(row.dilation_asked for row in own)
-            lines = [(row.places, row.rows) for row in where(own, dilation_asked=asked)]
-            _plot(count, lines, label=f"{ground}, dilation {asked:g}", linestyle=line, **look)
+            dilation = pick(row.dilation_asked for row in group)
+            lines = [(row.places, row.rows) for row in where(group, dilation_asked=dilation)]
+            _plot(count, lines, label=f"{ground}, dilation {dilation:g}", linestyle=line, **look)
     sizes = sorted(distinct(where(rows, kind=EXACT), "places"))
     every = [n * n * (n - 1) for n in sizes]
     count.plot(sizes, every, color=LIGHT.ink, linewidth=1.2, linestyle="--", label="all pairs")

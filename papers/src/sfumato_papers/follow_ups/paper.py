@@ -11,7 +11,7 @@ from sfumato.geo import Visits
 
 from ..reproduction import Paper, PaperClaim, RunTables, Setting, StudyPart, equations
 from .aipo import ANCHORS, anchor_claims, certified, interpolated
-from .drawing_board import BOARD, LIMITED, TOWN, board_claims, described, finer, limited, measured, town
+from .drawing_board import BOARD, LIMITED, TOWN, board_claims, described, finer, limited, measure_level, town
 from .figures import CAPTIONS, figures
 from .privic import ESTIMATES, FIRST, PLACES, ROUNDS, SLOPES, collected, compared, rounds_claims, sloped
 from .regions import TRIM, VisitedPlaces, around, box_name, grid_ground, spots
@@ -49,7 +49,7 @@ def _board(city: str, visits: Visits, setting: Setting) -> Iterator[StudyPart]:
     yield StudyPart(name, described, (ground, box_name(visits)))
     yield StudyPart(f"{name}, ExPost", finer, (ground, (*between, 2 * levels[-1])))
     for level in levels:
-        yield StudyPart(f"{name}, {level} km", measured, (ground, level, pick(3, 5), pick(60, 400)))
+        yield StudyPart(f"{name}, {level} km", measure_level, (ground, level, pick(3, 5), pick(60, 400)))
     for level in pick((1.0,), (0.5, 1.0, 2.0, 5.0)):
         yield StudyPart(f"{name}, limited, {level} km", limited, (fewer, level))
 
@@ -59,8 +59,8 @@ def _privic(city: str, visits: Visits, setting: Setting) -> Iterator[StudyPart]:
     seeds = pick(3, 5)
     for slope in pick((0.2,), (0.2, 0.4, 1.0, 2.0, 3.0, 5.0)):
         yield StudyPart(f"PRIVIC, {city}, slope {slope}", sloped, (city, visits, slope, pick((8,), (8, 10))))
-    for steps, repeated in ((8, seeds), (None, pick(0, 3))):
-        for seed in range(1, repeated + 1):
+    for steps, repeats in ((8, seeds), (None, pick(0, 3))):
+        for seed in range(1, repeats + 1):
             name = f"PRIVIC, {city}, rounds, {steps or 'converged'}, seed {seed}"
             yield StudyPart(name, collected, (city, visits, FIRST / 2, steps, pick(3, 15), seed))
     for slope in pick((0.2,), (0.2, 0.4, 1.0, 2.0)):

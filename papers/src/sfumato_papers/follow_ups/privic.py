@@ -127,27 +127,27 @@ def stepped(prior: Floats, distance: Metric, slope: float, steps: int) -> Floats
     decay = np.exp(-slope * distance.array)
     reports = np.full(len(prior), 1 / len(prior))
     for step in range(steps):
-        found: Floats = reports * decay
-        found /= found.sum(axis=1, keepdims=True)
+        matrix: Floats = reports * decay
+        matrix /= matrix.sum(axis=1, keepdims=True)
         if step < steps - 1:
-            reports = prior @ found
-    return found
+            reports = prior @ matrix
+    return matrix
 
 
 def sloped(city: str, visits: Visits, slope: float, steps: tuple[int, ...]) -> Made:
     """Make the mechanism of one slope for the true population, and prove its tight epsilon."""
     cells = CityCells.of(visits)
-    asked = MetricPrivacy(2 * slope, cells.distance)
+    privacy = MetricPrivacy(2 * slope, cells.distance)
     rows = []
-    for each in (*steps, None):
-        mechanism = _mechanism(cells, cells.prior, slope, each)
-        exact = stepped(cells.prior.probabilities, cells.distance, slope, each) if each else mechanism.matrix
-        proof = prove_metric_privacy(mechanism, asked)
+    for count in (*steps, None):
+        mechanism = _mechanism(cells, cells.prior, slope, count)
+        exact = stepped(cells.prior.probabilities, cells.distance, slope, count) if count else mechanism.matrix
+        proof = prove_metric_privacy(mechanism, privacy)
         possible = exact[:, exact.min(axis=0) > 0]  # impossible reports do not count
         tight = float(pair_epsilons(possible, cells.distance.array).max())
         epsilons = (tight, proof.upper, proof.holds)
-        lost = mechanism.expected_loss(cells.prior, cells.distance)
-        rows.append(RateRow(city, cells.box, slope, str(each or CONVERGED), *epsilons, lost))
+        loss = mechanism.expected_loss(cells.prior, cells.distance)
+        rows.append(RateRow(city, cells.box, slope, str(count or CONVERGED), *epsilons, loss))
     return {SLOPES: rows}
 
 
@@ -162,11 +162,11 @@ def collected(city: str, visits: Visits, slope: float, steps: int | None, rounds
 
     first = Mechanism(_noise(FIRST, cells.shape, 0), cells.city, cells.city)
     again = partial(_mechanism, cells, slope=slope, steps=steps)
-    done = incremental(collect, first, again, rounds, iterations=UPDATES, pooled=False)
+    history = incremental(collect, first, again, rounds, iterations=UPDATES, pooled=False)
     km = cells.city.metric("euclidean", unit="km")
     rows = []
-    for number, each in enumerate(done, 1):
-        apart = wasserstein(cells.prior, each.estimate.prior, km).distance.value
+    for number, stage in enumerate(history, 1):
+        apart = wasserstein(cells.prior, stage.estimate.prior, km).distance.value
         rows.append(RoundRow(city, slope, str(steps or CONVERGED), seed, number, users, apart))
     return {ROUNDS: rows}
 
@@ -174,26 +174,26 @@ def collected(city: str, visits: Visits, slope: float, steps: int | None, rounds
 def compared(city: str, visits: Visits, slope: float, seeds: int) -> Made:
     """Compare the mechanism of a slope with noise of the same tight epsilon: estimates, and noise by place."""
     cells = CityCells.of(visits)
-    asked = MetricPrivacy(2 * slope, cells.distance)
+    privacy = MetricPrivacy(2 * slope, cells.distance)
     km = cells.city.metric("euclidean", unit="km")
     estimates: list[EstimateRow] = []
     places: list[CellNoiseRow] = []
     for steps in (STEPS, None):
         best = _mechanism(cells, cells.prior, slope, steps)
-        epsilon = prove_metric_privacy(best, asked).upper
+        epsilon = prove_metric_privacy(best, privacy).upper
         noise = Mechanism(_noise(epsilon, cells.shape, _MARGIN), cells.city)
         for seed in range(1, seeds + 1):
             for number, (name, mechanism) in enumerate(((BLAHUT, best), (NOISE, noise))):
                 rng = np.random.default_rng([seed, number])
                 people = rng.choice(len(cells.prior), size=len(visits), p=cells.prior.probabilities)
                 reports = _reports(mechanism, people, rng)
-                for updates, found in (
+                for updates, estimate in (
                     (str(UPDATES), bayesian_updates(reports, UPDATES)),
                     (CONVERGED, maximum_likelihood(reports)),
                 ):
-                    apart = wasserstein(cells.prior, found.prior, km).distance.value
-                    made = str(steps or CONVERGED)
-                    estimates.append(EstimateRow(city, slope, made, epsilon, name, seed, updates, apart))
+                    apart = wasserstein(cells.prior, estimate.prior, km).distance.value
+                    label = str(steps or CONVERGED)
+                    estimates.append(EstimateRow(city, slope, label, epsilon, name, seed, updates, apart))
         if steps is None:
             places = _places(city, cells, slope, epsilon, best, noise)
     return {ESTIMATES: estimates, PLACES: places}
@@ -306,8 +306,8 @@ def _tight(rows: Sequence[RateRow], box: PublishedBox) -> PaperClaim:
     published = PRIVIC_EPSILONS[box.city]
     words = []
     for slope in sorted(distinct(rows, "slope")):
-        own = ", ".join(f"{about(row.epsilon, 4)} ({_steps(row.steps)})" for row in where(rows, slope=slope))
-        words.append(f"b {slope:g}: listed {published[slope]:g}, here {own}.")
+        epsilons = ", ".join(f"{about(row.epsilon, 4)} ({_steps(row.steps)})" for row in where(rows, slope=slope))
+        words.append(f"b {slope:g}: listed {published[slope]:g}, here {epsilons}.")
     return illustrates(
         place,
         says,
@@ -321,8 +321,8 @@ def _mean(rows: Iterable[RoundRow | EstimateRow]) -> Bracket:
     return interval([row.truth_km for row in rows])
 
 
-def _said(found: Bracket) -> str:
-    return f"{about(found.value, 2)} km ({about(max(found.lower, 0.0), 2)} to {about(found.upper, 2)})"
+def _in_km(distance: Bracket) -> str:
+    return f"{about(distance.value, 2)} km ({about(max(distance.lower, 0.0), 2)} to {about(distance.upper, 2)})"
 
 
 def _rounds(rows: Sequence[RoundRow]) -> PaperClaim:
@@ -330,11 +330,11 @@ def _rounds(rows: Sequence[RoundRow]) -> PaperClaim:
     last = max(row.number for row in rows)
     cases = []
     for city, slope, steps in dict.fromkeys((row.city, row.slope, row.steps) for row in rows):
-        own = where(rows, city=city, steps=steps)
-        first, second, final = (_mean(where(own, number=number)) for number in (1, 2, last))
+        rounds = where(rows, city=city, steps=steps)
+        first, second, final = (_mean(where(rounds, number=number)) for number in (1, 2, last))
         words = (
-            f"{city}, b {slope:g}, {_steps(steps)}: {_said(first)} after Laplace noise, {_said(second)} after "
-            f"round 2, {_said(final)} after round {last}."
+            f"{city}, b {slope:g}, {_steps(steps)}: {_in_km(first)} after Laplace noise, {_in_km(second)} after "
+            f"round 2, {_in_km(final)} after round {last}."
         )
         cases.append((final.value - first.value, words))
     ends = dict.fromkeys(words for _, words in (min(cases), max(cases)))
@@ -378,7 +378,7 @@ def _estimates(rows: Sequence[EstimateRow], box: PublishedBox) -> PaperClaim:
         f"Earth mover's distance of the estimate from the truth at equal tight epsilon, with {STEPS} steps and "
         f"{UPDATES} updates as in the authors' code. "
         + " ".join(
-            f"{city}, b {slope:g}: {_said(best)} with Blahut and Arimoto, {_said(noise)} with noise."
+            f"{city}, b {slope:g}: {_in_km(best)} with Blahut and Arimoto, {_in_km(noise)} with noise."
             for (city, slope), (best, noise) in pairs.items()
         )
     )
@@ -402,10 +402,10 @@ def _estimates_at_best(rows: Sequence[EstimateRow]) -> PaperClaim:
     for _, case in dict.fromkeys((ends[0], ends[-1])):
         city, slope, steps, updates = case
         best, noise = pairs[case]
-        made = updates if updates == CONVERGED else f"{updates} updates"
+        label = updates if updates == CONVERGED else f"{updates} updates"
         words.append(
-            f"{city}, b {slope:g}, {_steps(steps)}, {made}: {_said(best)} off with Blahut and Arimoto, "
-            f"{_said(noise)} with noise."
+            f"{city}, b {slope:g}, {_steps(steps)}, {label}: {_in_km(best)} off with Blahut and Arimoto, "
+            f"{_in_km(noise)} with noise."
         )
     return remark(
         _ABSTRACT,

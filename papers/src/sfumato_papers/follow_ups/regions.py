@@ -52,11 +52,11 @@ def spots(visits: Visits, region: Region, count: int) -> Prior:
     )
     if len(points) < 2:
         raise DataError(f"all visits to {region} are at one spot.", "give visits to several places.")
-    chosen = np.argsort(-counts, kind="stable")[:count]
+    order = np.argsort(-counts, kind="stable")[:count]
     projection = Projection(*region.centre)
-    labels = [f"{lat:.4f},{lon:.4f}" for lat, lon in points[chosen]]
-    space = Space(labels, projection.forward(*points[chosen].T), "m", projection.crs)
-    return Prior.from_counts(space, counts[chosen])
+    labels = [f"{lat:.4f},{lon:.4f}" for lat, lon in points[order]]
+    space = Space(labels, projection.forward(*points[order].T), "m", projection.crs)
+    return Prior.from_counts(space, counts[order])
 
 
 def around(visits: Visits, width_km: float, height_km: float) -> Region:
@@ -91,7 +91,7 @@ BOXES: Final = (PARIS, SAN_FRANCISCO)  # of PRIVIC, from the README of its code
 def box_of(visits: Visits) -> PublishedBox | None:
     """Return the published box with most of the visits; None where each has fewer than a thousand."""
     counts = {box: int(box.region.contains(visits.lat, visits.lon).sum()) for box in BOXES}
-    box = max(BOXES, key=lambda each: counts[each])
+    box = max(BOXES, key=lambda box: counts[box])
     return box if counts[box] >= _FEWEST else None
 
 
@@ -133,10 +133,10 @@ def positions(columns: int, rows: int, margin: int = 0) -> Floats:
     return np.column_stack([np.tile(x, len(y)), np.repeat(y, len(x))]).astype(np.float64)
 
 
-def distances(points: Floats, others: Floats) -> Floats:
-    """Return the distances of points from others, array (points, others)."""
-    found: Floats = np.hypot(*(points[:, None] - others[None]).transpose(2, 0, 1))
-    return found
+def distances(points: Floats, targets: Floats) -> Floats:
+    """Return the distances of points from targets, array (points, targets)."""
+    lengths: Floats = np.hypot(*(points[:, None] - targets[None]).transpose(2, 0, 1))
+    return lengths
 
 
 def pair_epsilons(matrix: Floats, apart: Floats) -> Floats:

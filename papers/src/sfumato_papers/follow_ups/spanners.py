@@ -58,11 +58,11 @@ class SpannerRow(CompactRepr):
 def spanned(ground: VisitedPlaces, dilations: tuple[float, ...]) -> Made:
     """Design with spanners and without one."""
     prior, metric, n = ground.prior, ground.distances_km, len(ground.prior)
-    asked = MetricPrivacy(_EPSILON, metric)
-    exact = _designed(prior, asked, None)
+    guarantee = MetricPrivacy(_EPSILON, metric)
+    exact = _designed(prior, guarantee, None)
 
-    def row(kind: str, dilation: float, spanner: Spanner | None, found: Design) -> SpannerRow:
-        proof = prove_metric_privacy(found.mechanism, asked)
+    def row(kind: str, dilation: float, spanner: Spanner | None, design: Design) -> SpannerRow:
+        proof = prove_metric_privacy(design.mechanism, guarantee)
         edges = n * (n - 1) // 2 if spanner is None else len(spanner)
         return SpannerRow(
             ground=ground.name,
@@ -75,26 +75,26 @@ def spanned(ground: VisitedPlaces, dilations: tuple[float, ...]) -> Made:
             epsilon=_EPSILON,
             epsilon_proved=proof.upper,
             kept=proof.holds,
-            loss=found.certificate.loss,
+            loss=design.certificate.loss,
             least=exact.certificate.lower_bound,
-            error_best=optimal(found.mechanism, prior, metric).error,
+            error_best=optimal(design.mechanism, prior, metric).error,
         )
 
     rows = [row(EXACT, 1.0, None, exact)]
     for dilation in dilations:
         spanner = greedy_spanner(metric, dilation)
         less = MetricPrivacy(_EPSILON * spanner.dilation / dilation, metric)
-        for kind, privacy in ((REALISED, asked), (ASKED, less)):
+        for kind, privacy in ((REALISED, guarantee), (ASKED, less)):
             rows.append(row(kind, dilation, spanner, _designed(prior, privacy, dilation)))
     return {SPANNERS: rows}
 
 
-def _designed(prior: Prior, asked: MetricPrivacy, dilation: float | None) -> Design:
+def _designed(prior: Prior, privacy: MetricPrivacy, dilation: float | None) -> Design:
     """Return the design with all pairs, or with those of a spanner; ties are not broken."""
     return design(
         prior,
-        loss=asked.metric,
-        guarantees=asked,
+        loss=privacy.metric,
+        guarantees=privacy,
         solver=Auto(1),
         pairs="generated" if dilation is None else "spanner",
         dilation=dilation or 1.1,
@@ -107,17 +107,17 @@ def _designed(prior: Prior, asked: MetricPrivacy, dilation: float | None) -> Des
 def spanner_claims(tables: RunTables) -> list[PaperClaim]:
     """Return the claims on spanners, judged."""
     rows = tables.rows(SPANNERS, SpannerRow)
-    realised, asked, exact = (where(rows, kind=kind) for kind in (REALISED, ASKED, EXACT))
+    realised, nominal, exact = (where(rows, kind=kind) for kind in (REALISED, ASKED, EXACT))
     most = max(realised, key=lambda row: (row.places, -row.dilation_asked))
     low, high = (pick(_powers(realised)) for pick in (min, max))
     every = [row for row in rows if row.kind != EXACT]
-    loose = min(asked, key=lambda row: row.epsilon_proved)
+    loose = min(nominal, key=lambda row: row.epsilon_proved)
     # Shortest paths are floats.
     beyond = [row for row in realised if row.dilation > row.dilation_asked * (1 + 1e-9)]
     least = max(realised, key=lambda row: row.dilation_asked / row.dilation)
     same = {(row.ground, row.places, row.dilation_asked): row.loss for row in realised}
-    gains = [(1 - same[row.ground, row.places, row.dilation_asked] / row.loss, row) for row in asked]
-    saved, saving = max(gains, key=lambda each: each[0])
+    gains = [(1 - same[row.ground, row.places, row.dilation_asked] / row.loss, row) for row in nominal]
+    saved, saving = max(gains, key=lambda gain: gain[0])
     parts = []
     for dilation in sorted(distinct(realised, "dilation_asked")):
         worst = max(where(realised, dilation_asked=dilation), key=lambda row: row.loss / row.least)
@@ -192,8 +192,8 @@ def _powers(rows: Sequence[SpannerRow]) -> list[tuple[float, int, int, tuple[str
     """Return the powers of the number of places with which rows grow, from and to how many, and of which case."""
     powers = []
     for key in dict.fromkeys((row.ground, row.dilation_asked) for row in rows):
-        own = sorted((row.places, row.rows) for row in where(rows, ground=key[0], dilation_asked=key[1]))
-        (few, less), (many, more) = own[0], own[-1]
+        sizes = sorted((row.places, row.rows) for row in where(rows, ground=key[0], dilation_asked=key[1]))
+        (few, less), (many, more) = sizes[0], sizes[-1]
         if many > few:
             powers.append((math.log(more / less) / math.log(many / few), few, many, key))
     return powers
@@ -202,9 +202,9 @@ def _powers(rows: Sequence[SpannerRow]) -> list[tuple[float, int, int, tuple[str
 def spanner_table(rows: Sequence[SpannerRow]) -> str:
     """Return losses and rows of spanners on most places in Markdown, a column for each ground."""
     most = max(row.places for row in rows)
-    own = [row for row in where(rows, places=most) if row.kind != ASKED]
-    grounds = distinct(own, "ground")
-    by = {(row.ground, None if row.kind == EXACT else row.dilation_asked): row for row in own}
+    subset = [row for row in where(rows, places=most) if row.kind != ASKED]
+    grounds = distinct(subset, "ground")
+    by = {(row.ground, None if row.kind == EXACT else row.dilation_asked): row for row in subset}
 
     def cell(row: SpannerRow) -> str:
         return f"{percent_at_most(row.loss / row.least - 1)}; {row.rows:,}"
