@@ -33,7 +33,7 @@ def argument(name: str, value: object = "") -> str:
         >>> error = InputError("the region is too wide.", f"use {argument('region', 'a,b,c,d')}.")
         >>> error.hint
         "use region='a,b,c,d'."
-        >>> error.told(lambda name, value: f"--{name} {value}").splitlines()[1]
+        >>> error.render(lambda name, value: f"--{name} {value}").splitlines()[1]
         'Hint: use --region a,b,c,d.'
     """
     return f"\ue000{plain(name)}\ue001{plain(value)}\ue000"
@@ -49,20 +49,20 @@ def typed(text: str) -> str:
     return f"\ue000{_TYPED}\ue001{plain(text)}\ue000"
 
 
-def row_value(shown: object, instead: str) -> str:
+def row_value(value: object, instead: str) -> str:
     """Return the mention of data for a message: it is shown only to readers who ask for values.
 
-    Messages end in logs and mails, and the rows of a table are about people. ``shown`` contains the data, such as
+    Messages end in logs and mails, and the rows of a table are about people. ``value`` contains the data, such as
     ``the latitude 400.17,``; ``instead`` does not, such as ``a latitude``.
 
     Example:
         >>> error = DataError(f"row 2 has {row_value('the latitude 400.17,', 'a latitude')} beyond 90 degrees.")
         >>> str(error)
         'row 2 has a latitude beyond 90 degrees.'
-        >>> error.told(values=True)
+        >>> error.render(values=True)
         'row 2 has the latitude 400.17, beyond 90 degrees.'
     """
-    return f"\ue000{_VALUE}\ue001{plain(instead)}{_INSTEAD}{plain(shown)}\ue000"
+    return f"\ue000{_VALUE}\ue001{plain(instead)}{_INSTEAD}{plain(value)}\ue000"
 
 
 class SfumatoError(Exception):
@@ -84,9 +84,9 @@ class SfumatoError(Exception):
         self.text = problem
         self.hints = tuple(hint for hint in hints if hint)
         self.problem, self.hint = self._parts(in_python)
-        super().__init__(self.told(in_python))
+        super().__init__(self.render(in_python))
 
-    def told(self, spelling: Spelling | None = None, *, values: bool = False) -> str:
+    def render(self, spelling: Spelling | None = None, *, values: bool = False) -> str:
         """Return the message for a caller with their own notation of arguments.
 
         Args:
@@ -99,14 +99,14 @@ class SfumatoError(Exception):
     @property
     def withholds(self) -> bool:
         """Whether it contains data of rows, which are shown on request only."""
-        return any(_VALUE in found[1] for text in (self.text, *self.hints) for found in _MENTION.finditer(text))
+        return any(_VALUE in match[1] for text in (self.text, *self.hints) for match in _MENTION.finditer(text))
 
     def _parts(self, spelling: Spelling, *, values: bool = False) -> tuple[str, str]:
-        def named(name: str, value: str) -> str:
+        def spell(name: str, value: str) -> str:
             return spelling(name, value) or name.rpartition(".")[2]
 
-        problem = _spelt(self.text, named, values=values)
-        return problem or "", _joined([_spelt(hint, spelling, values=values) for hint in self.hints])
+        problem = _spelt(self.text, spell, values=values)
+        return problem or "", _join([_spelt(hint, spelling, values=values) for hint in self.hints])
 
 
 class InputError(SfumatoError, ValueError):
@@ -182,22 +182,22 @@ def _spelt(text: str, spelling: Spelling, *, values: bool) -> str | None:
     """Return a text with its arguments, and data of rows, written out; None if an argument cannot be."""
     parts = []
     end = 0
-    for found in _MENTION.finditer(text):
-        if found[1] == _VALUE:
-            written: str | None = found[2].split(_INSTEAD)[values]
+    for match in _MENTION.finditer(text):
+        if match[1] == _VALUE:
+            part: str | None = match[2].split(_INSTEAD)[values]
         else:
-            written = spelling(found[1], found[2])
-        if written is None:
+            part = spelling(match[1], match[2])
+        if part is None:
             return None
-        parts += [plain(text[end : found.start()]), plain(written)]
-        end = found.end()
+        parts += [plain(text[end : match.start()]), plain(part)]
+        end = match.end()
     return "".join([*parts, plain(text[end:])])
 
 
-def _joined(hints: list[str | None]) -> str:
+def _join(hints: list[str | None]) -> str:
     """Return several hints as one sentence."""
-    found = [hint for hint in hints if hint]
-    if len(hints) < 2 or not found:
-        return "".join(found)
-    last = found[-1] if found[-1].endswith(".") else f"{found[-1]}."
-    return "; or ".join([*(hint.removesuffix(".") for hint in found[:-1]), last])
+    texts = [hint for hint in hints if hint]
+    if len(hints) < 2 or not texts:
+        return "".join(texts)
+    last = texts[-1] if texts[-1].endswith(".") else f"{texts[-1]}."
+    return "; or ".join([*(hint.removesuffix(".") for hint in texts[:-1]), last])

@@ -42,16 +42,16 @@ def plain(text: object) -> str:
         >>> print(plain("home\nProved: nothing"))
         home\nProved: nothing
     """
-    given = str(text)
-    if given.isascii() and given.isprintable():
-        return given
-    return "".join(_visible(character) for character in given)
+    characters = str(text)
+    if characters.isascii() and characters.isprintable():
+        return characters
+    return "".join(_visible(character) for character in characters)
 
 
 def shorten(text: object, longest: int = 60) -> str:
     """Return a text cut to this many characters, the last of them an ellipsis."""
-    shown = str(text)
-    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+    characters = str(text)
+    return characters if len(characters) <= longest else f"{characters[: longest - 1]}…"
 
 
 def unseen(text: str) -> str:
@@ -79,9 +79,9 @@ def markdown(text: object) -> str:
         >>> print(markdown("# a <b> `c`"))
         \# a &lt;b&gt; \`c\`
     """
-    escaped = re.sub("[&<>]", lambda found: _ENTITIES[found[0]], plain(text).strip())
-    escaped = re.sub(_MARKDOWN, lambda found: "\\" + found[0], escaped)
-    return re.sub(_LINE_START, lambda found: found[0] + "\\" if found[0].isdigit() else "\\" + found[0], escaped)
+    escaped = re.sub("[&<>]", lambda match: _ENTITIES[match[0]], plain(text).strip())
+    escaped = re.sub(_MARKDOWN, lambda match: "\\" + match[0], escaped)
+    return re.sub(_LINE_START, lambda match: match[0] + "\\" if match[0].isdigit() else "\\" + match[0], escaped)
 
 
 def html(text: object) -> str:
@@ -129,8 +129,8 @@ def figure(text: object) -> str:
         >>> print(figure("a $ b $"))
         a \$ b \$
     """
-    shown = plain(text).replace("$", r"\$")
-    return f" {shown}" if shown.startswith("_") else shown
+    line = plain(text).replace("$", r"\$")
+    return f" {line}" if line.startswith("_") else line
 
 
 def _visible(character: str) -> str:

@@ -82,7 +82,7 @@ def test_a_loss_of_other_reports_says_how_to_name_them():
     with pytest.raises(InputError) as error:
         as_loss([[1, 2, 3], [3, 2, 1]], 2, 2)
     assert "pass observables=" in error.value.hint
-    assert "observables=" not in error.value.told(at_command_line)
+    assert "observables=" not in error.value.render(at_command_line)
 
 
 def test_units_must_fit():

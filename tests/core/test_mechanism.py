@@ -58,7 +58,7 @@ def test_what_to_do_about_rows_that_do_not_sum_to_one(rows, python, typed):
     with pytest.raises(InputError, match="not sum to 1") as error:
         Mechanism(rows)
     assert python in str(error.value)
-    told = error.value.told(at_command_line)
+    told = error.value.render(at_command_line)
     assert typed in told
     assert "matrix" not in told.partition("Hint")[2]
     rows = np.array(rows, float)

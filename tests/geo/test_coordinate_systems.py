@@ -349,7 +349,7 @@ class TestDatumOfRows:
     def test_what_is_no_datum_is_refused_with_its_row_and_name(self, write, datum, said):
         with pytest.raises(DataError, match="the CRS") as caught:
             read_visits(write(self.table(["WGS84", datum]), "csv"))
-        assert said in caught.value.told(values=True)
+        assert said in caught.value.render(values=True)
         assert "Tokio" not in str(caught.value)
         assert "row 2 of 'v.csv'" in str(caught.value)
         assert "139" not in str(caught.value)

@@ -772,7 +772,7 @@ class TestFolders:
         with pytest.raises(DataError, match=r"line 4 of 'b\.gpx' has a point beyond 90 degrees") as refused:
             read_visits(tmp_path / "rides")
         assert "400.5" not in str(refused.value)
-        assert "400.5" in refused.value.told(values=True)
+        assert "400.5" in refused.value.render(values=True)
 
     def test_geolife_with_one_bad_row_is_read(self, write: Write, tmp_path: Path) -> None:
         good = "39.98,116.31,0,492,39744.12,2008-10-23,02:53:04\n"
@@ -1109,7 +1109,7 @@ def test_a_damaged_file_of_a_folder_is_left_out_only_where_the_caller_says_so(wr
     with pytest.raises(DataError) as refused:
         read_visits(folder)
     assert "skip_damaged=True" in refused.value.hint
-    assert name in refused.value.told(values=True)
+    assert name in refused.value.render(values=True)
     visits = read_visits(folder, skip_damaged=True)
     assert len(visits) == 2
     assert f"1 of 3 files in 'tracks' was damaged and left out: {name}." in visits.notes

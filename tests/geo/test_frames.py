@@ -75,7 +75,7 @@ def test_what_is_no_table():
         assert "pandas" in raised.value.hint
     with pytest.raises(DataError, match="Broken could not be read as an Arrow table") as refused:
         sf.read_visits(Broken())
-    assert "geometry columns" in refused.value.told(values=True)
+    assert "geometry columns" in refused.value.render(values=True)
     with pytest.raises(InputError, match="was given with a table"):
         sf.read_visits(Frame(TABLE), format="csv")
     twice = pa.Table.from_arrays([TABLE["lng"], TABLE["lng"]], names=["lat", "lat"])

@@ -143,7 +143,7 @@ def test_too_many_cells_say_what_to_do_instead():
         InputError, match=r"region of 8 km x 6 km gives 480,000 cells, but at most 10,000"
     ) as caught:
         Grid.covering(REGION, cell="10 m")
-    assert "cell='300 m'" in caught.value.told(values=True)
+    assert "cell='300 m'" in caught.value.render(values=True)
     outlier = Visits([*np.linspace(48.85, 48.86, 99), 50.0], [*np.linspace(2.35, 2.36, 99), 4.0])
     with pytest.raises(InputError) as caught:
         Grid.covering(outlier, cell="100 m")
@@ -185,7 +185,7 @@ def test_no_visit_inside_says_where_they_are():
     visits = Visits([40.7, 40.8], [-74.0, -73.9], user=["a", "b"])
     with pytest.raises(DataError, match=r"of 2 visits none falls into the 192 cells") as caught:
         Grid.covering(visits, cell="500 m", region=REGION).counts(visits)
-    assert "40.70000 to 40.80000 N, -74.00000 to -73.90000 E" in caught.value.told(values=True)
+    assert "40.70000 to 40.80000 N, -74.00000 to -73.90000 E" in caught.value.render(values=True)
     with pytest.raises(DataError, match="of 1 visit of user 'a' none"):
         Grid.covering(REGION, cell="500 m").counts(visits, "a")
 

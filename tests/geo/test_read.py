@@ -178,7 +178,7 @@ class TestText:
         assert "could not be read as times" in visits.notes[0]
         with pytest.raises(DataError, match=r"'time' of 'v.csv' holds no readable times\.") as refused:
             read_visits(path, time="time")
-        assert "but values such as 'noonish'" in refused.value.told(values=True)
+        assert "but values such as 'noonish'" in refused.value.render(values=True)
 
 
 class TestDropped:

@@ -49,7 +49,7 @@ def test_a_user_is_found_by_number_and_by_text(visits, name):
 def test_an_unknown_user_is_named_beside_known_ones(visits):
     with pytest.raises(DataError, match="'bob' is not among the 2 users") as refused:
         visits.of_user("bob")
-    assert "17, ann" in refused.value.told(values=True)
+    assert "17, ann" in refused.value.render(values=True)
     with pytest.raises(DataError, match="no user column"):
         Visits([1.0], [2.0]).of_user("bob")
 
@@ -58,7 +58,7 @@ def test_inside_keeps_borders_and_says_where_others_are(visits):
     assert len(visits.inside(Region(48.85, 2.33, 48.87, 2.35))) == 3
     with pytest.raises(DataError, match=r"of 4 visits none .*\nHint: choose a region") as refused:
         visits.inside(Region(40.0, 2.0, 41.0, 3.0))
-    assert "48.80000 to 48.87000 N" in refused.value.told(values=True)
+    assert "48.80000 to 48.87000 N" in refused.value.render(values=True)
 
 
 def test_repr_counts_visits_and_users(visits):

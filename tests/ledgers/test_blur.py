@@ -208,7 +208,7 @@ def test_many_visits_at_once_are_all_charged_or_none(address):
     before = source.ledger.head
     with pytest.raises(BudgetError, match="a user has spent 2/km of 2/km") as refused:
         source.draw_all(["bob", "ada"], positions[:2], ["new", "new"])
-    assert "'ada' has spent 2/km of 2/km" in refused.value.told(values=True)
+    assert "'ada' has spent 2/km of 2/km" in refused.value.render(values=True)
     assert source.ledger.head == before
     assert source.draw_all(users[:3], positions[:3], places[:3]) == reports[:3]
     assert source.draw("ada", 3, place="home") == reports[0]

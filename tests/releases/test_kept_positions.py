@@ -389,7 +389,7 @@ def test_the_other_ends_of_trips_are_not_kept(names):
         sf.release(NOISE, trips, keep=names)
     lat, lon = names if len(names) == 2 else ("end_lat", "end_lng")
     assert f"also=[({lat!r}, {lon!r})]" in refused.value.hint
-    assert f"--also {lat},{lon}" in refused.value.told(lambda name, value: f"--{name} {value}")
+    assert f"--also {lat},{lon}" in refused.value.render(lambda name, value: f"--{name} {value}")
     if len(names) == 2 and names[0] != "p":
         for name in names:
             with pytest.raises(InputError, match="holds positions of other places"):
@@ -550,7 +550,7 @@ def test_other_ends_are_known_in_any_unit_by_their_names_or_near_the_rows(unit, 
     kept = {name: UNITS[unit](values) for name, values in zip(names, end, strict=True)}
     with pytest.raises(InputError, match="holds positions of other places") as refused:
         sf.release(NOISE, pa.table({**columns, **kept}), keep=list(kept))
-    assert f"--also {names[0]},{names[1]}" in refused.value.told(lambda name, value: f"--{name} {value}")
+    assert f"--also {names[0]},{names[1]}" in refused.value.render(lambda name, value: f"--{name} {value}")
 
 
 @pytest.mark.parametrize(("rows", "ends"), [(20_000, 110), (300, 9), (300, 1)])

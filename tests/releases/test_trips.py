@@ -259,7 +259,7 @@ def test_the_first_place_is_never_taken_for_another(first, pair):
     assert f"{first[0]!r} and {first[1]!r} are already" in refused.value.problem
     if pair == (0, 1):
         assert "also=[('end_lat', 'end_lng')]" in refused.value.hint
-        assert "--also end_lat,end_lng" in refused.value.told(lambda name, value: f"--{name} {value}")
+        assert "--also end_lat,end_lng" in refused.value.render(lambda name, value: f"--{name} {value}")
     private = sf.release(NOISE, table, also=[first], lat="end_lat", lon="end_lng")
     assert private.column_names == ["latitude", "longitude", *first]
 

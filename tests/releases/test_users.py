@@ -234,7 +234,7 @@ def test_a_ledger_charges_the_people_that_are_stated(tmp_path):
     for people in ("one", "folder"):
         with pytest.raises(BudgetError) as refused:
             prepare(blur, source, tmp_path / "out.parquet", people=people)
-        assert "rides" in refused.value.told(values=True)
+        assert "rides" in refused.value.render(values=True)
     sf.release(blur, source, tmp_path / "out.parquet", people="file")
     assert [ledger.balance(name).reports for name in ("monday", "tuesday")] == [4, 4]
 

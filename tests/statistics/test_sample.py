@@ -124,4 +124,4 @@ def test_too_few_samples_are_refused_in_words():
 def test_a_label_that_is_none_is_not_shown():
     with pytest.raises(InputError, match=r"the secret of sample 0: the label cannot be hashed") as refused:
         Sample.of(cast(Any, [{"ann": 1}]), ["x"])
-    assert "ann" in refused.value.told(values=True)
+    assert "ann" in refused.value.render(values=True)

@@ -33,7 +33,7 @@ def atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
     The temporary file lies in the same folder, reaches the disk before it is renamed, and is removed on any
     failure: ``path`` is then unchanged. A file that cannot be written is a `FileError`.
     """
-    target, temporary = _begun(path)
+    target, temporary = _create_part(path)
     try:
         yield temporary
         _sync(temporary, os.O_RDWR)
@@ -74,7 +74,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     It is a `FileError` if its folder is missing, nothing can be written there, its name is too long, or it is a
     folder itself.
     """
-    _, temporary = _begun(path)
+    _, temporary = _create_part(path)
     temporary.unlink(missing_ok=True)
 
 
@@ -110,7 +110,7 @@ def try_lock(descriptor: int) -> bool:
     return True
 
 
-def _begun(path: str | os.PathLike[str]) -> tuple[Path, Path]:
+def _create_part(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Return the file to write and an empty one next to it that will replace it."""
     import secrets  # takes time to load, and only writing needs it
 

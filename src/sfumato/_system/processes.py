@@ -30,19 +30,19 @@ def worker_pool(count: int) -> Iterator[Executor]:
     locks of BLAS and of HiGHS in any state. They import nothing from the current folder unless this process does.
     """
     context = _SafeContext()
-    ours, theirs = context.Pipe()
+    parent_end, child_end = context.Pipe()
     with _safe_path():  # multiprocessing may start a process of its own here
-        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(theirs,))
+        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(child_end,))
     try:
         yield pool
     except BaseException:
-        ours.close()
+        parent_end.close()
         pool.shutdown(wait=True, cancel_futures=True)
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-        ours.close()
-        theirs.close()
+        parent_end.close()
+        child_end.close()
 
 
 class _SafeProcess(SpawnProcess):

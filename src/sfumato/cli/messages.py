@@ -46,7 +46,7 @@ def error_lines(
     error: SfumatoError, heading: str = "Error: ", command: Any = None, *, values: bool = False
 ) -> list[str]:
     """Return an error as lines to print: the problem, with data of rows if `values`, and the hint."""
-    return f"{heading}{error.told(_spelling(command), values=values)}".splitlines()
+    return f"{heading}{error.render(_spelling(command), values=values)}".splitlines()
 
 
 def _spelling(command: Any) -> Spelling:

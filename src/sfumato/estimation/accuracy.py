@@ -104,15 +104,15 @@ class Accuracy(CompactRepr):
     @property
     def sentences(self) -> tuple[str, ...]:
         """The accuracy in words."""
-        who, confidence = f"{self.answers:,} answers at epsilon {at_most(self.epsilon, 6)}", 1 - self.failure
+        sample, confidence = f"{self.answers:,} answers at epsilon {at_most(self.epsilon, 6)}", 1 - self.failure
         sure = f"{at_least(100 * confidence, 6)} %"
         if self.margin >= 1:
             return (
-                f"With {who}, nothing can be proved of the shares of {self.categories:,} categories ({sure}): ask "
-                "more people, or allow a larger epsilon.",
+                f"With {sample}, nothing can be proved of the shares of {self.categories:,} categories ({sure}): "
+                "ask more people, or allow a larger epsilon.",
             )
         return (
-            f"With {who}, each of {self.categories:,} shares is known to within "
+            f"With {sample}, each of {self.categories:,} shares is known to within "
             f"{at_most(100 * self.margin, 3)} points, all at once ({sure}, proved for any true shares); one that "
             f"is named beforehand to within {at_most(100 * self.single, 3)} points.",
             f"By the normal approximation, one share is known to within about {about(100 * self.typical, 3)} "
@@ -177,12 +177,12 @@ def accuracy(
     ):
         if value is not None and not least <= value <= most:
             raise InputError(f"{argument(name, value)} is not between {least} and {most:,}.", hint)
-    missed = check_failure(failure)
-    given = sum(each is not None for each in (epsilon, answers, margin))
-    if given != 2:
+    risk = check_failure(failure)
+    count = sum(value is not None for value in (epsilon, answers, margin))
+    if count != 2:
         raise InputError(
             f"two of {argument('epsilon')}, {argument('answers')} and {argument('margin')} are needed, and the "
-            f"third is found; {given} were given.",
+            f"third is found; {count} were given.",
             "give two of them.",
         )
     if margin is not None and not 0 < margin < 1:
@@ -192,24 +192,24 @@ def accuracy(
         )
     oracle = _Oracle(categories, kind)
     if answers is None and epsilon is not None and margin is not None:
-        answers = _answers_for(oracle, epsilon, margin, missed)
+        answers = _answers_for(oracle, epsilon, margin, risk)
     elif epsilon is None and answers is not None and margin is not None:
-        epsilon = _epsilon_for(oracle, answers, margin, missed)
+        epsilon = _epsilon_for(oracle, answers, margin, risk)
     if epsilon is None or answers is None:
         raise AssertionError  # two of three were given
-    every, single = (_margin_of(oracle, epsilon, answers, missed, shares) for shares in (oracle.apart, 1))
+    every, single = (_margin_of(oracle, epsilon, answers, risk, shares) for shares in (oracle.apart, 1))
     every = every if margin is None else min(every, float(margin))
-    typical = _typical(oracle, epsilon, answers, missed)
-    return Accuracy(categories, kind, float(epsilon), int(answers), every, single, typical, missed)
+    typical = _typical(oracle, epsilon, answers, risk)
+    return Accuracy(categories, kind, float(epsilon), int(answers), every, single, typical, risk)
 
 
-def _margin_of(oracle: _Oracle, epsilon: float, answers: int, failure: float, counted: int) -> float:
+def _margin_of(oracle: _Oracle, epsilon: float, answers: int, failure: float, shares: int) -> float:
     """Return a margin for which the failure probability suffices; 1 where none below 1 was found."""
 
     def suffices(margin: float) -> bool:
-        return _missed(oracle, epsilon, answers, margin, counted) <= failure
+        return _miss_bound(oracle, epsilon, answers, margin, shares) <= failure
 
-    guess = min(0.999, _typical(oracle, epsilon, answers, failure / counted))
+    guess = min(0.999, _typical(oracle, epsilon, answers, failure / shares))
     if not suffices(0.999999):
         return 1.0
     low, high = 0.0, guess
@@ -222,7 +222,7 @@ def _margin_of(oracle: _Oracle, epsilon: float, answers: int, failure: float, co
 
 def _answers_for(oracle: _Oracle, epsilon: float, margin: float, failure: float) -> int:
     def suffices(n: float) -> bool:
-        return _missed(oracle, epsilon, int(n), margin, oracle.apart) <= failure
+        return _miss_bound(oracle, epsilon, int(n), margin, oracle.apart) <= failure
 
     high = max(1, math.ceil((_typical(oracle, epsilon, 1, failure / oracle.categories) / margin) ** 2))
     low = 0
@@ -241,7 +241,7 @@ def _answers_for(oracle: _Oracle, epsilon: float, margin: float, failure: float)
 
 def _epsilon_for(oracle: _Oracle, answers: int, margin: float, failure: float) -> float:
     def suffices(epsilon: float) -> bool:
-        return _missed(oracle, epsilon, answers, margin, oracle.apart) <= failure
+        return _miss_bound(oracle, epsilon, answers, margin, oracle.apart) <= failure
 
     if not suffices(_LARGEST_EPSILON):
         without = "without privacy" if oracle.by == "randomised-response" else f"at epsilon {_LARGEST_EPSILON:g}"
@@ -260,8 +260,8 @@ def _epsilon_for(oracle: _Oracle, answers: int, margin: float, failure: float) -
     return bisect(suffices, low, high, relative=_NEAR).holds if low else high
 
 
-def _missed(oracle: _Oracle, epsilon: float, answers: int, margin: float, counted: int) -> float:
-    """Return an upper bound of the probability that one of the ``counted`` largest shares is off by the margin."""
+def _miss_bound(oracle: _Oracle, epsilon: float, answers: int, margin: float, shares: int) -> float:
+    """Return an upper bound of the probability that one of the ``shares`` largest shares is off by the margin."""
     p, q = oracle.support(epsilon)
     reach = margin * (p - q) * (1 - _OUTWARD)
     if answers * reach < 1:
@@ -272,9 +272,9 @@ def _missed(oracle: _Oracle, epsilon: float, answers: int, margin: float, counte
     tails += _tails(answers, reach, 1 - means[1:], 1 - means[:-1])  # too few
     # At 10**12 answers the relative error of betainc is 1.4e-9 in SciPy 1.17, and 5.3e-5 in SciPy 1.15.
     worst = np.maximum.accumulate(np.minimum(1.0, tails * (1 + (1e-8 + 2e-16 * answers))))
-    ranks = np.arange(1, min(counted, cells) + 1)
+    ranks = np.arange(1, min(shares, cells) + 1)
     within = np.ceil(cells / ranks * (1 + _OUTWARD)).astype(np.intp)  # a share of at most 1/j lies in these cells
-    return float(worst[np.minimum(within, cells) - 1].sum() + (max(0, counted - cells) * worst[0]))
+    return float(worst[np.minimum(within, cells) - 1].sum() + (max(0, shares - cells) * worst[0]))
 
 
 def _tails(answers: int, reach: float, low: Floats, high: Floats) -> Floats:

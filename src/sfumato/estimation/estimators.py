@@ -84,11 +84,11 @@ def updates(matrix: Floats, frequencies: Floats, start: Floats, count: int) -> F
 
 
 def _at(matrix: Floats, frequencies: Floats, p: Floats) -> _Point:
-    received = p @ matrix
-    gradient = (frequencies / received) @ matrix.T
+    likelihoods = p @ matrix
+    gradient = (frequencies / likelihoods) @ matrix.T
     updated = np.maximum(p * gradient, LEAST)
     updated /= updated.sum(axis=1, keepdims=True)
-    value = (frequencies * np.log(received)).sum(axis=1)
+    value = (frequencies * np.log(likelihoods)).sum(axis=1)
     return _Point(p, value, updated, gradient.max(axis=1) - 1.0)
 
 
@@ -160,8 +160,8 @@ def bayesian_updates(reports: AnyReports, iterations: int, start: Prior | None =
             "start from a positive prior on the mechanism's secrets, such as the uniform one.",
         )
     begin = np.full(n, 1.0 / n) if start is None else start.probabilities
-    seen = pool.counts > 0
-    fits = updates(pool.matrix[:, seen], pool.frequencies[None, seen], begin[None], iterations)
+    support = pool.counts > 0
+    fits = updates(pool.matrix[:, support], pool.frequencies[None, support], begin[None], iterations)
     return _estimate(pool, fits, "iterative Bayesian update", math.inf)
 
 
@@ -171,8 +171,8 @@ def fit_pool(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: i
     Updates end at the tolerance, a gap per report, or after ``max_updates``.
     """
     n = len(pool.secrets)
-    seen = frequencies.any(axis=0)
-    matrix, shares = pool.matrix[:, seen], frequencies[:, seen]
+    support = frequencies.any(axis=0)
+    matrix, shares = pool.matrix[:, support], frequencies[:, support]
     goal = max(tolerance, RESOLVED)
     finishing = n <= _NEWTON
     budget = min(max_updates, _BEFORE_NEWTON) if finishing else max_updates
@@ -230,7 +230,7 @@ def incremental(
     """
     if rounds < 1:
         raise InputError(f"{rounds} rounds collect nothing.", "use at least one round.")
-    done: list[CollectionRound] = []
+    history: list[CollectionRound] = []
     mechanism = first
     for number in range(1, rounds + 1):
         reports = collect(mechanism, number)
@@ -239,12 +239,12 @@ def incremental(
                 f"the reports of round {number} are of another mechanism than the round's.",
                 "collect them with the mechanism that is passed.",
             )
-        used = [*(past.reports for past in done), reports] if pooled else [reports]
+        used = [*(past.reports for past in history), reports] if pooled else [reports]
         estimate = maximum_likelihood(used) if iterations is None else bayesian_updates(used, iterations)
-        done.append(CollectionRound(reports, estimate))
+        history.append(CollectionRound(reports, estimate))
         if number < rounds:
             mechanism = design(estimate.prior)
-    return tuple(done)
+    return tuple(history)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -276,18 +276,18 @@ class Inverse(CompactRepr):
         probability that an interval misses, as the reports become many. Raises `InputError` if the weights do not
         fit, or the probability is not between 0 and 1.
         """
-        missed = check_failure(failure)
+        risk = check_failure(failure)
         weights, names = rows_of(functionals, self.estimate.space)
         centre = weights @ self.estimate.probabilities
         variance = np.einsum("ks,st,kt->k", weights, self.covariance, weights)
         low, high = weights.min(axis=1), weights.max(axis=1)
         length = float(np.linalg.norm(self.estimate.probabilities))
         slack = self.rounding * length * np.linalg.norm(weights, axis=1)
-        reach = ndtri(1 - missed / 2) * np.sqrt(np.maximum(variance, 0.0)) + slack
+        reach = ndtri(1 - risk / 2) * np.sqrt(np.maximum(variance, 0.0)) + slack
         few = least_reports(self.channel, self.right, weights) > self.effective
         unknown = few | (2 * slack >= high - low)
         lower, upper = np.where(unknown, low, centre - reach), np.where(unknown, high, centre + reach)
-        return ConfidenceIntervals(readonly(lower), readonly(upper), missed, "normal", False, names)
+        return ConfidenceIntervals(readonly(lower), readonly(upper), risk, "normal", False, names)
 
 
 def unbiased(reports: AnyReports) -> Inverse:
@@ -415,7 +415,7 @@ def support_estimate(
         >>> found.probabilities.round(3)
         array([0.475, 0.343, 0.002])
     """
-    missed = check_failure(failure)
+    risk = check_failure(failure)
     space = oracle.space
     counts = floats(supported, "the counts", shape=(len(space),))
     if reports < 1 or (counts < 0).any() or (counts > reports).any() or (counts != np.rint(counts)).any():
@@ -425,8 +425,8 @@ def support_estimate(
         )
     p, q = oracle.support
     hits, trials = counts.astype(np.int64), np.array([reports])
-    tail = missed / 2
+    tail = risk / 2
     low, high = (readonly((bound(hits, trials, tail) - q) / (p - q)) for bound in (lower, upper))
     shares, method = readonly((counts / reports - q) / (p - q)), f"support counts of {oracle.name}"
-    intervals = ConfidenceIntervals(low, high, missed, "Clopper-Pearson", True, space.labels)
+    intervals = ConfidenceIntervals(low, high, risk, "Clopper-Pearson", True, space.labels)
     return Estimate(space, shares, method, int(reports), math.nan, 0.0, intervals=intervals)

@@ -76,10 +76,10 @@ def reports_fit(reports: Reports, estimate: Estimate | None = None) -> ReportsFi
     """
     if estimate is None or not math.isfinite(estimate.gap):
         estimate = maximum_likelihood(reports)
-    mechanism, total, seen = reports.mechanism, int(reports.counts.sum()), reports.counts > 0
+    mechanism, total, support = reports.mechanism, int(reports.counts.sum()), reports.counts > 0
     expected = np.maximum(estimate.probabilities, 0.0) @ mechanism.matrix
-    counts = reports.counts[seen]
-    nats = float((counts * np.log(counts / (total * expected[seen]))).sum()) - estimate.gap
+    counts = reports.counts[support]
+    nats = float((counts * np.log(counts / (total * expected[support]))).sum()) - estimate.gap
     free = int(np.count_nonzero(np.asarray(mechanism.weights != 0, dtype=bool).any(axis=0))) - 1
     return ReportsFit(max(0.0, nats), chance_beyond(nats, free))
 

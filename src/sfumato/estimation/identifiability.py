@@ -116,9 +116,9 @@ class Identifiability:
         space = self.secrets
         if not isinstance(space, JointSpace):
             return {}
-        settled = estimate.intervals is not None or estimate.method not in _EXACT
+        certain = estimate.intervals is not None or estimate.method not in _EXACT
         return {
-            name: frozenset(i for i, row in enumerate(space.margin(name)) if not (settled or self.identifies(row)))
+            name: frozenset(i for i, row in enumerate(space.margin(name)) if not (certain or self.identifies(row)))
             for name in space.names
         }
 
@@ -179,8 +179,8 @@ def identifiability(channels: Channels) -> Identifiability:
         raise InputError("the mechanisms have different secrets, or there is none.", "pass those on the same.")
     matrix = np.hstack([mechanism.matrix for mechanism in mechanisms])
     n = len(matrix)
-    seen = matrix.max(axis=0) >= _RARE
-    matrix = np.where(seen, matrix, 0.0) / len(mechanisms)
+    frequent = matrix.max(axis=0) >= _RARE
+    matrix = np.where(frequent, matrix, 0.0) / len(mechanisms)
     left, values, _ = np.linalg.svd(matrix, full_matrices=matrix.shape[1] < n)
     rounding = max(matrix.shape) * float(np.finfo(float).eps)
     rank = int((values > rounding * values[0]).sum())
@@ -200,8 +200,8 @@ def identifiability(channels: Channels) -> Identifiability:
         hidden=readonly(left[:, rank:].T.copy()),
         twins=tuple(tuple(group) for group in groups.values() if len(group) > 1),
         rounding=rounding,
-        reports=len(seen),
-        seen=int(np.count_nonzero(seen)),
+        reports=len(frequent),
+        seen=int(np.count_nonzero(frequent)),
     )
 
 

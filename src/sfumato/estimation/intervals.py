@@ -56,18 +56,18 @@ def profile_intervals(
         >>> found.lower.round(2), found.upper.round(2)
         (array([0.  , 0.46]), array([0.54, 0.54]))
     """
-    missed = check_failure(failure)
+    risk = check_failure(failure)
     pool = pooled(reports)
     weights, names = rows_of(functionals, pool.secrets)
     pool.integers("profile-likelihood intervals")
-    allowed = float(ndtri(1 - missed / 2) ** 2) / 2 / pool.total
+    allowed = float(ndtri(1 - risk / 2) ** 2) / 2 / pool.total
     best = fit_pool(pool, pool.frequencies[None], _GAP * _FINE * allowed, _UPDATES).probabilities[0]
-    seen = pool.counts > 0
-    likely = LikelihoodSet(pool.matrix[:, seen], pool.frequencies[seen], best, allowed)
+    support = pool.counts > 0
+    likely = LikelihoodSet(pool.matrix[:, support], pool.frequencies[support], best, allowed)
     with threadpool_limits(1, user_api="blas"):  # on a busy machine threads wait for each other in small products
         upper = np.array([likely.highest(row) for row in weights])
         lower = np.array([likely.lowest(row) for row in weights])
-    return ConfidenceIntervals(readonly(lower), readonly(upper), missed, "profile-likelihood", False, names)
+    return ConfidenceIntervals(readonly(lower), readonly(upper), risk, "profile-likelihood", False, names)
 
 
 class LikelihoodSet:
@@ -84,8 +84,8 @@ class LikelihoodSet:
         # Attained, so at most the maximum: the set that it leaves is at least as large.
         self.floor = float(frequencies @ np.log(best @ matrix)) - allowed
         self.allowed, self.fine = allowed, fine
-        received = best @ matrix
-        root = matrix * np.sqrt(best)[:, None] * (np.sqrt(frequencies) / received)
+        likelihoods = best @ matrix
+        root = matrix * np.sqrt(best)[:, None] * (np.sqrt(frequencies) / likelihoods)
         self._spread = np.linalg.pinv(root @ root.T, rcond=1e-6, hermitian=True)
         self.best = best
 
@@ -148,10 +148,10 @@ class _End:
 
     def is_near(self, _above: float, _below: float) -> bool:
         """Return whether the bound is near enough to a permitted value."""
-        (value, share), (beyond, lacking) = self.inside, self.outside
+        (value, share), (beyond, deficit) = self.inside, self.outside
         # The likelihood is concave, so on the way from inside to outside this much is permitted.
-        reached = value + share / (share - lacking) * (beyond - value)
-        return self.upper - reached <= max(self.program.fine * (self.upper - self.base), _CLOSE)
+        inner = value + share / (share - deficit) * (beyond - value)
+        return self.upper - inner <= max(self.program.fine * (self.upper - self.base), _CLOSE)
 
 
 def bootstrap_intervals(
@@ -177,7 +177,7 @@ def bootstrap_intervals(
         Efron, "Bootstrap methods: another look at the jackknife", 1979; Andrews,
         Econometrica 68, 2000 (inconsistent on the boundary).
     """
-    missed = check_failure(failure)
+    risk = check_failure(failure)
     if method not in get_args(Resampled):
         raise InputError(
             f"{argument('method', method)} is unknown.", f"use one of {', '.join(map(str, get_args(Resampled)))}."
@@ -190,20 +190,20 @@ def bootstrap_intervals(
     pool = pooled(reports)
     weights, names = rows_of(functionals, pool.secrets)
     integers, rng = pool.integers("bootstrap intervals"), np.random.default_rng(seed)
-    drawn = []
+    samples = []
     for number in range(int(pool.batch[-1]) + 1):
         counts = integers[pool.batch == number]
-        drawn.append(rng.multinomial(counts.sum(), counts / counts.sum(), size=replicates))
-    frequencies = np.hstack(drawn) / pool.total
+        samples.append(rng.multinomial(counts.sum(), counts / counts.sum(), size=replicates))
+    frequencies = np.hstack(samples) / pool.total
     if method == "least-squares":
         estimates = np.array([nearest(pool, row) for row in frequencies])
     else:
         estimates = fit_pool(pool, frequencies, _REPLICATE_GAP / pool.total, _UPDATES).probabilities
-    tail = missed / 2
+    tail = risk / 2
     lower, upper = np.quantile(estimates @ weights.T, [tail, 1 - tail], axis=0)
     known = identifiability(reports)
     if known.complete:
         few = least_reports(pool.matrix, right_inverse(pool.matrix, known.rounding), weights) > pool.total
         lower = np.where(few, weights.min(axis=1), lower)
         upper = np.where(few, weights.max(axis=1), upper)
-    return ConfidenceIntervals(readonly(lower), readonly(upper), missed, f"bootstrap ({method})", False, names)
+    return ConfidenceIntervals(readonly(lower), readonly(upper), risk, f"bootstrap ({method})", False, names)

@@ -67,21 +67,21 @@ def cross_validated_updates(
             "use at least 2 folds, at most as many as reports, patience above 1, and a non-negative seed.",
         )
     held_out = _deal(pool, folds, np.random.default_rng(seed))
-    seen = pool.counts > 0
-    rest = (pool.counts - held_out)[:, seen].astype(np.float64)
+    support = pool.counts > 0
+    rest = (pool.counts - held_out)[:, support].astype(np.float64)
     rest /= rest.sum(axis=1, keepdims=True)
-    matrix = pool.matrix[:, seen]
+    matrix = pool.matrix[:, support]
     p = np.full((folds, len(matrix)), 1.0 / len(matrix))
-    best, best_value, done, goal = 1, -np.inf, 0, 1
+    best, best_value, steps, goal = 1, -np.inf, 0, 1
     while True:
-        p = updates(matrix, rest, p, goal - done).probabilities
-        done = goal
-        value = float((held_out[:, seen] * np.log(p @ matrix)).sum())
+        p = updates(matrix, rest, p, goal - steps).probabilities
+        steps = goal
+        value = float((held_out[:, support] * np.log(p @ matrix)).sum())
         if value > best_value:
-            best, best_value = done, value
-        if done >= most or done > patience * best + 10:
+            best, best_value = steps, value
+        if steps >= most or steps > patience * best + 10:
             return best
-        goal = min(most, max(done + 1, int(done * _GROWTH)))
+        goal = min(most, max(steps + 1, int(steps * _GROWTH)))
 
 
 def _deal(pool: Pooled, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -182,7 +182,7 @@ def estimate_margins(
     for name, part in zip(space.names, space.parts, strict=True):
         at, ends = slice(start, start + len(part)), None
         if every is not None:
-            lower, upper = (readonly(each[at].copy()) for each in (every.lower, every.upper))
+            lower, upper = (readonly(bound[at].copy()) for bound in (every.lower, every.upper))
             ends = replace(every, lower=lower, upper=upper, names=part.labels)
         shares = readonly(rows[name] @ estimate.probabilities)
         margins[name] = replace(estimate, space=part, probabilities=shares, intervals=ends)
@@ -219,13 +219,13 @@ def settled_districts(reports: AnyReports, *, failure: float = 0.05) -> District
         >>> settled_districts(Reports(mechanism, [10_000] * len(lattice)))
         9 districts of about 2 km
     """
-    missed = check_failure(failure)
+    risk = check_failure(failure)
     pool = pooled(reports)
     space = pool.secrets
     if not isinstance(space, Places) or not 1 < len(space) <= MOST_PLACES or pool.weighted:
         return None
     with threadpool_limits(1, user_api="blas"):  # on a busy machine threads wait for each other in small products
-        return _smallest_districts(pool, space, missed)
+        return _smallest_districts(pool, space, risk)
 
 
 def expected_districts(mechanism: Mechanism, prior: Prior, reports: int) -> Districts | None:
@@ -235,10 +235,10 @@ def expected_districts(mechanism: Mechanism, prior: Prior, reports: int) -> Dist
 
 
 def _smallest_districts(pool: Pooled, space: Places, failure: float) -> Districts | None:
-    merged, coordinates = _likelihood_set(pool, failure), space.coordinates
-    if merged is None or coordinates is None:
+    likelihood_set, coordinates = _likelihood_set(pool, failure), space.coordinates
+    if likelihood_set is None or coordinates is None:
         return None
-    likely, best = merged
+    likely, best = likelihood_set
     spacing = float(np.median(cKDTree(coordinates).query(coordinates, k=2)[0][:, 1]))
     for side in _SIDES:
         middles, parts = _soft_blocks(coordinates, side * spacing)
@@ -264,12 +264,12 @@ def _likelihood_set(pool: Pooled, failure: float) -> tuple[LikelihoodSet, Floats
         members = (groups[:, None] == np.unique(groups)).astype(np.float64)
         matrix, frequencies = matrix @ members, frequencies @ members
     distance = distance_within(failure, matrix.shape[1] - 1) / pool.total
-    seen = frequencies > 0
-    matrix, frequencies = matrix[:, seen], frequencies[seen]
+    support = frequencies > 0
+    matrix, frequencies = matrix[:, support], frequencies[support]
     n = len(matrix)
     best = maximise(matrix, frequencies, np.zeros(n), np.full(n, 1.0 / n), 1e-4 * distance).probabilities
-    spent = float(frequencies @ np.log(frequencies / (best @ matrix)))
-    return (LikelihoodSet(matrix, frequencies, best, distance - spent, _FINE), best) if spent < distance else None
+    nats = float(frequencies @ np.log(frequencies / (best @ matrix)))
+    return (LikelihoodSet(matrix, frequencies, best, distance - nats, _FINE), best) if nats < distance else None
 
 
 def _soft_blocks(coordinates: Floats, side: float) -> tuple[Floats, Floats]:
@@ -337,15 +337,15 @@ class PopulationEstimate(CompactRepr):
 
 
 def estimate_received(
-    received: Received, method: Method, intervals: Kind | None, failure: float, seed: int
+    collection: Received, method: Method, intervals: Kind | None, failure: float, seed: int
 ) -> PopulationEstimate:
     """Return the estimate from reports that were read; see `estimate`."""
-    reports, notes = received.reports, [received.note]
+    reports, notes = collection.reports, [collection.note]
     shares = estimate_population(reports, method, intervals=intervals, failure=failure, seed=seed)
     margins = estimate_margins(shares, reports, intervals=intervals, failure=failure, seed=seed)
-    if received.spread and (shares.intervals or shares.districts):
+    if collection.spread and (shares.intervals or shares.districts):
         notes.append("The intervals hold for people who are spread so.")
-    if received.weighted:
+    if collection.weighted:
         equal = about(reports.effective, 3)
         notes.append(f"The {len(reports):,} weighted reports vary as about {equal} of equal weight do.")
     known = identifiability(reports.mechanism)
@@ -383,7 +383,7 @@ def estimate(
         >>> [round(share, 3) for share in sf.estimate(coin, [0] * 600 + [1] * 400).estimate.probabilities.tolist()]
         [0.7, 0.3]
     """
-    received = read_released(
+    collection = read_released(
         mechanism,
         reports,
         column,
@@ -392,4 +392,4 @@ def estimate(
         check_fit=check_fit,
         skip_damaged=skip_damaged,
     )
-    return estimate_received(received, method, intervals, failure, seed)
+    return estimate_received(collection, method, intervals, failure, seed)

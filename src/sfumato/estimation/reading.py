@@ -87,17 +87,17 @@ def _from_columns(
             f"name as many with {argument('column')}.",
         )
     check_kind(source)
-    table, mark = _opened(source, {names[0] if joint is None else None: mechanism}, unmarked=unmarked)
-    positions, weighed = _positions(table, dict(zip(names, parts, strict=True)), weights)
-    reports = Reports.at(mechanism, positions[0] if joint is None else joint.joined(positions), weighed)
-    return _received(reports, check=check_fit and mark is None, weighted=weights is not None)
+    table, mark = _open(source, {names[0] if joint is None else None: mechanism}, unmarked=unmarked)
+    positions, row_weights = _positions(table, dict(zip(names, parts, strict=True)), weights)
+    reports = Reports.at(mechanism, positions[0] if joint is None else joint.joined(positions), row_weights)
+    return _receive(reports, check=check_fit and mark is None, weighted=weights is not None)
 
 
 def _from_tuples(tupling: Tupling, source: Table, column: str, unmarked: bool, check_fit: bool) -> Received:
     """Return the tuples in lists of labels, or in the columns ``label_1``, ``label_2``, ..."""
     channel, space, size = tupling.channel(), tupling.observables, tupling.queries
     check_kind(source)
-    table, mark = _opened(source, {None: tupling}, unmarked=unmarked)
+    table, mark = _open(source, {None: tupling}, unmarked=unmarked)
     present = read_columns(table, ()).column_names
     if column in present:
         lists = read_columns(table, (column,))[column].combine_chunks()
@@ -118,13 +118,13 @@ def _from_tuples(tupling: Tupling, source: Table, column: str, unmarked: bool, c
         if not set(names[:-1]) <= set(present) or names[-1] in present:
             columns = names[0] if size == 1 else f"{names[0]} to {names[-2]}"
             raise DataError(
-                f"{_named(source)} does not hold exactly the columns {columns}, as tuples of {tupling!r} do.",
+                f"{_title(source)} does not hold exactly the columns {columns}, as tuples of {tupling!r} do.",
                 f"check that table and mechanism belong together, or name the columns with {argument('column')}.",
             )
         positions, _ = _positions(table, dict.fromkeys(names[:-1], space))
         tuples = np.column_stack(positions)
-    labels = (tuple(space.labels[each] for each in row) for row in np.sort(tuples, axis=1).tolist())
-    return _received(Reports.of(channel, labels), check=check_fit and mark is None)
+    labels = (tuple(space.labels[index] for index in row) for row in np.sort(tuples, axis=1).tolist())
+    return _receive(Reports.of(channel, labels), check=check_fit and mark is None)
 
 
 def _from_several(
@@ -138,24 +138,24 @@ def _from_several(
             "estimate fewer columns together, or each by itself.",
         )
     secrets, observables = (
-        JointSpace({name: getattr(each, what) for name, each in mechanisms.items()})
-        for what in ("secrets", "observables")
+        JointSpace({name: getattr(mechanism, side) for name, mechanism in mechanisms.items()})
+        for side in ("secrets", "observables")
     )
     check_kind(source)
-    table, mark = _opened(source, mechanisms, unmarked=unmarked)
-    spaces = {name: each.observables for name, each in mechanisms.items()}
-    positions, weighed = _positions(table, spaces, weights)
+    table, mark = _open(source, mechanisms, unmarked=unmarked)
+    spaces = {name: mechanism.observables for name, mechanism in mechanisms.items()}
+    positions, row_weights = _positions(table, spaces, weights)
     matrix: Any = np.ones((1, 1))
     for mechanism in mechanisms.values():
         matrix = np.kron(matrix, mechanism.matrix)
-    reports = Reports.at(Mechanism(matrix, secrets, observables), observables.joined(positions), weighed)
-    return _received(reports, check=check_fit and mark is None, weighted=weights is not None)
+    reports = Reports.at(Mechanism(matrix, secrets, observables), observables.joined(positions), row_weights)
+    return _receive(reports, check=check_fit and mark is None, weighted=weights is not None)
 
 
 def _from_points(
     coarse: Coarsening, source: Table, unmarked: bool, check_fit: bool, skip_damaged: bool = False
 ) -> Received:
-    table, mark = _opened(source, {None: coarse.noise}, unmarked=unmarked)
+    table, mark = _open(source, {None: coarse.noise}, unmarked=unmarked)
     points, note = read_visits(table, skip_damaged=skip_damaged), coarse.sentence
     if check_fit and mark is None:
         fit = points_fit(coarse.noise, points.lat, points.lon)
@@ -181,11 +181,11 @@ def read_released(
     noise for coordinates is seen.
     """
     target: Any = mechanism
-    stated = None
+    prior = None
     if not isinstance(target, Randomizer | Coarsening | Mapping):
-        target, stated = target.mechanism, target.prior
+        target, prior = target.mechanism, target.prior
     if isinstance(target, CoordinateNoise):
-        cells = None if stated is None else stated.space
+        cells = None if prior is None else prior.space
         target = coarsened(target, cells, spread=True)
     labels = source.tolist() if isinstance(source, np.ndarray) else source
     if isinstance(target, Coarsening):
@@ -198,7 +198,7 @@ def read_released(
     if isinstance(target, Mapping):
         return _from_several(target, source, weights, unmarked, check_fit)  # type: ignore[arg-type]
     if isinstance(labels, list | tuple):
-        received = _received(Reports.of(target, labels), check=check_fit)
+        collection = _receive(Reports.of(target, labels), check=check_fit)
     elif isinstance(target, Tupling):
         if weights is not None:
             raise InputError(f"{argument('weights')} was given, but tuples are not weighted.", "leave it out.")
@@ -208,13 +208,13 @@ def read_released(
                 f"{argument('column')} was given several times, but tuples have one name.",
                 f"give it once: {argument('column', 'label')} reads label_1, label_2 and so on.",
             )
-        received = _from_tuples(target, source, names[0], unmarked, check_fit)  # type: ignore[arg-type]
+        collection = _from_tuples(target, source, names[0], unmarked, check_fit)  # type: ignore[arg-type]
     else:
         matrix = matrix_of(target)
-        received = _from_columns(matrix, source, column, weights, unmarked, check_fit)  # type: ignore[arg-type]
-    if isinstance(received.reports.mechanism.secrets, Lattice):
-        received = received._replace(note=f"{received.note} {_VERTICES}".lstrip())
-    return received
+        collection = _from_columns(matrix, source, column, weights, unmarked, check_fit)  # type: ignore[arg-type]
+    if isinstance(collection.reports.mechanism.secrets, Lattice):
+        collection = collection._replace(note=f"{collection.note} {_VERTICES}".lstrip())
+    return collection
 
 
 def check_mark(mechanism: Randomizer, source: Table, column: str | None = None, *, unmarked: bool = False) -> bool:
@@ -231,11 +231,11 @@ def check_mark(mechanism: Randomizer, source: Table, column: str | None = None, 
 
 def _check(mark: Mark | None, mechanism: Randomizer, source: Table, column: str | None, *, unmarked: bool) -> None:
     if mark is not None:
-        mark.check(mechanism, _named(source), column)
+        mark.check(mechanism, _title(source), column)
     elif not unmarked and (not isinstance(source, str | os.PathLike) or os.path.exists(source)):
         # Reading a file that does not exist has an error of its own.
         raise DataError(
-            f"{_named(source)} has no mark of the mechanism that drew its reports, and those of another one can "
+            f"{_title(source)} has no mark of the mechanism that drew its reports, and those of another one can "
             "look just like them.",
             "give the table as it was released, a CSV with the small file next to it",
             f"pass {argument('unmarked', True)} if you know that this mechanism drew them.",
@@ -249,8 +249,8 @@ def _positions(
     texts = tuple(name for name, space in spaces.items() if not numeric(space))
     if weights in spaces:
         raise InputError(f"the column {weights!r} holds the reports.", f"name another with {argument('weights')}.")
-    named = {} if weights is None else {weights: "weights"}
-    columns = read_columns(table, [*spaces, *named], as_text=texts, option=named)
+    options = {} if weights is None else {weights: "weights"}
+    columns = read_columns(table, [*spaces, *options], as_text=texts, option=options)
     every = [find(space, columns[name]) for name, space in spaces.items()]
     for (name, space), positions in zip(spaces.items(), every, strict=True):
         unknown = positions < 0
@@ -284,7 +284,7 @@ def _weights(column: Any, name: str) -> Floats:
         ) from None
 
 
-def _received(reports: Reports, *, check: bool, weighted: bool = False) -> Received:
+def _receive(reports: Reports, *, check: bool, weighted: bool = False) -> Received:
     if not check:
         return Received(reports, weighted=weighted)
     fit = reports_fit(reports)
@@ -292,7 +292,7 @@ def _received(reports: Reports, *, check: bool, weighted: bool = False) -> Recei
     return Received(reports, fit.sentence, weighted=weighted)
 
 
-def _opened(source: Table, mechanisms: Mapping[Any, Randomizer], *, unmarked: bool) -> tuple[Any, Mark | None]:
+def _open(source: Table, mechanisms: Mapping[Any, Randomizer], *, unmarked: bool) -> tuple[Any, Mark | None]:
     """Return an object to read columns from, and its mark, which is checked; a table in memory is read once."""
     table: Any = source
     metadata: Mapping[bytes, bytes] = {}
@@ -311,11 +311,11 @@ def _mark(source: Table, metadata: Mapping[bytes, bytes]) -> Mark | None:
     attributes = getattr(source, "attrs", None)
     text = attributes.get("sfumato") if isinstance(attributes, Mapping) else None
     if isinstance(text, str):
-        return Mark.from_text(text, _named(source))
+        return Mark.from_text(text, _title(source))
     if not metadata and not isinstance(source, LazyTable):
         metadata = getattr(getattr(source, "schema", None), "metadata", None) or {}
-    return mark_in(metadata, _named(source))
+    return mark_in(metadata, _title(source))
 
 
-def _named(source: Table) -> str:
+def _title(source: Table) -> str:
     return repr(Path(source).name) if isinstance(source, str | os.PathLike) else "the table"

@@ -91,7 +91,7 @@ class Reports:
         scaled = None if weights is None else _scaled_weights(weights, len(at))
         if scaled is not None and (scaled != scaled[0]).any():
             size = mechanism.shape[1]
-            sums, squares = (readonly(np.bincount(at, each, size)) for each in (scaled, scaled**2))
+            sums, squares = (readonly(np.bincount(at, terms, size)) for terms in (scaled, scaled**2))
             assign(reports, sums=sums, squares=squares)
         return reports
 
@@ -104,8 +104,8 @@ class Reports:
         return int(self.counts.sum())
 
     def __repr__(self) -> str:
-        received = int(np.count_nonzero(self.counts))
-        return f"{len(self):,} reports of {len(self.counts):,} observables, {received:,} of them received"
+        support = int(np.count_nonzero(self.counts))
+        return f"{len(self):,} reports of {len(self.counts):,} observables, {support:,} of them received"
 
 
 def _scaled_weights(weights: ArrayLike, size: int) -> Floats:
@@ -160,11 +160,11 @@ class Pooled:
         """Whether the reports have weights."""
         return self.counts.dtype.kind == "f"
 
-    def integers(self, what: str) -> Counts:
-        """Return the counts of reports; refuse weighted reports, for which ``what`` does not hold."""
+    def integers(self, subject: str) -> Counts:
+        """Return the counts of reports; refuse weighted reports, for which ``subject`` does not hold."""
         if self.weighted:
             raise InputError(
-                f"{what} do not hold for weighted reports.",
+                f"{subject} do not hold for weighted reports.",
                 f"use {argument('method', 'inversion')} with {argument('intervals', 'normal')}, or no intervals.",
             )
         return self.counts.astype(np.int64)
@@ -176,11 +176,11 @@ class Pooled:
 
     def log_likelihood(self, probabilities: Floats) -> float:
         """Return the sum of ln p(report) in nats; ``-inf`` where a received report is impossible."""
-        seen = self.counts > 0
-        received = probabilities @ self.matrix[:, seen] / self.shares[seen]
-        if (received <= 0).any():
+        support = self.counts > 0
+        likelihoods = probabilities @ self.matrix[:, support] / self.shares[support]
+        if (likelihoods <= 0).any():
             return float("-inf")
-        return float(self.counts[seen] @ np.log(received))
+        return float(self.counts[support] @ np.log(likelihoods))
 
     def estimate(
         self, probabilities: Floats, method: str, gap: float, *, iterations: int = 0, converged: bool = True

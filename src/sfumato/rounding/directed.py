@@ -63,7 +63,7 @@ def at_most(value: float, digits: int = 4) -> str:
 
 def briefly_at_most(value: float, digits: int = 4) -> str:
     """Write an upper bound as `at_most`, but never in more digits, even if they differ by rounding error alone."""
-    return at_most(value) if not math.isfinite(value) else _text(_rounded(_named(value), digits, ROUND_CEILING))
+    return at_most(value) if not math.isfinite(value) else _text(_rounded(_decimal(value), digits, ROUND_CEILING))
 
 
 def at_least(value: float, digits: int = 4) -> str:
@@ -73,14 +73,14 @@ def at_least(value: float, digits: int = 4) -> str:
 
 def at_most_against(value: float, limit: float) -> str:
     """Write an upper bound as `at_most`, or in all digits where fewer hide on which side of a limit it is."""
-    shown = at_most(value)
-    return shown if not math.isfinite(value) or (float(shown) <= limit) == (value <= limit) else exactly(value)
+    bound = at_most(value)
+    return bound if not math.isfinite(value) or (float(bound) <= limit) == (value <= limit) else exactly(value)
 
 
 def at_least_against(value: float, limit: float) -> str:
     """Write a lower bound as `at_least`, or in all digits where fewer hide on which side of a limit it is."""
-    shown = at_least(value)
-    return shown if not math.isfinite(value) or (float(shown) > limit) == (value > limit) else exactly(value)
+    bound = at_least(value)
+    return bound if not math.isfinite(value) or (float(bound) > limit) == (value > limit) else exactly(value)
 
 
 def factor_at_most(epsilon: float, digits: int = 4) -> str:
@@ -126,7 +126,8 @@ def percent(share: float) -> str:
 
 def about_percent(share: float) -> str:
     """Write an estimate of a share as a percentage: ``about 12 %``, ``under 0.01 %``."""
-    return percent(share) if 0 < share < _LEAST_SHARE else f"about {percent(share)}"
+    is_small = math.isfinite(share) and 0 < _decimal(share) < _LEAST_SHARE
+    return percent(share) if is_small else f"about {percent(share)}"
 
 
 def percent_at_most(share: float) -> str:
@@ -144,13 +145,13 @@ def percent_of_confidence(confidence: float) -> str:
 
     Up to the rounding of doubles it is never above the confidence, and never 100 %.
     """
-    value = _named(round(confidence, 15)).scaleb(2)
+    value = _decimal(round(confidence, 15)).scaleb(2)
     return f"{_text(min(_rounded(value, _CONFIDENCE_DIGITS, ROUND_FLOOR), _MOST_CONFIDENCE))} %"
 
 
 def gap_at_most(gap: float) -> str:
     """Write a relative gap as a percentage in two digits, never below it."""
-    return f"{_text(_rounded(_named(gap).scaleb(2), 2, ROUND_CEILING))} %" if math.isfinite(gap) else "unknown"
+    return f"{_text(_rounded(_decimal(gap).scaleb(2), 2, ROUND_CEILING))} %" if math.isfinite(gap) else "unknown"
 
 
 def amount(value: float, unit: str, digits: int = 3) -> str:
@@ -181,7 +182,7 @@ def _amount(value: float, unit: str, digits: int, rounding: str) -> str:
         return _directed(value, digits, rounding)
     if unit not in _METRES:
         return f"{_directed(value, digits, rounding)} {unit}".strip()
-    metres = _named(value).scaleb(_METRES[unit])
+    metres = _decimal(value).scaleb(_METRES[unit])
     if abs(metres) < _MILLIMETRE:
         whole = int((metres / _MILLIMETRE).to_integral_value(rounding))
         return f"{whole} mm" if whole else "0 m"
@@ -193,7 +194,7 @@ def _amount(value: float, unit: str, digits: int, rounding: str) -> str:
 def _percent(share: float, rounding: str) -> str:
     if not math.isfinite(share):
         return _directed(share, _SHARE_DIGITS, rounding)
-    value = _named(share).scaleb(2)
+    value = _decimal(share).scaleb(2)
     if rounding == ROUND_HALF_EVEN and 0 < value < _LEAST_SHARE.scaleb(2):
         return "under 0.01 %"
     return _share(value, rounding)
@@ -203,19 +204,19 @@ def _share(value: Decimal, rounding: str) -> str:
     """Write a percentage: in four digits above 99 %, where rounding to nearest never gives 100 %."""
     if not 99 < value < 100:
         return f"{_text(_rounded(value, _SHARE_DIGITS, rounding))} %"
-    shown = _rounded(value, _NEARLY_ALL_DIGITS, rounding)
-    if shown == 100 and rounding == ROUND_HALF_EVEN:
-        shown = _rounded(value, _NEARLY_ALL_DIGITS, ROUND_FLOOR)
-    return f"{_text(shown)} %"
+    percentage = _rounded(value, _NEARLY_ALL_DIGITS, rounding)
+    if percentage == 100 and rounding == ROUND_HALF_EVEN:
+        percentage = _rounded(value, _NEARLY_ALL_DIGITS, ROUND_FLOOR)
+    return f"{_text(percentage)} %"
 
 
 def _directed(value: float, digits: int, rounding: str) -> str:
     if math.isinf(value):
         return "infinite" if value > 0 else "-infinite"
-    return "unknown" if math.isnan(value) else _text(_close(_named(value), digits, rounding))
+    return "unknown" if math.isnan(value) else _text(_close(_decimal(value), digits, rounding))
 
 
-def _named(value: float) -> Decimal:
+def _decimal(value: float) -> Decimal:
     """Return the shortest decimal that denotes the float."""
     return Decimal(repr(float(value)))
 
@@ -228,10 +229,10 @@ def _rounded(value: Decimal, digits: int, rounding: str) -> Decimal:
 
 def _close(value: Decimal, digits: int, rounding: str) -> Decimal:
     """Return the value in this many digits, or in more where rounding error alone separates it from fewer."""
-    found, nearest = _rounded(value, digits, rounding), _rounded(value, digits, ROUND_HALF_EVEN)
-    if found != nearest and abs(value - nearest) <= _TIE * abs(value):
+    decimal, nearest = _rounded(value, digits, rounding), _rounded(value, digits, ROUND_HALF_EVEN)
+    if decimal != nearest and abs(value - nearest) <= _TIE * abs(value):
         return _rounded(value, max(digits, _DIGITS_OF_TIES), rounding)
-    return found
+    return decimal
 
 
 def _text(value: Decimal) -> str:
@@ -260,14 +261,14 @@ def up(value: float) -> float:
 
 def above(value: float, error: float) -> float:
     """Return a float at least the exact value of a result with an error; ``inf`` where that overflowed."""
-    found = up(value + error)
-    return found if found < math.inf else math.inf
+    upper = up(value + error)
+    return upper if upper < math.inf else math.inf
 
 
 def below(value: float, error: float) -> float:
     """Return a float at most the exact value of a result with an error; ``-inf`` where that overflowed."""
-    found = value - error
-    return down(found) if abs(found) < math.inf else -math.inf
+    difference = value - error
+    return down(difference) if abs(difference) < math.inf else -math.inf
 
 
 def float_above(value: Fraction) -> float:
@@ -343,9 +344,9 @@ class Logarithm(float):
 
     def __new__(cls, factor: Fraction) -> Self:
         """Return the float, rounded up."""
-        found = super().__new__(cls, float_above(_logarithm(factor, ROUND_CEILING)))
-        found.factor = factor
-        return found
+        logarithm = super().__new__(cls, float_above(_logarithm(factor, ROUND_CEILING)))
+        logarithm.factor = factor
+        return logarithm
 
     def __reduce__(self) -> tuple[type[Logarithm], tuple[Fraction]]:
         return type(self), (self.factor,)

@@ -48,9 +48,9 @@ class LazyTable(Protocol):
         """Return the table with its rows."""
 
 
-def is_frame(given: object) -> TypeGuard[ArrowStream]:
+def is_frame(value: object) -> TypeGuard[ArrowStream]:
     """Return whether a value is a table in memory."""
-    return isinstance(given, ArrowStream) and not isinstance(given, type)
+    return isinstance(value, ArrowStream) and not isinstance(value, type)
 
 
 class ParquetTable(OpenTable):
@@ -60,14 +60,14 @@ class ParquetTable(OpenTable):
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        with self._opened() as file:
+        with self._open() as file:
             super().__init__(str(source), file.schema_arrow.names)
             self.schema = parquet_schema(file)
         check_distinct(self.columns, str(source))
 
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:  # noqa: ARG002
         """Return the rows; see `OpenTable.load`."""
-        with self._opened() as file:
+        with self._open() as file:
             self._check_size(file, len(self.columns if columns is None else columns))
             table = file.read(columns=None if columns is None else list(columns))
             table.validate(full=True)  # a text may be none
@@ -77,8 +77,8 @@ class ParquetTable(OpenTable):
         """Refuse a file of equal values that are far more than tables of its size hold."""
         path, content = self._source.path, self._source.content
         size = path.stat().st_size if content is None else len(content)
-        needed = _LEAST_BYTES * columns * file.metadata.num_rows
-        if needed > max(MOST_UNPACKED, MOST_RATIO * size):
+        least_bytes = _LEAST_BYTES * columns * file.metadata.num_rows
+        if least_bytes > max(MOST_UNPACKED, MOST_RATIO * size):
             raise DataError(
                 f"{self._source} holds {file.metadata.num_rows:,} rows, which are over {MOST_RATIO} times larger "
                 "in memory than in the file and could fill it.",
@@ -86,7 +86,7 @@ class ParquetTable(OpenTable):
             )
 
     @contextmanager
-    def _opened(self) -> Iterator[Any]:
+    def _open(self) -> Iterator[Any]:
         source = self._source
         try:
             with parquet.ParquetFile(
@@ -169,7 +169,7 @@ def _systems(schema: Any, columns: Sequence[str]) -> tuple[Any, ...]:
     }
     geo = (schema.metadata or {}).get(b"geo", b"{}")
     try:
-        described = {name: each.get("crs", "") for name, each in json.loads(geo).get("columns", {}).items()}
+        described = {name: column.get("crs", "") for name, column in json.loads(geo).get("columns", {}).items()}
     except (ValueError, AttributeError, RecursionError):
         return fields, geo  # damaged: the reader says so
     return fields, described

@@ -62,8 +62,8 @@ class TextTable(OpenTable):
 
     def misfit(self) -> str | None:
         """Return where the first row is that has another number of values, in words; None if none has."""
-        opened, layout = self.layout.open(self._source), self.layout
-        return misfit(opened, layout.delimiter, len(self.fields), layout.before, quotes=self._quotes)
+        stream, layout = self.layout.open(self._source), self.layout
+        return misfit(stream, layout.delimiter, len(self.fields), layout.before, quotes=self._quotes)
 
     def check_quotes(self) -> None:
         """Refuse a file whose last quotation mark is not closed; see `Layout.check_quotes`."""
@@ -103,7 +103,7 @@ class TextTable(OpenTable):
             if any(pa.types.is_binary(kind) for kind in table.schema.types):  # not UTF-8 after all
                 encoding = "latin-1"
                 table = attempt(encoding, as_text)
-            zoned = [each.name for each in table.schema if pa.types.is_timestamp(each.type) and each.type.tz]
+            zoned = [field.name for field in table.schema if pa.types.is_timestamp(field.type) and field.type.tz]
             if zoned:
                 texts = attempt(encoding, zoned, zoned)
                 unclear = [name for name in zoned if has_unclear_offsets(texts[name])]
@@ -180,15 +180,15 @@ class Layout(NamedTuple):
             raise DataError(f"{source} holds nothing but blanks.", "check that it is the right file.")
         excel = _EXCEL.fullmatch(lines[0].strip())
         if excel:
-            begun = next(number for number, line in enumerate(source.head.splitlines(), 1) if line.strip())
-            return cls("\t" if excel[1] == "\\t" else excel[1], begun)
+            before = next(number for number, line in enumerate(source.head.splitlines(), 1) if line.strip())
+            return cls("\t" if excel[1] == "\\t" else excel[1], before)
         line = re.sub(r'"[^"]*"', "", lines[0])
         for delimiter in _DELIMITERS[1:]:  # between numbers such as 48,85 a comma is none
             fields = line.split(delimiter)
             if len(fields) > 1 and any(_DECIMAL_COMMA.fullmatch(field.strip()) for field in fields):
                 return cls(delimiter)
         delimiter = max(_DELIMITERS, key=line.count)
-        rows = [each.split() for each in lines]
+        rows = [line.split() for line in lines]
         numbers = max(sum(map(is_number, row)) for row in rows[:2])
         if not line.count(delimiter) and numbers > 1 and len({len(row) for row in rows}) == 1:
             return cls("\t", blanks=True)  # blanks stand between as many values in each line
@@ -220,16 +220,16 @@ class Layout(NamedTuple):
             odd = sum(block.count(b'"') for block in iter(lambda: stream.read(_BLOCK), b"")) % 2
         if not odd:
             return
-        begun = self.before + 1
+        line = self.before + 1
         with _text(self.open(source)) as text:
             reader = csv.reader(text, delimiter=self.delimiter, strict=True)
             try:
                 for _ in reader:
-                    begun = self.before + reader.line_num + 1
+                    line = self.before + reader.line_num + 1
             except csv.Error as error:
                 if "end of data" in str(error):
                     raise DataError(
-                        f"a quotation mark in line {begun} of {source} is not closed.",
+                        f"a quotation mark in line {line} of {source} is not closed.",
                         "close or remove it",
                         "check that the file was written or downloaded completely.",
                     ) from None
@@ -237,13 +237,13 @@ class Layout(NamedTuple):
 
 def misfit(stream: BinaryIO, delimiter: str, width: int, before: int = 0, *, quotes: bool = True) -> str | None:
     """Return in words where the first row with another number of values is, and close the file of bytes."""
-    begun = 0
+    end = 0
     with suppress(csv.Error), _text(stream) as text:
         reader = csv.reader(text, delimiter=delimiter, quotechar='"' if quotes else _NO_QUOTE)
         for row in reader:
             if row and len(row) != width:
-                return f"line {begun + before + 1} has {counted(len(row), 'value')}, but {width} are needed"
-            begun = reader.line_num
+                return f"line {end + before + 1} has {counted(len(row), 'value')}, but {width} are needed"
+            end = reader.line_num
     return None
 
 
@@ -259,7 +259,7 @@ class _Tabbed(ConvertedFile):
         if not block:
             return None
         trimmed = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", block)
-        return re.sub(rb'("[^"\n]*")|[ \t]+', lambda found: found[1] or b"\t", trimmed)
+        return re.sub(rb'("[^"\n]*")|[ \t]+', lambda match: match[1] or b"\t", trimmed)
 
 
 def is_number(text: str) -> bool:

@@ -109,9 +109,9 @@ def hours(hour: Any, half: Any) -> Any:
     """Return digits of hours as texts from 00 to 24, or invalid ones; ``half`` is AM, PM or "" for 24 hours."""
     number = pc.cast(hour, pa.int64())
     late = pc.match_substring(half, "p", ignore_case=True)
-    turned = pc.add(pc.if_else(pc.equal(number, 12), 0, number), pc.if_else(late, 12, 0))
+    of_day = pc.add(pc.if_else(pc.equal(number, 12), 0, number), pc.if_else(late, 12, 0))
     fits = pc.and_(pc.greater(number, 0), pc.less_equal(number, 12))
-    number = pc.if_else(pc.equal(half, ""), number, pc.if_else(fits, turned, _NO_HOUR))
+    number = pc.if_else(pc.equal(half, ""), number, pc.if_else(fits, of_day, _NO_HOUR))
     return pc.utf8_lpad(pc.cast(number, pa.string()), 2, "0")
 
 
@@ -140,7 +140,7 @@ def _month_as_number(column: Any, spelling: str) -> Any:
     parts = pc.extract_regex(column, spelling)
     if parts.null_count == len(parts):
         return column
-    year, day, time, name = (pc.struct_field(parts, each) for each in ("year", "day", "time", "month"))
+    year, day, time, name = (pc.struct_field(parts, field) for field in ("year", "day", "time", "month"))
     place = pc.index_in(pc.utf8_lower(name), value_set=pa.array(list(_BY_NAME)))
     month = pc.take(pa.array(list(_BY_NAME.values())), place)
     date = pc.binary_join_element_wise(year, month, pc.utf8_lpad(day, 2, "0"), "-")

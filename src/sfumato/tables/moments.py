@@ -68,13 +68,13 @@ class TimeColumn(NamedTuple):
     bad: int = 0
     fractions: bool = False
 
-    def notes(self, what: str) -> tuple[str, ...]:
-        """Return notes on values of ``what`` that are no times, and on numbers that are times of day."""
-        numbers = (f"The numbers in {what} are read as fractions of a day.",) if self.fractions else ()
+    def notes(self, subject: str) -> tuple[str, ...]:
+        """Return notes on values of ``subject`` that are no times, and on numbers that are times of day."""
+        numbers = (f"The numbers in {subject} are read as fractions of a day.",) if self.fractions else ()
         if not self.bad:
             return numbers
         known = self.bad + int(np.count_nonzero(~np.isnat(self.values)))
-        return (*numbers, f"{self.bad:,} of {known:,} times in {what} could not be read and are missing.")
+        return (*numbers, f"{self.bad:,} of {known:,} times in {subject} could not be read and are missing.")
 
     def without_days_zero(self) -> Self:
         """Return the times without clocks that a spreadsheet wrote without a day, such as 1899-12-30 13:05."""
@@ -269,14 +269,14 @@ class Clocks(CompactRepr):
         if not days or zero in _OF_PROGRAMS:  # dates of 1900, and times that a program did not set, are no clocks
             on_zero = pc.and_(on_zero, pc.invert(pc.match_substring_regex(clock, r"^[0:.]*$")))
         on_zero = pc.fill_null(on_zero, False)
-        others = pc.and_(pc.not_equal(day, ""), pc.not_equal(day, zero or ""))
-        if zero in _OF_PROGRAMS and pc.any(others).as_py():
+        other_days = pc.and_(pc.not_equal(day, ""), pc.not_equal(day, zero or ""))
+        if zero in _OF_PROGRAMS and pc.any(other_days).as_py():
             return None
         if pc.sum(pc.or_(plain, on_zero)).as_py() < MOST_BAD * known:
             return None
         texts = pc.if_else(plain, texts, pc.if_else(on_zero, clock, ""))
         zones = pc.if_else(plain, zone, pc.if_else(on_zero, its_zone, ""))
-        return cls(*(pc.if_else(present, each, None) for each in (texts, zones, pc.if_else(on_zero, day, ""))))
+        return cls(*(pc.if_else(present, part, None) for part in (texts, zones, pc.if_else(on_zero, day, ""))))
 
     @classmethod
     def _without_zones(cls, texts: Any, *, fractions: bool = False) -> Clocks:
@@ -312,7 +312,7 @@ class Clocks(CompactRepr):
         days = decoded(days)
         kind = days.type
         if not (
-            is_text(days) or any(each(kind) for each in (types.is_date, types.is_timestamp, types.is_integer))
+            is_text(days) or any(test(kind) for test in (types.is_date, types.is_timestamp, types.is_integer))
         ):
             return None
         days = pc.replace_substring_regex(trim_blanks(days), r"^(\d{4})(\d\d)(\d\d)$", r"\1-\2-\3")
@@ -333,7 +333,7 @@ class Clocks(CompactRepr):
 
     def _contradict(self, days: Any) -> NDArray[np.bool_]:
         """Return which days, as ISO texts, are near the day zero of their time, but another one."""
-        both = [times(pc.if_else(pc.equal(each, ""), None, each), most_bad=1) for each in (days, self.days)]
+        both = [times(pc.if_else(pc.equal(texts, ""), None, texts), most_bad=1) for texts in (days, self.days)]
         if both[0] is None or both[1] is None:
             return np.zeros(len(days), dtype=bool)
         apart = np.abs(both[0].values - both[1].values)

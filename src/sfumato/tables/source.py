@@ -223,12 +223,12 @@ class _Recoded(ConvertedFile):
         return text.encode() if block else None
 
 
-def as_path(given: object, what: str) -> Path:
-    """Return a path to read ``what``, such as ``"visits"``; the `InputError` for others says what was given."""
-    if isinstance(given, str | os.PathLike):
-        return Path(os.fsdecode(given))
+def as_path(value: object, subject: str) -> Path:
+    """Return a path to read ``subject``, such as ``"visits"``; the `InputError` for others says what was given."""
+    if isinstance(value, str | os.PathLike):
+        return Path(os.fsdecode(value))
     raise InputError(
-        f"{what} cannot be read from {type(given).__name__!r}.",
+        f"{subject} cannot be read from {type(value).__name__!r}.",
         "pass a path, or a table that speaks Arrow's PyCapsule interface: a data frame of pandas 2.2 or Polars "
         "(collect a lazy one), a pyarrow Table, a DuckDB relation.",
     )
@@ -255,8 +255,8 @@ def others_note(folder: Path, files: Collection[Path], known: Collection[Path] |
         return ()
     more = ", ..." if len(left) > _SHOWN else ""
     were = "was" if len(left) == 1 else "were"
-    what = counted(len(left), "file")
-    return (f"{what} of other kinds in {folder.name!r} {were} not read: {', '.join(left[:_SHOWN])}{more}.",)
+    count = counted(len(left), "file")
+    return (f"{count} of other kinds in {folder.name!r} {were} not read: {', '.join(left[:_SHOWN])}{more}.",)
 
 
 def left_out_note(folder: Path, paths: Sequence[Path], files: int, why: str) -> tuple[str, ...]:
@@ -294,23 +294,23 @@ def check_distinct(columns: Sequence[str], name: str) -> None:
     """Refuse a table with two columns of one name (`DataError`)."""
     twice = [column for column, count in Counter(columns).items() if count > 1]
     if twice:
-        shown = row_value(repr(twice[0]), "of data") if _are_data(twice[:1]) else repr(twice[0])
-        raise DataError(f"{name} has more than one column {shown}.", "give its columns distinct names.")
+        mention = row_value(repr(twice[0]), "of data") if _are_data(twice[:1]) else repr(twice[0])
+        raise DataError(f"{name} has more than one column {mention}.", "give its columns distinct names.")
 
 
 def cause(error: Exception) -> str:
     """Return why a table cannot be read, for a message: the error's own words, where they hold no data of rows."""
     lines = str(error).splitlines() or [type(error).__name__]
-    said = lines[0].rstrip(".")
+    message = lines[0].rstrip(".")
     if isinstance(error, _PLAIN) or getattr(error, "errno", None) is not None:
-        return said
+        return message
     if isinstance(error, UnicodeError):
-        return row_value(said, "a text is not in the encoding of the others")
-    mixed = _MIXED.search(said)
-    if mixed is not None:
-        return f"the column {mixed[1]!r} holds values of several types, or of one that Arrow does not know"
-    safe = _SAFE.search(said)
-    return row_value(said, safe[0].rstrip(": ") if safe else "its content is damaged, or of another kind")
+        return row_value(message, "a text is not in the encoding of the others")
+    match = _MIXED.search(message)
+    if match is not None:
+        return f"the column {match[1]!r} holds values of several types, or of one that Arrow does not know"
+    safe = _SAFE.search(message)
+    return row_value(message, safe[0].rstrip(": ") if safe else "its content is damaged, or of another kind")
 
 
 @contextmanager
@@ -333,7 +333,7 @@ def readable(name: str) -> Iterator[None]:
 def no_column(columns: Sequence[str], wrong: str, option: str, table: str) -> DataError:
     """Return the error of a missing column ``wrong``, with the nearest columns and the argument ``option``."""
     bare = {column.lower(): column for column in columns}
-    near = [bare[each] for each in get_close_matches(wrong.lower(), list(bare), 3, _LIKE) if not _are_data([each])]
+    near = [bare[name] for name in get_close_matches(wrong.lower(), list(bare), 3, _LIKE) if not _are_data([name])]
     more = f" (or {', '.join(near[1:])})" if near[1:] else ""
     return DataError(
         f"{table} has no column {wrong!r}. {column_list(columns)}",
@@ -344,8 +344,8 @@ def no_column(columns: Sequence[str], wrong: str, option: str, table: str) -> Da
 
 def column_list(columns: Sequence[str]) -> str:
     """Return the names of all columns in a sentence; of a first line that is a row, they are data."""
-    said = f"Its columns are: {', '.join(columns)}."
-    return row_value(said, "Its first line holds data, not names of columns.") if _are_data(columns) else said
+    text = f"Its columns are: {', '.join(columns)}."
+    return row_value(text, "Its first line holds data, not names of columns.") if _are_data(columns) else text
 
 
 def _are_data(names: Sequence[str]) -> bool:

@@ -74,13 +74,13 @@ class TableStream(CompactRepr):
                 batch = whole
                 while rows + batch.num_rows >= size:
                     pieces = [*waiting, batch.slice(0, size - rows)]
-                    yield _one(pieces)
+                    yield _merge(pieces)
                     batch, waiting, rows = batch.slice(size - rows), [], 0
                 if batch.num_rows:
                     waiting.append(batch)
                     rows += batch.num_rows
             if rows:
-                yield _one(waiting)
+                yield _merge(waiting)
 
 
 def stream_of(source: Source) -> TableStream | None:
@@ -97,11 +97,11 @@ def text_stream(source: Source) -> TableStream:
     table = TextTable.of(source)
     names = table.columns if table.headless else [from_csv_cell(name) for name in table.columns]
     check_distinct(names, str(source))
-    named = dict(zip(names, table.columns, strict=True))
+    originals = dict(zip(names, table.columns, strict=True))
     plain = table.layout == Layout(table.layout.delimiter)  # then Arrow reads and unpacks the file itself
 
     def read(columns: Sequence[str]) -> Iterator[Any]:
-        raw = [named[name] for name in columns]
+        raw = [originals[name] for name in columns]
         table.check_quotes()
         with source.open() if plain else pa.PythonFile(table.layout.open(source), mode="r") as stream:
             try:
@@ -129,7 +129,7 @@ def text_stream(source: Source) -> TableStream:
                     f"{source} is not a valid table: {where}.", "every line needs the same number of values."
                 ) from None
 
-    schema = pa.schema([(name, pa.string()) for name in named])
+    schema = pa.schema([(name, pa.string()) for name in originals])
     files = () if source.content is not None else (source.path,)
     return TableStream(str(source), schema, None, files, read, comma=True, headless=table.headless)
 
@@ -156,12 +156,12 @@ def folder_stream(folder: Path) -> TableStream | None:
     paths = sorted(
         path
         for path in folder.rglob("*")
-        if path.is_file() and path.suffix and not _hidden(path.relative_to(folder))
+        if path.is_file() and path.suffix and not _is_hidden(path.relative_to(folder))
     )
     for path in paths:
         # The rows of an unfinished or packed table would be missing unnoticed.
-        hidden = _ending(path) in (*_UNFINISHED, *_PACKED)
-        if hidden and any(suffix.lower() in (*_PARQUET, *ARROW, *_TEXT) for suffix in path.suffixes[:-1]):
+        is_wrapped = _ending(path) in (*_UNFINISHED, *_PACKED)
+        if is_wrapped and any(suffix.lower() in (*_PARQUET, *ARROW, *_TEXT) for suffix in path.suffixes[:-1]):
             raise DataError(
                 f"{str(path)!r} is called like a table, but ends in {path.suffix!r}.",
                 "finish or unpack it, move it out of the folder, or begin its name with a dot to leave it out.",
@@ -210,16 +210,16 @@ def _ipc(source: Source) -> TableStream:
         raise DataError(f"{source} is named like an Arrow table, but does not begin like one.", "write it again.")
 
     @contextmanager
-    def opened() -> Iterator[Any]:
+    def open_reader() -> Iterator[Any]:
         with where() as stream, (pa.ipc.open_file if single else pa.ipc.open_stream)(stream) as reader:
             yield reader
 
-    with readable(str(source)), opened() as reader:
+    with readable(str(source)), open_reader() as reader:
         schema = without_views(reader.schema)
         check_distinct(schema.names, str(source))
 
     def read(columns: Sequence[str]) -> Iterator[Any]:
-        with opened() as reader:
+        with open_reader() as reader:
             if single:
                 for number in range(reader.num_record_batches):
                     yield _sound(reader.get_batch(number).select(list(columns)))
@@ -237,7 +237,7 @@ def _ending(path: Path) -> str:
     return before if last == ".gz" and before in _TEXT else last
 
 
-def _hidden(path: Path) -> bool:
+def _is_hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) and "=" not in part for part in path.parts)
 
 
@@ -316,7 +316,7 @@ def _sound(batch: Any) -> Any:
     return cast_views(batch)
 
 
-def _one(batches: Sequence[Any]) -> Any:
+def _merge(batches: Sequence[Any]) -> Any:
     """Return several record batches of one schema as one."""
     if len(batches) == 1:
         return batches[0]
@@ -353,9 +353,9 @@ class ArrowFile(OpenTable):
 
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:  # noqa: ARG002
         """Return the rows; see `OpenTable.load`."""
-        wanted = list(self.columns if columns is None else columns)
-        fields = pa.schema([self._stream.schema.field(name) for name in wanted], metadata=self.schema.metadata)
-        return pa.Table.from_batches(self._stream.batches(wanted), fields)
+        names = list(self.columns if columns is None else columns)
+        fields = pa.schema([self._stream.schema.field(name) for name in names], metadata=self.schema.metadata)
+        return pa.Table.from_batches(self._stream.batches(names), fields)
 
 
 def check_kind(table: object) -> None:
@@ -408,9 +408,9 @@ def _folder(path: Path, columns: Sequence[str], option: Mapping[str, str]) -> An
             f"the folder {name} holds no CSV, Parquet or Arrow files.", "check that it is the right folder."
         )
     _check(stream.schema.names, columns, name, option)
-    wanted = list(dict.fromkeys(columns)) or stream.schema.names
-    fields = [stream.schema.field(column) for column in wanted]
-    return pa.Table.from_batches(stream.batches(wanted), pa.schema(fields))
+    names = list(dict.fromkeys(columns)) or stream.schema.names
+    fields = [stream.schema.field(column) for column in names]
+    return pa.Table.from_batches(stream.batches(names), pa.schema(fields))
 
 
 def _text(source: Source, as_text: Sequence[str]) -> Any:

@@ -29,7 +29,7 @@ _FRACTION: Final = r"\.0+$"  # may be the fraction of a whole number
 _AS_IT_IS: Final = r"^[!-~]([ -~]*[!-~])?$"
 
 
-def numbers(column: Any, what: str, *hints: str, comma: bool = False) -> Floats:
+def numbers(column: Any, subject: str, *hints: str, comma: bool = False) -> Floats:
     """Return an Arrow column as floats, NaN where missing, with ``comma`` also ``48,85``; refuse others."""
     column = decoded(column)
     if not len(column):
@@ -44,7 +44,7 @@ def numbers(column: Any, what: str, *hints: str, comma: bool = False) -> Floats:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         row, value = _first_bad_number(column)
         raise DataError(
-            f"{what} holds {row_value(repr(value), 'a value')} in row {row}, which is not a number.", *hints
+            f"{subject} holds {row_value(repr(value), 'a value')} in row {row}, which is not a number.", *hints
         ) from None
     return np.array(pc.fill_null(converted, float("nan")).to_numpy(), dtype=np.float64)
 
@@ -105,7 +105,7 @@ def _with_numbers(kind: Any) -> Any:
     """Return an Arrow type with numbers in place of times."""
     types = pa.types
     if types.is_struct(kind):
-        return pa.struct([each.with_type(_with_numbers(each.type)) for each in kind])
+        return pa.struct([field.with_type(_with_numbers(field.type)) for field in kind])
     if types.is_map(kind):
         return pa.map_(_with_numbers(kind.key_type), _with_numbers(kind.item_type))
     if types.is_fixed_size_list(kind):
@@ -198,10 +198,10 @@ def label_texts(space: Space) -> list[str]:
 
 def check_seen(texts: Iterable[str], noun: str) -> None:
     """Refuse texts with invisible characters, or ones that control a terminal or break a line."""
-    for each in texts:
-        if reason := unseen(each):
+    for name in texts:
+        if reason := unseen(name):
             raise InputError(
-                f"the {noun} {quote(each)} has {reason}.", f"design with {noun}s of visible characters."
+                f"the {noun} {quote(name)} has {reason}.", f"design with {noun}s of visible characters."
             )
 
 
@@ -227,8 +227,8 @@ def find(space: Space, values: Any) -> NDArray[np.intp]:
 
 def _place(known: dict[Any, int], value: Any) -> int:
     """Return the position of a value, first as what a CSV file holds of a label, then as it stands."""
-    written = known.get(from_csv_cell(value), -1) if isinstance(value, str) else -1
-    return written if written >= 0 else known.get(value, -1)
+    position = known.get(from_csv_cell(value), -1) if isinstance(value, str) else -1
+    return position if position >= 0 else known.get(value, -1)
 
 
 def _positions(space: Space) -> dict[str, int]:
@@ -265,7 +265,7 @@ def counts_of_names(column: Any) -> tuple[Any, Any]:
     )
     other = pc.invert(pc.fill_null(plain, fill_value=False))
     if pc.any(other).as_py():
-        names = [spelled(each) for each in values.filter(other).to_pylist()]
+        names = [spelled(value) for value in values.filter(other).to_pylist()]
         values = pc.replace_with_mask(values, other, pa.array(names, values.type))
     return values, counts
 

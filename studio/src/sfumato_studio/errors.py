@@ -45,7 +45,7 @@ def in_page(name: str, value: str) -> str | None:
 
 def message_of(error: SfumatoError) -> tuple[str, str]:
     """Return the message and the hint of an error, in the words of the page."""
-    problem, _, hint = _PATHS.sub("", error.told(in_page)).partition("\nHint: ")  # only the names of files
+    problem, _, hint = _PATHS.sub("", error.render(in_page)).partition("\nHint: ")  # only the names of files
     return _sentence(plain(problem)), _sentence(plain(hint))
 
 

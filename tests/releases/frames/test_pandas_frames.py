@@ -152,7 +152,7 @@ def test_the_types_of_a_mixed_column_of_users_are_named_but_no_value():
     with pytest.raises(DataError, match="'user' holds values of several types") as unread:
         sf.read_visits(frame)
     for error in (refused.value, unread.value):
-        shown = "".join(traceback.format_exception(error)) + error.told(values=True)
+        shown = "".join(traceback.format_exception(error)) + error.render(values=True)
         assert "olga" not in shown.replace('["olga"', "")
     assert len(sf.release(IDENTITY, frame.assign(user=frame["user"].astype("string")), user="user")) == 3
 
