@@ -152,7 +152,7 @@ def test_a_release_that_goes_on_is_checked_as_a_whole(tmp_path):
     with pytest.raises(DataError, match=r"1 of 4 people"):
         prepare(NOISE, source, target, batch_rows=4, max_reports_per_person=6, resume=True)
     assert isinstance(made, PreparedRelease)
-    assert made.begun
+    assert made.is_resumable
     prepare(NOISE, source, target, batch_rows=4, max_reports_per_person=7, resume=True).run()
     assert target.exists()
 

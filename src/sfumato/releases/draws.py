@@ -23,7 +23,7 @@ _PERHAPS: Final = "Users may have been charged for these unseen reports: such ch
 
 
 class FreshDraw:
-    """Draws a fresh report for each row; ``paid`` is whether a user has been charged since it was made."""
+    """Draws a fresh report for each row; ``has_charged`` is whether a user has been charged since it was made."""
 
     blur: Blur | None = None
     in_turn: bool = False
@@ -32,7 +32,7 @@ class FreshDraw:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.paid = False
+        self.has_charged = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class FreshDraw:
         """Return a sentence on what charges and shared reports cost; empty without any."""
         return "" if self.blur is None else self.blur.sentence
 
-    def moved(self, memo: PlaceMemo) -> str:  # noqa: ARG002
+    def warning(self, memo: PlaceMemo) -> str:  # noqa: ARG002
         """Return a sentence on how many places may have moved, and how far; empty for none."""
         return ""
 
@@ -71,16 +71,16 @@ class ChargedDraw(FreshDraw):
 
     def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
         """See `FreshDraw.afford`."""
-        needed: Counter[str] = Counter()
+        demand: Counter[str] = Counter()
         for located, start in batches:
-            needed.update(self._users(located, start))
-        self.blur.ledger.afford(charges_of(self.blur, needed))
+            demand.update(self._users(located, start))
+        self.blur.ledger.afford(charges_of(self.blur, demand))
 
     def draw(self, batch: Any, start: int, run: str, memo: PlaceMemo) -> PrivateBatch:  # noqa: ARG002
         """Return the private rows of a batch, after charging for them; see `FreshDraw.draw`."""
         located = self.kernel.locate_or_refuse(batch, self._words, start=start)
         charges = charges_of(self.blur, self._users(located, start))
-        self.paid |= self.blur.ledger.charge_many(charges, run=run, batch=start) and bool(charges)
+        self.has_charged |= self.blur.ledger.charge_many(charges, run=run, batch=start) and bool(charges)
         return self.kernel.assemble(located, self.kernel.draw(located, self._words))
 
     def _users(self, located: Located, start: int) -> dict[str, int]:
@@ -130,11 +130,11 @@ class Tally:
                 "longitude must not be swapped.",
             )
         if outside > allowed * total:
-            done = " and ".join(
-                f"{count:,} {what}" for count, what in ((self.moved, "moved"), (self.dropped, "dropped")) if count
+            parts = " and ".join(
+                f"{count:,} {verb}" for count, verb in ((self.moved, "moved"), (self.dropped, "dropped")) if count
             )
             raise DataError(
-                f"{outside:,} of {total:,} rows are outside, {percent_at_least(outside / total)} ({done}): "
+                f"{outside:,} of {total:,} rows are outside, {percent_at_least(outside / total)} ({parts}): "
                 f"more than the {100 * allowed:.4g} % that is allowed. Nothing was released.",
                 "check that mechanism and data belong together, and for places that latitude and longitude are "
                 "not swapped",
@@ -163,14 +163,14 @@ def check_affordable(draw: FreshDraw, stream: TableStream, size: int, allowed: f
 
 
 def stop_run(
-    error: SfumatoError, place: WorkFolder, *, lasting: bool, paid: bool | None, places: bool
+    error: SfumatoError, place: WorkFolder, *, lasting: bool, has_charged: bool | None, places: bool
 ) -> SfumatoError:
     """Return the error of a release that stopped, with what to do next; keep or remove what was drawn.
 
     Parts of a ``lasting`` source stay after an error of the disk, and if a user was charged or may have been.
     """
-    may = paid is not False
-    charges = _PERHAPS if paid is None else _CHARGED
+    may = has_charged is not False
+    charges = _PERHAPS if has_charged is None else _CHARGED
     try:
         parts = place.parts
     except OSError:  # someone has removed the folder: nothing can go on
@@ -194,5 +194,5 @@ def name_charges(error: SfumatoError, charges: str = _CHARGED, *, places: bool) 
 def _with(error: SfumatoError, problem: str, *hints: str) -> SfumatoError:
     if isinstance(error, BudgetError):
         return BudgetError(problem, *hints, user=error.user, asked=error.asked, left=error.left)
-    kind = next((each for each in (DataError, InputError) if isinstance(error, each)), FileError)
+    kind = next((base for base in (DataError, InputError) if isinstance(error, base)), FileError)
     return kind(problem, *hints)

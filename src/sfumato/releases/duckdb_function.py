@@ -83,16 +83,16 @@ def create_duckdb_function(
     kernel = Kernel(drawable, schema, options, name=_CALLED)
     # A function gives one value for each row, and leaves none out.
     kernel.drop_hint = f"make the function with {argument('outside', 'drop')}, which gives NULL in such rows"
-    said = sentences({"": report_bounds(drawable)}, People(0))
+    promises = sentences({"": report_bounds(drawable)}, People(0))
     plain = pa.schema([(field.name, plain_type(field.type)) for field in kernel.schema])
     types = connection.from_arrow(plain.empty_table()).types
     single = len(plain) == 1
-    returned = types[0] if single else connection.struct_type(dict(zip(plain.names, types, strict=True)))
+    return_type = types[0] if single else connection.struct_type(dict(zip(plain.names, types, strict=True)))
 
     def draw(*columns: Any) -> Any:
         arrays = [
-            (each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each).cast(kind.type)
-            for each, kind in zip(columns, schema, strict=True)
+            (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column).cast(kind.type)
+            for column, kind in zip(columns, schema, strict=True)
         ]
         batch = pa.record_batch(arrays, schema=schema)
         private = kernel.release(batch)
@@ -112,7 +112,7 @@ def create_duckdb_function(
             name,
             (lambda lat, lon: draw(lat, lon)) if places else (lambda value: draw(value)),  # it counts them
             connection.from_arrow(schema.empty_table()).types,
-            returned,
+            return_type,
             type="arrow",
             null_handling="special",
             side_effects=True,  # so that no draw is kept for the next row, nor for another place in the query
@@ -122,4 +122,4 @@ def create_duckdb_function(
             f"DuckDB made no function {name!r}: {str(error).splitlines()[0]}.",
             python(f"for a new one of this name, call connection.remove_function({name!r}) first."),
         ) from None
-    return said
+    return promises

@@ -40,18 +40,18 @@ _WHOLE: Final = 1 << 62
 class RowsDone(CompactRepr):
     """Progress of a release: rows of the source that are done, in all (None if unknown), and seconds of this run.
 
-    ``drawn`` are the rows drawn by this run; the others were drawn before an interruption.
+    ``new_rows`` are the rows drawn by this run; the others were drawn before an interruption.
     """
 
     rows: int
     total: int | None
     seconds: float
-    drawn: int
+    new_rows: int
 
     @property
     def rate(self) -> float:
         """Rows that are drawn in a second."""
-        return self.drawn / self.seconds if self.seconds > 0 else 0.0
+        return self.new_rows / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
@@ -106,7 +106,7 @@ def outcome_of(
         mark=mark.mechanisms,
         seconds=seconds,
         row_reports=kernel.places,
-        carried_over=tuple(kernel.kept_columns.kept),
+        carried_over=tuple(kernel.kept_columns.sources),
         **rest,
     )
 
@@ -122,7 +122,7 @@ def make_draw(
     kernel = Kernel(drawable_of(mechanism), stream.schema, options, name=stream.name, comma=stream.comma)
     kernel.notes += stream.notes
     if kind is not None:
-        kind.check_columns({*kernel.needs, kernel.user, place_column}, kernel.kept_columns.kept.values())
+        kind.check_columns({*kernel.needs, kernel.user, place_column}, kernel.kept_columns.sources.values())
     blur = mechanism if isinstance(mechanism, Blur) else None
     if place_column is not None and place_column not in stream.schema.names:
         raise DataError(
@@ -154,14 +154,14 @@ def plan_release(
 ) -> ReleasePlan:
     """Prove the guarantees and count the people of a source; return the plan."""
     kernel = draw.kernel
-    proved = {name: report_bounds(each) for name, each in kernel.drawables.items()}
+    bounds = {name: report_bounds(drawable) for name, drawable in kernel.drawables.items()}
     people = count_places(count_people(stream, kernel), draw, stream, size)
     return ReleasePlan(
         draw,
         stream,
         people,
-        bounds_of_report(proved, columnwise=kernel.columnwise),
-        (*sentences(proved, people, columnwise=kernel.columnwise), *kernel.kept_columns.sentences, *also_said),
+        bounds_of_report(bounds, columnwise=kernel.columnwise),
+        (*sentences(bounds, people, columnwise=kernel.columnwise), *kernel.kept_columns.sentences, *also_said),
         limits,
         allow,
         Mark.of(kernel.drawables, columnwise=kernel.columnwise),
@@ -178,7 +178,7 @@ def draw_parts(
     progress: Progress | None,
 ) -> Generator[tuple[DrawnPart, PrivateBatch], None, None]:
     """Yield the parts of a source in order, drawn on every core and counted; ``place`` keeps them."""
-    begun, total = time.monotonic(), plan.people.rows
+    start_s, total = time.monotonic(), plan.people.rows
     workers = 1 if plan.draw.in_turn else cores()
     waiting: deque[tuple[DrawnPart, Future[PrivateBatch]]] = deque()
     start, parts = 0, set() if place is None else set(place.parts)
@@ -199,8 +199,8 @@ def draw_parts(
         if total:
             tally.check(plan.allow, total)
         if progress is not None:
-            drawn = tally.source - tally.resumed
-            progress(RowsDone(tally.source, total, time.monotonic() - begun, drawn))
+            new_rows = tally.source - tally.resumed
+            progress(RowsDone(tally.source, total, time.monotonic() - start_s, new_rows))
         return part, private
 
     with ThreadPoolExecutor(workers) as pool:
@@ -240,7 +240,7 @@ class PreparedFrame(CompactRepr):
 
         ``progress`` is called with a `RowsDone`. After a `BudgetError` no user is charged.
         """
-        begun, plan = time.monotonic(), self._plan
+        start_s, plan = time.monotonic(), self._plan
         kernel, draw = plan.kernel, plan.draw
         tally, batches, rows = Tally(), [], [np.zeros(0, dtype=np.intp)]
         try:
@@ -250,16 +250,16 @@ class PreparedFrame(CompactRepr):
                     batches.append(private.batch)
                     if private.rows is not None:
                         rows.append(private.rows + part.start)
-                places, cost, moved = memo.counts[1], draw.cost(memo), draw.moved(memo)
-            if moved:
-                warnings.warn(f"{moved}.", PlaceWarning, stacklevel=3)
+                places, cost, warning = memo.counts[1], draw.cost(memo), draw.warning(memo)
+            if warning:
+                warnings.warn(f"{warning}.", PlaceWarning, stacklevel=3)
             schema = kernel.schema.with_metadata({KEY: plan.mark.text.encode()})
             table = pa.Table.from_batches(batches, kernel.schema).cast(schema)
-            frame = self._kind.back(table, np.concatenate(rows), kernel.kept_columns.kept, plan.mark.text)
+            frame = self._kind.back(table, np.concatenate(rows), kernel.kept_columns.sources, plan.mark.text)
         except pa.ArrowException as error:
             problem = unreadable(plan.stream, error)
-            raise (name_charges(problem, places=draw.memoizes) if draw.paid else problem) from None
-        facts = (plan.promises, plan.mark, tally, time.monotonic() - begun, kernel.notes)
+            raise (name_charges(problem, places=draw.memoizes) if draw.has_charged else problem) from None
+        facts = (plan.promises, plan.mark, tally, time.monotonic() - start_s, kernel.notes)
         return ReleasedFrame(frame, outcome_of(kernel, *facts, places=places, cost=cost))
 
 

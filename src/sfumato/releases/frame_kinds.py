@@ -38,9 +38,9 @@ class FrameKind(ABC):
         """Return what its columns are read from, an `ArrowStream`; with empty columns in place of `unreadable`."""
         return self._frame
 
-    def check_columns(self, used: Collection[str | None], kept: Collection[str]) -> None:
+    def check_columns(self, used: Collection[str | None], keep: Collection[str]) -> None:
         """Refuse used or kept columns that cannot be read, and kept geometries."""
-        for name in sorted(self.shapes.intersection(kept)):
+        for name in sorted(self.shapes.intersection(keep)):
             raise InputError(
                 f"the column {name!r} holds positions, so it is never kept.",
                 f"leave it out of {argument('keep')}.",
@@ -61,8 +61,8 @@ class FrameKind(ABC):
         return ()
 
     @abstractmethod
-    def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:
-        """Return private rows, of true ``rows`` (k,), as a table of this kind; ``kept`` maps to source columns."""
+    def back(self, table: Any, rows: Rows, sources: Mapping[str, str], mark: str) -> Any:
+        """Return private rows, of true ``rows`` (k,), as a table of this kind; ``sources`` maps to columns."""
 
 
 class _PandasFrame(FrameKind):
@@ -89,9 +89,9 @@ class _PandasFrame(FrameKind):
         return self._table([])
 
     def check_rest(self, kernel: Kernel) -> None:
-        kept, index = kernel.kept_columns.kept, self._frame.index
+        sources, index = kernel.kept_columns.sources, self._frame.index
         for name in self._index_names:
-            if name in kernel.schema.names and name not in kept:
+            if name in kernel.schema.names and name not in sources:
                 raise InputError(
                     f"the index {name!r} has the name of a released column.",
                     python("rename it with frame.rename_axis('other')."),
@@ -111,7 +111,7 @@ class _PandasFrame(FrameKind):
                     python("leave it out with frame.reset_index(drop=True)"),
                     python("if it reveals nothing, name it with frame.rename_axis('row'), and pass keep=['row']."),
                 )
-            if str(name) not in kept.values():
+            if str(name) not in sources.values():
                 raise InputError(
                     f"the index {plain(repr(name))} would stay next to the reports.",
                     python("leave it out with frame.reset_index(drop=True)"),
@@ -122,19 +122,19 @@ class _PandasFrame(FrameKind):
     @property
     def sentences(self) -> tuple[str, ...]:
         numbers = ", which numbers the rows,"
-        named = f" ({', '.join(map(plain, self._index_names))})" if self._index_names else numbers
+        names = f" ({', '.join(map(plain, self._index_names))})" if self._index_names else numbers
         return (
-            f"The index{named} is carried over, and shows which report is of which row. The guarantee does "
+            f"The index{names} is carried over, and shows which report is of which row. The guarantee does "
             "not cover it.",
         )
 
-    def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:
+    def back(self, table: Any, rows: Rows, sources: Mapping[str, str], mark: str) -> Any:
         import pandas
 
         series = {
-            name: self._column(table[name], rows, kept.get(name))
+            name: self._column(table[name], rows, sources.get(name))
             for name in table.column_names
-            if not (name in self._index_names and name in kept)
+            if not (name in self._index_names and name in sources)
         }
         frame = pandas.DataFrame(series, index=self._index(rows))
         frame.attrs["sfumato"] = mark
@@ -146,18 +146,18 @@ class _PandasFrame(FrameKind):
             if type(getattr(bare[name].dtype, "categories", None)).__name__ in ("IntervalIndex", "PeriodIndex"):
                 bare[name] = bare[name].cat.rename_categories(str)  # Arrow has no dictionaries of them
         names = [*map(str, bare.columns), *self._index_names]
-        named = bool(self._index_names) and len(set(names)) == len(names)  # then it can be kept
+        keeps_index = bool(self._index_names) and len(set(names)) == len(names)  # then it can be kept
         bare.index = bare.index.set_names([None if name is None else str(name) for name in bare.index.names])
         try:
-            return _arrow(bare, index=named)
+            return _arrow(bare, index=keeps_index)
         except (pa.ArrowException, TypeError, ValueError):
             odd = {name: _kind(bare[name]) for name in bare.columns if not _arrow_takes(bare[[name]])}
             rest = bare.drop(columns=list(odd))
-            if named and not _arrow_takes(rest[[]], index=True):
-                named = False
+            if keeps_index and not _arrow_takes(rest[[]], index=True):
+                keeps_index = False
                 odd |= {name: _kind(rest.index) for name in self._index_names if name not in bare}
             self.unreadable = odd
-            table = _arrow(rest, index=named)
+            table = _arrow(rest, index=keeps_index)
             for name in self.unreadable:
                 table = table.append_column(name, pa.nulls(len(bare)))
             return table
@@ -183,23 +183,23 @@ class _PandasFrame(FrameKind):
         index = self._frame.index
         if type(index).__name__ == "RangeIndex" and len(rows) == len(index):
             return index
-        taken = index.take(rows)
-        if taken.nlevels > 1:  # its levels hold values of all rows
-            arrays = [_pruned(taken.get_level_values(level)) for level in range(taken.nlevels)]
-            return type(taken).from_arrays(arrays, names=taken.names)
-        return _pruned(taken)
+        subset = index.take(rows)
+        if subset.nlevels > 1:  # its levels hold values of all rows
+            arrays = [_pruned(subset.get_level_values(level)) for level in range(subset.nlevels)]
+            return type(subset).from_arrays(arrays, names=subset.names)
+        return _pruned(subset)
 
 
-def _values(column: Any, own: Any) -> Any:
+def _values(column: Any, dtype: Any) -> Any:
     """Return an Arrow column as values of pandas, in a column's own type where it takes them."""
-    made = getattr(own, "__from_arrow__", None)
-    if made is not None:
+    convert = getattr(dtype, "__from_arrow__", None)
+    if convert is not None:
         with suppress(NotImplementedError, TypeError, ValueError):
-            return made(column)
+            return convert(column)
     values = column.to_pandas()
-    if own is not None and getattr(own, "kind", "O") in "biufmM" and values.dtype != own:
+    if dtype is not None and getattr(dtype, "kind", "O") in "biufmM" and values.dtype != dtype:
         with suppress(TypeError, ValueError):
-            return values.astype(own).array
+            return values.astype(dtype).array
     return values.array
 
 
@@ -264,8 +264,8 @@ class _GeoFrame(_PandasFrame):
             geo = {b"geo": json.dumps({"primary_column": self._geometry, "columns": {self._geometry: column}})}
         return table.replace_schema_metadata(geo)
 
-    def check_columns(self, used: Collection[str | None], kept: Collection[str]) -> None:
-        super().check_columns(used, kept)
+    def check_columns(self, used: Collection[str | None], keep: Collection[str]) -> None:
+        super().check_columns(used, keep)
         if self._geometry in used and self._geometry is not None and self._crs is None:
             raise DataError(
                 f"the points in {self._geometry!r} have no CRS: they may be degrees, or metres of any kind.",
@@ -283,12 +283,12 @@ class _GeoFrame(_PandasFrame):
                 python("rename it with frame.rename_geometry('geometry')."),
             )
 
-    def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:
+    def back(self, table: Any, rows: Rows, sources: Mapping[str, str], mark: str) -> Any:
         """Return the points of the reports as geometries; a frame without points is one of pandas."""
         import geopandas
         import shapely
 
-        frame = super().back(table, rows, kept, mark)
+        frame = super().back(table, rows, sources, mark)
         if self._geometry is None or not {"latitude", "longitude"} <= set(table.column_names):
             return frame
         lat, lon = table["latitude"].combine_chunks(), table["longitude"].combine_chunks()
@@ -297,20 +297,20 @@ class _GeoFrame(_PandasFrame):
         else:
             sizes = lat.value_lengths().to_numpy(zero_copy_only=False)
             of_row = np.repeat(np.arange(len(sizes)), sizes)
-            each = shapely.points(np.asarray(lon.flatten()), np.asarray(lat.flatten()))
-            shapes = shapely.multipoints(each, indices=of_row) if len(sizes) else []
+            points = shapely.points(np.asarray(lon.flatten()), np.asarray(lat.flatten()))
+            shapes = shapely.multipoints(points, indices=of_row) if len(sizes) else []
         bare = frame.drop(columns=["latitude", "longitude"])
         bare[self._geometry] = geopandas.GeoSeries(shapes, index=bare.index, crs="EPSG:4326")
-        made = geopandas.GeoDataFrame(bare, geometry=self._geometry)
-        made.attrs["sfumato"] = mark
-        return made
+        geo_frame = geopandas.GeoDataFrame(bare, geometry=self._geometry)
+        geo_frame.attrs["sfumato"] = mark
+        return geo_frame
 
 
 @final
 class _ArrowKind(FrameKind):
     """A table of pyarrow, a record batch, a reader of them, or a table of a kind that is not known here."""
 
-    def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
+    def back(self, table: Any, rows: Rows, sources: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
         if isinstance(self._frame, pa.RecordBatch):
             whole = table.combine_chunks()
             return (whole.to_batches() or [pa.RecordBatch.from_pylist([], schema=whole.schema)])[0]
@@ -338,7 +338,7 @@ class _PolarsKind(FrameKind):
             frame = frame.with_columns(polars.lit(None).alias(name) for name in self.unreadable)
         return frame
 
-    def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
+    def back(self, table: Any, rows: Rows, sources: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
         import polars
 
         frame = polars.from_arrow(table)
@@ -354,7 +354,7 @@ class _DuckRelation(FrameKind):
         import duckdb
 
         try:
-            self._brought(pa.table({"nothing": pa.array([], pa.int64())}))
+            self._import_rows(pa.table({"nothing": pa.array([], pa.int64())}))
         except duckdb.Error as error:
             raise DataError(
                 f"the relation's connection takes no tables from Python: {str(error).splitlines()[0]}.",
@@ -362,10 +362,10 @@ class _DuckRelation(FrameKind):
             ) from None
         return self._frame.project("*")  # older versions read the result of one only once
 
-    def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
-        return self._brought(table)
+    def back(self, table: Any, rows: Rows, sources: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
+        return self._import_rows(table)
 
-    def _brought(self, sfumato_private_rows: Any) -> Any:
+    def _import_rows(self, sfumato_private_rows: Any) -> Any:
         # A view of the true rows: a relation runs a query only next to one.
         view = f"sfumato_{secrets.token_hex(8)}"
         try:
@@ -386,7 +386,7 @@ _OF_LIBRARY: Final[Mapping[str, type[FrameKind]]] = {
 
 def kind_of(frame: ArrowStream | ArrowBatch | LazyTable) -> FrameKind:
     """Return the kind of a table; `DataError` if it is lazy and of an unknown library."""
-    roots = {each.__module__.partition(".")[0] for each in type(frame).__mro__}
+    roots = {base.__module__.partition(".")[0] for base in type(frame).__mro__}
     for root, kind in _OF_LIBRARY.items():
         if root in roots:
             return kind(frame)

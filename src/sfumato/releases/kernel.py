@@ -35,13 +35,13 @@ class Located(CompactRepr):
     """A batch before a report is drawn; other fields are those of `PrivateBatch`.
 
     ``rows`` (k,) are positions of rows that have a report; ``values`` (places, k, ...) are their secrets;
-    ``chosen`` (k,) is the number of each row's mechanism.
+    ``numbers`` (k,) is the number of each row's mechanism.
     """
 
     batch: Any
     rows: NDArray[np.intp]
     values: NDArray[Any]
-    chosen: NDArray[np.intp] | None
+    numbers: NDArray[np.intp] | None
     moved: int
     farthest_m: float
     without_position: int = 0
@@ -116,8 +116,8 @@ class Kernel:
         first = first_place(schema, options, name, comma=comma) if of_places else None
         self._places: tuple[PlaceColumns, ...] = ()
         if first is not None:
-            others = (replace(first.roles, lat=lat, lon=lon, geometry=None) for lat, lon in options.also)
-            self._places = (first, *(replace(first, roles=each, named=argument("also")) for each in others))
+            other_roles = (replace(first.roles, lat=lat, lon=lon, geometry=None) for lat, lon in options.also)
+            self._places = (first, *(replace(first, roles=roles, named=argument("also")) for roles in other_roles))
         self.places, self.of_places = max(1, len(self._places)), of_places
         self.notes = (*radii, *(() if first is None else first.notes))
         if self.places > 1:
@@ -134,13 +134,13 @@ class Kernel:
                 f"name it with {argument('release.user', 'column')}",
                 f"state that all rows are one person's with {argument('people', 'one')}.",
             )
-        for option, each in (
-            *(("column", each) for each in options.named),
+        for option, column in (
+            *(("column", column) for column in options.columns),
             ("by", options.by),
             ("release.user", self.user),
         ):
-            if each is not None and each not in schema.names:
-                raise no_column(schema.names, each, option, name)
+            if column is not None and column not in schema.names:
+                raise no_column(schema.names, column, option, name)
         for role in (options.by, self.user):
             if role is not None and not holds_names(schema.field(role).type):
                 raise DataError(
@@ -148,21 +148,21 @@ class Kernel:
                     "name a column of texts or numbers.",
                 )
         position = () if roles is None else (roles.lat, roles.lon, roles.geometry)
-        secret = (*options.named, *position, *chain(*options.also))
+        secret = (*options.columns, *position, *chain(*options.also))
         self._time = time = None if roles is None else roles.time
         self.kept_columns = KeptColumns.of(schema.names, options.keep, secret, {"user": self.user, "time": time})
-        if roles is not None and roles.datum in self.kept_columns.kept.values():
+        if roles is not None and roles.datum in self.kept_columns.sources.values():
             raise InputError(
                 f"the column {roles.datum!r} states the coordinate system of the source; reports are in WGS84.",
                 f"leave it out of {argument('keep')}.",
             )
-        self.secret = frozenset(each for each in (*secret, time) if each is not None)
-        sources = (*chain(*(place.position for place in self._places)), *options.named, options.by)
+        self.secret = frozenset(column for column in (*secret, time) if column is not None)
+        sources = (*chain(*(place.position for place in self._places)), *options.columns, options.by)
         self.drawn_from = tuple(dict.fromkeys(source for source in sources if source is not None))
-        self.rowwise = all(each.rowwise for each in self._reporters)
-        self.needs = tuple(dict.fromkeys((*self.drawn_from, *self.kept_columns.kept.values())))
+        self.rowwise = all(reporter.rowwise for reporter in self._reporters)
+        self.needs = tuple(dict.fromkeys((*self.drawn_from, *self.kept_columns.sources.values())))
         self.schema = private_schema(self._reporters, self.kept_columns, schema, options.also, lists=options.lists)
-        if len({type(each) for each in self._reporters}) > 1 and of_places:
+        if len({type(reporter) for reporter in self._reporters}) > 1 and of_places:
             self.notes += ("reports have no labels, because some of the mechanisms have none",)
 
     def _add_uncertainty(self) -> tuple[str, ...]:
@@ -171,11 +171,11 @@ class Kernel:
         moved_m = self._within_m if options.outside == "nearest" else 0.0
         name, prior = options.prior or ("", None)
         radii = []
-        for each, drawable in zip(self._reporters, self.drawables.values(), strict=True):
-            made = Uncertainty.of(drawable, prior, moved_m=moved_m, darwin_core=options.darwin_core)
-            each.uncertainty = made
-            radii.append(made)
-        largest = max(radii, key=lambda made: made.radius_m)
+        for part, drawable in zip(self._reporters, self.drawables.values(), strict=True):
+            uncertainty = Uncertainty.of(drawable, prior, moved_m=moved_m, darwin_core=options.darwin_core)
+            part.uncertainty = uncertainty
+            radii.append(uncertainty)
+        largest = max(radii, key=lambda uncertainty: uncertainty.radius_m)
         return (largest.sentence, prior_words(name)) if name else (largest.sentence,)
 
     def release(self, batch: Any, words: Words | None = None, *, start: int = 0) -> PrivateBatch:
@@ -191,52 +191,54 @@ class Kernel:
 
     def locate_or_refuse(self, batch: Any, words: Words, *, start: int = 0) -> Located:
         """Return the secrets of a batch, points on lattices rounded at random with ``words``; see `release`."""
-        chosen = self._chosen(batch, start)
+        of_row = self._numbers_of(batch, start)
         secrets_of_places: list[tuple[Secrets, tuple[Floats, Floats] | None]]
         if self._places:
             nearest, secrets_of_places = self.options.outside == "nearest", []
-            for there in (each.degrees(batch, start=start) for each in self._places):
-                secrets = secrets_at(self._reporters, *there, chosen, words, nearest=nearest)
+            for there in (place.degrees(batch, start=start) for place in self._places):
+                secrets = secrets_at(self._reporters, *there, of_row, words, nearest=nearest)
                 secrets_of_places.append((secrets, there))
         else:
-            columns = [batch.column(name) for name in self.options.named]
-            parts = [each.of(*columns) for each in self._reporters]
+            columns = [batch.column(name) for name in self.options.columns]
+            parts = [reporter.of(*columns) for reporter in self._reporters]
             secrets = parts[0]
-            if chosen is not None:
+            if of_row is not None:
                 values, inside = (
-                    np.stack([getattr(part, what) for part in parts]) for what in ("values", "inside")
+                    np.stack([getattr(part, name) for part in parts]) for name in ("values", "inside")
                 )
-                secrets = Secrets(values[chosen, np.arange(len(chosen))], inside[chosen, np.arange(len(chosen))])
+                secrets = Secrets(values[of_row, np.arange(len(of_row))], inside[of_row, np.arange(len(of_row))])
             secrets_of_places = [(secrets, None)]
         moved_m = np.zeros(batch.num_rows)
-        lacking = np.zeros(batch.num_rows, dtype=np.bool_)
+        missing = np.zeros(batch.num_rows, dtype=np.bool_)
         for place, (secrets, at) in enumerate(secrets_of_places):
             if at is not None:
                 # Times are not tested. A user stays near their own places, so there only positions are looked for.
-                kept = {name: batch.column(name) for name in self.kept_columns.kept.values() if name != self._time}
-                loss_m = float(np.mean([each.loss_m for each in self._reporters]))
+                table = {
+                    name: batch.column(name) for name in self.kept_columns.sources.values() if name != self._time
+                }
+                loss_m = float(np.mean([reporter.loss_m for reporter in self._reporters]))
                 lat = np.where(secrets.inside, at[0], np.nan)
-                notes = refuse_locating_columns(kept, lat, at[1], loss_m, users=self.user)
+                notes = refuse_locating_columns(table, lat, at[1], loss_m, users=self.user)
                 self.notes = tuple(dict.fromkeys((*self.notes, *notes)))
-                lacking |= ~(secrets.inside | np.isfinite(at[0] + at[1]))
+                missing |= ~(secrets.inside | np.isfinite(at[0] + at[1]))
             by = f"by {self._of_place(place)} " if self.places > 1 else ""
             if secrets.moved_m is not None:
                 self._refuse_far(secrets.moved_m, secrets.inside, start, by)
                 moved_m = np.maximum(moved_m, secrets.moved_m)
             if not secrets.inside.all() and self.options.outside != "drop":
-                raise self._outside_error(batch, secrets.inside, at, chosen, start, by)
+                raise self._outside_error(batch, secrets.inside, at, of_row, start, by)
         inside = np.all([secrets.inside for secrets, _ in secrets_of_places], axis=0)
         rows = np.flatnonzero(inside)
         values = np.stack([secrets.values for secrets, _ in secrets_of_places])
-        moved = moved_m[rows]
+        moves_m = moved_m[rows]
         return Located(
             batch,
             rows,
             values if len(rows) == len(inside) else values[:, rows],
-            chosen if chosen is None else chosen[rows],
-            int(np.count_nonzero(moved)),
-            float(moved.max(initial=0.0)),
-            int(np.count_nonzero(lacking)),
+            of_row if of_row is None else of_row[rows],
+            int(np.count_nonzero(moves_m)),
+            float(moves_m.max(initial=0.0)),
+            int(np.count_nonzero(missing)),
         )
 
     def _of_place(self, place: int) -> str:
@@ -267,7 +269,7 @@ class Kernel:
         batch: Any,
         inside: NDArray[np.bool_],
         at: tuple[Floats, Floats] | None,
-        chosen: Chosen,
+        numbers: Chosen,
         start: int,
         by: str,
     ) -> DataError:
@@ -303,11 +305,11 @@ class Kernel:
                 "convert metres or feet of a map to degrees of WGS84 first, as pyproj and geopandas do",
                 drop,
             )
-        moves = self.options.outside != "nearest" and all(each.moves for each in self._reporters)
+        moves = self.options.outside != "nearest" and all(reporter.moves for reporter in self._reporters)
         nearest = f"pass {argument('outside', 'nearest')} to move those on the Earth to the nearest place"
         return DataError(
             f"{of} {_are(count)} not {where} {number}{without}.",
-            _swapped(self._reporters, lat[~inside], lon[~inside], None if chosen is None else chosen[~inside])
+            _swapped(self._reporters, lat[~inside], lon[~inside], None if numbers is None else numbers[~inside])
             or "check that mechanism and data belong together, and that latitude and longitude are not swapped",
             nearest if moves else "",
             drop,
@@ -316,46 +318,48 @@ class Kernel:
 
     def _misspelt(self, batch: Any, inside: NDArray[np.bool_]) -> str:
         """Return a hint, without the value, if one differs from a label only in capitals, blanks or accents."""
-        if len(self.options.named) != 1 or not isinstance(self.single, MatrixReporter):
+        if len(self.options.columns) != 1 or not isinstance(self.single, MatrixReporter):
             return ""
-        values = batch.column(self.options.named[0]).filter(~inside).to_pylist()
+        values = batch.column(self.options.columns[0]).filter(~inside).to_pylist()
         known = {_folded(label) for label in self.single.single.secrets.labels if isinstance(label, str)}
         if not any(isinstance(value, str) and _folded(value) in known for value in values):
             return ""
         return "correct the label: one differs only in its capitals, blanks or the form of its accents"
 
     def draw(
-        self, located: Located, words: Words, chosen: NDArray[np.intp] | None = None
+        self, located: Located, words: Words, subset: NDArray[np.intp] | None = None
     ) -> list[tuple[Reporter, NDArray[np.intp], NDArray[Any]]]:
         """Return fresh reports (places, rows, ...) for each mechanism, with the located rows that they are for.
 
-        All rows draw their first place before any second one. ``chosen`` limits the draw to some rows, array (j,).
+        All rows draw their first place before any second one. ``subset`` limits the draw to some rows, array (j,).
         """
-        wanted = np.arange(len(located.rows)) if chosen is None else chosen
-        drawn = []
-        groups = [(0, wanted)]
-        if located.chosen is not None:
-            groups = [(number, wanted[rows]) for number, rows in grouped(located.chosen[wanted])]
+        positions = np.arange(len(located.rows)) if subset is None else subset
+        draws = []
+        groups = [(0, positions)]
+        if located.numbers is not None:
+            groups = [(number, positions[rows]) for number, rows in grouped(located.numbers[positions])]
         for number, members in groups:
-            each, reports = self._reporters[number], []
+            reporter, reports = self._reporters[number], []
             for secrets in located.values:
                 values = secrets if members.size == len(secrets) else secrets[members]
-                if located.chosen is not None and values.ndim == 2 and not isinstance(each, NoiseReporter):
+                if located.numbers is not None and values.ndim == 2 and not isinstance(reporter, NoiseReporter):
                     values = values[:, 0].astype(np.intp)  # positions, next to the points of noise
-                parts = [each.draw(values[at : at + BLOCK], words) for at in range(0, max(1, len(values)), BLOCK)]
+                parts = [
+                    reporter.draw(values[at : at + BLOCK], words) for at in range(0, max(1, len(values)), BLOCK)
+                ]
                 reports.append(np.concatenate(parts))
-            drawn.append((each, members, np.stack(reports)))
-        return drawn
+            draws.append((reporter, members, np.stack(reports)))
+        return draws
 
-    def assemble(self, located: Located, drawn: Sequence[tuple[Reporter, NDArray[np.intp], Any]]) -> PrivateBatch:
+    def assemble(self, located: Located, draws: Sequence[tuple[Reporter, NDArray[np.intp], Any]]) -> PrivateBatch:
         """Return the private rows, made of the reports that `draw` returned."""
-        groups = [self._columns(each, reports) for each, _, reports in drawn]
-        columns = groups[0] if groups else {each.name: pa.array([], each.type) for each in self.schema}
+        groups = [self._columns(reporter, reports) for reporter, _, reports in draws]
+        columns = groups[0] if groups else {field.name: pa.array([], field.type) for field in self.schema}
         if len(groups) > 1:
-            order = pa.array(np.argsort(np.concatenate([members for _, members, _ in drawn])))
-            for name in (each for each in self.schema.names if each not in self.kept_columns.kept):
+            order = pa.array(np.argsort(np.concatenate([members for _, members, _ in draws])))
+            for name in (name for name in self.schema.names if name not in self.kept_columns.sources):
                 columns[name] = pa.concat_arrays([group[name] for group in groups]).take(order)
-        for name, column in self.kept_columns.kept.items():
+        for name, column in self.kept_columns.sources.items():
             columns[name] = copy_rows(located.batch.column(column), name, located.rows)
         arrays = [columns[name] for name in self.schema.names]
         return PrivateBatch(
@@ -374,10 +378,10 @@ class Kernel:
 
     def groups(self, batch: Any) -> list[NDArray[np.intp]]:
         """Return the positions of each mechanism's rows; of all rows where there is one mechanism."""
-        chosen = self._chosen(batch, 0)
-        if chosen is None:
+        numbers = self._numbers_of(batch, 0)
+        if numbers is None:
             return [np.arange(batch.num_rows)]
-        return [rows for _, rows in grouped(chosen)]
+        return [rows for _, rows in grouped(numbers)]
 
     def degrees(self, batch: Any) -> tuple[Floats, Floats]:
         """Return the latitudes and longitudes of the rows' first places, arrays (n,), degrees, NaN for none."""
@@ -385,38 +389,38 @@ class Kernel:
             return np.full(batch.num_rows, np.nan), np.full(batch.num_rows, np.nan)
         return self._places[0].degrees(batch)
 
-    def _columns(self, each: Reporter, reports: NDArray[Any]) -> dict[str, Any]:
+    def _columns(self, reporter: Reporter, reports: NDArray[Any]) -> dict[str, Any]:
         how: Any = {"lists": self.options.lists, "dictionaries": len(self._reporters) == 1}
-        columns = each.released(reports[0], **how)
-        for pair, others in zip(self.options.also, reports[1:], strict=True):
+        columns = reporter.released(reports[0], **how)
+        for pair, draws in zip(self.options.also, reports[1:], strict=True):
             columns |= {
-                name_for_place(name, pair): column for name, column in each.released(others, **how).items()
+                name_for_place(name, pair): column for name, column in reporter.released(draws, **how).items()
             }
         return columns
 
-    def _chosen(self, batch: Any, start: int) -> NDArray[np.intp] | None:
+    def _numbers_of(self, batch: Any, start: int) -> NDArray[np.intp] | None:
         if self.options.by is None:
             return None
         encoded = as_texts(batch.column(self.options.by), self.options.by).dictionary_encode()
         names = encoded.dictionary.to_pylist()
         numbers = np.array([self._numbers.get(name, -1) for name in names] + [-1], dtype=np.intp)
-        chosen: NDArray[np.intp] = numbers[encoded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)]
-        if (chosen < 0).any():
-            first, shown = int(np.argmax(chosen < 0)), list(self.drawables)[:8]
-            named = row_value(f"the mechanism {batch.column(self.options.by)[first].as_py()!r},", "a mechanism")
+        of_row: NDArray[np.intp] = numbers[encoded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)]
+        if (of_row < 0).any():
+            first, few = int(np.argmax(of_row < 0)), list(self.drawables)[:8]
+            mention = row_value(f"the mechanism {batch.column(self.options.by)[first].as_py()!r},", "a mechanism")
             raise DataError(
-                f"row {start + first + 1} names {named} which is not among those given.",
+                f"row {start + first + 1} names {mention} which is not among those given.",
                 "leave out the rows that no mechanism is for, or give one",
-                f"the mechanisms are {', '.join(shown)}{' ...' if len(shown) < len(self.drawables) else ''}.",
+                f"the mechanisms are {', '.join(few)}{' ...' if len(few) < len(self.drawables) else ''}.",
             )
-        return chosen
+        return of_row
 
 
 def secrets_at(
-    reporters: Sequence[Reporter], lat: Floats, lon: Floats, chosen: Chosen, words: Words, *, nearest: bool
+    reporters: Sequence[Reporter], lat: Floats, lon: Floats, numbers: Chosen, words: Words, *, nearest: bool
 ) -> Secrets:
     """Return the secrets of points (degrees, NaN for none), rounded to vertices with ``words``."""
-    where = (grouped(chosen) if chosen is not None else None) or [(0, np.arange(len(lat)))]
+    where = (grouped(numbers) if numbers is not None else None) or [(0, np.arange(len(lat)))]
     blocks = [(k, rows[at : at + BLOCK]) for k, rows in where for at in range(0, max(1, len(rows)), BLOCK)]
     parts = [reporters[k].at(lat[rows], lon[rows], words, nearest=nearest) for k, rows in blocks]
     return _join(parts, [rows for _, rows in blocks], len(lat))
@@ -451,12 +455,12 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _swapped(reporters: Sequence[Reporter], lat: Floats, lon: Floats, chosen: Chosen) -> str:
+def _swapped(reporters: Sequence[Reporter], lat: Floats, lon: Floats, numbers: Chosen) -> str:
     """Return a hint if all points outside would be inside with their coordinates exchanged."""
     known = np.isfinite(lat) & np.isfinite(lon) & (np.abs(lon) <= 90)
     if not known.all():
         return ""
-    exchanged = secrets_at(reporters, lon, lat, chosen, SystemWords(), nearest=False).inside.all()
+    exchanged = secrets_at(reporters, lon, lat, numbers, SystemWords(), nearest=False).inside.all()
     swapped = "see whether latitude and longitude are swapped: exchanged, these rows are inside"
     return swapped if exchanged else ""
 

@@ -36,22 +36,22 @@ _MOST: Final = 1 << 19  # places of users that are distinguished in memory
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Revisits:
-    """Visits of a batch that need a report, ``rows`` (k,), and which of these each visit takes, ``taken`` (n,)."""
+    """Visits of a batch that need a report, ``rows`` (k,), and which of these each visit takes, ``index`` (n,)."""
 
     rows: Positions
     users: tuple[str, ...]
     places: tuple[str | None, ...]
-    taken: Positions
-    named: int
+    index: Positions
+    visits: int
 
     @classmethod
     def of(cls, users: Any, places: Any, numbers: Positions) -> Revisits:
         """Return the users and places of visits, whose row numbers in the source are ``numbers``, array (n,)."""
         names, of_user = _names(users)
-        lacking = np.flatnonzero(of_user < 0)
-        if lacking.size:
+        missing = np.flatnonzero(of_user < 0)
+        if missing.size:
             raise DataError(
-                f"row {numbers[lacking[0]] + 1:,} names no user, but places and budgets belong to users.",
+                f"row {numbers[missing[0]] + 1:,} names no user, but places and budgets belong to users.",
                 f"name the column of users with {argument('release.user', 'column')}.",
             )
         called, of_place = _names(places)
@@ -115,42 +115,42 @@ class MemoizedDraw(FreshDraw):
     def draw(self, batch: Any, start: int, run: str, memo: PlaceMemo) -> PrivateBatch:
         """Return the private rows of a batch, after charging for the places that are new; see `FreshDraw.draw`."""
         located = self.kernel.locate_or_refuse(batch, self._words, start=start)
-        shared = self._shared(batch, located, start)
+        revisits = self._revisits(batch, located, start)
         if self.blur is None:
-            reports = self._drawn(located, shared, start, memo)
+            reports = self._draw_places(located, revisits, start, memo)
         else:
-            reports = self._charged(self.blur, located, shared, start, memo, run)
+            reports = self._charged(self.blur, located, revisits, start, memo, run)
         rows = np.arange(len(located.rows))
-        return self.kernel.assemble(located, [(self._single, rows, reports[None, shared.taken])])
+        return self.kernel.assemble(located, [(self._single, rows, reports[None, revisits.index])])
 
     def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
         """See `FreshDraw.afford`."""
         if self.blur is None:
             return
-        needed: Counter[str] = Counter()
-        with PlaceMemo(name=secrets.token_hex(16), spill=True) as seen:
+        demand: Counter[str] = Counter()
+        with PlaceMemo(name=secrets.token_hex(16), spill=True) as memo:
             for located, start in batches:
-                shared = self._shared(located.batch, located, start)
-                keys = _keys(seen, shared)
-                known = seen.known(list(filter(None, keys)))
+                revisits = self._revisits(located.batch, located, start)
+                keys = _keys(memo, revisits)
+                known = memo.known(list(filter(None, keys)))
                 fresh = [number for number, key in enumerate(keys) if key is None or key not in known]
-                seen.keep(start, {key: Anchor(None, 0, 0) for key in map(keys.__getitem__, fresh) if key}, 0, None)
-                users = [shared.users[number] for number in fresh]
-                remembered = self.blur.remembers(users, [shared.places[number] for number in fresh])
-                for user, paid in zip(users, remembered, strict=True):
-                    needed[user] += not paid
-        self.blur.ledger.afford(charges_of(self.blur, needed))
+                memo.keep(start, {key: Anchor(None, 0, 0) for key in map(keys.__getitem__, fresh) if key}, 0, None)
+                users = [revisits.users[number] for number in fresh]
+                remembered = self.blur.remembers(users, [revisits.places[number] for number in fresh])
+                for user, is_known in zip(users, remembered, strict=True):
+                    demand[user] += not is_known
+        self.blur.ledger.afford(charges_of(self.blur, demand))
 
     def cost(self, memo: PlaceMemo) -> str:
         """Return sentences on what charges and memoization cost; see `FreshDraw.cost`."""
-        said = [] if self.blur is None else [self.blur.sentence]
-        named, places, spread_m = memo.counts
+        parts = [] if self.blur is None else [self.blur.sentence]
+        visits, places, spread_m = memo.counts
         if places:
-            said.append(self._memoization_cost(named, places, spread_m if self.blur is None else None))
-        return ". ".join([*said, *filter(None, [self.moved(memo)])])
+            parts.append(self._memoization_cost(visits, places, spread_m if self.blur is None else None))
+        return ". ".join([*parts, *filter(None, [self.warning(memo)])])
 
-    def _memoization_cost(self, named: int, places: int, spread_m: float | None) -> str:
-        """Return a sentence on ``named`` visits to ``places`` places, at most ``spread_m`` from their anchors."""
+    def _memoization_cost(self, visits: int, places: int, spread_m: float | None) -> str:
+        """Return a sentence on ``visits`` visits to ``places`` places, at most ``spread_m`` from their anchors."""
         single = self._single
         guarantee: object = None if self.blur is None else self.blur.promise
         if self.blur is None and isinstance(single, NoiseReporter):
@@ -168,7 +168,7 @@ class MemoizedDraw(FreshDraw):
             visited = ""  # the guarantee is for centres of cells
         anchors = "the distance of two possible anchors"
         return (
-            f"{counted(named, 'row')} {'names' if named == 1 else 'name'} {counted(places, 'place')}"
+            f"{counted(visits, 'row')} {'names' if visits == 1 else 'name'} {counted(places, 'place')}"
             f"{', each' if places > 1 else ','} reported once, for the first visit to it (its anchor), and "
             "repeated. Given which rows share a place, each place costs epsilon x "
             f"{f'({anchors}{slack})' if slack else anchors}, as the guarantee of one report counts it, "
@@ -176,116 +176,116 @@ class MemoizedDraw(FreshDraw):
             "Anyone can see that rows of one place share their report"
         )
 
-    def moved(self, memo: PlaceMemo) -> str:
-        """Return a sentence on how many places may have moved, and how far; see `FreshDraw.moved`."""
+    def warning(self, memo: PlaceMemo) -> str:
+        """Return a sentence on how many places may have moved, and how far; see `FreshDraw.warning`."""
         places, far_m, rows = memo.far
         if not places:
             return ""
         far = amount_at_most(far_m, "m")
         noun, more = ("row" if places == 1 else "rows"), (", ..." if places > len(rows) else "")
-        moved = f"{counted(places, 'place')} may have moved ({noun} {', '.join(f'{row:,}' for row in rows)}{more})"
+        claim = f"{counted(places, 'place')} may have moved ({noun} {', '.join(f'{row:,}' for row in rows)}{more})"
         if self.blur is not None:
             return (
-                f"At least {moved}: a visit is up to {far} from the repeated report, and fewer than one in 100 "
+                f"At least {claim}: a visit is up to {far} from the repeated report, and fewer than one in 100 "
                 "fresh reports would be so far. Blur.report with move=True draws and charges a place once more"
             )
         loss = amount_at_most(self._single.loss_m, "m")
         return (
-            f"{moved}: a visit is more than {loss}, the mean loss of a report, "
+            f"{claim}: a visit is more than {loss}, the mean loss of a report, "
             f"from the first one, and up to {far}. The repeated report is of the first visit: give a place "
             "elsewhere a name of its own"
         )
 
-    def _shared(self, batch: Any, located: Located, start: int) -> Revisits:
+    def _revisits(self, batch: Any, located: Located, start: int) -> Revisits:
         users, places = (batch.column(name).take(located.rows) for name in (self.kernel.user, self.place_column))
         return Revisits.of(users, places, located.rows + start)
 
-    def _drawn(self, located: Located, shared: Revisits, start: int, memo: PlaceMemo) -> NDArray[Any]:
+    def _draw_places(self, located: Located, revisits: Revisits, start: int, memo: PlaceMemo) -> NDArray[Any]:
         """Return the reports of a batch's places and of its visits without one, drawn where there is none yet."""
-        keys = _keys(memo, shared)
+        keys = _keys(memo, revisits)
         known = memo.known([key for key in keys if key])
         fresh = np.array([number for number, key in enumerate(keys) if key not in known], dtype=np.intp)
-        drawn = self._fresh(located, shared.rows[fresh])
-        drawn = drawn.astype(np.float64 if drawn.dtype.kind == "f" else np.int64)
-        reports = np.empty((len(keys), *drawn.shape[1:]), dtype=drawn.dtype)
-        reports[fresh] = drawn
+        draws = self._fresh(located, revisits.rows[fresh])
+        draws = draws.astype(np.float64 if draws.dtype.kind == "f" else np.int64)
+        reports = np.empty((len(keys), *draws.shape[1:]), dtype=draws.dtype)
+        reports[fresh] = draws
         lat, lon = (degrees[located.rows] for degrees in self.kernel.degrees(located.batch))
         anchors = {
             key: Anchor(reports[number].tobytes(), float(lat[row]), float(lon[row]))
-            for number, row in zip(fresh.tolist(), shared.rows[fresh].tolist(), strict=True)
+            for number, row in zip(fresh.tolist(), revisits.rows[fresh].tolist(), strict=True)
             if (key := keys[number])
         }
-        at = np.stack([lat[shared.rows], lon[shared.rows]])
-        named = np.array([key is not None for key in keys], dtype=np.bool_)
+        at = np.stack([lat[revisits.rows], lon[revisits.rows]])
+        has_place = np.array([key is not None for key in keys], dtype=np.bool_)
         for number, key in enumerate(keys):
             if key in known:
                 anchor = known[key]
-                reports[number] = anchor.read(drawn.dtype, drawn.shape[1:])
+                reports[number] = anchor.read(draws.dtype, draws.shape[1:])
                 at[:, number] = anchor.lat, anchor.lon
-        away_m = apart_m(lat, lon, *at[:, shared.taken])
-        far = np.flatnonzero(named[shared.taken] & (away_m > self._single.loss_m))
+        away_m = apart_m(lat, lon, *at[:, revisits.index])
+        far = np.flatnonzero(has_place[revisits.index] & (away_m > self._single.loss_m))
         away: dict[bytes, tuple[float, int]] = {}
         for row in far.tolist():
-            key = keys[shared.taken[row]]
+            key = keys[revisits.index[row]]
             if key is not None:
-                each, first = away.get(key, (0.0, int(located.rows[row]) + start + 1))
-                away[key] = max(each, float(away_m[row])), first
-        memo.keep(start, anchors, shared.named, float(away_m.max(initial=0.0)), away)
+                far_m, first = away.get(key, (0.0, int(located.rows[row]) + start + 1))
+                away[key] = max(far_m, float(away_m[row])), first
+        memo.keep(start, anchors, revisits.visits, float(away_m.max(initial=0.0)), away)
         return reports
 
     def _charged(
-        self, blur: Blur, located: Located, shared: Revisits, start: int, memo: PlaceMemo, run: str
+        self, blur: Blur, located: Located, revisits: Revisits, start: int, memo: PlaceMemo, run: str
     ) -> NDArray[Any]:
         """Return the reports of a batch's places from the ledger, which charges for those that are new."""
-        drawn: list[int] = []
+        draws: list[int] = []
 
         def draw(rows: list[int]) -> list[Any]:
-            drawn.extend(rows)
-            return [_plain(each) for each in self._fresh(located, shared.rows[rows]).tolist()]
+            draws.extend(rows)
+            return [_plain(report) for report in self._fresh(located, revisits.rows[rows]).tolist()]
 
-        reports = blur.reports(shared.users, shared.places, draw, run=run, batch=start)
-        self.paid |= bool(drawn)  # each was charged
-        every = _keys(memo, shared)
+        reports = blur.reports(revisits.users, revisits.places, draw, run=run, batch=start)
+        self.has_charged |= bool(draws)  # each was charged
+        every = _keys(memo, revisits)
         keys = [key for key in every if key]
         known = memo.known(keys)
         anchors = {key: Anchor(None, np.nan, np.nan) for key in keys if key not in known}
         away = {
             key: (far_m, int(located.rows[row]) + start + 1)
-            for number, far_m, row in self._far(blur, located, shared, reports, drawn)
+            for number, far_m, row in self._far(blur, located, revisits, reports, draws)
             if (key := every[number])
         }
-        memo.keep(start, anchors, shared.named, None, away)
+        memo.keep(start, anchors, revisits.visits, None, away)
         return reports
 
     def _far(
-        self, blur: Blur, located: Located, shared: Revisits, reports: NDArray[Any], drawn: list[int]
+        self, blur: Blur, located: Located, revisits: Revisits, reports: NDArray[Any], draws: list[int]
     ) -> list[tuple[int, float, int]]:
         """Return which places are visited far from their report (as in `Blur.report`), metres, and the row."""
         lat, lon = (degrees[located.rows] for degrees in self.kernel.degrees(located.batch))
-        plain = [_plain(each) for each in reports.tolist()]
+        plain = [_plain(report) for report in reports.tolist()]
         there = blur.degrees(plain)
-        away_m = apart_m(lat, lon, *there[shared.taken].T)
-        first = shared.rows[shared.taken]
-        repeated = apart_m(lat, lon, lat[first], lon[first]) > self._single.loss_m
-        repeated |= ~np.isin(shared.taken, drawn)
-        away_m[~repeated | np.array([place is None for place in shared.places])[shared.taken]] = 0.0
-        order = np.lexsort([away_m, shared.taken])
-        last = order[np.flatnonzero(np.diff(shared.taken[order], append=-1))]  # the farthest visit to each place
-        some = last[away_m[last] > self._single.loss_m][:_LOOKED_AT]
-        numbers = shared.taken[some].tolist()
-        far = blur.far(lat[some], lon[some], [plain[number] for number in numbers], "nearest")
-        visits = zip(numbers, some.tolist(), far, strict=True)
-        return [(number, float(away_m[row]), row) for number, row, one in visits if one]
+        away_m = apart_m(lat, lon, *there[revisits.index].T)
+        first = revisits.rows[revisits.index]
+        repeats = apart_m(lat, lon, lat[first], lon[first]) > self._single.loss_m
+        repeats |= ~np.isin(revisits.index, draws)
+        away_m[~repeats | np.array([place is None for place in revisits.places])[revisits.index]] = 0.0
+        order = np.lexsort([away_m, revisits.index])
+        last = order[np.flatnonzero(np.diff(revisits.index[order], append=-1))]  # the farthest visit to each place
+        sample = last[away_m[last] > self._single.loss_m][:_LOOKED_AT]
+        numbers = revisits.index[sample].tolist()
+        far = blur.far(lat[sample], lon[sample], [plain[number] for number in numbers], "nearest")
+        visits = zip(numbers, sample.tolist(), far, strict=True)
+        return [(number, float(away_m[row]), row) for number, row, is_far in visits if is_far]
 
     def _fresh(self, located: Located, rows: NDArray[np.intp]) -> NDArray[Any]:
         reports: NDArray[Any] = self.kernel.draw(located, self._words, rows)[0][2][0]
         return reports
 
 
-def _keys(memo: PlaceMemo, shared: Revisits) -> list[bytes | None]:
+def _keys(memo: PlaceMemo, revisits: Revisits) -> list[bytes | None]:
     return [
         None if place is None else memo.key(user, place)
-        for user, place in zip(shared.users, shared.places, strict=True)
+        for user, place in zip(revisits.users, revisits.places, strict=True)
     ]
 
 
@@ -298,7 +298,7 @@ def count_places(people: People, draw: FreshDraw, stream: TableStream, size: int
     drops = draw.kernel.options.outside == "drop"
     if not isinstance(draw, MemoizedDraw) or draw.kernel.user is None or people.most is None:
         return replace(people, exact=people.exact and not drops)
-    seen: set[tuple[str, str]] = set()
+    pairs: set[tuple[str, str]] = set()
     reports: Counter[str] = Counter()
     for batch in stream.batches(list(dict.fromkeys([draw.kernel.user, draw.place_column])), size):
         users, places = (batch.column(name) for name in (draw.kernel.user, draw.place_column))
@@ -308,11 +308,11 @@ def count_places(people: People, draw: FreshDraw, stream: TableStream, size: int
             return replace(people, exact=False)
         for user, place in zip(revisits.users, revisits.places, strict=True):
             if place is not None:
-                if (user, place) in seen:
+                if (user, place) in pairs:
                     continue
-                seen.add((user, place))
+                pairs.add((user, place))
             reports[user] += 1
-        if len(seen) > _MOST:
+        if len(pairs) > _MOST:
             return replace(people, exact=False)
     return replace(
         people,

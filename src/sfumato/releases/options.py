@@ -57,13 +57,13 @@ class ReleaseOptions(CompactRepr):
     darwin_core: bool = False
 
     @property
-    def named(self) -> tuple[str, ...]:
+    def columns(self) -> tuple[str, ...]:
         """The columns of labels or numbers, in order; none where secrets are places."""
         column = self.column
         return () if column is None else (column,) if isinstance(column, str) else tuple(column)
 
 
-OPTIONS: Final = tuple(each.name for each in fields(ReleaseOptions) if each.name not in ("outside", "lists"))
+OPTIONS: Final = tuple(field.name for field in fields(ReleaseOptions) if field.name not in ("outside", "lists"))
 """The arguments of a release that have no parameter in `check_options`."""
 
 
@@ -83,13 +83,13 @@ def name_mechanisms(mechanisms: Any, options: ReleaseOptions) -> dict[str, Any]:
             "several mechanisms were given, but no column that says which one is for which row.",
             f"name it with {argument('by', 'user')}.",
         )
-    if options.by is None and set(mechanisms) != set(options.named):
+    if options.by is None and set(mechanisms) != set(options.columns):
         raise InputError(
-            f"there are mechanisms for {_some(mechanisms)}, but the columns {_some(options.named)} were named.",
+            f"there are mechanisms for {_list(mechanisms)}, but the columns {_list(options.columns)} were named.",
             f"name a mechanism for each of {argument('column')}.",
         )
     by_name: dict[str, Any] = {}
-    for name in options.named if options.by is None else mechanisms:
+    for name in options.columns if options.by is None else mechanisms:
         if str(name) in by_name:
             raise InputError(
                 f"two mechanisms have the same name as text: {str(name)!r}, one of them as {name!r} of type "
@@ -100,9 +100,9 @@ def name_mechanisms(mechanisms: Any, options: ReleaseOptions) -> dict[str, Any]:
     return by_name
 
 
-def _some(names: Iterable[object]) -> str:
-    shown = [repr(str(name)) for name in names]
-    return ", ".join(shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], "..."])
+def _list(names: Iterable[object]) -> str:
+    texts = [repr(str(name)) for name in names]
+    return ", ".join(texts if len(texts) <= _SHOWN else [*texts[: _SHOWN - 1], "..."])
 
 
 def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> InputKind:
@@ -118,8 +118,8 @@ def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> Inp
                 if not reporter.moves:  # it says why
                     reporter.at(np.zeros(0), np.zeros(0), SystemWords(), nearest=True)
         return "places"
-    named = {"release.lat": options.lat, "release.lon": options.lon, "release.time": options.time}
-    for role, value in {**named, "also": options.also or None}.items():
+    roles = {"release.lat": options.lat, "release.lon": options.lon, "release.time": options.time}
+    for role, value in {**roles, "also": options.also or None}.items():
         if value is not None:
             raise InputError(f"with {argument('column')} no places are read.", f"leave out {argument(role)}.")
     if options.outside == "nearest":
@@ -128,10 +128,10 @@ def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> Inp
             f"use {argument('outside', 'error')} or {argument('outside', 'drop')}.",
         )
     for reporter in reporters:
-        if reporter.takes != len(options.named):
+        if reporter.takes != len(options.columns):
             raise InputError(
                 f"{counted(reporter.takes, 'column')} of true values must be named for {reporter!r}, but "
-                f"{len(options.named)} were: {_some(options.named)}.",
+                f"{len(options.columns)} were: {_list(options.columns)}.",
                 f"name {'one' if reporter.takes == 1 else 'as many'} with {argument('column')}.",
             )
     if any(isinstance(reporter, NoiseReporter) for reporter in reporters):
@@ -141,27 +141,27 @@ def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> Inp
 
 def first_place(schema: Any, options: ReleaseOptions, name: str, *, comma: bool = False) -> PlaceColumns:
     """Return the columns of the first place of each row; those of other places are never taken for it."""
-    named = {"lat": options.lat, "lon": options.lon, "user": options.user, "time": options.time}
+    roles = {"lat": options.lat, "lon": options.lon, "user": options.user, "time": options.time}
     if not options.also:
-        return PlaceColumns.of(schema, name, named, comma=comma)
-    others = list(chain(*options.also))
-    every = [*others, options.lat, options.lon, options.user, options.time, options.by]
-    for each in others:
-        if each not in schema.names:
-            raise no_column(schema.names, each, "also", name)
-        if every.count(each) > 1:
+        return PlaceColumns.of(schema, name, roles, comma=comma)
+    other_columns = list(chain(*options.also))
+    every = [*other_columns, options.lat, options.lon, options.user, options.time, options.by]
+    for column in other_columns:
+        if column not in schema.names:
+            raise no_column(schema.names, column, "also", name)
+        if every.count(column) > 1:
             raise InputError(
-                f"the column {each!r} of {argument('also')} has another role, too.",
+                f"the column {column!r} of {argument('also')} has another role, too.",
                 "name each column once: the first place of a row by itself, and the others with this argument.",
             )
-    rest = pa.schema([field for field in schema if field.name not in others], schema.metadata)
+    rest = pa.schema([field for field in schema if field.name not in other_columns], schema.metadata)
     try:
-        usual = PlaceColumns.of(schema, name, named, comma=comma).position
+        usual = PlaceColumns.of(schema, name, roles, comma=comma).position
     except DataError:  # which place comes first is open without the others
         usual = ()
-    if twice := set(usual) & set(others):
+    if twice := set(usual) & set(other_columns):
         raise _first_again(next(pair for pair in options.also if twice & set(pair)), usual, rest, name)
-    return PlaceColumns.of(rest, name, named, comma=comma)
+    return PlaceColumns.of(rest, name, roles, comma=comma)
 
 
 def _first_again(pair: Sequence[str], usual: Sequence[str], rest: Any, name: str) -> InputError:
@@ -206,10 +206,10 @@ def columns_of(mechanism: Any, column: str | Sequence[str] | None) -> str | tupl
         return secrets.names if isinstance(secrets, JointSpace) else None
     if isinstance(column, str):
         return column
-    named = tuple(column)
-    if not named or len(set(named)) < len(named):
-        raise InputError(f"{argument('column')} {list(named)!r} does not name columns.", "name each column once.")
-    return named
+    names = tuple(column)
+    if not names or len(set(names)) < len(names):
+        raise InputError(f"{argument('column')} {list(names)!r} does not name columns.", "name each column once.")
+    return names
 
 
 def check_options(
@@ -229,29 +229,32 @@ def check_options(
             f"a release has no argument {unknown[0]!r}.",
             python("read help(sfumato.release) for those that it has."),
         )
-    made = ReleaseOptions(outside=outside or "error", lists=lists, **options)
+    request = ReleaseOptions(outside=outside or "error", lists=lists, **options)
     if not 0 <= allow <= 1:
         raise InputError(
             f"{allow} is not a share of rows.", f"use a number from 0 to 1, such as {argument('allow', 0.05)}."
         )
-    _check_acts(made.outside, made.within, allow)
-    check_people(made.people, made.user, "release.user")
-    made = replace(
-        made, column=columns_of(mechanism, made.column), keep=tuple(made.keep), also=tuple(map(_pair, made.also))
+    _check_acts(request.outside, request.within, allow)
+    check_people(request.people, request.user, "release.user")
+    request = replace(
+        request,
+        column=columns_of(mechanism, request.column),
+        keep=tuple(request.keep),
+        also=tuple(map(_pair, request.also)),
     )
-    if made.column is not None and isinstance(mechanism, Blur):
+    if request.column is not None and isinstance(mechanism, Blur):
         raise InputError(
             "only a release of places can be charged in a ledger, not one of the labels or numbers in a column.",
             "release with the mechanism alone, without the ledger.",
         )
-    if made.column is not None and place_column:
+    if request.column is not None and place_column:
         raise InputError(
             f"{argument('place_column', place_column)} names places, but what is released is the column "
-            f"{', '.join(map(repr, made.named))}.",
+            f"{', '.join(map(repr, request.columns))}.",
             f"leave out {argument('place_column')}: each row has a report of its own.",
         )
-    check_uncertainty(made, place_column)
-    if made.also and place_column:
+    check_uncertainty(request, place_column)
+    if request.also and place_column:
         raise InputError(
             f"{argument('place_column', place_column)} names one place of a row, but {argument('also')} names "
             "several.",
@@ -259,13 +262,13 @@ def check_options(
             f"release each place by itself, with {argument('lat', 'column')} and {argument('lon', 'column')}: "
             "the guarantees of all releases add up.",
         )
-    return made
+    return request
 
 
 def check_uncertainty(options: ReleaseOptions, place_column: str | None = None) -> None:
     """Refuse error radii that would not hold, or that nothing asks for."""
     radii = options.uncertainty or options.darwin_core
-    what = argument("darwin_core" if options.darwin_core else "uncertainty", True)
+    mention = argument("darwin_core" if options.darwin_core else "uncertainty", True)
     if options.prior is not None:
         if not radii:
             raise InputError(
@@ -277,11 +280,11 @@ def check_uncertainty(options: ReleaseOptions, place_column: str | None = None) 
             raise InputError("the prior has no name.", "name its source, such as ('census 2021', prior).")
     if radii and options.column is not None:
         raise InputError(
-            f"{what} is for places: the reports of a column have no distance on the ground.", "leave it out."
+            f"{mention} is for places: the reports of a column have no distance on the ground.", "leave it out."
         )
     if radii and place_column:
         raise InputError(
-            f"{what} does not fit {argument('place_column', place_column)}: later rows of a place repeat the "
+            f"{mention} does not fit {argument('place_column', place_column)}: later rows of a place repeat the "
             "report of its first row, and may be farther from it.",
             "leave out one of them.",
         )
@@ -307,19 +310,19 @@ def _pair(names: Sequence[str]) -> tuple[str, ...]:
 def _check_acts(outside: str, within: float | str, allow: float) -> None:
     """Refuse a distance where no row is moved, and a share where no row is moved or dropped."""
     moves = f"move rows outside with {argument('outside', 'nearest')}"
-    done = "are refused" if outside == "error" else "are left out"
+    outcome = "are refused" if outside == "error" else "are left out"
     within_m = units.length_m(within, "the distance")
     if within_m < 0:
         raise InputError(f"a distance of {within} is negative.", "use a length such as '1 km'.")
     if outside != "nearest" and within_m != units.length_m(WITHIN, ""):
         raise InputError(
-            f"{argument('within', within)} does nothing here: rows outside {done}, and none is moved.",
+            f"{argument('within', within)} does nothing here: rows outside {outcome}, and none is moved.",
             moves,
             f"leave out {argument('within')}.",
         )
     if outside == "error" and allow != ALLOWED:
         raise InputError(
-            f"{argument('allow', allow)} does nothing here: rows outside {done}, few or many.",
+            f"{argument('allow', allow)} does nothing here: rows outside {outcome}, few or many.",
             moves,
             f"drop them with {argument('outside', 'drop')}",
             f"leave out {argument('allow')}.",

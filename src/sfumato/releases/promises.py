@@ -49,25 +49,25 @@ def report_bounds(mechanism: Randomizer) -> tuple[ReportBound, ...]:
 
 def sentences(promises: Promises, people: People, *, columnwise: bool = False) -> tuple[str, ...]:
     """Return sentences on the guarantee of a release and its cost for one person."""
-    said = []
-    shown = [(name, bound) for name, bounds in promises.items() for bound in bounds]
-    for name, each in shown[: None if columnwise else _SHOWN]:
+    lines = []
+    pairs = [(name, bound) for name, bounds in promises.items() for bound in bounds]
+    for name, bound in pairs[: None if columnwise else _SHOWN]:
         of = f" of {plain(name)!r}" if name else ""
-        said.append(f"Proved from {each.source}{of}: {each.sentence}")
-    if len(shown) > _SHOWN and not columnwise:
-        said.append(f"Proved likewise: {len(shown) - _SHOWN:,} more guarantees of the other mechanisms.")
+        lines.append(f"Proved from {bound.source}{of}: {bound.sentence}")
+    if len(pairs) > _SHOWN and not columnwise:
+        lines.append(f"Proved likewise: {len(pairs) - _SHOWN:,} more guarantees of the other mechanisms.")
     bare = [name for name, bounds in promises.items() if not bounds]
     if bare:
-        whose = f"{len(bare):,} of the mechanisms"
+        noun = f"{len(bare):,} of the mechanisms"
         if len(promises) == 1 or columnwise:
-            whose = "The mechanism"
-            whose += f" of {', '.join(repr(plain(name)) for name in bare)}" if len(promises) > 1 else ""
-        said.append(f"{whose} states no guarantee that can be proved from integers here: its reports have none.")
+            noun = "The mechanism"
+            noun += f" of {', '.join(repr(plain(name)) for name in bare)}" if len(promises) > 1 else ""
+        lines.append(f"{noun} states no guarantee that can be proved from integers here: its reports have none.")
     kinds = [_tightest(bounds) for bounds in promises.values()]
     if columnwise:
         total, joint = _together(kinds)
-        return (*said, joint, *_of_people([] if total is None else [total], people))
-    return (*said, *_of_people(kinds, people))
+        return (*lines, joint, *_of_people([] if total is None else [total], people))
+    return (*lines, *_of_people(kinds, people))
 
 
 def bounds_of_report(promises: Promises, *, columnwise: bool = False) -> tuple[ReportBound, ...]:
@@ -76,18 +76,18 @@ def bounds_of_report(promises: Promises, *, columnwise: bool = False) -> tuple[R
     if columnwise:
         total = _together(kinds)[0]
         kinds = [] if total is None else [total]
-    return tuple(map(_worst, _shared(kinds))) if kinds else ()
+    return tuple(map(_worst, _common_kinds(kinds))) if kinds else ()
 
 
-def _tightest(found: Iterable[ReportBound]) -> Kinds:
+def _tightest(bounds: Iterable[ReportBound]) -> Kinds:
     """Return the best guarantee of each kind that one mechanism states."""
     best: Kinds = {}
-    for each in found:
-        best[each.kind] = min(best.get(each.kind, each), each, key=lambda one: (one.epsilon, one.slack_m))
+    for bound in bounds:
+        best[bound.kind] = min(best.get(bound.kind, bound), bound, key=lambda part: (part.epsilon, part.slack_m))
     return best
 
 
-def _shared(kinds: Sequence[Kinds]) -> list[list[ReportBound]]:
+def _common_kinds(kinds: Sequence[Kinds]) -> list[list[ReportBound]]:
     """Return the guarantees of each kind that all mechanisms state, kind by kind."""
     return [[of[kind] for of in kinds] for kind in kinds[0] if all(kind in of for of in kinds)]
 
@@ -96,9 +96,9 @@ def _worst(parts: Sequence[ReportBound]) -> ReportBound:
     """Return what holds of any one report, whichever of these guarantees of one kind it comes with."""
     return replace(
         parts[0],
-        epsilon=max(each.epsilon for each in parts),
-        slack_m=max(each.slack_m for each in parts),
-        confirmed=all(each.confirmed for each in parts),
+        epsilon=max(part.epsilon for part in parts),
+        slack_m=max(part.slack_m for part in parts),
+        confirmed=all(part.confirmed for part in parts),
     )
 
 
@@ -107,20 +107,20 @@ def _together(kinds: Sequence[Kinds]) -> tuple[Kinds | None, str]:
     columns = f"Together the {len(kinds)} columns of a row are drawn independently"
     if not all(kinds):
         return None, f"{columns}; nothing bounds all of them, because not all have a guarantee."
-    shared = [parts for parts in _shared(kinds) if parts[0].any_two or not parts[0].distance]
+    groups = [parts for parts in _common_kinds(kinds) if parts[0].any_two or not parts[0].distance]
     columns += ", and their guarantees add up"
-    if not shared:
+    if not groups:
         return None, f"{columns}; they are of different kinds, so no single number says it."
-    totals, written = {}, []
-    for parts in shared:
-        total = float_above(sum((Fraction(each.epsilon) for each in parts), Fraction(0)))
-        whom = parts[0].whom and f"{parts[0].whom} in each of these columns"
-        sure = all(each.confirmed for each in parts)
-        totals[parts[0].kind] = replace(parts[0], epsilon=total, whom=whom, confirmed=sure)
-        summed = " + ".join(at_most(each.epsilon, 6) for each in parts)
-        whom = whom or "for any two people, whichever of these columns they differ in"
-        written.append(f"{parts[0].measure} {summed}, at most {at_most(total, 6)} {whom}")
-    return totals, f"{columns}: {'; '.join(written)}."
+    totals, lines = {}, []
+    for parts in groups:
+        total = float_above(sum((Fraction(part.epsilon) for part in parts), Fraction(0)))
+        scope = parts[0].whom and f"{parts[0].whom} in each of these columns"
+        sure = all(part.confirmed for part in parts)
+        totals[parts[0].kind] = replace(parts[0], epsilon=total, whom=scope, confirmed=sure)
+        summed = " + ".join(at_most(part.epsilon, 6) for part in parts)
+        scope = scope or "for any two people, whichever of these columns they differ in"
+        lines.append(f"{parts[0].measure} {summed}, at most {at_most(total, 6)} {scope}")
+    return totals, f"{columns}: {'; '.join(lines)}."
 
 
 def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
@@ -130,21 +130,21 @@ def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
     most = people.most
     if not most:
         return ()
-    whose = "" if people.users is None else f" ({counted(people.users, 'user')})"
-    said = f"The source asks for {'' if people.exact else 'at most '}{counted(most, 'report')} of one person"
-    shared = _totals(_shared(kinds), most) if kinds else []
+    note = "" if people.users is None else f" ({counted(people.users, 'user')})"
+    claim = f"The source asks for {'' if people.exact else 'at most '}{counted(most, 'report')} of one person"
+    totals = _totals(_common_kinds(kinds), most) if kinds else []
     if kinds and not any(kinds):
-        lines = [f"{said}{whose}."]
+        lines = [f"{claim}{note}."]
     elif not kinds:
-        lines = [f"{said}{whose}{f': {most:,} times what is proved of each column' if most > 1 else ''}."]
-    elif shared:
-        lines = [f"{said}: {_listed(shared)}{whose}."]
+        lines = [f"{claim}{note}{f': {most:,} times what is proved of each column' if most > 1 else ''}."]
+    elif totals:
+        lines = [f"{claim}: {_listed(totals)}{note}."]
     else:
         every = dict.fromkeys(kind for best in kinds for kind in best)
         groups = [[best[kind] for best in kinds if kind in best] for kind in every]
         begin = "By kind of guarantee" if most == 1 else "Where all have a guarantee of one kind"
         lines = [
-            f"{said}{whose}; {_WITHOUT if not all(kinds) else _UNLIKE}.",
+            f"{claim}{note}; {_WITHOUT if not all(kinds) else _UNLIKE}.",
             f"{begin}: {_listed(list(dict.fromkeys(_totals(groups, most))))}.",
         ]
     if people.nameless:
@@ -162,10 +162,10 @@ def _of_any(kinds: Sequence[Kinds]) -> str:
         return ""
     if not kinds:
         return ": k reports of one person add up to k times what is proved of each column"
-    shared, several = _shared(kinds), len(kinds) > 1
-    if not shared:
+    groups, several = _common_kinds(kinds), len(kinds) > 1
+    if not groups:
         return f"; {_WITHOUT if not all(kinds) else _UNLIKE}"
-    measures = {parts[0].measure for parts in shared}
+    measures = {parts[0].measure for parts in groups}
     measure = measures.pop() if len(measures) == 1 else "what is proved of one"
     most = "at most k times" if several else "k times"
     return f": k reports of one person add up to {most} {_largest(measure, several=several)}"
@@ -175,8 +175,8 @@ def _totals(groups: Sequence[Sequence[ReportBound]], most: int) -> list[str]:
     """Return the total of so many reports, for each kind of guarantee."""
     worst = [(_worst(group), len(group) > 1) for group in groups]
     if len(worst) > 1:  # or the sentence before says for whom
-        worst = [(replace(each, whom=_ANYBODY) if each.any_two else each, many) for each, many in worst]
-    return [_times(each, most, several=many) for each, many in worst]
+        worst = [(replace(bound, whom=_ANYBODY) if bound.any_two else bound, many) for bound, many in worst]
+    return [_times(bound, most, several=many) for bound, many in worst]
 
 
 def _times(promise: ReportBound, most: int, *, several: bool) -> str:
@@ -186,8 +186,8 @@ def _times(promise: ReportBound, most: int, *, several: bool) -> str:
     total += f", with {amount_at_most(promise.slack_m, 'm')} added to every distance" if promise.slack_m else ""
     total += ", at the largest of their distances" if several and promise.middles and promise.unit else ""
     measure = _largest(promise.measure, several=several)
-    said = f"{most:,} times {measure}, {total}" if most > 1 else f"{measure} once, {total}"
-    return f"at most {said}" if several else said
+    cost = f"{most:,} times {measure}, {total}" if most > 1 else f"{measure} once, {total}"
+    return f"at most {cost}" if several else cost
 
 
 def _largest(measure: str, *, several: bool) -> str:
@@ -220,7 +220,7 @@ class People(CompactRepr):
     def times(self, reports: int) -> People:
         """Return the same people where each row has several reports."""
         most = None if self.most is None else self.most * reports
-        counts = tuple((each * reports, users) for each, users in self.counts)
+        counts = tuple((count * reports, users) for count, users in self.counts)
         return replace(self, most=most, counts=counts, row_reports=reports)
 
 
@@ -248,30 +248,30 @@ def count_people(stream: TableStream, kernel: Kernel) -> People:
         tables.append(pa.table({"user": names, "n": reports}))
         size += len(names)
         if size > _MERGED:
-            tables = [_merged(tables)]
+            tables = [_merge(tables)]
             size = tables[0].num_rows
     if small.any():
-        seen = np.flatnonzero(small)
+        users = np.flatnonzero(small)
         kind = stream.schema.field(user).type
-        tables.append(pa.table({"user": pa.array(seen).cast(kind), "n": pa.array(small[seen])}))
+        tables.append(pa.table({"user": pa.array(users).cast(kind), "n": pa.array(small[users])}))
     if not tables:
         return People(0, 0, 0)
-    total = _merged(tables)
+    total = _merge(tables)
     missing = pc.is_null(total["user"], nan_is_null=True)
     nameless = pc.sum(total.filter(missing)["n"]).as_py() or 0
-    named = total.filter(pc.invert(missing))["n"]
-    most = pc.max(named).as_py() or 0
-    spread = sorted((each["values"], each["counts"]) for each in pc.value_counts(named).to_pylist())
-    people = People(rows, most + nameless, len(named) or None, nameless=nameless, counts=tuple(spread))
+    sums = total.filter(pc.invert(missing))["n"]
+    most = pc.max(sums).as_py() or 0
+    spread = sorted((pair["values"], pair["counts"]) for pair in pc.value_counts(sums).to_pylist())
+    people = People(rows, most + nameless, len(sums) or None, nameless=nameless, counts=tuple(spread))
     return people.times(kernel.places)
 
 
 def people_without_users(rows: int, kernel: Kernel) -> People:
     """Return the people of rows without a column of users: one person for places, unknown for other secrets."""
-    stated = kernel.people == "one"
-    if not (stated or kernel.of_places):
+    is_single = kernel.people == "one"
+    if not (is_single or kernel.of_places):
         return People(rows)
-    return People(rows, rows, 1, assumed=not stated, counts=((rows, 1),)).times(kernel.places)
+    return People(rows, rows, 1, assumed=not is_single, counts=((rows, 1),)).times(kernel.places)
 
 
 def _small(column: Any) -> Any:
@@ -284,9 +284,9 @@ def _small(column: Any) -> Any:
     return column.to_numpy().astype(np.int64, copy=False)
 
 
-def _merged(tables: list[Any]) -> Any:
-    merged = pa.concat_tables(tables).group_by("user").aggregate([("n", "sum")])
-    return merged.select(["user", "n_sum"]).rename_columns(["user", "n"])
+def _merge(tables: list[Any]) -> Any:
+    table = pa.concat_tables(tables).group_by("user").aggregate([("n", "sum")])
+    return table.select(["user", "n_sum"]).rename_columns(["user", "n"])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -329,21 +329,21 @@ class PersonLimits(CompactRepr):
             )
         for promise, limit in self._epsilons(promises):
             counts = _counts(people, EPSILON, earlier)
-            each = Fraction(repr(promise.epsilon))  # as the limit is read: 0.1 is 1/10
-            if over := _over(counts, limit // each if each else max(counts, default=0)):
+            epsilon = Fraction(repr(promise.epsilon))  # as the limit is read: 0.1 is 1/10
+            if over := _over(counts, limit // epsilon if epsilon else max(counts, default=0)):
                 most = max(counts)
-                total = f"epsilon is {at_most(float_above(each * most), 6)}{units.per_unit(promise.unit)}"
-                limited = f"{argument(EPSILON, self.epsilon)}{_whom(promise)}"
+                total = f"epsilon is {at_most(float_above(epsilon * most), 6)}{units.per_unit(promise.unit)}"
+                limited = f"{argument(EPSILON, self.epsilon)}{_scope(promise)}"
                 raise _refusal(people, over, releases, limited, f"{total}, of {counted(most, 'report')}")
 
     def _epsilons(self, promises: Sequence[ReportBound]) -> list[tuple[ReportBound, Fraction]]:
         """Return the guarantees that the limit on epsilon is for, each with the limit in its unit."""
         fitting: list[tuple[ReportBound, Fraction]] = []
         misfit: UnitError | None = None
-        for each in (promise for promise in promises if promise.measure == "epsilon"):
+        for bound in (promise for promise in promises if promise.measure == "epsilon"):
             try:
                 limit = units.parse_exactly(
-                    self.epsilon or 0, per=bool(each.unit), unit=each.unit, what=argument(EPSILON)
+                    self.epsilon or 0, per=bool(bound.unit), unit=bound.unit, what=argument(EPSILON)
                 )
             except UnitError as error:
                 misfit = misfit or error
@@ -352,7 +352,7 @@ class PersonLimits(CompactRepr):
                 raise InputError(
                     f"{argument(EPSILON, self.epsilon)} is not above 0.", "write a larger one, such as '50/km'."
                 )
-            fitting.append((each, limit))
+            fitting.append((bound, limit))
         if fitting:
             return fitting
         if misfit is not None:
@@ -369,12 +369,12 @@ def _counts(people: People, limit: str, earlier: int) -> dict[int, int]:
     if people.most is not None and not people.nameless:
         row = people.row_reports
         return {reports // row * (row + earlier): users for reports, users in people.counts}
-    lacking, hint = "no column names the users", f"name it with {argument('release.user', 'column')}"
+    reason, hint = "no column names the users", f"name it with {argument('release.user', 'column')}"
     if people.most is not None:
         names = "names" if people.nameless == 1 else "name"
-        lacking, hint = f"{counted(people.nameless, 'row')} {names} no user", "leave such rows out of the source"
+        reason, hint = f"{counted(people.nameless, 'row')} {names} no user", "leave such rows out of the source"
     raise DataError(
-        f"{argument(limit)} cannot be checked, because {lacking}: the reports of one person cannot be counted. "
+        f"{argument(limit)} cannot be checked, because {reason}: the reports of one person cannot be counted. "
         "Nothing was drawn.",
         hint,
         f"leave out {argument(limit)}.",
@@ -385,10 +385,10 @@ def _over(counts: dict[int, int], most: int) -> int:
     return sum(users for reports, users in counts.items() if reports > most)
 
 
-def _whom(promise: ReportBound) -> str:
+def _scope(promise: ReportBound) -> str:
     """Return for whom a guarantee is, and what is added to its distances, to follow a limit."""
     slack = f"with {amount_at_most(promise.slack_m, 'm')} added to every distance" if promise.slack_m else ""
-    more = ", ".join(each for each in (promise.whom, slack) if each)
+    more = ", ".join(part for part in (promise.whom, slack) if part)
     return f" ({more.strip('()')})" if more else ""
 
 

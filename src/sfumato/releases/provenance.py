@@ -49,7 +49,7 @@ class Mark(CompactRepr):
     @classmethod
     def of(cls, drawables: Mapping[str, Any], *, columnwise: bool = False) -> Self:
         """Return the mark of mechanisms by name; ``columnwise``: by the column that each is for."""
-        fingerprints = {name: fingerprint(each).hex() for name, each in drawables.items()}
+        fingerprints = {name: fingerprint(drawable).hex() for name, drawable in drawables.items()}
         return cls(tuple(sorted(set(fingerprints.values()))), tuple(fingerprints.items()) if columnwise else ())
 
     @property
@@ -99,7 +99,7 @@ class Mark(CompactRepr):
                 )
             raise DataError(problem, "give the mechanism file that the table was released with.")
         if len(self.mechanisms) > 1 and self.columns:
-            fitting = [name for name, each in self.columns if each == expected] or [self.columns[0][0]]
+            fitting = [name for name, digest in self.columns if digest == expected] or [self.columns[0][0]]
             raise DataError(
                 f"the columns of {source} were each drawn from a separate mechanism: "
                 f"{', '.join(repr(name) for name, _ in self.columns[:_SHOWN])}.",
@@ -196,12 +196,12 @@ class Release(CompactRepr):
     carried_over: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        shown = self.columns
-        if len(shown) > _SHOWN_COLUMNS:
-            shown = (*shown[:3], "...", shown[-1])
+        columns = self.columns
+        if len(columns) > _SHOWN_COLUMNS:
+            columns = (*columns[:3], "...", columns[-1])
         rows = f" in {counted(self.rows, 'row')}" if self.row_reports > 1 else ""
         parts = [
-            f"{counted(self.rows * self.row_reports, 'report')} released{rows} ({', '.join(map(plain, shown))})"
+            f"{counted(self.rows * self.row_reports, 'report')} released{rows} ({', '.join(map(plain, columns))})"
         ]
         if self.dropped:
             were = "was" if self.dropped == 1 else "were"
@@ -213,13 +213,13 @@ class Release(CompactRepr):
             were = "was" if self.moved == 1 else "were"
             far = f", by {amount_at_most(self.farthest_m, 'm')} at most" if self.farthest_m else ""
             parts.append(f"{counted(self.moved, 'row')} outside {were} moved to the nearest place first{far}")
-        said = "; ".join([*parts, *(note.rstrip(".") for note in self.notes)])
+        text = "; ".join([*parts, *(note.rstrip(".") for note in self.notes)])
         if self.carried_over:
-            said += (
+            text += (
                 f". Carried over unchanged, because you named it: {listed(self.carried_over)}. The guarantee does "
                 "not cover it: a precise time, the name of a place or a rare value can reveal the secret"
             )
-        return said + (f". {self.cost}" if self.cost else "")
+        return text + (f". {self.cost}" if self.cost else "")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -242,11 +242,11 @@ class FileMark(CompactRepr):
         try:
             if not root.is_dir():
                 return cls(root.name, 1, root.stat().st_size, _sha256(root))
-            chosen = sorted(files or files_in(root))
-            lines = [f"{_sha256(each)}  {os.path.relpath(each, root)}\n" for each in chosen]
+            members = sorted(files or files_in(root))
+            lines = [f"{_sha256(file)}  {os.path.relpath(file, root)}\n" for file in members]
             listing = "".join(sorted(lines, key=lambda line: line[66:])).encode("utf-8", "surrogateescape")
-            size, digest = sum(each.stat().st_size for each in chosen), hashlib.sha256(listing).hexdigest()
-            return cls(root.resolve().name, len(chosen), size, digest)
+            size, digest = sum(file.stat().st_size for file in members), hashlib.sha256(listing).hexdigest()
+            return cls(root.resolve().name, len(members), size, digest)
         except OSError as error:
             raise FileError(
                 f"{os.fspath(path)!r} cannot be read for its fingerprint ({error.strerror or error}).",
@@ -395,8 +395,8 @@ class Receipt(CompactRepr):
             ) from None
 
 
-def check_receipt(path: str | os.PathLike[str], *others: object) -> None:
-    """Refuse a receipt path that does not end in ``.json``, or is at or in one of ``others`` (source and target).
+def check_receipt(path: str | os.PathLike[str], *paths: object) -> None:
+    """Refuse a receipt path that does not end in ``.json``, or is at or in one of ``paths`` (source and target).
 
     It is a `FileError` if it cannot be written, else an `InputError`.
     """
@@ -407,7 +407,7 @@ def check_receipt(path: str | os.PathLike[str], *others: object) -> None:
             python("for a page use sfumato.reports.document.receipt_page."),
         )
     where = Path(os.path.realpath(path))
-    for other in (Path(os.path.realpath(each)) for each in others if isinstance(each, str | os.PathLike)):
+    for other in (Path(os.path.realpath(name)) for name in paths if isinstance(name, str | os.PathLike)):
         if where == other or (other.is_dir() and where.is_relative_to(other)):
             raise InputError(
                 f"the receipt {os.fspath(path)!r} would be a part of {str(other)!r}.",
@@ -418,7 +418,7 @@ def check_receipt(path: str | os.PathLike[str], *others: object) -> None:
 
 def files_in(folder: Path) -> list[Path]:
     """Return all files in a folder and its folders."""
-    return [each for each in folder.rglob("*") if each.is_file()]
+    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def state_of(path: Path) -> tuple[tuple[str, int, int], ...]:

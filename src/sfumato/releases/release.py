@@ -183,14 +183,14 @@ def release(
             data of single persons. Only its owner can read it.
         progress: Called with a `RowsDone` as the release advances.
     """
-    options: dict[str, Any] = {name: each for name, each in locals().items() if name not in _OF_FILES}
+    options: dict[str, Any] = {name: value for name, value in locals().items() if name not in _OF_FILES}
     if target is not None:
         if receipt is not None:
             check_receipt(receipt, source, target)
-        prepared = prepare(mechanism, source, target, **options, resume=resume, again=again)
-        outcome = prepared.run(progress)
+        job = prepare(mechanism, source, target, **options, resume=resume, again=again)
+        outcome = job.run(progress)
         if receipt is not None:
-            prepared.receipt(outcome).save(receipt)
+            job.receipt(outcome).save(receipt)
         return outcome
     if isinstance(source, str | os.PathLike | Visits):
         raise InputError(
@@ -228,7 +228,7 @@ class PreparedRelease(CompactRepr):
         self._state = None if self._source is None else state_of(self._source)
 
     @property
-    def begun(self) -> bool:
+    def is_resumable(self) -> bool:
         """Whether an interrupted run to this target can be continued."""
         return bool(facts_of(work_folder(self.target)))
 
@@ -277,7 +277,7 @@ class PreparedRelease(CompactRepr):
         Raises the errors of `release`: an `InputError` also if it has run, a `BudgetError` if another process has
         spent what a user needs.
         """
-        begun, kernel = clock.monotonic(), self._plan.kernel
+        start_s, kernel = clock.monotonic(), self._plan.kernel
         if self._ran and (self._metered or not self._again):
             raise InputError(
                 "this prepared release has run. Another run draws every row again, and the guarantees of both add "
@@ -295,8 +295,8 @@ class PreparedRelease(CompactRepr):
             place.close()
         self._ran = True
         notes = [*kernel.notes]
-        if place.removed:
-            notes.append(f"{place.removed:,} parts of an interrupted release were removed unread")
+        if place.removals:
+            notes.append(f"{place.removals:,} parts of an interrupted release were removed unread")
         if tally.resumed:
             notes.append(
                 f"{tally.resumed:,} rows had been drawn before the interruption, and were not drawn again"
@@ -308,7 +308,7 @@ class PreparedRelease(CompactRepr):
             if self._metered and self._plan.draw.memoizes:
                 adds = "places in the ledger repeat their reports, and all other reports add up"
             notes.append(f"this source had been released {counted(releases, 'time')} before: {adds}")
-        facts = (self.promises, self._plan.mark, tally, clock.monotonic() - begun, notes)
+        facts = (self.promises, self._plan.mark, tally, clock.monotonic() - start_s, notes)
         return outcome_of(kernel, *facts, places=places, cost=cost, earlier=releases)
 
     def _open(self) -> WorkFolder:
@@ -336,12 +336,12 @@ class PreparedRelease(CompactRepr):
             error = unreadable(self._plan.stream, error)
         elif not isinstance(error, SfumatoError):
             error = unwritable(self.target, error)
-        paid: bool | None = self._plan.draw.paid
-        if self._metered and self._resume and not paid:
-            paid = None  # the run that goes on may have charged, too
-        self._ran = self._ran or paid is not False
+        has_charged: bool | None = self._plan.draw.has_charged
+        if self._metered and self._resume and not has_charged:
+            has_charged = None  # the run that goes on may have charged, too
+        self._ran = self._ran or has_charged is not False
         lasting = self._known is not None
-        return stop_run(error, place, lasting=lasting, paid=paid, places=self._plan.draw.memoizes)
+        return stop_run(error, place, lasting=lasting, has_charged=has_charged, places=self._plan.draw.memoizes)
 
     def _run(self, place: WorkFolder, progress: Progress | None) -> tuple[Tally, int, str]:
         """Draw and publish; return the counts of rows and places, and their cost in words."""
@@ -414,7 +414,7 @@ def prepare(
         table = kind.arrow()
     stream, source_options = open_source(table, request)
     draw = make_draw(mechanism, stream, source_options, place_column, kind)
-    known = identity(stream, *request.named)
+    known = identity(stream, *request.columns)
     if resume and known is None:
         raise InputError(
             "only a release of a file can be continued: a table in memory may have changed.",
@@ -435,10 +435,8 @@ def prepare(
         "size of parts": str(size),
         "ledger": ledger if not ledger or "://" in ledger else os.path.realpath(ledger),
     }
-    prepared = PreparedRelease(
-        path, plan.promises, plan.people, plan, read_from, known, facts, size, resume, again
-    )
-    prepared.check_limits()
+    job = PreparedRelease(path, plan.promises, plan.people, plan, read_from, known, facts, size, resume, again)
+    job.check_limits()
     if not resume:
         check_affordable(draw, stream, size, allow)
-    return prepared
+    return job

@@ -78,7 +78,7 @@ class Reporter(ABC):
     def released(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
         """Return the columns of reports as `columns` does, with those of uncertainty if they were asked for."""
         columns = self.columns(reports, lists=lists, dictionaries=dictionaries)
-        return columns if self.uncertainty is None else self.uncertainty.added(columns, reports)
+        return columns if self.uncertainty is None else self.uncertainty.add_columns(columns, reports)
 
     def at(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Secrets:  # noqa: ARG002
         """Return the secrets of points (degrees, NaN for none), moved with ``nearest``, rounded with ``words``."""
@@ -158,9 +158,9 @@ class MatrixReporter(FamilyReporter):
         places = self.single.secrets
         if not isinstance(places, Places) or self._latlon is None:
             return float("nan")
-        chosen = np.linspace(0, len(places) - 1, min(len(places), _LOOKED_AT)).astype(np.intp)
-        weights = self.single.weights[chosen].astype(np.float64)
-        lat, lon = places.latlon[chosen].T[:, :, None]
+        sample = np.linspace(0, len(places) - 1, min(len(places), _LOOKED_AT)).astype(np.intp)
+        weights = self.single.weights[sample].astype(np.float64)
+        lat, lon = places.latlon[sample].T[:, :, None]
         apart_m = arc_m(lat, lon, *self._latlon.T[:, None, :])
         return float(np.average(apart_m, weights=weights))
 
@@ -175,10 +175,10 @@ class MatrixReporter(FamilyReporter):
         moved_m = None
         if nearest:
             north, east = places.nearest(lat, lon)
-            moved = np.flatnonzero(np.isfinite(north) & np.isfinite(east) & ((north != lat) | (east != lon)))
-            if moved.size:
+            rows = np.flatnonzero(np.isfinite(north) & np.isfinite(east) & ((north != lat) | (east != lon)))
+            if rows.size:
                 moved_m = np.zeros(len(lat))
-                moved_m[moved] = arc_m(lat[moved], lon[moved], north[moved], east[moved])
+                moved_m[rows] = arc_m(lat[rows], lon[rows], north[rows], east[rows])
             lat, lon = north, east
         positions = places.drawn(lat, lon, words.draw)
         return Secrets(positions, positions >= 0, moved_m)
@@ -227,10 +227,10 @@ class NoiseReporter(Reporter):
     def at(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Secrets:  # noqa: ARG002
         """Return the points themselves; see `Reporter.at`."""
         beyond = self.noise.beyond_m(lat, lon)
-        moved = beyond > 0
-        inside = np.isfinite(beyond) & (nearest | ~moved)
+        away = beyond > 0
+        inside = np.isfinite(beyond) & (nearest | ~away)
         points = np.column_stack([lat, lon])
-        return Secrets(points, inside, np.where(inside & moved, beyond, 0.0) if nearest and moved.any() else None)
+        return Secrets(points, inside, np.where(inside & away, beyond, 0.0) if nearest and away.any() else None)
 
     def draw(self, secrets: NDArray[Any], words: Words) -> NDArray[Any]:
         """Return latitudes and longitudes, array (n, 2)."""
@@ -254,47 +254,47 @@ class ColumnwiseReporter(Reporter):
     def __init__(self, parts: Mapping[str, Reporter]) -> None:
         self._parts = dict(parts)
         self.takes = len(self._parts)
-        self.rowwise = all(each.rowwise for each in self._parts.values())
+        self.rowwise = all(part.rowwise for part in self._parts.values())
         self._shapes = {}
-        for name, each in self._parts.items():
-            if each.takes != 1:
+        for name, part in self._parts.items():
+            if part.takes != 1:
                 raise InputError(f"the mechanism for {name!r} is of several columns.", "release it by itself.")
-            if each.input_kind == "places":
-                raise _of_places(name, each)
-            drawn = each.draw(np.zeros(0, dtype=np.intp), SystemWords())
-            if drawn.dtype.kind == "f" or set(_PLACES) & set(each.columns(drawn, lists=True, dictionaries=False)):
-                raise _of_places(name, each)
-            self._shapes[name] = drawn.shape[1:]
+            if part.input_kind == "places":
+                raise _of_places(name, part)
+            draws = part.draw(np.zeros(0, dtype=np.intp), SystemWords())
+            if draws.dtype.kind == "f" or set(_PLACES) & set(part.columns(draws, lists=True, dictionaries=False)):
+                raise _of_places(name, part)
+            self._shapes[name] = draws.shape[1:]
 
     @property
     def where(self) -> str:
         """The secrets in words."""
-        return "; or not ".join(f"{each.where} ({name})" for name, each in self._parts.items())
+        return "; or not ".join(f"{part.where} ({name})" for name, part in self._parts.items())
 
     def of(self, *columns: Any) -> Secrets:
         """Return the secrets of all columns side by side, array (n, columns); inside where each of them is."""
-        parts = [each.of(column) for each, column in zip(self._parts.values(), columns, strict=True)]
+        parts = [part.of(column) for part, column in zip(self._parts.values(), columns, strict=True)]
         return Secrets(
-            np.column_stack([each.values for each in parts]), np.all([each.inside for each in parts], axis=0)
+            np.column_stack([part.values for part in parts]), np.all([part.inside for part in parts], axis=0)
         )
 
     def draw(self, secrets: NDArray[Any], words: Words) -> NDArray[Any]:
         """Return the reports of all columns side by side, array (n, ...)."""
         rows = secrets.reshape(-1, self.takes)
-        drawn = [each.draw(part, words) for each, part in zip(self._parts.values(), rows.T, strict=True)]
+        draws = [reporter.draw(part, words) for reporter, part in zip(self._parts.values(), rows.T, strict=True)]
         widths = map(_width, self._shapes.values())
-        return np.column_stack([each.reshape(len(rows), wide) for each, wide in zip(drawn, widths, strict=True)])
+        return np.column_stack([draw.reshape(len(rows), wide) for draw, wide in zip(draws, widths, strict=True)])
 
     def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
         """Return a column of the same name for each; of several numbers a list, or ``name_1``, ``name_2``, ..."""
         released: dict[str, Any] = {}
         start = 0
-        for name, each in self._parts.items():
+        for name, reporter in self._parts.items():
             shape = self._shapes[name]
             stop = start + _width(shape)
             part = np.ascontiguousarray(reports[:, start:stop]).reshape(len(reports), *shape)
             start = stop
-            for other, column in each.columns(part, lists=lists, dictionaries=dictionaries).items():
+            for other, column in reporter.columns(part, lists=lists, dictionaries=dictionaries).items():
                 called = name + other.removeprefix("label").removeprefix("report")
                 if called in released:
                     raise InputError(
@@ -308,8 +308,8 @@ class ColumnwiseReporter(Reporter):
         return f"mechanisms for {', '.join(self._parts)}"
 
 
-def _of_places(name: str, each: Reporter) -> InputError:
-    verb = "is for" if each.input_kind == "places" else "reports"
+def _of_places(name: str, part: Reporter) -> InputError:
+    verb = "is for" if part.input_kind == "places" else "reports"
     return InputError(f"the mechanism for {name!r} {verb} places.", "release the places by themselves.")
 
 
@@ -341,7 +341,7 @@ def positions_in(space: Space, *columns: Any) -> Positions:
             f"name as many with {argument('column')}.",
         )
     if isinstance(space, JointSpace):
-        return space.joined([positions_in(part, each) for part, each in zip(parts, columns, strict=True)])
+        return space.joined([positions_in(part, column) for part, column in zip(parts, columns, strict=True)])
     column = columns[0]
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not isinstance(space, NumberBins):

@@ -103,8 +103,8 @@ def open_source(
         if rows is None:
             return _table(stream or text_stream(file), options)
     problem = f"{path.name!r} is of a format whose columns are fixed."
-    stated = replace(options, people=None)  # its rows have the people that were stated
-    return _of_visits(rows, stated, repr(path.name), problem)
+    request = replace(options, people=None)  # its rows have the people that were stated
+    return _of_visits(rows, request, repr(path.name), problem)
 
 
 def check_table(people: People | None, name: str) -> None:
@@ -134,9 +134,9 @@ def identity(stream: TableStream, *columns: str) -> Identity | None:
         content.update(f"{state.st_size} ".encode() + hashlib.blake2b(ends).digest())
         place.update(f"{os.path.realpath(path)} {state.st_size} {state.st_mtime_ns} ".encode())
     hashes = [content.copy() for _ in columns] or [content]
-    for each, column in zip(hashes, columns, strict=False):
-        each.update(column.encode())
-    known_as = " ".join(each.hexdigest() for each in hashes)
+    for digest, column in zip(hashes, columns, strict=False):
+        digest.update(column.encode())
+    known_as = " ".join(digest.hexdigest() for digest in hashes)
     return Identity(known_as, f"{known_as} {place.hexdigest()}")
 
 
@@ -159,9 +159,9 @@ def _of_visits(
         if values is not None and role not in columns:
             columns[role] = _arrow(values)
     user, time = (None if getattr(visits, role) is None else role for role in ("user", "time"))
-    named = replace(options, column=None, lat="lat", lon="lon", user=user, time=time)
+    request = replace(options, column=None, lat="lat", lon="lon", user=user, time=time)
     notes = visits.notes if isinstance(visits, RawVisits) else ()  # those of visits were shown when they were read
-    return replace(frame_stream(pa.table(columns, metadata=IN_DEGREES), name), notes=notes), named
+    return replace(frame_stream(pa.table(columns, metadata=IN_DEGREES), name), notes=notes), request
 
 
 def _arrow(values: NDArray[Any]) -> Any:
@@ -226,7 +226,7 @@ def history(source: Identity, target: Path, *, run: str = "") -> History:
     parts = set(source.content.split())
     records = [record for _, record, _ in _same(source, target, run)]
     places = sum({record.run: record.places for record in records}.values())
-    reports = max([places, *(each.times for each in records if set(each.content.split()) <= parts)])
+    reports = max([places, *(record.times for record in records if set(record.content.split()) <= parts)])
     mechanisms = {record.mechanism for record in records} | ({""} if reports > places else set())
     return History(reports, len({record.run for record in records}) + reports - places, frozenset(mechanisms))
 
@@ -272,7 +272,7 @@ def _same(source: Identity, target: Path, run: str) -> list[tuple[str, Record, b
         for record in records
         if parts & set(record.content.split()) and record.run != run
     ]
-    return sorted(records_of_source, key=lambda each: each[2])
+    return sorted(records_of_source, key=lambda row: row[2])
 
 
 def _read(path: Path) -> tuple[str, list[Record]]:
@@ -283,13 +283,13 @@ def _read(path: Path) -> tuple[str, list[Record]]:
         data = json.loads(path.read_bytes())
         return str(data["target"]), [
             Record(
-                str(each["content"]),
-                int(each["times"]),
-                str(each["run"]),
-                str(each.get("mechanism", "")),
-                int(each.get("places", 1)),
+                str(record["content"]),
+                int(record["times"]),
+                str(record["run"]),
+                str(record.get("mechanism", "")),
+                int(record.get("places", 1)),
             )
-            for each in data.get("releases", [data])
+            for record in data.get("releases", [data])
         ]
     except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return "", []  # not a record

@@ -136,7 +136,7 @@ def _loss(rows: Floats, nearest: NDArray[np.intp], values: Floats) -> Floats:
     """Return how far each value is on average from the rows that are taken for another, array (k, k)."""
     away = np.stack([np.linalg.norm(rows - value, axis=1) for value in values], axis=1)
     counts = np.bincount(nearest, minlength=len(values))
-    total = np.stack([np.bincount(nearest, each, len(values)) for each in away.T], axis=1)
+    total = np.stack([np.bincount(nearest, distances, len(values)) for distances in away.T], axis=1)
     between: Floats = np.linalg.norm(values[:, None] - values[None], axis=2)
     return np.where(counts[:, None] > 0, total / np.maximum(counts, 1)[:, None], between)
 
@@ -213,31 +213,31 @@ class PlaceRandomizer(_Randomizer):
                 f"the secrets of {self.mechanism_!r} are not places on the ground.",
                 "pass a mechanism on places, or noise for coordinates.",
             )
-        prepared = self._prepared(np.zeros(0), np.zeros(0))
-        reports = prepared.run().frame
+        job = self._prepare(np.zeros(0), np.zeros(0))
+        reports = job.run().frame
         kinds = [str(reports.schema.field(name).type) for name in _NAMES if name in reports.schema.names]
         if kinds != ["double", "double"]:
             raise InputError(
                 f"the reports of {self.mechanism_!r} are not one place each.",
                 "pass a mechanism whose reports are places.",
             )
-        self.promises_ = prepared.promises[:2]
+        self.promises_ = job.promises[:2]
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return a fresh report for each row, array (n, 2) in degrees, in the order of ``X``; see ``outside``."""
         check_is_fitted(self)
         lat, lon = self._degrees(X, reset=False)
-        reports = self._prepared(lat, lon).run().frame
+        reports = self._prepare(lat, lon).run().frame
         latlon = np.column_stack([reports[name].to_numpy() for name in _NAMES])
         return latlon[:, ::-1] if self._longitude_first() else latlon
 
-    def _prepared(self, lat: Floats, lon: Floats) -> PreparedFrame:
+    def _prepare(self, lat: Floats, lon: Floats) -> PreparedFrame:
         table = pa.table(dict(zip(_NAMES, (lat, lon), strict=True)))
         mechanism: Any = self.mechanism_
-        prepared = prepare_frame(mechanism, table, outside=self.outside, within=self.within, allow=self.allow)
-        prepared._plan.kernel.drop_hint = "leave these rows out of X"  # a transformer drops no row
-        return prepared
+        job = prepare_frame(mechanism, table, outside=self.outside, within=self.within, allow=self.allow)
+        job._plan.kernel.drop_hint = "leave these rows out of X"  # a transformer drops no row
+        return job
 
     def _degrees(self, X: ArrayLike, *, reset: bool) -> tuple[Floats, Floats]:
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=reset)

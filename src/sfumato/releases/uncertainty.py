@@ -63,14 +63,14 @@ class Uncertainty(CompactRepr):
         """The radius of every report, and the points that it holds for, in a sentence."""
         return radius_words(self.radius_m, self.moved_m, _CONFIDENCE)
 
-    def added(self, columns: dict[str, Any], reports: NDArray[Any]) -> dict[str, Any]:
+    def add_columns(self, columns: dict[str, Any], reports: NDArray[Any]) -> dict[str, Any]:
         """Return the columns of reports, array (n, ...), with those of uncertainty."""
 
         def constant(value: Any) -> Any:
             return pa.repeat(pa.scalar(value), len(reports))
 
         if self.darwin_core:
-            made = {
+            output = {
                 "decimalLatitude": columns["latitude"],
                 "decimalLongitude": columns["longitude"],
                 "geodeticDatum": constant(_DATUM),
@@ -79,11 +79,11 @@ class Uncertainty(CompactRepr):
                 "dataGeneralizations": constant(f"Coordinates were replaced by a random report. {self.sentence}"),
             }
         else:
-            made = {**columns, RADIUS: constant(self.radius_m)}
+            output = {**columns, RADIUS: constant(self.radius_m)}
         if self.posterior_m is not None:
             radii = np.ceil(self.posterior_m(reports) + _GROUND * self.moved_m)
-            made[POSTERIOR] = pa.array(radii, pa.int64(), mask=np.isnan(radii), safe=False)
-        return made
+            output[POSTERIOR] = pa.array(radii, pa.int64(), mask=np.isnan(radii), safe=False)
+        return output
 
 
 def prior_words(name: str) -> str:

@@ -122,8 +122,8 @@ def _check_own(folder: Path, target: Path) -> None:
     """Refuse a folder of another owner, and close it to others."""
     with suppress(FileNotFoundError):
         state = os.lstat(folder)
-        own = not hasattr(os, "geteuid") or state.st_uid == os.geteuid()
-        if not (stat.S_ISDIR(state.st_mode) and own):
+        is_owner = not hasattr(os, "geteuid") or state.st_uid == os.geteuid()
+        if not (stat.S_ISDIR(state.st_mode) and is_owner):
             raise FileError(
                 f"{str(folder)!r}, where {str(target)!r} would be prepared, is not a folder of yours.",
                 "remove it, or choose another target.",
@@ -146,7 +146,7 @@ def facts_of(folder: Path) -> dict[str, str]:
     """Return what the release in a work folder is made from; empty where none can be continued."""
     try:
         data = json.loads((folder / RUN).read_bytes())
-        return {str(what): str(value) for what, value in data.items()}
+        return {str(name): str(value) for name, value in data.items()}
     except (OSError, AttributeError, ValueError, RecursionError):
         return {}
 
@@ -161,10 +161,10 @@ def _resumed(folder: Path, facts: Mapping[str, str], target: Path) -> tuple[str,
             f"the interrupted release to {str(target)!r} cannot be read ({error}).",
             f"start again without {argument('resume')}.",
         ) from None
-    for what, now in facts.items():
-        if before.get(what) != now:
+    for fact, now in facts.items():
+        if before.get(fact) != now:
             raise InputError(
-                f"the interrupted release to {str(target)!r} had another {what}.",
+                f"the interrupted release to {str(target)!r} had another {fact}.",
                 "resume it with the arguments it was started with",
                 f"leave out {argument('resume')} to start again.",
             )
@@ -179,13 +179,13 @@ class DrawnPart(NamedTuple):
 
 
 class WorkFolder(CompactRepr):
-    """Hidden folder next to a target: ``before`` counts earlier releases, ``removed`` parts that were removed."""
+    """Hidden folder next to a target: ``before`` counts earlier releases, ``removals`` parts that were removed."""
 
-    __slots__ = ("_folder", "_lock", "before", "removed", "run")
+    __slots__ = ("_folder", "_lock", "before", "removals", "run")
 
-    def __init__(self, folder: Path, lock: int, run: str, before: int, removed: int) -> None:
+    def __init__(self, folder: Path, lock: int, run: str, before: int, removals: int) -> None:
         self._folder, self._lock = folder, lock
-        self.run, self.before, self.removed = run, before, removed
+        self.run, self.before, self.removals = run, before, removals
 
     @classmethod
     def open(
@@ -209,7 +209,7 @@ class WorkFolder(CompactRepr):
             if resume:
                 return cls(folder, lock, *_resumed(folder, facts, target), 0)
             old_facts = {} if again or not (facts["ledger"] and facts["source"]) else facts_of(folder)
-            if old_facts and all(old_facts.get(what) == now for what, now in facts.items()):
+            if old_facts and all(old_facts.get(fact) == now for fact, now in facts.items()):
                 raise InputError(
                     f"an interrupted release to {str(target)!r} is there, for which users may have been charged.",
                     f"continue it with {argument('resume', True)}, which charges no user twice for the same rows",
@@ -220,13 +220,13 @@ class WorkFolder(CompactRepr):
             raise
         try:
             old = [path for path in folder.iterdir() if path.name != LOCK]
-            removed = sum(_PART.fullmatch(path.name) is not None for path in old)
+            removals = sum(_PART.fullmatch(path.name) is not None for path in old)
             (folder / RUN).unlink(missing_ok=True)  # before the parts: see `remove`
             sync_folder(folder)
             for path in old:
                 path.unlink(missing_ok=True)
             run = secrets.token_hex(16)
-            place = cls(folder, lock, run, before, removed)
+            place = cls(folder, lock, run, before, removals)
             place._write(RUN, json.dumps({"run": run, "before": before, **facts}).encode())
             return place
         except BaseException as error:
@@ -262,8 +262,8 @@ class WorkFolder(CompactRepr):
                 batch = reader.get_batch(0).replace_schema_metadata(None)
             if batch.schema != schema:
                 raise ValueError("it has other columns")
-            lacking = int(facts.get("without_position", 0))  # parts of earlier versions do not say
-            return PrivateBatch(batch, facts["dropped"], facts["moved"], facts["farthest_m"], None, lacking)
+            nowhere = int(facts.get("without_position", 0))  # parts of earlier versions do not say
+            return PrivateBatch(batch, facts["dropped"], facts["moved"], facts["farthest_m"], None, nowhere)
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
             raise DamagedRunError(
                 f"the part {str(path)!r} of the interrupted release is damaged ({cause(error)}).",
@@ -415,11 +415,11 @@ class PlaceMemo:
         anchors: dict[bytes, Anchor] = {}
         with _readable():
             for at in range(0, len(keys), _AT_ONCE):
-                some = keys[at : at + _AT_ONCE]
-                marks = ",".join("?" * len(some))
-                rows = self._database.execute(f"SELECT * FROM place WHERE key IN ({marks})", some)  # noqa: S608
+                batch = keys[at : at + _AT_ONCE]
+                marks = ",".join("?" * len(batch))
+                rows = self._database.execute(f"SELECT * FROM place WHERE key IN ({marks})", batch)  # noqa: S608
                 anchors |= {
-                    key: Anchor(report, *(float("nan") if each is None else each for each in at))
+                    key: Anchor(report, *(float("nan") if degree is None else degree for degree in at))
                     for key, report, *at in rows
                 }
         return anchors
@@ -428,13 +428,13 @@ class PlaceMemo:
         self,
         start: int,
         anchors: dict[bytes, Anchor],
-        named: int,
+        visits: int,
         spread_m: float | None,
         away: Mapping[bytes, tuple[float, int]] = MappingProxyType({}),
     ) -> None:
         """Bring the new places of a batch to the disk, all or none.
 
-        ``named`` rows name a place, at most ``spread_m`` metres from their anchors. ``away`` are places that may
+        ``visits`` rows name a place, at most ``spread_m`` metres from their anchors. ``away`` are places that may
         have moved: the distance of a visit, metres, and its row in the source.
         """
         rows = ((key, *anchor) for key, anchor in anchors.items())
@@ -442,11 +442,11 @@ class PlaceMemo:
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 self._database.executemany("INSERT INTO place VALUES (?, ?, ?, ?)", rows)
-                self._database.execute("INSERT OR REPLACE INTO batch VALUES (?, ?, ?)", (start, named, spread_m))
+                self._database.execute("INSERT OR REPLACE INTO batch VALUES (?, ?, ?)", (start, visits, spread_m))
                 self._database.executemany(
                     "INSERT INTO away VALUES (?, ?, ?) "
                     "ON CONFLICT (key) DO UPDATE SET m = max(m, excluded.m), first = min(first, excluded.first)",
-                    ((key, *each) for key, each in away.items()),
+                    ((key, *visit) for key, visit in away.items()),
                 )
             except BaseException:
                 self._database.execute("ROLLBACK")
@@ -457,9 +457,9 @@ class PlaceMemo:
     def counts(self) -> tuple[int, int, float]:
         """The rows that name a place, the places, and how far rows are from their anchors at most, metres."""
         with _readable():
-            named, spread = self._database.execute("SELECT sum(named), max(spread) FROM batch").fetchone()
+            visits, spread = self._database.execute("SELECT sum(named), max(spread) FROM batch").fetchone()
             places = self._database.execute("SELECT count(*) FROM place").fetchone()[0]
-        return named or 0, places, spread or 0.0
+        return visits or 0, places, spread or 0.0
 
     @property
     def far(self) -> tuple[int, float, tuple[int, ...]]:

@@ -23,7 +23,7 @@ def source(tmp_path):
 
 
 def test_rates_count_what_this_run_has_drawn():
-    done = RowsDone(rows=900, total=1_200, seconds=2.0, drawn=100)
+    done = RowsDone(rows=900, total=1_200, seconds=2.0, new_rows=100)
     assert (done.rate, done.seconds_left) == (50.0, 6.0)
     assert RowsDone(0, 100, 0.0, 0).seconds_left is None
     assert RowsDone(50, None, 1.0, 50).seconds_left is None
@@ -51,9 +51,9 @@ def test_rows_that_were_drawn_before_are_no_part_of_the_rate(tmp_path, source, m
         prepare(COIN, source, tmp_path / "out.csv", column="bit", batch_rows=100).run(stop)
     told: list[RowsDone] = []
     prepare(COIN, source, tmp_path / "out.csv", column="bit", batch_rows=100, resume=True).run(told.append)
-    assert (told[0].rows, told[0].drawn) == (100, 0)
+    assert (told[0].rows, told[0].new_rows) == (100, 0)
     assert told[-1].rows == 1000
-    assert 0 < told[-1].drawn <= 400
+    assert 0 < told[-1].new_rows <= 400
 
 
 def test_the_line_on_the_screen(monkeypatch):

@@ -166,7 +166,9 @@ def command(
         with rows_line() as progress:
             release = prepared.run(progress)
     except KeyboardInterrupt:
-        rest = "The same command with --resume goes on, and no row is drawn twice." if prepared.begun else ""
+        rest = (
+            "The same command with --resume goes on, and no row is drawn twice." if prepared.is_resumable else ""
+        )
         say(f"Interrupted. {rest or 'Nothing was begun.'}", err=True)
         raise typer.Exit(130) from None
     say(f"{release}.")

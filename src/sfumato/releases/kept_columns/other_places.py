@@ -102,11 +102,11 @@ def _is_named(lower: str, values: Floats, lat: Floats, lon: Floats) -> bool:
 
 def other_places(columns: Mapping[str, Sequence[Numbers]], lat: Floats, lon: Floats) -> tuple[str, ...]:
     """Return the columns with latitudes and longitudes of other places, by name (in any unit) or by nearness."""
-    if named := _named_pair(columns):
-        return named
+    if names := _named_pair(columns):
+        return names
     if len(lat) < _FEW:
         return ()
-    plain = [(name, each.values) for name, parts in columns.items() for each in parts if each.packed is None]
+    plain = [(name, part.values) for name, parts in columns.items() for part in parts if part.packed is None]
     for every in (plain, *_packed_pairs(columns)):
         pair = _pair_near(every, lat, lon) or other_places_on_maps(every, lat, lon)
         if pair := pair or other_places_in_metres(every, lat, lon):
@@ -116,10 +116,10 @@ def other_places(columns: Mapping[str, Sequence[Numbers]], lat: Floats, lon: Flo
 
 def _pair_near(columns: Sequence[tuple[str, Floats]], lat: Floats, lon: Floats) -> tuple[str, ...]:
     """Return two columns with degrees near the rows, if there are any."""
-    numbers = [(name, each) for name, each in columns if _are_fine(each)]
-    for name, each in numbers:
-        pairs = ((name, other) for other, there in numbers if there is not each and _are_near(there, lon))
-        if _are_near(each, lat) and (pair := next(pairs, None)):
+    numbers = [(name, values) for name, values in columns if _are_fine(values)]
+    for name, values in numbers:
+        pairs = ((name, other) for other, there in numbers if there is not values and _are_near(there, lon))
+        if _are_near(values, lat) and (pair := next(pairs, None)):
             return pair
     return ()
 
@@ -127,18 +127,18 @@ def _pair_near(columns: Sequence[tuple[str, Floats]], lat: Floats, lon: Floats) 
 def _packed_pairs(columns: Mapping[str, Sequence[Numbers]]) -> Iterator[list[tuple[str, Floats]]]:
     """Yield numbers that follow each other in bytes, and are of one type: others are no pair."""
     for name, parts in columns.items():
-        for one, two in product(parts, repeat=2):
-            if one.packed is not None and two.packed is not None and one.name == two.name:
-                (kind, begin), (other, after) = one.packed, two.packed
+        for first, second in product(parts, repeat=2):
+            if first.packed is not None and second.packed is not None and first.name == second.name:
+                (kind, begin), (other, after) = first.packed, second.packed
                 if kind == other and after == begin + int(kind[-1]):
-                    yield [(name, one.values), (name, two.values)]
+                    yield [(name, first.values), (name, second.values)]
 
 
 def _packed_floats(columns: Mapping[str, Sequence[Numbers]]) -> Iterator[list[tuple[str, Floats]]]:
     """Yield the floats of one type in the bytes of a column, at any offset; few other bytes look like floats."""
     for name, parts in columns.items():
         for kind in ("<f8", ">f8", "<f4", ">f4"):
-            floats = [(name, each.values) for each in parts if each.packed is not None and each.packed[0] == kind]
+            floats = [(name, part.values) for part in parts if part.packed is not None and part.packed[0] == kind]
             if len(floats) > 1:
                 yield floats
 
@@ -182,7 +182,7 @@ def _are_near(values: Floats, there: Floats, least: int = _FEW) -> bool:
     if known.size < min(least, max(1, len(values) // 2)):
         return False
     if (known == np.round(known)).all():
-        forms = [known / each for each in _PARTS]
+        forms = [known / part for part in _PARTS]
     else:
         size = np.abs(known)
         minutes = np.sign(known) * (size // 100 + size % 100 / 60)
@@ -190,11 +190,11 @@ def _are_near(values: Floats, there: Floats, least: int = _FEW) -> bool:
         forms += [np.degrees(known)] if np.ptp(there) <= _LOCAL else []
     middle, reach = float(np.median(there)), float(np.ptp(there)) + 1
     inside = (
-        np.abs(each - at) <= reach
+        np.abs(numbers - at) <= reach
         for form in forms
-        for each, at in ((form, middle), *([(form, abs(middle))] if (form >= 0).all() else []))
+        for numbers, at in ((form, middle), *([(form, abs(middle))] if (form >= 0).all() else []))
     )
-    return any(bool(each.mean() >= 1 - _ODD) for each in inside)
+    return any(bool(mask.mean() >= 1 - _ODD) for mask in inside)
 
 
 def _are_numbers(values: Floats) -> bool:
@@ -214,16 +214,16 @@ def _are_fine(values: Floats) -> bool:
 def other_places_on_maps(columns: Sequence[tuple[str, Floats]], lat: Floats, lon: Floats) -> tuple[str, ...]:
     """Return the columns with eastings and northings of other places near the rows, if there are any."""
     wide_m = 111_200 * max(float(np.std(lat)), float(np.std(lon)) * np.cos(np.radians(np.median(lat))))
-    known = [(place, name, each[np.isfinite(each)]) for place, (name, each) in enumerate(columns)]
+    known = [(place, name, values[np.isfinite(values)]) for place, (name, values) in enumerate(columns)]
     near = wide_m / _ALIKE, wide_m * _ALIKE * _STRETCH  # maps stretch
-    far = [each for each in known if each[2].size >= _LEAST_ROWS and _are_metres(each[2])]
-    far = [each for each in far if near[0] <= float(np.std(each[2])) <= near[1]]
+    far = [column for column in known if column[2].size >= _LEAST_ROWS and _are_metres(column[2])]
+    far = [column for column in far if near[0] <= float(np.std(column[2])) <= near[1]]
     if len(far) < 2:
         return ()
-    for east, north in _on_maps(lat, lon, *(each for _, _, each in far)):
-        for (one, name, each), (two, other, values) in permutations(far, 2):
-            if _are_near_on_map(each, east) and _are_near_on_map(values, north):
-                both = ((columns[one][1], east), (columns[two][1], north))
+    for east, north in _on_maps(lat, lon, *(values for _, _, values in far)):
+        for (first, name, eastings), (second, other, northings) in permutations(far, 2):
+            if _are_near_on_map(eastings, east) and _are_near_on_map(northings, north):
+                both = ((columns[first][1], east), (columns[second][1], north))
                 if _follow(both) or all(_fit(*pair) for pair in both):
                     return name, other
     return ()
@@ -239,18 +239,18 @@ def other_places_in_metres(columns: Sequence[tuple[str, Floats]], lat: Floats, l
         known = np.isfinite(values)
         if known.sum() < _LEAST_ROWS or np.abs(values[known]).max() > _MOST**2:
             continue
-        at, some = plane[known] - plane[known].mean(axis=0), values[known] - values[known].mean()
-        slope = np.linalg.lstsq(at, some, rcond=None)[0]
-        left, spread = float(np.std(some - at @ slope)), float(np.std(some))
+        at, offsets = plane[known] - plane[known].mean(axis=0), values[known] - values[known].mean()
+        slope = np.linalg.lstsq(at, offsets, rcond=None)[0]
+        left, spread = float(np.std(offsets - at @ slope)), float(np.std(offsets))
         size = float(np.hypot(*slope))
-        share = max(_PLANE_SHARE, _PLANE_CHANCE / len(some))
+        share = max(_PLANE_SHARE, _PLANE_CHANCE / len(offsets))
         if left**2 <= (1 - share) * spread**2:
-            units = [each for each in _UNITS if each * _PLANE_SLOPES[0] <= size <= each * _PLANE_SLOPES[1]]
+            units = [unit for unit in _UNITS if unit * _PLANE_SLOPES[0] <= size <= unit * _PLANE_SLOPES[1]]
             followers += [(name, unit, slope / size, size, left) for unit in units]
-    for (one, unit, way, *scales), (two, other_unit, other_way, *others) in combinations(followers, 2):
-        alike = all(max(pair) <= _PLANE_ALIKE * min(pair) for pair in zip(scales, others, strict=True))
+    for (name, unit, way, *scales), (other, other_unit, other_way, *other_scales) in combinations(followers, 2):
+        alike = all(max(pair) <= _PLANE_ALIKE * min(pair) for pair in zip(scales, other_scales, strict=True))
         if unit == other_unit and alike and abs(float(way @ other_way)) <= _ACROSS:
-            return one, two
+            return name, other
     return ()
 
 
@@ -259,7 +259,7 @@ def are_on_maps(values: Floats, lat: Floats, lon: Floats, *, sure: bool) -> bool
     known = values[np.isfinite(values)]
     if not known.size or not _are_metres(known):
         return False
-    planes = (each for both in _on_maps(lat, lon, known) for each in both if _are_near_on_map(known, each))
+    planes = (plane for both in _on_maps(lat, lon, known) for plane in both if _are_near_on_map(known, plane))
     return any(sure or _follow(((values, plane),)) or _are_decimal(known) for plane in planes)
 
 
@@ -269,35 +269,35 @@ def error_on_maps_m(values: Floats, lat: Floats, lon: Floats) -> float:
         return np.inf
     low, high = _SCALES
     off = [
-        values - each
+        values - plane
         for both in _on_maps(lat, lon, values)
-        for each in both
-        if low * np.std(each) <= np.std(values) <= high * np.std(each)
-        and np.std(values - each) <= _OPEN * np.std(each)
+        for plane in both
+        if low * np.std(plane) <= np.std(values) <= high * np.std(plane)
+        and np.std(values - plane) <= _OPEN * np.std(plane)
     ]
-    shifts = [float(np.median(each)) for each in off]
+    shifts = [float(np.median(gaps)) for gaps in off]
     errors = [
-        float(np.abs(each - shift).max()) for each, shift in zip(off, shifts, strict=True) if abs(shift) <= _SAME_M
+        float(np.abs(gaps - shift).max()) for gaps, shift in zip(off, shifts, strict=True) if abs(shift) <= _SAME_M
     ]
     return min(errors, default=np.inf)
 
 
 def _on_maps(lat: Floats, lon: Floats, *columns: Floats) -> list[tuple[Floats, Floats]]:
     """Return eastings and northings of some of the rows, metres, on each map on which a column may hold one."""
-    chosen = _chosen(len(lat))
+    sample = _sample_rows(len(lat))
     middle = round(float(np.median(lat))), round(float(np.median(lon)))
     reach_m = 3 * 111_200 * (1 + float(np.ptp(lat)) + float(np.ptp(lon)))  # maps stretch
     middles = [float(np.median(column)) for column in columns]
     planes = []
     for code, *origin in _maps(*middle):
-        if any(abs(one - there) <= reach_m for one in middles for there in origin):
-            east, north = _plane(code)(lon[chosen], lat[chosen])
+        if any(abs(centre - there) <= reach_m for centre in middles for there in origin):
+            east, north = _plane(code)(lon[sample], lat[sample])
             if np.isfinite(east).all() and np.isfinite(north).all():
                 planes.append((np.asarray(east), np.asarray(north)))
     return planes
 
 
-def _chosen(rows: int) -> NDArray[np.intp]:
+def _sample_rows(rows: int) -> NDArray[np.intp]:
     return np.linspace(0, rows - 1, min(rows, _ROWS)).astype(np.intp)
 
 
@@ -316,7 +316,7 @@ def _maps(lat: int, lon: int) -> tuple[tuple[str, float, float], ...]:
     south = " +south" if lat < 0 else ""
     codes = ["EPSG:3857", *(f"+proj=utm +zone={1 + (zone + step) % 60}{south}" for step in (-1, 0, 1))]
     maps = query_crs_info("EPSG", PJType.PROJECTED_CRS, area_of_interest=AreaOfInterest(lon, lat, lon, lat))
-    codes += [f"EPSG:{each.code}" for each in maps if "UTM" not in each.name]
+    codes += [f"EPSG:{crs.code}" for crs in maps if "UTM" not in crs.name]
     maps_by_middle: dict[tuple[int, int], tuple[str, float, float]] = {}
     for code in codes:
         try:
@@ -351,12 +351,12 @@ def _follow(pairs: Sequence[tuple[Floats, Floats]]) -> bool:
     """Return whether numbers (n,) rise with the coordinates of their rows on a map, on average over the pairs."""
     total, fewest = 0.0, len(pairs[0][1])
     for values, there in pairs:
-        some = values[_chosen(len(values))]
-        known = np.isfinite(some)
+        sample = values[_sample_rows(len(values))]
+        known = np.isfinite(sample)
         fewest = min(fewest, int(known.sum()))
-        if fewest < _SURE or not (np.std(some[known]) > 0 and np.std(there[known]) > 0):
+        if fewest < _SURE or not (np.std(sample[known]) > 0 and np.std(there[known]) > 0):
             return False
-        total += float(np.corrcoef(some[known], there[known])[0, 1])
+        total += float(np.corrcoef(sample[known], there[known])[0, 1])
     return bool(total / len(pairs) >= max(_FOLLOWS, _CHANCE / np.sqrt(fewest)))
 
 
@@ -381,10 +381,10 @@ def packed_numbers(values: Sequence[bytes | None]) -> Iterator[tuple[tuple[str, 
     width = int(np.quantile(lengths[lengths > 0], _ODD, method="lower"))
     rows = np.flatnonzero(lengths >= max(width, 1))
     filled = [values[row] or b"" for row in rows.tolist()]
-    yield from _packed([each[: min(width, _LONGEST)] for each in filled], rows, len(values))
+    yield from _packed([value[: min(width, _LONGEST)] for value in filled], rows, len(values))
     if len(set(lengths[rows].tolist())) > 1:
         last = min(width, _LAST)
-        yield from _packed([each[-last:] for each in filled], rows, len(values), -last)
+        yield from _packed([value[-last:] for value in filled], rows, len(values), -last)
 
 
 def _packed(
@@ -444,9 +444,9 @@ def _numbers_in(column: Any) -> Iterator[Floats]:
         yield pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     elif is_text(kind) or is_binary(kind):
         texts = texts_of(column)
-        yield from _written(texts)
+        yield from _text_numbers(texts)
         if any(re.search(r"\d,\d", text) for text in texts):
-            yield from _written([re.sub(r"(?<=\d),(?=\d)", ".", text) for text in texts])
+            yield from _text_numbers([re.sub(r"(?<=\d),(?=\d)", ".", text) for text in texts])
         yield from _angles(texts)
         for parts in (texts, *parts_of(texts)):
             for decode in (geohash, plus_code):
@@ -457,7 +457,7 @@ def _numbers_in(column: Any) -> Iterator[Floats]:
         yield from _pairs([first_pair(value) if value else None for value in values])
 
 
-def _written(texts: Sequence[str]) -> Iterator[Floats]:
+def _text_numbers(texts: Sequence[str]) -> Iterator[Floats]:
     """Yield the first, second, ... numbers in texts, arrays (n,), but no names such as "Shop 3"."""
     rows = [_NUMBER.findall(text)[:_NUMBERS] for text in texts]
     worded = any(map(str.isalpha, "".join(texts)))
@@ -468,8 +468,8 @@ def _written(texts: Sequence[str]) -> Iterator[Floats]:
         if sum(len(row) > place for row in rows) < least:
             return
         numbers = [row[place] if len(row) > place else "nan" for row in rows]
-        values = np.array([float(each) for each in numbers])
-        exact = any(_EXACT.search(each) for each in numbers)
+        values = np.array([float(number) for number in numbers])
+        exact = any(_EXACT.search(number) for number in numbers)
         if not worded or exact or len(np.unique(values)) > _NAMES:
             yield values
 

@@ -50,7 +50,7 @@ def geohash(text: str) -> Position | None:
     """Return latitude and longitude of the middle of a geohash; None for other texts."""
     if not IS_GEOHASH.fullmatch(text):
         return None
-    bits = "".join(f"{_GEOHASH.index(each):05b}" for each in text.lower())
+    bits = "".join(f"{_GEOHASH.index(letter):05b}" for letter in text.lower())
     return 180 * _share(bits[1::2]) - 90, 360 * _share(bits[::2]) - 180
 
 
@@ -63,7 +63,7 @@ def plus_code(text: str) -> Position | None:
 
 
 def _of_digits(code: str) -> Position:
-    digits = [_PLUS.index(each) for each in code]
+    digits = [_PLUS.index(digit) for digit in code]
     size, lat, lon = 20.0, -90.0, -180.0
     for north, east in zip(digits[::2], digits[1::2], strict=True):
         lat, lon, size = lat + north * size, lon + east * size, size / 20
@@ -90,16 +90,16 @@ def _locator(match: re.Match[str]) -> Iterator[Position]:
 
 
 def _georef(match: re.Match[str]) -> Iterator[Position]:
-    letters = ["ABCDEFGHJKLMNPQRSTUVWXYZ".index(each) for each in match[1]]
+    letters = ["ABCDEFGHJKLMNPQRSTUVWXYZ".index(letter) for letter in match[1]]
     half = len(match[2]) // 2
-    east, north = (int(each) / 6 / 10 ** (half - 1) for each in (match[2][:half], match[2][half:]))
+    east, north = (int(digits) / 6 / 10 ** (half - 1) for digits in (match[2][:half], match[2][half:]))
     yield letters[1] * 15 + letters[3] + north - 90, letters[0] * 15 + letters[2] + east - 180
 
 
 def _tile(match: re.Match[str]) -> Iterator[Position]:
-    zoom, one, two = map(int, match.groups())
-    if zoom <= 30 and max(one, two) < 2**zoom:
-        yield from (_at((x + 0.5) / 2**zoom, (y + 0.5) / 2**zoom) for x, y in ((one, two), (two, one)))
+    zoom, a, b = map(int, match.groups())
+    if zoom <= 30 and max(a, b) < 2**zoom:
+        yield from (_at((x + 0.5) / 2**zoom, (y + 0.5) / 2**zoom) for x, y in ((a, b), (b, a)))
 
 
 def _polyline(match: re.Match[str]) -> Iterator[Position]:
@@ -135,7 +135,7 @@ def _on_curves(code: int) -> Iterator[Position]:
     if code < 2**20:
         return
     least = -(-code.bit_length() // 2)
-    for bits in sorted({least, least + 1, *(each for each in _BITS if each > least)}):
+    for bits in sorted({least, least + 1, *(size for size in _BITS if size > least)}):
         digits = f"{code:0{2 * bits}b}"
         for first, second in ((_share(digits[::2]), _share(digits[1::2])), _hilbert(code, bits)):
             for x, y in ((first, second), (second, first)):
@@ -169,7 +169,7 @@ def _s2(cell: int) -> Iterator[Position]:
         i, j, turn = 2 * i + (both >> 1), 2 * j + (both & 1), turn ^ (1, 0, 0, 3)[place]
     u, v = (
         (4 * s * s - 1) / 3 if s >= 0.5 else (1 - 4 * (1 - s) * (1 - s)) / 3
-        for s in ((each + 0.5) / 2**30 for each in (i, j))
+        for s in ((index + 0.5) / 2**30 for index in (i, j))
     )
     faces = ((1, u, v), (-u, 1, v), (-u, -v, 1), (-1, -v, -u), (v, -1, -u), (v, u, -1))
     x, y, z = faces[cell >> 61]
@@ -218,7 +218,7 @@ def first_pair(value: bytes) -> tuple[float, float] | None:
 
 def positions_of(text: str) -> list[Position]:
     """Return all positions that the codes of places in a text may mean, latitudes and longitudes, degrees."""
-    return [each for pattern, decode in _PATTERNS for match in pattern.finditer(text) for each in decode(match)]
+    return [pair for pattern, decode in _PATTERNS for match in pattern.finditer(text) for pair in decode(match)]
 
 
 def rows_are_located(parts: Sequence[tuple[str, Any]], lat: Floats, lon: Floats, limit_m: float) -> bool:
@@ -236,17 +236,17 @@ def rows_are_located(parts: Sequence[tuple[str, Any]], lat: Floats, lon: Floats,
             continue
         rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ROWS)).astype(np.intp)]
         step = max(1, len(rows) // (_SHIFTS + 1))
-        others = np.stack([at[np.roll(rows, shift * step)] for shift in range(_SHIFTS + 1)])
+        positions = np.stack([at[np.roll(rows, shift * step)] for shift in range(_SHIFTS + 1)])
         near: list[NDArray[np.bool_]] = []
-        missed = 0
+        misses = 0
         for k, row in enumerate(rows):
-            near.append(_holds(values[row], others[:, k], size, limit_m))
-            missed += not near[-1][0]
-            if missed >= (1 - _HALF) * len(rows):
+            near.append(_holds(values[row], positions[:, k], size, limit_m))
+            misses += not near[-1][0]
+            if misses >= (1 - _HALF) * len(rows):
                 break  # however many of the other values hold their rows
         else:
-            held = np.array(near)
-            share, share_of_others = float(held[:, 0].mean()), float(held[:, 1:].mean())
+            matches = np.array(near)
+            share, share_of_others = float(matches[:, 0].mean()), float(matches[:, 1:].mean())
             if not several or share >= _LIKELY * share_of_others:
                 return True
     return False
@@ -265,12 +265,12 @@ def _holds(value: str | bytes, positions: Floats, size: Floats, limit_m: float) 
     """Return which positions (k, 2), degrees, a value holds, array (k,); ``size``: metres per degree of both."""
     inside = np.zeros(len(positions), dtype=np.bool_)
     for content in contents_of(value):
-        texts = [content] if isinstance(content, str) else [each.hex() for each in (content, content[::-1])]
-        codes = [each for text in texts for each in positions_of(text)]
+        texts = [content] if isinstance(content, str) else [part.hex() for part in (content, content[::-1])]
+        codes = [pair for text in texts for pair in positions_of(text)]
         pairs = np.array(codes, dtype=np.float64).reshape(-1, 2)
         off = np.hypot(*(np.moveaxis(pairs[:, None] - positions, 2, 0) * size[:, None, None]))
         inside |= (off <= limit_m).any(axis=0)
-        units = [each for each in _degrees_in(content) if len(each) > 1]
+        units = [unit for unit in _degrees_in(content) if len(unit) > 1]
         if units:
             first = np.cumsum([0, *(len(unit) for unit in units[:-1])])  # of each unit, in all numbers
             signless = np.abs(np.abs(np.concatenate(units)[:, None, None]) - np.abs(positions)) * size
@@ -283,30 +283,30 @@ def _degrees_in(content: str | bytes) -> list[Floats]:
     """Return the numbers in a text or in bytes in degrees, an array (m,) for each unit that they may have."""
     if isinstance(content, str):
         text = content.translate(_FOREIGN_DIGITS)
-        decimal = np.array([float(each.replace(",", ".")) for form in _DECIMAL for each in form.findall(text)])
-        whole = np.array([float(each) for each in _WHOLE.findall(text)])
+        decimal = np.array([float(token.replace(",", ".")) for form in _DECIMAL for token in form.findall(text)])
+        whole = np.array([float(token) for token in _WHOLE.findall(text)])
         angles = [float(d) + float(m) / 60 + float(s or 0) / 3600 for d, m, s in _ANGLE.findall(text)]
-        units = [decimal, np.degrees(decimal), 0.9 * decimal, *(whole / each for each in _PARTS), np.array(angles)]
+        units = [decimal, np.degrees(decimal), 0.9 * decimal, *(whole / part for part in _PARTS), np.array(angles)]
         both = np.concatenate([decimal, whole])
         units += [both // 100 + both % 100 / 60, both // 1e4 + both % 1e4 // 100 / 60 + both % 100 / 3600]
     else:
         floats, integers = _packed(content, _FLOATS), _packed(content, _INTEGERS)
         units = [*floats, *map(np.degrees, floats)]
-        units += [each / part for each in (*integers, _varints(content)) for part in _PARTS[1:]]
+        units += [numbers / part for numbers in (*integers, _varints(content)) for part in _PARTS[1:]]
     return units
 
 
 def _packed(content: bytes, kinds: Sequence[str]) -> list[Floats]:
     """Return the numbers that may begin at any byte, an array (m,) for each type."""
-    row, found = np.frombuffer(content, np.uint8), []
+    row, arrays = np.frombuffer(content, np.uint8), []
     begins = {width: np.arange(len(row) - width + 1)[:, None] for width in (4, 8) if len(row) >= width}
     windows = {width: row[begin + np.arange(width)] for width, begin in begins.items()}
     with np.errstate(invalid="ignore"):
         for kind in kinds:
             window = windows.get(np.dtype(kind).itemsize, np.zeros((0, 8), np.uint8))
             numbers = window.view(kind).reshape(-1).astype(np.float64)
-            found.append(numbers[np.abs(numbers) < 1e13])
-    return found
+            arrays.append(numbers[np.abs(numbers) < 1e13])
+    return arrays
 
 
 def _varints(content: bytes) -> Floats:
@@ -314,9 +314,9 @@ def _varints(content: bytes) -> Floats:
     integers = []
     for begin in range(min(len(content), _VARINTS)):
         number = 0
-        for place, each in enumerate(content[begin : begin + 5]):
-            number |= (each & 127) << 7 * place
-            if each < 128:
+        for place, byte in enumerate(content[begin : begin + 5]):
+            number |= (byte & 127) << 7 * place
+            if byte < 128:
                 integers += [number, number >> 1, (number + 1) >> 1] if place > 1 else []
                 break
     return np.array(integers, dtype=np.float64)

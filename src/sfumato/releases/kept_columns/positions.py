@@ -70,7 +70,7 @@ _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d|\d\d?:\d\d|\d\d?[./]\d\d?[./]\d{2}|\
 
 
 def refuse_locating_columns(
-    kept: Mapping[str, Any], lat: Floats, lon: Floats, loss_m: float, *, users: str | None = None
+    table: Mapping[str, Any], lat: Floats, lon: Floats, loss_m: float, *, users: str | None = None
 ) -> tuple[str, ...]:
     """Refuse columns that locate rows to ``loss_m``, the mean error of reports, or 100 m; return notes on others.
 
@@ -78,18 +78,18 @@ def refuse_locating_columns(
     numbers are tested, and to 100 m.
     """
     rows = np.flatnonzero(np.isfinite(lat) & np.isfinite(lon))
-    if not rows.size or not kept:
+    if not rows.size or not table:
         return ()
     limit_m = max(_LEAST_M, 0.0 if np.isnan(loss_m) else loss_m)
     few, many = (
         rows[np.linspace(0, len(rows) - 1, min(len(rows), k)).astype(np.intp)] for k in (_LOOKED_AT, _GROUPED)
     )
-    few = _with_filled(few, rows, kept.values())
+    few = _with_filled(few, rows, table.values())
     notes: list[str] = []
-    columns = {name: list(parts_in(name, copy_rows(column, name, few))) for name, column in kept.items()}
+    columns = {name: list(parts_in(name, copy_rows(column, name, few))) for name, column in table.items()}
     numbers_of = {name: list(numbers_in(parts)) for name, parts in columns.items()}
-    others = other_places(numbers_of, lat[few], lon[few])
-    for name, column in kept.items():
+    pair = other_places(numbers_of, lat[few], lon[few])
+    for name, column in table.items():
         numbers = numbers_of[name]
         most_m = _LEAST_M if name == users else limit_m
         errors: list[float | None] = [0.0]
@@ -99,8 +99,8 @@ def refuse_locating_columns(
         whole = columns[name] if pa.types.is_nested(column.type) else columns[name][:1]
         if located_m is None and rows_are_located(whole, lat[few], lon[few], most_m):
             located_m = 0.0
-        if located_m is None and (name in others or is_named_coordinate(numbers, lat[few], lon[few])):
-            raise refusal_of_places(name, others)
+        if located_m is None and (name in pair or is_named_coordinate(numbers, lat[few], lon[few])):
+            raise refusal_of_places(name, pair)
         if located_m is not None:
             exactly = f" (to about {amount(located_m, 'm')})" if located_m >= 1 else ""
             raise InputError(
@@ -116,16 +116,16 @@ def refuse_locating_columns(
 
 def _with_filled(few: NDArray[np.intp], rows: NDArray[np.intp], columns: Iterable[Any]) -> NDArray[np.intp]:
     """Return some rows, and more of those in which a column has a value, where few of them have one."""
-    chosen = [few]
+    samples = [few]
     for column in columns:
         gaps = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
         if is_text(column.type):
             gaps = pc.or_kleene(gaps, pc.equal(pc.binary_length(column), 0))
         filled = ~np.asarray(gaps.to_numpy(zero_copy_only=False), dtype=np.bool_)
         if filled[few].sum() < min(_FILLED, filled[rows].sum()):
-            those = rows[filled[rows]]
-            chosen.append(those[np.linspace(0, len(those) - 1, min(len(those), _FILLED)).astype(np.intp)])
-    return np.unique(np.concatenate(chosen))
+            members = rows[filled[rows]]
+            samples.append(members[np.linspace(0, len(members) - 1, min(len(members), _FILLED)).astype(np.intp)])
+    return np.unique(np.concatenate(samples))
 
 
 def _error_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float | None:
@@ -134,15 +134,15 @@ def _error_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float 
     if not known.any():
         return None
     values, lat, lon = values[known], lat[known], lon[known]
-    if any((np.abs(values - each) <= _EQUAL).all() for each in (lat, lon)):
+    if any((np.abs(values - degrees) <= _EQUAL).all() for degrees in (lat, lon)):
         return 0.0
     if known.sum() < _FEW:
         return _error_of_few_m(values, lat, lon, limit_m)
     if known.sum() < len(known) / 2 and len(np.unique(values)) < _DISTINCT:
         return None
-    meant = without_sentinel(values)
-    if meant.sum() < len(values) and len(np.unique(values[meant])) >= _DISTINCT:
-        error = _error_m(values[meant], lat[meant], lon[meant], limit_m)
+    mask = without_sentinel(values)
+    if mask.sum() < len(values) and len(np.unique(values[mask])) >= _DISTINCT:
+        error = _error_m(values[mask], lat[mask], lon[mask], limit_m)
         if error is not None:
             return error
     if len(np.unique(np.round(np.column_stack([lat, lon]), 6), axis=0)) <= _SITES:
@@ -152,14 +152,14 @@ def _error_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float 
         return None
     values = values / largest
     many = len(values) >= _MANY
-    errors = (_surface_error_m(each, *metres(lat, lon), limit_m) for each in (values, values**2)[: 1 + many])
+    errors = (_surface_error_m(powers, *metres(lat, lon), limit_m) for powers in (values, values**2)[: 1 + many])
     return min((error for error in errors if error is not None), default=None)
 
 
 def _error_of_few_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float | None:
     """Return how well numbers of too few rows for a plane locate them, compared as copies of coordinates."""
-    meant = values != 0
-    values, lat, lon = values[meant], lat[meant], lon[meant]
+    mask = values != 0
+    values, lat, lon = values[mask], lat[mask], lon[mask]
     if not len(values):
         return None
     whole = (values == np.round(values)).all()
@@ -168,8 +168,8 @@ def _error_of_few_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) ->
     if not whole or np.abs(values).max() >= min(_PARTS):
         errors.append(error_on_maps_m(values, lat, lon))
         errors += [
-            float(np.abs(values / each - there).max()) * size_m
-            for each in (_PARTS if whole else (1.0,))
+            float(np.abs(values / part - there).max()) * size_m
+            for part in (_PARTS if whole else (1.0,))
             for there, size_m in ((lat, _DEGREE_M), (lon, _DEGREE_M * middle))
         ]
     error_m = min(errors, default=np.inf)
@@ -179,7 +179,7 @@ def _error_of_few_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) ->
 def _error_of_copy_m(values: Floats, x: Floats, y: Floats) -> float:
     """Return how far numbers of few rows are from lengths along some direction, metres; infinite if far."""
     places = len(np.unique(np.column_stack([x, y]).round(1), axis=0))
-    values, x, y = (each - each.mean() for each in (values, x, y))
+    values, x, y = (array - array.mean() for array in (values, x, y))
     if places < _COPIED[0] or not values.any():
         return np.inf
     errors = [
@@ -341,7 +341,7 @@ def _codes(column: Any) -> list[str]:
         return []
     numbers = [value for value in column.to_pylist() if value is not None]
     large = sum(abs(number) >= _LARGE for number in numbers) > (1 - _ODD) * len(numbers)
-    return ["" if each is None else f"{each % 2**64:016x}" for each in column.to_pylist()] if large else []
+    return ["" if value is None else f"{value % 2**64:016x}" for value in column.to_pylist()] if large else []
 
 
 def _beginnings(texts: list[str]) -> Iterator[NDArray[np.intp]]:
@@ -349,8 +349,8 @@ def _beginnings(texts: list[str]) -> Iterator[NDArray[np.intp]]:
     if are_rising(texts):
         return
     first, last = min(texts), max(texts)
-    shared = next((k for k, (one, two) in enumerate(zip(first, last, strict=False)) if one != two), len(first))
-    codes = np.array([text[shared : shared + _LONGEST] for text in texts])
+    prefix = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    codes = np.array([text[prefix : prefix + _LONGEST] for text in texts])
     for size in range(_LONGEST - 1, 0, -1):
         begins, groups = np.unique(codes.astype(f"<U{size}"), return_inverse=True)
         if len(begins) <= _SITES:
@@ -361,11 +361,11 @@ def _beginnings(texts: list[str]) -> Iterator[NDArray[np.intp]]:
 def _apart_m(groups: NDArray[np.intp], x: Floats, y: Floats) -> tuple[float, float, bool]:
     """Return the median distance of a row from its group, that without groups, and whether in one direction."""
     sizes = np.bincount(groups)
-    repeated = sizes[groups] > 1
-    if repeated.sum() < max(_FEWEST, _REPEATED * len(groups)):
+    mask = sizes[groups] > 1
+    if mask.sum() < max(_FEWEST, _REPEATED * len(groups)):
         return np.inf, np.inf, False
-    group, at = groups[repeated], np.array([x[repeated], y[repeated]])
-    if repeated.sum() < _LEAST_ROWS:
+    group, at = groups[mask], np.array([x[mask], y[mask]])
+    if mask.sum() < _LEAST_ROWS:
         several = len(np.unique(at.round(1), axis=1).T) > _SITES
         if not several or _is_chance(lambda there: np.hypot(*_residuals(group, there)), at):
             return np.inf, np.inf, False
@@ -373,11 +373,11 @@ def _apart_m(groups: NDArray[np.intp], x: Floats, y: Floats) -> tuple[float, flo
     near = _residuals(group, at)
     blind = np.hstack([_residuals(group, at[:, rng.permutation(at.shape[1])]) for _ in range(_MIXED)])
     errors = [(float(np.median(np.hypot(*near))), float(np.median(np.hypot(*blind))), False)]
-    for angle in np.linspace(0, np.pi, 12 if repeated.sum() >= 3 * _LEAST_ROWS else 0, endpoint=False):
+    for angle in np.linspace(0, np.pi, 12 if mask.sum() >= 3 * _LEAST_ROWS else 0, endpoint=False):
         way = np.array([np.cos(angle), np.sin(angle)])
         errors.append((float(np.median(np.abs(way @ near))), float(np.median(np.abs(way @ blind))), True))
     shares = [
-        (error / blind if blind > 0 else np.inf) / (_ONE_WAY if one else _SHARP) for error, blind, one in errors
+        (error / blind if blind > 0 else np.inf) / (_ONE_WAY if line else _SHARP) for error, blind, line in errors
     ]
     return errors[0] if shares[0] <= 1 else errors[int(np.argmin(shares))]
 
@@ -385,7 +385,7 @@ def _apart_m(groups: NDArray[np.intp], x: Floats, y: Floats) -> tuple[float, flo
 def _residuals(groups: NDArray[np.intp], at: Floats) -> Floats:
     """Return the vectors from the mean of the others of each row's group to the row, array (2, n)."""
     sizes = np.bincount(groups)
-    sums = np.array([np.bincount(groups, weights=each, minlength=len(sizes)) for each in at])
+    sums = np.array([np.bincount(groups, weights=axis, minlength=len(sizes)) for axis in at])
     return np.asarray(at - (sums[:, groups] - at) / (sizes[groups] - 1))
 
 

@@ -27,7 +27,7 @@ _PIECES: Final = 1000  # runs of rows that are copied piece by piece
 class KeptColumns(CompactRepr):
     """Columns that are carried over (released name to column of the source), and those that are left out."""
 
-    kept: Mapping[str, str]
+    sources: Mapping[str, str]
     left_out: tuple[str, ...]
 
     @classmethod
@@ -39,38 +39,38 @@ class KeptColumns(CompactRepr):
         roles: Mapping[str, str | None],
     ) -> KeptColumns:
         """Return the columns named by ``keep`` (or roles, where no column has the name), and the others."""
-        kept: dict[str, str] = {}
-        hidden = {name for name in secret if name is not None}
+        sources: dict[str, str] = {}
+        secret_names = {name for name in secret if name is not None}
         for name in keep:
             column = name if name in columns else roles.get(name)
             if column is None:
-                known = [each for each in columns if each not in hidden]
+                known = [column for column in columns if column not in secret_names]
                 raise DataError(
                     f"there is no column {name!r} to keep.",
                     f"next to its secrets the source has {', '.join(known)}."
                     if known
                     else f"the source has only its secrets: leave out {argument('keep')}.",
                 )
-            if column in hidden:
+            if column in secret_names:
                 raise InputError(
                     f"the column {column!r} holds what the reports hide, so it is never kept.",
                     f"leave it out of {argument('keep')}.",
                 )
-            kept[name] = column
-        return cls(kept, tuple(name for name in columns if name not in kept.values()))
+            sources[name] = column
+        return cls(sources, tuple(name for name in columns if name not in sources.values()))
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Sentences on the columns that are left out; `Release` names those that are carried over."""
         left = f"Left out: {listed(self.left_out)}." if self.left_out else ""
-        return tuple(each for each in ("" if self.kept else "No other column is carried over.", left) if each)
+        return tuple(text for text in ("" if self.sources else "No other column is carried over.", left) if text)
 
 
 def listed(names: Iterable[str]) -> str:
     """Return names of columns for a sentence, at most twelve."""
-    shown = [plain(name) for name in names]
+    texts = [plain(name) for name in names]
     return ", ".join(
-        shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], f"and {len(shown) - _SHOWN + 1} more"]
+        texts if len(texts) <= _SHOWN else [*texts[: _SHOWN - 1], f"and {len(texts) - _SHOWN + 1} more"]
     )
 
 
@@ -100,16 +100,16 @@ def plain_type(kind: Any) -> Any:
 
 def copy_rows(column: Any, name: str, rows: NDArray[Any] | None = None) -> Any:
     """Return some rows (default: all) of a column as a new Arrow array that shares no memory or dictionary."""
-    chosen = np.arange(len(column)) if rows is None else rows
+    row_index = np.arange(len(column)) if rows is None else rows
     try:
         plain = plain_type(column.type)
         if column.type != plain or pa.types.is_nested(plain) or column.null_count:
-            return _copy(column, pa.array(chosen, pa.int64()))
-        ends = np.flatnonzero(np.diff(chosen) != 1) + 1
+            return _copy(column, pa.array(row_index, pa.int64()))
+        ends = np.flatnonzero(np.diff(row_index) != 1) + 1
         if len(ends) > _PIECES:
-            return column.take(pa.array(chosen))
-        starts = [int(part[0]) for part in np.split(chosen, ends) if len(part)]
-        sizes = [len(part) for part in np.split(chosen, ends) if len(part)]
+            return column.take(pa.array(row_index))
+        starts = [int(part[0]) for part in np.split(row_index, ends) if len(part)]
+        sizes = [len(part) for part in np.split(row_index, ends) if len(part)]
         pieces = [column.slice(start, size) for start, size in zip(starts, sizes, strict=True)]
         return pa.concat_arrays([*pieces, column.slice(0, 0)])  # several: one alone would not be copied
     except pa.ArrowException as error:
@@ -135,11 +135,11 @@ def _copy(column: Any, rows: Any) -> Any:
         return column.cast(plain).take(rows)  # which also clears what is below missing values
     missing = _missing(rows)
     missing[~missing] = _missing(column)[rows.drop_null().to_numpy()]
-    shown = pa.array(rows.fill_null(0).to_numpy(), mask=missing)
+    indices = pa.array(rows.fill_null(0).to_numpy(), mask=missing)
     if types.is_struct(kind):
-        parts = [_copy(column.field(number), shown) for number in range(kind.num_fields)]
+        parts = [_copy(column.field(number), indices) for number in range(kind.num_fields)]
         return pa.StructArray.from_arrays(parts, fields=list(plain), mask=pa.array(missing))
-    starts, sizes = _extents(column, shown)
+    starts, sizes = _extents(column, indices)
     ends = np.concatenate([[0], np.cumsum(sizes)])
     members = pa.array(np.arange(ends[-1]) + np.repeat(starts - ends[:-1], sizes), pa.int64())
     offsets = pa.array(ends, pa.int64() if types.is_large_list(plain) else pa.int32())
@@ -147,22 +147,22 @@ def _copy(column: Any, rows: Any) -> Any:
     if types.is_map(kind):
         keys, items = _copy(column.keys, members), _copy(column.items, members)
         return pa.MapArray.from_arrays(offsets, keys, items, type=plain, mask=mask)
-    made = pa.LargeListArray if types.is_large_list(plain) else pa.ListArray
-    return made.from_arrays(offsets, _copy(column.values, members), type=plain, mask=mask)
+    array_type = pa.LargeListArray if types.is_large_list(plain) else pa.ListArray
+    return array_type.from_arrays(offsets, _copy(column.values, members), type=plain, mask=mask)
 
 
 def _extents(column: Any, rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where the members of lists begin among all members, and how many there are; none of missing rows."""
-    chosen, shown = rows.fill_null(0).to_numpy(), ~_missing(rows)
+    indices, mask = rows.fill_null(0).to_numpy(), ~_missing(rows)
     if pa.types.is_fixed_size_list(column.type):
         size = column.type.list_size
-        return (chosen + column.offset) * size, np.where(shown, size, 0)
+        return (indices + column.offset) * size, np.where(mask, size, 0)
     if not len(column):
         return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
     offsets = column.offsets.to_numpy().astype(np.int64)
     if pa.types.is_list_view(column.type) or pa.types.is_large_list_view(column.type):
-        return offsets[chosen], np.where(shown, column.sizes.to_numpy()[chosen], 0)
-    return offsets[chosen], np.where(shown, offsets[chosen + 1] - offsets[chosen], 0)
+        return offsets[indices], np.where(mask, column.sizes.to_numpy()[indices], 0)
+    return offsets[indices], np.where(mask, offsets[indices + 1] - offsets[indices], 0)
 
 
 def _missing(rows: Any) -> NDArray[Any]:
@@ -180,43 +180,43 @@ def private_schema(
     """Return the Arrow schema of private rows; with noise and mechanisms on places, reports have no label."""
     shapes = []
     for reporter in reporters:
-        nothing = np.zeros((0, 2)) if isinstance(reporter, NoiseReporter) else np.zeros(0, dtype=np.intp)
-        reports = reporter.draw(nothing, SystemWords())
+        empty = np.zeros((0, 2)) if isinstance(reporter, NoiseReporter) else np.zeros(0, dtype=np.intp)
+        reports = reporter.draw(empty, SystemWords())
         columns = reporter.released(reports, lists=lists, dictionaries=len(reporters) == 1)
         shapes.append([(name, column.type) for name, column in columns.items()])
-    shared = [column for column in shapes[0] if all(column in shape for shape in shapes)]
-    have_places = not {"latitude", "decimalLatitude"}.isdisjoint(name for name, _ in shared)
-    if any({name for name, _ in set(shape) - set(shared)} - {"label"} for shape in shapes) or (
-        not have_places and any(shape != shared for shape in shapes)
+    fields = [column for column in shapes[0] if all(column in shape for shape in shapes)]
+    have_places = not {"latitude", "decimalLatitude"}.isdisjoint(name for name, _ in fields)
+    if any({name for name, _ in set(shape) - set(fields)} - {"label"} for shape in shapes) or (
+        not have_places and any(shape != fields for shape in shapes)
     ):
         raise InputError(
             "the mechanisms give reports of different kinds, which do not fit into one table.",
             "release each kind by itself.",
         )
-    first = list(shared)
+    first = list(fields)
     for pair in also:
-        others = [(name_for_place(name, pair), kind) for name, kind in first]
-        twice = sorted({name for name, _ in others} & {name for name, _ in shared})
+        place_fields = [(name_for_place(name, pair), kind) for name, kind in first]
+        twice = sorted({name for name, _ in place_fields} & {name for name, _ in fields})
         if twice:
             raise InputError(
                 f"two released columns would have the name {twice[0]!r}.", "rename it in the source first."
             )
-        shared += others
-    clash = sorted({name for name, _ in shared} & set(carried.kept))
+        fields += place_fields
+    clash = sorted({name for name, _ in fields} & set(carried.sources))
     if clash:
         raise InputError(
             f"the column {clash[0]!r} cannot be kept: the released column has this name.",
             "rename it in the source first.",
         )
-    kept = [(name, plain_type(source.field(column).type)) for name, column in carried.kept.items()]
-    for name, kind in kept:
+    source_fields = [(name, plain_type(source.field(column).type)) for name, column in carried.sources.items()]
+    for name, kind in source_fields:
         if not lists and (pa.types.is_nested(kind) or is_binary(kind)):
             raise InputError(
                 f"the column {name!r} of {kind} cannot be kept in a table of text.",
                 "write a Parquet or Arrow file",
                 f"leave it out of {argument('keep')}.",
             )
-    return pa.schema([*shared, *kept])
+    return pa.schema([*fields, *source_fields])
 
 
 def name_for_place(name: str, pair: Sequence[str]) -> str:

@@ -70,8 +70,8 @@ def is_binary(kind: Any) -> bool:
 
 def is_readable(values: Sequence[bytes | None]) -> bool:
     """Return whether nearly all bytes are texts of visible characters."""
-    written = [value for value in values if value]
-    return sum(readable_text(value) is not None for value in written) >= (1 - _ODD) * max(1, len(written))
+    nonempty = [value for value in values if value]
+    return sum(readable_text(value) is not None for value in nonempty) >= (1 - _ODD) * max(1, len(nonempty))
 
 
 def readable_text(value: bytes) -> str | None:
@@ -102,18 +102,18 @@ def parts_of(texts: Sequence[str]) -> Iterator[list[str]]:
 
 def ends_of(texts: Sequence[str], code: re.Pattern[str]) -> Iterator[list[str]]:
     """Yield the last twelve, eleven, ... characters of longer texts, where nearly all of them may be a code."""
-    written = [text for text in texts if text]
+    nonempty = [text for text in texts if text]
     if are_rising(texts):
         return
     for size in _ENDS:
-        longer = [text[-size:] for text in written if len(text) > size]
-        if len(longer) >= (1 - _ODD) * max(1, len(written)) and all(map(code.fullmatch, longer)):
+        longer = [text[-size:] for text in nonempty if len(text) > size]
+        if len(longer) >= (1 - _ODD) * max(1, len(nonempty)) and all(map(code.fullmatch, longer)):
             yield [text[-size:] if len(text) > size else "" for text in texts]
 
 
 def are_rising(texts: Sequence[str]) -> bool:
     """Return whether texts rise from row to row, as the numbers of rows do, or are all alike."""
-    return sum(one <= two for one, two in pairwise(texts)) > (1 - _ODD) * (len(texts) - 1)
+    return sum(left <= right for left, right in pairwise(texts)) > (1 - _ODD) * (len(texts) - 1)
 
 
 def _base64(text: str) -> bytes:
@@ -135,7 +135,7 @@ _ENCODINGS: Final[dict[str, tuple[re.Pattern[str], Callable[[str], bytes]]]] = {
     ),
     "list": (
         re.compile(r"[\[(]?\d{1,3}(?:,\s*\d{1,3}){7,}[\])]?"),
-        lambda text: bytes(int(each) for each in re.findall(r"\d+", text)),
+        lambda text: bytes(int(byte) for byte in re.findall(r"\d+", text)),
     ),
     "literal": (
         re.compile(r"b(['\"]).*\1", re.DOTALL),
@@ -172,7 +172,7 @@ def tokens_of(text: str) -> list[str]:
     tokens = _TOKEN.findall(text)[:_TOKENS]
     return [
         *tokens,
-        *(each for token in tokens for each in re.split("[-_/]", token) if 8 <= len(each) < len(token)),
+        *(piece for token in tokens for piece in re.split("[-_/]", token) if 8 <= len(piece) < len(token)),
     ]
 
 
@@ -225,11 +225,11 @@ def _of_texts(name: str, column: Any, depth: int) -> Iterator[tuple[str, Any]]:
     tokens = [tokens_of(text) for text in texts]
     ends = [words[-1] if (words := _SIGNS.split(text)) else "" for text in texts]
     slots = [[token[slot] if slot < len(token) else "" for token in tokens] for slot in range(_SLOTS)]
-    for number, written in enumerate((texts, ends, *slots)):
-        if number and written == texts:
+    for number, series in enumerate((texts, ends, *slots)):
+        if number and series == texts:
             continue
         for encoding in FIRST:
-            decoded = [decode(encoding, text) for text in written]
+            decoded = [decode(encoding, text) for text in series]
             if sum(map(bool, decoded)) < max(1, min(_FEW, _HALF * sum(map(bool, texts)))):
                 continue
             readable = is_readable(decoded)
@@ -266,26 +266,26 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, list) and (pairs := _named_pairs(value)):
         value = pairs
     if isinstance(value, dict):
-        for key, each in value.items():
-            yield from _leaves(f"{name}.{key}", each)
+        for key, child in value.items():
+            yield from _leaves(f"{name}.{key}", child)
     elif isinstance(value, list):
-        for number, each in enumerate(value[:_ITEMS]):
-            yield from _leaves(f"{name}.{number}", each)
+        for number, child in enumerate(value[:_ITEMS]):
+            yield from _leaves(f"{name}.{number}", child)
     elif value is not None:
         yield name, value
 
 
 def _named_pairs(value: list[Any]) -> dict[str, Any] | None:
     """Return what a list of pairs of a name and a value says, or of names and values by turns; None for others."""
-    if value and all(isinstance(each, dict) and set(each) in _PAIR for each in value):
-        value = [tuple(each.values()) for each in ({k: each[k] for k in sorted(each)} for each in value)]
-    if value and len(value) % 2 == 0 and all(isinstance(each, str) for each in value[::2]):
+    if value and all(isinstance(pair, dict) and set(pair) in _PAIR for pair in value):
+        value = [tuple(pair.values()) for pair in ({k: pair[k] for k in sorted(pair)} for pair in value)]
+    if value and len(value) % 2 == 0 and all(isinstance(key, str) for key in value[::2]):
         value = list(zip(value[::2], value[1::2], strict=True))
     pairs = all(
-        isinstance(each, tuple) or (isinstance(each, list) and len(each) == 2 and isinstance(each[0], str))
-        for each in value
+        isinstance(pair, tuple) or (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str))
+        for pair in value
     )
-    return {str(key): each for key, each in value} if value and pairs else None
+    return {str(key): entry for key, entry in value} if value and pairs else None
 
 
 def _array(values: Sequence[Any]) -> Any:

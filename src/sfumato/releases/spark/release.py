@@ -59,8 +59,8 @@ class SparkTarget:
             raise FileError(f"{target!r} names no folder.", "choose a target below it.")
         begin = f"{parent.toString()}/.{self._target.getName()}.release-"
         self._left = hadoop.Path(_literal(begin) + "[0-9a-f]" * 2 * _RUN_BYTES)
-        self._hidden = hadoop.Path(begin + os.urandom(_RUN_BYTES).hex())
-        self._rows = hadoop.Path(self._hidden, _ROWS)
+        self._folder = hadoop.Path(begin + os.urandom(_RUN_BYTES).hex())
+        self._rows = hadoop.Path(self._folder, _ROWS)
         self._mark = hadoop.Path(self._rows, INSIDE)
         self._owner_only = hadoop.permission.FsPermission(_OWNER_ONLY)
 
@@ -79,11 +79,11 @@ class SparkTarget:
         with self._file_errors():
             self._check_free()
             left = self._files.globStatus(self._left) or []
-            for each in left:
-                self._files.delete(each.getPath(), True)
-            if not self._files.mkdirs(self._hidden, self._owner_only):
+            for status in left:
+                self._files.delete(status.getPath(), True)
+            if not self._files.mkdirs(self._folder, self._owner_only):
                 raise FileError(f"{self._name!r} cannot be written.", "choose another target.")
-            self._files.setPermission(self._hidden, self._owner_only)
+            self._files.setPermission(self._folder, self._owner_only)
             return len(left)
 
     def publish(self, mark: Mark) -> None:
@@ -101,7 +101,7 @@ class SparkTarget:
         from py4j.protocol import Py4JError
 
         with suppress(Py4JError):
-            self._files.delete(self._hidden, True)
+            self._files.delete(self._folder, True)
 
     def _check_free(self) -> None:
         if self._files.exists(self._target):
@@ -174,14 +174,14 @@ class SparkRows(CompactRepr):
             return  # unique as it is
         columns = [functions.col(_quoted(name)).alias(f"k{number}") for number, name in enumerate(self.key)]
         nowhere = " or ".join(f"k{number} is null" for number in range(len(columns)))
-        repeated = self.frame.groupBy(*columns).count().where(f"count > 1 or {nowhere}")
-        shared, rows = repeated.agg(functions.count("*"), functions.sum("count")).collect()[0]
-        if shared and self.key == (_FILE, _ROW):
+        duplicates = self.frame.groupBy(*columns).count().where(f"count > 1 or {nowhere}")
+        keys, rows = duplicates.agg(functions.count("*"), functions.sum("count")).collect()[0]
+        if keys and self.key == (_FILE, _ROW):
             raise InputError(
                 f"{rows:,} rows of {self.name} come from a row of a file that another comes from, too.",
                 f"name a column that is different in every row with {argument('key', 'id')}.",
             )
-        if shared:
+        if keys:
             raise DataError(
                 f"the column {self.key[0]!r} does not name rows: {rows:,} rows of {self.name} share a value "
                 "with another, or have no value.",
@@ -251,7 +251,7 @@ def _positioned(frame: Any, name: str) -> Any:
     from pyspark.sql import functions
 
     try:
-        return frame.select("*", *(functions.col(each).alias(alias) for alias, each in _METADATA.items()))
+        return frame.select("*", *(functions.col(column).alias(alias) for alias, column in _METADATA.items()))
     except AnalysisException:
         raise InputError(
             f"Spark does not say where in its files the rows of {name} are.",
@@ -295,14 +295,14 @@ class SparkPrepared(CompactRepr):
         from pyspark.errors import PySparkException
 
         self._secret.check()
-        begun, say = clock.monotonic(), tell or (lambda _: None)
+        start_s, say = clock.monotonic(), tell or (lambda _: None)
         folder = SparkTarget(self.frame.sparkSession, os.fspath(target))
         try:
             left = folder.begin()
-            dropped, moved, farthest_m = self._counts()
+            drops, moves, farthest_m = self._counts()
             for sentence in self.promises:
                 say(sentence)
-            self._write(folder, self.people.rows - dropped)
+            self._write(folder, self.people.rows - drops)
         except (Py4JError, PySparkException) as error:
             raise kernel_error(error) from None
         finally:
@@ -311,20 +311,20 @@ class SparkPrepared(CompactRepr):
         notes = [*self._kernel.notes]
         if left:
             notes.append(f"the files of {counted(left, 'interrupted release')} were removed unread")
-        tally = Tally(self.people.rows, dropped, moved, farthest_m)
-        done = outcome_of(self._kernel, self.promises, self.mark, tally, clock.monotonic() - begun, notes)
-        say(f"{done}. That is {at_most(done.rows / max(done.seconds, 1e-9), 3)} rows a second.")
-        return done
+        tally = Tally(self.people.rows, drops, moves, farthest_m)
+        outcome = outcome_of(self._kernel, self.promises, self.mark, tally, clock.monotonic() - start_s, notes)
+        say(f"{outcome}. That is {at_most(outcome.rows / max(outcome.seconds, 1e-9), 3)} rows a second.")
+        return outcome
 
     def _write(self, folder: SparkTarget, rows: int) -> None:
         """Draw and write the rows, and publish them if their number is the counted one."""
         writer = self.frame.write.mode("error")
         # The first version of the committer takes no file of a task that failed, even if it failed at its end.
         writer.option("mapreduce.fileoutputcommitter.algorithm.version", "1").parquet(folder.rows)
-        written = self.frame.sparkSession.read.parquet(folder.pattern).count()
-        if written != rows:
+        count = self.frame.sparkSession.read.parquet(folder.pattern).count()
+        if count != rows:
             raise DataError(
-                f"{counted(written, 'report')} came from {counted(rows, 'row')}: the source changed meanwhile, "
+                f"{counted(count, 'report')} came from {counted(rows, 'row')}: the source changed meanwhile, "
                 "or its plan gives other rows each time. Nothing was published.",
                 "write the rows to a table first, and release that.",
             )
@@ -366,8 +366,8 @@ def release_on_spark(
     this is refused, or a person exceeds a limit. Raises `FileError` if the target exists, or cannot be written.
     Raises `MissingExtraError` if pyspark is not installed.
     """
-    prepared = prepare_on_spark(mechanism, source, spark=spark, key=key, allow=allow, **options)
-    return prepared.run(target, tell=tell)
+    job = prepare_on_spark(mechanism, source, spark=spark, key=key, allow=allow, **options)
+    return job.run(target, tell=tell)
 
 
 @checked
@@ -387,19 +387,19 @@ def prepare_on_spark(
     """Return a release on Spark, proved and counted, before anything is drawn; see `release_on_spark`."""
     limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)
     refuse_unserved(mechanism, options)
-    served: dict[str, Any] = {name: options[name] for name in SERVED if name in options}
-    request = check_options(mechanism, None, outside, allow, {**served, "keep": keep}, lists=True)
+    spark_options: dict[str, Any] = {name: options[name] for name in SERVED if name in options}
+    request = check_options(mechanism, None, outside, allow, {**spark_options, "keep": keep}, lists=True)
     spark = session(spark)
     rows = SparkRows.of(spark, source, key)
     check_table(request.people, rows.name)
     schema = rows.selected(rows.columns).limit(0).toArrow().schema
     kernel = Kernel(mechanism, schema, request, name=rows.name)
-    promises = {name: report_bounds(each) for name, each in kernel.drawables.items()}
+    promises = {name: report_bounds(drawable) for name, drawable in kernel.drawables.items()}
     rows.check_key()
-    named = rows.people(kernel)
-    people = replace(named, exact=named.exact and request.outside != "drop")
+    census = rows.people(kernel)
+    people = replace(census, exact=census.exact and request.outside != "drop")
     limits.check(bounds_of_report(promises, columnwise=kernel.columnwise), people)
-    needed = rows.selected([*kernel.needs, *rows.key])
+    inputs = rows.selected([*kernel.needs, *rows.key])
     secret = RunSecret(spark)
     task = (mechanism, schema, request, rows.key, secret.broadcast)
     kind = spark.createDataFrame(spark_schema(kernel.schema).empty_table()).schema
@@ -408,24 +408,24 @@ def prepare_on_spark(
         """Return how many rows will be dropped and moved, and how far, counted by a Spark job without a draw."""
         if request.outside == "error":
             return 0, 0, 0.0
-        sums = needed.mapInArrow(counting_task(*task), COUNTS).agg(
+        sums = inputs.mapInArrow(counting_task(*task), COUNTS).agg(
             {"rows": "sum", "dropped": "sum", "moved": "sum", "farthest_m": "max"}
         )
         total: Mapping[str, Any] = sums.collect()[0].asDict()
-        rows, dropped, moved = (int(total[f"sum({name})"] or 0) for name in ("rows", "dropped", "moved"))
-        if dropped + moved > allow * rows:
+        rows, drops, moves = (int(total[f"sum({name})"] or 0) for name in ("rows", "dropped", "moved"))
+        if drops + moves > allow * rows:
             raise DataError(
-                f"{dropped + moved:,} of {rows:,} rows are outside, which is more than {allow:.3%} of them.",
+                f"{drops + moves:,} of {rows:,} rows are outside, which is more than {allow:.3%} of them.",
                 "check that mechanism and data belong together",
                 f"allow more with {argument('allow', 0.05)}.",
             )
-        return dropped, moved, float(total["max(farthest_m)"] or 0.0)
+        return drops, moves, float(total["max(farthest_m)"] or 0.0)
 
     return SparkPrepared(
         (*sentences(promises, people, columnwise=kernel.columnwise), *kernel.kept_columns.sentences),
         people,
         Mark.of(kernel.drawables, columnwise=kernel.columnwise),
-        needed.mapInArrow(drawing_task(*task), kind),
+        inputs.mapInArrow(drawing_task(*task), kind),
         kernel,
         secret,
         counts,

@@ -90,13 +90,13 @@ def drawing_task(
 ) -> Task:
     """Return a function for ``DataFrame.mapInArrow`` from true rows to private ones."""
 
-    def drawn(batches: Iterable[Any]) -> Iterator[Any]:
+    def draw_batches(batches: Iterable[Any]) -> Iterator[Any]:
         kernel = Kernel(mechanisms, schema, options)
         draw, kinds = KeyedDraw(kernel, broadcast.value, key), spark_schema(kernel.schema)
         for batch in batches:
             yield spark_batch(draw.release(batch).batch, kinds)
 
-    return with_errors(drawn)
+    return with_errors(draw_batches)
 
 
 def counting_task(
@@ -104,7 +104,7 @@ def counting_task(
 ) -> Task:
     """Return a function for ``DataFrame.mapInArrow`` that counts what `drawing_task` will drop and move."""
 
-    def counted(batches: Iterable[Any]) -> Iterator[Any]:
+    def count_batches(batches: Iterable[Any]) -> Iterator[Any]:
         names = ("rows", "dropped", "moved")
         draw = KeyedDraw(Kernel(mechanisms, schema, options), broadcast.value, key)
         for batch in batches:
@@ -112,7 +112,7 @@ def counting_task(
             columns = {name: pa.array([count], pa.int64()) for name, count in zip(names, counts, strict=True)}
             yield pa.RecordBatch.from_pydict({**columns, "farthest_m": pa.array([farthest_m], pa.float64())})
 
-    return with_errors(counted)
+    return with_errors(count_batches)
 
 
 def column_task(mechanism: Any, options: ReleaseOptions, names: tuple[str, ...], broadcast: Any) -> Task:
@@ -134,11 +134,11 @@ def column_task(mechanism: Any, options: ReleaseOptions, names: tuple[str, ...],
     return with_errors(private)
 
 
-def check_columns(given: int, names: tuple[str, ...]) -> None:
+def check_columns(count: int, names: tuple[str, ...]) -> None:
     """Refuse a wrong number of columns of true values."""
-    if given != len(names):
+    if count != len(names):
         raise InputError(
-            f"{given} columns of true values were given, but {len(names)} are needed.",
+            f"{count} columns of true values were given, but {len(names)} are needed.",
             f"pass the key first, and then the columns of {' and '.join(names)}.",
         )
 
@@ -153,7 +153,7 @@ class KeyedDraw:
         """Return the private rows of a batch; two rows with one key are a `DataError`."""
         parts, rows = [], []
         for members, located, keys in self._located(batch):
-            parts.append(self._kernel.assemble(located, self._drawn(located, keys)))
+            parts.append(self._kernel.assemble(located, self._draw(located, keys)))
             rows.append(members[located.rows])
         if not parts:
             return PrivateBatch(pa.RecordBatch.from_pylist([], schema=self._kernel.schema), 0, 0, 0.0)
@@ -170,8 +170,8 @@ class KeyedDraw:
     def survey(self, batch: Any) -> tuple[int, int, int, float]:
         """Return the numbers of rows, of dropped and of moved ones, and how far; no report is drawn."""
         parts = [located for _, located, _ in self._located(batch)]
-        dropped, moved = sum(each.dropped for each in parts), sum(each.moved for each in parts)
-        return batch.num_rows, dropped, moved, max((each.farthest_m for each in parts), default=0.0)
+        drops, moves = sum(part.dropped for part in parts), sum(part.moved for part in parts)
+        return batch.num_rows, drops, moves, max((part.farthest_m for part in parts), default=0.0)
 
     def _located(self, batch: Any) -> Iterator[tuple[NDArray[np.intp], Located, list[bytes]]]:
         """Yield rows of one mechanism, at most a block of them, with their keys."""
@@ -189,20 +189,20 @@ class KeyedDraw:
                 part = batch.take(pa.array(members))
                 yield members, self._kernel.locate_or_refuse(part, KeyedWords(self._secret, keys, _PLACE)), keys
 
-    def _drawn(self, located: Located, keys: list[bytes]) -> list[tuple[Any, NDArray[np.intp], NDArray[Any]]]:
-        chosen = [keys[row] for row in located.rows.tolist()]
-        if not chosen:
+    def _draw(self, located: Located, keys: list[bytes]) -> list[tuple[Any, NDArray[np.intp], NDArray[Any]]]:
+        row_keys = [keys[row] for row in located.rows.tolist()]
+        if not row_keys:
             return self._kernel.draw(located, SystemWords())  # no reports
         if self._kernel.rowwise:
             try:
-                return self._kernel.draw(located, KeyedWords(self._secret, chosen, _REPORT))
+                return self._kernel.draw(located, KeyedWords(self._secret, row_keys, _REPORT))
             except UnevenWordsError:  # a tie, which takes a second word: once in 2**60 rows
                 pass
-        drawn = []
-        for row, key in enumerate(chosen):
-            drawn += self._kernel.draw(located, KeyedWords(self._secret, [key], _REPORT), np.array([row]))
-        reports = np.concatenate([reports for _, _, reports in drawn], axis=1)
-        return [(drawn[0][0], np.arange(len(chosen)), reports)]
+        draws = []
+        for row, key in enumerate(row_keys):
+            draws += self._kernel.draw(located, KeyedWords(self._secret, [key], _REPORT), np.array([row]))
+        reports = np.concatenate([reports for _, _, reports in draws], axis=1)
+        return [(draws[0][0], np.arange(len(row_keys)), reports)]
 
 
 def _naming(column: Any) -> Any:
@@ -233,7 +233,7 @@ def _encoded(column: Any) -> list[bytes]:
         known = pc.is_valid(column).to_pylist()
         raw = pc.fill_null(column.cast(wide), 0).to_numpy(zero_copy_only=False)
         data, tag = raw.astype(raw.dtype.newbyteorder("<")).tobytes(), b"f" if types.is_floating(kind) else b"i"
-        return [tag + data[8 * at : 8 * at + 8] if one else b"-" for at, one in enumerate(known)]
+        return [tag + data[8 * at : 8 * at + 8] if is_valid else b"-" for at, is_valid in enumerate(known)]
     if types.is_timestamp(kind):
         return _encoded(column.cast(pa.int64()))
     binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
@@ -271,13 +271,13 @@ class RunSecret:
         return f"RunSecret: {'destroyed' if self.broadcast is None else 'not shown'}"
 
 
-def session(given: Any = None) -> Any:
+def session(spark: Any = None) -> Any:
     """Return the given session of Spark or the active one, but none of Spark Connect."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
         raise MissingExtraError("a release on Spark", "spark") from None
-    active = given or SparkSession.getActiveSession()
+    active = spark or SparkSession.getActiveSession()
     if active is None:
         raise InputError("no Spark session is active.", f"pass one with {argument('spark')}.")
     if not isinstance(active, SparkSession) or not hasattr(active, "_jsparkSession"):
@@ -301,7 +301,7 @@ def kernel_error(error: Exception) -> Exception:
 def refuse_unserved(mechanism: Any, options: Mapping[str, Any]) -> None:
     """Refuse a ledger, and arguments of `sfumato.release` that a release on Spark does not have."""
     mechanisms = mechanism.values() if isinstance(mechanism, Mapping) else (mechanism,)
-    if any(isinstance(each, Blur) for each in mechanisms):
+    if any(isinstance(drawable, Blur) for drawable in mechanisms):
         raise InputError(
             "tasks of Spark charge no ledger, so a Blur cannot be released from there.",
             python("release the file with sfumato.release, which charges it"),
@@ -355,11 +355,11 @@ class PrivateColumn:
         self._mechanism = mechanism
         self.promises = sentences({"": report_bounds(mechanism)}, People(0))
         of_places = reporter(mechanism).input_kind == "places"
-        what: Any = (
+        roles: Any = (
             {"lat": "lat", "lon": "lon"} if of_places else {"column": columns_of(mechanism, None) or _LABEL}
         )
-        self._options = ReleaseOptions(**what, outside=outside, within=within)
-        self._names = ("lat", "lon") if of_places else self._options.named
+        self._options = ReleaseOptions(**roles, outside=outside, within=within)
+        self._names = ("lat", "lon") if of_places else self._options.columns
         schema = pa.schema([(name, pa.float64() if of_places else pa.string()) for name in self._names])
         kernel = Kernel(mechanism, schema, self._options, name="the columns")
         table = spark_schema(kernel.schema).empty_table()
