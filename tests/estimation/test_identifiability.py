@@ -22,9 +22,9 @@ from .cases import channel, response
 def test_the_rank_is_that_of_the_matrix_and_hidden_changes_change_nothing(case):
     found = identifiability(case.mechanism)
     assert found.rank == np.linalg.matrix_rank(case.mechanism.matrix)
-    assert found.hidden.shape == (len(found.secrets) - found.rank, len(found.secrets))
-    np.testing.assert_allclose(found.hidden @ case.mechanism.matrix, 0, atol=1e-12)
-    np.testing.assert_allclose(found.hidden.sum(axis=1), 0, atol=1e-12)
+    assert found.null_space.shape == (len(found.secrets) - found.rank, len(found.secrets))
+    np.testing.assert_allclose(found.null_space @ case.mechanism.matrix, 0, atol=1e-12)
+    np.testing.assert_allclose(found.null_space.sum(axis=1), 0, atol=1e-12)
     assert found.complete == (not found.unidentified)
 
 
@@ -45,7 +45,7 @@ def test_fewer_observables_than_secrets_without_twins():
     assert found.identifies([0.8, 0.5, 0.2])
     counts = [500, 500]
     a = maximum_likelihood(Reports(mechanism, counts)).probabilities
-    other = a + 0.1 * found.hidden[0] / np.abs(found.hidden[0]).max()
+    other = a + 0.1 * found.null_space[0] / np.abs(found.null_space[0]).max()
     assert other.min() >= 0
     np.testing.assert_allclose(a @ mechanism.matrix, other @ mechanism.matrix, atol=1e-12)
 
@@ -78,7 +78,7 @@ def test_reports_that_are_never_made_identify_nothing():
     mechanism = sf.Mechanism((1 - 1e-12) * likely + 1e-12 * rest)
     assert np.linalg.matrix_rank(mechanism.matrix, tol=1e-18) == 11
     found = identifiability(mechanism)
-    assert (found.rank, found.seen, found.reports) == (3, 3, 12)
+    assert (found.rank, found.frequent_reports, found.reports) == (3, 3, 12)
     assert "Only 3 of 12 different reports are made in practice" in str(found)
     assert "they do not settle 12 of the 12 shares" in str(found)
     # The reports identify no single probability: another distribution gives the same likely reports.

@@ -129,7 +129,7 @@ def test_one_call_estimates_from_labels_a_frame_or_points():
     for reports in (labels, np.array(labels), pa.table({"label": labels})):
         result = sf.estimate(coin, reports, unmarked=True)
         assert result.estimate.probabilities.tolist() == by_hand.probabilities.tolist()
-        assert result.settled
+        assert result.is_settled
     with pytest.raises(DataError, match="has no mark"):
         sf.estimate(coin, pa.table({"label": labels}))
     visits = invented_city(users=12, days=10)

@@ -63,23 +63,23 @@ class Identifiability:
         least_reports: About the number of reports (in equal batches) from which inversion estimates each
             probability with a standard error of 1/2 or less, for every population. A guess of 1/2 is never off by
             more. It is 1 without noise, 0 for a single secret, and ``inf`` if the rank is not full.
-        hidden: Array (secrets - rank, secrets): orthonormal changes of the distribution that no report shows; each
-            sums to zero.
+        null_space: Array (secrets - rank, secrets): orthonormal changes of the distribution that no report shows;
+            each sums to zero.
         twins: Groups of secrets whose rows are the same integers: only their sum is identified.
         rounding: The share of the largest singular value below which one counts as zero.
         reports: The number of different reports.
-        seen: The number of them that some secret makes at least once in a billion times; only these count.
+        frequent_reports: Number of them that some secret makes at least once in a billion times; only these count.
     """
 
     secrets: Space
     rank: int
     condition: float
     least_reports: float
-    hidden: Floats
+    null_space: Floats
     twins: tuple[tuple[Hashable, ...], ...]
     rounding: float
     reports: int
-    seen: int
+    frequent_reports: int
 
     @property
     def complete(self) -> bool:
@@ -90,12 +90,12 @@ class Identifiability:
         """Return whether a . p is identified, array a (secrets,): no hidden change alters it (up to rounding)."""
         weights = floats(functional, "the functional", shape=(len(self.secrets),))
         size = float(np.linalg.norm(weights))
-        return bool((np.abs(self.hidden @ weights) <= 1e-8 * size).all())
+        return bool((np.abs(self.null_space @ weights) <= 1e-8 * size).all())
 
     @property
     def unidentified(self) -> tuple[Hashable, ...]:
         """The secrets whose own probability is not identified."""
-        changes = np.abs(self.hidden).max(axis=0, initial=0.0)
+        changes = np.abs(self.null_space).max(axis=0, initial=0.0)
         return tuple(label for label, size in zip(self.secrets.labels, changes, strict=True) if size > 1e-8)
 
     def unsettled(self, estimate: Estimate) -> frozenset[int]:
@@ -138,10 +138,10 @@ class Identifiability:
     def __str__(self) -> str:
         n = len(self.secrets)
         used = (
-            f"Only {self.seen} of {self.reports} different reports are made in practice (each of the others less "
-            "than once in a billion). "
+            f"Only {self.frequent_reports} of {self.reports} different reports are made in practice (each of "
+            "the others less than once in a billion). "
         )
-        used = used if self.reports > self.seen else ""
+        used = used if self.reports > self.frequent_reports else ""
         if self.complete:
             return (
                 f"{used}All {n} shares follow from the reports, if there are enough: by inversion the standard "
@@ -197,11 +197,11 @@ def identifiability(channels: Channels) -> Identifiability:
         rank=rank,
         condition=condition,
         least_reports=least,
-        hidden=readonly(left[:, rank:].T.copy()),
+        null_space=readonly(left[:, rank:].T.copy()),
         twins=tuple(tuple(group) for group in groups.values() if len(group) > 1),
         rounding=rounding,
         reports=len(frequent),
-        seen=int(np.count_nonzero(frequent)),
+        frequent_reports=int(np.count_nonzero(frequent)),
     )
 
 

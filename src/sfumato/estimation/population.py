@@ -313,27 +313,27 @@ class PopulationEstimate(CompactRepr):
     notes: tuple[str, ...]
 
     @property
-    def withheld(self) -> frozenset[int]:
+    def open_shares(self) -> frozenset[int]:
         """The positions of shares that the reports do not settle."""
         return self.identifiability.unsettled(self.estimate)
 
     @property
-    def withheld_margins(self) -> dict[str, frozenset[int]]:
+    def open_margins(self) -> dict[str, frozenset[int]]:
         """The positions of shares in each column that the reports do not settle."""
         return self.identifiability.unsettled_margins(self.estimate)
 
     @property
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
         """Whether the reports settle any share."""
-        estimate, of_columns = self.estimate, self.withheld_margins
+        estimate, of_columns = self.estimate, self.open_margins
         return (
-            len(self.withheld) < len(estimate.space)
+            len(self.open_shares) < len(estimate.space)
             or estimate.districts is not None
             or any(len(of_columns[name]) < len(margin.space) for name, margin in self.margins.items())
         )
 
     def __repr__(self) -> str:
-        return f"{self.estimate!r}, {len(self.withheld):,} of them withheld"
+        return f"{self.estimate!r}, {len(self.open_shares):,} of them withheld"
 
 
 def estimate_received(
@@ -368,7 +368,7 @@ def estimate(
 ) -> PopulationEstimate:
     """Estimate the shares of a population from its private reports, as ``sfumato estimate`` does.
 
-    Shares that the reports do not settle are named in ``withheld``. For places, the estimate then has the smallest
+    Shares that the reports do not settle are in ``open_shares``. For places, the estimate then has the smallest
     districts whose shares are settled. ``mechanism`` is the mechanism, design or content of a mechanism file that
     drew the reports, or several by the names of their columns. ``reports`` are a list of reported labels, or a
     file, folder or table in memory, as for `read_reports`; of noise, as for `read_visits`. Reports of noise for

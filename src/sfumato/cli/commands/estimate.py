@@ -138,14 +138,14 @@ def command(
     found, known, margins, note = result.estimate, result.identifiability, result.margins, " ".join(result.notes)
     if doubt := known.doubt_of(found):
         say(f"Warning: {doubt}", err=True)
-    console, withheld = Screen(), result.withheld
+    console, withheld = Screen(), result.open_shares
     _print_settled(console, found, withheld, complete=known.complete)
     if not known.complete:
         console.print(str(known))
     console.print(f"{found!r}.")
     if len(withheld) < len(found.space):
         _print_largest(console, found, "The most frequent values", whole=True, withheld=withheld)
-    of_columns = result.withheld_margins
+    of_columns = result.open_margins
     _print_margins(console, margins, of_columns)
     if known.complete:
         console.print(str(known))
@@ -178,7 +178,7 @@ def command(
         say(f"Written: {', '.join(map(str, written))}", err=True)
         if stale:
             say(f"Removed, as they were of an earlier estimate: {', '.join(map(str, stale))}", err=True)
-    if not found.converged or not result.settled:
+    if not found.converged or not result.is_settled:
         raise typer.Exit(PARTIAL)
 
 

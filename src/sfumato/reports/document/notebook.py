@@ -146,7 +146,7 @@ def _of_attacks(result: AttackResult) -> str:
 
 @notebook_html.register
 def _of_estimate(result: PopulationEstimate) -> str:
-    estimate, gaps = result.estimate, result.withheld
+    estimate, gaps = result.estimate, result.open_shares
     order = sorted(set(range(len(estimate.space))) - gaps, key=lambda at: -float(estimate.probabilities[at]))
     headings, rows = share_rows(estimate, order[:_FEW])
     districts = () if estimate.districts is None else (settled_words(estimate.districts),)
