@@ -16,7 +16,7 @@ Spelling = Callable[[str, str], str | None]
 """From an argument and a value for it (or ``""``) to how the caller writes them; None if they cannot."""
 
 _PYTHON: Final = "python"
-_TYPED: Final = "typed"
+_SHELL: Final = "shell"
 _VALUE: Final = "value"
 _INSTEAD: Final = "\ue002"  # between what stands for a value, and the value
 # Mentions of arguments travel inside the text, between characters that no text holds: `plain` writes them out.
@@ -44,9 +44,9 @@ def python(text: str) -> str:
     return f"\ue000{_PYTHON}\ue001{plain(text)}\ue000"
 
 
-def typed(text: str) -> str:
+def shell(text: str) -> str:
     """Return a text for the command line only: in Python its hint is left out."""
-    return f"\ue000{_TYPED}\ue001{plain(text)}\ue000"
+    return f"\ue000{_SHELL}\ue001{plain(text)}\ue000"
 
 
 def row_value(value: object, instead: str) -> str:
@@ -165,12 +165,12 @@ class PlaceWarning(UserWarning):
 
 def at_command_line(name: str, value: str) -> str | None:
     """Return a text of `typed` as it is; None for anything else."""
-    return value if name == _TYPED else None
+    return value if name == _SHELL else None
 
 
 def in_python(name: str, value: str) -> str | None:
     """Write an argument as Python does: ``region='8 km x 6 km around 48.85,2.35'``; None for a text of `typed`."""
-    if name in (_PYTHON, _TYPED):
+    if name in (_PYTHON, _SHELL):
         return value if name == _PYTHON else None
     bare = name.rpartition(".")[2]
     if not value or re.fullmatch(r"[-+.\deE]+|True|False|None|[\w.]+\(.*\)|\(.*\)|\[.*\]", value):

@@ -47,7 +47,7 @@ def test_what_is_no_mechanism_is_refused(make, says):
 
 
 @pytest.mark.parametrize(
-    ("rows", "python", "typed"),
+    ("rows", "python", "shell"),
     [
         ([[0.3333, 0.6666], [0.5, 0.5]], "in double precision: ", "in double precision, and save"),
         (np.array([[0.1, 0.9], [0.3, 0.7]], np.float32), "divide each row by its sum", "divide each row by its"),

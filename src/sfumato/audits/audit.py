@@ -31,7 +31,7 @@ from ..geo import Cells
 from ..mechanisms.planar import Coarsening, CoordinateNoise, coarsened
 from ..privacy import Curve, Events, Family, Notion, Priors, Relation, Rivals
 from ..proofs import NoiseProof, prove_metric_privacy, prove_planar_noise
-from ..rounding import amount_at_most, counted, down, exactly
+from ..rounding import amount_at_most, down, exactly, plural
 from ..statistics import Sample
 from .findings import Audit, Entry
 from .measures import COORDINATE_PRIVACY, check_measure, measures, secret_words
@@ -258,7 +258,7 @@ class AuditPlan(CompactRepr):
         if self.listed:
             notes.append(_LISTED)
         secrets, reports = self.mechanism.shape
-        size = f"a mechanism of {counted(secrets, 'secret')} and {counted(reports, 'report')}"
+        size = f"a mechanism of {plural(secrets, 'secret')} and {plural(reports, 'report')}"
         return Audit(self.listed or size, tuple(entries), tuple(notes))
 
 

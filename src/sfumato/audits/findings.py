@@ -11,7 +11,7 @@ from ..core import Bracket, Side
 from ..core.immutable import NotebookRepr
 from ..core.units import per_unit
 from ..divergences import NAMED
-from ..errors import InputError, python, typed
+from ..errors import InputError, python, shell
 from ..rounding import at_least
 from .request import PLAIN, PRIOR, named_with, request_name, slug
 
@@ -170,7 +170,7 @@ class Audit(NotebookRepr):
         )
         raise InputError(
             f"{'several entries' if fitting else 'no entry'} of the audit fit {named_with(name, options)!r}.",
-            typed(f"name one of: {', '.join(dict.fromkeys(entry.name for entry in known))}."),
+            shell(f"name one of: {', '.join(dict.fromkeys(entry.name for entry in known))}."),
             python(f"ask for .find({'), .find('.join(calls)})."),
         )
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from ..core import Side, units
 from ..core.immutable import CompactRepr
-from ..errors import InputError, typed
+from ..errors import InputError, shell
 from ..privacy import KINDS
 from ..rounding import about, at_least, at_least_against, at_most_against
 from .findings import Audit, Entry
@@ -128,7 +128,7 @@ class Requirement(CompactRepr):
             raise InputError(
                 f"{self.text!r} is per unit, but {entry.title.lower()} was measured without one.",
                 "give the distances their unit",
-                typed("name it with --unit, such as --unit year"),
+                shell("name it with --unit, such as --unit year"),
                 "leave the unit out of the bound.",
             )
         if text.endswith("%") and not entry.unit:

@@ -33,7 +33,7 @@ _NUMBER: Final = re.compile(r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 def visits_of(path: Path | None, options: VisitsOptions) -> tuple[Visits, str]:
     """Return the visits of a file, or of the synthetic city, and their name in words; print where they are."""
     from ..geo import is_city, read_visits, synthetic_city, whereabouts
-    from ..rounding import counted
+    from ..rounding import plural
 
     if path is None or is_city(path):
         given = options.about_visits()
@@ -58,7 +58,7 @@ def visits_of(path: Path | None, options: VisitsOptions) -> tuple[Visits, str]:
     if visits.user is None and path.is_dir():
         say(f"Note: {OF_FILES}", err=True)
     say(f"Note: the visits are at {whereabouts(visits.lat, visits.lon)}.", err=True)
-    return visits, f"{counted(len(visits), 'visit')} in {'standard input' if _piped(path) else path.name}"
+    return visits, f"{plural(len(visits), 'visit')} in {'standard input' if _piped(path) else path.name}"
 
 
 def optional_visits(path: Path | None, user: str | None, options: VisitsOptions) -> Visits | None:
@@ -115,12 +115,12 @@ def cells_over(
 def prior_of(places: Places, visits: Visits, user: str | None, smoothing: float, source: str) -> tuple[Prior, str]:
     """Return the prior and where it comes from, in words."""
     from ..core import Prior
-    from ..rounding import counted
+    from ..rounding import plural
 
     prior = Prior.from_visits(places, visits, user=user, smoothing=smoothing)
     chosen = visits if user is None else visits.of_user(user)
     total, inside = len(chosen), int(places.inside(chosen.lat, chosen.lon).sum())
-    text = source if user is None else f"{counted(total, 'visit')} of user {user} in {source}"
+    text = source if user is None else f"{plural(total, 'visit')} of user {user} in {source}"
     if inside < total:
         text += f"; {total - inside:,} of them outside the region are left out"
     if smoothing:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError, python, row_value, typed
+from ..errors import InputError, python, row_value, shell
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -30,7 +30,7 @@ def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite
         given = " x ".join(map(str, array.shape)) or "a single number"
         flat = len(shape) == 1 < array.ndim and array.size == max(array.shape, default=0)
         advice = "check its rows and columns." if len(shape) > 1 else "pass one number for each."
-        hints = (python("pass array.ravel()."), typed(advice)) if flat else (advice,)
+        hints = (python("pass array.ravel()."), shell(advice)) if flat else (advice,)
         raise InputError(f"{what} has shape {given}, but {wanted} is needed.", *hints)
     least, most = float(array.min(initial=np.inf)), float(array.max(initial=-np.inf))  # NaN where there is one
     if not (-np.inf < least <= most < np.inf or (infinite and -np.inf < least <= most) or not array.size):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, python, typed
+from ..errors import InputError, python, shell
 from .arrays import Floats, any_array, is_frozen, readonly
 
 ONE_WORD: Final = 62
@@ -45,9 +45,9 @@ def check_stochastic(matrix: Floats) -> None:
             f"{rows} not sum to 1; row {s} sums to {sums[s]:.12g}.",
             "every row is a distribution over observables; nothing is renormalised silently.",
             python("pass matrix.T, whose rows are distributions.") if turned else "",
-            typed("save the transpose, whose rows are distributions.") if turned else "",
+            shell("save the transpose, whose rows are distributions.") if turned else "",
             python(f"divide each row by its sum, in double precision: {_DIVIDED}.") if rounded else "",
-            typed("divide each row by its sum, in double precision, and save that.") if rounded else "",
+            shell("divide each row by its sum, in double precision, and save that.") if rounded else "",
         )
 
 

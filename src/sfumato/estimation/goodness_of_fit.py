@@ -15,7 +15,7 @@ from ..core.bracket import bisect
 from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, argument
 from ..mechanisms.planar import CoordinateNoise
-from ..rounding import at_most, counted
+from ..rounding import at_most, plural
 from .estimators import maximum_likelihood
 from .reports import Estimate, Reports
 
@@ -127,7 +127,7 @@ class PointsFit(CompactRepr):
         if self.impossible:
             of = "none of its table's places" if self.table else "no point of its lattice"
             return (
-                f"{counted(self.impossible, 'report')} (the first is number {self.first + 1:,}) "
+                f"{plural(self.impossible, 'report')} (the first is number {self.first + 1:,}) "
                 f"{'is' if self.impossible == 1 else 'are'} at {of}."
             )
         if self.failure < 1:

@@ -14,7 +14,7 @@ from ..core import JointSpace, Randomizer, Space, matrix_of
 from ..core.arrays import Floats, floats, readonly
 from ..errors import InputError
 from ..geo import Places
-from ..rounding import about, counted
+from ..rounding import about, plural
 from .reports import Estimate, Reports
 
 _EXACT: Final = ("maximum likelihood", "least squares")  # invent what the reports do not settle
@@ -131,7 +131,7 @@ class Identifiability:
         if not self.complete or reports >= self.least_reports:
             return ""
         return (
-            f"some estimates of single shares from {counted(reports, 'report')} are mostly noise. It takes about "
+            f"some estimates of single shares from {plural(reports, 'report')} are mostly noise. It takes about "
             f"{_roughly(self.least_reports)} until each is known better than by a guess of 50 %."
         )
 
@@ -207,4 +207,4 @@ def identifiability(channels: Channels) -> Identifiability:
 
 def _roughly(reports: float) -> str:
     rough = float(f"{max(reports, 1.0):.1e}")
-    return counted(round(rough), "report") if rough < 1e9 else f"{about(rough, 2)} reports"
+    return plural(round(rough), "report") if rough < 1e9 else f"{about(rough, 2)} reports"

@@ -18,7 +18,7 @@ from ..geo import Lattice, read_visits
 from ..mechanisms import Tupling
 from ..mechanisms.planar import Coarsening, CoordinateNoise, coarsened
 from ..releases import Mark, kind_of, mark_in, read_mark
-from ..rounding import counted
+from ..rounding import plural
 from ..tables import ArrowBatch, ArrowStream, FrameTable, LazyTable, check_kind, find, numeric, read_columns
 from .goodness_of_fit import points_fit, reports_fit
 from .reports import Reports
@@ -83,7 +83,7 @@ def _from_columns(
     names = usual if column is None else (column,) if isinstance(column, str) else tuple(column)
     if len(names) != len(parts):
         raise InputError(
-            f"reports of {counted(len(parts), 'column')} are to be read, but {len(names)} were named.",
+            f"reports of {plural(len(parts), 'column')} are to be read, but {len(names)} were named.",
             f"name as many with {argument('column')}.",
         )
     check_kind(source)
@@ -271,7 +271,7 @@ def _weights(column: Any, name: str) -> Floats:
         first = column.is_null().to_pylist().index(True) + 1
         verb = "is" if column.null_count == 1 else "are"
         raise DataError(
-            f"{counted(column.null_count, 'weight')} in {name!r} {verb} missing "
+            f"{plural(column.null_count, 'weight')} in {name!r} {verb} missing "
             f"(the first is that of row {first}).",
             "give every report a weight; 0 leaves it out.",
         )

@@ -14,7 +14,7 @@ from ..core.immutable import assign
 from ..core.units import show
 from ..errors import InputError, argument
 from ..geo import Places
-from ..rounding import amount, counted, percent_at_least, percent_of_confidence
+from ..rounding import amount, percent_at_least, percent_of_confidence, plural
 from ..transport import Wasserstein, wasserstein
 
 Counts = NDArray[np.int64]
@@ -116,7 +116,7 @@ def _scaled_weights(weights: ArrayLike, size: int) -> Floats:
     if wrong.any():
         i = int(wrong.argmax())
         raise InputError(
-            f"{counted(int(wrong.sum()), 'weight')} of {size:,} cannot be used: that of report {i + 1} is "
+            f"{plural(int(wrong.sum()), 'weight')} of {size:,} cannot be used: that of report {i + 1} is "
             f"{array[i]:g}.",
             "use finite weights of at least 0.",
         )
@@ -306,7 +306,7 @@ class Districts:
         return np.asarray(np.bincount(self.membership, minlength=len(self)), dtype=np.intp)
 
     def __repr__(self) -> str:
-        return f"{counted(len(self), 'district')} of about {amount(self.side_m, 'm', 2)}"
+        return f"{plural(len(self), 'district')} of about {amount(self.side_m, 'm', 2)}"
 
     def __str__(self) -> str:
         sure = self.intervals

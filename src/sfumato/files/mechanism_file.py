@@ -31,7 +31,7 @@ from ..core.naming import check_unit
 from ..errors import InputError, python
 from ..escaping import plain
 from ..proofs import LinearConstraint, Optimality, as_constraints, bound_to, check_optimality
-from ..rounding import counted
+from ..rounding import plural
 from .archive import MOST_CONSTRAINTS, MOST_GUARANTEES
 from .distance_sources import is_named, stated
 
@@ -206,7 +206,7 @@ class MechanismFile(Immutable):
 
         region = visits.region()
         cells = Grid.covering(visits, shape=region.shape_of(_CELLS)) if min(region.size_m) > 0 else None
-        said = source or f"{counted(len(visits), 'visit')} of one person"
+        said = source or f"{plural(len(visits), 'visit')} of one person"
         prior = None if cells is None else Prior.from_visits(cells, visits)
         return cls(noise, prior, claims=claims, source=said)
 

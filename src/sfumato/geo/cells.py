@@ -16,7 +16,7 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import assign
 from ..core.units import length_m, show
-from ..errors import InputError, MissingExtraError, argument, python, typed
+from ..errors import InputError, MissingExtraError, argument, python, shell
 from .places import MOST_CELLS, Cells, Length, Sizing, area_of, check_size, parsing_of
 from .projection import Projection
 from .region import Region
@@ -190,7 +190,7 @@ def _numbers(shape: tuple[int, int] | None) -> Floats:
         raise InputError(
             f"the shape {shape} is not a number of columns and of rows.",
             python("pass two integers above 0, such as (20, 15)."),
-            typed("write two integers above 0, such as 20x15."),
+            shell("write two integers above 0, such as 20x15."),
         )
     return numbers
 

@@ -18,7 +18,7 @@ from ..core.arrays import Floats, integer, numbers, readonly, round_degrees
 from ..core.immutable import assign
 from ..core.units import show
 from ..errors import DataError, InputError, argument, python, row_value
-from ..rounding import counted
+from ..rounding import plural
 from .projection import Projection
 from .region import Region
 from .served_parts import ServedParts
@@ -194,7 +194,7 @@ class Places(Space, ABC):
             whose = "" if user is None else f" of user {user!r}"
             lat, lon = self.latlon.min(axis=0), self.latlon.max(axis=0)
             raise DataError(
-                f"of {counted(len(chosen), 'visit')}{whose} none falls into {self._served_by} "
+                f"of {plural(len(chosen), 'visit')}{whose} none falls into {self._served_by} "
                 f"({lat[0]:.5f} to {lon[0]:.5f} N, {lat[1]:.5f} to {lon[1]:.5f} E).",
                 f"choose a region where they are{row_value(f' ({chosen.extent})', '')}, "
                 "or check whether lat and lon are swapped.",

@@ -14,7 +14,7 @@ from ..core.arguments import checked, random_generator
 from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import Immutable, assign
 from ..errors import DataError, InputError, argument, row_value
-from ..rounding import counted
+from ..rounding import plural
 from .region import Polygon, Region
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ class Visits(Immutable):
         return len(self.lat)
 
     def __repr__(self) -> str:
-        people = "" if self.user is None else f" of {counted(len(self.users()), 'user')}"
-        return f"{counted(len(self), 'visit')}{people}, {self.extent}"
+        people = "" if self.user is None else f" of {plural(len(self.users()), 'user')}"
+        return f"{plural(len(self), 'visit')}{people}, {self.extent}"
 
     @property
     def extent(self) -> str:
@@ -145,7 +145,7 @@ class Visits(Immutable):
         within = region.contains(self.lat, self.lon)
         if not within.any():
             raise DataError(
-                f"of {counted(len(self), 'visit')} none is inside {region}.",
+                f"of {plural(len(self), 'visit')} none is inside {region}.",
                 f"choose a region where they are{row_value(f' ({self.extent})', '')}.",
             )
         return self.select(within)

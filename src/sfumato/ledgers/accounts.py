@@ -20,7 +20,7 @@ from ..core.arguments import checked
 from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError, python, row_value
 from ..escaping import plain
-from ..rounding import counted
+from ..rounding import plural
 
 DAY: Final = "day"
 WEEK: Final = "week"
@@ -214,7 +214,7 @@ class Account(NamedTuple):
         spent = self.spent_within(limit.window, time_s)
         rest = max(less(limit.amount, spent), ZERO)
         left = max(min(less(each.amount, self.spent_within(each.window, time_s)) for each in limits), ZERO)
-        count = f" in {counted(self.reports, 'report')}" if limit.window == EVER else ""
+        count = f" in {plural(self.reports, 'report')}" if limit.window == EVER else ""
         whose = "is left" if rest == left else "of it is left"
         problem = (
             f"{row_value(repr(user), 'a user')} has spent {shown(spent, unit)} of {shown(limit.amount, unit)}"
@@ -437,9 +437,9 @@ class LedgerCheck(CompactRepr):
         return not self.problems
 
     def __str__(self) -> str:
-        users, places = counted(self.users, "user"), counted(self.places, "place")
+        users, places = plural(self.users, "user"), plural(self.places, "place")
         outcome = f"The record is {'sound' if self.sound else 'damaged'}"
-        sentence = f"{outcome}: {counted(self.charges, 'charge')} to {users}, {places} kept."
+        sentence = f"{outcome}: {plural(self.charges, 'charge')} to {users}, {places} kept."
         return "\n".join([sentence, *self.problems, *self.notes])
 
 

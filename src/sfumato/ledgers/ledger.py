@@ -18,7 +18,7 @@ from ..core.arguments import checked
 from ..core.arrays import integer
 from ..core.immutable import NotebookRepr
 from ..errors import FileError, InputError, MissingExtraError
-from ..rounding import counted
+from ..rounding import plural
 from .accounts import (
     EVER,
     ZERO,
@@ -328,7 +328,7 @@ class Ledger(NotebookRepr):
 
         try:
             with self._database.reading() as connection:
-                users = f"{counted(count_users(connection), 'user')} so far"
+                users = f"{plural(count_users(connection), 'user')} so far"
         except FileError:
             users = "which cannot be read"
         where = self.address if len(self.address) <= _SHOWN else f"...{self.address[3 - _SHOWN :]}"

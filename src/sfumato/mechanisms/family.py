@@ -25,7 +25,7 @@ from ..core import (
 )
 from ..core.bracket import bisect, geometric_mean
 from ..core.immutable import CompactRepr
-from ..errors import InfeasibleError, InputError, python, typed
+from ..errors import InfeasibleError, InputError, python, shell
 from ..rounding import at_most
 
 LISTABLE: Final = 1 << 20
@@ -110,7 +110,7 @@ def check_listable(secrets: int, reports: int, name: str) -> None:
         raise InputError(
             f"the matrix of {name} has {secrets:,} x {many} entries, more than {LISTABLE:,}.",
             python("draw from it with sf.sampler, which needs no matrix."),
-            typed("make it with fewer values or dummies: this command lists every report."),
+            shell("make it with fewer values or dummies: this command lists every report."),
         )
 
 

@@ -26,7 +26,7 @@ from ..core import (
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
-from ..errors import InfeasibleError, InputError, python, typed
+from ..errors import InfeasibleError, InputError, python, shell
 from ..geo import Lattice
 from ..proofs import LinearConstraint, PlaceDistortion, as_constraints, bound_to
 from ..rounding import amount, amount_at_least, amount_at_most, exactly
@@ -137,7 +137,7 @@ def least_loss(
     if not guarantees and not limits:
         raise InputError(
             "there is no guarantee, and without one the best mechanism reports the secret itself.",
-            typed("add one with --epsilon 1/km."),
+            shell("add one with --epsilon 1/km."),
             python("pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy in guarantees=, or constraints=."),
         )
     space = observables if observables is not None else prior.space

@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 
 from ..core import Capability, Prior, Randomizer
 from ..core.arrays import Floats, distinct_points, floats, round_degrees
-from ..errors import InputError, argument, python, typed
+from ..errors import InputError, argument, python, shell
 from ..geo import Places, Projection, ServedParts, Visits, latlon_of
 from ..mechanisms.planar import CoordinateNoise, PlaneRemap, table_shares
 from ..rounding import amount_at_most, percent_of_confidence, up
@@ -212,7 +212,7 @@ def _of_points(noise: CoordinateNoise, prior: Prior | Visits, tail: float, repor
         raise InputError(
             f"a prior on cells does not say where a point of {noise!r} is.",
             python("use points on the ground, such as sf.Visits(lat, lon)."),
-            typed("name a table of points."),
+            shell("name a table of points."),
         )
     if reports is None:
         raise InputError(

@@ -17,7 +17,7 @@ from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, argument, row_value
 from ..geo import PlaceColumns
-from ..rounding import amount_at_most, counted
+from ..rounding import amount_at_most, plural
 from ..sampling import SystemWords
 from ..tables import as_texts, holds_names, no_column
 from .kept_columns.positions import refuse_locating_columns
@@ -255,7 +255,7 @@ class Kernel:
         farthest = amount_at_most(float(moved_m.max()), "m")
         far = float(moved_m.max()) > _FAR * self._within_m  # probably no slip at a border
         raise DataError(
-            f"{counted(count, 'row')} {_are(count)} more than {amount_at_most(self._within_m, 'm')} outside "
+            f"{plural(count, 'row')} {_are(count)} more than {amount_at_most(self._within_m, 'm')} outside "
             f"{by}(the first is number {start + first + 1}; the farthest up to number {start + len(moved_m):,} is "
             f"{farthest} away).",
             "check that mechanism and data belong together, and that latitude and longitude are not swapped",

@@ -17,7 +17,7 @@ from ..core.arrays import Floats
 from ..errors import DataError, argument
 from ..geo import Cells
 from ..ledgers import Blur
-from ..rounding import amount_at_most, counted
+from ..rounding import amount_at_most, plural
 from ..sampling import SystemWords
 from ..tables import TableStream, spelled
 from .draws import FreshDraw, charges_of
@@ -168,7 +168,7 @@ class MemoizedDraw(FreshDraw):
             visited = ""  # the guarantee is for centres of cells
         anchors = "the distance of two possible anchors"
         return (
-            f"{counted(visits, 'row')} {'names' if visits == 1 else 'name'} {counted(places, 'place')}"
+            f"{plural(visits, 'row')} {'names' if visits == 1 else 'name'} {plural(places, 'place')}"
             f"{', each' if places > 1 else ','} reported once, for the first visit to it (its anchor), and "
             "repeated. Given which rows share a place, each place costs epsilon x "
             f"{f'({anchors}{slack})' if slack else anchors}, as the guarantee of one report counts it, "
@@ -183,7 +183,7 @@ class MemoizedDraw(FreshDraw):
             return ""
         far = amount_at_most(far_m, "m")
         noun, more = ("row" if places == 1 else "rows"), (", ..." if places > len(rows) else "")
-        claim = f"{counted(places, 'place')} may have moved ({noun} {', '.join(f'{row:,}' for row in rows)}{more})"
+        claim = f"{plural(places, 'place')} may have moved ({noun} {', '.join(f'{row:,}' for row in rows)}{more})"
         if self.blur is not None:
             return (
                 f"At least {claim}: a visit is up to {far} from the repeated report, and fewer than one in 100 "

@@ -13,10 +13,10 @@ from .._system import pa
 from ..core import JointSpace, Prior, Randomizer, units
 from ..core.arguments import checked
 from ..core.immutable import CompactRepr
-from ..errors import DataError, InputError, argument, python, typed
+from ..errors import DataError, InputError, argument, python, shell
 from ..geo import People, PlaceColumns, Visits, check_people
 from ..ledgers import Blur
-from ..rounding import counted
+from ..rounding import plural
 from ..sampling import SystemWords
 from ..tables import no_column
 from .reporters import InputKind, NoiseReporter, Reporter
@@ -130,7 +130,7 @@ def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> Inp
     for reporter in reporters:
         if reporter.takes != len(options.columns):
             raise InputError(
-                f"{counted(reporter.takes, 'column')} of true values must be named for {reporter!r}, but "
+                f"{plural(reporter.takes, 'column')} of true values must be named for {reporter!r}, but "
                 f"{len(options.columns)} were: {_list(options.columns)}.",
                 f"name {'one' if reporter.takes == 1 else 'as many'} with {argument('column')}.",
             )
@@ -177,7 +177,7 @@ def _first_again(pair: Sequence[str], usual: Sequence[str], rest: Any, name: str
     if roles is not None and roles.lat is not None and roles.lon is not None:
         hints = [
             python(f"pass the other place: also=[({roles.lat!r}, {roles.lon!r})]"),
-            typed(f"name the other place: --also {roles.lat},{roles.lon}"),
+            shell(f"name the other place: --also {roles.lat},{roles.lon}"),
             f"call the other place the first one: {argument('lat', roles.lat)} and {argument('lon', roles.lon)}.",
         ]
     return InputError(
@@ -302,7 +302,7 @@ def _pair(names: Sequence[str]) -> tuple[str, ...]:
         raise InputError(
             f"{argument('also')} names {','.join(names)!r}, which is no pair of columns: a latitude, a longitude.",
             python("pass also=[('end_lat', 'end_lng')]."),
-            typed("write --also end_lat,end_lng."),
+            shell("write --also end_lat,end_lng."),
         )
     return tuple(names)
 

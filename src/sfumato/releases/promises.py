@@ -15,7 +15,7 @@ from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, UnitError, argument
 from ..escaping import plain
 from ..proofs import ReportBound, Stated, prove
-from ..rounding import amount_at_most, at_most, counted, float_above
+from ..rounding import amount_at_most, at_most, float_above, plural
 from ..tables import TableStream, counts_of_names
 from .kernel import Kernel
 
@@ -130,8 +130,8 @@ def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
     most = people.most
     if not most:
         return ()
-    note = "" if people.users is None else f" ({counted(people.users, 'user')})"
-    claim = f"The source asks for {'' if people.exact else 'at most '}{counted(most, 'report')} of one person"
+    note = "" if people.users is None else f" ({plural(people.users, 'user')})"
+    claim = f"The source asks for {'' if people.exact else 'at most '}{plural(most, 'report')} of one person"
     totals = _totals(_common_kinds(kinds), most) if kinds else []
     if kinds and not any(kinds):
         lines = [f"{claim}{note}."]
@@ -148,7 +148,7 @@ def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
             f"{begin}: {_listed(list(dict.fromkeys(_totals(groups, most))))}.",
         ]
     if people.nameless:
-        rows, names = counted(people.nameless, "row"), "names" if people.nameless == 1 else "name"
+        rows, names = plural(people.nameless, "row"), "names" if people.nameless == 1 else "name"
         lines.append(f"{rows} {names} no user and may be anyone's: counted with every person's.")
     if people.assumed:
         rows = "the row is" if people.rows == 1 else f"all {people.rows:,} rows are"
@@ -334,7 +334,7 @@ class PersonLimits(CompactRepr):
                 most = max(counts)
                 total = f"epsilon is {at_most(float_above(epsilon * most), 6)}{units.per_unit(promise.unit)}"
                 limited = f"{argument(EPSILON, self.epsilon)}{_scope(promise)}"
-                raise _refusal(people, over, releases, limited, f"{total}, of {counted(most, 'report')}")
+                raise _refusal(people, over, releases, limited, f"{total}, of {plural(most, 'report')}")
 
     def _epsilons(self, promises: Sequence[ReportBound]) -> list[tuple[ReportBound, Fraction]]:
         """Return the guarantees that the limit on epsilon is for, each with the limit in its unit."""
@@ -372,7 +372,7 @@ def _counts(people: People, limit: str, earlier: int) -> dict[int, int]:
     reason, hint = "no column names the users", f"name it with {argument('release.user', 'column')}"
     if people.most is not None:
         names = "names" if people.nameless == 1 else "name"
-        reason, hint = f"{counted(people.nameless, 'row')} {names} no user", "leave such rows out of the source"
+        reason, hint = f"{plural(people.nameless, 'row')} {names} no user", "leave such rows out of the source"
     raise DataError(
         f"{argument(limit)} cannot be checked, because {reason}: the reports of one person cannot be counted. "
         "Nothing was drawn.",
@@ -403,7 +403,7 @@ def _refusal(people: People, over: int, earlier: int, limit: str, largest: str) 
     if people.assumed:
         fewer = f"name the column of users with {argument('release.user', 'column')}"
     return DataError(
-        f"{about}{over:,} of {counted(total, 'person', 'people')} would exceed {limit}: the largest {largest}"
+        f"{about}{over:,} of {plural(total, 'person', 'people')} would exceed {limit}: the largest {largest}"
         f"{releases}{counting}. Nothing was drawn.",
         fewer,
         "" if people.row_reports > 1 else once,  # the reports of a row cannot be of one place

@@ -21,7 +21,7 @@ from ..errors import DataError, FileError, InputError, argument, python
 from ..escaping import plain
 from ..ledgers import fingerprint
 from ..proofs import ReportBound
-from ..rounding import amount_at_most, counted, float_above
+from ..rounding import amount_at_most, float_above, plural
 from .kept_columns.private_schema import listed
 from .promises import People, PersonLimits
 
@@ -199,20 +199,20 @@ class Release(CompactRepr):
         columns = self.columns
         if len(columns) > _SHOWN_COLUMNS:
             columns = (*columns[:3], "...", columns[-1])
-        rows = f" in {counted(self.rows, 'row')}" if self.row_reports > 1 else ""
+        rows = f" in {plural(self.rows, 'row')}" if self.row_reports > 1 else ""
         parts = [
-            f"{counted(self.rows * self.row_reports, 'report')} released{rows} ({', '.join(map(plain, columns))})"
+            f"{plural(self.rows * self.row_reports, 'report')} released{rows} ({', '.join(map(plain, columns))})"
         ]
         if self.dropped:
             were = "was" if self.dropped == 1 else "were"
             parts.append(
-                f"{counted(self.dropped, 'row')} outside {were} dropped, and the length of the table shows how "
+                f"{plural(self.dropped, 'row')} outside {were} dropped, and the length of the table shows how "
                 "many were inside"
             )
         if self.moved:
             were = "was" if self.moved == 1 else "were"
             far = f", by {amount_at_most(self.farthest_m, 'm')} at most" if self.farthest_m else ""
-            parts.append(f"{counted(self.moved, 'row')} outside {were} moved to the nearest place first{far}")
+            parts.append(f"{plural(self.moved, 'row')} outside {were} moved to the nearest place first{far}")
         text = "; ".join([*parts, *(note.rstrip(".") for note in self.notes)])
         if self.carried_over:
             text += (

@@ -17,7 +17,7 @@ from ..core.immutable import CompactRepr
 from ..errors import DataError, FileError, InputError, SfumatoError, argument
 from ..geo import People, Visits
 from ..ledgers import Blur
-from ..rounding import counted
+from ..rounding import plural
 from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, BatchWriter, LazyTable, check_streamed, is_pipe
 from .draws import Tally, check_affordable, stop_run
 from .engine import Progress, ReleasePlan, draw_parts, make_draw, outcome_of, plan_release, prepare_frame
@@ -307,7 +307,7 @@ class PreparedRelease(CompactRepr):
                 adds += f", with {before + kernel.places:,} reports of a row"
             if self._metered and self._plan.draw.memoizes:
                 adds = "places in the ledger repeat their reports, and all other reports add up"
-            notes.append(f"this source had been released {counted(releases, 'time')} before: {adds}")
+            notes.append(f"this source had been released {plural(releases, 'time')} before: {adds}")
         facts = (self.promises, self._plan.mark, tally, clock.monotonic() - start_s, notes)
         return outcome_of(kernel, *facts, places=places, cost=cost, earlier=releases)
 

@@ -19,7 +19,7 @@ from ..files import MechanismFile
 from ..geo import Lattice, Visits
 from ..optimal import CoordinateBound, Design, Status
 from ..proofs import NoiseCertificate, VertexPrivacy
-from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, counted
+from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, plural
 from .facts import Overview, all_hold, of_design, of_file, of_noise
 from .sentences import (
     REPETITION,
@@ -250,7 +250,7 @@ def _remarks(design: Design) -> list[str]:
 
 
 def _provenance(design: Design, nouns: str, source: str) -> list[str]:
-    prior, steps = design.problem.prior, counted(len(design.log), "step")
+    prior, steps = design.problem.prior, plural(len(design.log), "step")
     sentences = [
         f"Prior: {source or 'as given'}; {len(prior.support):,} of {len(prior):,} {nouns} are possible.",
         f"{design.solver}, {steps}, {about(design.seconds, 2)} s; {design.mechanism.bits}-bit integers; share "

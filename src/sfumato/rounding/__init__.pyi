@@ -13,7 +13,6 @@ from .directed import at_most as at_most
 from .directed import at_most_against as at_most_against
 from .directed import below as below
 from .directed import briefly_at_most as briefly_at_most
-from .directed import counted as counted
 from .directed import divergence_errors as divergence_errors
 from .directed import down as down
 from .directed import even_belief_at_most as even_belief_at_most
@@ -32,6 +31,7 @@ from .directed import percent as percent
 from .directed import percent_at_least as percent_at_least
 from .directed import percent_at_most as percent_at_most
 from .directed import percent_of_confidence as percent_of_confidence
+from .directed import plural as plural
 from .directed import power as power
 from .directed import sum_above as sum_above
 from .directed import sum_error as sum_error

@@ -172,7 +172,7 @@ def amount_at_least(value: float, unit: str, digits: int = 3) -> str:
     return _amount(value, unit, digits, ROUND_FLOOR)
 
 
-def counted(count: int, noun: str, nouns: str = "") -> str:
+def plural(count: int, noun: str, nouns: str = "") -> str:
     """Write a number with its noun: ``1 visit``, ``4,237 visits``; ``nouns`` is an irregular plural."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 

@@ -16,7 +16,7 @@ from ..core.arguments import random_generator
 from ..core.arrays import Floats
 from ..errors import InputError
 from ..escaping import plain
-from ..rounding import at_least, counted
+from ..rounding import at_least, plural
 from . import binomial
 from .binomial import Counts
 from .sample import Sample, split
@@ -270,7 +270,7 @@ def strongest(
     results += judge(events, judging, distances, gain, left)
     if not results:
         raise InputError(
-            f"no event can be chosen from {counted(int(sample.counts.sum()), 'sample')}.",
+            f"no event can be chosen from {plural(int(sample.counts.sum()), 'sample')}.",
             "collect more samples of each secret.",
         )
     comparisons = len(events) + (sample.counts.size if sample.outputs_fixed else 0)

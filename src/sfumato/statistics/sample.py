@@ -17,7 +17,7 @@ from ..core.arguments import random_generator
 from ..core.arrays import Floats, Positions, floats, numbers, readonly
 from ..core.immutable import CompactRepr, NotebookRepr, assign
 from ..errors import InputError, row_value
-from ..rounding import counted
+from ..rounding import plural
 from .binomial import Counts
 
 
@@ -112,7 +112,7 @@ class Sample(NotebookRepr):
             order = random_generator(seed).permutation(len(rows))
             count = round(share * len(rows))
             if not count:
-                raise InputError(f"{counted(len(rows), 'sample')} cannot choose bins.", "collect more samples.")
+                raise InputError(f"{plural(len(rows), 'sample')} cannot choose bins.", "collect more samples.")
             bins = quantile_bins(points[order[:count]], bins)
             counted_rows = order[count:].tolist()
         labels = bins.labels

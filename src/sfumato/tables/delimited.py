@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, Self, TextIO, cast
 from .._system import arrow_csv, pa
 from ..errors import DataError
 from ..escaping import from_csv_cell
-from ..rounding import counted
+from ..rounding import plural
 from .iso_times import has_unclear_offsets
 from .source import ConvertedFile, OpenTable, Source, cause, check_distinct
 
@@ -242,7 +242,7 @@ def misfit(stream: BinaryIO, delimiter: str, width: int, before: int = 0, *, quo
         reader = csv.reader(text, delimiter=delimiter, quotechar='"' if quotes else _NO_QUOTE)
         for row in reader:
             if row and len(row) != width:
-                return f"line {end + before + 1} has {counted(len(row), 'value')}, but {width} are needed"
+                return f"line {end + before + 1} has {plural(len(row), 'value')}, but {width} are needed"
             end = reader.line_num
     return None
 

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Final, cast
 
 from .._system import pa
 from ..errors import DataError, InputError, SfumatoError, argument, row_value
-from ..rounding import counted
+from ..rounding import plural
 
 _HEAD: Final = 65_536
 _PIPED: Final = (Path("/dev/stdin"), Path("/dev/fd/0"), Path("/proc/self/fd/0"))
@@ -255,7 +255,7 @@ def others_note(folder: Path, files: Collection[Path], known: Collection[Path] |
         return ()
     more = ", ..." if len(left) > _SHOWN else ""
     were = "was" if len(left) == 1 else "were"
-    count = counted(len(left), "file")
+    count = plural(len(left), "file")
     return (f"{count} of other kinds in {folder.name!r} {were} not read: {', '.join(left[:_SHOWN])}{more}.",)
 
 
@@ -267,7 +267,7 @@ def left_out_note(folder: Path, paths: Sequence[Path], files: int, why: str) -> 
     names = [str(path.relative_to(folder)) for path in paths[:_SHOWN]]
     more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
     return (
-        f"{len(paths):,} of {counted(files, 'file')} in {folder.name!r} {were} {why} and left out: "
+        f"{len(paths):,} of {plural(files, 'file')} in {folder.name!r} {were} {why} and left out: "
         f"{', '.join(names)}{more}.",
     )
 

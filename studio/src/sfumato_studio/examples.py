@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any, Final
 
 from sfumato.geo import synthetic_city, whereabouts
-from sfumato.rounding import counted
+from sfumato.rounding import plural
 
 from .domains.places import sides_of
 
@@ -19,7 +19,7 @@ _AGES: Final = (
 
 FIRST_AGE: Final = 18
 _LAST_AGE: Final = FIRST_AGE + len(_AGES) - 1
-_PEOPLE: Final = counted(sum(_AGES), "invented person", "invented people")
+_PEOPLE: Final = plural(sum(_AGES), "invented person", "invented people")
 EXAMPLES: Final = {
     "city": (
         "places",

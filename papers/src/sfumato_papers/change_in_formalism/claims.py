@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sfumato.core import Bracket
-from sfumato.rounding import about, at_most, counted
+from sfumato.rounding import about, at_most, plural
 
 from ..reproduction import PaperClaim, RunTables, interval, judged, unchecked
 from ..results import columns_of, distinct, markdown_table, where
@@ -136,14 +136,14 @@ def _apart(values: Sequence[BandValue]) -> tuple[bool, str]:
 def _relation(row: RelationSummary) -> PaperClaim:
     if row.fails:
         evidence = (
-            f"It fails on {row.violations} of {counted(row.instances, 'random channel')}, and on rows "
+            f"It fails on {row.violations} of {plural(row.instances, 'random channel')}, and on rows "
             f"{row.known_channel}: {about(row.known_found)} is found where {about(row.known_allowed)} is "
             "allowed."
         )
     else:
         mean, known = row.mean_share, row.known_found / row.known_allowed
         evidence = (
-            f"No violation on {counted(row.instances, 'random channel')}. Of what is allowed, "
+            f"No violation on {plural(row.instances, 'random channel')}. Of what is allowed, "
             f"{about(mean.value, 3)} ({about(mean.lower, 3)} to {about(mean.upper, 3)}) is found on average, "
             f"{about(row.tightness, 3)} at most, and {about(known, 3)} on rows {row.known_channel}."
         )
@@ -156,7 +156,7 @@ def _generalised(there: RelationSummary, back: RelationSummary, at_zero: Relatio
         "AdvPr generalises (epsilon, delta)-DP.",
         not (there.fails or back.fails),
         "For delta = 0 it does: against every prior it is epsilon-DP (no violation on "
-        f"{counted(at_zero.instances, 'channel')}). For a delta above 0 it does not. Rows {there.known_channel} "
+        f"{plural(at_zero.instances, 'channel')}). For a delta above 0 it does not. Rows {there.known_channel} "
         f"are (0, {about(there.known_allowed)})-DP, and yet a report makes the secret certain: over every prior, "
         f"AdvPr needs a delta of {about(there.known_found)}. For every choice of priors and numbers AdvPr either "
         "refuses these rows or limits no fact in doubt, so no choice is (epsilon, delta)-DP. In the other "
@@ -191,7 +191,7 @@ def _axioms(rows: Sequence[PropertyRow], quote: str) -> PaperClaim:
         f"Closed under processing and mixtures: {names}.",
         not failures,
         " ".join(f"{row.definition}: {_evidence(row)}" for row in failures)
-        or f"No violation on {counted(sum(row.instances for row in axioms), 'random pair')}.",
+        or f"No violation on {plural(sum(row.instances for row in axioms), 'random pair')}.",
         quote=quote,
     )
 
@@ -201,7 +201,7 @@ def _evidence(row: PropertyRow) -> str:
     lead = f"{row.property[0].upper()}{row.property[1:]}{open_there}: "
     if row.here == YES:
         outcome = "kept by all" if not row.violations else f"broken by {row.violations} of"
-        return f"{lead}{outcome} {counted(row.instances, 'random pair')}."
+        return f"{lead}{outcome} {plural(row.instances, 'random pair')}."
     if row.before is None or row.after is None:
         return f"{lead}{NO}."
     return f"{lead}{NO}, from {about(row.before, 3)} to {_number(row.after)}, since {row.why}."

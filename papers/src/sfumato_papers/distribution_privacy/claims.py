@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from sfumato.core import Bracket
-from sfumato.rounding import about, at_least, at_most, counted, percent, percent_at_most
+from sfumato.rounding import about, at_least, at_most, percent, percent_at_most, plural
 
 from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, remark, unchecked
 from ..results import where
@@ -139,7 +139,7 @@ def _judge_trials(rows: Sequence[StatementRow], more: str) -> tuple[bool, str]:
         )
     ratio = max((row.largest_ratio for row in rows if row.largest_ratio is not None), default=None)
     tight = "" if ratio is None else f"; at most {at_most(ratio, 4)} of the bound"
-    return True, f"No violation in {counted(total, 'instance')}{tight}.{more and f' {more}'}"
+    return True, f"No violation in {plural(total, 'instance')}{tight}.{more and f' {more}'}"
 
 
 def _instance(rows: Sequence[StatementRow], example: CounterexampleRow) -> tuple[bool, str]:

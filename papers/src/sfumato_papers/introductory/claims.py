@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sfumato.rounding import about, about_percent, at_most, counted
+from sfumato.rounding import about, about_percent, at_most, plural
 
 from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, remark
 from ..results import where
@@ -49,7 +49,7 @@ def _laplace(rows: Sequence[NoiseRow], draws: Sequence[DrawRow]) -> list[PaperCl
             "Integer noise in place of noise of scale Delta / epsilon is epsilon-differentially private.",
             all(row.kept <= row.epsilon * (1 + _ROUNDED) for row in rows),
             f"Its epsilon is at most {at_most(wide.kept / wide.epsilon, 6)} times the epsilon asked for, on the "
-            f"integers that are sampled, in {counted(len(rows), 'case')}. For noise in real numbers it is a "
+            f"integers that are sampled, in {plural(len(rows), 'case')}. For noise in real numbers it is a "
             "theorem; in floats it is false, see below.",
         ),
         remark(
@@ -59,7 +59,7 @@ def _laplace(rows: Sequence[NoiseRow], draws: Sequence[DrawRow]) -> list[PaperCl
                 abs(mean.value - row.absolute_closed) <= max(_SIGMAS * (mean.upper - mean.value), _CLOSE)
                 for row, mean in means
             ),
-            f"At epsilon {row.epsilon:g} the mean absolute noise of {counted(row.draws, 'draw')} is "
+            f"At epsilon {row.epsilon:g} the mean absolute noise of {plural(row.draws, 'draw')} is "
             f"{about(mean.value, 4)} ({about(mean.lower, 4)} to {about(mean.upper, 4)} over seeds), by the closed "
             f"form {about(row.absolute_closed, 4)}. At all {len(means)} epsilons they agree within {_SIGMAS} "
             "times the interval.",
@@ -129,11 +129,11 @@ def _joint(rows: Sequence[JointRow]) -> list[PaperClaim]:
 def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
     def most(tables: Sequence[ChoiceRow]) -> str:
         largest = max(row.measured for row in tables)
-        return f"{counted(len(tables), 'table')} have an epsilon of at most {at_most(largest, 6)}."
+        return f"{plural(len(tables), 'table')} have an epsilon of at most {at_most(largest, 6)}."
 
     def utility(tables: Sequence[ChoiceRow]) -> tuple[bool, str]:
         part = max(row.below_best / row.below_best_bound for row in tables)
-        words = f"In {counted(len(tables), 'table')} the loss is at most {about(part, 3)} of the bound."
+        words = f"In {plural(len(tables), 'table')} the loss is at most {about(part, 3)} of the bound."
         return part <= 1 + _ROUNDED, words
 
     blog, classic = (where(rows, convention=convention) for convention in (BLOG, CLASSIC))
@@ -155,7 +155,7 @@ def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
             place,
             "exp(epsilon u / Delta u) is not epsilon-differentially private.",
             bool(above),
-            f"{len(above)} of {counted(len(blog), 'table')} have more than 1 at epsilon 1: half the exponent must "
+            f"{len(above)} of {plural(len(blog), 'table')} have more than 1 at epsilon 1: half the exponent must "
             "be taken, or 2 epsilon be paid.",
         ),
         judged(

@@ -147,12 +147,12 @@ def _compare_points(
 ) -> PlaceComparison:
     from ...comparison import ANY, NOT_REACHED, compare_places
     from ...core import CoordinatePrivacy
-    from ...rounding import about, counted
+    from ...rounding import about, plural
     from ..screen import Screen
 
     user = options.user
     chosen = visits if user is None else visits.of_user(user)
-    whose = source if user is None else f"{counted(len(chosen), 'visit')} of user {user} in {source}"
+    whose = source if user is None else f"{plural(len(chosen), 'visit')} of user {user} in {source}"
     area = region_of(options.region)
     rates, limit = _common(options, _UNIT)
     with option("--epsilons"):

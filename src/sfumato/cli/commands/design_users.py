@@ -47,7 +47,7 @@ def command(options: DesignUsersOptions) -> None:
     from ... import design_each_user
     from ...core import CoordinatePrivacy
     from ...optimal import cores
-    from ...rounding import amount_at_most, counted
+    from ...rounding import amount_at_most, plural
 
     output, processes = options.output, options.processes
     if processes is not None and processes < 1:
@@ -92,13 +92,11 @@ def command(options: DesignUsersOptions) -> None:
     rows = list(designs.rows.values())
     if rows:
         weakest = CoordinatePrivacy(promise.epsilon, promise.unit, max(row.slack_m for row in rows))
-        say(f"{counted(len(rows), 'design')}. Each guarantees: {weakest.sentence('that are served')}.")
+        say(f"{plural(len(rows), 'design')}. Each guarantees: {weakest.sentence('that are served')}.")
         noise = sum(row.kind == "noise" for row in rows)
         losses = sorted(row.loss for row in rows)
         half, most = (amount_at_most(losses[place], rows[0].unit) for place in ((len(losses) - 1) // 2, -1))
-        say(
-            f"{counted(len(rows) - noise, 'program')}, and planar noise for {counted(noise, 'user')} (lower loss)."
-        )
+        say(f"{plural(len(rows) - noise, 'program')}, and planar noise for {plural(noise, 'user')} (lower loss).")
         say(f"Average distance to the report: at most {half} for half of the users, and at most {most} for all.")
         say(_LEAKAGE)
     _print_unfinished(designs, options.least_visits)
@@ -108,20 +106,20 @@ def command(options: DesignUsersOptions) -> None:
 
 
 def _print_unfinished(designs: DesignFolder, least_visits: int) -> None:
-    from ...rounding import counted
+    from ...rounding import plural
 
     if designs.few:
         say(
-            f"{counted(designs.few, 'user')} with fewer than {least_visits:,} visits (--least-visits): no design. "
+            f"{plural(designs.few, 'user')} with fewer than {least_visits:,} visits (--least-visits): no design. "
             "sfumato release refuses their rows: leave them out of the table."
         )
     short = [name for name, row in designs.rows.items() if not row.finished]
     if short:
-        say(f"NOT FINISHED: {counted(len(short), 'design')} did not reach the gap: {_listed(short)}.")
+        say(f"NOT FINISHED: {plural(len(short), 'design')} did not reach the gap: {_listed(short)}.")
     if designs.failed:
-        say(f"NO DESIGN for {counted(len(designs.failed), 'user')}: {_listed(list(designs.failed))}.")
+        say(f"NO DESIGN for {plural(len(designs.failed), 'user')}: {_listed(list(designs.failed))}.")
     if designs.waiting:
-        say(f"STOPPED: {counted(designs.waiting, 'design')} not begun. The same command goes on.")
+        say(f"STOPPED: {plural(designs.waiting, 'design')} not begun. The same command goes on.")
 
 
 def _listed(names: list[str]) -> str:

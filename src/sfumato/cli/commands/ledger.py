@@ -72,7 +72,7 @@ def show(
 ) -> None:
     """Show the limits of a ledger, and what a user has spent; or write a page of all budgets."""
     from ...ledgers import amount_text
-    from ...rounding import counted
+    from ...rounding import plural
 
     if html is not None:
         check_ending(html, ".html")
@@ -92,7 +92,7 @@ def show(
     if not balance.reports and not balance.spent:
         say(f"{user!r} was never charged: is the name right?")
     say(
-        f"{user!r} has spent {amount_text(balance.spent, ledger.unit)} in {counted(balance.reports, 'report')}; "
+        f"{user!r} has spent {amount_text(balance.spent, ledger.unit)} in {plural(balance.reports, 'report')}; "
         f"{amount_text(balance.left, ledger.unit)} is left now."
     )
     for window in balance.windows:

@@ -56,7 +56,7 @@ def command(
     """
     from ...files import MechanismFile, save
     from ...mechanisms.tupling import TuplePrivacy
-    from ...rounding import at_most, counted, exactly
+    from ...rounding import at_most, exactly, plural
 
     if (dummies is None) == (epsilon is None):
         given = "neither --dummies nor --epsilon was" if dummies is None else "--dummies and --epsilon were both"
@@ -91,7 +91,7 @@ def command(
         save(written, output)
     if len(files) > 1:
         say(f"Chosen: {files[chosen]}")
-    hidden, sent = counted(tupling.dummies, "dummy", "dummies"), counted(tupling.queries, "query", "queries")
+    hidden, sent = plural(tupling.dummies, "dummy", "dummies"), plural(tupling.queries, "query", "queries")
     say(f"{hidden}, so {sent} for each report.")
     if family is not None and plan is None:
         print_family(tupling, family, _SHOWN_DELTA)
@@ -140,7 +140,7 @@ def _planned(
     from numpy import array_equal
 
     from ...mechanisms.tupling import plan_dummies
-    from ...rounding import counted
+    from ...rounding import plural
     from ..screen import Screen
 
     plans: dict[int, DummyPlan] = {}
@@ -173,7 +173,7 @@ def _planned(
     if len(files) > 1:
         for number, file in enumerate(files):
             found = plans.get(number)
-            said = f"{counted(most, 'dummy', 'dummies')} are not enough" if found is None else found.sentence
+            said = f"{plural(most, 'dummy', 'dummies')} are not enough" if found is None else found.sentence
             say(f"{file}: {said}")
         if not comparable:
             say("The one with the fewest dummies is chosen: the files do not all hold the same prior and loss.")

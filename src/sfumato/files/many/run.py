@@ -19,7 +19,7 @@ from ...core.immutable import CompactRepr
 from ...errors import DataError, InputError, argument
 from ...geo import DISTANCES, KINDS, Region, Visits
 from ...optimal import place_problem
-from ...rounding import counted
+from ...rounding import plural
 from .folder import DesignFolder, DesignRow, add, check_names, opened
 from .job import DesignJob, DesignWorkers, Job, Stop, fingerprint_of
 
@@ -188,7 +188,7 @@ def design_each_user(
         jobs.append(PersonJob(name, theirs, promise, problem, options, workers.threads))
     if not jobs:
         raise DataError(
-            f"of {counted(few, 'user')} none has {counted(max(least_visits, 1), 'visit')}"
+            f"of {plural(few, 'user')} none has {plural(max(least_visits, 1), 'visit')}"
             f"{'' if area is None else ' in the region'}.",
             f"lower {argument('least_visits', least_visits)}.",
         )

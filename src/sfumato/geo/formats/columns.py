@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...errors import DataError, argument, python, typed
+from ...errors import DataError, argument, python, shell
 from ...tables import column_list, no_column
 from ..visits import NAMED
 
@@ -39,7 +39,7 @@ _DATUM = ("geodeticdatum", "horizontaldatum")
 _SYSTEM = ("srid", "epsg", "epsgcode", "crs", "srs", "coordinatereferencesystem")
 _OTHERS = "if it holds no places but ages, answers or the like, "
 _NO_PLACES = (
-    typed(
+    shell(
         f"{_OTHERS}design a mechanism for them: sfumato design-column --column NAME --labels a,b,c (or --numbers "
         "18..99)"
     ),

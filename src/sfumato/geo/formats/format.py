@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ...errors import DataError, InputError, argument
-from ...rounding import counted
+from ...rounding import plural
 from ...tables import Objects, Source, Times, left_out_note, readable
 from ..visits import Visits, check_degrees
 from .points import UnknownSystemError
@@ -201,7 +201,7 @@ def each_file(
     if first is not None and len(damaged) + len(unknown) == len(files):
         what = "file" if unknown else "damaged file"
         raise DataError(
-            f"nothing can be read: {counted(len(files), what)}. The first: {first.text}", *first.hints[:-1]
+            f"nothing can be read: {plural(len(files), what)}. The first: {first.text}", *first.hints[:-1]
         )
     if not parts:
         raise DataError(f"the files in {folder.name!r} hold no points.", "check that it is the right folder.")

@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from ...errors import DataError
-from ...rounding import counted
+from ...rounding import plural
 from ...tables import Source, times
 from .columns import recognised
 from .format import Format, RawVisits, Wanted
@@ -270,7 +270,7 @@ class _Timeline:
             self._add_segment(segment)
         positions = [signal["position"] for signal in signals if "position" in signal]
         if segments and positions:  # both cover the same days
-            self.notes += (f"{counted(len(positions), 'raw signal')} next to the timeline were not read.",)
+            self.notes += (f"{plural(len(positions), 'raw signal')} next to the timeline were not read.",)
         else:
             for position in positions:
                 self.add(position.get("LatLng"), position.get("timestamp"))

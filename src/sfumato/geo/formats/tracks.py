@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError, row_value
-from ...rounding import counted
+from ...rounding import plural
 from ...tables import Source, TimeColumn, Times, can_be_day, cause, day_numbers, misfit, names, parsed, times
 from .format import Format, PointReader, RawVisits, Wanted, person_of
 from .points import ReferenceSystem, UnknownSystemError, degrees, row_statements
@@ -158,7 +158,7 @@ def _seven_values(rows: bytes, source: Source) -> bytes:
         many = len(line) > len(_COLUMNS) and any(_NUMBER.fullmatch(each.strip()) for each in line[_OZI_COLUMNS:])
         if many or (line != [b""] and len(line) < _OZI_COLUMNS):
             raise DataError(
-                f"{source} is damaged: line {number:,} has {counted(len(line), 'value')}, but "
+                f"{source} is damaged: line {number:,} has {plural(len(line), 'value')}, but "
                 f"{len(_COLUMNS) if many else _OZI_COLUMNS} are needed.",
                 "write its numbers with decimal points." if many else "unpack or download it again.",
             )

@@ -15,8 +15,8 @@ from ...core import AnyLoss, Bracket, Mechanism, Prior, as_loss
 from ...core.arrays import Floats
 from ...core.bracket import bisect
 from ...core.immutable import CompactRepr
-from ...errors import InfeasibleError, InputError, python, typed
-from ...rounding import at_most, counted, power
+from ...errors import InfeasibleError, InputError, python, shell
+from ...rounding import at_most, plural, power
 from .accountant import FamilyAccountant, PairAccountant, Worst, first_spacing
 from .law import Atoms, Law, atoms, positive_part, split, window
 from .mechanism import FARTHEST, Tupling, check_delta, check_epsilon
@@ -28,7 +28,7 @@ _STEPS: Final = 60
 _POINTS: Final = 2**11  # of the lattice on which derivatives are computed
 _LOOK: Final = (
     python("let plan_dummies look for the dummies' distribution, with optimise=True."),
-    typed("let it look for the dummies' distribution, with --dummies-from optimised."),
+    shell("let it look for the dummies' distribution, with --dummies-from optimised."),
 )
 _SEARCHES: Final = 8  # for a distribution of dummies, each at the number that the last one reached
 
@@ -226,7 +226,7 @@ class DummyPlan:
         """The plan as a sentence."""
         worth = "" if self.loss is None else f" The expected loss is then at most {at_most(self.loss, 6)}."
         return (
-            f"{counted(self.dummies, 'dummy', 'dummies')} ({counted(self.tupling.queries, 'query', 'queries')}) "
+            f"{plural(self.dummies, 'dummy', 'dummies')} ({plural(self.tupling.queries, 'query', 'queries')}) "
             f"{'gives' if self.dummies == 1 else 'give'} epsilon {at_most(self.epsilon, 6)} "
             f"with delta {at_most(self.found_delta.bounds.upper)}, at most {at_most(self.delta, 6)}.{worth}"
         )

@@ -19,7 +19,7 @@ from ...errors import InputError, SolverError, argument
 from ...geo import Projection, Visits
 from ...mechanisms import repair_to_private
 from ...proofs import expected_loss_above, prove_metric_privacy
-from ...rounding import UNIT, amount_at_least, amount_at_most, counted, down, exactly, percent_at_most, up
+from ...rounding import UNIT, amount_at_least, amount_at_most, down, exactly, percent_at_most, plural, up
 from ..program_design import solve_program
 from ..result import Design
 from ..solver import Stop, checked_time_limit
@@ -172,8 +172,8 @@ class CoordinateBound(Immutable):
 
 
 def _count_places(visits: int, distinct: int) -> str:
-    places = counted(distinct, "place")
-    return places if visits == distinct else f"{counted(visits, 'visit')} to {places}"
+    places = plural(distinct, "place")
+    return places if visits == distinct else f"{plural(visits, 'visit')} to {places}"
 
 
 Progress = Callable[[Round], None]

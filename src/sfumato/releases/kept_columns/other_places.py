@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..._system import pa, pc
 from ...core.arrays import Floats
-from ...errors import InputError, MissingExtraError, argument, python, typed
+from ...errors import InputError, MissingExtraError, argument, python, shell
 from .place_codes import IS_GEOHASH, first_pair, geohash, plus_code
 from .text_parts import ends_of, is_binary, is_readable, is_text, parts_of, texts_of
 
@@ -170,7 +170,7 @@ def refusal_of_places(name: str, pair: tuple[str, ...]) -> InputError:
         f"the column {name!r} holds positions of other places, such as the ends of trips, so it is never kept.",
         f"leave it out of {argument('keep')}",
         python(f"{split}protect these places in the same release with also=[({lat!r}, {lon!r})]."),
-        typed(f"{split}protect these places in the same release with --also {lat},{lon}."),
+        shell(f"{split}protect these places in the same release with --also {lat},{lon}."),
     )
 
 

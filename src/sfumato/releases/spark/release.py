@@ -14,7 +14,7 @@ from ..._system import pa
 from ...core.arguments import checked
 from ...core.immutable import CompactRepr
 from ...errors import DataError, FileError, InputError, argument
-from ...rounding import at_most, counted
+from ...rounding import at_most, plural
 from ...tables import counts_of_names, no_column
 from ..draws import Tally
 from ..engine import outcome_of
@@ -310,7 +310,7 @@ class SparkPrepared(CompactRepr):
             folder.remove()
         notes = [*self._kernel.notes]
         if left:
-            notes.append(f"the files of {counted(left, 'interrupted release')} were removed unread")
+            notes.append(f"the files of {plural(left, 'interrupted release')} were removed unread")
         tally = Tally(self.people.rows, drops, moves, farthest_m)
         outcome = outcome_of(self._kernel, self.promises, self.mark, tally, clock.monotonic() - start_s, notes)
         say(f"{outcome}. That is {at_most(outcome.rows / max(outcome.seconds, 1e-9), 3)} rows a second.")
@@ -324,7 +324,7 @@ class SparkPrepared(CompactRepr):
         count = self.frame.sparkSession.read.parquet(folder.pattern).count()
         if count != rows:
             raise DataError(
-                f"{counted(count, 'report')} came from {counted(rows, 'row')}: the source changed meanwhile, "
+                f"{plural(count, 'report')} came from {plural(rows, 'row')}: the source changed meanwhile, "
                 "or its plan gives other rows each time. Nothing was published.",
                 "write the rows to a table first, and release that.",
             )

@@ -12,7 +12,7 @@ from ...escaping import figure as outside
 from ...escaping import shorten
 from ...estimation import Estimate, Identifiability
 from ...geo import Places
-from ...rounding import counted
+from ...rounding import plural
 from .. import sentences as words
 from ..facts import FileFacts
 from ..maps import Outline
@@ -102,7 +102,7 @@ def _shares(
         more = f", and {len(tiny) - _MOST:,} others" if len(tiny) > _MOST else ""
         formal.append(f"Under 0.01 % each: {names}{more}.")
     if left_out:
-        formal.append(f"{counted(left_out, noun, nouns)} with the smallest shares are left out.")
+        formal.append(f"{plural(left_out, noun, nouns)} with the smallest shares are left out.")
     below = (_NEGATIVE,) if (estimate.probabilities < 0).any() else ()
     remainder = len(estimate.space) - len(gaps) - len(head)
     caption = f"The {len(head)} largest shares." if remainder else f"The {nouns}, the largest share first."

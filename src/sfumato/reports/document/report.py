@@ -25,7 +25,7 @@ from ...geo import Places, Visits, check_skip, is_city, read_visits, synthetic_c
 from ...ledgers import Ledger, fingerprint
 from ...optimal import Design
 from ...proofs import PlaceDistortion
-from ...rounding import counted
+from ...rounding import plural
 from ..facts import (
     FileFacts,
     Known,
@@ -212,7 +212,7 @@ def _outside(file: MechanismFile, visits: Visits) -> int:
         return 0
     if not inside.any():
         raise DataError(
-            f"none of {counted(len(visits), 'visit')} is where the file serves points.",
+            f"none of {plural(len(visits), 'visit')} is where the file serves points.",
             "check that visits and file belong together.",
         )
     return len(visits) - int(inside.sum())

@@ -13,11 +13,11 @@ from ...rounding import (
     about,
     about_percent,
     at_most,
-    counted,
     percent,
     percent_at_least,
     percent_at_most,
     percent_of_confidence,
+    plural,
     up,
 )
 from ..facts import AttackFacts, InformationFacts, NotionFacts, Quantity, RiskFacts, SubjectFacts, TupleFacts
@@ -128,7 +128,7 @@ def _error(error: Quantity, baseline: str, goal: str, subject: SubjectFacts) -> 
 def _repetition(attack: AttackFacts, subject: SubjectFacts) -> list[str]:
     noun = nouns_of(subject)[0] if attack.what == "value" else attack.what
     begin = f"After {attack.reports:,} fresh reports of the same {noun}, an attacker who combines them"
-    end = f"simulated in {counted(attack.draws, 'case')}"
+    end = f"simulated in {plural(attack.draws, 'case')}"
     sentences = []
     if attack.hit is not None:
         sentences.append(f"{begin} finds it {share_text(attack.hit, Side.AT_MOST)} of the time ({end}).")
@@ -144,7 +144,7 @@ def here_words(loss: float, subject: SubjectFacts) -> str:
 
 def drawn_reports_words(reports: int, same: int, loss: float, subject: SubjectFacts) -> str:
     """Return the average loss of reports that were drawn, and how many of them are true."""
-    draws = f"{counted(reports, 'report')}, drawn with the operating system's randomness"
+    draws = f"{plural(reports, 'report')}, drawn with the operating system's randomness"
     true = f"{same:,} name the true {report_noun(subject)}"
     return f"{draws}: {true}, and all of them {_mean(loss, subject)}. Their epsilons add up."
 
@@ -176,7 +176,7 @@ def step_words(number: int, chance: float, error: float, subject: SubjectFacts) 
 def walk_words(reports: int, epsilon: float, unit: str, step: float | None, subject: SubjectFacts) -> str:
     """Return what the attacker knows of several reports, and their epsilon; ``step`` is None for one stop."""
     total = f"epsilon at most {at_most(up(reports * epsilon))}{per_unit(unit)}"
-    adds = f"{counted(reports, 'report')} together: {total}, {reports:,} times one report."
+    adds = f"{plural(reports, 'report')} together: {total}, {reports:,} times one report."
     if step is None:
         clause = "come from one place" if subject.region else "are of one value"
         return f"The attacker knows that all reports {clause}. {adds}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from ...core.units import per_unit
-from ...rounding import about_percent, amount, amount_at_least, amount_at_most, at_least, at_most, counted, exactly
+from ...rounding import about_percent, amount, amount_at_least, amount_at_most, at_least, at_most, exactly, plural
 from .scope import loss_text, way_words
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def compared_words(source: str) -> str:
 
 def common_words(value: float, subject: SubjectFacts, unit: str, visits: int, *, loss: bool) -> str:
     """Return the loss, or the epsilon per unit, that all mechanisms have in common, and what the others mean."""
-    on = f", measured on {counted(visits, 'visit')}" if visits else ""
+    on = f", measured on {plural(visits, 'visit')}" if visits else ""
     common, better = at_epsilon(value, unit), "At the same epsilon, a smaller loss costs less."
     if loss:
         common = f"a loss of about {loss_text(value, subject)}{way_words(subject)}"
@@ -123,7 +123,7 @@ def visits_words(visits: int, total: int, blind_error: float, unit: str) -> str:
     draws = "" if visits == total else f", drawn at random from {total:,}"
     return (
         "Losses and errors are distances from the true point, on average over the same "
-        f"{counted(visits, 'visit')}{draws}. Losses are upper bounds, the attacker's errors lower bounds. Without "
+        f"{plural(visits, 'visit')}{draws}. Losses are upper bounds, the attacker's errors lower bounds. Without "
         f"a report the attacker's error is about {amount(blind_error, unit)}."
     )
 

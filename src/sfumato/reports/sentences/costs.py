@@ -13,11 +13,11 @@ from ...proofs import covered, radius_words
 from ...rounding import (
     about,
     at_most,
-    counted,
     gap_at_most,
     percent,
     percent_at_least,
     percent_at_most,
+    plural,
     sum_above,
     up,
 )
@@ -184,9 +184,9 @@ def smoothed_words(expected: Quantity, subject: SubjectFacts, of: str) -> str:
 def held_out_words(expected: Quantity | None, visits: int, maker: str) -> str:
     """Return the loss on visits that a maker, ``the design`` or ``the remap``, has not seen; None for no such."""
     if expected is None:
-        return f"None of the {counted(visits, 'visit')} held out is in the region, so their loss is not known."
+        return f"None of the {plural(visits, 'visit')} held out is in the region, so their loss is not known."
     return (
-        f"On {counted(visits, 'visit')} held out, which {maker} has not seen, the average distance from the true "
+        f"On {plural(visits, 'visit')} held out, which {maker} has not seen, the average distance from the true "
         f"point is about {about_amount(expected.value, expected.unit)}. That is an estimate, not a bound."
     )
 
@@ -242,7 +242,7 @@ def frontier_words(facts: ReportFacts) -> tuple[str, ...]:
     """Return where the design stands among others, or why that is not stated."""
     if not facts.frontier:
         return (_FRONTIER_LEFT_OUT[facts.frontier_left_out],)
-    begin = f"This design is compared with {counted(sum(not row.this for row in facts.frontier), 'other design')}."
+    begin = f"This design is compared with {plural(sum(not row.this for row in facts.frontier), 'other design')}."
     if facts.frontier_source != "computed":
         source = f"They are as the table {plain(facts.frontier_source)} states them. Nothing here proves them."
         return (f"{begin} {source}", *((_IMPOSSIBLE,) if _too_cheap(facts) else ()))

@@ -18,12 +18,12 @@ from ...rounding import (
     amount_at_least,
     amount_at_most,
     at_most,
-    counted,
     gap_at_most,
     percent,
     percent_at_least,
     percent_at_most,
     percent_of_confidence,
+    plural,
 )
 from ...tables import text
 
@@ -103,7 +103,7 @@ def settled_words(districts: Districts) -> str:
 def withheld_words(count: int, shares: int, of: str = "") -> str:
     """Return how many shares are withheld, of the values of a column or other named things."""
     suffix = f" of {shorten(plain(of))}" if of else ""
-    return f"NOT SETTLED, and withheld: {count:,} of the {counted(shares, 'share')}{suffix}."
+    return f"NOT SETTLED, and withheld: {count:,} of the {plural(shares, 'share')}{suffix}."
 
 
 def unsettled_words(known: Identifiability, *, has_gaps: bool) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def accuracy_words(people: int, half_width: float | None, least_reports: float |
     """Return the half-width of the widest 95 % interval of a share, None if the shares are not settled."""
     if half_width is None:
         return "The share of each value cannot be estimated from these reports, however many there are."
-    many = counted(people, "person", "people")
+    many = plural(people, "person", "people")
     if people < (math.inf if least_reports is None else least_reports):
         least = (
             "no number of reports makes" if least_reports is None else f"{math.ceil(least_reports):,} reports make"
@@ -147,8 +147,8 @@ def expected_words(districts: Districts | None, reports: int) -> str:
 def estimate_words(estimate: Estimate, gaps: Collection[int]) -> tuple[str, ...]:
     """Return the number of reports, the largest share, and how sure the shares are."""
     return (
-        f"{counted(estimate.reports, 'private report')} were used to estimate how a population is spread over "
-        f"{counted(len(estimate.space), *share_nouns(estimate.space))}. {_largest(estimate, gaps)}".rstrip(),
+        f"{plural(estimate.reports, 'private report')} were used to estimate how a population is spread over "
+        f"{plural(len(estimate.space), *share_nouns(estimate.space))}. {_largest(estimate, gaps)}".rstrip(),
         "These shares are estimated from private reports. They are not counted, and nothing here is proved. "
         "A person who sent several reports counts several times.",
         *(_sureness(estimate) if len(gaps) < len(estimate.space) else ()),
@@ -198,10 +198,10 @@ def spending_words(facts: LedgerBudgets) -> tuple[str, ...]:
     near = sum(group.users for group in facts.classes[2:])
     requests = sum(day.refused for day in facts.days)
     return (
-        f"{counted(facts.users, 'user')} with a limit of {' and '.join(facts.limits)} each.",
-        f"{counted(near, 'user')} {'has' if near == 1 else 'have'} spent 90 % of a limit or more.",
-        f"{counted(facts.exhausted, 'user')} could not be charged now for another report like the last one.",
-        f"{counted(requests, 'request')} {'was' if requests == 1 else 'were'} refused on the days shown. Refused "
+        f"{plural(facts.users, 'user')} with a limit of {' and '.join(facts.limits)} each.",
+        f"{plural(near, 'user')} {'has' if near == 1 else 'have'} spent 90 % of a limit or more.",
+        f"{plural(facts.exhausted, 'user')} could not be charged now for another report like the last one.",
+        f"{plural(requests, 'request')} {'was' if requests == 1 else 'were'} refused on the days shown. Refused "
         "requests are counted, but the record of the ledger does not prove their number.",
     )
 
@@ -227,7 +227,7 @@ def hiding_rows(results: Iterable[tuple[str, Hiding]]) -> tuple[tuple[str, ...],
 
 def examples_words(learning: int, judging: int, values: int) -> str:
     """Return the numbers of visits that train and judge a mechanism, and of the values that it hides."""
-    return f"{counted(learning, 'visit')} to learn from, {judging:,} to judge; hiding {values} values."
+    return f"{plural(learning, 'visit')} to learn from, {judging:,} to judge; hiding {values} values."
 
 
 def learned_words(judged: Hiding, blind_error: float) -> str:
@@ -273,8 +273,8 @@ def receipt_warnings(receipt: Receipt) -> tuple[str, ...]:
 
 def released_words(receipt: Receipt) -> str:
     """Return the numbers of reports and rows of a release, and when it finished."""
-    released = f"{counted(receipt.rows_released, 'private report')} were released from "
-    return f"{released}{counted(receipt.rows_read, 'row')} on {receipt.finished}."
+    released = f"{plural(receipt.rows_released, 'private report')} were released from "
+    return f"{released}{plural(receipt.rows_read, 'row')} on {receipt.finished}."
 
 
 def people_words(receipt: Receipt) -> tuple[str, ...]:
@@ -282,13 +282,13 @@ def people_words(receipt: Receipt) -> tuple[str, ...]:
     if receipt.people is None:
         return ("No column names the users, so the reports of one person cannot be counted.",)
     about = "" if receipt.exact else "at most "
-    sentences = [f"The source has rows of {counted(receipt.people, 'person', 'people')}."]
+    sentences = [f"The source has rows of {plural(receipt.people, 'person', 'people')}."]
     if receipt.rows_without_person:
-        sentences.append(f"{counted(receipt.rows_without_person, 'row')} cannot be assigned to a person.")
+        sentences.append(f"{plural(receipt.rows_without_person, 'row')} cannot be assigned to a person.")
     else:
         sentences.append(f"The largest number of reports of one person is {about}{receipt.most or 0:,}.")
     if receipt.places_reported_once:
-        places = counted(receipt.places_reported_once, "place")
+        places = plural(receipt.places_reported_once, "place")
         sentences.append(f"{places} of people were reported once, and the report was repeated.")
     return tuple(sentences)
 
@@ -310,7 +310,7 @@ def release_limits(receipt: Receipt) -> tuple[str, ...]:
     reports, epsilon = receipt.max_reports_per_person, receipt.max_epsilon_per_person
     limits = []
     if reports is not None:
-        limits.append(f"The release was limited to {counted(reports, 'report')} of one person.")
+        limits.append(f"The release was limited to {plural(reports, 'report')} of one person.")
     if epsilon is not None:
         limits.append(f"The release was limited to epsilon {epsilon} of one person.")
     if not limits:

@@ -13,7 +13,7 @@ from ...core.units import per_unit
 from ...escaping import plain
 from ...files import DistanceSource
 from ...proofs import NoiseProof
-from ...rounding import at_most, at_most_against, counted, exactly, factor_at_most, percent_at_most
+from ...rounding import at_most, at_most_against, exactly, factor_at_most, percent_at_most, plural
 from ..facts import BeliefFacts, ConstraintFacts, PromiseFacts, ReportFacts, SubjectFacts, TupleFacts
 from .scope import least_amount, nouns_of, secret_nouns
 
@@ -104,7 +104,7 @@ def _proof(promise: PromiseFacts, subject: SubjectFacts) -> str:
     condition = " at these distances" if promise.distances in _BY else ""
     return (
         f"Proved on the integers that are sampled, for {pairs}{of}{condition} and "
-        f"{counted(formal.reports, 'report')}: epsilon is at most "
+        f"{plural(formal.reports, 'report')}: epsilon is at most "
         f"{at_most_against(promise.proved.value, promise.claimed.value)}{unit}."
     )
 
@@ -315,7 +315,7 @@ def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
         return (f"An error of at least 0 is true of every mechanism, and limits nothing. At least {least}.",)
     knowing = f"how common each {secret_nouns(subject)[0]} is (the prior)"
     if promise.visits:
-        knowing = f"where the {counted(promise.visits, 'visit')} of the file were"
+        knowing = f"where the {plural(promise.visits, 'visit')} of the file were"
     clause = f", for the distances that the file calls {quote(promise.metric)} alone"
     alone = clause if promise.distances in _BY else ""
     return (
@@ -364,7 +364,7 @@ def lead_words(facts: ReportFacts) -> tuple[str, ...]:
     """Return the state of requirements and guarantees, for the head of a report."""
     state = state_words(facts.subject, facts.promises, facts.constraints, facts.tuples)
     if facts.outside:
-        count, lie = f"{facts.outside:,} of {counted(facts.visits, 'visit')}", "lie" + "s" * (facts.outside == 1)
+        count, lie = f"{facts.outside:,} of {plural(facts.visits, 'visit')}", "lie" + "s" * (facts.outside == 1)
         state = (
             *state,
             f"{count} {lie} outside of the region. Statements about visits are about the others alone.",
@@ -423,7 +423,7 @@ def _guaranteed(
     only_stated, sentences = sum(promise.for_stated for promise in promises), []
     failures = total - only_stated - empty - sum(promise.holds for promise in promises)
     if failures:
-        claim = "the guarantee" if failures == total == 1 else f"{failures} of {counted(total, 'guarantee')}"
+        claim = "the guarantee" if failures == total == 1 else f"{failures} of {plural(total, 'guarantee')}"
         sentences.append(f"NOT PROVED: {claim} of this file. Do not rely on what is not proved.")
     if only_stated:
         sentences.append(
@@ -432,7 +432,7 @@ def _guaranteed(
         )
     if empty:
         sentences.append(
-            f"{empty} of {counted(total, 'guarantee')} of this file {'is' if empty == 1 else 'are'} about no two "
+            f"{empty} of {plural(total, 'guarantee')} of this file {'is' if empty == 1 else 'are'} about no two "
             f"{several} at all: it counts all of them as infinitely far apart."
         )
     return tuple(sentences)
@@ -441,6 +441,6 @@ def _guaranteed(
 def _of_this_file(count: int, total: int) -> str:
     """Return the subject of a sentence on some guarantees, with its verb."""
     if count < total:
-        return f"{count} of {counted(total, 'guarantee')} of this file {'was' if count == 1 else 'were'}"
+        return f"{count} of {plural(total, 'guarantee')} of this file {'was' if count == 1 else 'were'}"
     subject = {1: "The guarantee", 2: "Both guarantees"}.get(count, f"All {count} guarantees")
     return f"{subject} of this file {'was' if count == 1 else 'were'}"

@@ -13,11 +13,11 @@ from ...rounding import (
     amount,
     amount_at_least,
     amount_at_most,
-    counted,
     exactly,
     percent,
     percent_at_least,
     percent_at_most,
+    plural,
 )
 from ..facts import BudgetFacts, ErrorFacts, FileFacts, Quantity, ReportFacts, SubjectFacts, all_hold
 
@@ -114,7 +114,7 @@ def title_words(subject: SubjectFacts, circle: str = "") -> str:
     """Return the title of a mechanism's report."""
     if subject.kind == "noise":
         return "Noise for coordinates"
-    return f"A mechanism for {counted(subject.secrets, *secret_nouns(subject))} {circle}".strip()
+    return f"A mechanism for {plural(subject.secrets, *secret_nouns(subject))} {circle}".strip()
 
 
 def protected_words(subject: SubjectFacts) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def subject_words(subject: SubjectFacts) -> tuple[str, ...]:
             f"The prior (how common each of {of} is) gives {subject.impossible:,} of them no probability."
         )
     if subject.unused:
-        listed = counted(subject.reports, "answer" if not subject.region else "place")
+        listed = plural(subject.reports, "answer" if not subject.region else "place")
         sentences.append(
             f"Of the {listed}, {subject.unused:,} {'is' if subject.unused == 1 else 'are'} never reported."
         )
@@ -165,7 +165,7 @@ def region_words(subject: SubjectFacts) -> str:
 
 
 def _description(subject: SubjectFacts) -> str:
-    places = counted(subject.reports, "place")
+    places = plural(subject.reports, "place")
     if subject.kind == "noise":
         return "This mechanism takes a position on the map and reports another one, moved by random noise."
     if subject.kind == "points":
@@ -181,8 +181,8 @@ def _description(subject: SubjectFacts) -> str:
         circle = f"{exactly(subject.circle.value)} {subject.circle.unit}".rstrip()
         between = f"{between}, numbers on a circle of {circle}"
     return (
-        f"This mechanism takes the true {noun}, one of {counted(subject.secrets, noun, several)}{between}, and "
-        f"reports an answer drawn at random from {counted(subject.reports, 'answer')}."
+        f"This mechanism takes the true {noun}, one of {plural(subject.secrets, noun, several)}{between}, and "
+        f"reports an answer drawn at random from {plural(subject.reports, 'answer')}."
     )
 
 
@@ -240,8 +240,8 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
         (prior.held, f"The prior: {secrecy_words(subject, even=prior.even)}"),
         (
             bool(prior.places),
-            f"The visits: the mechanism file holds the exact {counted(prior.places, 'place')} of "
-            f"{counted(prior.visits, 'visit')}. Keep it as secret as these.",
+            f"The visits: the mechanism file holds the exact {plural(prior.places, 'place')} of "
+            f"{plural(prior.visits, 'visit')}. Keep it as secret as these.",
         ),
         (prior.table, "The places of the table: the mechanism file and the reports show them, some exactly."),
     )
@@ -270,7 +270,7 @@ def table_words(source: str) -> str:
 def chosen_words(reports: int, of: str) -> str:
     """Return that reports are made at places chosen for the visits or points of a design."""
     note = f" {_AT_VISITS}" if of == "visits" else ""
-    return f"Reports are made at {counted(reports, 'place')}, chosen for these {of}.{note}"
+    return f"Reports are made at {plural(reports, 'place')}, chosen for these {of}.{note}"
 
 
 def prior_words(facts: ReportFacts) -> tuple[str, ...]:
@@ -308,8 +308,8 @@ def review_words(facts: ReportFacts) -> dict[str, str]:
     table = "Planar noise on a fine grid, drawn by a recipe."
     if subject.kind != "noise":
         table = (
-            f"A table of integers: the probability of each of {counted(subject.reports, 'report')} from each of "
-            f"{counted(subject.secrets, *secret_nouns(subject))}."
+            f"A table of integers: the probability of each of {plural(subject.reports, 'report')} from each of "
+            f"{plural(subject.secrets, *secret_nouns(subject))}."
         )
     solver = f" Its writer states the solver {quote(file.solver)}." if file.solver else ""
     return {
@@ -331,7 +331,7 @@ def budget_words(budget: BudgetFacts | None) -> str:
     """Return the limits of a ledger, and what was spent."""
     if budget is None:
         return "No ledger was given, so nothing is stated about limits and spending."
-    charged = f"{counted(budget.users, 'user')} were charged for {counted(budget.reports, 'report')}"
+    charged = f"{plural(budget.users, 'user')} were charged for {plural(budget.reports, 'report')}"
     total = f"{charged}. The most by one user is {plain(budget.most)}." if budget.users else "No user was charged."
     sound = "is sound" if budget.sound else "is DAMAGED: do not rely on it"
     return f"Each user may spend {' and '.join(map(plain, budget.limits))}. {total} The record of charges {sound}."

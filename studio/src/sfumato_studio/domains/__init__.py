@@ -12,7 +12,7 @@ from sfumato.core.naming import quote
 from sfumato.errors import InputError
 from sfumato.files import read_mechanism_file
 from sfumato.geo import Polygon, Region, Visits, read_visits, synthetic_city
-from sfumato.rounding import counted
+from sfumato.rounding import plural
 
 from ..errors import RefusedError, message_of
 from ..limits import MOST_LABELS
@@ -124,5 +124,5 @@ def _label(data: Mapping[str, Any]) -> str:
 def _part(used: int, total: int, noun: str, origin: str, part: str) -> str:
     """Return where data come from, and which part of them was used."""
     if used == total:
-        return f"{counted(total, noun)} {origin}"
-    return f"{used:,} of {counted(total, noun)} {origin}, those {part}"
+        return f"{plural(total, noun)} {origin}"
+    return f"{used:,} of {plural(total, noun)} {origin}, those {part}"

@@ -12,7 +12,7 @@ from sfumato.files import MechanismFile
 from sfumato.geo import Places
 from sfumato.mechanisms.planar import coarsened
 from sfumato.proofs import VertexPrivacy, expected_loss_above, prove_guarantees, prove_planar_noise
-from sfumato.rounding import counted, up
+from sfumato.rounding import plural, up
 
 from ..errors import RefusedError
 from .domain import Domain, Measures, ProvedForm
@@ -48,7 +48,7 @@ class OpenedDomain(Domain):
         self.loss = self.metric
         self.loss_unit = "m" if self.places else ""
         self.notes = [
-            f"The file is for {counted(len(space), 'place' if self.places else 'value')}. Its guarantee was "
+            f"The file is for {plural(len(space), 'place' if self.places else 'value')}. Its guarantee was "
             "proved when it was opened; what the file says of itself was not believed.",
             *([] if known else ["The file has no prior on these, so each counts as equally likely."]),
             *(f"Of the file's own statements this one cannot be checked: {claim}." for claim in file.stated),

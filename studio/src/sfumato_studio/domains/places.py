@@ -15,7 +15,7 @@ from sfumato.geo import Lattice, Polygon, Region, Visits
 from sfumato.mechanisms import planar_geometric, remapped
 from sfumato.optimal import choose_lattice
 from sfumato.proofs import PlaceDistortion, VertexPrivacy
-from sfumato.rounding import amount, counted
+from sfumato.rounding import amount, plural
 
 from .domain import Domain, Measures, design_lines, script_text
 
@@ -105,8 +105,8 @@ class PlacesDomain(Domain):
             "polygon": None if self.polygon is None else self.polygon.corners[:, ::-1].tolist(),
             "radius_m": self.radius_m,
             "sentences": [
-                f"The map has {counted(len(self.lattice), 'place')}, {spacing} apart, from "
-                f"{counted(used, 'visit')}.",
+                f"The map has {plural(len(self.lattice), 'place')}, {spacing} apart, from "
+                f"{plural(used, 'visit')}.",
                 "You are rounded at random to a place near you, and a place is reported. The guarantee holds "
                 "for any two points of the region.",
                 *(() if self.polygon is None else (_DRAWN,)),

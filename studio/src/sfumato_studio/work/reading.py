@@ -15,7 +15,7 @@ from sfumato.errors import DataError, InfeasibleError
 from sfumato.escaping import csv_cell, plain, unseen
 from sfumato.files import read_mechanism_file
 from sfumato.geo import Visits, read_visits, recognised
-from sfumato.rounding import counted
+from sfumato.rounding import plural
 from sfumato.tables import Source, read_columns
 
 from ..domains import OpenedDomain
@@ -61,8 +61,8 @@ def read_upload(path: Path, kind: str | None, columns: Mapping[str, str | None],
         else:
             _check_rows(len(visits))
             _write(visits, folder / VISITS_FILE)
-            people = "" if visits.user is None else f" of {counted(len(visits.users()), 'person', 'people')}"
-            return data | places_data(visits) | {"sentence": f"{counted(len(visits), 'visit')}{people}."}
+            people = "" if visits.user is None else f" of {plural(len(visits.users()), 'person', 'people')}"
+            return data | places_data(visits) | {"sentence": f"{plural(len(visits), 'visit')}{people}."}
     if problem is not None and (kind == "places" or _names_places(path)):
         raise _with_columns(path, problem)
     try:
@@ -77,7 +77,7 @@ def read_upload(path: Path, kind: str | None, columns: Mapping[str, str | None],
             "choose a table with a column of categories or of whole numbers.",
         )
         raise _with_columns(path, problem or fallback)
-    sentence = f"{counted(rows, 'row')}, {counted(len(tables), 'column')} with 2 to {MOST_LABELS} values."
+    sentence = f"{plural(rows, 'row')}, {plural(len(tables), 'column')} with 2 to {MOST_LABELS} values."
     return data | {"kind": "values", "rows": rows, "columns": list(tables), "tables": tables, "sentence": sentence}
 
 
