@@ -20,7 +20,7 @@ _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _FORMULA: Final = "['\\s]*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
 # Zero-width joiners are letters' own in Persian or Hindi, and in emoji.
 _JOINERS: Final = "\u200c\u200d"
-_UNSEEN: Final = {
+_REASONS: Final = {
     "Cc": "a control character",
     "Cf": "a character that is not seen",
     "Cn": "a character that Unicode does not know here",
@@ -54,19 +54,19 @@ def shorten(text: object, longest: int = 60) -> str:
     return characters if len(characters) <= longest else f"{characters[: longest - 1]}…"
 
 
-def unseen(text: str) -> str:
+def invisible_character(text: str) -> str:
     r"""Return the first invisible character of a text, in words; empty if there is none.
 
     Example:
-        >>> unseen("home\x1b[2J"), unseen("home")
+        >>> invisible_character("home\x1b[2J"), invisible_character("home")
         ('a control character (U+001B)', '')
     """
     if text.isascii() and text.isprintable():
         return ""
     for character in text:
-        reason = _UNSEEN.get(unicodedata.category(character))
+        reason = _REASONS.get(unicodedata.category(character))
         if character in _INVISIBLE:
-            reason = _UNSEEN["Cf"]
+            reason = _REASONS["Cf"]
         if reason and character not in _JOINERS:
             return f"{reason} (U+{ord(character):04X})"
     return ""

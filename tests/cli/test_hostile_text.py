@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.escaping import from_csv_cell, plain, unseen
+from sfumato.escaping import from_csv_cell, invisible_character, plain
 from sfumato.reports import summarise
 from tests.thinned import thinned
 
@@ -85,7 +85,7 @@ def test_names_and_units(run, name):
 
 
 def test_labels_with_characters_that_are_not_seen_reach_no_table(run, labels):
-    assert unseen("\u3164") == "a character that is not seen (U+3164)"
+    assert invisible_character("\u3164") == "a character that is not seen (U+3164)"
     hidden = [label for label in labels if not label.isprintable()]
     assert len(hidden) == 6
     for label in hidden:

@@ -17,7 +17,7 @@ from ..core import Capability, CoordinatePrivacy, MetricPrivacy, Randomizer
 from ..core.arrays import integer
 from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError, argument, python, row_value
-from ..escaping import plain, unseen
+from ..escaping import invisible_character, plain
 from ..proofs import Stated, prove
 from ..rounding import amount_at_most, at_most
 from ..tables import without_fraction
@@ -264,7 +264,7 @@ def accepted(name: object, what: str) -> str:
     shown = f"the name of {what}{row_value(f' {name!r}', '')}"
     if name.strip() != name:
         raise InputError(f"{shown} begins or ends with a blank.", "strip it first.")
-    if reason := unseen(name):
+    if reason := invisible_character(name):
         raise InputError(f"{shown} has {reason}.", "remove it: two names that look alike would be two.")
     return composed
 

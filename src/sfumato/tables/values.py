@@ -17,7 +17,7 @@ from ..core import Space
 from ..core.arrays import Floats
 from ..core.naming import quote
 from ..errors import DataError, InputError, row_value
-from ..escaping import from_csv_cell, unseen
+from ..escaping import from_csv_cell, invisible_character
 from .source import cause
 
 Objects = NDArray[np.object_]
@@ -199,7 +199,7 @@ def label_texts(space: Space) -> list[str]:
 def check_seen(texts: Iterable[str], noun: str) -> None:
     """Refuse texts with invisible characters, or ones that control a terminal or break a line."""
     for name in texts:
-        if reason := unseen(name):
+        if reason := invisible_character(name):
             raise InputError(
                 f"the {noun} {quote(name)} has {reason}.", f"design with {noun}s of visible characters."
             )

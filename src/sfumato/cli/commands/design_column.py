@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import typer
 
 from ...errors import DataError, InputError, row_value
-from ...escaping import plain, unseen
+from ...escaping import invisible_character, plain
 from ..design_output import write_column
 from ..mechanism_files import Reporting, file_name
 from ..messages import PARTIAL, StopOnInterrupt, option, progress_line, say
@@ -367,7 +367,7 @@ def _labels_in(data: Path, name: str) -> list[str]:
             "name the possible values: --labels a,b,c; or a range of numbers: --numbers 18..99:5.",
         )
     for value in names:
-        if reason := unseen(value):
+        if reason := invisible_character(value):
             raise DataError(
                 f"a label in the column {name!r}{row_value(f', {plain(value)!r},', '')} has {reason}.",
                 "take such characters out of the column: released tables would hold them.",

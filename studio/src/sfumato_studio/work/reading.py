@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sfumato.core.naming import quote
 from sfumato.errors import DataError, InfeasibleError
-from sfumato.escaping import csv_cell, plain, unseen
+from sfumato.escaping import csv_cell, invisible_character, plain
 from sfumato.files import read_mechanism_file
 from sfumato.geo import Visits, read_visits, recognised
 from sfumato.rounding import plural
@@ -183,7 +183,7 @@ def _check_texts(column: str, texts: Iterable[str]) -> None:
         flaw = (
             "is a formula to a spreadsheet" if csv_cell(text) != text else "is HTML" if _TAG.search(text) else ""
         )
-        if reason := unseen(text):
+        if reason := invisible_character(text):
             flaw = f"has {reason}"
         if flaw:
             raise DataError(
