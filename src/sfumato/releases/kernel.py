@@ -26,7 +26,7 @@ from .options import ReleaseOptions, first_place, input_kind_of, name_mechanisms
 from .reporters import BLOCK, ColumnwiseReporter, MatrixReporter, NoiseReporter, Reporter, Secrets, reporter
 from .uncertainty import Uncertainty, prior_words
 
-Chosen = NDArray[np.intp] | None
+Numbers = NDArray[np.intp] | None
 _FAR: Final = 20.0  # times as far as is allowed
 
 
@@ -269,7 +269,7 @@ class Kernel:
         batch: Any,
         inside: NDArray[np.bool_],
         at: tuple[Floats, Floats] | None,
-        numbers: Chosen,
+        numbers: Numbers,
         start: int,
         by: str,
     ) -> DataError:
@@ -417,7 +417,7 @@ class Kernel:
 
 
 def secrets_at(
-    reporters: Sequence[Reporter], lat: Floats, lon: Floats, numbers: Chosen, words: Words, *, nearest: bool
+    reporters: Sequence[Reporter], lat: Floats, lon: Floats, numbers: Numbers, words: Words, *, nearest: bool
 ) -> Secrets:
     """Return the secrets of points (degrees, NaN for none), rounded to vertices with ``words``."""
     where = (grouped(numbers) if numbers is not None else None) or [(0, np.arange(len(lat)))]
@@ -455,7 +455,7 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _swapped(reporters: Sequence[Reporter], lat: Floats, lon: Floats, numbers: Chosen) -> str:
+def _swapped(reporters: Sequence[Reporter], lat: Floats, lon: Floats, numbers: Numbers) -> str:
     """Return a hint if all points outside would be inside with their coordinates exchanged."""
     known = np.isfinite(lat) & np.isfinite(lon) & (np.abs(lon) <= 90)
     if not known.all():
