@@ -244,11 +244,6 @@ def _text(value: Decimal) -> str:
     return f"{mantissa:f}e{value.adjusted()}"
 
 
-"""The largest relative error of one operation on doubles."""
-
-"""The smallest positive double: twice what one product loses at most where it underflows."""
-
-
 def down(value: float) -> float:
     """Return the next smaller float."""
     return math.nextafter(value, -math.inf)
