@@ -49,7 +49,7 @@ def test_it_stops_where_asked():
     bisect(condition, fails=0.0, holds=8.0, steps=3)
     assert tested == [4.0, 2.0, 3.0]
     tested.clear()
-    bisect(condition, fails=0.0, holds=8.0, done=lambda fails, holds: fails >= 2 and holds <= 4)
+    bisect(condition, fails=0.0, holds=8.0, stop=lambda fails, holds: fails >= 2 and holds <= 4)
     assert tested == [4.0, 2.0]
 
 

@@ -35,7 +35,7 @@ def test_labels_are_the_product_in_order():
 def test_positions_and_margins_against_a_plain_table(sizes, data):
     joint = sf.JointSpace({f"c{i}": sf.Space(range(size)) for i, size in enumerate(sizes)})
     row = [data.draw(st.integers(-1, size - 1)) for size in sizes]
-    found = joint.joined([np.array([each]) for each in row])[0]
+    found = joint.combine([np.array([each]) for each in row])[0]
     assert found == (-1 if -1 in row else joint.labels.index(tuple(row)))
     shares = np.random.default_rng(1).dirichlet(np.ones(len(joint)))
     table = shares.reshape(sizes)

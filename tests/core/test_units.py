@@ -31,7 +31,7 @@ amounts = st.floats(1e-6, 1e6)
     ],
 )
 def test_amounts(text, unit, value):
-    assert units.parse(text, unit=unit, what="x") == pytest.approx(value, rel=1e-15)
+    assert units.parse(text, unit=unit, subject="x") == pytest.approx(value, rel=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_amounts(text, unit, value):
     ],
 )
 def test_rates(text, unit, value):
-    assert units.parse(text, per=True, unit=unit, what="x") == pytest.approx(value, rel=1e-15)
+    assert units.parse(text, per=True, unit=unit, subject="x") == pytest.approx(value, rel=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_rates(text, unit, value):
 )
 def test_what_is_no_quantity_is_refused(text, per, unit, says):
     with pytest.raises(UnitError) as error:
-        units.parse(text, per=per, unit=unit, what="the speed")
+        units.parse(text, per=per, unit=unit, subject="the speed")
     assert "the speed" in error.value.problem
     assert says in str(error.value)
     assert error.value.hint
@@ -85,14 +85,14 @@ def test_what_is_no_quantity_is_refused(text, per, unit, says):
 
 @given(amounts, st.sampled_from(LENGTHS), st.sampled_from(LENGTHS))
 def test_there_and_back(value, a, b):
-    there = units.parse(f"{value!r} {a}", unit=b, what="x")
-    assert units.parse(f"{there!r} {b}", unit=a, what="x") == pytest.approx(value, rel=1e-14)
+    there = units.parse(f"{value!r} {a}", unit=b, subject="x")
+    assert units.parse(f"{there!r} {b}", unit=a, subject="x") == pytest.approx(value, rel=1e-14)
 
 
 @given(amounts, amounts, st.sampled_from(TIMES), st.sampled_from(TIMES))
 def test_rate_times_amount_does_not_depend_on_the_unit(rate, amount, a, b):
-    r = units.parse(f"{rate!r}/{a}", per=True, unit=b, what="x")
-    x = units.parse(f"{amount!r} {a}", unit=b, what="x")
+    r = units.parse(f"{rate!r}/{a}", per=True, unit=b, subject="x")
+    x = units.parse(f"{amount!r} {a}", unit=b, subject="x")
     assert r * x == pytest.approx(rate * amount, rel=1e-13)
 
 
@@ -136,10 +136,10 @@ def test_show(value, unit, text):
 @given(st.floats(1e-3, 1e7), st.sampled_from(["m", "km", "mi", "year", "points", ""]))
 def test_what_is_shown_reads_back_to_three_digits(value, unit):
     shown = units.show(value, unit)
-    assert units.parse(shown, unit=unit, what="x") == pytest.approx(value, rel=5.1e-3)
+    assert units.parse(shown, unit=unit, subject="x") == pytest.approx(value, rel=5.1e-3)
 
 
 @pytest.mark.parametrize(("text", "per", "unit"), [("1e308 km", False, "m"), ("1e308/m", True, "km")])
 def test_a_quantity_that_is_too_large_in_another_unit(text, per, unit):
     with pytest.raises(UnitError, match=f"too large for a number in {unit}"):
-        units.parse(text, per=per, unit=unit, what="the length")
+        units.parse(text, per=per, unit=unit, subject="the length")

@@ -46,5 +46,5 @@ def proved(path: Path) -> dict[str, Any]:
         )
     if file.tupling is not None:
         found = [each.prove(file.tupling) for each in file.tuple_guarantees]
-        facts["tuple"] = [[each.found.bounds.lower, each.found.bounds.upper, each.holds] for each in found]
+        facts["tuple"] = [[each.worst.bounds.lower, each.worst.bounds.upper, each.holds] for each in found]
     return facts

@@ -125,6 +125,6 @@ def test_what_a_file_promises_is_proved_from_its_integers() -> None:
     refuted = false.prove(TUPLING)
     assert not refuted.holds
     assert refuted.sentence.startswith("False: ")
-    assert json.dumps(refuted.found.bounds.upper)
+    assert json.dumps(refuted.worst.bounds.upper)
     with pytest.raises(InputError, match="only one secret"):
         true.prove(Tupling(sf.Mechanism([[1.0]]), 2, [1.0]))

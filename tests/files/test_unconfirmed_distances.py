@@ -134,10 +134,10 @@ def test_the_mark_outlives_copies_conversions_and_other_files(file, tmp_path):
         *(each.guarantees[0].metric for each in read_designs(tmp_path).values() if isinstance(each, sf.Mechanism)),
     ]
     assert len(others) == 10
-    assert all(each.stated for each in others)
-    assert not metric.trust().stated
+    assert all(each.is_stated for each in others)
+    assert not metric.trust().is_stated
     save(loaded(file, trust_distances=True), tmp_path / "vouched.sfm")
-    assert loaded(tmp_path / "vouched.sfm").guarantees[0].metric.stated
+    assert loaded(tmp_path / "vouched.sfm").guarantees[0].metric.is_stated
 
 
 STATED = {
@@ -162,7 +162,7 @@ def test_coordinates_confirm_distances_where_rows_are_matched_by_them(name, tmp_
     n = len(space)
     save(sf.Mechanism(np.full((n, n), 1 / n), space).promising(sf.MetricPrivacy(1.0, metric)), tmp_path / "m.sfm")
     promise = loaded(tmp_path / "m.sfm").guarantees[0]
-    assert promise.metric.stated == (name in STATED)
+    assert promise.metric.is_stated == (name in STATED)
     assert promise.confirmed_by(space) == (name in CONFIRMED)
 
 

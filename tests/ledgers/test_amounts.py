@@ -51,10 +51,10 @@ def test_what_does_not_is_charged_a_little_more_and_allowed_a_little_less(tmp_pa
 @given(st.floats(1e-30, 1e30), st.sampled_from(["m", "km", "mi", "ft"]), st.sampled_from(["m", "km", "nmi"]))
 def test_units_convert_exactly(value, source, target):
     text = f"{value!r}/{source}"
-    exact = parse_exactly(text, per=True, unit=target, what="it")
+    exact = parse_exactly(text, per=True, unit=target, subject="it")
     factor = Fraction(repr(sf.core.units.factor(source, "m"))) / Fraction(repr(sf.core.units.factor(target, "m")))
     assert exact * factor == Fraction(repr(value))
-    assert math.isclose(exact, sf.core.units.parse(text, per=True, unit=target, what="it"), rel_tol=1e-15)
+    assert math.isclose(exact, sf.core.units.parse(text, per=True, unit=target, subject="it"), rel_tol=1e-15)
 
 
 @pytest.mark.parametrize(

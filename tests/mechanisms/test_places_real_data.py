@@ -79,8 +79,8 @@ def test_an_elastic_paris(shared_data):
     prior = paris(shared_data)
     metres = prior.space.metric("euclidean")
     mass = 0.9 * prior.probabilities + 0.1 / len(prior)
-    elastic = elastic_metric(metres, mass, required=5e-4)
-    assert elastic_surplus(elastic, mass, required=5e-4).min() >= 1 - 1e-12
+    elastic = elastic_metric(metres, mass, quota=5e-4)
+    assert elastic_surplus(elastic, mass, quota=5e-4).min() >= 1 - 1e-12
     mechanism = exponential(prior.space, elastic, 1.0)
     assert prove_metric_privacy(mechanism, sf.MetricPrivacy(1.0, elastic)).holds
     losses = mechanism.loss_of_secrets(metres)

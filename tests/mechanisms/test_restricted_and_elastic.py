@@ -71,19 +71,19 @@ def test_every_ball_holds_what_is_required(count, seed, required, radius, on_lat
         x = np.stack(np.unravel_index(rng.permutation(25)[:count], (5, 5)), axis=1).astype(float)
     mass = rng.dirichlet(np.full(count, 0.3)) + 1e-3
     ground = Space(range(count), x).metric()
-    found = elastic_metric(ground, mass, required=required, radius=radius)
+    found = elastic_metric(ground, mass, quota=required, radius=radius)
     assert requirement_holds(found, mass, required, radius)
-    assert elastic_surplus(found, mass, required=required, radius=radius).min() >= 1 - 1e-12
+    assert elastic_surplus(found, mass, quota=required, radius=radius).min() >= 1 - 1e-12
     Metric(found.array)  # its axioms, checked
     larger = found.scaled(1.3)
-    assert elastic_surplus(larger, mass, required=required, radius=radius).min() < 1
+    assert elastic_surplus(larger, mass, quota=required, radius=radius).min() < 1
     assert not requirement_holds(larger, mass, required, radius)
 
 
 def test_even_mass_on_a_square_lattice():
     ij = np.stack(np.meshgrid(range(15), range(15)), axis=-1).reshape(-1, 2).astype(float)
     square = Space(range(225), ij)
-    found = elastic_metric(square.metric(), np.full(225, 2.0), required=0.5, radius=3.0)
+    found = elastic_metric(square.metric(), np.full(225, 2.0), quota=0.5, radius=3.0)
     middle = np.flatnonzero(np.abs(ij - 7).max(axis=1) <= 2)
     manhattan = square.metric("manhattan").array
     np.testing.assert_allclose(found.array[middle][:, middle], 6.0 * manhattan[middle][:, middle], rtol=1e-11)
@@ -92,7 +92,7 @@ def test_even_mass_on_a_square_lattice():
 def test_towns_and_country():
     line = Space.numbers(range(20))
     mass = np.where(np.arange(20) < 10, 10.0, 0.1)
-    metric = elastic_metric(line.metric(), mass, required=0.5, radius=1.0)
+    metric = elastic_metric(line.metric(), mass, quota=0.5, radius=1.0)
     steps = metric.array[np.arange(19), np.arange(1, 20)]
     assert steps[:9].min() > 5 * steps[12:].max()
     mechanism = exponential(line, metric, 1.0)
@@ -104,11 +104,11 @@ def test_towns_and_country():
 def test_elastic_metrics_need_mass_everywhere():
     line = Space.numbers(range(3)).metric()
     with pytest.raises(InputError, match="place 1 is 0"):
-        elastic_metric(line, [1, 0, 1], required=1)
+        elastic_metric(line, [1, 0, 1], quota=1)
     with pytest.raises(InputError, match="required mass must be a positive"):
-        elastic_metric(line, [1, 1, 1], required=0)
+        elastic_metric(line, [1, 1, 1], quota=0)
     with pytest.raises(InputError, match="radius must be a positive"):
-        elastic_surplus(line, [1, 1, 1], required=1, radius=0)
+        elastic_surplus(line, [1, 1, 1], quota=1, radius=0)
 
 
 @pytest.mark.slow

@@ -165,7 +165,7 @@ def slug(name: str) -> str:
 
 def _value(name: str, value: str, text: str) -> float | str:
     if name in NUMBERS:
-        return units.parse(value, unit="", what=name) if value != "inf" else float("inf")
+        return units.parse(value, unit="", subject=name) if value != "inf" else float("inf")
     if name == OF:
         return divergence_key(find_divergence(value))
     if name == PRIOR:

@@ -132,8 +132,8 @@ class Requirement(CompactRepr):
                 "leave the unit out of the bound.",
             )
         if text.endswith("%") and not entry.unit:
-            return units.parse(text[:-1].strip(), unit="", what=self.request.name) / 100
-        return units.parse(text, per=entry.per, unit=entry.unit, what=self.request.name)
+            return units.parse(text[:-1].strip(), unit="", subject=self.request.name) / 100
+        return units.parse(text, per=entry.per, unit=entry.unit, subject=self.request.name)
 
 
 def _is_rate(bound: str) -> bool:

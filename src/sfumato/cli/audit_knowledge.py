@@ -382,7 +382,7 @@ def curve_from(text: str) -> TradeOff | GaussianTradeOff:
     given = {}
     for part in text.split(","):
         name, _, value = (each.strip() for each in part.partition("="))
-        given[name] = units.parse(value, unit="", what=name)
+        given[name] = units.parse(value, unit="", subject=name)
     if set(given) == {"mu"}:
         return GaussianTradeOff(given["mu"])
     if set(given) in ({"epsilon"}, {"epsilon", "delta"}):

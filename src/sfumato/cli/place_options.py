@@ -165,9 +165,9 @@ def amounts_of(text: str | None, unit: str, *, per: bool, what: str) -> list[flo
             )
         ending = _NUMBER.sub("", parts[-1], count=1)
         complete = [part + ending if _NUMBER.fullmatch(part) else part for part in parts]
-        values = [units.parse(part, per=per, unit=unit, what=what) for part in complete]
+        values = [units.parse(part, per=per, unit=unit, subject=what) for part in complete]
     else:
-        low, high = (units.parse(match[k] + match[3], per=per, unit=unit, what=what) for k in (1, 2))
+        low, high = (units.parse(match[k] + match[3], per=per, unit=unit, subject=what) for k in (1, 2))
         steps = int(match[4])
         if steps < 2 or not low < high:
             raise InputError(
@@ -189,7 +189,7 @@ def max_loss_of(text: str, unit: str) -> float:
                 f"{text!r} has a unit, but this loss is the probability of a wrong report.",
                 "write a number between 0 and 1, such as '0.3'; or leave out --loss hamming.",
             )
-        limit = units.parse(text, unit=unit, what="the limit of the loss")
+        limit = units.parse(text, unit=unit, subject="the limit of the loss")
         if not limit > 0:
             raise InputError(
                 f"a limit of {text} is not positive.", f"allow some loss, such as '{'500 m' if unit else '0.3'}'."
@@ -256,7 +256,7 @@ def site_of_points(
         raise InputError(f"--lattice {kind} is unknown.", f"use {' or '.join(KINDS)}.")
     if near is not None:
         with option("--near"):
-            if not units.parse(near, unit="m", what="the distance to visits") > 0:
+            if not units.parse(near, unit="m", subject="the distance to visits") > 0:
                 raise InputError(f"a distance of {near} to visits is not positive.", "use a length: '300 m'.")
     chosen: Any = {"spacing": spacing, "kind": kind, "region": area, "near": near, "most": most}
     with working("Laying the lattice"), nullcontext() if spacing is None else option("--spacing"):

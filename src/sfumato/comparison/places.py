@@ -157,7 +157,7 @@ def compare_places(
         rates = (CoordinatePrivacy(value, UNIT).epsilon for value in epsilons_of(epsilon))
         equal, values = "epsilon", tuple(dict.fromkeys(rates))
     else:
-        limit = units.parse(max_loss if max_loss is not None else 0.0, unit=UNIT, what="the loss")
+        limit = units.parse(max_loss if max_loss is not None else 0.0, unit=UNIT, subject="the loss")
         if not limit > 0:
             raise InputError(f"a loss of {max_loss} leaves no noise.", "allow a positive loss, such as '500 m'.")
         check_loss(limit, UNIT, blind)

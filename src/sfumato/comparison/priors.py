@@ -129,7 +129,7 @@ def compare_priors(
         values = tuple(dict.fromkeys(MetricPrivacy(rate, metric).epsilon for rate in epsilons_of(epsilon)))
     else:
         equal = "loss"
-        values = (units.parse(max_loss if max_loss is not None else 0.0, unit=costs.unit, what="the loss"),)
+        values = (units.parse(max_loss if max_loss is not None else 0.0, unit=costs.unit, subject="the loss"),)
         check_loss(values[0], costs.unit, Bracket.exact(blind))
     for name, file in (files or {}).items():
         if not file.has_matrix:
@@ -293,7 +293,7 @@ class _Task:
         low, high = 0.05 * self._scale / max_loss, 2 * self._scale / max_loss
         for steps in reversed(range(_DESIGNS)):
             if affordable(high):
-                bisect(affordable, fails=low, holds=high, middle=geometric_mean, done=close, steps=steps)
+                bisect(affordable, fails=low, holds=high, middle=geometric_mean, stop=close, steps=steps)
                 break
             low, high = high, 2 * high
         if best is None:
@@ -429,7 +429,7 @@ def default_families(prior: Prior, metric: Metric) -> list[ParametricFamily]:
         ("randomised response", lambda e: randomised_response(space, e * nearest), True),
         ("least information", lambda e: rate_distortion(prior, metric, e / 2).mechanism, True),  # twice its slope
         # Short distances where few people are.
-        ("elastic", lambda e: exponential(space, elastic_metric(metric, mass, required=_ELASTIC), e), False),
+        ("elastic", lambda e: exponential(space, elastic_metric(metric, mass, quota=_ELASTIC), e), False),
         ("restricted Laplace", lambda e: restricted_laplace(space, metric, e, REACH / e), False),
     ]
     if isinstance(space, Places):
@@ -473,4 +473,4 @@ def calibrate(
         return upper >= epsilon * (1 - tolerance) or high / low < 1 + tolerance
 
     most = 2 * epsilon / max(upper / epsilon, 0.5)
-    return bisect(holds, fails=most, holds=epsilon, middle=geometric_mean, done=close, steps=30).holds, best
+    return bisect(holds, fails=most, holds=epsilon, middle=geometric_mean, stop=close, steps=30).holds, best

@@ -135,9 +135,9 @@ def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable
                     setattr(sys.modules[module], name, value)  # pickles look for it there
         if inspect.isclass(value) and not getattr(value, "_is_protocol", False):
             for kind in [kind for kind in value.__mro__ if kind.__module__.startswith("sfumato")]:
-                for each, member in list(vars(kind).items()):
-                    if each == "__init__" or (type(member) is classmethod and not each.startswith("_")):
-                        _check_member(kind, each, member)
+                for attribute, member in list(vars(kind).items()):
+                    if attribute == "__init__" or (type(member) is classmethod and not attribute.startswith("_")):
+                        _check_member(kind, attribute, member)
         return value
 
     return load_checked, names, public
@@ -153,9 +153,9 @@ def random_generator(seed: int | None) -> np.random.Generator:
 def _checking(function: Callable[..., Any]) -> Callable[..., Any]:
     verified = _verified
 
-    def call(*arguments: Any, **named: Any) -> Any:
-        arguments, named = verified(function, arguments, named)
-        return function(*arguments, **named)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        arguments, keywords = verified(function, arguments, keywords)
+        return function(*arguments, **keywords)
 
     # In the function's own namespace, or its doctests would be taken for another module's.
     wrapped = types.FunctionType(
@@ -165,13 +165,13 @@ def _checking(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _verified(
-    function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]
+    function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     names, kinds = _described(function)
     places = zip(chain(names, repeat(names[-1])), arguments, strict=False)
     return (
         tuple([_verify(name, value, kinds[name]) if name in kinds else value for name, value in places]),
-        {name: _verify(name, value, kinds[name]) if name in kinds else value for name, value in named.items()},
+        {name: _verify(name, value, kinds[name]) if name in kinds else value for name, value in keywords.items()},
     )
 
 
@@ -200,8 +200,8 @@ def _verify(name: str, value: Any, kinds: tuple[_Kind, ...], *, item: bool = Fal
         items = items.values()
     elif getattr(value, "dtype", object) not in (object,):
         items = items[:1]  # the others are of the same kind
-    for each in items:
-        _verify(name, each, kind.items, item=True)
+    for entry in items:
+        _verify(name, entry, kind.items, item=True)
     return value
 
 
@@ -215,36 +215,36 @@ def _fits(value: object, kind: _Kind) -> bool:
     return isinstance(value, _ALSO.get(kind.type, kind.type))
 
 
-def wrong_kind(name: str, value: object, wanted: tuple[type, ...], *, item: bool = False) -> InputError:
+def wrong_kind(name: str, value: object, kinds: tuple[type, ...], *, item: bool = False) -> InputError:
     """Return the error of an argument, or of an item in it, that is of none of the wanted kinds."""
-    names = list(dict.fromkeys(_NAMES.get(kind.__name__, kind.__name__) for kind in wanted))
+    names = list(dict.fromkeys(_NAMES.get(kind.__name__, kind.__name__) for kind in kinds))
     if "number" in names and "integer" in names:
         names.remove("integer")
-    needed = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+    phrase = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
     kind = f"the class {value.__name__}" if inspect.isclass(value) else f"of type {type(value).__name__}"
     advice = next((text for noun, text in _ADVICE.items() if noun in names), "see its documentation.")
     if isinstance(value, str) and names == ["list"] and not item:
         advice = f"pass a list: {name}=[{value!r}]."
-    article = "an" if needed[:1] in "AEIOUaeiou" else "a"
+    article = "an" if phrase[:1] in "AEIOUaeiou" else "a"
     problem = f"an item of {name}=" if item else f"{name}="
-    return InputError(f"{problem} is {kind}, but {article} {needed} is needed.", python(advice))
+    return InputError(f"{problem} is {kind}, but {article} {phrase} is needed.", python(advice))
 
 
 @cache
 def _described(function: Callable[..., Any]) -> tuple[list[str], dict[str, tuple[_Kind, ...]]]:
     """Return the names of positional parameters, the last of which takes all others, and what they may be."""
     positional, kinds = [], {}
-    others = ""
+    rest = ""
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.VAR_POSITIONAL:
-            others = name
+            rest = name
         elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             positional.append(name)
         annotated = parameter.annotation is not parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
         allowed = _kinds(_resolved(parameter.annotation, function.__globals__)) if annotated else None
         if allowed is not None:
             kinds[name] = allowed
-    return [*positional, others], kinds
+    return [*positional, rest], kinds
 
 
 def _resolved(annotation: Any, space: dict[str, Any]) -> Any:
@@ -260,7 +260,7 @@ def _kinds(annotation: Any) -> tuple[_Kind, ...] | None:
     """Return the kinds that an annotation allows, or None if they are not known."""
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
-        return _merged(parts)
+        return _union(parts)
     if origin is typing.Literal:
         return tuple(_Kind(kind) for kind in dict.fromkeys(map(type, parts)))
     kind = origin or annotation
@@ -277,14 +277,14 @@ def _kinds(annotation: Any) -> tuple[_Kind, ...] | None:
     if not parts or not issubclass(kind, Iterable):
         return (_Kind(kind),)
     if origin is not tuple or parts[-1] is Ellipsis:
-        items, length = _merged(parts[:1] if origin is tuple else parts[-1:]), None
+        items, length = _union(parts[:1] if origin is tuple else parts[-1:]), None
     else:
-        items, length = _merged(parts), len(parts)
+        items, length = _union(parts), len(parts)
     # Labels are any values, and where None is allowed, data frames have NaN.
     loose = items is not None and not {Hashable, types.NoneType}.isdisjoint(item.type for item in items)
     return (_Kind(kind, None if loose else items, length),)
 
 
-def _merged(annotations: Iterable[Any]) -> tuple[_Kind, ...] | None:
+def _union(annotations: Iterable[Any]) -> tuple[_Kind, ...] | None:
     known = [_kinds(annotation) for annotation in annotations]
     return None if None in known else tuple(kind for kinds in known for kind in kinds or ())

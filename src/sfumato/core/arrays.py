@@ -18,27 +18,27 @@ AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 _UNITS: Final = 1e7  # per degree
 
 
-def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite: bool = False) -> Floats:
+def floats(value: ArrayLike, subject: str, *, shape: Sequence[int | None], infinite: bool = False) -> Floats:
     """Return a read-only float array of ``value``, a copy unless it is one already.
 
-    ``what`` names it in errors; None in ``shape`` leaves an axis free. Another shape, NaN, or an infinite entry
+    ``subject`` names it in errors; None in ``shape`` leaves an axis free. Another shape, NaN, or an infinite entry
     (but ``+inf`` with ``infinite``) is an `InputError`.
     """
-    array = value if _final(value) else numbers(value, what)
+    array = value if _final(value) else numbers(value, subject)
     if array.ndim != len(shape) or any(w is not None and w != g for w, g in zip(shape, array.shape, strict=True)):
-        wanted = " x ".join("any" if size is None else str(size) for size in shape)
-        given = " x ".join(map(str, array.shape)) or "a single number"
+        pattern = " x ".join("any" if size is None else str(size) for size in shape)
+        dimensions = " x ".join(map(str, array.shape)) or "a single number"
         flat = len(shape) == 1 < array.ndim and array.size == max(array.shape, default=0)
         advice = "check its rows and columns." if len(shape) > 1 else "pass one number for each."
         hints = (python("pass array.ravel()."), shell(advice)) if flat else (advice,)
-        raise InputError(f"{what} has shape {given}, but {wanted} is needed.", *hints)
+        raise InputError(f"{subject} has shape {dimensions}, but {pattern} is needed.", *hints)
     least, most = float(array.min(initial=np.inf)), float(array.max(initial=-np.inf))  # NaN where there is one
     if not (-np.inf < least <= most < np.inf or (infinite and -np.inf < least <= most) or not array.size):
         bad = np.isnan(array) | (np.isneginf(array) if infinite else np.isinf(array))
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         place = where[0] if len(where) == 1 else where
         raise InputError(
-            f"{what} holds {array[where]} at position {place} ({int(bad.sum())} such entries in all).",
+            f"{subject} holds {array[where]} at position {place} ({int(bad.sum())} such entries in all).",
             "remove or replace these entries first.",
         )
     return readonly(array)
@@ -59,7 +59,7 @@ def is_frozen(array: NDArray[Any]) -> bool:
     return part is None or isinstance(part, bytes)
 
 
-def numbers(value: ArrayLike, what: str) -> Floats:
+def numbers(value: ArrayLike, subject: str) -> Floats:
     """Return a float copy of ``value``, of any shape; `InputError` if it holds anything but numbers."""
     try:
         if getattr(getattr(value, "dtype", None), "kind", "") == "c":
@@ -69,17 +69,17 @@ def numbers(value: ArrayLike, what: str) -> Floats:
         sparse, why = hasattr(value, "toarray"), f" ({error})"
         why = why if "inhomogeneous" in why else row_value(why, "")  # numpy names what it cannot convert
         raise InputError(
-            f"{what} is {'sparse' if sparse else f'not an array of numbers{why}'}.",
+            f"{subject} is {'sparse' if sparse else f'not an array of numbers{why}'}.",
             python("pass its .toarray().") if sparse else "pass rows of numbers only.",
         ) from None
 
 
-def any_array(value: ArrayLike, what: str) -> NDArray[Any]:
+def any_array(value: ArrayLike, subject: str) -> NDArray[Any]:
     """Return an array of ``value``, a copy unless it is one already; `InputError` for rows of unequal length."""
     try:
         return np.asarray(value)
     except ValueError as error:
-        raise InputError(f"{what} is not an array ({error}).", "pass rows of equal length.") from None
+        raise InputError(f"{subject} is not an array ({error}).", "pass rows of equal length.") from None
 
 
 def integer(value: object) -> int | None:

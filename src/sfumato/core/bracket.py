@@ -110,7 +110,7 @@ def bisect(
     *,
     middle: Callable[[Number, Number], Number] | None = None,
     relative: float = 0.0,
-    done: Callable[[Number, Number], bool] | None = None,
+    stop: Callable[[Number, Number], bool] | None = None,
     steps: int = _STEPS,
 ) -> Ends[Number]:
     """Return two arguments between which a condition changes, as close together as requested.
@@ -119,19 +119,19 @@ def bisect(
     holds at the given ``holds``, which may be below ``fails``, was tested true at the returned one, even if it is
     not monotone; likewise ``fails``. ``middle`` returns an argument between both ends, by default their mean
     (integers stay integers). The search stops where the ends differ by at most the part ``relative`` of the larger
-    one, where ``done`` holds for both, after ``steps`` tests, or where no number lies between them.
+    one, where ``stop`` holds for both, after ``steps`` tests, or where no number lies between them.
     """
     between: Callable[[Any, Any], Any] = middle or _mean
     for _ in range(steps):
-        if abs(holds - fails) <= relative * max(abs(holds), abs(fails)) or (done and done(fails, holds)):
+        if abs(holds - fails) <= relative * max(abs(holds), abs(fails)) or (stop and stop(fails, holds)):
             break
-        tested = between(fails, holds)
-        if tested in (fails, holds):
+        trial = between(fails, holds)
+        if trial in (fails, holds):
             break
-        if condition(tested):
-            holds = tested
+        if condition(trial):
+            holds = trial
         else:
-            fails = tested
+            fails = trial
     return Ends(fails, holds)
 
 

@@ -154,19 +154,19 @@ def _semantic(
     return np.array([[float(x != y) for y in b] for x in a])
 
 
-def _categories(space: _Values, given: Mapping[Any, Hashable] | Sequence[Hashable]) -> list[Hashable]:
-    if isinstance(given, Mapping):
-        missing = [label for label in space.labels if label not in given]
+def _categories(space: _Values, groups: Mapping[Any, Hashable] | Sequence[Hashable]) -> list[Hashable]:
+    if isinstance(groups, Mapping):
+        missing = [label for label in space.labels if label not in groups]
         if missing:
             raise InputError(
                 f"{len(missing)} labels have no category, the first is {missing[0]!r}.", "add them to categories."
             )
-        return [given[label] for label in space.labels]
-    if len(given) != len(space):
+        return [groups[label] for label in space.labels]
+    if len(groups) != len(space):
         raise InputError(
-            f"{len(given)} categories were given for {len(space)} labels.", "pass one per label, in their order."
+            f"{len(groups)} categories were given for {len(space)} labels.", "pass one per label, in their order."
         )
-    return list(given)
+    return list(groups)
 
 
 _FUNCTIONS: dict[str, Callable[[_Values, _Values], tuple[Floats, str]]] = {

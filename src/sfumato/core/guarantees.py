@@ -37,7 +37,7 @@ class MetricPrivacy(Immutable):
     metric: Metric
 
     def __init__(self, epsilon: float | str, metric: Metric) -> None:
-        value = units.parse(epsilon, per=True, unit=metric.unit, what="epsilon")
+        value = units.parse(epsilon, per=True, unit=metric.unit, subject="epsilon")
         _check_positive(value)
         assign(self, epsilon=value, metric=metric)
 
@@ -78,7 +78,7 @@ class MetricPrivacy(Immutable):
 
     def check_distances(self) -> None:
         """Refuse a guarantee whose distances a file states and nothing confirms (`InputError`)."""
-        if self.distances.stated and not self.for_any_two:
+        if self.distances.is_stated and not self.for_any_two:
             raise InputError(
                 f"the guarantee ({self}) uses distances that the mechanism file states and nothing confirms.",
                 f"'sfumato audit' measures what holds. If you know that the distances are right, pass "
@@ -110,11 +110,11 @@ class ThresholdPrivacy(MetricPrivacy):
     def __init__(self, epsilon: float | str, distance: Metric, within: float | str) -> None:
         hops = distance.threshold(within)
         try:
-            value = units.parse(epsilon, per=False, unit="", what="epsilon")
+            value = units.parse(epsilon, per=False, unit="", subject="epsilon")
         except UnitError as error:
             raise UnitError(error.problem, "near secrets are protected by a pure number, such as 1.0.") from None
         MetricPrivacy.__init__(self, value, hops)
-        assign(self, distance=distance, within=units.parse(within, unit=distance.unit, what="the limit"))
+        assign(self, distance=distance, within=units.parse(within, unit=distance.unit, subject="the limit"))
 
     @property
     def distances(self) -> Metric:
@@ -146,12 +146,12 @@ class CoordinatePrivacy(Immutable):
 
     def __init__(self, epsilon: float | str, unit: str = "km", slack_m: float | str = 0.0) -> None:
         units.factor("m", unit)
-        value = units.parse(epsilon, per=True, unit=unit, what="epsilon")
+        value = units.parse(epsilon, per=True, unit=unit, subject="epsilon")
         _check_positive(value)
-        added = units.length_m(slack_m, "the slack")
-        if not 0 <= added < math.inf:
-            raise InputError(f"a slack of {added:g} m is not a length.", "use a number of at least 0.")
-        assign(self, epsilon=value, unit=units.canonical(unit), slack_m=added)
+        slack = units.length_m(slack_m, "the slack")
+        if not 0 <= slack < math.inf:
+            raise InputError(f"a slack of {slack:g} m is not a length.", "use a number of at least 0.")
+        assign(self, epsilon=value, unit=units.canonical(unit), slack_m=slack)
 
     def sentence(self, points: str) -> str:
         """Return the guarantee, without a full stop, about points such as ``"that are served"``."""
@@ -168,8 +168,8 @@ class CoordinatePrivacy(Immutable):
 
     def lattice_sentence(self, added_m: float) -> str:
         """Return the guarantee about points of a lattice, where snapping adds a length to distances."""
-        added = amount_at_most(1000 * added_m, "mm")
-        snapped = f"Positions are snapped first, which adds at most {added} to a distance."
+        slack = amount_at_most(1000 * added_m, "mm")
+        snapped = f"Positions are snapped first, which adds at most {slack} to a distance."
         return f"{self.sentence('that the lattice serves')}. {snapped}"
 
     def noise_sentence(self, reach_m: float) -> str:
@@ -202,7 +202,7 @@ class DistortionPrivacy(Immutable):
 
     def __init__(self, minimum: float | str, distance: AnyLoss) -> None:
         array = as_errors(distance)
-        value = units.parse(minimum, unit=array.unit, what="the distortion")
+        value = units.parse(minimum, unit=array.unit, subject="the distortion")
         if not (math.isfinite(value) and value >= 0):
             raise InputError(f"the distortion {minimum} is negative.", "use a length of at least 0.")
         assign(self, minimum=value, distance=array)
@@ -245,31 +245,31 @@ Guarantees = Asked | Iterable[Asked]
 """One guarantee, or several."""
 
 
-def as_guarantees(given: object) -> tuple[Asked, ...]:
+def as_guarantees(value: object) -> tuple[Asked, ...]:
     """Return one guarantee or several as a tuple; `InputError` for anything else."""
-    one = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
-    guarantees: tuple[Any, ...] = (given,) if one else tuple(cast("Iterable[Any]", given))
+    is_single = isinstance(value, str | Mapping) or not isinstance(value, Iterable)
+    guarantees: tuple[Any, ...] = (value,) if is_single else tuple(cast("Iterable[Any]", value))
     for guarantee in guarantees:
         if not isinstance(guarantee, Asked):
-            what = f"the class {guarantee.__name__}" if isinstance(guarantee, type) else repr(guarantee)
+            subject = f"the class {guarantee.__name__}" if isinstance(guarantee, type) else repr(guarantee)
             raise InputError(
-                f"{what} is not a guarantee.",
+                f"{subject} is not a guarantee.",
                 python("pass MetricPrivacy, ThresholdPrivacy, CoordinatePrivacy or DistortionPrivacy."),
             )
     return guarantees
 
 
-def as_distance(given: AnyLoss) -> Loss:
+def as_distance(distance: AnyLoss) -> Loss:
     """Return an adversary's distance, array (guesses, secrets), as a `Loss`."""
-    return to_loss(given, "distance")
+    return to_loss(distance, "distance")
 
 
-def as_errors(given: AnyLoss) -> Loss:
+def as_errors(errors: AnyLoss) -> Loss:
     """Return the distances of guesses from secrets, array (guesses, secrets), as a `Loss`.
 
     Without a guess, or with a negative distance, no least error could be guaranteed (`InputError`).
     """
-    distance = as_distance(given)
+    distance = as_distance(errors)
     if not len(distance.array):
         raise InputError(
             f"the adversary's distance ({distance.name}) has no row, so there is nothing to guess.",

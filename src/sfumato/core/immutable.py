@@ -38,10 +38,10 @@ class Immutable(NotebookRepr):
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.init}  # type: ignore[arg-type]
-        return _built, (type(self), values)
+        return _build, (type(self), values)
 
 
-def _built(kind: type[Any], values: dict[str, Any]) -> Any:
+def _build(kind: type[Any], values: dict[str, Any]) -> Any:
     return kind(**values)
 
 
@@ -57,8 +57,8 @@ class CompactRepr(NotebookRepr):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        shown = [f for f in fields(self) if f.repr and not f.name.startswith("_")]  # type: ignore[arg-type]
-        text = f"{type(self).__name__}({', '.join(f'{f.name}={brief(getattr(self, f.name))}' for f in shown)})"
+        parts = [f for f in fields(self) if f.repr and not f.name.startswith("_")]  # type: ignore[arg-type]
+        text = f"{type(self).__name__}({', '.join(f'{f.name}={brief(getattr(self, f.name))}' for f in parts)})"
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...)"
 
 

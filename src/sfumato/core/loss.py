@@ -128,9 +128,9 @@ def member(secrets: Space, observables: Space) -> Floats:
     return np.asarray(1.0 - np.array(inside, dtype=float))
 
 
-def as_loss(given: AnyLoss, secrets: int, observables: int) -> Loss:
+def as_loss(values: AnyLoss, secrets: int, observables: int) -> Loss:
     """Return any form of loss as a finite `Loss` of this shape, or raise `InputError`."""
-    loss = to_loss(given)
+    loss = to_loss(values)
     if loss.array.shape != (secrets, observables):
         n, m = loss.array.shape
         raise InputError(
@@ -141,53 +141,53 @@ def as_loss(given: AnyLoss, secrets: int, observables: int) -> Loss:
     return loss
 
 
-def to_loss(given: AnyLoss, name: str = "loss") -> Loss:
+def to_loss(loss: AnyLoss, name: str = "loss") -> Loss:
     """Return any form of loss or distance as a `Loss`, an array under this name."""
-    if isinstance(given, Metric):
-        return Loss(given.array, given.unit, name=given.name)
-    return given if isinstance(given, Loss) else Loss(given, name=name)
+    if isinstance(loss, Metric):
+        return Loss(loss.array, loss.unit, name=loss.name)
+    return loss if isinstance(loss, Loss) else Loss(loss, name=name)
 
 
-def as_named(given: Metric | Loss, rows: Space, columns: Space) -> bool:
+def as_named(table: Metric | Loss, rows: Space, columns: Space) -> bool:
     """Return whether distances are those of their name and unit; False where nothing can be compared.
 
     That is where the name, in any case, is no distance of the package (`Space.metric`, ``member``), or the spaces
     lack what it needs. Raises `InputError` if the name determines other distances, or distances in another unit.
     """
-    expected = _rebuilt(given.name, given.unit, rows, columns)
+    expected = _rebuilt(table.name, table.unit, rows, columns)
     if expected is None:
         return False
-    if expected.shape != given.array.shape:
-        n, m = given.array.shape
+    if expected.shape != table.array.shape:
+        n, m = table.array.shape
         raise InputError(
-            f"the {given.name} distances are for {n} x {m} values, but there are {len(rows)} x {len(columns)}.",
+            f"the {table.name} distances are for {n} x {m} values, but there are {len(rows)} x {len(columns)}.",
             "use distances between the mechanism's own secrets and observables.",
         )
     slack = _RELATIVE * expected + np.minimum(_ABSOLUTE * expected.max(initial=0.0), _MOST * expected)
-    near = np.abs(given.array - expected) <= slack
+    near = np.abs(table.array - expected) <= slack
     if near.all():
         return True
     i, j = np.argwhere(~near)[0]
-    unit = f" {given.unit}" if given.unit else ""
+    unit = f" {table.unit}" if table.unit else ""
     raise InputError(
-        f"the distances are called {given.name!r}, but between {rows.labels[i]!r} and {columns.labels[j]!r} they "
-        f"give {given.array[i, j]:.6g}{unit} where the coordinates and labels give {expected[i, j]:.6g}{unit}.",
+        f"the distances are called {table.name!r}, but between {rows.labels[i]!r} and {columns.labels[j]!r} they "
+        f"give {table.array[i, j]:.6g}{unit} where the coordinates and labels give {expected[i, j]:.6g}{unit}.",
         "give your own distances another name.",
     )
 
 
-def follows(given: Metric | Loss, rows: Space, columns: Space, secrets: Space) -> bool:
+def follows(distances: Metric | Loss, rows: Space, columns: Space, secrets: Space) -> bool:
     """Return whether distances follow from the values of two spaces and their match with the secrets.
 
     They do not where their name is not the package's or stands for other distances, or where nothing confirms the
     coordinates (`Space.confirms_coordinates`).
     """
     try:
-        named = as_named(given, rows, columns)
+        is_standard = as_named(distances, rows, columns)
     except InputError:  # its name stands for others
         return False
-    if not named or _kind(given.name) in _OF_LABELS:
-        return named
+    if not is_standard or _kind(distances.name) in _OF_LABELS:
+        return is_standard
     return rows.confirms_coordinates(secrets) and columns.confirms_coordinates(secrets)
 
 
@@ -209,5 +209,5 @@ def _kind(name: str) -> str:
     words = unicodedata.normalize("NFKC", name).casefold().replace("-", " ").replace("_", " ").split()
     if words and words[-1] in ("distance", "distances", "metric"):
         words.pop()
-    joined = "-".join(words)
-    return _OTHER_NAMES.get(joined.replace("-", ""), joined)
+    term = "-".join(words)
+    return _OTHER_NAMES.get(term.replace("-", ""), term)

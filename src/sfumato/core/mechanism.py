@@ -160,12 +160,12 @@ class Mechanism(Immutable, Randomizer):
         n, m = weights.shape
         rows = secrets if secrets is not None else Space(range(n))
         columns = observables if observables is not None else rows if n == m else Space(range(m))
-        for space, size, what in ((rows, n, "secrets"), (columns, m, "observables")):
+        for space, size, role in ((rows, n, "secrets"), (columns, m, "observables")):
             if len(space) != size:
                 raise InputError(
-                    f"the matrix has {size} {'rows' if what == 'secrets' else 'columns'}, "
-                    f"but there are {len(space)} {what}.",
-                    f"pass the {what} that belong to the matrix.",
+                    f"the matrix has {size} {'rows' if role == 'secrets' else 'columns'}, "
+                    f"but there are {len(space)} {role}.",
+                    f"pass the {role} that belong to the matrix.",
                 )
         assign(self, weights=readonly(weights), bits=bits, secrets=rows)
         assign(self, observables=columns, matrix=readonly(as_matrix(weights, bits)), guarantees=())
@@ -226,7 +226,7 @@ class Mechanism(Immutable, Randomizer):
             >>> sf.mechanisms.randomised_response(sf.Space("ab"), 1.0).guarantees
             (MetricPrivacy(epsilon 1, hamming),)
         """
-        promised = []
+        promises = []
         for guarantee in as_guarantees(guarantees):
             if isinstance(guarantee, CoordinatePrivacy):
                 raise InputError(
@@ -239,12 +239,12 @@ class Mechanism(Immutable, Randomizer):
                     python("pass it to MechanismFile together with the prior."),
                 )
             guarantee.check_secrets(self.secrets)
-            promised.append(guarantee)
-        if tuple(promised) == self.guarantees:
+            promises.append(guarantee)
+        if tuple(promises) == self.guarantees:
             return self
         mechanism = object.__new__(type(self))
         names = ("weights", "bits", "secrets", "observables", "matrix")
-        assign(mechanism, **{name: getattr(self, name) for name in names}, guarantees=tuple(promised))
+        assign(mechanism, **{name: getattr(self, name) for name in names}, guarantees=tuple(promises))
         return mechanism
 
     @checked
@@ -272,8 +272,8 @@ class Mechanism(Immutable, Randomizer):
         rows = floats(np.atleast_2d(array), "the distribution", shape=(None, self.shape[0]))
         if (rows < 0).any() or (np.abs(rows.sum(axis=1) - 1) > 1e-9).any():
             raise InputError("the distribution is negative somewhere or does not sum to 1.", "pass probabilities.")
-        lifted: Floats = rows @ self.matrix
-        return lifted if array.ndim == 2 else np.asarray(lifted[0])
+        images: Floats = rows @ self.matrix
+        return images if array.ndim == 2 else np.asarray(images[0])
 
     def posterior(self, prior: Prior) -> Floats:
         """Return p(s|o), array (observables, secrets); all zeros for an observable of probability zero."""
@@ -379,10 +379,10 @@ def check_known(randomizer: Any) -> None:
     foreign = _foreign(randomizer)
     if foreign is not None or not isinstance(randomizer, Randomizer):
         kind = type(randomizer)
-        what = f"the class {randomizer.__name__}" if isinstance(randomizer, type) else f"a value of {kind}"
+        subject = f"the class {randomizer.__name__}" if isinstance(randomizer, type) else f"a value of {kind}"
         part = "" if foreign in (None, kind) else f" with a part of type {foreign.__name__}"
         raise InputError(
-            f"{what}{part} is no kind of mechanism of which anything can be proved.",
+            f"{subject}{part} is no kind of mechanism of which anything can be proved.",
             python("pass a Mechanism, a Tupling, a CoordinateNoise or a family of sfumato.mechanisms."),
         )
 
@@ -391,16 +391,16 @@ def _foreign(value: Any) -> type | None:
     """Return the type of a value, or of the first of its parts, that is not this package's own."""
     kind = type(value)
     module = kind.__module__
-    own = module.partition(".")[0] == _OWN
+    is_internal = module.partition(".")[0] == _OWN
     exact = value is None or getattr(sys.modules.get(module), kind.__name__, None) is kind
-    if not (exact and (own or module in _PLAIN)):
+    if not (exact and (is_internal or module in _PLAIN)):
         return kind
     parts: Iterable[Any] = ()
     if kind is tuple:
         parts = value if set(map(type, value)) - _NUMBERS_AND_TEXTS else ()
-    elif own and is_dataclass(kind):
-        stored = (each.name for each in fields(kind) if not isinstance(getattr(kind, each.name, None), _COMPUTED))
-        parts = (getattr(value, name, None) for name in stored if name != "labels")
+    elif is_internal and is_dataclass(kind):
+        names = (part.name for part in fields(kind) if not isinstance(getattr(kind, part.name, None), _COMPUTED))
+        parts = (getattr(value, name, None) for name in names if name != "labels")
     return next((part for part in map(_foreign, parts) if part is not None), None)
 
 

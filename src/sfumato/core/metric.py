@@ -32,8 +32,8 @@ class Metric(Immutable):
     Distances must be non-negative, symmetric, and zero from a value to itself. A broken triangle inequality is a
     warning: privacy for such distances holds pair by pair, but the shortest paths then imply more (see `closure`).
     It is tested, in n**3 steps, where ``triangle`` does not say whether it holds. Distinct values may be at
-    distance zero (a pseudometric), and ``inf`` marks pairs that need no protection from each other. ``stated`` is
-    whether a file states the distances and its secrets do not confirm them. A guarantee by such distances is
+    distance zero (a pseudometric), and ``inf`` marks pairs that need no protection from each other. ``is_stated``
+    is whether a file states the distances and its secrets do not confirm them. A guarantee by such distances is
     refused where reports are drawn or charged. Raises `InputError` if the array is not square, or an axiom other
     than the triangle inequality fails.
 
@@ -47,7 +47,7 @@ class Metric(Immutable):
     unit: str
     name: str
     triangle: bool
-    stated: bool
+    is_stated: bool
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Metric(Immutable):
         *,
         name: str = "metric",
         triangle: bool | None = None,
-        stated: bool = False,
+        is_stated: bool = False,
     ) -> None:
         distances = floats(array, f"the {name}", shape=(None, None), infinite=True)
         n, m = distances.shape
@@ -66,7 +66,7 @@ class Metric(Immutable):
             )
         distances = _checked(distances, name)
         assign(self, array=distances, unit=units.canonical(unit), name=name)
-        assign(self, triangle=_triangle(distances, name) if triangle is None else triangle, stated=stated)
+        assign(self, triangle=_triangle(distances, name) if triangle is None else triangle, is_stated=is_stated)
 
     def __len__(self) -> int:
         return len(self.array)
@@ -103,13 +103,13 @@ class Metric(Immutable):
 
     def trust(self) -> Metric:
         """Return the same distances as trusted by the caller, who knows them from another source than the file."""
-        if not self.stated:
+        if not self.is_stated:
             return self
         return Metric(self.array, self.unit, name=self.name, triangle=self.triangle)
 
     def within(self, limit: float | str) -> NDArray[np.bool_]:
         """Return which distinct pairs are at most ``limit`` apart, array (n, n) of bool."""
-        bound = units.parse(limit, unit=self.unit, what="the limit")
+        bound = units.parse(limit, unit=self.unit, subject="the limit")
         near = (self.array <= bound * (1 + 1e-12)) & np.isfinite(self.array)
         np.fill_diagonal(near, val=False)
         return readonly(near)
@@ -120,7 +120,7 @@ class Metric(Immutable):
         Metric privacy for it means indistinguishability of pairs within the limit (Privacy Games, equation 9).
         """
         near = self.within(limit)
-        bound = units.parse(limit, unit=self.unit, what="the limit")
+        bound = units.parse(limit, unit=self.unit, subject="the limit")
         if not near.any():
             smallest = float(self.array[~np.eye(len(self), dtype=bool)].min(initial=np.inf))
             raise InputError(
@@ -128,14 +128,14 @@ class Metric(Immutable):
                 f"the closest pair is {units.show(smallest, self.unit)} apart: use a larger limit.",
             )
         name = f"hops of at most {exactly(bound)} {self.unit}".rstrip()
-        return Metric(hops(near), name=name, triangle=True, stated=self.stated)
+        return Metric(hops(near), name=name, triangle=True, is_stated=self.is_stated)
 
     def closure(self) -> Metric:
         """Return the largest metric below this one: the lengths of shortest paths."""
         if self.triangle:
             return self
         name = f"closure of {self.name}"
-        return Metric(shortest_paths(self.array), self.unit, name=name, triangle=True, stated=self.stated)
+        return Metric(shortest_paths(self.array), self.unit, name=name, triangle=True, is_stated=self.is_stated)
 
     def _scaled(self, factor: float, unit: str, name: str) -> Metric:
         array = np.empty_like(self.array)
@@ -148,7 +148,7 @@ class Metric(Immutable):
                     f"the {self.name} cannot be scaled by {factor:g}: some distances would overflow or vanish.",
                     "use a factor nearer to 1.",
                 )
-        return Metric(readonly(array), unit, name=name, triangle=self.triangle, stated=self.stated)
+        return Metric(readonly(array), unit, name=name, triangle=self.triangle, is_stated=self.is_stated)
 
 
 def _parts(array: Floats) -> Iterator[slice]:
@@ -178,13 +178,13 @@ def _checked(array: Floats, name: str) -> Floats:
         )
     equal = True
     for part in _parts(array):
-        one, other = array[part], array[:, part].T
-        different = one != other
+        forward, backward = array[part], array[:, part].T
+        different = forward != backward
         if not different.any():
             continue
         equal = False
         with np.errstate(invalid="ignore"):
-            different &= np.abs(one - other) > scale
+            different &= np.abs(forward - backward) > scale
         if different.any():
             i, j = np.argwhere(different)[0]
             i += part.start
@@ -201,9 +201,9 @@ def _triangle(array: Floats, name: str) -> bool:
     for k in range(len(array)):
         with np.errstate(over="ignore"):  # a sum beyond all floats is longer than any distance
             detour = array[:, k, None] + array[None, k, :]
-            broken = array > detour + scale
-        if broken.any():
-            i, j = np.argwhere(broken)[0]
+            violations = array > detour + scale
+        if violations.any():
+            i, j = np.argwhere(violations)[0]
             warnings.warn(
                 f"the {name} breaks the triangle inequality: {array[i, j]:g} between values {i} and {j}, "
                 f"but {detour[i, j]:g} by way of {k}. Privacy for it implies privacy for its shortest paths; "

@@ -50,20 +50,20 @@ def name_phrase(name: str, noun: str = "") -> str:
 
 def quote(text: object, longest: int = _LONGEST) -> str:
     """Return a text from outside in quotation marks, on one line, cut at ``longest`` characters."""
-    shown = plain(text)
-    return repr(shown if len(shown) <= longest else f"{shown[: longest - 1]}…")
+    line = plain(text)
+    return repr(line if len(line) <= longest else f"{line[: longest - 1]}…")
 
 
 def label_phrase(label: object) -> str:
     """Return a label for a sentence: a short word or number as it is, others in quotation marks."""
-    shown = plain(str(label))
-    return shown if re.fullmatch(_LABEL, shown) else quote(shown)
+    word = plain(str(label))
+    return word if re.fullmatch(_LABEL, word) else quote(word)
 
 
 def slack_words(slack_m: float) -> str:
     """Return the meaning of a guarantee's slack, as a sentence."""
-    added = amount_at_most(slack_m, "m")
-    return f"Its guarantee has a slack: it treats two points as up to {added} farther apart than they are."
+    slack = amount_at_most(slack_m, "m")
+    return f"Its guarantee has a slack: it treats two points as up to {slack} farther apart than they are."
 
 
 def is_unit(text: str) -> bool:

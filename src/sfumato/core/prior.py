@@ -144,9 +144,9 @@ class Prior(Immutable):
         p = self.probabilities
         if at is None and not 1 <= places <= len(p):
             raise InputError(f"{argument('places', places)} is not from 1 to {len(p)}.", "name fewer main places.")
-        chosen = np.argsort(-p, kind="stable")[:places] if at is None else self.space.positions(at)
+        positions = np.argsort(-p, kind="stable")[:places] if at is None else self.space.positions(at)
         known = np.zeros_like(p)
-        known[chosen] = p[chosen]
+        known[positions] = p[positions]
         if not known.sum() > 0:
             raise InputError("the known places all have probability zero.", "name places of positive probability.")
         return Prior(self.space, readonly((1 - weight) * p + weight * (known / known.sum())))

@@ -134,22 +134,22 @@ class Space(Immutable):
             return False
         return all(map(_is_at, self.labels, self.coordinates.tolist()))
 
-    def check_straight(self, what: str) -> None:
-        """Refuse numbers on a circle (`InputError`), which have no mean; ``what`` needs one."""
+    def check_straight(self, subject: str) -> None:
+        """Refuse numbers on a circle (`InputError`), which have no mean; ``subject`` needs one."""
         if self.period is not None:
             raise InputError(
-                f"{what} need means, which numbers on a circle of {self.period:g} do not have.",
+                f"{subject} need means, which numbers on a circle of {self.period:g} do not have.",
                 "use a space of numbers on a line.",
             )
 
-    def check_order(self, other: Space, what: str) -> None:
-        """Refuse a space of the same labels in another order (`InputError`); ``what`` is on that space."""
+    def check_order(self, other: Space, subject: str) -> None:
+        """Refuse a space of the same labels in another order (`InputError`); ``subject`` is on that space."""
         here, there = self.labels, other.labels
         if here is there or here == there or len(here) != len(there) or set(here) != set(there):
             return
         first = next(i for i, (a, b) in enumerate(zip(here, there, strict=True)) if a != b)
         raise InputError(
-            f"{what} is on the same labels in another order: position {first} is {there[first]!r} there, and "
+            f"{subject} is on the same labels in another order: position {first} is {there[first]!r} there, and "
             f"{here[first]!r} here.",
             "use one space for both, or put the numbers into the same order.",
         )
@@ -288,7 +288,7 @@ class JointSpace(Space):
         Space.__init__(self, product(*(space.labels for space in spaces)))
         assign(self, names=names, parts=spaces)
 
-    def joined(self, positions: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+    def combine(self, positions: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
         """Return positions of combinations, array (n,), from each column's positions; -1 where one is -1."""
         combined = np.zeros_like(positions[0])
         for space, column in zip(self.parts, positions, strict=True):
@@ -375,8 +375,8 @@ class NumberBins(Space):
         """
         array = numbers(values, "the numbers")
         if self.period is not None:
-            turned = self.first + np.mod(array - self.first, self.period)
-            array = np.where((array >= 0) & (array <= self.period), turned, array)
+            residues = self.first + np.mod(array - self.first, self.period)
+            array = np.where((array >= 0) & (array <= self.period), residues, array)
             array = np.where(array == self.first + self.period, self.first, array)
         inside = (array >= self.first) & (array < self.first + self.width * len(self))
         positions = np.full(array.shape, -1, dtype=np.intp)

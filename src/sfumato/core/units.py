@@ -53,7 +53,7 @@ def factor(source: str, target: str) -> float:
     raise UnitError(f"the unit {source or 'none'!r} does not fit {target or 'none'!r}.", f"use {_fitting(b)}.")
 
 
-def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> float:
+def parse(text: str | float, *, per: bool = False, unit: str, subject: str) -> float:
     """Read a quantity and return its value in ``unit`` (or per ``unit``).
 
     A text names its unit, as in ``"800 m"``, or with ``per`` in ``"0.6/km"`` and ``"0.6 per km"``; a Python number
@@ -65,44 +65,44 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
         try:
             value, rate, source = float(text), per, ""
         except (TypeError, ValueError):
-            raise UnitError(f"{what} {text!r} is not a number.", f"write it as {example!r}.") from None
+            raise UnitError(f"{subject} {text!r} is not a number.", f"write it as {example!r}.") from None
     else:
         match = re.match(_QUANTITY, text)
         if match is None:
-            raise UnitError(f"{what} {text!r} is not a number with a unit.", f"write it as {example!r}.")
+            raise UnitError(f"{subject} {text!r} is not a number with a unit.", f"write it as {example!r}.")
         value, rate, source = float(match[1]), match[2] is not None, match[3]
     if not math.isfinite(value):
-        raise UnitError(f"{what} must be a finite number, but {text!r} was given.", f"write it as {example!r}.")
+        raise UnitError(f"{subject} must be a finite number, but {text!r} was given.", f"write it as {example!r}.")
     if source and rate != per:
-        wanted = "an amount per unit" if per else "an amount, not a rate"
-        raise UnitError(f"{what} must be {wanted}, but {text!r} was given.", f"write it as {example!r}.")
+        kind = "an amount per unit" if per else "an amount, not a rate"
+        raise UnitError(f"{subject} must be {kind}, but {text!r} was given.", f"write it as {example!r}.")
     if not source:
         if rate and isinstance(text, str) and not per:
-            raise UnitError(f"{what} {text!r} ends in '/' without a unit.", f"write it as {example!r}.")
+            raise UnitError(f"{subject} {text!r} ends in '/' without a unit.", f"write it as {example!r}.")
         if unit and isinstance(text, str):
             complete = _with_unit(text, unit, per=per) if value > 0 else repr(example)  # the rest is rarely wanted
-            raise UnitError(f"{what} {text!r} has no unit.", f"write {complete}.")
+            raise UnitError(f"{subject} {text!r} has no unit.", f"write {complete}.")
         return value
     try:
         scale = factor(source, unit)
     except UnitError as error:
         if not unit:  # of what has no unit
             raise UnitError(
-                f"{what} {text!r}: {error.problem}",
+                f"{subject} {text!r}: {error.problem}",
                 f"write it as {value:g}",
                 python(f"give the array the unit: sf.Metric(array, {source!r})."),
             ) from None
-        others = f", or in {_fitting(unit)}"
-        raise UnitError(f"{what} {text!r}: {error.problem}", f"write it as {example!r}{others}.") from None
+        hint = f", or in {_fitting(unit)}"
+        raise UnitError(f"{subject} {text!r}: {error.problem}", f"write it as {example!r}{hint}.") from None
     converted = value / scale if per else value * scale
     if not math.isfinite(converted):
-        raise UnitError(f"{what} {text!r} is too large for a number in {unit}.", f"write it as {example!r}.")
+        raise UnitError(f"{subject} {text!r} is too large for a number in {unit}.", f"write it as {example!r}.")
     return converted
 
 
-def parse_exactly(text: str | float, *, per: bool = False, unit: str, what: str) -> Fraction:
+def parse_exactly(text: str | float, *, per: bool = False, unit: str, subject: str) -> Fraction:
     """Read a quantity as `parse` does, but exactly: a float is the decimal that it prints as, 0 if too small."""
-    value = parse(text, per=per, unit=unit, what=what)
+    value = parse(text, per=per, unit=unit, subject=subject)
     match = re.match(_QUANTITY, text) if isinstance(text, str) else None
     if match is None or not value:
         return Fraction(repr(value))
@@ -123,9 +123,9 @@ def per_unit(unit: str) -> str:
     return f"/{canonical(unit)}" if unit else ""
 
 
-def length_m(text: str | float, what: str) -> float:
+def length_m(text: str | float, subject: str) -> float:
     """Read a length and return it in metres; a Python number is in metres."""
-    return parse(text, unit="m", what=what)
+    return parse(text, unit="m", subject=subject)
 
 
 def show(value: float, unit: str) -> str:

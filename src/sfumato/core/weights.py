@@ -38,14 +38,14 @@ def check_stochastic(matrix: Floats) -> None:
     wrong = np.abs(sums - 1.0) > ROW_TOLERANCE
     if wrong.any():
         s = int(np.argmax(np.abs(sums - 1.0)))
-        turned = (np.abs(matrix.sum(axis=0) - 1.0) <= ROW_TOLERANCE).all()
+        is_transpose = (np.abs(matrix.sum(axis=0) - 1.0) <= ROW_TOLERANCE).all()
         rounded = (np.abs(sums - 1.0) <= _ROUNDED).all()
         rows = "1 row of the matrix does" if wrong.sum() == 1 else f"{int(wrong.sum()):,} rows of the matrix do"
         raise InputError(
             f"{rows} not sum to 1; row {s} sums to {sums[s]:.12g}.",
             "every row is a distribution over observables; nothing is renormalised silently.",
-            python("pass matrix.T, whose rows are distributions.") if turned else "",
-            shell("save the transpose, whose rows are distributions.") if turned else "",
+            python("pass matrix.T, whose rows are distributions.") if is_transpose else "",
+            shell("save the transpose, whose rows are distributions.") if is_transpose else "",
             python(f"divide each row by its sum, in double precision: {_DIVIDED}.") if rounded else "",
             shell("divide each row by its sum, in double precision, and save that.") if rounded else "",
         )
@@ -76,14 +76,14 @@ def check_weights(weights: Integers, bits: int) -> Integers:
     """Return integer weights, a copy of those that are writable; `InputError` for anything else."""
     if bits not in (ONE_WORD, TWO_WORDS):
         raise InputError(f"weights of {bits} bits are unknown.", f"use {ONE_WORD} or {TWO_WORDS}.")
-    given = any_array(weights, "weights=")
-    if given.ndim != 2 or given.size == 0:
-        raise InputError(f"the weights have shape {given.shape}.", "pass an array of secrets x observables.")
-    if bits == ONE_WORD and given.dtype == np.int64 and _sound(given):
-        return given if is_frozen(given) else given.copy()
+    array = any_array(weights, "weights=")
+    if array.ndim != 2 or array.size == 0:
+        raise InputError(f"the weights have shape {array.shape}.", "pass an array of secrets x observables.")
+    if bits == ONE_WORD and array.dtype == np.int64 and _sound(array):
+        return array if is_frozen(array) else array.copy()
     # Python integers: a sum of int64 could wrap around to the right value.
-    exact = given.astype(object)
-    if given.dtype.kind not in "iuO" or not all(isinstance(entry, int) for entry in exact.flat):
+    exact = array.astype(object)
+    if array.dtype.kind not in "iuO" or not all(isinstance(entry, int) for entry in exact.flat):
         raise InputError("the weights are not all integers.", "pass integers; Mechanism(matrix) rounds for you.")
     if (exact < 0).any():
         s, o = np.argwhere(exact < 0)[0]

@@ -236,7 +236,7 @@ def _answers_for(oracle: _Oracle, epsilon: float, margin: float, failure: float)
         low, high = high, max(high + 1, math.ceil(1.1 * high))
     while not low and high > 1:
         low, high = (0, high // 2) if suffices(high // 2) else (high // 2, high)
-    return bisect(suffices, low, high, done=lambda low, high: high - low <= max(1, int(_NEAR * high))).holds
+    return bisect(suffices, low, high, stop=lambda low, high: high - low <= max(1, int(_NEAR * high))).holds
 
 
 def _epsilon_for(oracle: _Oracle, answers: int, margin: float, failure: float) -> float:

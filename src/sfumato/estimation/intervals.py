@@ -99,7 +99,7 @@ class LikelihoodSet:
         if top == bottom:
             return top
         search = _End(self, (weights - bottom) / (top - bottom))
-        bisect(search.permits, fails=math.inf, holds=0.0, middle=search.price, done=search.is_near, steps=_TRIES)
+        bisect(search.permits, fails=math.inf, holds=0.0, middle=search.price, stop=search.is_near, steps=_TRIES)
         return top if search.upper == 1.0 else bottom + (top - bottom) * search.upper
 
     def deviation(self, a: Floats) -> float:

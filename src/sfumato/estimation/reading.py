@@ -89,7 +89,7 @@ def _from_columns(
     check_kind(source)
     table, mark = _open(source, {names[0] if joint is None else None: mechanism}, unmarked=unmarked)
     positions, row_weights = _positions(table, dict(zip(names, parts, strict=True)), weights)
-    reports = Reports.at(mechanism, positions[0] if joint is None else joint.joined(positions), row_weights)
+    reports = Reports.at(mechanism, positions[0] if joint is None else joint.combine(positions), row_weights)
     return _receive(reports, check=check_fit and mark is None, weighted=weights is not None)
 
 
@@ -148,7 +148,7 @@ def _from_several(
     matrix: Any = np.ones((1, 1))
     for mechanism in mechanisms.values():
         matrix = np.kron(matrix, mechanism.matrix)
-    reports = Reports.at(Mechanism(matrix, secrets, observables), observables.joined(positions), row_weights)
+    reports = Reports.at(Mechanism(matrix, secrets, observables), observables.combine(positions), row_weights)
     return _receive(reports, check=check_fit and mark is None, weighted=weights is not None)
 
 

@@ -277,9 +277,9 @@ class _Contents:
         if not entry.get("triangle", bool):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", MetricWarning)  # it was given when the metric was made
-                return Metric(array, unit, name=name, stated=True)
+                return Metric(array, unit, name=name, is_stated=True)
         _check_axioms(array, name)
-        return Metric(array, unit, name=name, triangle=True, stated=True)
+        return Metric(array, unit, name=name, triangle=True, is_stated=True)
 
     def _optional(self, entry: Fields, key: str, dimensions: int) -> Floats | None:
         return self._array(entry, key, np.float64, dimensions) if entry.has(key) else None
@@ -332,7 +332,7 @@ def read_mechanism_file(
     allocated, checksums before anything is used. Checksums detect accidents, not forgeries: anyone who can change
     the file can change them as well. A signature detects both.
 
-    Distances that the secrets do not confirm are marked (`Metric.stated`), and a guarantee by them is refused
+    Distances that the secrets do not confirm are marked (`Metric.is_stated`), and a guarantee by them is refused
     where reports are drawn or charged, unless ``trust_distances`` leaves them unmarked. ``signed_by`` is the file
     of the public key by which the file has to be signed (`verify`). Raises `FileError` if the file does not exist;
     or it is not one of a mechanism, is cut off, damaged, inconsistent, written by a newer version or not signed by

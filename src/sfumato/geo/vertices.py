@@ -163,7 +163,7 @@ class LatticeSteps(Metric):
     _vertices: Integers
 
     def __init__(self, kind: Kind, vertices: Integers) -> None:
-        assign(self, unit="", name="lattice steps", triangle=True, stated=False, _kind=kind)
+        assign(self, unit="", name="lattice steps", triangle=True, is_stated=False, _kind=kind)
         assign(self, _vertices=freeze(vertices))
 
     @property

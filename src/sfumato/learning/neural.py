@@ -101,7 +101,7 @@ def learn_generator(
             f"the useful values have {data.points.shape[1]} coordinates.",
             "the network reports places of the plane; for other values use learn_table.",
         )
-    most = None if max_loss is None else units.parse(max_loss, unit=data.unit, what="the largest loss")
+    most = None if max_loss is None else units.parse(max_loss, unit=data.unit, subject="the largest loss")
     limit = checked_max_loss(most)
     if limit == float("inf") and start_epsilon is None:
         raise InputError("there is neither a largest loss nor an epsilon to start with.", "pass one of them.")

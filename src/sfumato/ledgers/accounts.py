@@ -250,7 +250,7 @@ def amount(value: float | str | Decimal, unit: str, what: str, *, at_most: bool 
             return _rounded(Fraction(value), at_most=at_most)
         value = float(value)
     try:
-        size = units.parse(value, per=True, unit=unit, what=what)
+        size = units.parse(value, per=True, unit=unit, subject=what)
     except OverflowError:  # an integer beyond all floats
         size = math.inf
     if not (math.isfinite(size) and size > 0):
@@ -259,7 +259,7 @@ def amount(value: float | str | Decimal, unit: str, what: str, *, at_most: bool 
         )
     if not _SMALLEST <= size <= _LARGEST:
         raise InputError(f"{what} {value!r} cannot be counted.", "use one between 1e-30 and 1e30.")
-    return _rounded(units.parse_exactly(value, per=True, unit=unit, what=what), at_most=at_most)
+    return _rounded(units.parse_exactly(value, per=True, unit=unit, subject=what), at_most=at_most)
 
 
 def above(value: float) -> Decimal:

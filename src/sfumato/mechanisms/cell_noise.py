@@ -79,7 +79,7 @@ class PlanarGeometric(MechanismFamily):
     def __init__(
         self, space: Space, epsilon: float | str, norm: str = "euclidean", basis: LatticeBasis | None = None
     ) -> None:
-        rate = units.parse(epsilon, per=True, unit=space.unit, what="epsilon")
+        rate = units.parse(epsilon, per=True, unit=space.unit, subject="epsilon")
         lattice = LatticeBasis.of(space) if basis is None else basis
         lattice.positions(space)  # refuses cells off the lattice
         if norm not in NORMS:
@@ -148,8 +148,8 @@ class PlanarGeometric(MechanismFamily):
             metric = Metric(distances, self.space.unit, name=self.norm, triangle=True)
         else:
             metric = self.space.metric(self.norm)
-        promised = MetricPrivacy(self._epsilon, metric)
-        return lower_exponents(build, exponents, self.space, self.space, span=span).promising(promised)
+        guarantee = MetricPrivacy(self._epsilon, metric)
+        return lower_exponents(build, exponents, self.space, self.space, span=span).promising(guarantee)
 
     def _radius(self, rate: float, left: float) -> int:
         """Return a number of steps beyond which less than ``left`` remains of the sum of exp(-rate |z|)."""
@@ -223,7 +223,7 @@ class PlanarGaussian(MechanismFamily):
                 "use a Grid or a part of one, or PlanarGeometric, which takes any lattice.",
             )
         lattice.positions(space)  # refuses cells off the lattice
-        scale = positive(units.parse(sigma, unit=space.unit, what="sigma"), "sigma")
+        scale = positive(units.parse(sigma, unit=space.unit, subject="sigma"), "sigma")
         assign(self, space=space, sigma=scale, basis=lattice)
 
     @property
@@ -243,7 +243,7 @@ class PlanarGaussian(MechanismFamily):
 
     def mu(self, distance: float | str) -> float:
         """Return distance / sigma, the mu of Gaussian privacy between two secrets; errors as for `delta`."""
-        d = units.parse(distance, unit=self.space.unit, what="the distance")
+        d = units.parse(distance, unit=self.space.unit, subject="the distance")
         if d < 0:
             raise InputError(f"the distance {distance} is negative.", "use a length of at least 0.")
         return d / self.sigma

@@ -91,16 +91,16 @@ class MechanismFamily(Randomizer):
         return f"{self.name}, epsilon {at_most(self.epsilon, 6)}{', for studies only' if self.study_only else ''}"
 
 
-def positive(value: float, what: str) -> float:
+def positive(value: float, subject: str) -> float:
     """Return a positive, finite number; `InputError` for anything else."""
     if not 0 < value < math.inf:
-        raise InputError(f"{what} must be a positive number, but {value} was given.", "use a number above 0.")
+        raise InputError(f"{subject} must be a positive number, but {value} was given.", "use a number above 0.")
     return float(value)
 
 
 def pure_epsilon(epsilon: float | str) -> float:
     """Return a positive epsilon that is a pure number; `InputError` for anything else."""
-    return positive(units.parse(epsilon, per=True, unit="", what="epsilon"), "epsilon")
+    return positive(units.parse(epsilon, per=True, unit="", subject="epsilon"), "epsilon")
 
 
 def check_listable(secrets: int, reports: int, name: str) -> None:
@@ -160,13 +160,13 @@ def matched(
         mechanism = build(parameter)
         losses = as_loss(loss, *mechanism.shape)
         ends.append(Matched(parameter, mechanism, mechanism.expected_loss(prior, losses), losses.unit))
-    wanted = units.parse(target, unit=ends[0].unit, what="the loss")
+    bound = units.parse(target, unit=ends[0].unit, subject="the loss")
     low, high = sorted(ends, key=lambda end: end.loss)
-    if not low.loss <= wanted < high.loss:
+    if not low.loss <= bound < high.loss:
         raise InfeasibleError(
             f"the loss goes from {units.show(low.loss, low.unit)} to {units.show(high.loss, low.unit)} "
             f"for parameters from {between[0]:.4g} to {between[1]:.4g}, "
-            f"but {units.show(wanted, low.unit)} was requested.",
+            f"but {units.show(bound, low.unit)} was requested.",
             "use parameters farther apart, or a loss that the family reaches.",
         )
 
@@ -174,13 +174,13 @@ def matched(
         nonlocal low, high
         mechanism = build(parameter)
         end = Matched(parameter, mechanism, mechanism.expected_loss(prior, loss), low.unit)
-        low, high = (end, high) if end.loss <= wanted else (low, end)
+        low, high = (end, high) if end.loss <= bound else (low, end)
         return end is low
 
     def close(*_ends: float) -> bool:
-        return wanted - low.loss <= tolerance * wanted
+        return bound - low.loss <= tolerance * bound
 
-    bisect(within, fails=high.parameter, holds=low.parameter, middle=geometric_mean, done=close, steps=_STEPS)
+    bisect(within, fails=high.parameter, holds=low.parameter, middle=geometric_mean, stop=close, steps=_STEPS)
     if close():
         return low
     raise InfeasibleError(

@@ -137,8 +137,8 @@ def restricted_laplace(
     lengths = as_loss(distance, len(space), len(reports))
     if (lengths.array < 0).any():
         raise InputError("a distance is negative.", "pass distances of at least 0.")
-    rate = units.parse(epsilon, per=True, unit=lengths.unit, what="epsilon")
-    limit = units.parse(radius, unit=lengths.unit, what="the radius")
+    rate = units.parse(epsilon, per=True, unit=lengths.unit, subject="epsilon")
+    limit = units.parse(radius, unit=lengths.unit, subject="the radius")
     if rate < 0 or limit < 0:
         raise InputError(f"epsilon {epsilon} or the radius {radius} is negative.", "use numbers of at least 0.")
     near = lengths.array <= limit * (1 + 1e-12)
@@ -195,18 +195,18 @@ def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str)
             "the coin needs a distance of at least 0 from every secret to every other, and 0 to itself.",
             f"pass an array of {n} x {n} with zeros on its diagonal, or a Metric.",
         )
-    wanted = units.parse(distortion, unit=lengths.unit, what="the distortion")
-    if wanted < 0:
+    error = units.parse(distortion, unit=lengths.unit, subject="the distortion")
+    if error < 0:
         raise InputError(f"the distortion {distortion} is negative.", "use a length of at least 0.")
     most = blind_error(prior.probabilities, d)
-    if wanted > most:
+    if error > most:
         raise InfeasibleError(
-            f"a distortion of {amount(wanted, lengths.unit)} was requested, but the average error of an attacker "
+            f"a distortion of {amount(error, lengths.unit)} was requested, but the average error of an attacker "
             f"without a report is at most {amount_at_most(most, lengths.unit)}.",
             f"ask for at most {amount_at_least(most, lengths.unit)}.",
         )
     room = 16 * (n + 8) * UNIT * float(d.max())  # what adding up the error can round away
-    share = min(1.0, (wanted + room) / most) if wanted > 0 else 0.0
+    share = min(1.0, (error + room) / most) if error > 0 else 0.0
     return coin(prior.space, 1 - share, prior.space.labels[int(np.argmin(d @ prior.probabilities))])
 
 
@@ -245,18 +245,18 @@ def exponential(space: Space, metric: Metric, epsilon: float | str) -> Mechanism
     return strictly_private(build, space, MetricPrivacy(epsilon, metric))
 
 
-def elastic_metric(distance: Metric, mass: ArrayLike, *, required: float, radius: float = math.log(2)) -> Metric:
-    """Return a metric whose ball of size r around every place holds a mass of required (r / radius)**2.
+def elastic_metric(distance: Metric, mass: ArrayLike, *, quota: float, radius: float = math.log(2)) -> Metric:
+    """Return a metric whose ball of size r around every place holds a mass of quota (r / radius)**2.
 
     Places in the ball of size r are indistinguishable within a factor exp(r). So the metric is large in a crowd,
     where a report may be precise, and small in the country. With the exponential mechanism of epsilon 1 it gives
     p(o|s) proportional to exp(-d(s, o) / 2).
 
-    Two places are at most radius sqrt(M / required) apart, M being the mass strictly nearer to the one (itself
+    Two places are at most radius sqrt(M / quota) apart, M being the mass strictly nearer to the one (itself
     included) than the other is, for the smaller of both directions; the metric is the shortest path of such steps.
     The requirement then holds for every r up to the one at which all the mass is required: docs/proofs/places.md.
     Steps between neighbours weigh most: on a square lattice of even mass m it is, away from its border, radius
-    sqrt(m / required) times the number of steps along the axes. The metric has no unit. The distance is that on
+    sqrt(m / quota) times the number of steps along the axes. The metric has no unit. The distance is that on
     the ground, on n places, and the mass of each, array (n,), positive: for example its share of the people and of
     the area. Raises `InputError` if sizes differ, or a mass, the requirement or the radius is not positive.
 
@@ -280,32 +280,32 @@ def elastic_metric(distance: Metric, mass: ArrayLike, *, required: float, radius
             f"the mass of place {i} is {masses[i]:g}, so it would be merged with its neighbours.",
             "give every place some, such as its share of the area in addition to its share of the people.",
         )
-    positive(required, "the required mass")
+    positive(quota, "the required mass")
     positive(radius, "the radius")
     nearer = _nearer(ground, masses, _EQUAL * distance.diameter)
-    steps = (1 - _ROUNDING) * radius * np.sqrt(nearer / required)
+    steps = (1 - _ROUNDING) * radius * np.sqrt(nearer / quota)
     np.fill_diagonal(steps, 0.0)
     return Metric(shortest_paths(np.minimum(steps, steps.T)), name="elastic metric", triangle=True)
 
 
-def elastic_surplus(metric: Metric, mass: ArrayLike, *, required: float, radius: float = math.log(2)) -> Floats:
+def elastic_surplus(metric: Metric, mass: ArrayLike, *, quota: float, radius: float = math.log(2)) -> Floats:
     """Return the least ratio of each place's mass to the required one, array (n,), for any metric on n places.
 
-    The ratio is of the mass within r to required (r / radius)**2, over all r up to where all the mass is required.
+    The ratio is of the mass within r to quota (r / radius)**2, over all r up to where all the mass is required.
     The requirement holds where it is at least 1 (but for its own rounding). See `elastic_metric` for the
     arguments. Raises `InputError` if sizes differ or a number is not positive.
     """
     masses = floats(mass, "the mass", shape=(len(metric),))
-    positive(required, "the required mass")
+    positive(quota, "the required mass")
     positive(radius, "the radius")
-    last = radius * math.sqrt(float(masses.sum()) / required)
+    last = radius * math.sqrt(float(masses.sum()) / quota)
     surplus = np.empty(len(masses))
     for s, row in enumerate(metric.array):
         order = np.argsort(row, kind="stable")
         # Just before the ball reaches the next place, the requirement has grown, the mass has not.
         within, until = np.cumsum(masses[order]), np.minimum(np.append(row[order[1:]], np.inf), last)
         positive_size = until > 0
-        surplus[s] = (within[positive_size] / (required * (until[positive_size] / radius) ** 2)).min()
+        surplus[s] = (within[positive_size] / (quota * (until[positive_size] / radius) ** 2)).min()
     return surplus
 
 

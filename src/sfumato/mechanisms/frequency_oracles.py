@@ -321,15 +321,15 @@ class Subset(Recipe):
     def draw(self, rows: Integers, words: Words) -> NDArray[np.int64]:
         """Return one sorted subset for each row, array (count, d), by a partial Fisher-Yates shuffle."""
         n, k, d = len(rows), self.count, self.size
-        others = np.tile(np.arange(k - 1), (n, 1))
-        others += others >= rows[:, None]
+        categories = np.tile(np.arange(k - 1), (n, 1))
+        categories += categories >= rows[:, None]
         every = np.arange(n)
         for place in range(min(d, k - 1)):
-            chosen = place + below(k - 1 - place, n, words)
-            swapped = others[every, chosen]
-            others[every, chosen] = others[:, place]
-            others[:, place] = swapped
-        sets = others[:, :d].copy()
+            partner = place + below(k - 1 - place, n, words)
+            swapped = categories[every, partner]
+            categories[every, partner] = categories[:, place]
+            categories[:, place] = swapped
+        sets = categories[:, :d].copy()
         inside = self._tables.draw(np.zeros(n, dtype=np.intp), words) == 1
         sets[inside, d - 1] = rows[inside]
         return np.sort(sets, axis=1)
@@ -412,17 +412,17 @@ class RandomisedResponse(FrequencyOracle):
         return np.bincount(reports_of(reports, (), k - 1, "positions of categories"), minlength=k).astype(np.int64)
 
 
-def reports_of(given: ArrayLike, shape: tuple[int, ...], most: int, what: str) -> NDArray[np.int64]:
+def reports_of(reports: ArrayLike, shape: tuple[int, ...], most: int, noun: str) -> NDArray[np.int64]:
     """Return reports as integers from 0 to ``most``, array (reports, *shape); `InputError` for others."""
-    array = np.asarray(given)
+    array = np.asarray(reports)
     if array.dtype.kind not in "iu" or not array.size or array.shape[1:] != shape:
         raise InputError(
             f"an array of shape {array.shape} and type {array.dtype} was given as reports.",
-            f"pass {what}, as a sampler draws them: integers of shape (reports, {', '.join(map(str, shape))}).",
+            f"pass {noun}, as a sampler draws them: integers of shape (reports, {', '.join(map(str, shape))}).",
         )
     wrong = int(array.min()) if int(array.min()) < 0 else int(array.max())
     if not 0 <= wrong <= most:
-        raise InputError(f"a report holds the number {wrong}.", f"pass {what}: integers from 0 to {most}.")
+        raise InputError(f"a report holds the number {wrong}.", f"pass {noun}: integers from 0 to {most}.")
     return array.astype(np.int64, copy=False)
 
 

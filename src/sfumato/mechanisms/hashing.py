@@ -102,21 +102,21 @@ class LocalHashing(FrequencyOracle):
 
         def build(scale: float) -> Floats:
             odds = math.exp(-self._epsilon * scale)
-            chosen = np.where(hashed[:, :, None] == np.arange(g), 1.0, odds)
-            return np.asarray(chosen.reshape(k, -1) / ((1 + (g - 1) * odds) * len(a)))
+            weights = np.where(hashed[:, :, None] == np.arange(g), 1.0, odds)
+            return np.asarray(weights.reshape(k, -1) / ((1 + (g - 1) * odds) * len(a)))
 
         return self._matrix(build, reports)
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Return the number of reports with each category in their bucket, from (a, b, bucket) (reports, 3)."""
         k, g = len(self.space), self.buckets
-        drawn = reports_of(reports, (3,), self.prime - 1, "triples (a, b, bucket) of a hash")
-        if int(drawn[:, 2].max()) >= g:
-            raise InputError(f"a report names bucket {int(drawn[:, 2].max())} of {g}.", f"use 0 to {g - 1}.")
+        triples = reports_of(reports, (3,), self.prime - 1, "triples (a, b, bucket) of a hash")
+        if int(triples[:, 2].max()) >= g:
+            raise InputError(f"a report names bucket {int(triples[:, 2].max())} of {g}.", f"use 0 to {g - 1}.")
         counts = np.zeros(k, dtype=np.int64)
         width = max(1, _BLOCK // k)
-        for start in range(0, len(drawn), width):
-            a, b, bucket = drawn[start : start + width].T[:, :, None]
+        for start in range(0, len(triples), width):
+            a, b, bucket = triples[start : start + width].T[:, :, None]
             counts += ((a * np.arange(k) + b) % self.prime % g == bucket).sum(axis=0)
         return counts
 

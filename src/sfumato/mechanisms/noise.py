@@ -191,14 +191,14 @@ class NoiseRecipe(Recipe):
         """Return the draws that were accepted out of ``tries``."""
 
 
-def rational(value: Rational | float | str, what: str) -> Fraction:
+def rational(value: Rational | float | str, subject: str) -> Fraction:
     """Return a positive number as the exact fraction it is; `InputError` for anything else."""
     try:
         fraction = Fraction(value)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        raise InputError(f"{what} {value!r} is not a number.", "use a number, or text such as '1/3'.") from None
+        raise InputError(f"{subject} {value!r} is not a number.", "use a number, or text such as '1/3'.") from None
     if fraction <= 0:
-        raise InputError(f"{what} must be positive, but {value} was given.", "use a number above 0.")
+        raise InputError(f"{subject} must be positive, but {value} was given.", "use a number above 0.")
     return fraction
 
 
@@ -208,11 +208,11 @@ def check_scale(scale: Fraction) -> None:
         raise InputError(f"the noise has the scale {float(scale):.3g}, more than 2**40.", "use a coarser unit.")
 
 
-def whole(value: int, what: str) -> int:
+def whole(value: int, subject: str) -> int:
     """Return an integer from 1 to 2**31; `InputError` for anything else."""
     number = integer(value)
     if number is None or not 1 <= number <= 1 << 31:
-        raise InputError(f"{what} {value!r} is not a positive integer.", "use 1, 2, ... up to 2**31.")
+        raise InputError(f"{subject} {value!r} is not a positive integer.", "use 1, 2, ... up to 2**31.")
     return number
 
 

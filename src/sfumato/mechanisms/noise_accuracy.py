@@ -93,10 +93,10 @@ def noise_accuracy(
         >>> sf.noise_accuracy(off_by=6).epsilon
         0.4569...
     """
-    given = sum(each is not None for each in (noise, epsilon, off_by))
-    if given != 1:
+    count = sum(option is not None for option in (noise, epsilon, off_by))
+    if count != 1:
         raise InputError(
-            f"one of {argument('noise')}, {argument('epsilon')} and {argument('off_by')} is needed, but {given} "
+            f"one of {argument('noise')}, {argument('epsilon')} and {argument('off_by')} is needed, but {count} "
             "were given.",
             "give one of them.",
         )
@@ -104,7 +104,7 @@ def noise_accuracy(
         raise InputError(
             f"{argument('failure', failure)} is not between 0 and 1.", f"use {argument('failure', 0.05)} for 5 %."
         )
-    missed = Fraction(repr(float(failure)))
+    risk = Fraction(repr(float(failure)))
     if off_by is not None:
         reach = integer(off_by)
         if reach is None or not 0 <= reach <= _FARTHEST:
@@ -112,15 +112,15 @@ def noise_accuracy(
                 f"{argument('off_by', off_by)} is not a whole number from 0 to {_FARTHEST:,}.",
                 "say how far a report may be off.",
             )
-        noise = DiscreteLaplace(_epsilon_for(reach, sensitivity, missed), sensitivity)
-        return NoiseAccuracy(noise, reach, missed)
+        noise = DiscreteLaplace(_epsilon_for(reach, sensitivity, risk), sensitivity)
+        return NoiseAccuracy(noise, reach, risk)
     if noise is None:
         noise = DiscreteLaplace(epsilon or 0, sensitivity)
     elif sensitivity != 1:
         raise InputError(
             f"{argument('sensitivity', sensitivity)} was given with noise, which has its own.", "leave it out."
         )
-    return NoiseAccuracy(noise, _off_by(noise, missed), missed)
+    return NoiseAccuracy(noise, _off_by(noise, risk), risk)
 
 
 def _off_by(noise: Noise, failure: Fraction) -> int:

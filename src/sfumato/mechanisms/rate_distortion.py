@@ -114,7 +114,7 @@ def rate_distortion(
     n = len(prior)
     reports = prior.space if observables is None else observables
     losses = as_loss(loss, n, len(reports))
-    b = positive(units.parse(slope, per=True, unit=losses.unit, what="the slope"), "the slope")
+    b = positive(units.parse(slope, per=True, unit=losses.unit, subject="the slope"), "the slope")
     positive(tolerance_bits, "the tolerance")
     most, allowed = _allowed(prior.space, losses, largest_loss)
     marginal = _marginal(prior, losses.array, allowed, b, tolerance_bits)
@@ -124,9 +124,9 @@ def rate_distortion(
 
     if most == math.inf:
         exponents = 2 * b * _metric_of(loss, losses)
-        reached = np.broadcast_to(marginal.shares > 0, losses.array.shape)
+        support = np.broadcast_to(marginal.shares > 0, losses.array.shape)
         mechanism = lower_exponents(
-            lambda scale: equal_rows(build(scale), exponents), exponents, prior.space, reports, reached=reached
+            lambda scale: equal_rows(build(scale), exponents), exponents, prior.space, reports, support=support
         )
         if isinstance(loss, Metric) and loss.triangle:
             mechanism = mechanism.promising(MetricPrivacy(2 * b, loss))
@@ -163,32 +163,32 @@ def rate_distortion_of_loss(
     """
     reports = prior.space if observables is None else observables
     losses = as_loss(loss, len(prior), len(reports))
-    wanted = units.parse(target, unit=losses.unit, what="the loss")
+    bound = units.parse(target, unit=losses.unit, subject="the loss")
     positive(tolerance, "the tolerance")
     _, allowed = _allowed(prior.space, losses, largest_loss)
     open_costs = np.where(allowed, losses.array, np.inf)
     likely = prior.support
     least = float(prior.probabilities[likely] @ open_costs[likely].min(axis=1))
     silent = float((prior.probabilities[likely] @ open_costs[likely]).min())
-    if not least < wanted < silent:
+    if not least < bound < silent:
         raise InfeasibleError(
-            f"an expected loss of {units.show(wanted, losses.unit)} was requested, but the best report costs "
+            f"an expected loss of {units.show(bound, losses.unit)} was requested, but the best report costs "
             f"{units.show(least, losses.unit)} and one fixed report {units.show(silent, losses.unit)}.",
             "ask for a loss between the two; a fixed report is constant().",
         )
 
-    aim = wanted - tolerance / 2 * abs(wanted)
+    aim = bound - tolerance / 2 * abs(bound)
 
     def excess(slope: float) -> float:
         shares = _marginal(prior, losses.array, allowed, slope, _SEARCH_BITS).shares
         rows = _tilt(shares, slope, losses.array, allowed)
         return float(prior.probabilities @ (rows * losses.array).sum(axis=1)) - aim
 
-    slope = _root(excess, 1 / (wanted - least), tolerance / 4 * abs(wanted))
+    slope = _root(excess, 1 / (bound - least), tolerance / 4 * abs(bound))
     answer = rate_distortion(prior, loss, slope, observables, largest_loss=largest_loss)
-    if not wanted - tolerance * abs(wanted) <= answer.loss <= wanted:
+    if not bound - tolerance * abs(bound) <= answer.loss <= bound:
         raise InfeasibleError(
-            f"at the slope {slope:.9g} the loss jumps from below {units.show(wanted, losses.unit)} to above it.",
+            f"at the slope {slope:.9g} the loss jumps from below {units.show(bound, losses.unit)} to above it.",
             "mix the mechanisms of two slopes on both sides of it, or raise the tolerance.",
         )
     return answer
@@ -228,7 +228,7 @@ def _allowed(secrets: Space, loss: Loss, largest: float | str | None) -> tuple[f
     """Return the largest loss allowed, and which reports it allows, array (n, m)."""
     if largest is None:
         return math.inf, np.ones(loss.array.shape, dtype=bool)
-    most = units.parse(largest, unit=loss.unit, what="the largest loss")
+    most = units.parse(largest, unit=loss.unit, subject="the largest loss")
     allowed = loss.array <= most + 1e-12 * abs(most)
     empty = ~allowed.any(axis=1)
     if empty.any():
@@ -244,8 +244,8 @@ def _tilt(shares: Floats, slope: float, loss: Floats, allowed: NDArray[np.bool_]
     """Return q(o) exp(-b l(s, o)), normalised; q is uniform where it allows no report."""
     with np.errstate(divide="ignore"):
         logs = np.where(allowed, np.log(shares) - slope * loss, -np.inf)
-    unseen = ~np.isfinite(logs).any(axis=1)
-    logs[unseen] = np.where(allowed[unseen], -slope * loss[unseen], -np.inf)
+    mask = ~np.isfinite(logs).any(axis=1)
+    logs[mask] = np.where(allowed[mask], -slope * loss[mask], -np.inf)
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 

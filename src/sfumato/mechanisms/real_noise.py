@@ -227,7 +227,7 @@ class PlanarLaplace(RealNoise):
     unit: str
 
     def __init__(self, epsilon: float | str, unit: str = "m") -> None:
-        rate = units.parse(epsilon, per=True, unit=unit, what="epsilon")
+        rate = units.parse(epsilon, per=True, unit=unit, subject="epsilon")
         assign(self, _epsilon=positive(rate, "epsilon"), sensitivity=1.0, unit=units.canonical(unit))
 
     @property
@@ -305,8 +305,8 @@ def rounded_epsilon(epsilon: float, step: float, widest: float, precision: float
         >>> round(rounded_epsilon(0.006931471806, 0.001, 1e5), 5)  # a grid of millimetres
         0.00702
     """
-    for what, value in ("epsilon", epsilon), ("the step", step), ("the radius", widest), ("precision", precision):
-        positive(value, what)
+    for noun, value in ("epsilon", epsilon), ("the step", step), ("the radius", widest), ("precision", precision):
+        positive(value, noun)
     fineness = step / (widest * precision)
     growth = 2 * math.exp(min(epsilon * step, 700.0))
     if not growth < fineness:
@@ -336,10 +336,10 @@ def epsilon_before_rounding(target: float, step: float, widest: float, precision
     return epsilon_of_noise
 
 
-def _points(value: ArrayLike, what: str) -> Floats:
-    points = numbers(value, what)
+def _points(value: ArrayLike, subject: str) -> Floats:
+    points = numbers(value, subject)
     if points.shape[-1:] != (2,):
-        raise InputError(f"{what} have shape {points.shape}.", "pass x and y: an array (..., 2).")
+        raise InputError(f"{subject} have shape {points.shape}.", "pass x and y: an array (..., 2).")
     return points
 
 
@@ -397,5 +397,5 @@ class ContinuousStaircase(RealNoise):
         mass = g + b * (1 - g)
         place = [1.0, *((g**i + b * (1 - g**i)) / i / mass for i in (2, 3))]
         stair = [1.0, b / (1 - b), b * (1 + b) / (1 - b) ** 2]
-        mixed = sum(math.comb(power, i) * stair[i] * place[power - i] for i in range(power + 1))
-        return self.sensitivity**power * mixed
+        moment = sum(math.comb(power, i) * stair[i] * place[power - i] for i in range(power + 1))
+        return self.sensitivity**power * moment

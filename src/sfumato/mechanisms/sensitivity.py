@@ -58,7 +58,7 @@ def datasets(universe: Iterable[Hashable], sizes: Iterable[int]) -> list[Dataset
     total = sum(math.comb(len(records) + size - 1, size) if records else size == 0 for size in counts)
     if total > _MOST:
         raise InputError(f"there are {total:,} data sets.", "take fewer records or sizes, or a bound instead.")
-    return [found for size in counts for found in combinations_with_replacement(records, size)]
+    return [dataset for size in counts for dataset in combinations_with_replacement(records, size)]
 
 
 def sensitivity(
@@ -103,13 +103,13 @@ def sensitivity(
     )
     table = np.array(answers)
     best, witness = 0.0, None
-    for i, others in groups:
-        if not others:
+    for i, neighbours in groups:
+        if not neighbours:
             continue
-        apart = np.linalg.norm(table[others] - table[i], ord=norm, axis=1)
+        apart = np.linalg.norm(table[neighbours] - table[i], ord=norm, axis=1)
         j = int(np.argmax(apart))
         if apart[j] > best or witness is None:
-            best, witness = float(apart[j]), (distinct[keys[i]], distinct[keys[others[j]]])
+            best, witness = float(apart[j]), (distinct[keys[i]], distinct[keys[neighbours[j]]])
     return Sensitivity(best, norm, relation, witness)
 
 
@@ -234,7 +234,7 @@ class JointQueries(CompactRepr):
                 f"there are {len(sensitivities)} sensitivities and {len(epsilons)} epsilons.",
                 "pass one of each per query.",
             )
-        assign(self, sensitivities=tuple(positive(each, "a sensitivity") for each in sensitivities))
+        assign(self, sensitivities=tuple(positive(number, "a sensitivity") for number in sensitivities))
         assign(self, epsilons=tuple(positive(epsilon, "an epsilon") for epsilon in epsilons))
 
     @classmethod

@@ -36,8 +36,8 @@ def strictly_private(build: Callable[[Floats], Floats], space: Space, guarantee:
     """
     guarantee.check_secrets(space)
     exponents = np.asarray(guarantee.epsilon * guarantee.metric.closure().array)
-    reached = np.isfinite(exponents)
-    matrix = lower_exponents(lambda scale: build(exponents * scale), exponents, space, space, reached=reached)
+    support = np.isfinite(exponents)
+    matrix = lower_exponents(lambda scale: build(exponents * scale), exponents, space, space, support=support)
     return matrix.promising(guarantee)
 
 
@@ -47,21 +47,21 @@ def lower_exponents(
     secrets: Space,
     observables: Space,
     *,
-    reached: NDArray[np.bool_] | None = None,
+    support: NDArray[np.bool_] | None = None,
     span: float = 0.0,
     ratios: int = 1,
 ) -> Mechanism:
     """Return the mechanism that ``build`` gives for a scale slightly below 1.
 
     ``build`` takes a scale to a stochastic matrix (n, m) that satisfies ``scale * exponents`` up to rounding. The
-    integers satisfy ``exponents``, an array of any shape. A positive probability is needed where ``reached``,
+    integers satisfy ``exponents``, an array of any shape. A positive probability is needed where ``support``,
     array (n, m), is true, by default everywhere. ``span`` is the largest exponent that ``build`` takes, where it
     is above these, and ``ratios`` the number of ratios of the matrix that are multiplied where it is used.
     """
     positive = exponents[np.isfinite(exponents) & (exponents > 0)]
     matrix = build(1.0)
-    needed = np.ones(matrix.shape, dtype=bool) if reached is None else reached
-    matrix = _lift(matrix, needed)
+    mask = np.ones(matrix.shape, dtype=bool) if support is None else support
+    matrix = _lift(matrix, mask)
     if not positive.size:
         return Mechanism(matrix, secrets, observables)
     size = max(matrix.shape)
@@ -77,7 +77,7 @@ def lower_exponents(
             f"two secrets may differ only by a factor of exp({positive.min():.3g}), which rounding would break.",
             "raise epsilon, or merge secrets that are this near.",
         )
-    matrix = _lift(build(1 - reserve), needed)
+    matrix = _lift(build(1 - reserve), mask)
     return Mechanism.from_weights(quantise(matrix, bits), bits, secrets, observables)
 
 
@@ -86,9 +86,9 @@ def equal_rows(matrix: Floats, exponents: Floats) -> Floats:
     return np.asarray(matrix[np.argmax(exponents == 0, axis=1)])
 
 
-def _lift(matrix: Floats, needed: NDArray[np.bool_]) -> Floats:
+def _lift(matrix: Floats, mask: NDArray[np.bool_]) -> Floats:
     """Return the matrix, mixed with a tiny uniform share where integers need it: no ratio above one grows."""
-    if not ((matrix < _TINY) & needed).any():
+    if not ((matrix < _TINY) & mask).any():
         return matrix
     return np.asarray((1 - _MIXED) * matrix + _MIXED / matrix.shape[1])
 
@@ -117,18 +117,18 @@ def repair_to_private(
     share, allowed = 0.0, None
     if exponents is not None:
         n = len(columns)
-        required = floats(exponents, "the array of exponents", shape=(n, n), infinite=True)
+        limits = floats(exponents, "the array of exponents", shape=(n, n), infinite=True)
         # The constant may lift entries that needed two words to one word, so the rounding to one word counts.
         rounding = float(_RATIO + 4 * 0.5**ONE_WORD * (1 / FINE + columns.shape[1] ** 2))
-        allowed = merge_close_secrets(_within(required, margin, rounding))
+        allowed = merge_close_secrets(_within(limits, margin, rounding))
         columns = _envelope(columns, allowed)
     rows: Floats = columns / columns.sum(axis=1, keepdims=True)
     constant = rows.max(axis=0)
     constant = constant / constant.sum()
     if allowed is not None:
         share = _share_for_ratios(rows, constant, allowed)
-        mixed = (1 - share) * rows + share * constant
-        if ((mixed > 0) & (mixed < _COARSE)).any():
+        mixture = (1 - share) * rows + share * constant
+        if ((mixture > 0) & (mixture < _COARSE)).any():
             share = max(share, _LIFT, _COARSE / float(constant[constant > 0].min()))
     if distance is not None and prior is not None and minimum > 0:
         share = max(share, _share_for_distortion(rows, prior, distance, minimum * (1 + margin)))
@@ -185,9 +185,9 @@ def _share_for_ratios(rows: Floats, constant: Floats, allowed: Floats) -> float:
 
 
 def _share_for_distortion(rows: Floats, prior: Floats, distance: Floats, minimum: float) -> float:
-    seen = distance * prior
-    error = float((seen @ rows).min(axis=0).sum())
-    blind = float(seen.sum(axis=1).min())
+    costs = distance * prior
+    error = float((costs @ rows).min(axis=0).sum())
+    blind = float(costs.sum(axis=1).min())
     if error >= minimum:
         return 0.0
     return min(1.0, (minimum - error) / (blind - error) * (1 + 1e-6)) if blind > error else 1.0

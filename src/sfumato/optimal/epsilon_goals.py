@@ -81,7 +81,7 @@ class LossGoal(CompactRepr, DesignGoal):
         return self._most(loss.unit)
 
     def _most(self, unit: str) -> float:
-        return units.parse(self.most, unit=unit, what="the largest loss")
+        return units.parse(self.most, unit=unit, subject="the largest loss")
 
     def ends(self, prior: Prior, loss: Loss, *, bounded: bool = True) -> tuple[float, float]:
         """Return the least loss of one report for all secrets, and of the best report for each."""

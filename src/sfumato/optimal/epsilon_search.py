@@ -152,7 +152,7 @@ class EpsilonSearch:
     def run(self, holds: float | None = None) -> None:
         """Try epsilons until two close ones differ in whether they reach the goal; ``holds`` reaches it."""
         fails, beyond = (0.0, math.inf) if self.goal.least else (math.inf, 0.0)
-        bisect(self.check, fails, beyond if holds is None else holds, middle=self.steps.following, done=self._ends)
+        bisect(self.check, fails, beyond if holds is None else holds, middle=self.steps.following, stop=self._ends)
 
     @property
     def best(self) -> float | None:

@@ -153,7 +153,7 @@ def _most_private(
     """Return the design of `maximise_distortion` for an attacker with finitely many guesses."""
     space = observables if observables is not None else prior.space
     unit = as_loss(loss, len(prior), len(space)).unit
-    most = units.parse(max_loss, unit=unit, what="the largest loss")
+    most = units.parse(max_loss, unit=unit, subject="the largest loss")
     problem = most_distortion(prior, loss, distance, most, guarantees, observables)
     session = SolveSession(gap, **options)
     try:

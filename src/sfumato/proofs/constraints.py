@@ -51,7 +51,7 @@ class LinearConstraint(Immutable):
         array = floats(coefficients, "the array of coefficients", shape=(None, None))
         known = units.canonical(unit)
         check_unit(known)
-        most = units.parse(at_most, unit=known, what=f"the limit of the {_named(name)}")
+        most = units.parse(at_most, unit=known, subject=f"the limit of the {_named(name)}")
         if not math.isfinite(most):
             raise InputError(f"the limit {at_most} of a linear constraint is not finite.", "leave it out.")
         assign(self, coefficients=array, at_most=most, unit=known, name=name)

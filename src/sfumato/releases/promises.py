@@ -343,7 +343,7 @@ class PersonLimits(CompactRepr):
         for bound in (promise for promise in promises if promise.measure == "epsilon"):
             try:
                 limit = units.parse_exactly(
-                    self.epsilon or 0, per=bool(bound.unit), unit=bound.unit, what=argument(EPSILON)
+                    self.epsilon or 0, per=bool(bound.unit), unit=bound.unit, subject=argument(EPSILON)
                 )
             except UnitError as error:
                 misfit = misfit or error

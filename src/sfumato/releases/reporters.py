@@ -341,7 +341,7 @@ def positions_in(space: Space, *columns: Any) -> Positions:
             f"name as many with {argument('column')}.",
         )
     if isinstance(space, JointSpace):
-        return space.joined([positions_in(part, column) for part, column in zip(parts, columns, strict=True)])
+        return space.combine([positions_in(part, column) for part, column in zip(parts, columns, strict=True)])
     column = columns[0]
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not isinstance(space, NumberBins):

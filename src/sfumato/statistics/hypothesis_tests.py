@@ -365,7 +365,7 @@ def decide(
         >>> decide(lambda secret: secret, ["yes", "no"], epsilon=1.0).violated
         True
     """
-    claim = units.parse(epsilon, per=True, unit="" if metric is None else metric.unit, what="epsilon")
+    claim = units.parse(epsilon, per=True, unit="" if metric is None else metric.unit, subject="epsilon")
     if claim < 0 or not 0 <= delta < 1:
         raise InputError(
             f"a claim of epsilon {epsilon} and delta {delta} cannot be tested.",

@@ -176,7 +176,7 @@ def delta_lower(
     an argument is out of range, or the metric does not fit. Raises `UnitError` if the unit of epsilon does not
     fit.
     """
-    rate = units.parse(epsilon, per=True, unit="" if metric is None else metric.unit, what="epsilon")
+    rate = units.parse(epsilon, per=True, unit="" if metric is None else metric.unit, subject="epsilon")
     if rate < 0:
         raise InputError(f"the epsilon {epsilon} is negative.", "use a number of at least 0.")
 

@@ -244,7 +244,7 @@ def _region(text: str) -> None:
 
 
 def _quantity(text: str, *, per: bool) -> None:
-    value = units.parse(text, per=per, unit="m", what="it")
+    value = units.parse(text, per=per, unit="m", subject="it")
     assert math.isfinite(value)
     stated = re.match(r"\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*(?:/|per\s)?\s*([A-Za-z]*)", text)
     assert stated is not None

@@ -75,7 +75,7 @@ def test_two_homes_have_a_closed_form(share):
 @pytest.mark.parametrize("most", [pytest.param("1.45 km", marks=pytest.mark.slow), "1.2 km"])
 def test_a_loss_is_met_and_the_next_epsilon_cannot_meet_it(most):
     found = search(LossGoal(most))
-    limit = sf.core.units.parse(most, unit="km", what="it")
+    limit = sf.core.units.parse(most, unit="km", subject="it")
     assert found.finished
     assert len(found.trials) <= 8
     assert 0.985 * limit < found.design.certificate.loss <= limit

@@ -23,7 +23,7 @@ def run(curve, target, first, tolerance=0.01, most=40):
         0.0,
         math.inf,
         middle=steps.following,
-        done=lambda low, high: steps.close(low, high) or len(steps.odds) >= most,
+        stop=lambda low, high: steps.close(low, high) or len(steps.odds) >= most,
     )
     return found, len(steps.odds)
 

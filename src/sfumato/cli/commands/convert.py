@@ -101,7 +101,7 @@ def _claim(guarantee: Requirement, inputs: AuditInputs) -> Claim:
             f"{guarantee.text!r} is not a guarantee.", f"state the largest {notion.parameter}: use <=."
         )
     per = "metric" in notion.stated
-    bound = units.parse(guarantee.bound, per=per, unit=notion.unit, what=notion.parameter)
+    bound = units.parse(guarantee.bound, per=per, unit=notion.unit, subject=notion.parameter)
     return Claim(notion.key, **{**notion.stated, notion.parameter: bound})
 
 

@@ -203,7 +203,7 @@ def _goal_of(name: str, options: DesignOptions, visits: Visits, unit: str) -> De
     with option(name):
         if options.attacker_finds is not None:
             return AttackerGoal.parse(options.attacker_finds, visits, options.user)
-        units.parse(options.loss, unit=unit, what="the loss")
+        units.parse(options.loss, unit=unit, subject="the loss")
         return LossGoal(options.loss)
 
 

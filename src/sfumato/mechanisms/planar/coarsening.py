@@ -83,25 +83,25 @@ def coarsened(noise: CoordinateNoise, cells: Cells | None = None, *, spread: boo
     given and there is no table.
     """
     plane = _plane(noise)
-    chosen = _usual_cells(noise, plane) if cells is None else cells
-    if len(chosen) > _MOST:
-        raise InputError(f"{len(chosen):,} cells are too many.", f"use at most {_MOST:,}.")
-    if not noise.serves(*chosen.latlon.T).all():
+    tiles = _usual_cells(noise, plane) if cells is None else cells
+    if len(tiles) > _MOST:
+        raise InputError(f"{len(tiles):,} cells are too many.", f"use at most {_MOST:,}.")
+    if not noise.serves(*tiles.latlon.T).all():
         raise InputError("a cell is farther from the centre than the noise serves.", "use cells within its reach.")
-    middles = plane.forward(*chosen.latlon.T)
-    points, each = middles, 1
+    middles = plane.forward(*tiles.latlon.T)
+    points, samples = middles, 1
     if spread:
-        corners = chosen.outlines_latlon()
-        each = corners.shape[1]
+        corners = tiles.outlines_latlon()
+        samples = corners.shape[1]
         outline = plane.forward(*corners.reshape(-1, 2).T)
-        points = (np.repeat(middles, each, axis=0) + outline) / 2
+        points = (np.repeat(middles, samples, axis=0) + outline) / 2
     epsilon = float(noise.noise.rate / noise.step_m)
     table = noise.remap or PlaneRemap.squares(points, epsilon, noise.step_m)
-    shares, off = shares_of(noise, table, points, lambda xy: _locate(chosen, plane, xy), len(chosen))
-    rows = shares.reshape(len(chosen), each, -1).mean(axis=1)
+    shares, off = shares_of(noise, table, points, lambda xy: _locate(tiles, plane, xy), len(tiles))
+    rows = shares.reshape(len(tiles), samples, -1).mean(axis=1)
     missing = float(np.abs(1 - rows.sum(axis=1)).max())
-    mechanism = Mechanism(rows / rows.sum(axis=1, keepdims=True), chosen, chosen)
-    return Coarsening(noise, chosen, spread, mechanism, min(1.0, off + missing), table)
+    mechanism = Mechanism(rows / rows.sum(axis=1, keepdims=True), tiles, tiles)
+    return Coarsening(noise, tiles, spread, mechanism, min(1.0, off + missing), table)
 
 
 def _locate(cells: Cells, plane: Projection, xy: Floats) -> NDArray[np.intp]:
@@ -174,8 +174,8 @@ def table_shares(noise: CoordinateNoise, points_m: Floats, most: int) -> TableSh
 
 def _rows(places: Floats, xy: Floats) -> NDArray[np.intp]:
     """Return the positions of some places, array (n,), among distinct ones in the order of `numpy.unique`."""
-    among, wanted = (np.ascontiguousarray(each + 0.0).view("f8,f8").ravel() for each in (places, xy))
-    return np.searchsorted(among, wanted)
+    among, queries = (np.ascontiguousarray(array + 0.0).view("f8,f8").ravel() for array in (places, xy))
+    return np.searchsorted(among, queries)
 
 
 def shares_of(
@@ -197,8 +197,8 @@ def shares_of(
             rows = slice(first, first + tall)
             block = Block.of(cell, points, origins, np.ones(len(points)), centres[rows] * step, targets[rows])
             mean, off = block.mean_kernel()
-            met, which = np.unique(where[rows], return_inverse=True)
-            sorted_in = csr_array((np.ones(len(mean)), (which, np.arange(len(mean)))), shape=(len(met), len(mean)))
+            met, index = np.unique(where[rows], return_inverse=True)
+            sorted_in = csr_array((np.ones(len(mean)), (index, np.arange(len(mean)))), shape=(len(met), len(mean)))
             sums[met] += cell.count * (sorted_in @ mean)
             error += cell.count * off.sum(axis=0)
     beyond = share_beyond_table(spots, rate, table.windows[-1])

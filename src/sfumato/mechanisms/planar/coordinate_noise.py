@@ -83,7 +83,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         reach: float | str = REACH_M,
         remap: PlaneRemap | None = None,
     ) -> None:
-        rate = positive(units.parse(epsilon, per=True, unit="km", what="epsilon"), "epsilon")
+        rate = positive(units.parse(epsilon, per=True, unit="km", subject="epsilon"), "epsilon")
         size = step if isinstance(step, Fraction) else units.length_m(step, "the step")
         reach_m = math.inf if projection is None else units.length_m(reach, "the reach")
         assign(self, epsilon=rate, step_m=rational(size, "the step"))
@@ -132,7 +132,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         is the width of the table's cells in units of 1 / epsilon. Raises `InputError` if epsilon or the step is
         not positive, the table would have too many cells, or a visit is farther than 1,500 km from the centre.
         """
-        rate = positive(units.parse(epsilon, per=True, unit="km", what="epsilon"), "epsilon")
+        rate = positive(units.parse(epsilon, per=True, unit="km", subject="epsilon"), "epsilon")
         plane = Projection(*visits.region().centre)
         points = plane.forward(visits.lat, visits.lon)
         plane.check_reach(points)
@@ -165,9 +165,9 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         It is at most 0 within the reach. Points on the far side of the Earth are moved on towards the centre.
         """
         points = self._plane.forward(lat, lon)
-        moved = np.hypot(*(points - pulled_in(points, self.reach_m)).T)
+        shift = np.hypot(*(points - pulled_in(points, self.reach_m)).T)
         beyond = np.hypot(*points.T) - self.reach_m
-        return np.asarray(np.where(beyond > 0, np.maximum(moved, beyond), beyond))
+        return np.asarray(np.where(beyond > 0, np.maximum(shift, beyond), beyond))
 
     def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool = False) -> Floats:
         """Return a report for each point on the ground: latitudes and longitudes in degrees, array (n, 2).
@@ -188,16 +188,16 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
                 if math.isfinite(away[first])
                 else "it is not a latitude and a longitude"
             )
-            one = away.size == 1
-            which = (
+            is_single = away.size == 1
+            subject = (
                 "the point cannot be blurred ("
-                if one
+                if is_single
                 else f"{bad.size:,} of {away.size:,} points cannot be blurred (the first is number {first + 1}, "
             )
             raise InputError(
-                f"{which}{lat[first]:g}, {lon[first]:g}: {problem}).",
+                f"{subject}{lat[first]:g}, {lon[first]:g}: {problem}).",
                 self._slip(lat[bad], lon[bad]),
-                "leave it out" if one else "leave them out",
+                "leave it out" if is_single else "leave them out",
                 "design the noise for a wider region." if np.isfinite(away[bad]).all() else "",
             )
         return round_degrees(plane.inverse(self._reports(points, words)))
@@ -297,8 +297,8 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
 
     def _reports(self, points_m: ArrayLike, words: Words) -> Floats:
         x = self._inside(points_m)
-        moved: NDArray[np.int64] = snap(x, self.step_m) + self.noise.noise(len(x), words)
-        return moved.astype(np.float64) * float(self.step_m) if self.remap is None else self.remap.places(moved)
+        steps: NDArray[np.int64] = snap(x, self.step_m) + self.noise.noise(len(x), words)
+        return steps.astype(np.float64) * float(self.step_m) if self.remap is None else self.remap.places(steps)
 
     def _inside(self, points_m: ArrayLike) -> Floats:
         points = floats(points_m, "the places", shape=(None, 2))

@@ -150,12 +150,12 @@ class RootExponent:
         x, error = self.floats(offsets)
         times = 1 + np.floor(x + 0.25).astype(np.int64)
         accepted = np.ones(len(offsets), dtype=bool)
-        alive, thrown = np.arange(len(offsets)), 0
+        alive, throws = np.arange(len(offsets)), 0
         while alive.size:
             odd = self._fails_odd(offsets[alive], x[alive], error[alive] * doubt, times[alive], words, doubt)
             accepted[alive[~odd]] = False
-            alive, thrown = alive[odd], thrown + 1
-            alive = alive[times[alive] > thrown]
+            alive, throws = alive[odd], throws + 1
+            alive = alive[times[alive] > throws]
         return accepted
 
     def accepted_one(self, i: int, j: int, coins: ScalarCoins) -> bool:

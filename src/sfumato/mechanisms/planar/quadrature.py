@@ -81,8 +81,8 @@ def raw_error(points_m: ArrayLike, weights: ArrayLike, rate: Fraction, step_m: F
     x, w = weighted(points_m, weights)
     away = x - snap(x, step_m) * float(step_m)
     mean, step = mean_length(rate), float(step_m)
-    moved = float(w @ np.hypot(*away.T)) * (1 + _ROUNDING) + _ROUNDING * step
-    lower, upper = mean.lower * step * (1 - _ROUNDING), mean.upper * step * (1 + _ROUNDING) + moved
+    shift = float(w @ np.hypot(*away.T)) * (1 + _ROUNDING) + _ROUNDING * step
+    lower, upper = mean.lower * step * (1 - _ROUNDING), mean.upper * step * (1 + _ROUNDING) + shift
     return Bracket(lower, min(max(mean.value * step, lower), upper), upper)
 
 
@@ -114,7 +114,7 @@ class Cell:
     variance: float
     fourth: float
     radius: float
-    grown: float
+    growth: float
 
     @classmethod
     def of(cls, width: int, step: float, epsilon: float) -> Cell:
@@ -122,8 +122,8 @@ class Cell:
         square = float(width) ** 2  # of steps in a row, with their mean square and mean fourth power
         variance, fourth = (square - 1) / 12 * step**2, (square - 1) * (3 * square - 7) / 240 * step**4
         radius = (width - 1) / math.sqrt(2) * step
-        grown = math.exp(epsilon * radius) if epsilon * radius < _TOO_LARGE else math.inf
-        return cls(epsilon, width * width, variance, 2 * fourth + 2 * variance**2, radius, grown)
+        growth = math.exp(epsilon * radius) if epsilon * radius < _TOO_LARGE else math.inf
+        return cls(epsilon, width * width, variance, 2 * fourth + 2 * variance**2, radius, growth)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -163,13 +163,13 @@ class Block:
         flat = epsilon / least
         bend = epsilon**3 * (epsilon + 1.5 / least) + 3 * flat * (flat + 1 / least**2)
         mean = self.kernel * (1 + cell.variance / 2 * (epsilon**2 - epsilon / np.maximum(r, cell.radius)))
-        error = self.kernel * (cell.grown * cell.fourth / 24 * bend)
+        error = self.kernel * (cell.growth * cell.fourth / 24 * bend)
         near = r < _NEAR * cell.radius
         slope = epsilon * math.sqrt(2 * cell.variance)
         with np.errstate(divide="ignore"):
             second = cell.variance * np.maximum(epsilon**2, epsilon / np.maximum(r[near] - cell.radius, 0.0))
         mean[near] = self.kernel[near]
-        error[near] = self.kernel[near] * cell.grown * np.minimum(slope, second)
+        error[near] = self.kernel[near] * cell.growth * np.minimum(slope, second)
         return mean, error
 
 
@@ -189,7 +189,7 @@ def gains(block: Block) -> Floats:
     elsewhere = np.where(v == 0, 0.0, w)
     usual, most = _pulls(block, elsewhere, mass - elsewhere.sum(axis=1))
     between, farthest = np.einsum("ij,ij->i", w, v) / mass, v.max(axis=1)
-    bounds = np.minimum(between * mass * block.cell.grown, usual * farthest)
+    bounds = np.minimum(between * mass * block.cell.growth, usual * farthest)
     for share in _REACHES:
         reach = np.minimum(share * between, farthest) + _SMALLEST_M
         curvature = _curvature(block, elsewhere, reach)
@@ -199,7 +199,7 @@ def gains(block: Block) -> Floats:
     return np.where(most <= 0, 0.0, bounds) * (1 + _ROUNDING)
 
 
-def _pulls(block: Block, w: Floats, held: Floats) -> tuple[Floats, Floats]:
+def _pulls(block: Block, w: Floats, mass: Floats) -> tuple[Floats, Floats]:
     """Return the excess pull of the places elsewhere over the cell's own place: root mean square and maximum."""
     cell, epsilon, x, y, r = block.cell, block.cell.epsilon, block.points, block.targets, block.lengths
     along = np.divide(w, block.misses, out=np.zeros_like(w), where=block.misses > 0)
@@ -212,15 +212,15 @@ def _pulls(block: Block, w: Floats, held: Floats) -> tuple[Floats, Floats]:
             square += np.einsum("ij,ij,ij->i", both, u, n) ** 2
     slope = np.sqrt(square)
     close = r <= cell.radius / 4  # their directions from the middle say nothing
-    first = 2 * epsilon * np.einsum("ij,ij->i", w, close) + held * epsilon
+    first = 2 * epsilon * np.einsum("ij,ij->i", w, close) + mass * epsilon
     bent = np.divide(w, r, out=np.zeros_like(r), where=~close).sum(axis=1)
-    second = epsilon / 2 * bent + epsilon**2 / 2 * cell.grown * w.sum(axis=1)
+    second = epsilon / 2 * bent + epsilon**2 / 2 * cell.growth * w.sum(axis=1)
     force, deviation = np.hypot(*g.T) + _ROUNDING * w.sum(axis=1), math.sqrt(cell.variance)
     usual = np.where(
-        held > 0, np.maximum(force - held, 0.0) + deviation * slope, np.hypot(force, deviation * slope)
+        mass > 0, np.maximum(force - mass, 0.0) + deviation * slope, np.hypot(force, deviation * slope)
     )
     usual += math.sqrt(2) * deviation * first + math.sqrt(cell.fourth) * second
-    most = force - held + cell.radius * (slope + first) + cell.radius**2 * second
+    most = force - mass + cell.radius * (slope + first) + cell.radius**2 * second
     return usual, most
 
 
@@ -233,4 +233,4 @@ def _curvature(block: Block, w: Floats, reach: Floats) -> Floats:
     dx, dy = x[:, 0] - y[:, :1], x[:, 1] - y[:, 1:]
     xx, xy, yy = (np.einsum("ij,ij,ij->i", part, a, b) for a, b in ((dx, dx), (dx, dy), (dy, dy)))
     least = mass - (xx + yy + np.hypot(xx - yy, 2 * xy)) / 2
-    return np.asarray(np.maximum(least - _ROUNDING * mass, 0.0) / block.cell.grown)
+    return np.asarray(np.maximum(least - _ROUNDING * mass, 0.0) / block.cell.growth)

@@ -81,9 +81,9 @@ class PairAccountant:
             )
         if not 0 <= rounding < 1e-3:
             raise InputError(f"the rounding is {rounding}.", "pass a small relative error, such as 1e-15.")
-        seen = nu > 0
+        support = nu > 0
         values = 2 * rounding + max(_defect(p), _defect(q)) + 32 * UNIT
-        assign(self, first=readonly(p[seen]), second=readonly(q[seen]), distribution=readonly(nu[seen]))
+        assign(self, first=readonly(p[support]), second=readonly(q[support]), distribution=readonly(nu[support]))
         assign(self, dummies=int(dummies), slack=3 * values + 3 * int(dummies) * (_defect(nu) + 2 * UNIT))
 
     @classmethod
@@ -200,15 +200,15 @@ class PairAccountant:
         if copies == 1:
             return Bracket.between(max(0.0, single_report * (1 - (len(excess) + 4) * UNIT) - self.slack), most)
         values = excess / self.distribution
-        others, added = rare(values, self.distribution, copies)
-        draw = atoms(values[others], self.distribution[others], copies)
+        rest, surplus = rare(values, self.distribution, copies)
+        draw = atoms(values[rest], self.distribution[rest], copies)
         if draw is None:
-            return Bracket.between(max(0.0, added.lower - self.slack), min(most, added.upper + self.slack))
+            return Bracket.between(max(0.0, surplus.lower - self.slack), min(most, surplus.upper + self.slack))
         largest = float(np.abs(draw.values).max())
         # Chernoff: E[S_+] / n is at most the n-th power of the scale times the largest value.
         if copies * draw.log_scale < _FARTHEST_DOWN:
             return Bracket.between(
-                max(0.0, added.lower - self.slack), min(most, added.upper + LEAST * largest + self.slack)
+                max(0.0, surplus.lower - self.slack), min(most, surplus.upper + LEAST * largest + self.slack)
             )
         best = Bracket.between(0.0, most)
         spacing = first_spacing(draw, copies, _COARSE)
@@ -217,13 +217,13 @@ class PairAccountant:
             if part is None:
                 return best
             noise = part.error + self.slack + 4 * UNIT * spacing
-            upper = (part.value + added.upper + noise) * (1 + 8 * UNIT)
-            lower = (part.value + added.lower - part.moved - part.moved_error - noise) * (1 - 8 * UNIT)
+            upper = (part.value + surplus.upper + noise) * (1 + 8 * UNIT)
+            lower = (part.value + surplus.lower - part.shift - part.shift_error - noise) * (1 - 8 * UNIT)
             best = Bracket.between(max(best.lower, float(lower)), min(best.upper, float(upper)))
             # A finer lattice helps only against what splitting adds.
             gap, allowed = best.width, room(best)
             finest = part.points >= LARGEST or spacing <= largest * _FINEST
-            finest = finest or part.moved <= noise + part.moved_error
+            finest = finest or part.shift <= noise + part.shift_error
             if gap <= allowed or finest:
                 return best
             # The gap falls with the square of the spacing.
@@ -231,16 +231,16 @@ class PairAccountant:
             spacing *= 2.0 ** min(-1, math.floor(math.log2(factor)))
 
 
-def first_spacing(given: Atoms, copies: int, points: int) -> float:
+def first_spacing(draw: Atoms, copies: int, points: int) -> float:
     """Return a power of two so that a window of the sum takes about as many points as requested, or more.
 
     By Hoeffding's lemma, splitting multiplies the tilted scale of the sum by at most exp(copies (theta spacing)**2
     / 8), which stays below exp(0.01).
     """
-    low, high = window(given.values, tilted(given), copies)
+    low, high = window(draw.values, tilted(draw), copies)
     width = max(high, 0.0) - min(low, 0.0)
-    blur = 0.28 / (given.tilt * math.sqrt(copies)) if given.tilt > 0 else math.inf
-    least = float(np.abs(given.values).max()) * _FINEST
+    blur = 0.28 / (draw.tilt * math.sqrt(copies)) if draw.tilt > 0 else math.inf
+    least = float(np.abs(draw.values).max()) * _FINEST
     return float(2.0 ** math.floor(math.log2(max(least, min(width / points, blur)))))
 
 
@@ -270,11 +270,11 @@ def passing(curve: Callable[[float], float], delta: float, end: float) -> float:
     return float(brentq(above, low, high, xtol=_SAME, rtol=_SAME, maxiter=_STEPS, disp=False))
 
 
-def proved_beyond(proved: Callable[[float], bool], guess: float, step: float, end: float) -> float:
+def proved_beyond(condition: Callable[[float], bool], guess: float, step: float, end: float) -> float:
     """Return the first of guess + step, + 3 step, + 7 step, ... that is proved, or ``end`` without proof."""
     at = guess + step
     while (at < end) if step > 0 else (at > end):
-        if proved(at):
+        if condition(at):
             return at
         step *= 2
         at += step
@@ -311,7 +311,7 @@ class FamilyAccountant:
     """
 
     tupling: Tupling
-    lifted: Floats
+    images: Floats
     pairs: Pairs
 
     def __init__(self, tupling: Tupling, distributions: ArrayLike, pairs: ArrayLike | None = None) -> None:
@@ -325,11 +325,11 @@ class FamilyAccountant:
         accountant._set(tupling, tupling.inner.matrix, pairs)
         return accountant
 
-    def _set(self, tupling: Tupling, lifted: Floats, pairs: ArrayLike | None) -> None:
-        r = len(lifted)
+    def _set(self, tupling: Tupling, images: Floats, pairs: ArrayLike | None) -> None:
+        r = len(images)
         if pairs is None:
             first, second = np.nonzero(~np.eye(r, dtype=bool))
-            given: Pairs = np.column_stack([first, second])
+            indices: Pairs = np.column_stack([first, second])
         else:
             array = any_array(pairs, "pairs=")
             fits = array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iu"
@@ -338,10 +338,10 @@ class FamilyAccountant:
                     f"the pairs are not an array (count, 2) of positions from 0 to {r - 1}.",
                     "pass pairs such as [(0, 1), (1, 0)], in both orders.",
                 )
-            given = array.astype(np.intp)
-        if len(given) == 0:
+            indices = array.astype(np.intp)
+        if len(indices) == 0:
             raise InputError("there is no pair to compare.", "pass at least two distributions.")
-        assign(self, tupling=tupling, lifted=lifted, pairs=readonly(given))
+        assign(self, tupling=tupling, images=images, pairs=readonly(indices))
 
     def __repr__(self) -> str:
         return f"FamilyAccountant of {len(self.pairs):,} pairs for a {self.tupling!r}"
@@ -359,7 +359,7 @@ class FamilyAccountant:
         accountant = object.__new__(FamilyAccountant)
         nu = self.tupling.distribution if distribution is None else distribution
         tupling = Tupling(self.tupling.inner, dummies, nu)
-        accountant._set(tupling, self.lifted, self.pairs)
+        accountant._set(tupling, self.images, self.pairs)
         return accountant
 
     def delta(self, epsilon: float, tolerance: float = 1e-4) -> Worst:
@@ -417,14 +417,14 @@ class FamilyAccountant:
     def cheap_delta(self, epsilon: float) -> Floats:
         """Return cheap upper bounds of delta(epsilon >= 0), one per pair, array (count,)."""
         nu = self.tupling.distribution
-        seen = nu > 0
-        scaled = self.lifted[:, seen] / np.sqrt(nu[seen])
+        support = nu > 0
+        scaled = self.images[:, support] / np.sqrt(nu[support])
         gram = scaled @ scaled.T
         first, second = self.pairs.T
         growth = math.exp(min(epsilon, 300.0))
         squares = gram[first, first] - 2 * growth * gram[first, second] + growth**2 * gram[second, second]
         error = 16 * (len(nu) + 16) * UNIT * (gram[first, first] + growth**2 * gram[second, second])
-        sums = self.lifted.sum(axis=1)
+        sums = self.images.sum(axis=1)
         centre = sums[first] - growth * sums[second]
         variance = np.maximum(squares + error - centre**2 * (1 - 1e-12), 0.0)
         # sqrt(a + c^2) + c without cancellation, for c of at most 0.
@@ -434,4 +434,4 @@ class FamilyAccountant:
         return bounds + 2 * self._accountant(*self.pairs[0]).slack
 
     def _accountant(self, first: int, second: int) -> PairAccountant:
-        return PairAccountant.of_lifted(self.tupling, self.lifted[first], self.lifted[second])
+        return PairAccountant.of_lifted(self.tupling, self.images[first], self.images[second])

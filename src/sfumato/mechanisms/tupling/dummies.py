@@ -48,8 +48,8 @@ def mixture_dummies(inner: Mechanism, distributions: ArrayLike | None = None, fl
     distribution of secrets, or the floor is not a share.
     """
     _check_floor(floor)
-    lifted = inner.matrix if distributions is None else inner.lift(np.atleast_2d(distributions))
-    return _floored(inner, lifted.mean(axis=0), floor)
+    images = inner.matrix if distributions is None else inner.lift(np.atleast_2d(distributions))
+    return _floored(inner, images.mean(axis=0), floor)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -106,7 +106,7 @@ def optimised_dummies(
         return (account.epsilon(delta or 0.0) if epsilon is None else account.delta(epsilon)).bounds
 
     used = np.unique(family.pairs)
-    mixture = _floored(inner, family.lifted[used].mean(axis=0), floor)
+    mixture = _floored(inner, family.images[used].mean(axis=0), floor)
     start = value(mixture)
     best, least = mixture, start
     for _ in range(1 if epsilon is not None else 3):
@@ -114,10 +114,10 @@ def optimised_dummies(
         if k == 0 or not 0 < least.upper < math.inf:
             break
         candidate = _searched(family.with_dummies(k, best), at, floor)
-        reached = value(candidate)
-        if reached.upper >= least.upper:
+        score = value(candidate)
+        if score.upper >= least.upper:
             break
-        best, least = candidate, reached
+        best, least = candidate, score
     return DummyChoice(best, least, start, value(uniform_dummies(inner)))
 
 
@@ -128,15 +128,15 @@ def _searched(family: FamilyAccountant, epsilon: float, floor: float) -> Prior:
     worst = family.pairs[np.argsort(-family.cheap_delta(epsilon), kind="stable")[:_PAIRS]]
     start = (tupling.distribution - floor / m) / (1 - floor) if floor < 1 else tupling.distribution
 
-    def mixed(logits: Floats) -> tuple[Floats, Floats]:
+    def mixture(logits: Floats) -> tuple[Floats, Floats]:
         weights = np.exp(logits - logits.max())
         share = weights / weights.sum()
         return share, (1 - floor) * share + floor / m
 
     def objective(logits: Floats) -> tuple[float, Floats]:
-        share, nu = mixed(logits)
+        share, nu = mixture(logits)
         profiles = [
-            delta_and_gradient(family.lifted[a], family.lifted[b], nu, tupling.dummies, epsilon) for a, b in worst
+            delta_and_gradient(family.images[a], family.images[b], nu, tupling.dummies, epsilon) for a, b in worst
         ]
         deltas = np.array([max(delta, 1e-290) for delta, _ in profiles])
         top = float(deltas.max())
@@ -148,7 +148,7 @@ def _searched(family: FamilyAccountant, epsilon: float, floor: float) -> Prior:
 
     logits = np.log(np.maximum(start, 1e-12))
     answer = minimize(objective, logits, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS})
-    return Prior(tupling.inner.observables, mixed(answer.x)[1])
+    return Prior(tupling.inner.observables, mixture(answer.x)[1])
 
 
 def delta_and_gradient(
@@ -163,7 +163,7 @@ def delta_and_gradient(
     part = positive_part(law, dummies + 1)
     if part is None:  # values too far apart for any lattice: as bad as no privacy; nothing shows a better one
         return 1.0, np.zeros_like(nu)
-    return max(0.0, part.value - part.moved / 2), dummies * _pivots(law, terms, values, dummies)
+    return max(0.0, part.value - part.shift / 2), dummies * _pivots(law, terms, values, dummies)
 
 
 def _pivots(law: Law, draw: Atoms, values: Floats, copies: int) -> Floats:
@@ -174,10 +174,10 @@ def _pivots(law: Law, draw: Atoms, values: Floats, copies: int) -> Floats:
     last = max(1, math.ceil(high / h))
     length = 2 ** math.ceil(math.log2(last - first + 1))
     places = law.points % length
-    one = fft.rfft(np.bincount(places, law.masses, length))
+    spectrum = fft.rfft(np.bincount(places, law.masses, length))
     weighted = fft.rfft(np.bincount(places, law.values * law.masses, length))
     w = np.arange(first, last + 1)
-    sums = fft.irfft(power(one, copies - 1) * weighted, length)[w % length]
+    sums = fft.irfft(power(spectrum, copies - 1) * weighted, length)[w % length]
     terms = sums * np.exp(copies * law.log_scale - law.tilt * h * w)
     above = np.append(np.cumsum(terms[::-1])[::-1], 0.0)
     at = np.floor(-values / h) + 1 - first
@@ -267,12 +267,12 @@ def plan_dummies(
     if (prior is None) != (loss is None):
         raise InputError("only one of prior and loss was given.", "pass both to get the quality loss, or neither.")
     search = _fewest_optimised if optimise else _fewest
-    chosen = search(family, epsilon, delta, most)
-    k = chosen.tupling.dummies
-    fewest = k == 0 or chosen.with_dummies(k - 1).delta(epsilon).bounds.lower > delta
-    cost = None if prior is None or loss is None else quality_loss(chosen.tupling, prior, loss)
-    found = chosen.delta(epsilon), chosen.epsilon(delta)
-    return DummyPlan(chosen.tupling, epsilon, delta, *found, fewest, cost)
+    accountant = search(family, epsilon, delta, most)
+    k = accountant.tupling.dummies
+    fewest = k == 0 or accountant.with_dummies(k - 1).delta(epsilon).bounds.lower > delta
+    cost = None if prior is None or loss is None else quality_loss(accountant.tupling, prior, loss)
+    least = accountant.delta(epsilon), accountant.epsilon(delta)
+    return DummyPlan(accountant.tupling, epsilon, delta, *least, fewest, cost)
 
 
 def _fewest_optimised(family: FamilyAccountant, epsilon: float, delta: float, most: int) -> FamilyAccountant:
@@ -318,10 +318,10 @@ def _fewest(
         if short < most and not family.with_dummies(most).exceeds(epsilon, delta):
             enough = most
         else:
-            reached = family.with_dummies(most).epsilon(delta).bounds.upper
+            epsilon_upper = family.with_dummies(most).epsilon(delta).bounds.upper
             raise InfeasibleError(
                 f"{most:,} dummies are not enough for epsilon {epsilon:g} at delta {delta:g}: "
-                f"they give epsilon {reached:.4g}.",
+                f"they give epsilon {epsilon_upper:.4g}.",
                 "allow more dummies or a larger delta, or strengthen the inner mechanism" + "." * looked,
                 *(() if looked else _LOOK),
             )
@@ -346,8 +346,8 @@ def quality_loss_of_secrets(tupling: Tupling, loss: AnyLoss) -> Floats:
     order = np.argsort(array, axis=1, kind="stable")
     values = np.take_along_axis(array, order, axis=1)
     report = np.take_along_axis(tupling.inner.matrix, order, axis=1)
-    others = tupling.distribution[order]
-    survivals = _beyond(report) * _beyond(others) ** tupling.dummies
+    dummies = tupling.distribution[order]
+    survivals = _beyond(report) * _beyond(dummies) ** tupling.dummies
     return np.asarray(values[:, 0] + (np.diff(values, axis=1) * survivals).sum(axis=1))
 
 

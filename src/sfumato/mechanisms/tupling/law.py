@@ -69,27 +69,27 @@ def atoms(values: Floats, masses: Floats, copies: int) -> Atoms | None:
     return Atoms(v, mass, tilt, tilt * top + math.log(float((mass * np.exp(tilt * (v - top))).sum())))
 
 
-def split(given: Atoms, spacing: float) -> Law:
+def split(draw: Atoms, spacing: float) -> Law:
     """Return the tilted law with every value split over its two neighbours, which preserves its mean."""
-    scaled = given.values / spacing  # exact: a power of two
+    scaled = draw.values / spacing  # exact: a power of two
     below = np.floor(scaled)
     share = scaled - below
     points = np.concatenate([below, below + 1]).astype(np.int64)
-    masses = np.concatenate([given.masses * (1 - share), given.masses * share])
-    half = given.masses * share * (1 - share) * spacing
+    masses = np.concatenate([draw.masses * (1 - share), draw.masses * share])
+    half = draw.masses * share * (1 - share) * spacing
     moves = np.concatenate([-half, half])
-    exponents = given.tilt * spacing * points
+    exponents = draw.tilt * spacing * points
     peak = float(exponents.max())
     factors = np.exp(exponents - peak)
     total = float((masses * factors).sum())
     # Factors below the smallest normal float would lose digits.
-    seen = (factors > 1e-290) & (masses > 0)
-    reach = float(np.abs(exponents[seen]).max()) + abs(peak)
+    mask = (factors > 1e-290) & (masses > 0)
+    reach = float(np.abs(exponents[mask]).max()) + abs(peak)
     return Law(
-        points=points[seen],
-        masses=(masses * factors)[seen] / total,
-        moves=(moves * factors)[seen] / total,
-        tilt=given.tilt,
+        points=points[mask],
+        masses=(masses * factors)[mask] / total,
+        moves=(moves * factors)[mask] / total,
+        tilt=draw.tilt,
         log_scale=peak + math.log(total),
         spacing=spacing,
         rounding=(40 + 4 * reach) * UNIT,
@@ -114,8 +114,8 @@ def window(values: Floats, masses: Floats, copies: int) -> tuple[float, float]:
         exponents = tilts[:, None] * v
         peaks = exponents.max(axis=1)
         sums = np.exp(exponents - peaks[:, None]) @ masses
-        seen = sums > 0  # a tilt at which only masses that underflowed count bounds nothing
-        tilts, growth = tilts[seen], copies * (peaks[seen] + np.log(sums[seen]))
+        mask = sums > 0  # a tilt at which only masses that underflowed count bounds nothing
+        tilts, growth = tilts[mask], copies * (peaks[mask] + np.log(sums[mask]))
         # Masses may sum to 1 + 1e-13: a millionth more pays for it, and for rounding.
         bounds = (growth + LOG_TAIL + 1e-6 + 1e-12 * np.abs(growth)) / tilts
         end = min(most, float(bounds[tilts * bounds >= 1].min(initial=most)))
@@ -123,18 +123,18 @@ def window(values: Floats, masses: Floats, copies: int) -> tuple[float, float]:
     return -ends[1], ends[0]
 
 
-def tilted(given: Atoms) -> Floats:
+def tilted(draw: Atoms) -> Floats:
     """Return the tilted masses of atoms, which sum to one."""
-    exponents = given.tilt * given.values
-    weights = given.masses * np.exp(exponents - exponents.max())
+    exponents = draw.tilt * draw.values
+    weights = draw.masses * np.exp(exponents - exponents.max())
     return np.asarray(weights / weights.sum())
 
 
 class Rare(NamedTuple):
     """The observables that are not rare, array (m,) of bool, and what tuples with a rare one add to delta."""
 
-    others: NDArray[np.bool_]
-    added: Bracket
+    rest: NDArray[np.bool_]
+    surplus: Bracket
 
 
 def rare(values: Floats, masses: Floats, copies: int) -> Rare:
@@ -146,26 +146,26 @@ def rare(values: Floats, masses: Floats, copies: int) -> Rare:
     none = Rare(np.ones(len(values), dtype=bool), Bracket.exact(0.0))
     if count in (0, len(values)):
         return none
-    others = none.others.copy()
-    others[order[:count]] = False
-    added = _added(values, masses, others, copies)
-    return Rare(others, added) if 0 < added.upper <= added.lower * (1 + _GAP) else none
+    rest = none.rest.copy()
+    rest[order[:count]] = False
+    surplus = _surplus(values, masses, rest, copies)
+    return Rare(rest, surplus) if 0 < surplus.upper <= surplus.lower * (1 + _GAP) else none
 
 
-def _added(values: Floats, masses: Floats, others: NDArray[np.bool_], n: int) -> Bracket:
-    mass, value = masses[~others], values[~others]
-    plain = float(masses[others].sum())
-    gains = masses[others] * values[others]
+def _surplus(values: Floats, masses: Floats, rest: NDArray[np.bool_], n: int) -> Bracket:
+    mass, value = masses[~rest], values[~rest]
+    plain = float(masses[rest].sum())
+    gains = masses[rest] * values[rest]
     mean, positive = float(gains.sum()), float(np.maximum(gains, 0.0).sum())
-    missed = (n - 1) * float(mass.sum())  # at least 1 - plain**(n - 1)
+    union_bound = (n - 1) * float(mass.sum())  # at least 1 - plain**(n - 1)
     alone = value * plain ** (n - 1) + (n - 1) * plain ** (n - 2) * mean
-    outweighed = value + (n - 1) * min(0.0, float(values[others].min())) < 0
+    outweighed = value + (n - 1) * min(0.0, float(values[rest].min())) < 0
     # Where others can outweigh it, (a + b)_+ <= a_+ + b_+.
     most = np.where(outweighed, value + (n - 1) * positive, alone)
     gain = float((mass * value).sum())
     rounding = (64 + 32 * n) * UNIT * (gain + float(mass.sum()) * (n - 1) * (abs(mean) + positive))
     lower = float((mass * np.maximum(alone, 0.0)).sum())
-    upper = float((mass * most).sum()) + gain * missed + positive * (n * float(mass.sum())) ** 2
+    upper = float((mass * most).sum()) + gain * union_bound + positive * (n * float(mass.sum())) ** 2
     return Bracket.between(max(0.0, lower - rounding), upper + rounding)
 
 
@@ -191,8 +191,8 @@ class Part(NamedTuple):
 
     value: float  # (1/n) E[(S')_+] of the split law, as computed
     error: float  # a bound of the error of the value
-    moved: float  # E[D_1; S' > 0], the most that splitting adds, as computed
-    moved_error: float
+    shift: float  # E[D_1; S' > 0], the most that splitting adds, as computed
+    shift_error: float
     points: int  # of the lattice
 
 
@@ -209,10 +209,10 @@ def positive_part(law: Law, copies: int) -> Part | None:
     places = law.points % length
     masses = np.asarray(np.bincount(places, law.masses, length), dtype=np.float64)
     moves = np.asarray(np.bincount(places, law.moves, length), dtype=np.float64)
-    one = fft.rfft(masses)
-    others = power(one, n - 1)
-    sums = fft.irfft(others * one, length)
-    moved = fft.irfft(others * fft.rfft(moves), length)
+    spectrum = fft.rfft(masses)
+    rest = power(spectrum, n - 1)
+    sums = fft.irfft(rest * spectrum, length)
+    shifts = fft.irfft(rest * fft.rfft(moves), length)
 
     at = np.arange(1, last + 1) % length
     heights: Floats = h * np.arange(1, last + 1, dtype=np.float64)
@@ -220,7 +220,7 @@ def positive_part(law: Law, copies: int) -> Part | None:
     gain: Floats = heights * decay
     # No mass is negative: what rounding made so is nearer to the truth at zero.
     value = float(np.sum(gain * np.maximum(sums[at], 0.0)))
-    extra = float(np.sum(decay * moved[at]))
+    extra = float(np.sum(decay * shifts[at]))
 
     level = 16 * UNIT * math.log2(length)
     mass_norm, move_norm, move_sum = _norm(masses), _norm(moves), float(np.abs(moves).sum())
@@ -239,8 +239,8 @@ def positive_part(law: Law, copies: int) -> Part | None:
     return Part(
         value=scale * value / n,
         error=scale * (value_error + scaling * value) / n,
-        moved=scale * extra,
-        moved_error=scale * (extra_error + scaling * abs(extra)),
+        shift=scale * extra,
+        shift_error=scale * (extra_error + scaling * abs(extra)),
         points=length,
     )
 

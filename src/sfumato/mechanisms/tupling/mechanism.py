@@ -140,12 +140,12 @@ class Tupling(Immutable, Randomizer):
         sets = list(combinations_with_replacement(used.tolist(), self.queries))
         counts = np.zeros((len(sets), len(used)))
         np.add.at(counts, (np.arange(len(sets))[:, None], np.searchsorted(used, np.array(sets))), 1.0)
-        factorials = np.array([float(math.factorial(each)) for each in range(self.queries + 1)])
+        factorials = np.array([float(math.factorial(count)) for count in range(self.queries + 1)])
         orders = factorials[-1] / factorials[counts.astype(np.intp)].prod(axis=1)
         of_dummies = orders * np.prod(nu[used] ** counts, axis=1)
         rows = (self.inner.matrix[:, used] / nu[used]) @ counts.T / self.queries * of_dummies
         labels = self.observables.labels
-        listed = Space([tuple(labels[each] for each in one) for one in sets])
+        listed = Space([tuple(labels[position] for position in multiset) for multiset in sets])
         return Mechanism(rows / rows.sum(axis=1, keepdims=True), self.secrets, listed)
 
     def recipe(self) -> AmongDummies:
@@ -175,8 +175,8 @@ class Tupling(Immutable, Randomizer):
         if array.size and (int(array.min()) < 0 or int(array.max()) >= m):
             raise InputError("a tuple holds a number that is not an observable's position.", f"use 0 to {m - 1}.")
         nu = self.distribution
-        lifted = self.inner.lift(distribution)
-        weight = np.divide(lifted, nu, out=np.zeros(m), where=nu > 0)
+        image = self.inner.lift(distribution)
+        weight = np.divide(image, nu, out=np.zeros(m), where=nu > 0)
         with np.errstate(divide="ignore"):
             logs: Floats = np.log(nu)[array].sum(axis=-1) + np.log(weight[array].mean(axis=-1))
         return logs

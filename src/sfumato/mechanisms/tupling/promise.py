@@ -56,20 +56,20 @@ class TupleProof(CompactRepr):
     """The accountant's proof of a guarantee: bounds of the least delta at its epsilon, with the worst pair."""
 
     promise: TuplePrivacy
-    found: Worst
+    worst: Worst
 
     @property
     def holds(self) -> bool:
         """Whether the guarantee is proved: the upper bound of delta is at most the guaranteed one."""
-        return self.found.bounds.upper <= self.promise.delta
+        return self.worst.bounds.upper <= self.promise.delta
 
     @property
     def sentence(self) -> str:
         """The proved statement as a sentence."""
-        upper = at_most(self.found.bounds.upper)
+        upper = at_most(self.worst.bounds.upper)
         if self.holds:
             return f"Proved: {self.promise} (the least delta is at most {upper})."
-        if self.found.bounds.lower > self.promise.delta:
+        if self.worst.bounds.lower > self.promise.delta:
             return f"False: {self.promise}. The least delta there is more than that, at most {upper}."
         return f"Not proved: {self.promise}. The least delta there is at most {upper}."
 
@@ -144,9 +144,9 @@ def mass_above(inner: Mechanism, distributions: ArrayLike, beta: float) -> float
     """
     if not 0 <= beta <= 1:
         raise InputError(f"beta is {beta}.", "use a probability.")
-    lifted = np.atleast_2d(inner.lift(distributions))
+    images = np.atleast_2d(inner.lift(distributions))
     error = 4 * (inner.shape[0] + 8) * 2.0**-53  # of a lifted probability, relative
-    high = np.where(lifted * (1 + error) > beta, lifted * (1 + error), 0.0)
+    high = np.where(images * (1 + error) > beta, images * (1 + error), 0.0)
     return min(1.0, max(sum_above(row) for row in high))
 
 

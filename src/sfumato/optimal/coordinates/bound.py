@@ -229,7 +229,7 @@ def coordinate_bound(
         raise InputError(
             f"there is no bound over all mechanisms for the loss {loss!r}.", f"use one of {', '.join(KINDS)}."
         )
-    rate, scale = units.parse(epsilon, per=True, unit=unit, what="epsilon"), units.factor(unit, "m")
+    rate, scale = units.parse(epsilon, per=True, unit=unit, subject="epsilon"), units.factor(unit, "m")
     if not (math.isfinite(rate) and rate > 0):
         raise InputError(f"epsilon must be a positive number, but {rate:g} was given.", "use '1/km'.")
     checked_time_limit(time_limit)

@@ -95,7 +95,7 @@ class SensitiveProblem:
             secrets=secrets,
             observables=space,
             loss=costs,
-            max_loss=units.parse(max_loss, unit=costs.unit, what="the largest loss"),
+            max_loss=units.parse(max_loss, unit=costs.unit, subject="the largest loss"),
             objective=objective,
             guarantees=_metric_privacy(secrets, objective, guarantees),
             classes=readonly(array.sum(axis=1)),

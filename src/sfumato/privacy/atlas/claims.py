@@ -181,7 +181,7 @@ class Claim:
             if value is None:
                 raise InputError(f"a claim of {word.title} was given without {name}.", f"pass {name}=, a number.")
             if name == "epsilon" and unit is not None and isinstance(value, str):
-                value = units.parse(value, per=True, unit=unit, what=name)
+                value = units.parse(value, per=True, unit=unit, subject=name)
             numbers[name] = _checked(word, name, value)
         assign(self, notion=notion, numbers=MappingProxyType(numbers), context=MappingProxyType(context))
 

@@ -223,7 +223,7 @@ def _radius(space: Space, radius: str) -> Quantity:
             f"within {radius} was asked for, but these secrets have no distances.",
             "write 'within 0: at most 60 %' for how often the secret itself is found.",
         )
-    value = units.parse(radius, unit=space.unit, what="the radius")
+    value = units.parse(radius, unit=space.unit, subject="the radius")
     if value < 0:
         raise InputError(f"a radius of {radius} is negative.", "use one of at least 0.")
     return Quantity.exact(value, space.unit, Known.STATED)
