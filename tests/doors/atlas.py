@@ -133,7 +133,7 @@ def facts(edge: Edge) -> dict[str, Any]:
     """
     grid = {}
     for claim in claims(edge.start):
-        plain, *others = [(text(dict(goal.given)), outcome(edge, claim, goal)) for goal in goals(edge.end)]
+        plain, *others = [(text(dict(goal.terms)), outcome(edge, claim, goal)) for goal in goals(edge.end)]
         changed = {asked: gives for asked, gives in others if gives != plain[1]}
         key = text({**claim.numbers, **claim.context})
         grid[key] = {"": plain[1], **changed} if changed else plain[1]

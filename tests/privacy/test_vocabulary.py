@@ -47,7 +47,7 @@ def test_a_notion_is_made_of_parts_that_are_named_as_in_claims(kind):
     assert notion.unit == (STEPS.unit if "metric" in kind.parts() else "")
     for name in kind.needs():
         assert not kind.supports({**CONTEXT, name: None}), name
-    for name, value in notion.stated.items():  # what it was made of, under the same names
+    for name, value in notion.settings.items():  # what it was made of, under the same names
         assert name in (*kind.description.numbers, *kind.description.context)
         assert value is CONTEXT[name] or np.array_equal(np.asarray(value), np.asarray(CONTEXT[name]))
     found = notion.measure(ROWS)
@@ -77,7 +77,7 @@ def test_descriptions_are_whole(key):
     assert word.heading[1:] == word.title[1:]
     assert word.question[-1] in ".?)"
     assert word.source
-    assert set(word.required) <= set(word.context)
+    assert set(word.essentials) <= set(word.context)
     assert set(word.defaults) <= set(word.numbers)
     stated = set(re.findall(r"{(\w+)}", word.promise)) - {"about", "divergence", "unit", "up_to"}
     assert stated <= set(word.numbers) <= stated | {"delta"}

@@ -310,7 +310,7 @@ def _entry(notion: Notion, mechanism: Mechanism) -> Entry:
 
 def _title(notion: Notion) -> str:
     parts: list[str] = []
-    for name, value in notion.stated.items():
+    for name, value in notion.settings.items():
         if isinstance(value, Divergence):
             parts.insert(0, value.name)
         elif isinstance(value, Priors):

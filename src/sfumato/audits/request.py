@@ -243,7 +243,7 @@ def fixed_options(notion: Notion) -> dict[str, float | str]:
     """Return the options that distinguish a notion from others of its key, as requests write them."""
     options: dict[str, float | str] = {}
     defaults = notion.defaults()
-    for name, value in notion.stated.items():
+    for name, value in notion.settings.items():
         if isinstance(value, Divergence):
             options[OF] = divergence_key(value)
         elif isinstance(value, Priors):

@@ -88,18 +88,18 @@ def room(rows: IntegerRows, delta: float) -> Callable[[Positions], Floats]:
     numerator, denominator = delta.as_integer_ratio()
     whole, rest = divmod(numerator << rows.bits, denominator)
     never = rows.array == 0
-    some = never.any(axis=0)
-    size = _DIGITS - 1 - int(some.sum()).bit_length()
+    columns = never.any(axis=0)
+    size = _DIGITS - 1 - int(columns.sum()).bit_length()
     shifts = range(0, rows.bits + 2, size)
-    others, digit_mask = never[:, some].astype(np.float64).T, (1 << size) - 1
+    zeros, digit_mask = never[:, columns].astype(np.float64).T, (1 << size) - 1
 
     def of(positions: Positions) -> Floats:
-        entries = rows.array[positions][:, some]
+        entries = rows.array[positions][:, columns]
         carry: Floats = np.zeros((len(positions), len(rows.array)))
         total = np.full(carry.shape, rest / denominator)
         for shift in shifts:
             part = ((entries >> shift) & digit_mask).astype(np.float64)
-            digit = float((whole >> shift) & digit_mask) - part @ others + carry
+            digit = float((whole >> shift) & digit_mask) - part @ zeros + carry
             carry = np.floor(np.ldexp(digit, -size))
             total += np.ldexp(digit - np.ldexp(carry, size), shift)
         total += np.ldexp(carry, shifts[-1] + size)
@@ -201,15 +201,15 @@ def least_step(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
     """
     most = delta.numerator * unit // delta.denominator
     alone = [(a, b) for a, b in zip(p, q, strict=True) if (a == 0) != (b == 0)]
-    one, other = sum(a for a, _ in alone), sum(b for _, b in alone)
-    if max(one, other) > most:
+    p_mass, q_mass = sum(a for a, _ in alone), sum(b for _, b in alone)
+    if max(p_mass, q_mass) > most:
         return None
     # Different fractions of such integers differ by more than one unit of these keys.
     shift = 2 * max(*p, *q).bit_length() + 1
     both = (((max(a, b) << shift) // min(a, b), a, b) for a, b in zip(p, q, strict=True) if a and b)
     for _, a, b in sorted(both, reverse=True):
-        one, other = one + a, other + b
-        if max(one, other) > most:
+        p_mass, q_mass = p_mass + a, q_mass + b
+        if max(p_mass, q_mass) > most:
             return Fraction(max(a, b), min(a, b))
     return Fraction(1)
 

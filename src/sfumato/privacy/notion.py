@@ -49,7 +49,7 @@ class Witness(CompactRepr):
         """Return the witness in words, with the labels of secrets and observables."""
         parts = []
         if self.pair is not None:
-            first, second = self.names or tuple(label_phrase(secrets.labels[each]) for each in self.pair)
+            first, second = self.names or tuple(label_phrase(secrets.labels[position]) for position in self.pair)
             parts.append(f"{first} against {second}")
         if self.event is not None:
             parts.append(f"the event {_listed(secrets, self.event)}")
@@ -82,7 +82,7 @@ class Description(CompactRepr):
             ``{divergence}``, ``{unit}`` and ``{up_to}`` for delta.
         source: Paper and definition.
         context: Other parts of a claim, by name, such as ``("relation",)``.
-        required: The parts of the context that a claim cannot leave out.
+        essentials: The parts of the context that a claim cannot leave out.
         defaults: Values of the numbers that may be left out.
         audited: When audits measure it, for a notion without a class.
         larger_hides: Whether larger numbers hide more, as for the error of an attack.
@@ -96,7 +96,7 @@ class Description(CompactRepr):
     promise: str
     source: str
     context: tuple[str, ...] = ()
-    required: tuple[str, ...] = ()
+    essentials: tuple[str, ...] = ()
     defaults: Mapping[str, float] = field(default_factory=dict)
     audited: str = ""
     larger_hides: bool = False
@@ -200,10 +200,10 @@ class Notion(ABC):
 
     @final
     @property
-    def stated(self) -> dict[str, object]:
+    def settings(self) -> dict[str, object]:
         """The fixed numbers and the context, named as in claims; parts left out are absent."""
-        named = {*self.description.numbers, *self.description.context}
-        parts = {name: getattr(self, name) for name in self.parts() if name in named}
+        names = {*self.description.numbers, *self.description.context}
+        parts = {name: getattr(self, name) for name in self.parts() if name in names}
         return {name: value for name, value in parts.items() if value is not None}
 
     @property
@@ -245,15 +245,15 @@ class Notion(ABC):
         if isinstance(matrix, Mechanism):
             for prior in getattr(getattr(self, "priors", None), "listed", ()):
                 matrix.secrets.check_order(prior.space, "a prior")
-        finding = self._measured(matrix)
-        if self.stated.get("delta") == 1:  # every mechanism satisfies it
+        finding = self._measure(matrix)
+        if self.settings.get("delta") == 1:  # every mechanism satisfies it
             return Finding(self, 0.0, 0.0, finding.witness)
         if math.isfinite(finding.rounding) and rows_equal(matrix):
             return replace(finding, value=0.0, rounding=0.0)
         return finding
 
     @abstractmethod
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         """Return the finding of `measure`, with a bound of the rounding error; equal rows need no care."""
 
     def sentence(self, value: float) -> str:

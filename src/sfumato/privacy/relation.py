@@ -54,8 +54,8 @@ class Relation:
     @classmethod
     def within(cls, metric: Metric, limit: float | str) -> Relation:
         """Return the pairs that are at most ``limit`` apart, a number or text such as ``"500 m"``."""
-        shown = limit if isinstance(limit, str) else f"{limit:g} {metric.unit}".strip()
-        return cls(metric.within(limit), f"secrets at most {shown} apart")
+        amount = limit if isinstance(limit, str) else f"{limit:g} {metric.unit}".strip()
+        return cls(metric.within(limit), f"secrets at most {amount} apart")
 
     @classmethod
     def of_pairs(
@@ -130,13 +130,13 @@ def largest_ratio(lengths: Floats, units: Floats) -> float:
 
     It is ``inf`` where a pair at a finite unit has no protection.
     """
-    needed = np.isfinite(units) & ~np.eye(len(units), dtype=np.bool_)
-    needed &= ~((lengths == 0) & (units == 0))
-    if not needed.any():
+    mask = np.isfinite(units) & ~np.eye(len(units), dtype=np.bool_)
+    mask &= ~((lengths == 0) & (units == 0))
+    if not mask.any():
         return 0.0
     with np.errstate(divide="ignore"):
-        ratio = float((lengths[needed] / units[needed]).max())
-    exact = bool((units[needed] == 1).all()) or np.array_equal(lengths, units)
+        ratio = float((lengths[mask] / units[mask]).max())
+    exact = bool((units[mask] == 1).all()) or np.array_equal(lengths, units)
     return math.nextafter(ratio, math.inf) if np.isfinite(ratio) and not exact else ratio
 
 

@@ -85,12 +85,12 @@ def scale_by_exp(rows: Floats, epsilon: float | Floats) -> Floats:
 
 def excesses(matrix: Floats, mask: Mask, epsilon: float) -> Floats:
     """Return sum over o of max(0, p(o|s) - e**epsilon p(o|s')), array (n, n), zero outside the mask."""
-    answer, ones, shared = np.zeros(mask.shape), np.ones(matrix.shape[1]), scale_by_exp(matrix, epsilon)
+    answer, ones, limits = np.zeros(mask.shape), np.ones(matrix.shape[1]), scale_by_exp(matrix, epsilon)
     for s in np.flatnonzero(mask.any(axis=1)):
         targets = np.flatnonzero(mask[s])
-        others = shared[targets]
-        np.subtract(matrix[s], others, out=others)
-        answer[s, targets] = np.maximum(others, 0.0, out=others) @ ones
+        gaps = limits[targets]
+        np.subtract(matrix[s], gaps, out=gaps)
+        answer[s, targets] = np.maximum(gaps, 0.0, out=gaps) @ ones
     return answer
 
 

@@ -83,14 +83,14 @@ def falling(
     for first in range(0, len(rows), step):
         part = rows[first : first + step]
         bounds = np.where(mask[part], of(part), -np.inf)
-        at, others = np.nonzero(bounds > known())
-        order = np.argsort(-bounds[at, others], kind="stable")
-        at, others = at[order], others[order]
+        at, targets = np.nonzero(bounds > known())
+        order = np.argsort(-bounds[at, targets], kind="stable")
+        at, targets = at[order], targets[order]
         for begin in range(0, len(at), size):
-            if bounds[at[begin], others[begin]] <= known():
+            if bounds[at[begin], targets[begin]] <= known():
                 break
             here = slice(begin, begin + size)
-            yield np.stack([part[at[here]], others[here]], axis=1)
+            yield np.stack([part[at[here]], targets[here]], axis=1)
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ class _Found:
     above: float = -math.inf
     pair: tuple[int, int] | None = None
     dropped: float = -math.inf  # the largest value, error included, of a pair that was not kept
-    kept: list[tuple[Positions, Positions, Floats]] = field(default_factory=list)
+    candidates: list[tuple[Positions, Positions, Floats]] = field(default_factory=list)
 
     def look(self, mask: Mask, rows: Positions, limits: Limits | None) -> None:
         """Compute the values of the pairs of some rows."""
@@ -135,7 +135,7 @@ class _Found:
         if self.value == math.inf or self.dropped >= self.known:
             return Top(self.value, self.pair, self.above, None)
         self._forget()
-        s, t, _ = (np.concatenate(column) for column in zip(*self.kept, strict=True))
+        s, t, _ = (np.concatenate(column) for column in zip(*self.candidates, strict=True))
         return Top(self.value, self.pair, self.above, np.unique(np.stack([s, t], axis=1), axis=0))
 
     def _all(self, s: Positions, t: Positions, falling: Floats | None) -> None:
@@ -167,18 +167,18 @@ class _Found:
         self.known = max(self.known, lower)
         near = np.flatnonzero(upper >= self.known)
         if len(near):
-            self.kept.append((s[near], t[near], upper[near]))
-            if sum(len(each[0]) for each in self.kept) > _CLOSE:
+            self.candidates.append((s[near], t[near], upper[near]))
+            if sum(len(block[0]) for block in self.candidates) > _CLOSE:
                 self._forget()
 
     def _forget(self) -> None:
         """Drop pairs below the known value; if too many are left, drop all."""
-        s, t, upper = (np.concatenate(column) for column in zip(*self.kept, strict=True))
+        s, t, upper = (np.concatenate(column) for column in zip(*self.candidates, strict=True))
         near = upper >= self.known
-        self.kept = [(s[near], t[near], upper[near])]
+        self.candidates = [(s[near], t[near], upper[near])]
         if near.sum() > _CLOSE:
             self.dropped = max(self.dropped, float(upper[near].max()))
-            self.kept = [(s[:0], t[:0], upper[:0])]
+            self.candidates = [(s[:0], t[:0], upper[:0])]
 
 
 _SLACK: Final = 1e-7  # rows of arrays sum to one within 1e-9, and sums of products keep ten digits
@@ -188,13 +188,13 @@ _ENDS: Final = (1 / 64, 1 / 12, 1 / 3, 1.0, 3.0)  # orders, less one, at which a
 _TILE: Final = (32, 2**11)  # pairs whose maxima are taken together: they stay in the cache
 
 
-def ratio_limits(matrix: Floats, *, turned: bool = False) -> Limits:
-    """Return bounds of the largest ln(p(o|s) / p(o|t)) over o of each pair (s, t), or if turned of (t, s)."""
+def ratio_limits(matrix: Floats, *, inverse: bool = False) -> Limits:
+    """Return bounds of the largest ln(p(o|s) / p(o|t)) over o of each pair (s, t), or if inverse of (t, s)."""
     with np.errstate(divide="ignore"):
         logs = np.log(matrix[:, matrix.any(axis=0)])
     sizes = np.abs(logs[np.isfinite(logs)])
     slack = _SINGLE * (1 + float(sizes.max(initial=0.0)))
-    heights = -logs if turned else logs
+    heights = -logs if inverse else logs
     with np.errstate(invalid="ignore"):
         gaps = heights - heights.min(axis=0)
     gaps[np.isnan(gaps)] = -np.inf
@@ -207,9 +207,9 @@ def ratio_limits(matrix: Floats, *, turned: bool = False) -> Limits:
                 tile = bounds[top : top + _TILE[0], left : left + _TILE[1]]
                 part = columns[:, left : left + _TILE[1]]
                 room = np.empty_like(tile)
-                for row, others in zip(columns[:, rows[top : top + _TILE[0]], None], part, strict=True):
+                for row, column in zip(columns[:, rows[top : top + _TILE[0]], None], part, strict=True):
                     with np.errstate(invalid="ignore"):
-                        np.subtract(row, others, out=room)
+                        np.subtract(row, column, out=room)
                     np.fmax(tile, room, out=tile)  # a report that neither makes gives NaN, which fmax ignores
         return bounds.astype(np.float64) + slack
 
@@ -218,9 +218,9 @@ def ratio_limits(matrix: Floats, *, turned: bool = False) -> Limits:
 
 def range_limits(matrix: Floats) -> Limits:
     """Return bounds of the largest log-ratio of each pair plus that of its other order."""
-    one, other = ratio_limits(matrix), ratio_limits(matrix, turned=True)
-    rows = None if one.of_rows is None or other.of_rows is None else one.of_rows + other.of_rows
-    return Limits(lambda rows: one.of(rows) + other.of(rows), rows)
+    forward, backward = ratio_limits(matrix), ratio_limits(matrix, inverse=True)
+    rows = None if forward.of_rows is None or backward.of_rows is None else forward.of_rows + backward.of_rows
+    return Limits(lambda rows: forward.of(rows) + backward.of(rows), rows)
 
 
 def affinity_limits(matrix: Floats, factor: float = 1.0) -> Limits:
@@ -250,7 +250,7 @@ def divergence_limits(divergence: Divergence, matrix: Floats) -> Limits | None:
         roots = np.sqrt(matrix)
         return Limits(lambda rows: 1 - roots[rows] @ roots.T + _SLACK)
     if divergence in (KL, REVERSE_KL) or (isinstance(divergence, Renyi) and divergence.order <= 1):
-        return _mean_limits(matrix, turned=divergence == REVERSE_KL)
+        return _mean_limits(matrix, inverse=divergence == REVERSE_KL)
     if isinstance(divergence, HockeyStick) and divergence.epsilon >= 0:
         return affinity_limits(matrix, math.exp(min(divergence.epsilon, _LARGEST)))
     if divergence == CHI_SQUARED and holds_powers(matrix, 2.0):
@@ -295,13 +295,13 @@ def rho_limits(matrix: Floats) -> Limits:
     """
     ends = [t for t in _ENDS if holds_powers(matrix, 1 + t)]
     sums = [power_sums(matrix, 1 + t) for t in ends]
-    one, other = ratio_limits(matrix).of_rows, ratio_limits(matrix, turned=True).of_rows
+    forward, backward = ratio_limits(matrix).of_rows, ratio_limits(matrix, inverse=True).of_rows
 
     def of(rows: Positions) -> Floats:
-        if one is None or other is None:
+        if forward is None or backward is None:
             bounds = np.full((len(rows), len(matrix)), np.inf)
         else:
-            bounds = np.minimum(one[rows, None], other) / (1 + (ends[-1] if ends else 0.0))
+            bounds = np.minimum(forward[rows, None], backward) / (1 + (ends[-1] if ends else 0.0))
         before, log_before = 0.0, np.zeros((len(rows), len(matrix)))
         for t, sum_ in zip(ends, sums, strict=True):
             log = np.log(np.maximum(sum_(rows), 1.0))
@@ -324,24 +324,24 @@ def _of_chord(a: float, at_a: Floats, b: float, at_b: Floats) -> Floats:
     return np.where(known, (at_a + slope * (t - a)) / (t * (1 + t)) * (1 + _SLACK), np.inf)
 
 
-def _mean_limits(matrix: Floats, *, turned: bool = False) -> Limits:
-    """Return bounds of the sum of p ln(p/q), for p the row of s, or if turned of t."""
-    alone = _alone(matrix, turned=turned)
+def _mean_limits(matrix: Floats, *, inverse: bool = False) -> Limits:
+    """Return bounds of the sum of p ln(p/q), for p the row of s, or if inverse of t."""
+    alone = _alone(matrix, inverse=inverse)
     logs = np.log(matrix, where=matrix > 0, out=np.zeros_like(matrix))
     entropies = (matrix * logs).sum(axis=1)
     slack = _SLACK * (1 + float(np.abs(logs).max()))
 
     def of(rows: Positions) -> Floats:
-        means = entropies - logs[rows] @ matrix.T if turned else entropies[rows, None] - matrix[rows] @ logs.T
+        means = entropies - logs[rows] @ matrix.T if inverse else entropies[rows, None] - matrix[rows] @ logs.T
         return np.where(alone(rows), np.inf, means + slack)
 
     return Limits(of)
 
 
-def _alone(matrix: Floats, *, turned: bool = False) -> Callable[[Positions], Mask]:
-    """Return a function that says which pairs (s, t) have a report of s alone, or if turned of t alone."""
+def _alone(matrix: Floats, *, inverse: bool = False) -> Callable[[Positions], Mask]:
+    """Return a function that says which pairs (s, t) have a report of s alone, or if inverse of t alone."""
     makes, not_ = (matrix > 0).astype(np.float32), (matrix == 0).astype(np.float32)
-    if turned:
+    if inverse:
         makes, not_ = not_, makes
     if not (matrix == 0).any():
         return lambda rows: np.zeros((len(rows), len(matrix)), dtype=np.bool_)

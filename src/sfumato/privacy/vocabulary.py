@@ -17,7 +17,7 @@ DISTORTION: Final = Description(
     source="Shokri, Privacy Games, equation 19",
     audited="with a prior and a metric",
     context=("distance", "priors"),
-    required=("distance",),
+    essentials=("distance",),
     larger_hides=True,
 )
 """The attacker's error, a notion that claims state and `sfumato.attacks` measures."""
@@ -31,7 +31,7 @@ KINDS: Final[tuple[type[Notion], ...]] = (
 """Every class of notions; two classes may measure different numbers of one notion."""
 
 VOCABULARY: Final[dict[str, Description]] = {
-    each.key: each for each in (*(kind.description for kind in KINDS), DISTORTION)
+    description.key: description for description in (*(kind.description for kind in KINDS), DISTORTION)
 }
 """The descriptions, by key."""
 
@@ -75,7 +75,7 @@ def _audited(key: str) -> str:
         return VOCABULARY[key].audited
     usual = [kind for kind in classes if not kind.on_request]
     if usual:
-        needed = [NAMES[name] for name in usual[0].needs() if name in NAMES]
-        return f"with {' and '.join(needed)}" if needed else "always"
+        inputs = [NAMES[name] for name in usual[0].needs() if name in NAMES]
+        return f"with {' and '.join(inputs)}" if inputs else "always"
     uncommon = [NAMES[name] for name in classes[0].parts() if name in NAMES]
     return f"with {' and '.join(uncommon)}, or by name" if uncommon else "by name"

@@ -143,7 +143,7 @@ def test_three_steps_bound_close_beliefs(matrix, rows, delta):
     """A.4.7: e**(3 epsilon) and delta (1 + e**epsilon + e**(2 epsilon)) are enough; so is the metric form."""
     pairs = list(itertools.pairwise(NAMES))
     family = Family(dict(zip(NAMES, rows, strict=True)), pairs)
-    promise = Promise.measured(DistributionPrivacy(family, delta).measure(matrix))
+    promise = Promise.of(DistributionPrivacy(family, delta).measure(matrix))
     bound = close_beliefs(promise, NAMES)
     epsilon = promise.value
     assert isinstance(bound.notion, DistributionPrivacy)
@@ -154,7 +154,7 @@ def test_three_steps_bound_close_beliefs(matrix, rows, delta):
     assert excess(lifted[0], lifted[3], bound.value) <= bound.notion.delta + 1e-12
     assert bound.notion.measure(matrix).value <= bound.value + 1e-12
     distance = FamilyDistance(np.array([[0, 1, 9, 2], [1, 0, 2, 9], [9, 2, 0, 0.5], [2, 9, 0.5, 0]], dtype=float))
-    metric = Promise.measured(MetricDistributionPrivacy(family, distance, delta).measure(matrix))
+    metric = Promise.of(MetricDistributionPrivacy(family, distance, delta).measure(matrix))
     stepped = close_beliefs(metric, NAMES)
     assert stepped.value == pytest.approx(3.5 * metric.value)
     assert stepped.notion.measure(matrix).value <= stepped.value + 1e-12
@@ -162,22 +162,22 @@ def test_three_steps_bound_close_beliefs(matrix, rows, delta):
 
 def test_a_right_belief_saves_a_step():
     family = Family(dict(zip(NAMES, [[0.5, 0.5], [0.25, 0.75], [0.75, 0.25], [1.0, 0.0]], strict=True)))
-    promise = Promise.measured(DistributionPrivacy(family).measure([[0.75, 0.25], [0.25, 0.75]]))
+    promise = Promise.of(DistributionPrivacy(family).measure([[0.75, 0.25], [0.25, 0.75]]))
     assert close_beliefs(promise, [*NAMES[:3], NAMES[2]]).value == pytest.approx(2 * promise.value)
 
 
 def test_refusals():
     family = Family(dict(zip(NAMES, np.eye(4) / 2 + 0.125, strict=True)), [(NAMES[0], NAMES[1])])
-    promise = Promise.measured(DistributionPrivacy(family).measure(np.full((4, 2), 0.5)))
+    promise = Promise.of(DistributionPrivacy(family).measure(np.full((4, 2), 0.5)))
     with pytest.raises(InputError, match="no pair true 0 to true 1"):
         close_beliefs(promise, NAMES)
     with pytest.raises(InputError, match="no pair"):
         close_beliefs(promise, NAMES[:1])
-    other = Promise.measured(ProbabilisticDistributionPrivacy(family, 0.1).measure(np.full((4, 2), 0.5)))
+    other = Promise.of(ProbabilisticDistributionPrivacy(family, 0.1).measure(np.full((4, 2), 0.5)))
     with pytest.raises(InputError, match="probabilistic"):
         close_beliefs(other, NAMES[:2])
     with pytest.raises(InputError, match="infinite value"):
-        Promise.measured(DistributionPrivacy(Family(np.eye(2))).measure(np.eye(2)))
+        Promise.of(DistributionPrivacy(Family(np.eye(2))).measure(np.eye(2)))
     with pytest.raises(InputError, match="radius"):
         worst_beliefs(np.eye(4), family, 2.0)
     with pytest.raises(InputError, match="delta"):

@@ -82,7 +82,7 @@ def test_reports_about_one_secret_add_up_over_a_lifting(data, first, one, two):
 
 def test_reports_about_one_secret_do_not_add_up_for_any_pairs():
     """H5: each bit of two hides whether they are equal, perfectly; both reveal it."""
-    promises = [Promise.measured(DistributionPrivacy(XOR).measure(bit)) for bit in BITS]
+    promises = [Promise.of(DistributionPrivacy(XOR).measure(bit)) for bit in BITS]
     assert max(promise.value for promise in promises) < 1e-14
     with pytest.raises(InputError, match="together what each one hides") as refusal:
         same_input(*promises)
@@ -93,7 +93,7 @@ def test_reports_about_one_secret_do_not_add_up_for_any_pairs():
     # The pair is in the lifting of all pairs: that the family was lifted is not enough.
     lifted = Family.lifted(XOR.distributions, Relation.all(4))
     with pytest.raises(InputError, match="known for the pairs of its family only"):
-        same_input(*(Promise.measured(DistributionPrivacy(lifted).measure(bit)) for bit in BITS))
+        same_input(*(Promise.of(DistributionPrivacy(lifted).measure(bit)) for bit in BITS))
     # About two secrets, drawn independently, they do add up.
     assert independent_inputs(*promises).value < 1e-14
 
@@ -122,7 +122,7 @@ def test_a_measured_promise_for_all_point_masses_composes():
     matrix = geometric(3, 0.5)
     rows = np.vstack([[0.5, 0.5, 0.0], [0.1 + 0.2, 0.2, 0.5], np.eye(3)])
     family = Family.lifted(rows, relation)
-    promise = Promise.measured(DistributionPrivacy(family, 0.0).measure(matrix))
+    promise = Promise.of(DistributionPrivacy(family, 0.0).measure(matrix))
     both = same_input(promise, promise)
     assert both.everywhere
     assert both.value == pytest.approx(1.0)
@@ -131,15 +131,15 @@ def test_a_measured_promise_for_all_point_masses_composes():
     distance = FamilyDistance.wasserstein(family, Metric(line(3)))
     everything = Family(np.eye(3))
     points = FamilyDistance.wasserstein(everything, Metric(line(3)))
-    metric = Promise.measured(MetricDistributionPrivacy(everything, points).measure(matrix))
+    metric = Promise.of(MetricDistributionPrivacy(everything, points).measure(matrix))
     assert same_input(metric, metric).value == pytest.approx(1.0)
-    in_family = Promise.measured(MetricDistributionPrivacy(family, distance).measure(matrix))
+    in_family = Promise.of(MetricDistributionPrivacy(family, distance).measure(matrix))
     with pytest.raises(InputError, match="only"):
         same_input(in_family, in_family)  # the family does not compare secrets 0 and 2
     earth = FamilyDistance.wasserstein(everything, Metric(line(3)), 1.0)
-    by_kl = Promise.measured(DivergenceMetricDistributionPrivacy(everything, KL, earth).measure(matrix))
+    by_kl = Promise.of(DivergenceMetricDistributionPrivacy(everything, KL, earth).measure(matrix))
     assert same_input(by_kl, by_kl).value == pytest.approx(2 * by_kl.value)
-    average = Promise.measured(MetricDistributionPrivacy(everything, earth).measure(matrix))
+    average = Promise.of(MetricDistributionPrivacy(everything, earth).measure(matrix))
     with pytest.raises(InputError, match="only"):
         same_input(average, average)  # max divergence lifts to the largest step, not to the average one
 
@@ -174,7 +174,7 @@ def test_reports_about_independent_secrets_add_up_for_any_pairs(first, second, r
     family = Family(rows)
     found = [DistributionPrivacy(family, delta).measure(matrix) for matrix in (first, second)]
     assume(all(math.isfinite(one.upper) for one in found))
-    together = independent_inputs(*(Promise.measured(one) for one in found))
+    together = independent_inputs(*(Promise.of(one) for one in found))
     assert isinstance(together.notion, DistributionPrivacy)
     laws = [outer(row @ first, row @ second) for row in rows]
     for p, q in (laws, laws[::-1]):
@@ -203,7 +203,7 @@ def test_divergences_that_compose(data, first, divergence):
     assert together.value == pytest.approx(sum(values) + grown)
     found = [DivergenceDistributionPrivacy(family, divergence).measure(matrix) for matrix in (first, second[0])]
     assume(all(math.isfinite(one.upper) for one in found))
-    independent = independent_inputs(*(Promise.measured(one) for one in found))
+    independent = independent_inputs(*(Promise.of(one) for one in found))
     for i, j in family.pairs:
         p, q = (outer(row @ first, row @ second[0]) for row in family.distributions[[i, j]])
         assert divergence(p, q) <= independent.value + 1e-9
@@ -211,7 +211,7 @@ def test_divergences_that_compose(data, first, divergence):
 
 def test_chi_square_does_not_add_up():
     matrix, family = np.array([[0.75, 0.25], [0.25, 0.75]]), Family(np.eye(2))
-    single = Promise.measured(DivergenceDistributionPrivacy(family, CHI_SQUARED).measure(matrix))
+    single = Promise.of(DivergenceDistributionPrivacy(family, CHI_SQUARED).measure(matrix))
     laws = [outer(row, row) for row in matrix]
     assert CHI_SQUARED(laws[0], laws[1]) > 2 * single.value + 0.1
     assert CHI_SQUARED(laws[0], laws[1]) == pytest.approx(independent_inputs(single, single).value)
@@ -231,7 +231,7 @@ def test_post_processing_keeps_promises(matrix, rows, delta, data):
     for notion in notions:
         found = notion.measure(matrix)
         if math.isfinite(found.upper):
-            promise = post_processed(Promise.measured(found))
+            promise = post_processed(Promise.of(found))
             assert promise.notion.measure(matrix @ after).value <= promise.value + 1e-9
 
 
@@ -244,7 +244,7 @@ def test_post_processing_breaks_probabilistic_distribution_privacy():
     assert found.value == 0.0
     assert notion.measure(matrix @ merged).value == pytest.approx(math.log(2))
     with pytest.raises(InputError, match="post-processing can break it"):
-        post_processed(Promise.measured(notion.measure(geometric(3, 1.0)[:2])))
+        post_processed(Promise.of(notion.measure(geometric(3, 1.0)[:2])))
 
 
 @given(st.data(), channels(), st.sampled_from([0.0, 0.3, 0.8]))
@@ -278,7 +278,7 @@ def test_pre_processing_by_steps_of_a_family(matrix, rows, delta):
     found = DistributionPrivacy(family, delta).measure(matrix)
     assume(math.isfinite(found.upper) and len({tuple(row) for row in rows}) == 3)
     source = Family({"first": [1.0, 0.0], "last": [0.0, 1.0]}, [("first", "last")])
-    implied = pre_processed(Promise.measured(found), source, rows[[0, 2]])
+    implied = pre_processed(Promise.of(found), source, rows[[0, 2]])
     assert implied.value == pytest.approx(2 * found.upper)
     assert "c = 2" in str(implied.reasons[-1])
     p, q = rows[[0, 2]] @ matrix
@@ -304,7 +304,7 @@ def test_pre_processing_of_metric_distribution_privacy(data, matrix, delta):
     assume((rows[0] != rows[1]).any())
     points = Family(np.eye(4))
     ground = FamilyDistance.wasserstein(points, Metric(line(4)))
-    promise = Promise.measured(MetricDistributionPrivacy(points, ground, delta).measure(matrix))
+    promise = Promise.of(MetricDistributionPrivacy(points, ground, delta).measure(matrix))
     source = Family(rows)
     distance = FamilyDistance.wasserstein(source, Metric(2 * line(3)))
     implied = pre_processed(promise, source, transform, distance)
@@ -322,7 +322,7 @@ def test_pre_processing_of_metric_distribution_privacy(data, matrix, delta):
 def test_pre_processing_of_members_at_given_distances():
     family = Family({"a": [0.5, 0.5], "b": [0.25, 0.75], "c": [1.0, 0.0]})
     distance = FamilyDistance([[0, 1, 2], [1, 0, 4], [2, 4, 0]], "km")
-    promise = Promise.measured(MetricDistributionPrivacy(family, distance).measure([[0.75, 0.25], [0.25, 0.75]]))
+    promise = Promise.of(MetricDistributionPrivacy(family, distance).measure([[0.75, 0.25], [0.25, 0.75]]))
     source = Family(np.eye(2))
     implied = pre_processed(promise, source, family.distributions[[0, 2]], FamilyDistance(4.0 * line(2), "km"))
     assert implied.value == pytest.approx(promise.value / 2)
@@ -348,16 +348,16 @@ def test_the_product_is_exact():
 def test_refusals():
     family, other = Family.of_points(Relation.all(2)), Family(np.eye(2), [("0", "1")])
     coin = np.array([[0.75, 0.25], [0.25, 0.75]])
-    one = Promise.measured(DistributionPrivacy(family).measure(coin))
+    one = Promise.of(DistributionPrivacy(family).measure(coin))
     with pytest.raises(InputError, match="different families"):
-        independent_inputs(one, Promise.measured(DistributionPrivacy(other).measure(coin)))
+        independent_inputs(one, Promise.of(DistributionPrivacy(other).measure(coin)))
     with pytest.raises(InputError, match="not known to compose"):
-        same_input(one, Promise.measured(DivergenceDistributionPrivacy(family, KL).measure(coin)))
-    stick = Promise.measured(DivergenceDistributionPrivacy(family, HockeyStick(0.1)).measure(coin))
+        same_input(one, Promise.of(DivergenceDistributionPrivacy(family, KL).measure(coin)))
+    stick = Promise.of(DivergenceDistributionPrivacy(family, HockeyStick(0.1)).measure(coin))
     with pytest.raises(InputError, match="do not add up"):
         independent_inputs(stick, stick)
     near, far = (FamilyDistance(scale * line(2)) for scale in (1.0, 2.0))
-    metric = [Promise.measured(MetricDistributionPrivacy(family, d).measure(coin)) for d in (near, far)]
+    metric = [Promise.of(MetricDistributionPrivacy(family, d).measure(coin)) for d in (near, far)]
     with pytest.raises(InputError, match="distances differ"):
         independent_inputs(*metric)
     with pytest.raises(InputError, match="only"):

@@ -174,7 +174,7 @@ def test_point_masses_give_the_privacy_back(data, matrix, delta):
     assume(len(relation) > 0)
     found = DistributionPrivacy(Family.of_points(relation), delta).measure(matrix)
     assume(math.isfinite(found.upper))
-    back = privacy_of_points(Promise.measured(found), relation)
+    back = privacy_of_points(Promise.of(found), relation)
     assert isinstance(back.notion, DifferentialPrivacy)
     assert back.notion.relation == relation
     assert DifferentialPrivacy(relation, delta).measure(matrix).value <= back.value + 1e-12
@@ -194,7 +194,7 @@ def test_refusals():
         lifted_differential_privacy(1.0, family, 2.0)
     with pytest.raises(InputError, match="finite one"):
         lifted_differential_privacy(math.inf, family)
-    measured = Promise.measured(DistributionPrivacy(family).measure(geometric(3, 1.0)))
+    measured = Promise.of(DistributionPrivacy(family).measure(geometric(3, 1.0)))
     with pytest.raises(InputError, match="point masses of secrets 0 and 1"):
         privacy_of_points(measured, near)
     with pytest.raises(InputError, match="4 secrets"):
@@ -203,7 +203,7 @@ def test_refusals():
     assert privacy_of_points(whole, near).value == 1.0
     with pytest.raises(InputError, match="secrets 0 and 2"):
         privacy_of_points(whole, Relation.all(3))
-    wrong = Promise.measured(ProbabilisticDistributionPrivacy(family, 0.1).measure(geometric(3, 1.0)))
+    wrong = Promise.of(ProbabilisticDistributionPrivacy(family, 0.1).measure(geometric(3, 1.0)))
     with pytest.raises(InputError, match="probabilistic"):
         privacy_of_points(wrong, near)
     split = Metric(np.where(np.eye(3, dtype=bool), 0.0, math.inf))

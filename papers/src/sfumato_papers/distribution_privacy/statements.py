@@ -201,7 +201,7 @@ def _independent(case: Instance, *, by_metric: bool) -> Checked | None:
     parts = [notion.measure(matrix) for notion, (matrix, _) in zip(notions, case.parts, strict=True)]
     if not all(math.isfinite(part.upper) for part in parts):
         return None  # distributions that only rounding parts
-    promise = independent_inputs(*map(Promise.measured, parts))
+    promise = independent_inputs(*map(Promise.of, parts))
     delta = 0.0 if by_metric else min(1.0, sum(case.deltas))
     first, second = (case.family.distributions @ matrix for matrix, _ in case.parts)
     joint = np.array([np.outer(p, q).ravel() for p, q in zip(first, second, strict=True)])
@@ -215,7 +215,7 @@ def _independent(case: Instance, *, by_metric: bool) -> Checked | None:
 
 def _processed(case: Instance) -> Checked:
     before = _distribution(case).measure(case.first)
-    return _checked(post_processed(Promise.measured(before)), case.first @ case.merge)
+    return _checked(post_processed(Promise.of(before)), case.first @ case.merge)
 
 
 def _preprocessed(case: Instance, *, printed_delta: bool) -> Checked | None:

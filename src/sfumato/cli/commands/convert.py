@@ -100,9 +100,9 @@ def _claim(guarantee: Requirement, inputs: AuditInputs) -> Claim:
         raise InputError(
             f"{guarantee.text!r} is not a guarantee.", f"state the largest {notion.parameter}: use <=."
         )
-    per = "metric" in notion.stated
+    per = "metric" in notion.settings
     bound = units.parse(guarantee.bound, per=per, unit=notion.unit, subject=notion.parameter)
-    return Claim(notion.key, **{**notion.stated, notion.parameter: bound})
+    return Claim(notion.key, **{**notion.settings, notion.parameter: bound})
 
 
 def _notion(request: Request, inputs: AuditInputs) -> Notion:
@@ -125,7 +125,7 @@ def _goals(options: ConvertOptions, inputs: AuditInputs) -> Iterator[tuple[str, 
     for text in options.to or ():
         with option("--to"):
             notion = _notion(Request.parse(text), inputs)
-        yield notion.key, notion.stated
+        yield notion.key, notion.settings
     for key, word in () if options.to else VOCABULARY.items():
         axes = {
             "delta": (0.0, *(options.delta or inputs.deltas)),
@@ -133,7 +133,7 @@ def _goals(options: ConvertOptions, inputs: AuditInputs) -> Iterator[tuple[str, 
             "divergence": inputs.divergences,
             "metric": (inputs.metric,),
         }
-        names = [name for name in axes if name in (*word.numbers, *word.required)]
+        names = [name for name in axes if name in (*word.numbers, *word.essentials)]
         for values in product(*(axes[name] for name in names)):
             yield key, dict(zip(names, values, strict=True))
 

@@ -176,7 +176,7 @@ def _wanted_priors(claim: Claim, goal: Goal) -> Priors | None:
     claimed_priors = priors_of(claim.context)
     if goal.context("priors") is None:
         return claimed_priors
-    priors = priors_of(goal.given)
+    priors = priors_of(goal.terms)
     if not claimed_priors.listed:
         return priors
     inside = priors.listed and {id(p) for p in priors.listed} <= {id(p) for p in claimed_priors.listed}
@@ -249,7 +249,7 @@ def noiseless_to_ratio(claim: Claim, _goal: Goal) -> Changes:
 
 full_prior: Final = needing(
     "a prior that holds every secret possible is needed, and the secret itself as the attribute",
-    lambda claim: every_secret(claim) and (holds_all(it := priors_of(claim.context)) or not it.listed),
+    lambda claim: every_secret(claim) and (holds_all(beliefs := priors_of(claim.context)) or not beliefs.listed),
 )
 secret_itself: Final = needing("the secret itself as the attribute is needed", every_secret)
 stated_priors: Final = needing(
@@ -269,19 +269,19 @@ def information_to_dp(claim: Claim, _goal: Goal) -> Changes:
 
 def information_to_distortion(claim: Claim, goal: Goal) -> Changes:
     """Return e^-epsilon times the error of the best blind guess, rounded down."""
-    distance, wanted = goal.context("distance"), goal.context("priors")
+    distance, priors = goal.context("distance"), goal.context("priors")
     claim_priors = priors_of(claim.context)
-    one = isinstance(wanted, Priors) and len(wanted.listed) == 1 and wanted.interval is None
-    if distance is None or not isinstance(wanted, Priors) or not one:
+    is_single = isinstance(priors, Priors) and len(priors.listed) == 1 and priors.interval is None
+    if distance is None or not isinstance(priors, Priors) or not is_single:
         return Refusal("the distance and one prior must be given: distance= and priors=Priors.of(prior)")
-    if not covers("priors", claim_priors, wanted):
+    if not covers("priors", claim_priors, priors):
         return Refusal("a prior is needed that the claim covers")
     array = as_distance(distance).array  # type: ignore[arg-type]
-    blind = blind_error(wanted.listed[0].probabilities, array)
+    blind = blind_error(priors.listed[0].probabilities, array)
     # The relative error of a sum of n products is at most n 2**-53.
     safe = blind * (1 - (array.shape[1] + 8) * 2.0**-52)
     least = below(lambda: exact(safe) * (-exact(claim["epsilon"])).exp())
-    return {"error": max(least, 0.0), "distance": distance, "priors": wanted}
+    return {"error": max(least, 0.0), "distance": distance, "priors": priors}
 
 
 def pufferfish_to_noiseless(claim: Claim, _goal: Goal) -> Changes:

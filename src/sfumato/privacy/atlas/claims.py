@@ -58,8 +58,8 @@ def _relation_covers(outer: object, inner: object) -> bool:
     return isinstance(inner, Relation) and outer.size == inner.size and bool((outer.array | ~inner.array).all())
 
 
-def _priors_cover(held: object, wanted: object) -> bool:
-    inside, outside = (Priors.all() if priors is None else priors for priors in (wanted, held))
+def _priors_cover(outer: object, inner: object) -> bool:
+    inside, outside = (Priors.all() if priors is None else priors for priors in (inner, outer))
     if not isinstance(inside, Priors) or not isinstance(outside, Priors):
         return False
     known = {_content(prior) for prior in outside.listed}
@@ -89,11 +89,11 @@ def _content(prior: Prior) -> tuple[Space, bytes]:
 
 
 def _same_events(outer: object, inner: object) -> bool:
-    facts = [each for each in (outer, inner) if isinstance(each, Events)]
+    facts = [side for side in (outer, inner) if isinstance(side, Events)]
     if not facts:
         return outer is inner
     size = facts[0].size
-    first, second = (each if isinstance(each, Events) else Events.singletons(size) for each in (outer, inner))
+    first, second = (side if isinstance(side, Events) else Events.singletons(size) for side in (outer, inner))
     same = first.masks.shape == second.masks.shape and bool((first.masks == second.masks).all())
     return same and first.attribute == second.attribute
 
@@ -114,10 +114,10 @@ _COVERS: Final[dict[str, Callable[[object, object], bool]]] = {
     "relation": _relation_covers,
     "metric": _same_metric,
     "distance": _same_metric,
-    "divergence": lambda held, wanted: divergence_name(held) == divergence_name(wanted),
+    "divergence": lambda outer, inner: divergence_name(outer) == divergence_name(inner),
     "priors": _priors_cover,
     "events": _same_events,
-    "possible": lambda _held, wanted: not wanted,
+    "possible": lambda _outer, inner: not inner,
     "maps": _maps_cover,
     "interventions": _same_settings,
     "family": _equal,
@@ -171,7 +171,7 @@ class Claim:
                 f"its parameters are {', '.join((*word.numbers, *word.context))}.",
             )
         context = {name: parameters.get(name) for name in word.context}
-        for name in word.required:
+        for name in word.essentials:
             if context[name] is None:
                 raise InputError(f"a claim of {word.title} was given without {name}.", f"pass {name}=.")
         unit = _unit(context)
@@ -186,34 +186,34 @@ class Claim:
         assign(self, notion=notion, numbers=MappingProxyType(numbers), context=MappingProxyType(context))
 
     @classmethod
-    def of(cls, given: Claim | MetricPrivacy | DistortionPrivacy | Finding) -> Claim:
+    def of(cls, claim: Claim | MetricPrivacy | DistortionPrivacy | Finding) -> Claim:
         """Return the claim of a guarantee or a finding; a finding claims its upper value.
 
         Raises `InputError` if the finding is infinite, or distortion privacy comes without a prior.
         """
-        if isinstance(given, Claim):
-            return given
-        if isinstance(given, ThresholdPrivacy):
-            near = Relation(given.metric.array == 1, "near secrets")
-            return cls("differential-privacy", epsilon=given.epsilon, relation=near)
-        if isinstance(given, MetricPrivacy):
-            return cls("metric-privacy", epsilon=given.epsilon, metric=given.metric)
-        if isinstance(given, DistortionPrivacy):
+        if isinstance(claim, Claim):
+            return claim
+        if isinstance(claim, ThresholdPrivacy):
+            near = Relation(claim.metric.array == 1, "near secrets")
+            return cls("differential-privacy", epsilon=claim.epsilon, relation=near)
+        if isinstance(claim, MetricPrivacy):
+            return cls("metric-privacy", epsilon=claim.epsilon, metric=claim.metric)
+        if isinstance(claim, DistortionPrivacy):
             raise InputError(
                 "distortion privacy was given without the prior that it holds for.",
                 "use Claim('distortion', error=, distance=, priors=).",
             )
-        notion, upper = given.notion, given.upper
+        notion, upper = claim.notion, claim.upper
         word = described(notion.key)
         if notion.unclaimed:
             raise InputError(f"the finding {notion.unclaimed}.", "measure with sets=True for a claim.")
         if notion.parameter not in word.numbers:
             raise InputError(
-                f"{given!r} is not about {', '.join(word.numbers) or 'a number'}.", "state the claim."
+                f"{claim!r} is not about {', '.join(word.numbers) or 'a number'}.", "state the claim."
             )
         if math.isinf(upper):
-            raise InputError(f"the finding {given!r} guarantees nothing.", "infinity implies no other claim.")
-        return cls(notion.key, **{**notion.stated, notion.parameter: upper})
+            raise InputError(f"the finding {claim!r} guarantees nothing.", "infinity implies no other claim.")
+        return cls(notion.key, **{**notion.settings, notion.parameter: upper})
 
     @staticmethod
     def names(notion: str) -> tuple[str, ...]:
@@ -226,13 +226,13 @@ class Claim:
 
     def __str__(self) -> str:
         word = VOCABULARY[self.notion]
-        shown = [
-            f"{name} {_shown(name, value)}"
+        parts = [
+            f"{name} {_digits(name, value)}"
             for name, value in self.numbers.items()
             if name not in word.defaults or value != word.defaults[name]
         ]
         about = f", of {self.about}" if {"relation", "metric"} & set(self.context) else ""
-        return f"{word.title}{' with ' if shown else ''}{', '.join(shown)}{about}"
+        return f"{word.title}{' with ' if parts else ''}{', '.join(parts)}{about}"
 
     def __repr__(self) -> str:
         return f"Claim({self})"
@@ -253,7 +253,7 @@ class Claim:
     def sentence(self) -> str:
         """The claim in words, with its numbers rounded up to six digits."""
         word = VOCABULARY[self.notion]
-        values: dict[str, str] = {name: _shown(name, value) for name, value in self.numbers.items()}
+        values: dict[str, str] = {name: _digits(name, value) for name, value in self.numbers.items()}
         unit = _unit(self.context)
         values["up_to"] = f", plus a probability of {values['delta']}" if self.numbers.get("delta") else ""
         divergence = self.context.get("divergence")
@@ -275,10 +275,10 @@ class Claim:
         parts |= {name: value for name, value in self.context.items() if value is not None}
         if isinstance(parts.get("divergence"), str):
             parts["divergence"] = find_divergence(str(parts["divergence"]))
-        said = {name for name, value in self.context.items() if value is not None} - _KNOWN
+        names = {name for name, value in self.context.items() if value is not None} - _KNOWN
         for kind in kinds(self.notion):
             first = next(iter(self.numbers), kind.parameter)
-            if kind.parameter == first and said <= {*kind.parts()} and kind.supports(parts):
+            if kind.parameter == first and names <= {*kind.parts()} and kind.supports(parts):
                 return kind.of(parts)
         return None
 
@@ -286,13 +286,13 @@ class Claim:
         """Return the claim with some parameters replaced."""
         return Claim(self.notion, **{**self.numbers, **self.context, **parameters})
 
-    def meets(self, wanted: Mapping[str, object]) -> bool:
+    def meets(self, parameters: Mapping[str, object]) -> bool:
         """Return whether the claim implies itself with the wanted parameters, by restriction alone."""
         return all(
             self._number_meets(name, float(str(value)))
             if name in self.numbers
             else covers(name, self.context.get(name), value)
-            for name, value in wanted.items()
+            for name, value in parameters.items()
         )
 
     def implies(self, other: Claim) -> bool:
@@ -301,12 +301,12 @@ class Claim:
             return False
         return self.meets({**other.numbers, **other.context})
 
-    def _number_meets(self, name: str, wanted: float) -> bool:
+    def _number_meets(self, name: str, limit: float) -> bool:
         if name == "order":
-            return self.numbers[name] == wanted
+            return self.numbers[name] == limit
         if name in _LARGER_HIDES_MORE:
-            return self.numbers[name] >= wanted
-        return self.numbers[name] <= wanted
+            return self.numbers[name] >= limit
+        return self.numbers[name] <= limit
 
 
 def _unit(context: Mapping[str, object]) -> str | None:
@@ -332,7 +332,7 @@ def _checked(word: Description, name: str, argument: object) -> float:
     return value
 
 
-def _shown(name: str, value: float) -> str:
+def _digits(name: str, value: float) -> str:
     """Return six digits of a number, rounded to the weaker claim."""
     return at_least(value, 6) if name in _LARGER_HIDES_MORE else at_most(value, 6)
 
@@ -365,16 +365,16 @@ class Goal(CompactRepr):
     """The notion at the end of a chain, and some of its numbers and its context, by name."""
 
     notion: str
-    given: Mapping[str, object]
+    terms: Mapping[str, object]
 
     def number(self, name: str) -> float | None:
         """Return a given number, or None."""
-        value = self.given.get(name)
+        value = self.terms.get(name)
         return float(value) if isinstance(value, int | float) else None
 
     def context(self, name: str) -> object:
         """Return a given part of the context, or None."""
-        return self.given.get(name)
+        return self.terms.get(name)
 
 
 Changes = Mapping[str, object] | Refusal

@@ -137,7 +137,7 @@ class Derivation:
         return f"Derivation of {self.claim}{f' by {names}' if names else ''}"
 
 
-def convert(given: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str, **wanted: object) -> Derivation:
+def convert(claim: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str, **terms: object) -> Derivation:
     """Return the strongest claim of another notion that follows, with the chain of reasons.
 
     Numbers are upper limits: ``delta=1e-6`` asks for the least epsilon at that delta, ``epsilon=1`` for the least
@@ -146,9 +146,9 @@ def convert(given: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str,
     known counterexample.
 
     Args:
-        given: A claim, a guarantee, or a finding, which counts with its proved value.
+        claim: A claim, a guarantee, or a finding, which counts with its proved value.
         to: The key of the notion, such as ``"kl-privacy"``.
-        **wanted: Numbers and context of the claim, such as ``relation=``, ``metric=``, ``priors=`` or ``order=``.
+        **terms: Numbers and context of the claim, such as ``relation=``, ``metric=``, ``priors=`` or ``order=``.
 
     Example:
         >>> from sfumato.privacy.atlas import Claim, convert
@@ -158,19 +158,19 @@ def convert(given: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str,
         >>> convert(Claim("gaussian", mu=1.0), to="differential-privacy", epsilon=1.0)
         Derivation of differential privacy with epsilon 1, delta 0.126937, of any two secrets by gaussian-to-dp
     """
-    start, names = Claim.of(given), Claim.names(to)
-    for name, value in wanted.items():
+    start, names = Claim.of(claim), Claim.names(to)
+    for name, value in terms.items():
         if name not in names:
             raise InputError(f"{described(to).title} has no parameter {name!r}.", f"it has {', '.join(names)}.")
         if name in described(to).numbers and not (isinstance(value, int | float) and value >= 0):
             raise InputError(f"{name} was given as {value!r}.", "pass a number of at least 0.")
-    goal = Goal(to, {name: value for name, value in wanted.items() if value is not None})
+    goal = Goal(to, {name: value for name, value in terms.items() if value is not None})
     chains, refusals = _reachable(start, goal)
-    fitting = [chain for chain in chains if chain.claim.notion == to and chain.claim.meets(goal.given)]
+    fitting = [chain for chain in chains if chain.claim.notion == to and chain.claim.meets(goal.terms)]
     if not fitting:
         raise _no_chain(start, goal, refusals)
     best = min(fitting, key=lambda chain: _order(chain, goal))
-    context = {name: value for name, value in goal.given.items() if name in best.claim.context}
+    context = {name: value for name, value in goal.terms.items() if name in best.claim.context}
     return Derivation(start, best.claim.with_values(**context), best.edges, best.steps)
 
 
@@ -180,7 +180,7 @@ def _reachable(start: Claim, goal: Goal) -> tuple[list[Derivation], list[tuple[E
     frontier = list(chains)
     refusals = []
     for _ in range(_LONGEST):
-        grown = []
+        extensions = []
         for chain in frontier:
             for edge in ATLAS:
                 if edge.start != chain.claim.notion:
@@ -191,21 +191,21 @@ def _reachable(start: Claim, goal: Goal) -> tuple[list[Derivation], list[tuple[E
                 elif not any(other.claim.implies(implied) for other in chains):
                     following = Derivation(start, implied, (*chain.edges, edge), (*chain.steps, implied))
                     chains.append(following)
-                    grown.append(following)
-        frontier = grown
+                    extensions.append(following)
+        frontier = extensions
     return chains, refusals
 
 
 def _order(chain: Derivation, goal: Goal) -> tuple[float, ...]:
     """Return the sort key of chains: open numbers, delta first; then limited numbers; then length."""
-    numbers = sorted(chain.claim.numbers.items(), key=lambda item: (item[0] in goal.given, item[0] != "delta"))
+    numbers = sorted(chain.claim.numbers.items(), key=lambda item: (item[0] in goal.terms, item[0] != "delta"))
     sign = -1 if described(chain.claim.notion).larger_hides else 1
     return (*(sign * value for _, value in numbers), len(chain))
 
 
 def _no_chain(start: Claim, goal: Goal, refusals: list[tuple[Edge, Refusal]]) -> InputError:
     end = described(goal.notion)
-    problem = f"no implication is known from {start} to {end.title}{' as asked' if goal.given else ''}."
+    problem = f"no implication is known from {start} to {end.title}{' as asked' if goal.terms else ''}."
     missing = [f"{edge.name}: {refusal.missing}" for edge, refusal in refusals if edge.end == goal.notion]
     missing += [f"{edge.name}: {refusal.missing}" for edge, refusal in refusals if edge.end != goal.notion]
     hints = []

@@ -23,7 +23,7 @@ from ..relation import Relation, largest_over, largest_ratio, reach
 from ..vocabulary import VOCABULARY
 from .claims import Changes, Check, Claim, Goal, Map, Refusal, covers, divergence_name, needing, symmetric
 
-_CONVEX: Final = frozenset({*NAMED, *(each.name for each in NAMED.values())})
+_CONVEX: Final = frozenset({*NAMED, *(divergence.name for divergence in NAMED.values())})
 _SUMS: Final = ("hockey-stick divergence",)  # beginnings of names with an order or an epsilon
 _QUASI: Final = (*_SUMS, "Rényi divergence", "max divergence")
 _NAMES = "KL, reverse KL, total variation, chi-square or squared Hellinger is needed"
@@ -38,12 +38,12 @@ def _some_pairs(relation: object) -> Relation | None:
 
 def groups(claim: Claim, goal: Goal) -> Changes:
     """Return epsilon and delta over as many steps as the goal's pairs are apart."""
-    relation, wanted = claim.context["relation"], goal.context("relation")
-    if covers("relation", relation, wanted):
+    relation, target = claim.context["relation"], goal.context("relation")
+    if covers("relation", relation, target):
         return Refusal("the relation is covered already")
-    if not isinstance(relation, Relation) or ("relation" in VOCABULARY[goal.notion].context and wanted is None):
+    if not isinstance(relation, Relation) or ("relation" in VOCABULARY[goal.notion].context and target is None):
         return Refusal("a relation is needed that the claim's does not cover: pass relation=")
-    steps = largest_over(relation.hops, _some_pairs(wanted))
+    steps = largest_over(relation.hops, _some_pairs(target))
     if steps == float("inf"):
         return Refusal(f"no steps between {relation.name} lead to every pair that is to be protected")
     epsilon, delta, k = claim["epsilon"], claim["delta"], int(steps)
@@ -51,23 +51,23 @@ def groups(claim: Claim, goal: Goal) -> Changes:
     def total() -> object:
         return sum((exact(delta) * (i * exact(epsilon)).exp() for i in range(k)), exact(0.0))
 
-    spent = above(total) if delta > 0 else 0.0
-    if spent >= 1:
-        return Refusal(f"delta would grow to {spent:g} over {k} steps, which guarantees nothing")
-    return {"epsilon": above(lambda: k * exact(epsilon)), "delta": spent, "relation": wanted}
+    upper = above(total) if delta > 0 else 0.0
+    if upper >= 1:
+        return Refusal(f"delta would grow to {upper:g} over {k} steps, which guarantees nothing")
+    return {"epsilon": above(lambda: k * exact(epsilon)), "delta": upper, "relation": target}
 
 
 def weaker(claim: Claim, goal: Goal) -> Changes:
     """Return the least delta at a smaller epsilon, or the least epsilon at a larger delta."""
     epsilon, delta = exact(claim["epsilon"]), exact(claim["delta"])
-    wanted, spent = goal.number("epsilon"), goal.number("delta")
-    if wanted is not None and wanted < claim["epsilon"]:
-        lower = exact(wanted)
+    goal_epsilon, goal_delta = goal.number("epsilon"), goal.number("delta")
+    if goal_epsilon is not None and goal_epsilon < claim["epsilon"]:
+        lower = exact(goal_epsilon)
         rest = above(lambda: 1 - (1 - delta) * (1 + lower.exp()) / (1 + epsilon.exp()))
-        return {"epsilon": wanted, "delta": min(max(rest, 0.0), 1.0)}
-    if wanted is None and spent is not None and spent > claim["delta"]:
-        factor = above(lambda: (1 + epsilon.exp()) * (1 - exact(spent)) / (1 - delta) - 1)
-        return {"epsilon": above(exact(factor).log) if factor > 1 else 0.0, "delta": spent}
+        return {"epsilon": goal_epsilon, "delta": min(max(rest, 0.0), 1.0)}
+    if goal_epsilon is None and goal_delta is not None and goal_delta > claim["delta"]:
+        factor = above(lambda: (1 + epsilon.exp()) * (1 - exact(goal_delta)) / (1 - delta) - 1)
+        return {"epsilon": above(exact(factor).log) if factor > 1 else 0.0, "delta": goal_delta}
     return Refusal("a smaller epsilon or a larger delta must be given: epsilon= or delta=")
 
 
@@ -76,14 +76,14 @@ def to_probabilistic(claim: Claim, goal: Goal) -> Changes:
     epsilon, delta = claim["epsilon"], claim["delta"]
     if delta == 0:
         return {}
-    wanted, spent = goal.number("epsilon"), goal.number("delta")
-    if wanted is None and spent is not None:
-        if spent <= delta:
+    goal_epsilon, goal_delta = goal.number("epsilon"), goal.number("delta")
+    if goal_epsilon is None and goal_delta is not None:
+        if goal_delta <= delta:
             return Refusal(f"a delta above {delta:g} is needed")
-        first, last = exact(delta), exact(spent)
+        first, last = exact(delta), exact(goal_delta)
         value = above(lambda: ((first + last * exact(epsilon).exp()) / (last - first)).log())
-        return {"epsilon": value, "delta": spent}
-    wider = above(lambda: 2 * exact(epsilon)) if wanted is None else wanted
+        return {"epsilon": value, "delta": goal_delta}
+    wider = above(lambda: 2 * exact(epsilon)) if goal_epsilon is None else goal_epsilon
     if not wider > epsilon:
         return Refusal(f"an epsilon above {epsilon:g} is needed")
     rest = above(lambda: exact(delta) * (1 + (-exact(wider)).exp()) / (1 - (exact(epsilon) - exact(wider)).exp()))
@@ -123,19 +123,19 @@ def other_metric(claim: Claim, goal: Goal) -> Changes:
 
 def metric_to_pairs(claim: Claim, goal: Goal) -> Changes:
     """Return epsilon times the largest distance of the goal's pairs."""
-    metric, relation, wanted = claim.context["metric"], claim.context.get("relation"), goal.context("relation")
+    metric, relation, target = claim.context["metric"], claim.context.get("relation"), goal.context("relation")
     if not isinstance(metric, Metric):
         return Refusal("a metric is needed")
     among = _some_pairs(relation)
-    if claim["delta"] > 0 and not covers("relation", relation, wanted):
+    if claim["delta"] > 0 and not covers("relation", relation, target):
         return Refusal("delta = 0 is needed where the claim is about some pairs only")
-    if isinstance(wanted, Relation) and wanted.size != len(metric):
+    if isinstance(target, Relation) and target.size != len(metric):
         return Refusal(f"the relation must be on the metric's {len(metric)} secrets")
     lengths = reach(metric, among) if claim["delta"] == 0 else metric.array
-    longest = largest_over(lengths, _some_pairs(wanted))
+    longest = largest_over(lengths, _some_pairs(target))
     if math.isinf(longest):
         return Refusal("some pair is at infinite distance and has no protection: pass relation= with finite ones")
-    return {"epsilon": above(lambda: exact(claim["epsilon"]) * exact(longest)), "relation": wanted}
+    return {"epsilon": above(lambda: exact(claim["epsilon"]) * exact(longest)), "relation": target}
 
 
 def to_lifting(claim: Claim, goal: Goal) -> Changes:
@@ -153,13 +153,13 @@ def to_lifting(claim: Claim, goal: Goal) -> Changes:
     return {"delta": min(delta, 1.0), **about}
 
 
-def _other_order(what: str, moves: Callable[[float, float], bool]) -> Map:
+def _other_order(direction: str, moves: Callable[[float, float], bool]) -> Map:
     """Return the map to the goal's order, where it is smaller or larger."""
 
     def apply(claim: Claim, goal: Goal) -> Changes:
         order = goal.number("order")
         if order is None or not moves(order, claim["order"]):
-            return Refusal(f"a {what} order must be given: order=")
+            return Refusal(f"a {direction} order must be given: order=")
         return {"order": order}
 
     return apply
@@ -282,8 +282,8 @@ def _from_orders(goal: Goal, loss: Callable[[Interval], Interval], order: float)
     delta, epsilon = goal.number("delta"), goal.number("epsilon")
     a = exact(order)
     if epsilon is not None:
-        spent = above(lambda: ((a - 1) * (loss(a) - exact(epsilon)) - (a - 1).log() + a * (1 - 1 / a).log()).exp())
-        return {"epsilon": epsilon, "delta": min(spent, 1.0)}
+        upper = above(lambda: ((a - 1) * (loss(a) - exact(epsilon)) - (a - 1).log() + a * (1 - 1 / a).log()).exp())
+        return {"epsilon": epsilon, "delta": min(upper, 1.0)}
     if delta is None or delta == 0:
         return Refusal("a delta above 0 or an epsilon must be given: delta= or epsilon=")
     tail = above(lambda: loss(a) + ((a - 1) / a).log() - (exact(delta).log() + a.log()) / (a - 1))
@@ -319,8 +319,8 @@ def concentrated_to_dp(claim: Claim, goal: Goal) -> Changes:
         a = 1 + math.exp(log_excess)
         if epsilon is not None:
             return (a - 1) * (a * scaled - epsilon / unit) + (a * math.log1p(-1 / a) - math.log(a - 1)) / unit
-        spent = math.log(delta) if delta else 0.0
-        return a * scaled + (math.log1p(-1 / a) - (spent + math.log(a)) / (a - 1)) / unit
+        log_delta = math.log(delta) if delta else 0.0
+        return a * scaled + (math.log1p(-1 / a) - (log_delta + math.log(a)) / (a - 1)) / unit
 
     best = minimize_scalar(badness, bounds=(-12.0, 25.0), method="bounded")
     order = 1 + math.exp(float(best.x))
@@ -340,8 +340,8 @@ def _of_laplace(shift: float, epsilon: float | None, delta: float) -> Changes:
     if epsilon is None:
         value = above(lambda: x + 2 * (1 - exact(min(delta, 1.0))).log()) if 0 < delta < 1 else shift * (delta < 1)
         return {"epsilon": max(0.0, value), "delta": min(delta, 1.0)}
-    spent = 0.0 if epsilon >= shift else above(lambda: 1 - ((exact(epsilon) - x) / 2).exp())
-    return {"epsilon": epsilon, "delta": min(max(spent, 0.0), 1.0)}
+    upper = 0.0 if epsilon >= shift else above(lambda: 1 - ((exact(epsilon) - x) / 2).exp())
+    return {"epsilon": epsilon, "delta": min(max(upper, 0.0), 1.0)}
 
 
 def curve_to_dp(claim: Claim, goal: Goal) -> Changes:
@@ -355,18 +355,18 @@ def curve_to_dp(claim: Claim, goal: Goal) -> Changes:
         return Refusal("a TradeOff is needed: TradeOff.below of points of it; a normal curve is Gaussian privacy")
     # In both orders, since a relation may count a pair in one.
     profiles = (curve.profile, curve.inverse.profile)
-    shared = (curve.null > 0) & (curve.alternative > 0)
-    logs = np.abs(np.log(curve.null[shared]) - np.log(curve.alternative[shared]))
+    support = (curve.null > 0) & (curve.alternative > 0)
+    logs = np.abs(np.log(curve.null[support]) - np.log(curve.alternative[support]))
     slack = _TIE * max(1.0, float(logs.max(initial=0.0)))  # of the logarithms of ratios that the curve merged
     if epsilon is None:
-        wanted = max(0.0, float(delta or 0.0))
-        value = max(0.0, *(float(profile.epsilon(max(0.0, wanted * (1 - 2.0**-40)))) for profile in profiles))
+        limit = max(0.0, float(delta or 0.0))
+        value = max(0.0, *(float(profile.epsilon(max(0.0, limit * (1 - 2.0**-40)))) for profile in profiles))
         if math.isinf(value):
-            return Refusal(f"the curve gives no epsilon at delta {wanted:g}: pass a larger delta or an epsilon")
-        return {"epsilon": value * (1 + 2.0**-40) + slack, "delta": wanted}
-    spent = max(float(profile.delta(max(0.0, epsilon - slack))) for profile in profiles)
-    spent += (mass_error(spent, len(curve.null)) if spent else 0.0) + (2 * slack if epsilon < slack else 0.0)
-    return {"epsilon": epsilon, "delta": min(spent, 1.0)}
+            return Refusal(f"the curve gives no epsilon at delta {limit:g}: pass a larger delta or an epsilon")
+        return {"epsilon": value * (1 + 2.0**-40) + slack, "delta": limit}
+    upper = max(float(profile.delta(max(0.0, epsilon - slack))) for profile in profiles)
+    upper += (mass_error(upper, len(curve.null)) if upper else 0.0) + (2 * slack if epsilon < slack else 0.0)
+    return {"epsilon": epsilon, "delta": min(upper, 1.0)}
 
 
 def curve_to_gaussian(claim: Claim, _goal: Goal) -> Changes:
@@ -402,8 +402,8 @@ def gaussian_to_dp(claim: Claim, goal: Goal) -> Changes:
     if epsilon is None and delta is None:
         epsilon = 0.0
     if epsilon is not None:
-        spent = above(lambda: _delta(exact(epsilon), exact(mu)))
-        return {"epsilon": epsilon, "delta": min(max(spent, 0.0), 1.0)}
+        upper = above(lambda: _delta(exact(epsilon), exact(mu)))
+        return {"epsilon": epsilon, "delta": min(max(upper, 0.0), 1.0)}
     if delta is None or delta == 0:
         return Refusal("an epsilon or a delta above 0 must be given: epsilon= or delta=")
     guess = GaussianTradeOff(mu).epsilon(min(delta, 1.0))

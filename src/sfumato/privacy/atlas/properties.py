@@ -45,7 +45,7 @@ class Counterexample:
 
     def run(self) -> tuple[tuple[Finding, ...], Finding]:
         """Return the findings for the mechanisms, and for the one made from them."""
-        return tuple(self.notion.measure(each) for each in self.before), self.notion.measure(self.after)
+        return tuple(self.notion.measure(mechanism) for mechanism in self.before), self.notion.measure(self.after)
 
 
 def jointly(first: Floats, second: Floats) -> Floats:
@@ -86,14 +86,14 @@ def parity(key: str) -> Counterexample:
 def counting() -> Counterexample:
     """Return two counting queries that differ in one record, extreme counts merged (thesis, Proposition 20)."""
     secrets, _, priors, first = _bits(5)
-    everyone = _answers(secrets, lambda word: min(max(sum(word), 1), 4))
-    others = _answers(secrets, lambda word: min(max(sum(word[1:]), 1), 3))
+    whole = _answers(secrets, lambda word: min(max(sum(word), 1), 4))
+    rest = _answers(secrets, lambda word: min(max(sum(word[1:]), 1), 3))
     return Counterexample(
         "a count of all records and a count of all but one hide that record in the others' randomness, but their "
         "difference is the record",
         NoiselessPrivacy(priors, first),
-        (everyone, others),
-        jointly(everyone, others),
+        (whole, rest),
+        jointly(whole, rest),
     )
 
 
@@ -151,7 +151,7 @@ def _merged_by_chance() -> Counterexample:
 
 def _mixed_semantics() -> Counterexample:
     first, second = 0.004 * _LEFT, np.full(4, 0.004)
-    rows = [np.column_stack([each, 1 - each]) for each in (first, second)]
+    rows = [np.column_stack([column, 1 - column]) for column in (first, second)]
     return Counterexample(
         "both records multiply the probability of a report by 4 in one mechanism and by 1 in the other, but by "
         "different factors in their mixture",
@@ -332,7 +332,7 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
 """The answers, by notion and property, for the notions that were examined."""
 
 
-def answer(notion: str, asked: Property) -> PropertyAnswer:
+def answer(notion: str, trait: Property) -> PropertyAnswer:
     """Return whether a notion has a property, with the reason and, if not, a counterexample.
 
     Raises `InputError` if the notion is unknown, or is not in the table.
@@ -345,7 +345,7 @@ def answer(notion: str, asked: Property) -> PropertyAnswer:
     """
     if described(notion).key not in PROPERTIES:
         raise InputError(f"the properties of {notion} are not in the table.", f"it has {', '.join(PROPERTIES)}.")
-    return PROPERTIES[notion][asked]
+    return PROPERTIES[notion][trait]
 
 
 def compose(claims: Sequence[Claim]) -> Claim:

@@ -53,7 +53,7 @@ class Priors:
         return cls(priors, None)
 
     @classmethod
-    def between(cls, low: float, high: float, *given: Prior) -> Priors:
+    def between(cls, low: float, high: float, *priors: Prior) -> Priors:
         """Return the priors that give each fact a probability from ``low`` to ``high``.
 
         Given priors fix the distribution of the secrets where the fact is true and where it is false; otherwise it
@@ -62,7 +62,7 @@ class Priors:
         Source:
             Tramer, Huang, Ayday and Hubaux, CCS 2015 (bounded priors).
         """
-        return cls(given, (low, high))
+        return cls(priors, (low, high))
 
     @classmethod
     def all(cls) -> Priors:
@@ -147,15 +147,15 @@ class Events:
             raise InputError(f"the attribute says nothing about {missing[0]!r}.", "give every label a value.")
         column = [values[label] for label in space.labels]
         distinct = list(dict.fromkeys(column))
-        return cls(np.array([[value == each for value in column] for each in distinct]), attribute=True)
+        return cls(np.array([[value == category for value in column] for category in distinct]), attribute=True)
 
     def __len__(self) -> int:
         """The number of facts."""
         return len(self.masks)
 
     def __repr__(self) -> str:
-        what = "values of an attribute" if self.attribute else "facts"
-        return f"Events: {len(self)} {what} of {self.size} secrets"
+        noun = "values of an attribute" if self.attribute else "facts"
+        return f"Events: {len(self)} {noun} of {self.size} secrets"
 
     @property
     def size(self) -> int:

@@ -181,7 +181,7 @@ class AdversarialPrivacy(AgainstPriors):
     delta: float = 0.0
     events: Events | None = None
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         return beliefs.worst(self, mechanism, self.events, self._rate)
 
     def _rate(self, odds: Odds) -> Rated:
@@ -242,7 +242,7 @@ class DeltaOfAdversarialPrivacy(AgainstPriors):
         if not 0 <= self.epsilon <= _LARGEST:
             raise InputError(f"epsilon {self.epsilon} is not a number from 0 to {_LARGEST:g}.", "use 0.5, say.")
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         return beliefs.worst(self, mechanism, self.events, self._rate)
 
     def _rate(self, odds: Odds) -> Rated:
@@ -300,7 +300,7 @@ class NoiselessPrivacy(AgainstPriors):
     events: Events | None = None
 
     @final
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         events = events_on(self.events, len(channel(mechanism).matrix))
         return beliefs.compare_rivals(self, mechanism, *events.rivals)
 
@@ -401,5 +401,5 @@ class InformationPrivacy(AgainstPriors):
 
     priors: Priors
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         return beliefs.worst(self, mechanism, None, beliefs.both)

@@ -127,14 +127,14 @@ def compare_rivals(notion: AgainstPriors, mechanism: AnyMechanism, facts: Bools,
     for prior in scenarios(priors, matrix):
         chances = likelihoods(matrix, prior, facts, filled=filled)
         for first in np.flatnonzero(chances.possible):
-            others = np.flatnonzero(rivals[first] & chances.possible)
-            if not len(others):
+            targets = np.flatnonzero(rivals[first] & chances.possible)
+            if not len(targets):
                 continue
-            log, at, output = largest_log(chances.high[first], chances.low[others])
+            log, at, output = largest_log(chances.high[first], chances.low[targets])
             upper = max(upper, log + log_error(log, terms(prior)))
             if log > value:
                 value = log
-                witness = _between(matrix, prior, facts[first], facts[others[at]], output)
+                witness = _between(matrix, prior, facts[first], facts[targets[at]], output)
     return Finding(notion, value, upper - value if np.isfinite(value) else 0.0, witness)
 
 
@@ -157,9 +157,9 @@ def _between(matrix: Floats, prior: Prior | None, fact: Bools, rival: Bools, out
         belief = prior.probabilities
         s, t = event[0], other[0]
     point = prior is None or (len(event) == 1 and len(other) == 1)
-    shown = ", ".join(map(str, other[:_SHOWN].tolist()))
+    listing = ", ".join(map(str, other[:_SHOWN].tolist()))
     rest = f", ... ({len(other)} in all)" if len(other) > _SHOWN else ""
-    pair, note = (int(s), int(t)), "" if point else f"compared with the secrets at positions {shown}{rest}"
+    pair, note = (int(s), int(t)), "" if point else f"compared with the secrets at positions {listing}{rest}"
     return Witness(pair if point else None, readonly(np.array([output])), readonly(belief), readonly(event), note)
 
 
@@ -297,8 +297,8 @@ def both(ratios: Odds) -> Rated:
     """Return the larger of both directions."""
     up, down = upward(ratios), downward(ratios)
     larger = up.value >= down.value
-    chosen = Rated(*(np.where(larger, a, b) for a, b in zip(up, down, strict=True)))
-    return chosen._replace(upper=np.maximum(up.upper, down.upper))
+    maximum = Rated(*(np.where(larger, a, b) for a, b in zip(up, down, strict=True)))
+    return maximum._replace(upper=np.maximum(up.upper, down.upper))
 
 
 def rise(ratios: Odds) -> Rated:
@@ -357,7 +357,7 @@ class OfFacts(AgainstPriors):
     events: Events | None = None
 
     @final
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         return worst(self, mechanism, self.events, self._rate)
 
     @staticmethod

@@ -48,9 +48,9 @@ class Rivals(CompactRepr):
                 "pass booleans, arrays (k, n) and (k, k), the second symmetric.",
             )
         counts = masks.astype(np.int64)
-        shared = related & (counts @ counts.T > 0)
-        if shared.any():
-            i, j = np.argwhere(shared)[0]
+        overlap = related & (counts @ counts.T > 0)
+        if overlap.any():
+            i, j = np.argwhere(overlap)[0]
             raise InputError(
                 f"the rival facts {i} and {j} are true of the same secret.",
                 "rivals exclude each other: take the shared secrets out of one of them.",
@@ -103,7 +103,7 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
         ),
         source="Desfontaines, definition 34",
         context=("priors", "interventions"),
-        required=("interventions",),
+        essentials=("interventions",),
     )
     certainty = "some report shows how a record was set"
     limit = "setting a record to another value makes no report more than {factor} times as likely"
@@ -142,10 +142,10 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
         interventions = []
         for record in range(len(labels[0])):
             values = dict.fromkeys(label[record] for label in labels)
-            interventions.append([[_position(space, each, record, value) for each in labels] for value in values])
+            interventions.append([[_position(space, base, record, value) for base in labels] for value in values])
         return cls(priors, interventions)
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         matrix = channel(mechanism).matrix
         size, hint = self.interventions[0].shape[1], "use interventions on the mechanism's secrets."
         check_size("the interventions are on", size, len(matrix), hint)
@@ -156,8 +156,8 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
         for prior in self.priors.listed:
             for record, intervention in enumerate(self.interventions):
                 # The prior after each setting of the record, array (values, n).
-                moved = [np.bincount(each, prior.probabilities, minlength=len(matrix)) for each in intervention]
-                rows = np.stack(moved) @ matrix
+                laws = [np.bincount(ends, prior.probabilities, minlength=len(matrix)) for ends in intervention]
+                rows = np.stack(laws) @ matrix
                 for first, row in enumerate(rows):
                     log, second, output = largest_log(row, rows)
                     upper = max(upper, log + log_error(log, terms(prior)))
@@ -211,7 +211,7 @@ class Pufferfish(AgainstPriors):
     priors: Priors
     rivals: Rivals | Events | None = None
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         if not isinstance(self.rivals, Rivals):
             events = events_on(self.rivals, len(channel(mechanism).matrix))
             return compare_rivals(self, mechanism, *events.rivals)

@@ -95,13 +95,13 @@ class SemanticPrivacy(Notion, CompactRepr):
             rows.append(row)
         return cls(np.array(rows, dtype=np.intp).reshape(len(rows), len(space)), sets)
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         matrix, used = self._used(mechanism)
         if self.maps is None:
             best = _any_default(matrix, used)
         else:
             candidates = (self._of_map(matrix, used, mapping) for mapping in self.maps)
-            best = max([_Best(0.0, None, used[:0]), *candidates], key=lambda each: each.log_spread)
+            best = max([_Best(0.0, None, used[:0]), *candidates], key=lambda candidate: candidate.log_spread)
         value = math.tanh(best.log_spread / 4)
         rounding = (2 * log_error(best.log_spread, len(used)) + log_error(0.0, len(used))) / 4
         if best.mapping is None:
@@ -159,9 +159,9 @@ class SemanticPrivacy(Notion, CompactRepr):
         """Return the guarantee at a value, in words."""
         if self.maps is None:
             return f"For any prior, a report changes the probability of any statement by at most {at_most(value)}."
-        what = "any set of reports" if self.sets else "any single report"
+        event = "any set of reports" if self.sets else "any single report"
         return (
-            f"For any prior belief, {what} changes the probability of any statement by at most "
+            f"For any prior belief, {event} changes the probability of any statement by at most "
             f"{at_most(value)} more or less than it would without the person's own record."
         )
 
@@ -233,7 +233,7 @@ def worst_set(rows: Floats, possible: Bools) -> tuple[float, Positions]:
     above a threshold, and one possible column if none of them is. All thresholds are tried, by sums of
     non-negative numbers (proof in docs/proofs/bayesian-notions.md).
     """
-    best, chosen = 1.0, np.flatnonzero(possible)[:1]
+    best, subset = 1.0, np.flatnonzero(possible)[:1]
     for s, row in enumerate(rows):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratios = np.nan_to_num(row / rows, nan=0.0, posinf=math.inf)
@@ -242,19 +242,19 @@ def worst_set(rows: Floats, possible: Bools) -> tuple[float, Positions]:
                 continue
             ratio, columns = _of_pair(row, rows[t], ratios[t], possible)
             if ratio > best:
-                best, chosen = ratio, columns
+                best, subset = ratio, columns
             if best == math.inf:
-                return math.inf, chosen
-    return math.log(best), chosen
+                return math.inf, subset
+    return math.log(best), subset
 
 
 def _of_pair(row: Floats, other: Floats, ratios: Floats, possible: Bools) -> tuple[float, Positions]:
     """Return the largest p(S|s) / p(S|t) of two rows, and S."""
     order = np.argsort(-ratios, kind="stable")
-    above, below = (np.concatenate([[0.0], np.cumsum(each[order])]) for each in (row, other))
+    above, below = (np.concatenate([[0.0], np.cumsum(masses[order])]) for masses in (row, other))
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    best, chosen = 0.0, order[:0]
+    best, subset = 0.0, order[:0]
     for column in np.flatnonzero(possible):
         # Up to its own place the column is added to the prefix; after it, the prefix contains it.
         upper = np.concatenate([above[: place[column] + 1] + row[column], above[place[column] + 2 :]])
@@ -264,8 +264,8 @@ def _of_pair(row: Floats, other: Floats, ratios: Floats, possible: Bools) -> tup
         k = int(values.argmax())
         if values[k] > best:
             size = k if k <= place[column] else k + 1
-            best, chosen = float(values[k]), np.union1d(order[:size], [column])
-    return best, chosen
+            best, subset = float(values[k]), np.union1d(order[:size], [column])
+    return best, subset
 
 
 _BLOCK = 2**22  # numbers per block

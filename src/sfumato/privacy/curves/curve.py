@@ -166,11 +166,11 @@ class LaplaceTradeOff(Curve):
         if math.isinf(self.epsilon):
             return np.zeros_like(alphas), np.ones_like(alphas)
         with np.errstate(divide="ignore", over="ignore"):
-            grown = np.exp(self.epsilon + np.log(alphas))  # in one step: e**epsilon itself may not be a float
-            middle = 0.25 / grown
-        low, high = grown <= 0.5, alphas >= 0.5
-        beta = np.where(low, 1 - grown, np.where(high, math.exp(-self.epsilon) * confidences, middle))
-        return beta, np.where(low, grown, 1 - beta)
+            growth = np.exp(self.epsilon + np.log(alphas))  # in one step: e**epsilon itself may not be a float
+            middle = 0.25 / growth
+        low, high = growth <= 0.5, alphas >= 0.5
+        beta = np.where(low, 1 - growth, np.where(high, math.exp(-self.epsilon) * confidences, middle))
+        return beta, np.where(low, growth, 1 - beta)
 
     def delta(self, epsilon: float) -> float:
         """Return the least delta at an epsilon of at least 0, rounded up.
@@ -253,9 +253,9 @@ class GaussianTradeOff(Curve):
             return 1.0
         low = float(log_ndtr(-epsilon / self.mu - self.mu / 2)) + epsilon
         high = float(log_ndtr(-epsilon / self.mu + self.mu / 2))
-        lost = 16 * UNIT * (1 + abs(high) + abs(low) + 2 * epsilon)
+        error = 16 * UNIT * (1 + abs(high) + abs(low) + 2 * epsilon)
         # As a product, so that a small difference of logarithms keeps its digits.
-        delta = math.exp(high) * (-math.expm1(min(0.0, low - high)) + lost)
+        delta = math.exp(high) * (-math.expm1(min(0.0, low - high)) + error)
         return min(1.0, math.nextafter(delta, 1.0))
 
     def epsilon(self, delta: float) -> float:

@@ -222,7 +222,7 @@ def of_promise(epsilon: float, delta: float) -> Enclosure:
         hull = _hull([(Fraction(0), Fraction(0))])
         return hull, hull
     # 1 over a lower bound of e**-epsilon is an upper bound of e**epsilon.
-    (over, over_bits), (under, under_bits) = (exp_below_exact(each, 1.0) for each in (-epsilon, epsilon))
+    (over, over_bits), (under, under_bits) = (exp_below_exact(exponent, 1.0) for exponent in (-epsilon, epsilon))
     bounds = (Fraction(1 << over_bits, over), Fraction(under, 1 << under_bits)) if epsilon else (1, 1)
     below, above = (
         _hull([(Fraction(0), left), (left / (1 + t), left / (1 + t)), (left, Fraction(0))]) for t in bounds
@@ -263,12 +263,12 @@ def invert(make: MakeCorners) -> Enclosure | None:
 
 def _tests(p: list[Fraction], q: list[Fraction]) -> Iterable[Corner]:
     """Yield the errors of the likelihood-ratio tests of p against q, by rising type I error."""
-    one, other = sum(p), sum(q)
-    used = sorted(((a, b) for a, b in zip(p, q, strict=True) if a or b), key=lambda each: each[0] / sum(each))
+    p_mass, q_mass = sum(p), sum(q)
+    used = sorted(((a, b) for a, b in zip(p, q, strict=True) if a or b), key=lambda pair: pair[0] / sum(pair))
     alphas, powers = (accumulate(masses) for masses in zip(*used, strict=True))
     yield Fraction(0), Fraction(1)
     for alpha, power in zip(alphas, powers, strict=True):
-        yield alpha / one, 1 - power / other
+        yield alpha / p_mass, 1 - power / q_mass
 
 
 def _hull(points: Iterable[Corner]) -> Corners:

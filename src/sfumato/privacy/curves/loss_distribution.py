@@ -44,7 +44,7 @@ class LossDistribution:
         infinite: The mass of an infinite loss: of p where q is zero.
         splits: The number of splits of a loss.
         shift: The largest rounding of a loss, in nats.
-        lost: The total mass that may be at the wrong place.
+        doubt: The total mass that may be at the wrong place.
 
     Example:
         >>> coin = LossDistribution([0.75, 0.25], [0.25, 0.75])
@@ -63,19 +63,19 @@ class LossDistribution:
     infinite: float
     splits: int
     shift: float
-    lost: float
+    doubt: float
 
     def __init__(self, p: Rows, q: Rows, spacing: float = 1e-4) -> None:
         if not (0 < spacing < math.inf):
             raise InputError(f"the spacing is {spacing}.", "use a small number of nats, such as 1e-4.")
         first, second = single(p, q)
-        seen = (first > 0) & (second > 0)
-        masses, losses = first[seen], log_ratios(first[seen], second[seen])
+        support = (first > 0) & (second > 0)
+        masses, losses = first[support], log_ratios(first[support], second[support])
         shift = 32 * UNIT * (1 + float(np.max(np.abs(losses), initial=0.0)))
         start, lattice, exact = split(masses, losses, spacing, shift)
         assign(self, spacing=spacing, masses=readonly(lattice), first=start)
         assign(self, infinite=float(first[second == 0].sum()), splits=0 if exact else 1)
-        assign(self, shift=shift, lost=4 * (len(first) + 40) * UNIT)
+        assign(self, shift=shift, doubt=4 * (len(first) + 40) * UNIT)
 
     @classmethod
     def of(cls, curve: TradeOff, spacing: float = 1e-4) -> Self:
@@ -107,13 +107,13 @@ class LossDistribution:
         first, size = _window(factors)
         masses, error = convolve([Factor(part.masses, part.first, count) for part, count in factors], first, size)
         result = object.__new__(cls)
-        # ``lost`` includes the 2**-53 that avoids the logarithm of 0.
+        # ``doubt`` includes the 2**-53 that avoids the logarithm of 0.
         log_finite = math.fsum(count * math.log1p(-min(part.infinite, 1 - UNIT)) for part, count in factors)
         splits = sum(part.splits * count for part, count in factors)
         shift = sum(part.shift * count for part, count in factors)
-        lost = error + 2 * _TAIL + sum((part.lost + 128 * UNIT) * count for part, count in factors)
+        doubt = error + 2 * _TAIL + sum((part.doubt + 128 * UNIT) * count for part, count in factors)
         assign(result, spacing=spacings[0], masses=readonly(masses), first=first)
-        assign(result, infinite=-math.expm1(log_finite), splits=splits, shift=shift, lost=lost)
+        assign(result, infinite=-math.expm1(log_finite), splits=splits, shift=shift, doubt=doubt)
         return result
 
     def __repr__(self) -> str:
@@ -126,13 +126,13 @@ class LossDistribution:
 
     def delta_upper(self, epsilon: float) -> float:
         """Return a proved upper bound of delta at an epsilon, at most 1."""
-        return min(1.0, self._delta(epsilon - self.shift) + self.lost)
+        return min(1.0, self._delta(epsilon - self.shift) + self.doubt)
 
     def delta_lower(self, epsilon: float) -> float:
         """Return a proved lower bound of delta at an epsilon, at least 0."""
         at = epsilon + self.shift
-        added = excess_of_splits(self.masses, self.losses, self.spacing, self.splits, self.lost, at)
-        return max(0.0, self._delta(at) - added - self.lost)
+        excess = excess_of_splits(self.masses, self.losses, self.spacing, self.splits, self.doubt, at)
+        return max(0.0, self._delta(at) - excess - self.doubt)
 
     def epsilon_upper(self, delta: float) -> float:
         """Return a proved upper bound of the least epsilon of at least 0 at a delta.
@@ -166,18 +166,18 @@ class LossDistribution:
 def _window(parts: list[tuple[LossDistribution, int]]) -> tuple[int, int]:
     """Return the first point and the size of a lattice that holds all but a tiny mass of the sum."""
     spacing = parts[0][0].spacing
-    seen: list[tuple[Positions, Floats, int]] = []
+    atoms: list[tuple[Positions, Floats, int]] = []
     for part, count in parts:
         used = np.flatnonzero(part.masses)
         if len(used) == 0:
             return 0, 1
-        seen.append((part.first + used, np.log(part.masses[used]), count))
-    low = sum(count * int(points[0]) for points, _, count in seen)
-    high = sum(count * int(points[-1]) for points, _, count in seen)
+        atoms.append((part.first + used, np.log(part.masses[used]), count))
+    low = sum(count * int(points[0]) for points, _, count in atoms)
+    high = sum(count * int(points[-1]) for points, _, count in atoms)
     # Chernoff: the mass beyond b is at most exp(K(t) - t b) for every t > 0.
     for tilt in np.geomspace(0.03, 3000, 32):
-        above = sum(count * float(logsumexp(logs + tilt * spacing * points)) for points, logs, count in seen)
-        below = sum(count * float(logsumexp(logs - tilt * spacing * points)) for points, logs, count in seen)
+        above = sum(count * float(logsumexp(logs + tilt * spacing * points)) for points, logs, count in atoms)
+        below = sum(count * float(logsumexp(logs - tilt * spacing * points)) for points, logs, count in atoms)
         room = -math.log(_TAIL / 2) + 1e-6
         high = min(high, math.ceil((above + room) / (tilt * spacing)))
         low = max(low, math.floor(-(below + room) / (tilt * spacing)))
@@ -215,13 +215,13 @@ def split(masses: Floats, losses: Floats, spacing: float, shift: float) -> tuple
 
 
 def excess_of_splits(
-    masses: Floats, losses: Floats, spacing: float, splits: int, lost: float, epsilon: float
+    masses: Floats, losses: Floats, spacing: float, splits: int, doubt: float, epsilon: float
 ) -> float:
     """Return a bound of what the splits have added to delta at an epsilon.
 
     The moves of a loss are independent, each within an interval of one spacing, so their sum is sub-Gaussian of
     deviation s = spacing sqrt(splits) / 2. A move adds something only where it crosses epsilon, so few losses are
-    near enough. The masses are those after the splits, of rising losses; ``lost`` may be at the wrong place.
+    near enough. The masses are those after the splits, of rising losses; ``doubt`` may be at the wrong place.
     """
     if splits == 0:
         return 0.0
@@ -236,7 +236,7 @@ def excess_of_splits(
         distances = np.maximum(0.0, np.abs(losses[first:last] - epsilon) - reach)
         near = float(np.sum(masses[first:last] * np.exp(log_ndtr(s - distances / s))))
         far = math.exp(float(log_ndtr(s - _EDGE)))
-        bounds.append(peak * (near + far + beyond + lost))
+        bounds.append(peak * (near + far + beyond + doubt))
     return (1 + 1e-9) * min(bounds)
 
 

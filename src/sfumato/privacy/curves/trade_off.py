@@ -68,7 +68,7 @@ class TradeOff(Curve):
 
     def __init__(self, p: Rows, q: Rows) -> None:
         first, second = single(p, q)
-        null, alternative = _merged(first, second)
+        null, alternative = _merge(first, second)
         vertices = tests.in_order(null, alternative)
         # At alpha 0 only the last point is a vertex.
         start = int(null[0] == 0)
@@ -231,10 +231,10 @@ def _at(vertices: Errors, alpha: Floats, confidence: Floats) -> tuple[Floats, Fl
     right = np.searchsorted(-vertices.confidences, -confidence, side="right") - 1
     k = np.clip(np.where(low, left, right), 0, len(vertices.alphas) - 2)
     other = tests.steps(vertices)[1]
-    done = np.where(low, alpha - vertices.alphas[k], vertices.confidences[k] - confidence)
-    todo = np.where(low, vertices.alphas[k + 1] - alpha, confidence - vertices.confidences[k + 1])
-    width = done + todo
-    return vertices.betas[k + 1] + todo / width * other[k], vertices.powers[k] + done / width * other[k]
+    head = np.where(low, alpha - vertices.alphas[k], vertices.confidences[k] - confidence)
+    tail = np.where(low, vertices.alphas[k + 1] - alpha, confidence - vertices.confidences[k + 1])
+    width = head + tail
+    return vertices.betas[k + 1] + tail / width * other[k], vertices.powers[k] + head / width * other[k]
 
 
 def _lowered(best: Errors, points: Errors) -> Errors:
@@ -256,7 +256,7 @@ def _pair(vertices: Errors) -> tuple[Floats, Floats]:
     return np.array([0.0, *null]), np.array([vertices.powers[0], *other])
 
 
-def _merged(p: Floats, q: Floats) -> tuple[Floats, Floats]:
+def _merge(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     """Return the masses by falling q/p, one output for each ratio, none without mass."""
     used = (p > 0) | (q > 0)
     p, q = p[used], q[used]

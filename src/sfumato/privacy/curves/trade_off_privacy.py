@@ -63,7 +63,7 @@ class GaussianPrivacy(Notion):
 
     relation: Relation | None = None
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         rows, related = related_rows(mechanism, self.relation)
         unordered = np.triu(related | related.T)
         alone = _distinguishing_report(rows > 0, unordered)
@@ -149,8 +149,8 @@ def net_of(rows: Floats, shifts: Callable[[Positions], Floats]) -> Net:
     roots, most = np.sqrt(rows), math.ceil(_CENTRES * math.sqrt(len(rows)))
     support = np.unique(rows > 0, axis=0, return_inverse=True)[1].ravel()
 
-    def affinities(chosen: int) -> Floats:
-        return np.where(support == support[chosen], roots @ roots[chosen], 0.0)
+    def affinities(index: int) -> Floats:
+        return np.where(support == support[index], roots @ roots[index], 0.0)
 
     def apart(pairs: Positions) -> Floats:
         shift = np.full(len(pairs), np.inf)
@@ -160,11 +160,11 @@ def net_of(rows: Floats, shifts: Callable[[Positions], Floats]) -> Net:
 
     centres, near, centre = [0], affinities(0), np.zeros(len(rows), dtype=np.intp)
     while len(centres) < most and near.min() < 1 - _SLACK:
-        chosen = int(np.argmin(near))
-        affinity = affinities(chosen)
+        farthest = int(np.argmin(near))
+        affinity = affinities(farthest)
         closer = affinity > near
         centre[closer], near = len(centres), np.maximum(near, affinity)
-        centres.append(chosen)
+        centres.append(farthest)
     positions = np.array(centres, dtype=np.intp)
     radius = apart(np.stack([np.arange(len(rows)), positions[centre]], axis=1))
     between = np.zeros((len(positions), len(positions)))
@@ -192,7 +192,7 @@ class TradeOffPrivacy(Notion):
         promise="the errors of every test that distinguishes {about} are at least those of the curve",
         source="Dong, Roth and Su, 2022, definition 2.3; Desfontaines, definition 36",
         context=("curve", "relation"),
-        required=("curve",),
+        essentials=("curve",),
     )
     parameter = "slack"
     limit = "A test of which of {related} a report came from has errors of at least the curve's, up to {value}."
@@ -200,7 +200,7 @@ class TradeOffPrivacy(Notion):
     curve: Curve
     relation: Relation | None = None
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         rows = channel(mechanism).matrix
         top, witness = -math.inf, Witness(note=_NO_TEST)
         # A relative error of alpha changes a convex f <= 1 by at most as much.
@@ -263,8 +263,8 @@ def largest_shortfall(mechanism: AnyMechanism, pairs: Pairs, corners: Corners) -
     rows = integer_rows(mechanism)
     if rows is None or not rows.holds(len(pairs) * max(1, len(corners) - 1)):
         return None
-    sums = [int(each) for each in rows.array.sum(axis=1)]
-    if any(abs(each - rows.unit) > rows.unit * _UNEVEN for each in sums):
+    sums = [int(total) for total in rows.array.sum(axis=1)]
+    if any(abs(total - rows.unit) > rows.unit * _UNEVEN for total in sums):
         return None
     best: tuple[Fraction, Pair] = Fraction(0), None
     for group in _alike(sums, pairs):

@@ -26,7 +26,7 @@ from .distribution import DistributionPrivacy, MetricDistributionPrivacy
 from .family import Family
 from .family_reports import epsilon_below, reports_of
 from .preprocessing import after_steps
-from .promise import Promise, proved
+from .promise import Promise, cite
 
 _SOURCE: Final = "Kawamoto and Murakami, section III-F"
 _LARGEST: Final = 600.0  # a larger exponent leaves too little room in floats
@@ -85,8 +85,8 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
     steps = [pair for pair in itertools.pairwise(path) if pair[0] != pair[1]]
     missing = [pair for pair in steps if pair not in compared]
     if missing or not steps or path[0] == path[-1]:
-        shown = " to ".join(family.names[k] for k in (missing[0] if missing else path))
-        raise InputError(f"the family compares no pair {shown}.", "let each name and the next be a pair.")
+        chain = " to ".join(family.names[k] for k in (missing[0] if missing else path))
+        raise InputError(f"the family compares no pair {chain}.", "let each name and the next be a pair.")
     exponents = [promise.value] * len(steps)
     if isinstance(notion, MetricDistributionPrivacy):
         exponents = [_product(promise.value, float(notion.distance.array[pair])) for pair in steps]
@@ -97,7 +97,7 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
     names = family.names[path[0]], family.names[path[-1]]
     ends = Family(dict(zip(names, family.distributions[[path[0], path[-1]]], strict=True)), [names])
     form = f"{len(steps)} steps, {' to '.join(beliefs)}: ({at_most(epsilon, 9)}, {at_most(delta, 9)})"
-    reason = proved("close beliefs", form, "close-beliefs", _SOURCE)
+    reason = cite("close beliefs", form, "close-beliefs", _SOURCE)
     return Promise(DistributionPrivacy(ends, delta), epsilon, (*promise.reasons, reason))
 
 
@@ -137,16 +137,16 @@ def worst_beliefs(
             _by_sets(matrix, balls[i], balls[j], delta, upper, most_nodes)
             for (i, j), (_, upper) in zip(family.pairs, answers, strict=True)
         ]
-    made = [(readonly(one @ matrix), readonly(two @ matrix)) for (one, two), _ in answers]
-    lowers = [epsilon_below(p, q, delta, len(matrix)) for p, q in made]
+    images = [(readonly(left @ matrix), readonly(right @ matrix)) for (left, right), _ in answers]
+    lowers = [epsilon_below(p, q, delta, len(matrix)) for p, q in images]
     worst, upper = int(np.argmax(lowers)), max(answer[1] for answer in answers)
     lower = lowers[worst]
     first, second = answers[worst][0]
     i, j = (int(position) for position in family.pairs[worst])
-    shown = max_divergence(*made[worst], delta)
-    epsilon = Bracket(lower, min(max(shown.value, lower), upper), upper)
+    divergence = max_divergence(*images[worst], delta)
+    epsilon = Bracket(lower, min(max(divergence.value, lower), upper), upper)
     closed = upper == lower or upper - lower <= 1e-9 * max(1.0, upper)
-    return WorstBeliefs(epsilon, (i, j), first, second, shown.outputs, radius, delta, closed)
+    return WorstBeliefs(epsilon, (i, j), first, second, divergence.outputs, radius, delta, closed)
 
 
 def _by_single_reports(matrix: Floats, first: Ball, second: Ball) -> tuple[tuple[Floats, Floats], float]:
@@ -157,15 +157,15 @@ def _by_single_reports(matrix: Floats, first: Ball, second: Ball) -> tuple[tuple
     for column in matrix.T:
         if not column.any():
             continue
-        one, two = first.highest(column), second.lowest(column)
-        high, low = float(one @ column), float(two @ column)
+        left, right = first.highest(column), second.lowest(column)
+        high, low = float(left @ column), float(right @ column)
         top = high * (1 + relative) + error * float(column.max())
         bottom = low * (1 - relative) - error * float(column.max())
         if top > 0:
             upper = max(upper, _ratio_above(top, bottom))
         value = -math.inf if high <= 0 else math.inf if low <= 0 else math.log(high) - math.log(low)
         if value > best:
-            best, beliefs = value, (one, two)
+            best, beliefs = value, (left, right)
     return beliefs, upper
 
 
@@ -180,10 +180,10 @@ def _by_sets(
     while search.value > beyond and epsilon < _LARGEST:
         # These beliefs need the larger epsilon at which their excess is delta.
         beliefs = search.first, search.second
-        needed = float(MaxDivergence(delta)(beliefs[0] @ matrix, beliefs[1] @ matrix))
-        if not needed > epsilon * (1 + 2.0**-50):
+        least = float(MaxDivergence(delta)(beliefs[0] @ matrix, beliefs[1] @ matrix))
+        if not least > epsilon * (1 + 2.0**-50):
             break
-        epsilon = needed
+        epsilon = least
         if epsilon < _LARGEST:
             search = largest_excess(matrix, first, second, epsilon, beyond, most_nodes)
     step = 1e-13
@@ -220,10 +220,10 @@ class Ball:
         mass = self.centre[order]
         left = np.minimum(mass, np.maximum(self.radius - (np.cumsum(mass) - mass), 0.0))
         left[-1] = 0.0
-        moved = mass - left
-        moved[-1] += left.sum()
+        masses = mass - left
+        masses[-1] += left.sum()
         answer = np.empty_like(mass)
-        answer[order] = moved
+        answer[order] = masses
         return readonly(answer)
 
     def lowest(self, scores: Floats) -> Floats:
@@ -266,7 +266,7 @@ class _Search:
         self.matrix, self.balls, self.factor = matrix, (first, second), math.exp(epsilon)
         self.relative = 8 * (sum(matrix.shape) + 8) * UNIT
         # Mass moved by a knapsack is a difference of sums, with an absolute error.
-        self.moved = [0.0 if ball.radius == 0 else 8 * (len(matrix) + 4) * UNIT for ball in self.balls]
+        self.shifts = [0.0 if ball.radius == 0 else 8 * (len(matrix) + 4) * UNIT for ball in self.balls]
         self.error, self.bound = 0.0, math.inf
         highs, lows = np.empty(matrix.shape[1]), np.empty(matrix.shape[1])
         for o, column in enumerate(matrix.T):
@@ -286,24 +286,24 @@ class _Search:
         """Return the bound of a node, and try the distributions that attain it."""
         free = decided < 0
         scores = self.matrix @ np.where(free, self.chord, decided.astype(np.float64))
-        one, two = self.balls[0].highest(scores), self.balls[1].lowest(scores)
-        self.improve(one, two)
-        gained, lost, lifted = float(one @ scores), float(two @ scores), float(self.raised[free].sum())
-        self.error = max(self.error, self.rounding(gained + lifted, lost, float(scores.max())))
-        return gained - self.factor * lost + lifted + self.error
+        left, right = self.balls[0].highest(scores), self.balls[1].lowest(scores)
+        self.improve(left, right)
+        gain, loss, lift = float(left @ scores), float(right @ scores), float(self.raised[free].sum())
+        self.error = max(self.error, self.rounding(gain + lift, loss, float(scores.max())))
+        return gain - self.factor * loss + lift + self.error
 
-    def rounding(self, gained: float, lost: float, top: float) -> float:
-        """Return the largest error of gained - factor * lost, for scores of at most top."""
-        moved = self.moved[0] + self.factor * self.moved[1]
-        return self.relative * (gained + self.factor * lost) + moved * top
+    def rounding(self, gain: float, loss: float, top: float) -> float:
+        """Return the largest error of gain - factor * loss, for scores of at most top."""
+        shift = self.shifts[0] + self.factor * self.shifts[1]
+        return self.relative * (gain + self.factor * loss) + shift * top
 
-    def improve(self, one: Floats, two: Floats) -> None:
+    def improve(self, left: Floats, right: Floats) -> None:
         """Try a pair, then the best pair for its best set of reports, repeatedly while it improves."""
         while True:
-            p, q = one @ self.matrix, two @ self.matrix
+            p, q = left @ self.matrix, right @ self.matrix
             value = float(np.maximum(p - self.factor * q, 0.0).sum())
             if not value > self.value:
                 return
-            self.value, self.first, self.second = value, one, two
-            chosen = self.matrix @ (p > self.factor * q).astype(np.float64)
-            one, two = self.balls[0].highest(chosen), self.balls[1].lowest(chosen)
+            self.value, self.first, self.second = value, left, right
+            scores = self.matrix @ (p > self.factor * q).astype(np.float64)
+            left, right = self.balls[0].highest(scores), self.balls[1].lowest(scores)

@@ -71,7 +71,7 @@ class DistributionPrivacy(OfFamily):
         self.check_pairs(other)
         return type(self)(self.family, reports.with_mass(self.delta, other.delta)), reports.add(first, second)
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         rows = reports_of(mechanism, self.family.distributions)
         values, uppers = reports.epsilons(rows, self.family.pairs, self.delta, self.family.size)
         worst = int(np.argmax(values))
@@ -142,7 +142,7 @@ class ProbabilisticDistributionPrivacy(OfFamily):
             "convert it to distribution privacy with the same epsilon and delta, which survives post-processing.",
         )
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         family = self.family
         rows = reports_of(mechanism, family.distributions)
         slack = mass_error(self.delta, rows.shape[1], family.size)
@@ -203,7 +203,7 @@ class MetricDistributionPrivacy(ByDistance):
         ),
         source="Kawamoto and Murakami, definition 12",
         context=("metric",),
-        required=("metric",),
+        essentials=("metric",),
         defaults={"delta": 0.0},
     )
 
@@ -241,7 +241,7 @@ class MetricDistributionPrivacy(ByDistance):
         delta = reports.with_mass(self.delta, other.delta)
         return type(self)(self.family, self.distance, delta), reports.add(first, second)
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         family, pairs = self.family, self.family.pairs
         rows = reports_of(mechanism, family.distributions)
         values, uppers = reports.epsilons(rows, pairs, self.delta, family.size)
@@ -254,9 +254,9 @@ class MetricDistributionPrivacy(ByDistance):
         values, uppers = reports.per_unit(values, far), reports.per_unit(uppers, near) * (1 + 2.0**-51)
         worst = int(np.argmax(values))
         p, q = rows[pairs[worst]]
-        needed = np.array([reports.epsilon_below(p, q, self.delta, family.size)])
+        lower = np.array([reports.epsilon_below(p, q, self.delta, family.size)])
         exactly = self.delta == 0 and far[worst] == 0
-        below = values[worst] if exactly else reports.per_unit(needed, far[[worst]])[0]
+        below = values[worst] if exactly else reports.per_unit(lower, far[[worst]])[0]
         bounds = Bracket(float(below) * (1 - 2.0**-51), float(values[worst]), float(uppers.max()))
         if reports.is_open(bounds):
             decisions = self._decided(mechanism, same)

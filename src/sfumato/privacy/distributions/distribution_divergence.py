@@ -55,7 +55,7 @@ class DivergenceDistributionPrivacy(OfFamily):
         ),
         source="Kawamoto and Murakami, definition 16",
         context=("divergence", "relation", "family"),
-        required=("divergence",),
+        essentials=("divergence",),
     )
 
     family: Family
@@ -79,7 +79,7 @@ class DivergenceDistributionPrivacy(OfFamily):
         """Raise InputError for a divergence that is not known to fall under post-processing."""
         _check_processing(self.divergence)
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         rows = reports_of(mechanism, self.family.distributions)
         values = reports.pairwise_divergences(self.divergence, rows, self.family.pairs)
         errors = _errors(self.divergence, values, rows, self.family)
@@ -113,7 +113,7 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
         ),
         source="Kawamoto and Murakami, definition 17",
         context=("divergence", "metric"),
-        required=("divergence", "metric"),
+        essentials=("divergence", "metric"),
     )
 
     family: Family
@@ -153,7 +153,7 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
         """Raise InputError for a divergence that is not known to fall under post-processing."""
         _check_processing(self.divergence)
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         family, pairs = self.family, self.family.pairs
         rows = reports_of(mechanism, family.distributions)
         values = reports.pairwise_divergences(self.divergence, rows, pairs)
@@ -205,8 +205,8 @@ def _check_processing(divergence: Divergence) -> None:
 
 def jointly_convex(divergence: Divergence) -> bool:
     """Return whether a divergence is known to be jointly convex, as every f-divergence is."""
-    named = divergence in NAMED.values() or divergence == Renyi(1.0)
-    return named or isinstance(divergence, FDivergence | HockeyStick)
+    is_known = divergence in NAMED.values() or divergence == Renyi(1.0)
+    return is_known or isinstance(divergence, FDivergence | HockeyStick)
 
 
 def quasi_convex(divergence: Divergence) -> bool:

@@ -55,25 +55,25 @@ class Family:
     pairs: Positions
     lifted_from: Relation | None
     outside: Floats
-    _chosen: str
+    _origin: str
     _optimal: tuple[Metric | Floats, float] | None
 
     def __init__(self, distributions: Distributions, pairs: Iterable[tuple[str, str]] | None = None) -> None:
-        names, rows = _named(distributions)
+        names, rows = _name_rows(distributions)
         if pairs is None:
-            chosen, how = _all_pairs(len(names)), _ANY
+            positions, how = _all_pairs(len(names)), _ANY
         else:
-            chosen = np.array(
-                [(_position(names, one), _position(names, two)) for one, two in pairs], dtype=np.intp
+            positions = np.array(
+                [(_position(names, first), _position(names, second)) for first, second in pairs], dtype=np.intp
             )
             how = "the given list"
-            if not len(chosen) or (chosen[:, 0] == chosen[:, 1]).any():
+            if not len(positions) or (positions[:, 0] == positions[:, 1]).any():
                 raise InputError(
                     "the pairs are empty, or one compares a distribution with itself.",
                     "list ordered pairs of two names; both orders count separately.",
                 )
-        assign(self, names=names, distributions=rows, pairs=readonly(chosen))
-        assign(self, lifted_from=None, outside=readonly(np.zeros(len(chosen))), _chosen=how, _optimal=None)
+        assign(self, names=names, distributions=rows, pairs=readonly(positions))
+        assign(self, lifted_from=None, outside=readonly(np.zeros(len(positions))), _origin=how, _optimal=None)
 
     @classmethod
     def lifted(cls, distributions: Distributions, relation: Relation, *, tolerance: float = _ROUNDING) -> Family:
@@ -83,7 +83,7 @@ class Family:
         stays visible in ``outside``, and guarantees add it to their delta. Raises `InputError` if no pair is in
         the lifting, or the relation is on other secrets.
         """
-        names, rows = _named(distributions)
+        names, rows = _name_rows(distributions)
         truths = _reflexive(relation, rows.shape[1])
         outside = {
             (int(i), int(j)): answer.outside
@@ -111,7 +111,7 @@ class Family:
         Source:
             Kawamoto and Murakami, definition 10.
         """
-        names, rows = _named(distributions)
+        names, rows = _name_rows(distributions)
         truths = _reflexive(relation, rows.shape[1])
         array = (
             distances
@@ -143,19 +143,19 @@ class Family:
         names: tuple[str, ...],
         rows: Floats,
         relation: Relation,
-        found: Mapping[tuple[int, int], float],
+        masses: Mapping[tuple[int, int], float],
         how: str,
         optimal: tuple[Metric | Floats, float] | None = None,
     ) -> Family:
-        if not found:
+        if not masses:
             raise InputError(
                 f"no pair of the {len(names)} distributions is in {how}.",
                 "widen the relation, or list the pairs that must look alike.",
             )
         family = object.__new__(cls)
-        assign(family, names=names, distributions=rows, pairs=readonly(np.array(list(found), dtype=np.intp)))
-        outside = readonly(np.array(list(found.values())))
-        assign(family, lifted_from=relation, outside=outside, _chosen=how, _optimal=optimal)
+        assign(family, names=names, distributions=rows, pairs=readonly(np.array(list(masses), dtype=np.intp)))
+        outside = readonly(np.array(list(masses.values())))
+        assign(family, lifted_from=relation, outside=outside, _origin=how, _optimal=optimal)
         return family
 
     def __len__(self) -> int:
@@ -164,15 +164,15 @@ class Family:
 
     def __repr__(self) -> str:
         many, pairs = len(self), len(self.pairs)
-        return f"Family of {many} distributions on {self.size} secrets, {pairs} ordered pairs ({self._chosen})"
+        return f"Family of {many} distributions on {self.size} secrets, {pairs} ordered pairs ({self._origin})"
 
     def __str__(self) -> str:
         """The distributions that must look alike, in words."""
         if len(self.names) == 2 and self.lifted_from is None:
             return f"the distributions {self.names[0]} and {self.names[1]}"
-        if self._chosen == _ANY:
+        if self._origin == _ANY:
             return f"{_ANY} of {len(self)} distributions"
-        return f"the {len(self.pairs)} pairs of {len(self)} distributions in {self._chosen}"
+        return f"the {len(self.pairs)} pairs of {len(self)} distributions in {self._origin}"
 
     @property
     def size(self) -> int:
@@ -218,7 +218,7 @@ class Family:
         return (int(left[0][0]), int(left[0][1])) if len(left) else None
 
 
-def _named(distributions: Distributions) -> tuple[tuple[str, ...], Floats]:
+def _name_rows(distributions: Distributions) -> tuple[tuple[str, ...], Floats]:
     if isinstance(distributions, Mapping):
         names, values = tuple(str(name) for name in distributions), list(distributions.values())
     else:
@@ -339,12 +339,12 @@ class FamilyDistance:
 def distance_on(family: Family, distance: FamilyDistance | Metric | ArrayLike) -> FamilyDistance:
     """Return the distance for a family, from an array or a metric on its names where necessary."""
     if isinstance(distance, Metric):
-        made = FamilyDistance(distance.array, distance.unit, name=distance.name)
+        distances = FamilyDistance(distance.array, distance.unit, name=distance.name)
     else:
-        made = distance if isinstance(distance, FamilyDistance) else FamilyDistance(distance)
-    if len(made) != len(family):
+        distances = distance if isinstance(distance, FamilyDistance) else FamilyDistance(distance)
+    if len(distances) != len(family):
         raise InputError(
-            f"the distance is between {len(made)} distributions, but the family has {len(family)}.",
+            f"the distance is between {len(distances)} distributions, but the family has {len(family)}.",
             "pass a row and a column per distribution; for a metric on secrets use FamilyDistance.wasserstein.",
         )
-    return made
+    return distances

@@ -194,14 +194,14 @@ def reports_of(mechanism: AnyMechanism, distributions: Floats) -> Floats:
     matrix = channel(mechanism).matrix
     hint = "use distributions on the mechanism's secrets."
     check_size("the distributions are on", distributions.shape[1], len(matrix), hint)
-    lifted: Floats = distributions @ matrix
-    small = lifted < _FLOOR
+    images: Floats = distributions @ matrix
+    small = images < _FLOOR
     if small.any() and (((distributions > 0) @ (matrix > 0).astype(np.float64) > 0) & small).any():
         raise InputError(
             f"a report has a probability below {_FLOOR:g}, where products of floats vanish.",
             "leave out the secrets of negligible probability.",
         )
-    return lifted
+    return images
 
 
 def pairwise_divergences(divergence: Divergence, rows: Floats, pairs: Positions) -> Floats:
@@ -243,10 +243,10 @@ def _deltas_above(rows: Floats, pairs: Positions, at: Floats, terms: int) -> Flo
 def same_reports(mechanism: AnyMechanism, first: Floats, second: Floats) -> bool:
     """Return whether two distributions give exactly the same reports, in fractions."""
     weights = mechanism.weights if isinstance(mechanism, Mechanism) else numbers(mechanism, "the matrix")
-    moved = [(s, Fraction(float(first[s])) - Fraction(float(second[s]))) for s in np.flatnonzero(first != second)]
+    moves = [(s, Fraction(float(first[s])) - Fraction(float(second[s]))) for s in np.flatnonzero(first != second)]
     total = [Fraction(0)] * weights.shape[1]
-    for secret, mass in moved:
-        total = [sum_ + mass * Fraction(each) for sum_, each in zip(total, weights[secret].tolist(), strict=True)]
+    for secret, mass in moves:
+        total = [sum_ + mass * Fraction(w) for sum_, w in zip(total, weights[secret].tolist(), strict=True)]
     return not any(total)
 
 
@@ -255,31 +255,31 @@ def decide_in_fractions(
 ) -> tuple[Bracket, int] | None:
     """Return bounds of the largest ln(t) / d of a family's pairs at finite distance, and which pair attains it."""
     whole = integer_rows(mechanism)
-    counted = np.arange(len(family.pairs)) if distances is None else np.flatnonzero(np.isfinite(distances))
-    chosen = np.unique(family.pairs[counted])
+    subset = np.arange(len(family.pairs)) if distances is None else np.flatnonzero(np.isfinite(distances))
+    members = np.unique(family.pairs[subset])
     if (
         whole is None
-        or max(len(counted) * _COMPARED, len(chosen) * len(whole.array)) * whole.array.shape[1] > _MOST
+        or max(len(subset) * _COMPARED, len(members) * len(whole.array)) * whole.array.shape[1] > _MOST
     ):
         return None
-    lifted, unit = _lifted(whole, family.distributions[chosen])
+    images, unit = _integer_images(whole, family.distributions[members])
     largest = largest_of_rows(
-        dict(zip(chosen.tolist(), lifted, strict=True)),
+        dict(zip(members.tolist(), images, strict=True)),
         unit,
-        family.pairs[counted],
+        family.pairs[subset],
         of_pair,
-        None if distances is None else distances[counted],
+        None if distances is None else distances[subset],
     )
     lower, upper, pair = largest
     worst = 0 if pair is None else int(np.flatnonzero((family.pairs == pair).all(axis=1))[0])
     return Bracket(lower, lower, upper), worst
 
 
-def _lifted(whole: IntegerRows, distributions: Floats) -> tuple[list[Row], int]:
+def _integer_images(whole: IntegerRows, distributions: Floats) -> tuple[list[Row], int]:
     """Return the reports of distributions (k, n) as integers, and the integer for probability 1."""
     ratios = [[mass.as_integer_ratio() for mass in row] for row in distributions.tolist()]
     under = max(denominator for row in ratios for _, denominator in row)  # powers of two
-    masses = np.array([[top * (under // each) for top, each in row] for row in ratios], dtype=object)
+    masses = np.array([[top * (under // bottom) for top, bottom in row] for row in ratios], dtype=object)
     columns = range(0, whole.array.shape[1], _COLUMNS)
     parts = [masses @ whole.array[:, begin : begin + _COLUMNS].astype(object) for begin in columns]
     return np.concatenate(parts, axis=1).tolist(), under * whole.unit
@@ -310,8 +310,8 @@ def epsilon_below(p: Floats, q: Floats, delta: float, terms: int) -> float:
 def pair_witness(family: Family, worst: int, outputs: Positions | None = None) -> Witness:
     """Return the witness that names a pair of the family, and reports where they show it."""
     i, j = (int(position) for position in family.pairs[worst])
-    chosen = np.empty(0, dtype=np.intp) if outputs is None else outputs
-    return Witness((i, j), chosen, names=(str(family.names[i]), str(family.names[j])))
+    observables = np.empty(0, dtype=np.intp) if outputs is None else outputs
+    return Witness((i, j), observables, names=(str(family.names[i]), str(family.names[j])))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

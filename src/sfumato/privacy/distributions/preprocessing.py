@@ -21,7 +21,7 @@ from ..rows import AnyMechanism
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
 from .family import Family, FamilyDistance
 from .family_reports import reports_of, same_reports
-from .promise import Promise, known_everywhere, proved
+from .promise import Promise, cite, known_everywhere
 
 _SAME: Final = 1e-12  # relative difference up to which an image is a member; it counts in epsilon
 
@@ -34,13 +34,13 @@ class Stability:
         steps: c, the largest number of steps from the first image of a pair to the second; ``inf`` if no steps
             lead there.
         pair: Positions of the pair in the source family that needs them.
-        missed: The mass that the couplings of the steps leave out as rounding; it counts as delta.
+        outside: The mass that the couplings of the steps leave out as rounding; it counts as delta.
         slack: The joint error of the logarithms of probabilities of the two images; it counts as epsilon.
     """
 
     steps: float
     pair: tuple[int, int]
-    missed: float
+    outside: float
     slack: float
 
 
@@ -70,16 +70,16 @@ def stability(source: Family, transform: AnyMechanism, target: Family, *, everyw
         jumps = target.require_relation().hops
         answers = [wasserstein(images[i], images[j], jumps, np.inf) for i, j in source.pairs]
         steps = np.array([answer.distance.value for answer in answers])
-        missed = max(answer.ignored for answer in answers)
+        outside = max(answer.ignored for answer in answers)
     else:
         members, gap = members_of(source, images, target)
         related = np.zeros((len(target), len(target)), dtype=np.bool_)
         related[target.pairs[:, 0], target.pairs[:, 1]] = True
         steps = Relation(related).hops[members[source.pairs[:, 0]], members[source.pairs[:, 1]]]
-        missed, slack = 0.0, slack + 4 * gap
+        outside, slack = 0.0, slack + 4 * gap
     worst = int(np.argmax(steps))
     i, j = (int(position) for position in source.pairs[worst])
-    return Stability(float(steps[worst]), (i, j), missed, slack)
+    return Stability(float(steps[worst]), (i, j), outside, slack)
 
 
 def images_of(source: Family, transform: AnyMechanism, size: int) -> Floats:
@@ -148,23 +148,23 @@ def pre_processed(
         )
     steps, slack = int(stable.steps), exact(stable.slack)
     epsilon = above(lambda: steps * exact(promise.value) + slack)
-    delta = after_steps(notion.delta, [promise.value] * steps, stable.missed, stable.slack)
+    delta = after_steps(notion.delta, [promise.value] * steps, stable.outside, stable.slack)
     form = f"images are at most c = {steps} steps apart ({names}): ({at_most(epsilon, 9)}, {at_most(delta, 9)})"
-    reason = proved(_THEOREM, form, "pre-processing", _SOURCE)
+    reason = cite(_THEOREM, form, "pre-processing", _SOURCE)
     return Promise(DistributionPrivacy(source, delta), epsilon, (*promise.reasons, reason))
 
 
-def after_steps(delta: float, exponents: Sequence[float], missed: float = 0.0, slack: float = 0.0) -> float:
-    """Return (delta (1 + e**e1 + e**(e1 + e2) + ...) + missed) e**slack, rounded up and at most 1."""
+def after_steps(delta: float, exponents: Sequence[float], outside: float = 0.0, slack: float = 0.0) -> float:
+    """Return (delta (1 + e**e1 + e**(e1 + e2) + ...) + outside) e**slack, rounded up and at most 1."""
 
     def total() -> Interval:
-        so_far, value = exact(0.0), exact(missed)
+        so_far, value = exact(0.0), exact(outside)
         for exponent in exponents:
             value += exact(delta) * so_far.exp()
             so_far += exact(exponent)
         return value * exact(slack).exp()
 
-    return min(1.0, above(total)) if delta or missed else 0.0
+    return min(1.0, above(total)) if delta or outside else 0.0
 
 
 def _stretched(
@@ -180,9 +180,9 @@ def _stretched(
             "pass a distance on the source, such as FamilyDistance.wasserstein(source, metric).",
         )
     images = images_of(source, transform, notion.family.size)
-    apart, missed, slack = _apart(promise, notion, source, images)
+    apart, outside, slack = _apart(promise, notion, source, images)
     units = distance.lower[source.pairs[:, 0], source.pairs[:, 1]]
-    needed, c, worst = 0.0, 0.0, 0
+    bound, c, worst = 0.0, 0.0, 0
     for k, (first, second) in enumerate(source.distributions[source.pairs]):
         if np.isinf(units[k]) or (apart[k] == 0 and same_reports(transform, first, second)):
             continue
@@ -195,14 +195,14 @@ def _stretched(
             )
         value, length, unit = exact(promise.value), exact(float(apart[k])), exact(float(units[k]))
         epsilon = _per_unit(value, length, exact(slack), unit)
-        if epsilon > needed:
-            needed, c, worst = epsilon, float(apart[k] / units[k]), k
+        if epsilon > bound:
+            bound, c, worst = epsilon, float(apart[k] / units[k]), k
     names = " and ".join(source.names[position] for position in source.pairs[worst])
-    delta = after_steps(notion.delta, [0.0], missed, slack)
-    numbers = f"({at_most(needed, 9)}, {at_most(delta, 9)})"
+    delta = after_steps(notion.delta, [0.0], outside, slack)
+    numbers = f"({at_most(bound, 9)}, {at_most(delta, 9)})"
     form = f"images are at most c = {at_most(c, 9)} times as far apart ({names}): {numbers}"
-    reason = proved(_THEOREM, form, "pre-processing", _SOURCE)
-    return Promise(MetricDistributionPrivacy(source, distance, delta), needed, (*promise.reasons, reason))
+    reason = cite(_THEOREM, form, "pre-processing", _SOURCE)
+    return Promise(MetricDistributionPrivacy(source, distance, delta), bound, (*promise.reasons, reason))
 
 
 def _per_unit(value: Interval, length: Interval, slack: Interval, unit: Interval) -> float:
@@ -212,14 +212,14 @@ def _per_unit(value: Interval, length: Interval, slack: Interval, unit: Interval
 def _apart(
     promise: Promise, notion: MetricDistributionPrivacy, source: Family, images: Floats
 ) -> tuple[Floats, float, float]:
-    """Return the distances of the images of each pair, the missed mass, and the rounding of the images."""
+    """Return the distances of the images of each pair, the mass outside, and the rounding of the images."""
     slack = 2 * log_error(0.0, source.size)
     first, second = source.pairs[:, 0], source.pairs[:, 1]
     ground = notion.distance.ground
     if ground is not None and notion.distance.order == np.inf and known_everywhere(promise) is not None:
         pairs = [(source.names[i], source.names[j]) for i, j in source.pairs]
-        moved = FamilyDistance.wasserstein(Family(dict(zip(source.names, images, strict=True)), pairs), ground)
-        return moved.array[first, second], float(moved.ignored.max()), slack
+        distances = FamilyDistance.wasserstein(Family(dict(zip(source.names, images, strict=True)), pairs), ground)
+        return distances.array[first, second], float(distances.ignored.max()), slack
     members, gap = members_of(source, images, notion.family)
     covered = np.full_like(notion.distance.array, np.inf)
     np.fill_diagonal(covered, 0.0)

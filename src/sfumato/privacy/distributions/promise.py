@@ -83,7 +83,7 @@ class Promise:
             )
 
     @classmethod
-    def measured(cls, finding: Finding) -> Promise:
+    def of(cls, finding: Finding) -> Promise:
         """Return the guarantee of a finding: its value, rounded up.
 
         Raises `InputError` if the finding is infinite.
@@ -105,7 +105,7 @@ class Promise:
 _SOURCE = "Kawamoto and Murakami, section V"
 
 
-def proved(theorem: str, form: str, anchor: str, source: str = _SOURCE) -> Reason:
+def cite(theorem: str, form: str, anchor: str, source: str = _SOURCE) -> Reason:
     """Return a step with its proof in the project's page."""
     return Reason(theorem, form, source, f"{PROOFS}#{anchor}")
 
@@ -132,7 +132,7 @@ def lifted_differential_privacy(epsilon: float, family: Family, delta: float = 0
     total = with_mass(delta, float(family.outside.max()))
     numbers = f"({at_most(epsilon, 9)}, {at_most(total, 9)})"
     form = f"(epsilon, delta) for the relation gives (epsilon, delta) for its lifting: {numbers}"
-    reason = proved("lifting of differential privacy", form, "differential-privacy")
+    reason = cite("lifting of differential privacy", form, "differential-privacy")
     return Promise(DistributionPrivacy(family, total), epsilon, (reason,), everywhere=True)
 
 
@@ -151,7 +151,7 @@ def lifted_metric_privacy(guarantee: MetricPrivacy, family: Family, delta: float
     total = with_mass(delta, float(distance.ignored.max()))
     numbers = f"({at_most(guarantee.epsilon, 9)}, {at_most(total, 9)})"
     form = f"epsilon per unit of d gives epsilon per unit of W_inf: {numbers}"
-    reason = proved("lifting of metric privacy", form, "metric-privacy")
+    reason = cite("lifting of metric privacy", form, "metric-privacy")
     notion = MetricDistributionPrivacy(family, distance, total)
     return Promise(notion, guarantee.epsilon, (reason,), everywhere=True)
 
@@ -182,7 +182,7 @@ def lifted_divergence_privacy(
                 "use a metric that is finite between the secrets of each pair.",
             )
         form = f"epsilon per unit of d gives epsilon per unit of W_1: {at_most(epsilon, 9)}"
-        reason = proved("lifting of divergence metric privacy", form, "divergences")
+        reason = cite("lifting of divergence metric privacy", form, "divergences")
         notion = DivergenceMetricDistributionPrivacy(family, divergence, distance)
         return Promise(notion, epsilon, (reason,), everywhere=True)
     hint = "measure the family's own divergence instead."
@@ -192,7 +192,7 @@ def lifted_divergence_privacy(
     if outside > 0:
         value = above(lambda: exact(epsilon) + exact(outside) * exact(_largest(divergence, outside)))
     form = f"epsilon for the relation gives epsilon for its lifting: {at_most(value, 9)}"
-    reason = proved("lifting of divergence privacy", form, "divergences")
+    reason = cite("lifting of divergence privacy", form, "divergences")
     return Promise(DivergenceDistributionPrivacy(family, divergence), value, (reason,), everywhere=True)
 
 
@@ -221,13 +221,13 @@ def privacy_of_points(promise: Promise, relation: Relation) -> Promise:
             f"the guarantee does not cover the point masses of secrets {missing[0]} and {missing[1]}.",
             "privacy of some distributions does not protect single secrets; use Family.of_points(relation).",
         )
-    reason = proved("point masses", "a point mass is a distribution: the same epsilon and delta", "points")
+    reason = cite("point masses", "a point mass is a distribution: the same epsilon and delta", "points")
     return Promise(DifferentialPrivacy(relation, notion.delta), promise.value, (*promise.reasons, reason))
 
 
-def _needs(holds: bool, divergence: Divergence, what: str, hint: str) -> None:
+def _needs(holds: bool, divergence: Divergence, quality: str, hint: str) -> None:
     if not holds:
-        raise InputError(f"the {divergence.name} is not known to be {what}, so that it need not lift.", hint)
+        raise InputError(f"the {divergence.name} is not known to be {quality}, so that it need not lift.", hint)
 
 
 def _largest(divergence: Divergence, outside: float) -> float:
@@ -245,7 +245,7 @@ def _largest(divergence: Divergence, outside: float) -> float:
 
 
 _TABLE: Final = "Kawamoto and Murakami, table III"
-_POINTS: Final = proved(
+_POINTS: Final = cite(
     "point masses", "what holds for the point masses of all related pairs holds for the lifting", "points"
 )
 
@@ -277,7 +277,7 @@ def same_input(first: Promise, second: Promise) -> Promise:
                 "do compose.",
             )
         known.append(whole)
-    grounds = [each.notion.ground if isinstance(each.notion, OfFamily) else None for each in known]
+    grounds = [member.notion.ground if isinstance(member.notion, OfFamily) else None for member in known]
     if grounds[0] is None or grounds[1] is None or not np.array_equal(grounds[0], grounds[1]):
         raise InputError(
             "the guarantees are known for liftings of different relations or metrics on the secrets, so both "
@@ -285,7 +285,7 @@ def same_input(first: Promise, second: Promise) -> Promise:
             f"use the same relation or metric for both; or {RECOMPUTE}",
         )
     notion, value = _combined(*known)
-    reason = proved("two reports about one secret", _added(notion, value), "same-input", _TABLE)
+    reason = cite("two reports about one secret", _total(notion, value), "same-input", _TABLE)
     return Promise(notion, value, (*known[0].reasons, *known[1].reasons, reason), everywhere=True)
 
 
@@ -299,7 +299,7 @@ def independent_inputs(first: Promise, second: Promise) -> Promise:
         Kawamoto and Murakami, table III.
     """
     notion, value = _combined(first, second)
-    reason = proved("reports about independent secrets", _added(notion, value), "independent-inputs", _TABLE)
+    reason = cite("reports about independent secrets", _total(notion, value), "independent-inputs", _TABLE)
     return Promise(notion, value, (*first.reasons, *second.reasons, reason))
 
 
@@ -316,7 +316,7 @@ def post_processed(promise: Promise) -> Promise:
     if not isinstance(notion, OfFamily):
         raise InputError(f"a guarantee of {notion.title} was given.", "pass one about a family of distributions.")
     notion.check_processing()
-    reason = proved("post-processing", "the same values", "post-processing", _TABLE)
+    reason = cite("post-processing", "the same values", "post-processing", _TABLE)
     return Promise(notion, promise.value, (*promise.reasons, reason), promise.everywhere)
 
 
@@ -340,7 +340,7 @@ def _combined(first: Promise, second: Promise) -> tuple[Notion, float]:
     raise not_composing(a, b)
 
 
-def _added(notion: Notion, value: float) -> str:
+def _total(notion: Notion, value: float) -> str:
     delta = getattr(notion, "delta", 0.0)
     return f"together {notion.parameter} {at_most(value, 9)}" + (f", delta {at_most(delta, 9)}" if delta else "")
 
@@ -363,29 +363,29 @@ def product_channel(
         >>> product_channel(*bits).shape
         (4, 4)
     """
-    one = first if isinstance(first, Mechanism) else Mechanism(first)
-    listed = list(second) if not isinstance(second, Mechanism | np.ndarray) else [second] * one.shape[1]
-    others = [other if isinstance(other, Mechanism) else Mechanism(other) for other in listed]
-    if len(others) != one.shape[1] or len({other.shape for other in others}) != 1:
+    head = first if isinstance(first, Mechanism) else Mechanism(first)
+    listed = list(second) if not isinstance(second, Mechanism | np.ndarray) else [second] * head.shape[1]
+    tails = [other if isinstance(other, Mechanism) else Mechanism(other) for other in listed]
+    if len(tails) != head.shape[1] or len({other.shape for other in tails}) != 1:
         raise InputError(
-            f"{len(others)} second mechanisms were given for {one.shape[1]} reports of the first.",
+            f"{len(tails)} second mechanisms were given for {head.shape[1]} reports of the first.",
             "pass one for each report, all with the same secrets and observables.",
         )
-    if others[0].shape[0] != one.shape[0]:
+    if tails[0].shape[0] != head.shape[0]:
         raise InputError(
-            f"the first mechanism has {one.shape[0]} secrets and the second {others[0].shape[0]}.",
+            f"the first mechanism has {head.shape[0]} secrets and the second {tails[0].shape[0]}.",
             "both report about the same secret.",
         )
-    for other in others:
-        one.secrets.check_order(other.secrets, "the second mechanism")
+    for other in tails:
+        head.secrets.check_order(other.secrets, "the second mechanism")
     pairs = Space(
-        [(a, b) for a, other in zip(one.observables.labels, others, strict=True) for b in other.observables.labels]
+        [(a, b) for a, other in zip(head.observables.labels, tails, strict=True) for b in other.observables.labels]
     )
-    if {one.bits, *(other.bits for other in others)} == {ONE_WORD}:
+    if {head.bits, *(other.bits for other in tails)} == {ONE_WORD}:
         exactly = [
-            one.weights[:, [o]].astype(object) * other.weights.astype(object) << (TWO_WORDS - 2 * ONE_WORD)
-            for o, other in enumerate(others)
+            head.weights[:, [o]].astype(object) * other.weights.astype(object) << (TWO_WORDS - 2 * ONE_WORD)
+            for o, other in enumerate(tails)
         ]
-        return Mechanism.from_weights(np.hstack(exactly), TWO_WORDS, one.secrets, pairs)
-    floats = [one.matrix[:, [o]] * other.matrix for o, other in enumerate(others)]
-    return Mechanism(np.hstack(floats), one.secrets, pairs)
+        return Mechanism.from_weights(np.hstack(exactly), TWO_WORDS, head.secrets, pairs)
+    floats = [head.matrix[:, [o]] * other.matrix for o, other in enumerate(tails)]
+    return Mechanism(np.hstack(floats), head.secrets, pairs)

@@ -56,7 +56,7 @@ class ConcentratedPrivacy(Notion):
 
     relation: Relation | None = None
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         matrix, mask = related_rows(mechanism, self.relation)
         impossible = _distinguishing_report(matrix, mask)
         if impossible is not None:
@@ -83,11 +83,11 @@ def _distinguishing_report(matrix: Floats, mask: Mask) -> Witness | None:
     if possible.all():
         return None
     for s in np.flatnonzero(mask.any(axis=1)):
-        others = np.flatnonzero(mask[s])
-        only = possible[s] & ~possible[others]
+        targets = np.flatnonzero(mask[s])
+        only = possible[s] & ~possible[targets]
         if only.any():
             row, column = np.argwhere(only)[0]
-            return Witness((int(s), int(others[row])), np.array([column]))
+            return Witness((int(s), int(targets[row])), np.array([column]))
     return None
 
 
@@ -127,15 +127,15 @@ class BoundedRange(Notion):
 
     relation: Relation | None = None
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         matrix, mask = related_rows(mechanism, self.relation)
 
         def ranges(s: Positions, t: Positions) -> Floats:
-            one, other = matrix[s], matrix[t]
-            return MaxDivergence().rows(one, other) + MaxDivergence().rows(other, one)
+            p, q = matrix[s], matrix[t]
+            return MaxDivergence().rows(p, q) + MaxDivergence().rows(q, p)
 
         # Each max divergence is at most eta, so three errors of eta are above the errors of both.
-        top = search(mask, ranges, range_limits(matrix), lambda found, _s, _t: 3 * log_errors(found))
+        top = search(mask, ranges, range_limits(matrix), lambda values, _s, _t: 3 * log_errors(values))
         value, pair = top.value, top.pair
         if pair is None:
             return Finding(self, value, 0.0, Witness())
@@ -175,9 +175,9 @@ class OpenIntervals(NamedTuple):
     low: Floats
     high: Floats
 
-    def take(self, which: Positions) -> OpenIntervals:
+    def take(self, positions: Positions) -> OpenIntervals:
         """Return some of them."""
-        return OpenIntervals(self.row[which], self.low[which], self.high[which])
+        return OpenIntervals(self.row[positions], self.low[positions], self.high[positions])
 
 
 class Search:
@@ -229,12 +229,12 @@ class Search:
                 middle = np.where(part.low > 0, (part.low + part.high) / 2, part.high)
                 moments = _moments(p[part.row], losses[part.row], middle)
                 peak = self._raise(moments.divergence / (1 + middle), part.row, middle, peak)
-                proved = np.where(
+                is_proved = np.where(
                     part.low > 0,
                     self._below_parabola(part, middle, moments, span[part.row]),
                     self._below_at_zero(part, start, span[part.row]),
                 )
-                open_part = ~proved & (part.low < top[part.row] / self.upper - 1)
+                open_part = ~is_proved & (part.low < top[part.row] / self.upper - 1)
                 left = part.take(np.flatnonzero(open_part))
                 middle = (left.low + left.high) / 2
                 rest += [left._replace(high=middle), left._replace(low=middle)]

@@ -66,7 +66,7 @@ class DifferentialPrivacy(Notion):
     relation: Relation | None = None
     delta: float = 0.0
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         matrix, mask = related_rows(mechanism, self.relation)
         if self.delta:
             least = least_epsilon(mechanism, mask, Scales.ones(), self.delta)
@@ -123,7 +123,7 @@ class DeltaOfDifferentialPrivacy(Notion):
     epsilon: float
     relation: Relation | None = None
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         matrix, mask = related_rows(mechanism, self.relation)
         top = largest_excess(matrix, mask, float(self.epsilon))
         value, rounding, pair = top.value, mass_error(top.value, matrix.shape[1]), top.pair
@@ -232,13 +232,13 @@ class PrivacyProfile:
         at = numbers(epsilon, "epsilon")
         for value in at.ravel():
             check_epsilon(float(value))
-        best, which = np.full(at.shape, -np.inf), np.zeros(at.shape, dtype=np.intp)
+        best, positions = np.full(at.shape, -np.inf), np.zeros(at.shape, dtype=np.intp)
         for k, (e, d, s) in enumerate(zip(self.epsilons, self.deltas, self.slopes, strict=True)):
             with np.errstate(over="ignore"):
                 values = d - (s * np.expm1(at - e) if s else 0.0)
             higher = values > best
-            best, which = np.where(higher, values, best), np.where(higher, k, which)
-        return best, which
+            best, positions = np.where(higher, values, best), np.where(higher, k, positions)
+        return best, positions
 
     def epsilon(self, delta: ArrayLike) -> Floats:
         """Return the least epsilon of at least 0 for each delta, array of the same shape.
@@ -281,8 +281,8 @@ def _node_at(matrix: Floats, mask: Mask, epsilon: float, bounds: Floats) -> _Nod
     delta, pair = largest(masses, mask)
     slope = 0.0
     if pair is not None and math.isfinite(epsilon):
-        others = scale_by_exp(matrix[pair[1]], epsilon)
-        slope = float(others[matrix[pair[0]] > others].sum())
+        limits = scale_by_exp(matrix[pair[1]], epsilon)
+        slope = float(limits[matrix[pair[0]] > limits].sum())
     return _Node(_Line(epsilon, delta, slope, pair), np.where(mask, masses, bounds))
 
 

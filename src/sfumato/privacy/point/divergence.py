@@ -66,7 +66,7 @@ class OfRelatedRows(Notion):
         """The divergence and its precision; see `DivergencePrivacy`."""
 
     @final
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         divergence, precision = self._divergence
         matrix, mask = related_rows(mechanism, self.relation)
         top = search(
@@ -121,7 +121,7 @@ class DivergencePrivacy(OfRelatedRows):
         promise="the {divergence} between the reports of {about} is at most {epsilon}",
         source="Barthe and Olmedo, ICALP 2013; Kawamoto and Murakami, definition 14",
         context=("divergence", "relation"),
-        required=("divergence",),
+        essentials=("divergence",),
     )
 
     divergence: Divergence
@@ -158,7 +158,7 @@ class DivergenceMetricPrivacy(ByMetric):
         promise="the {divergence} between the reports of {about} is at most {epsilon} per unit of distance{unit}",
         source="Kawamoto and Murakami, definition 15",
         context=("divergence", "metric"),
-        required=("divergence", "metric"),
+        essentials=("divergence", "metric"),
     )
 
     divergence: Divergence
@@ -168,7 +168,7 @@ class DivergenceMetricPrivacy(ByMetric):
     def __post_init__(self) -> None:
         check_divergence(self.divergence, self.precision)
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         matrix = channel(mechanism).matrix
         metric, hint = self.metric, "use a metric on the mechanism's secrets."
         check_size("the metric is on", len(metric), len(matrix), hint)

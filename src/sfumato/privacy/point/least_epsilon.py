@@ -50,8 +50,8 @@ class Scales:
 
         def of(rows: Positions) -> Floats:
             bounds = limits.of(rows)
-            everyone = np.arange(bounds.shape[1])
-            scales = self.of(rows[:, None], everyone[None, :])
+            columns = np.arange(bounds.shape[1])
+            scales = self.of(rows[:, None], columns[None, :])
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 return np.asarray(np.where(scales > 0, bounds / scales * (1 + 2.0**-40), np.inf))
 
@@ -91,7 +91,7 @@ def least_epsilon(mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: fl
     leaking = leaks(rows, mask, delta, 2 * slack)
     if leaking.beyond is not None:
         return LeastEpsilon(math.inf, leaking.beyond, 0.0)
-    least = _by_floats(matrix, leaking.others, scales, delta, slack)
+    least = _by_floats(matrix, leaking.rest, scales, delta, slack)
     if len(leaking.pairs):
         low, high, pair = needed_at(rows, leaking, scales.of(*leaking.pairs.T), delta)
         lower = max(low, least.value - least.rounding, 0.0)
@@ -113,8 +113,8 @@ def _by_floats(matrix: Floats, mask: Mask, scales: Scales, delta: float, slack: 
     floor = _of_pair(matrix, top.pair, scales, deltas[2])
     candidates = _above(mask, scales.over(ratio_limits(matrix)), floor)
     (value, pair), (above, _), (below, _) = (
-        (max(0.0, top.value), top.pair) if each == 0 else _raised(matrix, candidates, scales, each, top.pair)
-        for each in deltas
+        (max(0.0, top.value), top.pair) if level == 0 else _raised(matrix, candidates, scales, level, top.pair)
+        for level in deltas
     )
     if math.isinf(value):
         return LeastEpsilon(value, pair, 0.0 if math.isinf(below) else math.inf)
@@ -134,21 +134,21 @@ def _near_zero(
     if mass[0] <= delta or mass[1] is None:
         return LeastEpsilon(0.0, None, 0.0)
     pair = np.array([mass[1]])
-    needed = exact.largest_of_pairs(
+    answer = exact.largest_of_pairs(
         mechanism, pair, partial(exact.least_factor, delta=Fraction(delta)), scales.of(*pair.T)
     )
-    if needed is None:
+    if answer is None:
         return least
-    half = max((least.value + least.rounding) / 2, needed[1])
-    return LeastEpsilon(needed[0] + half, mass[1], half * (1 + 2.0**-50))
+    half = max((least.value + least.rounding) / 2, answer[1])
+    return LeastEpsilon(answer[0] + half, mass[1], half * (1 + 2.0**-50))
 
 
 def largest_excess(matrix: Floats, mask: Mask, epsilon: float) -> Top:
     """Return the largest sum over o of max(0, p(o|s) - e**epsilon p(o|t)) of the pairs in a mask."""
-    others, ones = scale_by_exp(matrix, epsilon), np.ones(matrix.shape[1])
+    limits, ones = scale_by_exp(matrix, epsilon), np.ones(matrix.shape[1])
 
     def masses(s: Positions, t: Positions) -> Floats:
-        gaps = matrix[s] - others[t]
+        gaps = matrix[s] - limits[t]
         return np.asarray(np.maximum(gaps, 0.0, out=gaps) @ ones)
 
     return search(
@@ -205,9 +205,9 @@ def _largest_beyond(matrix: Floats, active: Bools, scales: Scales, epsilon: floa
         targets = np.flatnonzero(active[s])
         with np.errstate(over="ignore"):  # a product beyond all floats is infinite: all is allowed
             exponents = epsilon * scales.of(np.full(len(targets), s), targets)
-        others = scale_by_exp(matrix[targets], exponents[:, None])
-        np.subtract(matrix[s], others, out=others)
-        masses = np.maximum(others, 0.0, out=others) @ ones
+        gaps = scale_by_exp(matrix[targets], exponents[:, None])
+        np.subtract(matrix[s], gaps, out=gaps)
+        masses = np.maximum(gaps, 0.0, out=gaps) @ ones
         active[s, targets] = masses > delta
         best = int(np.argmax(masses))
         if masses[best] > most:
@@ -229,19 +229,19 @@ class Leaks(NamedTuple):
     beyond: Pair
     pairs: Pairs
     room: Floats
-    others: Mask
+    rest: Mask
 
 
 def leaks(rows: IntegerRows, mask: Mask, delta: float, slack: float) -> Leaks:
     """Return the pairs of a mask that leak more than delta, which is above 0, or less by no more than a slack."""
-    others, worst, beyond = mask.copy(), 0.0, None
+    rest, worst, beyond = mask.copy(), 0.0, None
     pairs, rooms = [np.empty((0, 2), dtype=np.intp)], [np.empty(0)]
     if not (rows.array == 0).any():
-        return Leaks(None, pairs[0], rooms[0], others)
+        return Leaks(None, pairs[0], rooms[0], rest)
     find, step = exact.room(rows, delta), max(1, _ENTRIES // len(mask))
-    chosen = np.flatnonzero(mask.any(axis=1))
-    for begin in range(0, len(chosen), step):
-        part = chosen[begin : begin + step]
+    sources = np.flatnonzero(mask.any(axis=1))
+    for begin in range(0, len(sources), step):
+        part = sources[begin : begin + step]
         left = np.where(mask[part], find(part), math.inf)
         if left.min() < worst:
             first = np.unravel_index(int(left.argmin()), left.shape)
@@ -249,8 +249,8 @@ def leaks(rows: IntegerRows, mask: Mask, delta: float, slack: float) -> Leaks:
         at, t = np.nonzero(left < slack)
         pairs.append(np.stack([part[at], t], axis=1))
         rooms.append(left[at, t])
-        others[part[at], t] = False
-    return Leaks(beyond, np.concatenate(pairs), np.concatenate(rooms), others)
+        rest[part[at], t] = False
+    return Leaks(beyond, np.concatenate(pairs), np.concatenate(rooms), rest)
 
 
 def needed_at(rows: IntegerRows, leaking: Leaks, distances: Floats, delta: float) -> tuple[float, float, Pair]:
@@ -283,15 +283,15 @@ def needed_at(rows: IntegerRows, leaking: Leaks, distances: Floats, delta: float
     return lower, max(float(highs.max()), skipped), (int(first[0]), int(first[1]))
 
 
-def shared_limits(rows: IntegerRows, *, turned: bool = False) -> Floats:
+def shared_limits(rows: IntegerRows, *, inverse: bool = False) -> Floats:
     """Return upper bounds of ln(p(o|s) / p(o|t)) over all t and the reports that both make, array (n,).
 
-    A bound is 0 only where no such ratio is above 1 in integers. ``turned`` stands for the inverse ratios.
+    A bound is 0 only where no such ratio is above 1 in integers. ``inverse`` stands for the inverse ratios.
     """
     array, matrix = rows.array, rows.array.astype(np.float64)
     used = array > 0
     least = np.where(used, array, array.max()).min(axis=0)
-    if turned:
+    if inverse:
         larger, ratios = array < array.max(axis=0), matrix.max(axis=0) / np.where(used, matrix, math.inf)
     else:
         larger, ratios = array > least, matrix / np.maximum(least, 1).astype(np.float64)
@@ -308,15 +308,15 @@ def _ratios(
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(q > 0, p / q, 0.0)
     best = ratios.argmax(axis=1)
-    each = np.arange(len(best))
-    largest, mass = np.maximum(ratios[each, best], 1.0), np.ldexp(p[each, best], -rows.bits)
+    index = np.arange(len(best))
+    largest, mass = np.maximum(ratios[index, best], 1.0), np.ldexp(p[index, best], -rows.bits)
     logs = np.log(largest)
     with np.errstate(divide="ignore", invalid="ignore"):
         lower = logs + np.log1p(-np.minimum(left * (1 + _ROUNDED) / mass, 1.0))
     lower = np.maximum(np.nan_to_num(lower - logs * _ROUNDED - _ROUNDED, nan=0.0, neginf=0.0), 0.0)
     upper = logs * (1 + _ROUNDED) + _ROUNDED
     for k in np.flatnonzero(largest <= 1 + _ROUNDED):
-        one, other = rows.array[s[k]], rows.array[t[k]]
-        if not ((other > 0) & (one > other)).any():
+        first, second = rows.array[s[k]], rows.array[t[k]]
+        if not ((second > 0) & (first > second)).any():
             upper[k] = 0.0
     return lower / distances * (1 - _ROUNDED), upper / distances * (1 + _ROUNDED)

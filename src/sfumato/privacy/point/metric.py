@@ -82,19 +82,19 @@ class MetricDifferentialPrivacy(ByMetric):
         ),
         source="Chatzikokolakis et al., PETS 2013; Kawamoto and Murakami, definition 6",
         context=("metric", "relation"),
-        required=("metric",),
+        essentials=("metric",),
         defaults={"delta": 0.0},
     )
 
     metric: Metric
     delta: float = 0.0
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         matrix = channel(mechanism).matrix
         check_size("the metric is on", len(self.metric), len(matrix), "use a metric on the mechanism's secrets.")
-        broken, open_ = self._at_distance_zero(mechanism, matrix)
-        if broken is not None:
-            return Finding(self, math.inf, 0.0, witness_of_pair(matrix, broken, self.delta))
+        pair, open_ = self._at_distance_zero(mechanism, matrix)
+        if pair is not None:
+            return Finding(self, math.inf, 0.0, witness_of_pair(matrix, pair, self.delta))
         mask = protected(self.metric)
         if self.delta == 0:
             return self._pure(mechanism, matrix, mask)

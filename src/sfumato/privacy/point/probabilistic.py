@@ -56,7 +56,7 @@ class ProbabilisticDifferentialPrivacy(Notion):
     delta: float
     relation: Relation | None = None
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         matrix, array = related_rows(mechanism, self.relation)
         bounds, pair = last_step(mechanism, array, self.delta)
         if pair is None:
@@ -100,7 +100,7 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
     epsilon: float
     relation: Relation | None = None
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         matrix, array = related_rows(mechanism, self.relation)
         error, epsilon = log_error(matrix), min(self.epsilon, _LARGEST)
         exact = _exact_masses(mechanism, array, epsilon, error)
@@ -152,7 +152,7 @@ class IndistinguishablePrivacy(Notion):
 
     relation: Relation | None = None
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
         relation = relation_on(self.relation, len(channel(mechanism).matrix))
         both_orders = Relation(relation.array | relation.array.T, relation.name)
         finding = DifferentialPrivacy(both_orders).measure(mechanism)
@@ -176,9 +176,9 @@ def _masses_beyond(matrix: Floats, array: Mask, epsilon: float) -> Floats:
     answer = np.zeros(unordered.shape)
     for s in np.flatnonzero(unordered.any(axis=1)):
         targets = np.flatnonzero(unordered[s])
-        others = matrix[targets]
-        beyond = log_sizes(matrix[s], others) > epsilon
-        answer[s, targets] = np.maximum(beyond @ matrix[s], (beyond * others).sum(axis=1))
+        rows = matrix[targets]
+        beyond = log_sizes(matrix[s], rows) > epsilon
+        answer[s, targets] = np.maximum(beyond @ matrix[s], (beyond * rows).sum(axis=1))
     return answer
 
 
@@ -262,22 +262,22 @@ def _in_integers(mechanism: AnyMechanism, array: Mask, delta: float) -> tuple[fl
     most, error, width = int(allowed * rows.unit), log_error(matrix), matrix.shape[1]
     best, near = _Step(0.0, None), np.empty((0, 2), dtype=np.intp)
     needs = np.empty(0)
-    limits = np.maximum(shared_limits(rows), shared_limits(rows, turned=True))
+    limits = np.maximum(shared_limits(rows), shared_limits(rows, inverse=True))
     step = max(1, _ENTRIES // width)
     for s in np.argsort(-limits, kind="stable"):
         if limits[s] <= best.epsilon:
             break
-        everyone = np.flatnonzero(unordered[s])
-        for targets in np.array_split(everyone, 1 + len(everyone) // step):
+        candidates = np.flatnonzero(unordered[s])
+        for targets in np.array_split(candidates, 1 + len(candidates) // step):
             few = len(near) * width <= FEW
             floor = max(0.0, best.epsilon - 2 * error) if few else best.epsilon
-            others, needed = _needed(rows, matrix, int(s), targets, floor, most)
-            if not len(others):
+            partners, epsilons = _least_epsilons(rows, matrix, int(s), targets, floor, most)
+            if not len(partners):
                 continue
-            k = int(needed.argmax())
-            best = best.or_first(_Step(float(needed[k]), (int(s), int(others[k]))))
-            near = np.concatenate([near, np.stack([np.full_like(others, s), others], axis=1)])
-            needs = np.concatenate([needs, needed])
+            k = int(epsilons.argmax())
+            best = best.or_first(_Step(float(epsilons[k]), (int(s), int(partners[k]))))
+            near = np.concatenate([near, np.stack([np.full_like(partners, s), partners], axis=1)])
+            needs = np.concatenate([needs, epsilons])
             near, needs = near[needs >= best.epsilon - 2 * error], needs[needs >= best.epsilon - 2 * error]
     if best.epsilon == 0:
         return 0.0, 0.0, None
@@ -286,7 +286,7 @@ def _in_integers(mechanism: AnyMechanism, array: Mask, delta: float) -> tuple[fl
     return max(0.0, best.epsilon - error), best.epsilon + error, best.pair
 
 
-def _needed(
+def _least_epsilons(
     rows: IntegerRows, matrix: Floats, s: int, targets: Positions, floor: float, most: int
 ) -> tuple[Positions, Floats]:
     """Return the targets t that with s need an epsilon above a floor, and which epsilon, two arrays (k,)."""
@@ -311,8 +311,8 @@ def _last_steps(matrix: Floats, array: Mask, deltas: tuple[float, ...]) -> list[
     """Return the least epsilon of the related pairs for each delta."""
     unordered = np.triu(array | array.T)
     best = [_Step(0.0, None) for _ in deltas]
-    one, other = ratio_limits(matrix).of_rows, ratio_limits(matrix, turned=True).of_rows
-    limits = np.full(len(matrix), np.inf) if one is None or other is None else np.maximum(one, other)
+    forward, backward = ratio_limits(matrix).of_rows, ratio_limits(matrix, inverse=True).of_rows
+    limits = np.full(len(matrix), np.inf) if forward is None or backward is None else np.maximum(forward, backward)
     for s in np.argsort(-limits, kind="stable"):
         if limits[s] < min(step.epsilon for step in best):
             break
@@ -322,7 +322,7 @@ def _last_steps(matrix: Floats, array: Mask, deltas: tuple[float, ...]) -> list[
         sizes, masses = _falling(log_sizes(matrix[s], matrix[targets]), matrix[s], matrix[targets])
         for k, delta in enumerate(deltas):
             exceeds = masses > delta
-            needed = np.where(exceeds.any(axis=1), sizes[np.arange(len(targets)), exceeds.argmax(axis=1)], 0.0)
-            j = int(needed.argmax())
-            best[k] = best[k].or_first(_Step(float(needed[j]), (int(s), int(targets[j]))))
+            epsilons = np.where(exceeds.any(axis=1), sizes[np.arange(len(targets)), exceeds.argmax(axis=1)], 0.0)
+            j = int(epsilons.argmax())
+            best[k] = best[k].or_first(_Step(float(epsilons[j]), (int(s), int(targets[j]))))
     return best
