@@ -103,7 +103,7 @@ def bound_of(reduced: Reduction, prices: Multipliers, game: bool) -> float:
         np.add.at(left, reduced.members, (prices.worst / prices.worst.sum())[:, None] * reduced.losses)
     left = left.copy()
     np.add.at(left, (prices.secrets, prices.observables), prices.local)
-    np.add.at(left, (prices.others, prices.observables), -prices.local * np.exp(prices.exponents))
+    np.add.at(left, (prices.rivals, prices.observables), -prices.local * np.exp(prices.exponents))
     total = 0.0
     if prices.guesses is not None and reduced.weighted is not None:
         left -= reduced.weighted.T @ prices.guesses

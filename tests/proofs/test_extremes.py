@@ -92,7 +92,7 @@ def lagrangian(reduced, prices):
     """Return the exact sum over s of min over o of the reduced cost with the priced rows."""
     cost = [list(row) for row in reduced]
     for s, t, o, price, e in zip(
-        prices.secrets.tolist(), prices.others.tolist(), prices.observables.tolist(),
+        prices.secrets.tolist(), prices.rivals.tolist(), prices.observables.tolist(),
         prices.local.tolist(), prices.exponents.tolist(), strict=True,
     ):  # fmt: skip
         numerator, bits = exp_below_exact(1.0, e)

@@ -150,7 +150,7 @@ class _Parts:
         every = optimality.candidates
         m = m if every is None else len(every.observables)
         used = prices.local > 0
-        every_row = np.ravel_multi_index((prices.secrets, prices.others, prices.observables), (n, n, m))[used]
+        every_row = np.ravel_multi_index((prices.secrets, prices.rivals, prices.observables), (n, n, m))[used]
         rows, where = np.unique(every_row, return_inverse=True)
         return {
             "objective": optimality.objective,

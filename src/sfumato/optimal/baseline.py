@@ -291,7 +291,7 @@ def coarse_prices(problem: Problem, control: Control) -> Multipliers | None:
     local = np.concatenate([prices.local, (share[rest, None] * costs[rest]).reshape(-1)])
     used = local > 0
     secrets = np.concatenate([heads[prices.secrets], s])[used]
-    further = np.concatenate([heads[prices.others], t])[used]
+    further = np.concatenate([heads[prices.rivals], t])[used]
     observables = np.concatenate([prices.observables, np.tile(np.arange(m), len(rest))])[used]
     return Multipliers(secrets, further, observables, local[used], exponents[secrets, further])
 

@@ -72,7 +72,7 @@ class Reduction(CompactRepr):
         else:
             o = prices.observables[used]
         heads = self.heads
-        s, t = heads[prices.secrets[used]], heads[prices.others[used]]
+        s, t = heads[prices.secrets[used]], heads[prices.rivals[used]]
         allowed = self._allowed(s, t)
         # The gain of p(o|t) stays as the solver left it, and the price of p(o|s) shrinks slightly: unchanged, the
         # price would multiply the exponent's increase by exp(e), and a large epsilon would ruin the bound.
@@ -104,7 +104,7 @@ class Reduction(CompactRepr):
         return replace(
             prices,
             secrets=np.concatenate([prices.secrets, np.where(positive_cost, head, member)]),
-            others=np.concatenate([prices.others, np.where(positive_cost, member, head)]),
+            rivals=np.concatenate([prices.rivals, np.where(positive_cost, member, head)]),
             observables=np.concatenate([prices.observables, np.tile(np.arange(m), len(rest))]),
             local=np.concatenate([prices.local, np.abs(cost)]),
             exponents=np.concatenate([prices.exponents, self._allowed(head, member)]),

@@ -29,7 +29,7 @@ _OTHER_TERMS: Final = 6  # other than the prices, in the error of a reduced cost
 class Multipliers(Immutable, CompactRepr):
     """Prices of the constraints of a design problem; negative entries count as zero.
 
-    The priced rows are p(o|s) <= exp(e) p(o|s'). Their s, s' and o are positions ``secrets``, ``others`` and
+    The priced rows are p(o|s) <= exp(e) p(o|s'). Their s, s' and o are positions ``secrets``, ``rivals`` and
     ``observables``, arrays (k,), with the prices ``local`` and the e ``exponents``.
 
     Attributes:
@@ -39,7 +39,7 @@ class Multipliers(Immutable, CompactRepr):
     """
 
     secrets: Positions
-    others: Positions
+    rivals: Positions
     observables: Positions
     local: Floats
     exponents: Floats
@@ -68,27 +68,27 @@ def loss_bound(
         _check(loss, "a loss in the worst case")
         weights = shares(multipliers.worst) * (1 - 4 * len(loss) * UNIT)
     with np.errstate(over="ignore", invalid="ignore"):
-        gained, lost, terms = 0.0, 1.0, 0
+        gain, slack, terms = 0.0, 1.0, 0
         prices: Floats | None = None
         if multipliers.guesses is not None and distance is not None:
             _check(distance, "the adversary's distance")
             prices = np.maximum(multipliers.guesses, 0.0)
             terms = len(distance)
-            lost += terms + 1
-            promised = float(prices.sum(axis=0).min()) * (1 - 2 * (terms + 2) * UNIT) * minimum
-            gained = max(0.0, below(promised, underflow(2, minimum)))
+            slack += terms + 1
+            credit = float(prices.sum(axis=0).min()) * (1 - 2 * (terms + 2) * UNIT) * minimum
+            gain = max(0.0, below(credit, underflow(2, minimum)))
 
         def costs(rows: slice) -> tuple[Floats, Floats]:
-            reduced = weights[rows, None] * loss[rows]
-            size = np.abs(reduced)
+            cost = weights[rows, None] * loss[rows]
+            size = np.abs(cost)
             if prices is not None and distance is not None:
                 earned = prior[rows, None] * (distance.T[rows] @ prices)
-                reduced -= earned
+                cost -= earned
                 size += np.abs(earned)
-            return reduced, size
+            return cost, size
 
-        found = below(gained + rows_below(costs, loss.shape, multipliers, terms, lost), 0.0)
-    return max(found, least_loss_of_truth(prior, loss, worst=multipliers.worst is not None))
+        bound = below(gain + rows_below(costs, loss.shape, multipliers, terms, slack), 0.0)
+    return max(bound, least_loss_of_truth(prior, loss, worst=multipliers.worst is not None))
 
 
 def distortion_bound(
@@ -109,17 +109,17 @@ def distortion_bound(
     strategy = shares(multipliers.guesses) * (1 + 4 * terms * UNIT)
     price = max(multipliers.loss, 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        lost = terms + 2.0 + max(float(loss.max()), -float(loss.min()))
+        slack = terms + 2.0 + max(float(loss.max()), -float(loss.min()))
 
         def costs(rows: slice) -> tuple[Floats, Floats]:
             earned = prior[rows, None] * (distance.T[rows] @ strategy)
-            paid = price * prior[rows, None] * loss[rows]
-            return paid - earned, np.abs(paid) + earned
+            charge = price * prior[rows, None] * loss[rows]
+            return charge - earned, np.abs(charge) + earned
 
-        least = rows_below(costs, loss.shape, multipliers, terms, lost)
+        least = rows_below(costs, loss.shape, multipliers, terms, slack)
         allowed = price * max_loss
-        found = above(allowed - least, 4 * UNIT * abs(allowed) + underflow(1))
-    return min(found, without_report)
+        bound = above(allowed - least, 4 * UNIT * abs(allowed) + underflow(1))
+    return min(bound, without_report)
 
 
 def exponents_above(exponents: Floats, secrets: int) -> Floats:
@@ -130,9 +130,9 @@ def exponents_above(exponents: Floats, secrets: int) -> Floats:
     return exponents + np.abs(exponents) * (4 * (secrets + 2) * UNIT)
 
 
-def _check(array: Floats, what: str) -> None:
+def _check(array: Floats, subject: str) -> None:
     if (array < 0).any():
-        raise InputError(f"{what} is negative: {array.min():g}.", "use numbers of at least 0.")
+        raise InputError(f"{subject} is negative: {array.min():g}.", "use numbers of at least 0.")
 
 
 def shares(prices: Floats) -> Floats:
@@ -150,15 +150,15 @@ def least_loss_of_truth(prior: Floats, loss: Floats, *, worst: bool) -> float:
         return float(best.max())
     with np.errstate(over="ignore", invalid="ignore"):
         terms = prior * best
-        found = below(float(terms.sum()), sum_error(len(terms), float(np.abs(terms).sum())))
-    return max(found, 0.0) if (best >= 0).all() else found
+        bound = below(float(terms.sum()), sum_error(len(terms), float(np.abs(terms).sum())))
+    return max(bound, 0.0) if (best >= 0).all() else bound
 
 
-def rows_below(costs: Costs, shape: tuple[int, ...], multipliers: Multipliers, terms: int, lost: float) -> float:
+def rows_below(costs: Costs, shape: tuple[int, ...], multipliers: Multipliers, terms: int, slack: float) -> float:
     """Return a lower bound on the sum over s of min over o of the reduced cost, with the priced rows in it.
 
     ``costs`` returns, for some secrets, their costs without the priced rows and the sums of their absolute terms,
-    arrays (secrets, m). Each cost is a sum of ``terms`` products, and underflow took at most ``lost`` times
+    arrays (secrets, m). Each cost is a sum of ``terms`` products, and underflow took at most ``slack`` times
     `SMALLEST`.
     """
     n, m = shape
@@ -167,15 +167,15 @@ def rows_below(costs: Costs, shape: tuple[int, ...], multipliers: Multipliers, t
     back = price * intervals.exp_above(exponents_above(exponents, n))
     o = multipliers.observables[positive]
     giving = _Cells.of(multipliers.secrets[positive], o, price, n)
-    taking = _Cells.of(multipliers.others[positive], o, back, n)
+    taking = _Cells.of(multipliers.rivals[positive], o, back, n)
     best = np.empty(n)
     for first in range(0, n, _ROWS):
         rows = slice(first, min(n, first + _ROWS))
-        reduced, size = costs(rows)
-        (here, given), (there, taken) = giving.sums(rows, m), taking.sums(rows, m)
+        cost, size = costs(rows)
+        (here, count_here), (there, count_there) = giving.sums(rows, m), taking.sums(rows, m)
         # Any number of prices may be for one cell: what rounding takes from a sum grows with its terms.
-        most = terms + 6 + given + taken
-        low = (reduced + here - there) - 2 * (most + 8) * UNIT * (size + here + there) - (lost + most) * SMALLEST
+        most = terms + 6 + count_here + count_there
+        low = (cost + here - there) - 2 * (most + 8) * UNIT * (size + here + there) - (slack + most) * SMALLEST
         best[rows] = low.min(axis=1)
     return below(float(best.sum()), sum_error(n, float(np.abs(best).sum())))
 
@@ -198,11 +198,11 @@ class _Cells(CompactRepr):
 
     def sums(self, rows: slice, m: int) -> tuple[Floats, int]:
         """Return the sums of prices for some secrets, array (secrets, m), and the largest number in a cell."""
-        chosen = slice(int(self.begins[rows.start]), int(self.begins[rows.stop]))
-        cells = (self.secrets[chosen] - rows.start) * m + self.observables[chosen]
+        part = slice(int(self.begins[rows.start]), int(self.begins[rows.stop]))
+        cells = (self.secrets[part] - rows.start) * m + self.observables[part]
         tall = rows.stop - rows.start
-        found: Floats = np.asarray(np.bincount(cells, self.prices[chosen], tall * m), dtype=np.float64)
-        return found.reshape(tall, m), int(np.bincount(cells).max(initial=0))
+        totals: Floats = np.asarray(np.bincount(cells, self.prices[part], tall * m), dtype=np.float64)
+        return totals.reshape(tall, m), int(np.bincount(cells).max(initial=0))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -250,37 +250,37 @@ def many_loss_bound(
             raise InputError(f"a loss is {loss.min():g}, below 0.", "add a constant to all losses.")
         # Weights of sum at most one: no loss is negative.
         weights = (shares(prices.masses) * (1 - 4 * count * UNIT)) @ masses
-    asked = [
-        (np.maximum(each, 0.0), attacker.distance.array, attacker.minimum)
-        for each, attacker in zip(prices.attackers, attackers, strict=True)
+    attacks = [
+        (np.maximum(guesses, 0.0), attacker.distance.array, attacker.minimum)
+        for guesses, attacker in zip(prices.attackers, attackers, strict=True)
     ]
     paired = zip(prices.constraints.tolist(), constraints, strict=True)
     limits = [(max(price, 0.0), limit) for price, limit in paired]
-    terms = count + sum(len(distance) + 1 for _, distance, _ in asked) + len(limits)
-    lost = terms + (count + 1.0) * (1.0 + float(np.abs(loss).max()))
+    terms = count + sum(len(distance) + 1 for _, distance, _ in attacks) + len(limits)
+    slack = terms + (count + 1.0) * (1.0 + float(np.abs(loss).max()))
     with np.errstate(over="ignore", invalid="ignore"):
 
         def costs(part: slice) -> tuple[Floats, Floats]:
-            reduced = weights[part, None] * loss[part]
-            size = np.abs(reduced)
-            for guesses, distance, _ in asked:
+            cost = weights[part, None] * loss[part]
+            size = np.abs(cost)
+            for guesses, distance, _ in attacks:
                 earned = prior[part, None] * (distance.T[part] @ guesses)
-                reduced -= earned
+                cost -= earned
                 size += earned
             for price, limit in limits:
-                paid = price * limit.coefficients[part]
-                reduced += paid
-                size += np.abs(paid)
-            return reduced, size
+                charge = price * limit.coefficients[part]
+                cost += charge
+                size += np.abs(charge)
+            return cost, size
 
-        found = rows_below(costs, loss.shape, prices.rows, terms, lost)
-        for guesses, distance, minimum in asked:
-            promised = float(guesses.sum(axis=0).min()) * (1 - 2 * (len(distance) + 2) * UNIT) * minimum
-            found = below(found + max(0.0, below(promised, underflow(2, minimum))), 0.0)
+        bound = rows_below(costs, loss.shape, prices.rows, terms, slack)
+        for guesses, distance, minimum in attacks:
+            credit = float(guesses.sum(axis=0).min()) * (1 - 2 * (len(distance) + 2) * UNIT) * minimum
+            bound = below(bound + max(0.0, below(credit, underflow(2, minimum))), 0.0)
         for price, limit in limits:
             allowed = price * limit.at_most
-            found = below(found - above(allowed, 2 * UNIT * abs(allowed) + underflow(1)), 0.0)
-    return max(found, *(least_loss_of_truth(mass, loss, worst=False) for mass in masses))
+            bound = below(bound - above(allowed, 2 * UNIT * abs(allowed) + underflow(1)), 0.0)
+    return max(bound, *(least_loss_of_truth(mass, loss, worst=False) for mass in masses))
 
 
 class LeastCosts:
@@ -297,12 +297,12 @@ class LeastCosts:
     """
 
     def __init__(
-        self, prior: Floats, loss: Floats, secrets: Positions, others: Positions, exponents: Floats
+        self, prior: Floats, loss: Floats, secrets: Positions, rivals: Positions, exponents: Floats
     ) -> None:
         n = len(prior)
-        self._prior, self._loss, self._secrets, self._others = prior, loss, secrets, others
+        self._prior, self._loss, self._secrets, self._rivals = prior, loss, secrets, rivals
         self._growth = intervals.exp_above(exponents_above(exponents, n))
-        fullest = [int(np.bincount(ends, minlength=1).max()) for ends in (secrets, others)]
+        fullest = [int(np.bincount(ends, minlength=1).max()) for ends in (secrets, rivals)]
         self._terms = _OTHER_TERMS + sum(fullest)
 
     def of(self, observable: int, rows: Positions, prices: Floats) -> Floats:
@@ -313,14 +313,14 @@ class LeastCosts:
         """
         if (np.diff(rows) <= 0).any():
             raise InputError("rows with prices are not ascending.", "sort them, and give each once.")
-        n, given = len(self._prior), np.maximum(prices, 0.0)
+        n, charges = len(self._prior), np.maximum(prices, 0.0)
         with np.errstate(over="ignore", invalid="ignore"):
-            reduced = self._prior * self._loss[:, observable]
-            here = np.bincount(self._secrets[rows], given, n)
-            there = np.bincount(self._others[rows], given * self._growth[rows], n)
-            error = 2 * (self._terms + 8) * UNIT * (np.abs(reduced) + here + there)
-            found: Floats = (reduced + here - there) - error - (1 + self._terms) * SMALLEST
-        return np.where(np.isnan(found), -np.inf, found)
+            cost = self._prior * self._loss[:, observable]
+            here = np.bincount(self._secrets[rows], charges, n)
+            there = np.bincount(self._rivals[rows], charges * self._growth[rows], n)
+            error = 2 * (self._terms + 8) * UNIT * (np.abs(cost) + here + there)
+            lower: Floats = (cost + here - there) - error - (1 + self._terms) * SMALLEST
+        return np.where(np.isnan(lower), -np.inf, lower)
 
     def bound(self, least: Floats) -> float:
         """Return a proved lower bound on the loss, from the minimum (n,) of `of` over *all* observables."""

@@ -139,16 +139,16 @@ def prove_guarantees(
     mechanism: Mechanism, prior: Prior | None, guarantees: Guarantees
 ) -> tuple[tuple[EpsilonProof, ...], tuple[DistortionProof, ...]]:
     """Prove each guarantee, one or several, over the integers of the mechanism."""
-    asked = bound_to(mechanism.secrets, as_guarantees(guarantees))
+    demands = bound_to(mechanism.secrets, as_guarantees(guarantees))
     epsilons = tuple(
-        prove_coordinate_privacy(mechanism, each)
-        if isinstance(each, VertexPrivacy)
-        else prove_metric_privacy(mechanism, each)
-        for each in asked
-        if isinstance(each, MetricPrivacy)
+        prove_coordinate_privacy(mechanism, demand)
+        if isinstance(demand, VertexPrivacy)
+        else prove_metric_privacy(mechanism, demand)
+        for demand in demands
+        if isinstance(demand, MetricPrivacy)
     )
     distortions = []
-    for guarantee in asked:
+    for guarantee in demands:
         if isinstance(guarantee, DistortionPrivacy):
             if prior is None:
                 raise InputError("the attacker's error depends on a prior.", f"pass {argument('prior')}.")
@@ -180,17 +180,17 @@ def certify(
     proved, by `loss_bound` or `distortion_bound`. ``repair_weight`` is the share of the constant mechanism that
     was mixed in.
     """
-    found: Loss = as_loss(loss, *mechanism.shape)
+    table: Loss = as_loss(loss, *mechanism.shape)
     epsilons, distortions = prove_guarantees(mechanism, prior, guarantees)
-    expected = expected_loss_above(mechanism, prior, found)
-    worst = worst_loss_above(mechanism, found)
+    expected = expected_loss_above(mechanism, prior, table)
+    worst = worst_loss_above(mechanism, table)
     if objective == "distortion" and distance is not None:
         value = distortion_below(mechanism, prior, distance)
     else:
         value = worst if objective == "worst-case" else expected
-    kept = tuple(prove_constraint(mechanism, constraint) for constraint in constraints)
-    losses = expected, worst, found.unit
-    return Certificate(epsilons, distortions, *losses, objective, value, bound, repair_weight, kept)
+    proofs = tuple(prove_constraint(mechanism, constraint) for constraint in constraints)
+    losses = expected, worst, table.unit
+    return Certificate(epsilons, distortions, *losses, objective, value, bound, repair_weight, proofs)
 
 
 def as_dict(certificate: Certificate) -> dict[str, Any]:
@@ -213,9 +213,9 @@ def epsilon_between_points(mechanism: Mechanism, steep: Steepest) -> Bracket:
     nearer than any served way between them: the slope is then a lower bound, and the rows of all pairs of vertices
     prove the upper one. ``steep`` is the slope by `steepest`; epsilon is per its unit.
     """
-    lattice, found = mechanism.secrets, steep.epsilon
+    lattice, slope = mechanism.secrets, steep.epsilon
     if not isinstance(lattice, Lattice) or lattice.convex:
-        return found
+        return slope
     rows = prove_steps(mechanism, lattice, 1.0)
-    upper = max(found.upper, per_unit_above(lattice, rows.upper, steep.unit))
-    return Bracket(found.lower, found.value, upper)
+    upper = max(slope.upper, per_unit_above(lattice, rows.upper, steep.unit))
+    return Bracket(slope.lower, slope.value, upper)

@@ -51,7 +51,7 @@ class LinearConstraint(Immutable):
         array = floats(coefficients, "the array of coefficients", shape=(None, None))
         known = units.canonical(unit)
         check_unit(known)
-        most = units.parse(at_most, unit=known, subject=f"the limit of the {_named(name)}")
+        most = units.parse(at_most, unit=known, subject=f"the limit of the {_title(name)}")
         if not math.isfinite(most):
             raise InputError(f"the limit {at_most} of a linear constraint is not finite.", "leave it out.")
         assign(self, coefficients=array, at_most=most, unit=known, name=name)
@@ -66,11 +66,11 @@ class LinearConstraint(Immutable):
         of the limit does not fit.
         """
         shape = np.shape(loss.array if isinstance(loss, Loss | Metric) else loss)
-        found = as_loss(loss, len(prior), shape[-1] if shape else 0)
+        losses = as_loss(loss, len(prior), shape[-1] if shape else 0)
         mass = prior.probabilities[:, None]
-        none = (mass == 0) | (found.array == 0)
-        above = np.where(none, 0.0, np.nextafter(mass * found.array, np.inf))
-        return cls(readonly(above), at_most, unit=found.unit, name=f"expected {found.name}")
+        none = (mass == 0) | (losses.array == 0)
+        above = np.where(none, 0.0, np.nextafter(mass * losses.array, np.inf))
+        return cls(readonly(above), at_most, unit=losses.unit, name=f"expected {losses.name}")
 
     def check_shape(self, secrets: int, observables: int) -> None:
         """Refuse other numbers of secrets or observables than those of the coefficients (`InputError`)."""
@@ -86,7 +86,7 @@ class LinearConstraint(Immutable):
         return f"LinearConstraint({self})"
 
     def __str__(self) -> str:
-        return f"{_named(self.name)} at most {amount_at_most(self.at_most, self.unit)}"
+        return f"{_title(self.name)} at most {amount_at_most(self.at_most, self.unit)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,22 +108,22 @@ def prove_constraint(mechanism: Mechanism, constraint: LinearConstraint) -> Cons
     return ConstraintProof(constraint.at_most, upper, holds, constraint.unit, str(constraint))
 
 
-def _named(name: str) -> str:
+def _title(name: str) -> str:
     """Return the name of a sum, on one line of sixty characters."""
     return shorten(plain(name).strip() or "linear constraint")
 
 
-def as_constraints(given: object) -> tuple[LinearConstraint, ...]:
+def as_constraints(value: object) -> tuple[LinearConstraint, ...]:
     """Return one linear constraint or several as a tuple; `InputError` for anything else."""
-    every = (given,) if isinstance(given, LinearConstraint) else given
+    every = (value,) if isinstance(value, LinearConstraint) else value
     if not isinstance(every, Iterable):
-        raise InputError(f"{given!r} is not a linear constraint.", python("pass LinearConstraint."))
-    found = []
-    for each in every:
-        if not isinstance(each, LinearConstraint):
-            raise InputError(f"{each!r} is not a linear constraint.", python("pass LinearConstraint."))
-        found.append(each)
-    return tuple(found)
+        raise InputError(f"{value!r} is not a linear constraint.", python("pass LinearConstraint."))
+    limits = []
+    for limit in every:
+        if not isinstance(limit, LinearConstraint):
+            raise InputError(f"{limit!r} is not a linear constraint.", python("pass LinearConstraint."))
+        limits.append(limit)
+    return tuple(limits)
 
 
 def covered(guarantees: int, constraints: int = 0, loss: str = "", *, lattice: bool) -> str:
@@ -138,8 +138,8 @@ def covered(guarantees: int, constraints: int = 0, loss: str = "", *, lattice: b
     if lattice:
         proof = ["the rows that prove the guarantee"] if guarantees else []
         return f"on these lattice points, with {_listed(['these reports', *limits, *proof])},"
-    kept = ["these guarantees" if guarantees > 1 else "this guarantee"] if guarantees else []
-    return f"with {_listed([*kept, *limits, 'these reports'])}"
+    terms = ["these guarantees" if guarantees > 1 else "this guarantee"] if guarantees else []
+    return f"with {_listed([*terms, *limits, 'these reports'])}"
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -198,13 +198,13 @@ def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> f
         (weights, a), (errors, b) = _integers(prior.probabilities), _integers(d)
         least = (errors @ (weights[:, None] * _exact(mechanism))).min(axis=0).sum()
         return float_below(_scaled(least, a + b - mechanism.bits))
-    lost = underflow(2 * n * m, float(np.abs(d).max(initial=0.0)))
+    slack = underflow(2 * n * m, float(np.abs(d).max(initial=0.0)))
     with np.errstate(over="ignore", invalid="ignore"):
-        found = float((d @ joint).min(axis=0).sum())
+        error = float((d @ joint).min(axis=0).sum())
         if (d < 0).any():
-            return below(found, sum_error(n + m, float((np.abs(d) @ joint).max(axis=0).sum())) + lost)
+            return below(error, sum_error(n + m, float((np.abs(d) @ joint).max(axis=0).sum())) + slack)
     # Without negative terms errors are relative, and small distortions are proved as sharply as large ones.
-    return max(0.0, below(found * (1 - 2 * (n + m + 8) * UNIT), lost))
+    return max(0.0, below(error * (1 - 2 * (n + m + 8) * UNIT), slack))
 
 
 def _exact(mechanism: Mechanism) -> Integers:
@@ -214,9 +214,9 @@ def _exact(mechanism: Mechanism) -> Integers:
 def _integers(array: Floats) -> tuple[Integers, int]:
     """Return integers of the same shape, and the power of two that turns them into the floats."""
     fractions, powers = np.frexp(array)
-    found = (fractions * 2.0**53).astype(np.int64).astype(object)
+    integers = (fractions * 2.0**53).astype(np.int64).astype(object)
     lowest = int(powers[array != 0].min(initial=2000))
-    return found << np.where(array != 0, powers - lowest, 0).astype(object), lowest - 53
+    return integers << np.where(array != 0, powers - lowest, 0).astype(object), lowest - 53
 
 
 def _scaled(value: int, power: int) -> Fraction:

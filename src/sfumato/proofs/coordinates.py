@@ -44,13 +44,13 @@ def prove_steps(mechanism: Mechanism, lattice: Lattice, epsilon: float) -> Epsil
     """
     steps = lattice.steps()
     s, t = implying_pairs(lattice.kind, lattice.vertices)
-    found = prove_pairs(mechanism, ratios_of(mechanism, s, t, steps.at(s, t)), epsilon, "", "")
+    proof = prove_pairs(mechanism, ratios_of(mechanism, s, t, steps.at(s, t)), epsilon, "", "")
     if lattice.kind == "triangular":
-        return found
-    upper = up(found.upper * (1 + 2.0**-49))
-    if found.holds and upper > epsilon:
+        return proof
+    upper = up(proof.upper * (1 + 2.0**-49))
+    if proof.holds and upper > epsilon:
         return prove_metric_privacy(mechanism, MetricPrivacy(epsilon, steps))
-    return replace(found, upper=upper)
+    return replace(proof, upper=upper)
 
 
 def prove_coordinate_privacy(mechanism: Mechanism, guarantee: VertexPrivacy) -> CoordinateProof:
@@ -170,6 +170,6 @@ def prove_planar_noise(
             _PROJECTED_M if projected else 0
         )
 
-    upper, added = intervals.above(epsilon), intervals.above(slack)
-    holds = upper <= promise.epsilon and added <= promise.slack_m
-    return NoiseProof(promise, upper, added, reach_m, holds)
+    upper, slack_upper = intervals.above(epsilon), intervals.above(slack)
+    holds = upper <= promise.epsilon and slack_upper <= promise.slack_m
+    return NoiseProof(promise, upper, slack_upper, reach_m, holds)

@@ -70,13 +70,13 @@ def error_radius(mechanism: Randomizer, confidence: float = 0.95, *, near_table:
     parts, margin_m = places.parts()
     search = _Search(targets, matrix, confidence)
     count = len(parts.rows)
-    for each in np.unique(np.linspace(0, count - 1, _FIRST).astype(np.intp)).tolist():
-        search.raise_to_corners(parts.take([each]))
+    for index in np.unique(np.linspace(0, count - 1, _FIRST).astype(np.intp)).tolist():
+        search.raise_to_corners(parts.take([index]))
     radius_m = math.inf
     for tolerance, work in _PASSES:
         if search.begin(tolerance, work):
-            for each in range(count):
-                search.cover(parts.take([each]))
+            for index in range(count):
+                search.cover(parts.take([index]))
             radius_m = min(radius_m, search.radius_m)
     return up(radius_m * (1 + _MASS) + margin_m)
 
@@ -100,52 +100,52 @@ class _Search:
 
     def cover(self, part: ServedParts) -> None:
         """Raise the radius until it holds at every point of a part, which is split where that is in doubt."""
-        targets, rows = self._seen(part)
+        targets, rows = self._support(part)
         while len(part.rows):
-            missed = self._most_missed(part, targets, rows)
-            doubt = missed > self._allowed
-            self._work += len(targets) * len(missed)
+            tails = self._most_missed(part, targets, rows)
+            doubt = tails > self._allowed
+            self._work += len(targets) * len(tails)
             part = part.take(doubt)
             if len(part.rows) and self._work < self._most:
-                points = part.take(np.argmax(missed[doubt], keepdims=True)).points
+                points = part.take(np.argmax(tails[doubt], keepdims=True)).points
                 if self._most_missed(points, targets, rows).max() > self._allowed:
                     self._raise(self._quantile(points, targets, rows))
                 part = part.split()
             elif len(part.rows):
-                order = np.argsort(missed[doubt])
+                order = np.argsort(tails[doubt])
                 cut = len(order) * 3 // 4  # what the worst parts need is enough for most others
                 self.radius_m = max(self.radius_m, self._quantile(part.take(order[cut:]), targets, rows))
                 part = part.take(order[:cut])
 
     def raise_to_corners(self, part: ServedParts) -> None:
         """Raise the radius to what the corners of a part need, and the tolerance."""
-        self._raise(self._quantile(part.points, *self._seen(part)))
+        self._raise(self._quantile(part.points, *self._support(part)))
 
     def _raise(self, least_m: float) -> None:
         self._least_m = max(self._least_m, least_m)
         self.radius_m = max(self.radius_m, least_m * (1 + self._tolerance))
 
-    def _seen(self, part: ServedParts) -> tuple[Floats, Floats]:
+    def _support(self, part: ServedParts) -> tuple[Floats, Floats]:
         """Return the reports that a part's rows (v, m) make, and these rows."""
         rows = self._matrix[part.rows[0]]
-        seen = rows.any(axis=0)
-        return self._targets[seen], rows[:, seen]
+        mask = rows.any(axis=0)
+        return self._targets[mask], rows[:, mask]
 
     def _most_missed(self, part: ServedParts, targets: Floats, rows: Floats) -> Floats:
         """Return the largest probability of reports beyond the radius, at the points of parts of the same rows."""
-        missed = []
-        for some in _pieces(part, rows):
-            far = (some.farthest(targets) > self.radius_m).astype(np.float64)
-            missed.append((some.mixtures @ (far @ rows.T)[:, :, None]).max(axis=(1, 2)))
-        return np.concatenate(missed)
+        tails = []
+        for piece in _pieces(part, rows):
+            far = (piece.farthest(targets) > self.radius_m).astype(np.float64)
+            tails.append((piece.mixtures @ (far @ rows.T)[:, :, None]).max(axis=(1, 2)))
+        return np.concatenate(tails)
 
     def _quantile(self, part: ServedParts, targets: Floats, rows: Floats) -> float:
         """Return a radius that holds at every point of parts of the same rows; at single points the least."""
         radius = 0.0
-        for some in _pieces(part, rows):
-            away = some.farthest(targets)
+        for piece in _pieces(part, rows):
+            away = piece.farthest(targets)
             order = np.argsort(away, axis=1)
-            beyond = (some.mixtures @ _from_each(np.moveaxis(rows[:, order], 0, 1))).max(axis=1)
+            beyond = (piece.mixtures @ _from_each(np.moveaxis(rows[:, order], 0, 1))).max(axis=1)
             near = _last(beyond, self._allowed)
             radius = max(radius, float(away[np.arange(len(away)), order[np.arange(len(away)), near]].max()))
         return radius
@@ -199,9 +199,11 @@ def posterior_radii(
     radii = np.full(len(targets), np.nan)
     step = max(1, _AT_ONCE // len(places))
     for start in range(0, len(targets), step):
-        some = slice(start, start + step)
-        away = np.max([np.hypot(*(targets[some, None] - each).T).T for each in np.moveaxis(corners, 1, 0)], axis=0)
-        radii[some] = _given(away, prior.probabilities * matrix[:, some].T, tail, margin_m)
+        chunk = slice(start, start + step)
+        away = np.max(
+            [np.hypot(*(targets[chunk, None] - spot).T).T for spot in np.moveaxis(corners, 1, 0)], axis=0
+        )
+        radii[chunk] = _radii(away, prior.probabilities * matrix[:, chunk].T, tail, margin_m)
     return radii
 
 
@@ -218,28 +220,28 @@ def _of_points(noise: CoordinateNoise, prior: Prior | Visits, tail: float, repor
         raise InputError(
             "radii of noise are of single reports.", f"pass {argument('reports')}, points in degrees."
         )
-    served = np.count_nonzero(noise.serves(prior.lat, prior.lon))
-    if served < len(prior):
+    count = np.count_nonzero(noise.serves(prior.lat, prior.lon))
+    if count < len(prior):
         raise InputError(
-            f"{noise!r} serves {served:,} of the prior's {len(prior):,} points.", "leave the others out."
+            f"{noise!r} serves {count:,} of the prior's {len(prior):,} points.", "leave the others out."
         )
     at = floats(reports, "the reports", shape=(None, 2))
     if noise.remap is not None:
         degrees, radii = _of_places(noise, plane, prior, tail)
-        apart, which = cKDTree(degrees).query(at)
+        apart, index = cKDTree(degrees).query(at)
         if (apart > 0).any():
             raise InputError(f"a report is no place of the table of {noise!r}.", "pass the reports as released.")
-        return np.asarray(radii[which])
+        return np.asarray(radii[index])
     points, weights = _points_of(plane, prior)
     if len(points) > _PRIOR_POINTS:
         raise _too_many(len(points), _PRIOR_POINTS)
     tail *= math.exp(-2 * float(noise.noise.rate / noise.step_m) * _DEGREES_M)  # reports have seven decimals
-    found = []
-    for some in np.array_split(plane.forward(*at.T), 1 + len(at) * len(points) // _AT_ONCE):
-        logs = noise.log_likelihoods(points, some)
+    chunks = []
+    for chunk in np.array_split(plane.forward(*at.T), 1 + len(at) * len(points) // _AT_ONCE):
+        logs = noise.log_likelihoods(points, chunk)
         joint = weights * np.exp(logs - logs.max(axis=1, keepdims=True))
-        found.append(_given(_distances(some, points), joint, tail, _DEGREES_M))
-    return np.concatenate(found)
+        chunks.append(_radii(_distances(chunk, points), joint, tail, _DEGREES_M))
+    return np.concatenate(chunks)
 
 
 @lru_cache(maxsize=4)
@@ -252,16 +254,16 @@ def _of_places(noise: CoordinateNoise, plane: Projection, prior: Visits, tail: f
     radii = np.empty(table.shares.shape[1])
     places = np.zeros((len(radii), 2))
     places[table.numbers] = table.places
-    for some in np.array_split(np.arange(len(radii)), 1 + table.shares.size // _AT_ONCE):
-        joint = weights * table.shares[:, some].T
-        radii[some] = _given(_distances(places[some], points), joint, tail, _DEGREES_M, table.off)
+    for chunk in np.array_split(np.arange(len(radii)), 1 + table.shares.size // _AT_ONCE):
+        joint = weights * table.shares[:, chunk].T
+        radii[chunk] = _radii(_distances(places[chunk], points), joint, tail, _DEGREES_M, table.off)
     return round_degrees(plane.inverse(places)), radii
 
 
 def _points_of(plane: Projection, prior: Visits) -> tuple[Floats, Floats]:
     """Return the different points of a prior on the plane, array (n, 2), and their probabilities (n,)."""
-    points, which, _ = distinct_points(plane.forward(prior.lat, prior.lon))
-    return points, np.bincount(which) / len(which)
+    points, index, _ = distinct_points(plane.forward(prior.lat, prior.lon))
+    return points, np.bincount(index) / len(index)
 
 
 def _distances(reports: Floats, points: Floats) -> Floats:
@@ -272,7 +274,7 @@ def _too_many(points: int, most: int) -> InputError:
     return InputError(f"the prior has {points:,} different points, more than {most:,}.", "take some of them.")
 
 
-def _given(away: Floats, joint: Floats, tail: float, margin_m: float, off: float = 0.0) -> Floats:
+def _radii(away: Floats, joint: Floats, tail: float, margin_m: float, off: float = 0.0) -> Floats:
     """Return the radius of each report, from distances and joint probabilities, both (reports, secrets).
 
     ``off`` bounds the sum of the errors of a report's probabilities.
@@ -322,7 +324,7 @@ def _searched(noise: CoordinateNoise, confidence: float, low: Floats, high: Floa
         more = math.exp(min(700.0, float(noise.noise.rate) * (near / float(noise.step_m) + math.sqrt(2))))
         parts = np.array_split(centres, range(_POINTS, len(centres), _POINTS))
         tails = (1 - confidence, (1 - confidence) / more)
-        bounds = np.concatenate([_quantiles(noise, some, tails) for some in parts])
+        bounds = np.concatenate([_quantiles(noise, chunk, tails) for chunk in parts])
         least_m, above = max(least_m, float(bounds[:, 0].max())), bounds[:, 1] + near
         found_m, above_m = least_m * (1 + _DOUBT), float(above.max())
         doubt = above > found_m
@@ -345,7 +347,7 @@ def _quantiles(noise: CoordinateNoise, points: Floats, beyond: tuple[float, ...]
     order = np.argsort(away, axis=1)
     from_each = _from_each(np.take_along_axis(table.shares, order, axis=1))
     rows = np.arange(len(points))
-    return np.stack([away[rows, order[rows, _last(from_each, each - table.off)]] for each in beyond], axis=1)
+    return np.stack([away[rows, order[rows, _last(from_each, tail - table.off)]] for tail in beyond], axis=1)
 
 
 def _of_noise(noise: CoordinateNoise, confidence: float) -> float:

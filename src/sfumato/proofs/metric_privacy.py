@@ -91,8 +91,8 @@ def _all_ratios(mechanism: Mechanism) -> Floats:
         for left in range(0, n, _TILE[1]):
             tile = ratios[top : top + _TILE[0], left : left + _TILE[1]]
             room = np.empty_like(tile)
-            own = columns[:, top : top + _TILE[0], None]
-            for weight, under in zip(own, inverses[:, left : left + _TILE[1]], strict=True):
+            block = columns[:, top : top + _TILE[0], None]
+            for weight, under in zip(block, inverses[:, left : left + _TILE[1]], strict=True):
                 with np.errstate(invalid="ignore"):
                     np.multiply(weight, under, out=room)
                 np.fmax(tile, room, out=tile)  # NaN where neither is possible
@@ -109,26 +109,26 @@ def prove_metric_privacy(mechanism: Mechanism, guarantee: MetricPrivacy) -> Epsi
     """
     guarantee.check_secrets(mechanism.secrets)
     ratios, n = _all_ratios(mechanism), mechanism.shape[0]
-    found = PairRatios(ratios.ravel(), guarantee.metric.array.ravel(), lambda k: divmod(k, n))
-    return prove_pairs(mechanism, found, guarantee.epsilon, guarantee.metric.unit, str(guarantee))
+    pairs = PairRatios(ratios.ravel(), guarantee.metric.array.ravel(), lambda k: divmod(k, n))
+    return prove_pairs(mechanism, pairs, guarantee.epsilon, guarantee.metric.unit, str(guarantee))
 
 
-def prove_pairs(mechanism: Mechanism, found: PairRatios, epsilon: float, unit: str, said: str) -> EpsilonProof:
+def prove_pairs(mechanism: Mechanism, pairs: PairRatios, epsilon: float, unit: str, name: str) -> EpsilonProof:
     """Prove a bound on the epsilon of a mechanism over listed pairs, with their ratios, and all observables."""
-    upper, worst = _upper(mechanism, found)
+    upper, worst = _upper(mechanism, pairs)
     holds = upper <= epsilon
-    if not holds and np.isfinite(upper) and not _broken(found, epsilon):
-        holds = _holds_exactly(mechanism, found, epsilon)
+    if not holds and np.isfinite(upper) and not _refutes(pairs, epsilon):
+        holds = _holds_exactly(mechanism, pairs, epsilon)
         upper = epsilon if holds else upper
-    s, t = found.pair(worst)
-    if found.distances[worst] == 0 and s != t:  # floats may not separate integers that differ
+    s, t = pairs.pair(worst)
+    if pairs.distances[worst] == 0 and s != t:  # floats may not separate integers that differ
         observable = int(np.argmax(mechanism.weights[s] > mechanism.weights[t]))
     else:
         weights, inverse, used = _used(mechanism)
         with np.errstate(invalid="ignore"):
             quotient = weights[s] * inverse[t]
         observable = int(used[np.argmax(np.nan_to_num(quotient, nan=0.0, posinf=np.inf))])
-    return EpsilonProof(epsilon, upper, holds, (s, t), observable, unit, said)
+    return EpsilonProof(epsilon, upper, holds, (s, t), observable, unit, name)
 
 
 def _used(mechanism: Mechanism) -> tuple[Floats, Floats, Positions]:
@@ -139,87 +139,87 @@ def _used(mechanism: Mechanism) -> tuple[Floats, Floats, Positions]:
         return weights, 1.0 / weights, used
 
 
-def _upper(mechanism: Mechanism, found: PairRatios) -> tuple[float, int]:
+def _upper(mechanism: Mechanism, pairs: PairRatios) -> tuple[float, int]:
     """Return a proved bound on the tight epsilon and the position of the pair that attains it."""
-    for k in np.flatnonzero(found.distances == 0).tolist():
-        s, t = found.pair(k)
+    for k in np.flatnonzero(pairs.distances == 0).tolist():
+        s, t = pairs.pair(k)
         if s != t and not np.array_equal(mechanism.weights[s], mechanism.weights[t]):
             return float("inf"), k
     worst, tight = 0, -np.inf
-    for begin, logs, distances in _logarithms(found):
+    for begin, logs, distances in _logarithms(pairs):
         with np.errstate(over="ignore"):  # a quotient beyond all floats is infinite, which is a bound
-            each = np.where(np.isfinite(distances), logs / distances, -np.inf)
-        if each.max() > tight:
-            worst, tight = begin + int(np.argmax(each)), float(each.max())
+            rates = np.where(np.isfinite(distances), logs / distances, -np.inf)
+        if rates.max() > tight:
+            worst, tight = begin + int(np.argmax(rates)), float(rates.max())
     if tight == np.inf:
         return float("inf"), worst
     # The logarithms only propose a bound; the exponentials then prove it.
     for margin in (1e-14, 1e-13, 1e-12, 1e-10):
         bound = 0.0
-        for _, logs, distances in _logarithms(found):
+        for _, logs, distances in _logarithms(pairs):
             slack = margin * (1 + np.abs(logs))
             with np.errstate(over="ignore"):
                 bound = float(np.max((logs + slack) / distances, initial=bound))
         if bound == np.inf:
             break
         bound = up(bound)
-        if not _doubtful(found, bound).size:
+        if not _doubtful(pairs, bound).size:
             return bound, worst
     return float("inf"), worst
 
 
-def _logarithms(found: PairRatios) -> Iterator[tuple[int, Floats, Floats]]:
+def _logarithms(pairs: PairRatios) -> Iterator[tuple[int, Floats, Floats]]:
     """Yield parts of the pairs: start, ln of the ratios, and distances, infinite without a constraint."""
-    for begin in range(0, len(found.ratios), _AT_ONCE):
-        end = min(begin + _AT_ONCE, len(found.ratios))
-        d = found.distances[begin:end]
+    for begin in range(0, len(pairs.ratios), _AT_ONCE):
+        end = min(begin + _AT_ONCE, len(pairs.ratios))
+        d = pairs.distances[begin:end]
         protected = (d > 0) & np.isfinite(d)
         with np.errstate(divide="ignore"):
-            logs = np.where(protected, np.log(found.ratios[begin:end]), 0.0)
+            logs = np.where(protected, np.log(pairs.ratios[begin:end]), 0.0)
         yield begin, logs, np.where(protected, d, np.inf)
 
 
-def _doubtful(found: PairRatios, epsilon: float) -> Positions:
+def _doubtful(pairs: PairRatios, epsilon: float) -> Positions:
     """Return the positions of pairs that floats cannot prove."""
-    open_ = _open(found, epsilon)
-    limit = intervals.exp_below(epsilon, found.distances[open_]) * (1 - _RATIO_ERROR)
-    return open_[~(found.ratios[open_] <= limit)]
+    open_ = _open(pairs, epsilon)
+    limit = intervals.exp_below(epsilon, pairs.distances[open_]) * (1 - _RATIO_ERROR)
+    return open_[~(pairs.ratios[open_] <= limit)]
 
 
-def _broken(found: PairRatios, epsilon: float) -> bool:
+def _refutes(pairs: PairRatios, epsilon: float) -> bool:
     """Return whether floats suffice to show that a pair's ratio is too large."""
-    open_ = np.union1d(_open(found, epsilon), np.flatnonzero(found.distances == 0))
+    open_ = np.union1d(_open(pairs, epsilon), np.flatnonzero(pairs.distances == 0))
     with np.errstate(over="ignore"):
-        limit = intervals.exp_below(epsilon, found.distances[open_]) * (1 + 4 * _RATIO_ERROR)
-    return bool((found.ratios[open_] > limit).any())
+        limit = intervals.exp_below(epsilon, pairs.distances[open_]) * (1 + 4 * _RATIO_ERROR)
+    return bool((pairs.ratios[open_] > limit).any())
 
 
-def _open(found: PairRatios, epsilon: float) -> Positions:
+def _open(pairs: PairRatios, epsilon: float) -> Positions:
     """Return the positions of pairs at a positive and finite distance that (1 + x/k)**k < e**x does not prove.
 
     With k = 2**20 this takes 20 squarings, each right to a relative 2**-53, so their product is right to 2**-31.
     """
     parts = []
-    for begin in range(0, len(found.ratios), _AT_ONCE):
+    for begin in range(0, len(pairs.ratios), _AT_ONCE):
         part = slice(begin, begin + _AT_ONCE)
-        d = found.distances[part]
-        asked = (d > 0) & np.isfinite(d)
+        d = pairs.distances[part]
+        mask = (d > 0) & np.isfinite(d)
         with np.errstate(over="ignore", invalid="ignore"):
             power = 1 + np.minimum(epsilon * d, 600.0) * (1 - 2.0**-50) * 2.0**-20
             for _ in range(20):
                 np.multiply(power, power, out=power)
-        proved = found.ratios[part] <= power * (1 - 2.0**-30)
-        parts.append(begin + np.flatnonzero(asked & ~proved))
+        is_proved = pairs.ratios[part] <= power * (1 - 2.0**-30)
+        parts.append(begin + np.flatnonzero(mask & ~is_proved))
     return np.concatenate([np.empty(0, dtype=np.intp), *parts])
 
 
-def _holds_exactly(mechanism: Mechanism, found: PairRatios, epsilon: float) -> bool:
+def _holds_exactly(mechanism: Mechanism, pairs: PairRatios, epsilon: float) -> bool:
     """Decide with exact integers the pairs that floats leave open."""
-    for position in _doubtful(found, epsilon).tolist():
-        s, t = found.pair(position)
+    for position in _doubtful(pairs, epsilon).tolist():
+        s, t = pairs.pair(position)
         if np.array_equal(mechanism.weights[s], mechanism.weights[t]):
             continue  # also where exp(epsilon d) is nearer to one than intervals can resolve
-        p, k = intervals.exp_below_exact(epsilon, float(found.distances[position]))
+        p, k = intervals.exp_below_exact(epsilon, float(pairs.distances[position]))
         for a, b in zip(mechanism.weights[s].tolist(), mechanism.weights[t].tolist(), strict=True):
             if a << k > p * b:
                 return False

@@ -60,7 +60,7 @@ class Optimality(Immutable, CompactRepr):
     limits: Floats | None = None
 
     def __post_init__(self) -> None:
-        further = (freeze(np.asarray(each, dtype=np.float64)) for each in self.further)
+        further = (freeze(np.asarray(prices, dtype=np.float64)) for prices in self.further)
         limits = None if self.limits is None else freeze(np.asarray(self.limits, dtype=np.float64))
         assign(self, further=tuple(further), limits=limits)
 
@@ -102,10 +102,10 @@ def check_optimality(
         _check_among(mechanism, loss, optimality.candidates)
     _check(_priced(loss, optimality), guarantees, optimality, constraints)
     if optimality.objective == DISTORTION:
-        lost = expected_loss_above(mechanism, prior, loss)
-        if not lost <= optimality.max_loss:
+        loss_upper = expected_loss_above(mechanism, prior, loss)
+        if not loss_upper <= optimality.max_loss:
             raise InputError(
-                f"the mechanism loses up to {lost:.6g} on average, but the prices are for a loss of at most "
+                f"the mechanism loses up to {loss_upper:.6g} on average, but the prices are for a loss of at most "
                 f"{optimality.max_loss:.6g}.",
                 "give the bound on the loss that the mechanism was designed for.",
             )
@@ -127,7 +127,7 @@ def prove_optimality(
     loss = _priced(loss, optimality)
     _check(loss, guarantees, optimality, constraints)
     prices = optimality.multipliers
-    exponents = _allowed(guarantees, prices.secrets, prices.others)
+    exponents = _allowed(guarantees, prices.secrets, prices.rivals)
     # An infinite exponent constrains nothing, so its price does not count.
     bound = np.isfinite(exponents)
     prices = replace(prices, exponents=np.where(bound, exponents, 0.0), local=np.where(bound, prices.local, 0.0))
@@ -136,10 +136,10 @@ def prove_optimality(
         return distortion_bound(prior.probabilities, loss.array, distance, optimality.max_loss, prices)
     if optimality.of_general_program:
         return _of_general_program(prior, loss, guarantees, replace(optimality, multipliers=prices), constraints)
-    asked = _distortion(guarantees)
-    if asked is None:
+    distortion = _distortion(guarantees)
+    if distortion is None:
         return loss_bound(prior.probabilities, loss.array, prices)
-    return loss_bound(prior.probabilities, loss.array, prices, asked.distance.array, asked.minimum)
+    return loss_bound(prior.probabilities, loss.array, prices, distortion.distance.array, distortion.minimum)
 
 
 def _of_general_program(
@@ -153,14 +153,14 @@ def _of_general_program(
     prices, mass = optimality.multipliers, prior.probabilities
     attackers = _distortions(guarantees)
     unpriced = [np.zeros((len(attacker.distance.array), loss.array.shape[1])) for attacker in attackers]
-    given = (*([] if prices.guesses is None else [prices.guesses]), *optimality.further)
+    guesses = (*([] if prices.guesses is None else [prices.guesses]), *optimality.further)
     # Without prices constraints do not count, and where there are candidates their coefficients are for some only.
     limits = np.empty(0) if optimality.limits is None else optimality.limits
     constraints = () if optimality.limits is None else constraints
     worst = optimality.objective == WORST_CASE
     masses = np.eye(len(mass)) if worst else mass[None, :]
     weights = np.ones(1) if prices.worst is None else prices.worst
-    many = ManyMultipliers(prices, weights, (*given, *unpriced[len(given) :]), limits)
+    many = ManyMultipliers(prices, weights, (*guesses, *unpriced[len(guesses) :]), limits)
     return many_loss_bound(masses, loss.array, many, prior=mass, attackers=attackers, constraints=constraints)
 
 
@@ -172,19 +172,19 @@ def _priced(loss: Loss, optimality: Optimality) -> Loss:
 def _check_among(mechanism: Mechanism, loss: Loss, candidates: Candidates) -> None:
     """Refuse candidates that do not contain the mechanism's observables at the same loss."""
     every, used = candidates.observables, mechanism.observables
-    wanted = (len(mechanism.secrets), len(every))
-    if candidates.loss.array.shape != wanted or candidates.loss.unit != loss.unit:
+    shape = (len(mechanism.secrets), len(every))
+    if candidates.loss.array.shape != shape or candidates.loss.unit != loss.unit:
         raise InputError("the losses of the candidates do not fit the secrets and observables.", _DAMAGED)
-    kinds = [(each.unit, each.crs, each.period, each.coordinates is None) for each in (every, used)]
+    kinds = [(space.unit, space.crs, space.period, space.coordinates is None) for space in (every, used)]
     if kinds[0] != kinds[1]:
         raise InputError("the candidates are not of the same kind as the mechanism's observables.", _DAMAGED)
     places = every.positions(used.labels)
-    moved = (
+    is_elsewhere = (
         every.coordinates is not None
         and used.coordinates is not None
         and not np.array_equal(every.coordinates[places], used.coordinates)
     )
-    if moved or not np.array_equal(candidates.loss.array[:, places], loss.array):
+    if is_elsewhere or not np.array_equal(candidates.loss.array[:, places], loss.array):
         raise InputError("the candidates have the mechanism's observables at another place or loss.", _DAMAGED)
 
 
@@ -194,7 +194,7 @@ def _check(
     """Refuse prices that are not those of the objective, or do not fit the problem."""
     n, m = loss.array.shape
     prices, objective = optimality.multipliers, optimality.objective
-    for places, size in ((prices.secrets, n), (prices.others, n), (prices.observables, m)):
+    for places, size in ((prices.secrets, n), (prices.rivals, n), (prices.observables, m)):
         if len(places) != len(prices.local) or (len(places) and not 0 <= places.min() <= places.max() < size):
             raise InputError("a price is for a secret or observable that does not exist.", _DAMAGED)
     of_rows = (prices.local, prices.guesses, prices.worst, np.array(prices.loss))
@@ -203,7 +203,7 @@ def _check(
             raise InputError("one of the prices is not finite.", _DAMAGED)
     part = _connected(guarantees, n)
     priced = prices.local > 0
-    if (part[prices.secrets] != part[prices.others])[priced].any():
+    if (part[prices.secrets] != part[prices.rivals])[priced].any():
         raise InputError("a price is for a pair that no guarantee is about.", _DAMAGED)
     dual, worst = objective == DISTORTION, objective == WORST_CASE
     if not dual and not worst and objective != EXPECTED:
@@ -211,17 +211,17 @@ def _check(
         raise InputError(f"the objective {objective!r} is unknown.", f"use {names}.")
     if optimality.distance is not None:
         as_errors(optimality.distance)
-    asked = _distortion(guarantees)
-    attacker = optimality.distance if dual else asked.distance if asked is not None else None
-    wanted = {
+    distortion = _distortion(guarantees)
+    attacker = optimality.distance if dual else distortion.distance if distortion is not None else None
+    checks = {
         "prices of the worst secrets": (prices.worst is not None, worst),
         "an attacker's distance": (optimality.distance is not None, dual),
         "a bound on the loss": (bool(np.isfinite(optimality.max_loss)), dual),
     }
-    for what, (given, needed) in wanted.items():
-        if given != needed:
+    for noun, (is_present, is_needed) in checks.items():
+        if is_present != is_needed:
             raise InputError(
-                f"the objective {objective!r} {'needs' if needed else 'has no'} {what}: "
+                f"the objective {objective!r} {'needs' if is_needed else 'has no'} {noun}: "
                 "the prices are those of another objective.",
                 _DAMAGED,
             )
@@ -246,7 +246,7 @@ def _check_general(
         raise InputError(f"the objective {DISTORTION!r} has no prices of constraints or attackers.", _DAMAGED)
     attackers = _distortions(guarantees)[1:]
     shapes = [(len(attacker.distance.array), loss.array.shape[1]) for attacker in attackers]
-    if [each.shape for each in optimality.further] not in ([], shapes):
+    if [prices.shape for prices in optimality.further] not in ([], shapes):
         raise InputError("the prices of guesses do not fit the further attackers.", _DAMAGED)
     if optimality.further and optimality.multipliers.guesses is None:
         raise InputError("further attackers have prices, but the first has none.", _DAMAGED)
@@ -261,8 +261,8 @@ def _check_general(
 
 def _distortions(guarantees: Sequence[Guarantee]) -> list[DistortionPrivacy]:
     """Return the distortions known to the program, of finitely many guesses."""
-    found = (guarantee for guarantee in guarantees if isinstance(guarantee, DistortionPrivacy))
-    return [each.finite if isinstance(each, PlaceDistortion) else each for each in found]
+    distortions = (guarantee for guarantee in guarantees if isinstance(guarantee, DistortionPrivacy))
+    return [demand.finite if isinstance(demand, PlaceDistortion) else demand for demand in distortions]
 
 
 def _distortion(guarantees: Sequence[Guarantee]) -> DistortionPrivacy | None:
@@ -272,11 +272,11 @@ def _distortion(guarantees: Sequence[Guarantee]) -> DistortionPrivacy | None:
 
 def _connected(guarantees: Sequence[Guarantee], n: int) -> Positions:
     """Return for each secret the first of its component; guarantees constrain every pair within a component."""
-    asked = [each for each in guarantees if isinstance(each, MetricPrivacy)]
-    if any(each.metric.finite for each in asked):
+    demands = [guarantee for guarantee in guarantees if isinstance(guarantee, MetricPrivacy)]
+    if any(demand.metric.finite for demand in demands):
         return np.zeros(n, dtype=np.intp)
     near = np.zeros((n, n), dtype=bool)
-    for guarantee in asked:
+    for guarantee in demands:
         near |= np.isfinite(guarantee.metric.array)
     near |= near.T
     part = np.full(n, -1)
@@ -290,13 +290,13 @@ def _connected(guarantees: Sequence[Guarantee], n: int) -> Positions:
 
 def _allowed(guarantees: Sequence[Guarantee], s: Positions, t: Positions) -> Floats:
     """Return the exponents that the guarantees together imply for listed pairs, array (k,)."""
-    asked = [guarantee for guarantee in guarantees if isinstance(guarantee, MetricPrivacy)]
+    demands = [guarantee for guarantee in guarantees if isinstance(guarantee, MetricPrivacy)]
     with np.errstate(over="ignore"):
-        if not asked:
+        if not demands:
             return np.full(len(s), np.inf)
-        if len(asked) == 1 and asked[0].metric.triangle:
-            return asked[0].epsilon * asked[0].metric.at(s, t)
-        exponents = asked[0].epsilon * asked[0].metric.array
-        for each in asked[1:]:
-            exponents = np.minimum(exponents, each.epsilon * each.metric.array)
+        if len(demands) == 1 and demands[0].metric.triangle:
+            return demands[0].epsilon * demands[0].metric.at(s, t)
+        exponents = demands[0].epsilon * demands[0].metric.array
+        for demand in demands[1:]:
+            exponents = np.minimum(exponents, demand.epsilon * demand.metric.array)
     return np.asarray(shortest_paths(exponents)[s, t])

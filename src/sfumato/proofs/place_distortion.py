@@ -65,11 +65,11 @@ class PlaceDistortion(DistortionPrivacy):
         unit: str = "km",
         user: Hashable | None = None,
     ) -> None:
-        chosen = visits if user is None else visits.of_user(user)
-        inside = places.inside(chosen.lat, chosen.lon)
+        sample = visits if user is None else visits.of_user(user)
+        inside = places.inside(sample.lat, sample.lon)
         if inside.any():
-            chosen = chosen.select(inside)
-        degrees, _, times = distinct_points(np.column_stack([chosen.lat, chosen.lon]))
+            sample = sample.select(inside)
+        degrees, _, times = distinct_points(np.column_stack([sample.lat, sample.lon]))
         self._set(minimum, places, degrees, times.astype(np.int64), None, unit)
 
     def _set(
@@ -117,9 +117,9 @@ class PlaceDistortion(DistortionPrivacy):
             raise InputError("a guess is not on the ground.", "give metres east and north of the plane's centre.")
         if not places.inside(*degrees.T).all():
             raise InputError("a place that was visited is outside the region.", "leave it out.")
-        found = object.__new__(cls)
-        found._set(minimum, places, degrees, times, guesses, unit)
-        return found
+        distortion = object.__new__(cls)
+        distortion._set(minimum, places, degrees, times, guesses, unit)
+        return distortion
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         parts = (self.minimum, self.places, self.degrees, self.times, self.guesses, self.distance.unit)
@@ -145,8 +145,8 @@ class PlaceDistortion(DistortionPrivacy):
         side = _APART * max(1.0, float(np.ptp(self.points.xy, axis=0).max()))
         every = np.concatenate([self.guesses if known is None else known, guesses])
         _, first = np.unique(np.rint(every / side), axis=0, return_index=True)
-        kept = every[np.sort(first)]
-        return self.of_places(self.minimum, self.places, self.degrees, self.times, kept, self.distance.unit)
+        subset = every[np.sort(first)]
+        return self.of_places(self.minimum, self.places, self.degrees, self.times, subset, self.distance.unit)
 
     def check_secrets(self, secrets: Space) -> None:
         """Refuse other places; `InputError` if the secrets are not the places."""
@@ -171,10 +171,10 @@ class PlaceDistortion(DistortionPrivacy):
         points = self.points.under(prior.probabilities, np.asarray(self.places.coordinates))
         return points.guesses(mechanism.matrix)
 
-    def lower(self, found: Guesses) -> float:
+    def lower(self, guesses: Guesses) -> float:
         """Return an attack's proved lower bound on the error on the ground, in the unit of the distance."""
         scale = units.factor("m", self.distance.unit) / _stretch(self.places, self.points)
-        return max(0.0, down((found.lower - _PROJECTION_M) * scale * (1 - 1e-15)))
+        return max(0.0, down((guesses.lower - _PROJECTION_M) * scale * (1 - 1e-15)))
 
     def upper(self, bound: float) -> float:
         """Return the upper bound on errors on the ground that follows from a bound on the program's errors."""

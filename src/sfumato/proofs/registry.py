@@ -63,7 +63,7 @@ class ReportBound(CompactRepr):
         sentence: The bound, in words.
         any_two: Whether it is for any two secrets, however far apart.
         measure: ``epsilon``, or ``rho`` of zero-concentrated privacy.
-        whom: The pairs of secrets that it is for, in words; may be empty.
+        scope: The pairs of secrets that it is for, in words; may be empty.
         source: The basis of the proof, in words.
         distance: The kind of distances. Only bounds with equal text here are compared or added.
         middles: Whether distances are between the secrets of each mechanism, such as the middles of its cells.
@@ -76,7 +76,7 @@ class ReportBound(CompactRepr):
     sentence: str
     any_two: bool = False
     measure: str = "epsilon"
-    whom: str = ""
+    scope: str = ""
     source: str = "the integers"
     distance: str = ""
     middles: bool = False
@@ -85,7 +85,7 @@ class ReportBound(CompactRepr):
     @property
     def kind(self) -> tuple[str, str, str, str]:
         """Measure, unit, pairs of secrets and distances: bounds that share these may be compared and added."""
-        return (self.measure, self.unit, self.whom, self.distance)
+        return (self.measure, self.unit, self.scope, self.distance)
 
 
 @final
@@ -151,8 +151,8 @@ def prove(
     subject = _subject(randomizer)
     if guarantee is not None:
         return _prove(subject, guarantee)
-    stated = subject.guarantees if type(subject) is Mechanism else tuple(randomizer.stated_guarantees)
-    return tuple(_prove(subject, each) for each in stated)
+    guarantees = subject.guarantees if type(subject) is Mechanism else tuple(randomizer.stated_guarantees)
+    return tuple(_prove(subject, promise) for promise in guarantees)
 
 
 def _subject(randomizer: Any) -> Any:
@@ -172,7 +172,7 @@ def _prove(subject: Any, guarantee: AnyGuarantee) -> Proved | Stated:
     return Stated(guarantee) if proof is None or not is_known(guarantee) else proof(subject, guarantee)
 
 
-def _proved(guarantee: AnyGuarantee, upper: float, bound: ReportBound) -> Proved:
+def _proof(guarantee: AnyGuarantee, upper: float, bound: ReportBound) -> Proved:
     proof = object.__new__(Proved)
     assign(proof, guarantee=guarantee, upper=upper, bound=bound)
     return proof
@@ -184,7 +184,7 @@ def _of_noise(noise: CoordinateNoise, guarantee: CoordinatePrivacy) -> Proved | 
         return Stated(guarantee, proof.upper, proof.slack_m)
     epsilon, unit, slack = guarantee.epsilon, guarantee.unit, guarantee.slack_m
     bound = ReportBound(epsilon, unit, slack, proof.sentence, source=_EXACT, distance=_GROUND)
-    return _proved(guarantee, min(proof.upper, guarantee.epsilon), bound)
+    return _proof(guarantee, min(proof.upper, guarantee.epsilon), bound)
 
 
 def _of_vertices(mechanism: Mechanism, guarantee: VertexPrivacy) -> Proved | Stated:
@@ -192,9 +192,9 @@ def _of_vertices(mechanism: Mechanism, guarantee: VertexPrivacy) -> Proved | Sta
     if not proof.holds:
         return Stated(guarantee, proof.upper)
     slack = guarantee.lattice.slack_m
-    said = promise.lattice_sentence(slack)
-    bound = ReportBound(promise.epsilon, promise.unit, slack, said, distance=_GROUND)
-    return _proved(guarantee, min(proof.upper, promise.epsilon), bound)
+    sentence = promise.lattice_sentence(slack)
+    bound = ReportBound(promise.epsilon, promise.unit, slack, sentence, distance=_GROUND)
+    return _proof(guarantee, min(proof.upper, promise.epsilon), bound)
 
 
 def _of_rows(mechanism: Mechanism, guarantee: MetricPrivacy) -> Proved | Stated:
@@ -204,15 +204,15 @@ def _of_rows(mechanism: Mechanism, guarantee: MetricPrivacy) -> Proved | Stated:
         return Stated(guarantee, proof.upper)
     any_two, metric, epsilon = guarantee.for_any_two, guarantee.metric, guarantee.epsilon
     ratio = f": {_times_likely('value', epsilon)}" if any_two else ""
-    said = f"{guarantee}{ratio}{guarantee.caveat(mechanism.secrets)}."
+    sentence = f"{guarantee}{ratio}{guarantee.caveat(mechanism.secrets)}."
     confirmed = any_two or guarantee.confirmed_by(mechanism.secrets)
     if not confirmed:  # refuse those that only have the name of others
         as_named(guarantee.distances, mechanism.secrets, mechanism.secrets)
     kind = _ANY_TWO if any_two else _distance(mechanism, guarantee)
-    whom = "" if kind in (_ANY_TWO, _EUCLIDEAN) else f"({plain(metric.name)})"
-    stated = ReportBound(epsilon, metric.unit, 0.0, said, any_two, middles=not any_two, confirmed=confirmed)
-    bound = replace(stated, whom=whom, distance=kind)
-    return _proved(guarantee, min(proof.upper, epsilon), bound)
+    scope = "" if kind in (_ANY_TWO, _EUCLIDEAN) else f"({plain(metric.name)})"
+    base = ReportBound(epsilon, metric.unit, 0.0, sentence, any_two, middles=not any_two, confirmed=confirmed)
+    bound = replace(base, scope=scope, distance=kind)
+    return _proof(guarantee, min(proof.upper, epsilon), bound)
 
 
 def _of_any_two_rows(mechanism: Mechanism, guarantee: LocalPrivacy) -> Proved | Stated:
@@ -247,12 +247,12 @@ def _of_categories(upper: Callable[[Any, float], float]) -> Callable[[Any, Local
         epsilon = guarantee.epsilon
         if guarantee.within is not None or not 0 < epsilon < math.inf:
             return Stated(guarantee)
-        found = upper(recipe, epsilon)
-        if not found <= epsilon:
-            return Stated(guarantee, found)
-        said = f"epsilon {at_most(epsilon, 6)}: {_times_likely('category', epsilon)}."
-        bound = ReportBound(epsilon, "", 0.0, said, any_two=True, source=_EXACT, distance=_ANY_TWO)
-        return _proved(guarantee, found, bound)
+        least = upper(recipe, epsilon)
+        if not least <= epsilon:
+            return Stated(guarantee, least)
+        sentence = f"epsilon {at_most(epsilon, 6)}: {_times_likely('category', epsilon)}."
+        bound = ReportBound(epsilon, "", 0.0, sentence, any_two=True, source=_EXACT, distance=_ANY_TWO)
+        return _proof(guarantee, least, bound)
 
     return proof
 
@@ -263,16 +263,16 @@ def _of_numbers(upper: Callable[[Any, int], Fraction]) -> Callable[[Any, LocalPr
     def proof(recipe: Any, guarantee: LocalPrivacy) -> Proved | Stated:
         if guarantee.within is None or not 0 < guarantee.epsilon < math.inf:
             return Stated(guarantee)
-        found, step = upper(recipe, guarantee.within), guarantee.within
-        if not found <= Fraction(guarantee.epsilon):
-            return Stated(guarantee, float_above(found))
-        whom = f"for true numbers that differ by at most {step:,}"
-        said = (
-            f"epsilon {at_most(guarantee.epsilon, 6)} {whom}: {_times_likely('number', guarantee.epsilon)}. For a "
-            f"difference of k times {step:,} it is k times epsilon."
+        least, step = upper(recipe, guarantee.within), guarantee.within
+        if not least <= Fraction(guarantee.epsilon):
+            return Stated(guarantee, float_above(least))
+        scope = f"for true numbers that differ by at most {step:,}"
+        sentence = (
+            f"epsilon {at_most(guarantee.epsilon, 6)} {scope}: {_times_likely('number', guarantee.epsilon)}. For "
+            f"a difference of k times {step:,} it is k times epsilon."
         )
-        bound = ReportBound(guarantee.epsilon, "", 0.0, said, whom=whom, source=_EXACT)
-        return _proved(guarantee, min(float_above(found), guarantee.epsilon), bound)
+        bound = ReportBound(guarantee.epsilon, "", 0.0, sentence, scope=scope, source=_EXACT)
+        return _proof(guarantee, min(float_above(least), guarantee.epsilon), bound)
 
     return proof
 
@@ -282,18 +282,18 @@ def _of_gaussian(recipe: GaussianNoise, guarantee: LocalPrivacy) -> Proved | Sta
     if step is None or guarantee.epsilon < math.inf:
         return Stated(guarantee)
     rho = float_above(gaussian_rho(recipe.variance, step))
-    whom = f"for true numbers that differ by at most {step:,}"
-    said = (
-        f"rho {at_most(rho, 6)} {whom} (zero-concentrated privacy: the Rényi divergence of order a is at "
+    scope = f"for true numbers that differ by at most {step:,}"
+    sentence = (
+        f"rho {at_most(rho, 6)} {scope} (zero-concentrated privacy: the Rényi divergence of order a is at "
         f"most a times rho). For a difference of k times {step:,} it is k squared times rho. Gaussian noise "
         "has no pure epsilon."
     )
-    return _proved(guarantee, rho, ReportBound(rho, "", 0.0, said, measure="rho", whom=whom, source=_EXACT))
+    return _proof(guarantee, rho, ReportBound(rho, "", 0.0, sentence, measure="rho", scope=scope, source=_EXACT))
 
 
-def _times_likely(what: str, epsilon: float) -> str:
-    factor, other = f"e^{at_most(epsilon, 6)}", "any other" if what != "number" else "another such number"
-    return f"any report is at most {factor} times more likely from one true {what} than from {other}"
+def _times_likely(noun: str, epsilon: float) -> str:
+    factor, other = f"e^{at_most(epsilon, 6)}", "any other" if noun != "number" else "another such number"
+    return f"any report is at most {factor} times more likely from one true {noun} than from {other}"
 
 
 _PROOFS: Final[dict[tuple[type, type], Callable[[Any, Any], Proved | Stated]]] = {
@@ -368,8 +368,8 @@ def bits_epsilon(weights: NDArray[np.generic]) -> float:
     Two categories change two bits, one from the row of 0 to that of 1 and one back. The likelihood ratio is at
     most that of the one bit times that of the other. ``weights`` are the integers (2, 2) of a bit's mechanism.
     """
-    others, own = weights.tolist()
-    return _logarithm_of(_most(zip(own, others, strict=True)), _most(zip(others, own, strict=True)))
+    off, on = weights.tolist()
+    return _logarithm_of(_most(zip(on, off, strict=True)), _most(zip(off, on, strict=True)))
 
 
 def subset_epsilon(categories: int, size: int, left_out: int, inside: int) -> float:
@@ -381,8 +381,8 @@ def subset_epsilon(categories: int, size: int, left_out: int, inside: int) -> fl
     """
     if not 1 <= size < categories:
         raise InputError(f"subsets of {size} out of {categories} categories have no guarantee.", "use 1 to k - 1.")
-    held, missing = inside * comb(categories - 1, size), left_out * comb(categories - 1, size - 1)
-    return _logarithm_of(_most([(held, missing), (missing, held)]))
+    hits, misses = inside * comb(categories - 1, size), left_out * comb(categories - 1, size - 1)
+    return _logarithm_of(_most([(hits, misses), (misses, hits)]))
 
 
 def _most(weights: Iterable[tuple[int, int]]) -> Fraction | None:

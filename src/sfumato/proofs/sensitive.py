@@ -30,25 +30,25 @@ def class_vulnerability_above(mechanism: Mechanism, joint: Floats) -> float:
     ``joint`` is P(x, w), array (classes, n), for a mechanism from the n secrets to the reports.
     """
     best = (joint @ mechanism.matrix).max(axis=0)
-    lost = underflow(joint.shape[1] * len(best))
-    return above(float(best.sum()) * (1 + 2 * (joint.shape[1] + len(best) + 8) * UNIT), lost)
+    slack = underflow(joint.shape[1] * len(best))
+    return above(float(best.sum()) * (1 + 2 * (joint.shape[1] + len(best) + 8) * UNIT), slack)
 
 
 def class_error_below(mechanism: Mechanism, joint: Floats) -> float:
     """Return a proved lower bound on the Bayes error: sum over z of all P(x, z) but the largest."""
-    reached = joint @ mechanism.matrix
-    reached[np.argmax(reached, axis=0), np.arange(reached.shape[1])] = 0.0
+    masses = joint @ mechanism.matrix
+    masses[np.argmax(masses, axis=0), np.arange(masses.shape[1])] = 0.0
     # Of the rounded masses the largest is left out, and no other choice leaves less: rounding is relative.
-    lost = underflow(joint.shape[1] * reached.size)
-    return max(0.0, below(float(reached.sum()) * (1 - 2 * (joint.shape[1] + reached.size + 8) * UNIT), lost))
+    slack = underflow(joint.shape[1] * masses.size)
+    return max(0.0, below(float(masses.sum()) * (1 - 2 * (joint.shape[1] + masses.size + 8) * UNIT), slack))
 
 
 def class_information_above_bits(mechanism: Mechanism, joint: Floats) -> float:
     """Return a proved upper bound on I(X; Z) in bits."""
-    reached = joint @ mechanism.matrix
-    classes, reports = joint.sum(axis=1), reached.sum(axis=0)
-    x, z = np.nonzero(reached)
-    mass = reached[x, z]
+    masses = joint @ mechanism.matrix
+    classes, reports = joint.sum(axis=1), masses.sum(axis=0)
+    x, z = np.nonzero(masses)
+    mass = masses[x, z]
     logs = [_logarithm(part) for part in (mass, classes[x], reports[z], classes.sum(keepdims=True))]
     value = logs[0][0] - logs[1][0] - logs[2][0] + logs[3][0]
     error = sum(log[1] for log in logs) + 4 * UNIT * np.abs(value)
@@ -57,7 +57,7 @@ def class_information_above_bits(mechanism: Mechanism, joint: Floats) -> float:
     size = float((mass * (np.abs(value) + error)).sum())
     slack = float((mass * error).sum()) + relative * (size + 5.0 * float(mass.sum()))
     # Where products underflow, a mass and its logarithm are off by more; no logarithm of a float exceeds 1,000.
-    slack += underflow(reached.size * (joint.shape[1] + 2), 4000.0)
+    slack += underflow(masses.size * (joint.shape[1] + 2), 4000.0)
     nats = max(0.0, float((mass * value).sum()) + slack + sum_error(len(mass), size))
     return up(nats / math.log(2) * (1 + 4 * UNIT))
 
@@ -70,12 +70,12 @@ def class_loss_above(mechanism: Mechanism, joint: Floats, loss: Floats) -> float
     mass = joint.sum(axis=0)
     if not loss[(mass[:, None] > 0) & (mechanism.matrix > 0)].any():
         return 0.0
-    lost = underflow(loss.size, float(np.abs(loss).max()))
+    slack = underflow(loss.size, float(np.abs(loss).max()))
     with np.errstate(over="ignore", invalid="ignore"):
         terms = mass[:, None] * mechanism.matrix * loss
         # Sums over rows first: the number of terms added in a chain is what counts.
         error = sum_error(sum(terms.shape) + len(joint), float(np.abs(terms).sum()))
-        return above(float(terms.sum(axis=1).sum()), error + lost)
+        return above(float(terms.sum(axis=1).sum()), error + slack)
 
 
 def class_vulnerability_bound(
@@ -108,18 +108,18 @@ def class_information_bound_bits(
         Barber and Agakov, NIPS 2003 (the variational bound of the information).
     """
     possible = joint.sum(axis=1) > 0
-    seen = joint[possible]
+    masses = joint[possible]
     weights = np.maximum(strategy[possible], 0.0)
     shares = _strategy(np.where(weights.max(axis=0) > 0, weights, 1.0))
     belief, belief_error = _logarithm(np.maximum(shares, _LEAST))  # far less than rounding left below one
-    before, before_error = _logarithm(seen.sum(axis=1))
+    before, before_error = _logarithm(masses.sum(axis=1))
     total, total_error = _logarithm(joint.sum(axis=1).sum(keepdims=True))
     off = before_error + total_error + 4 * (sum(joint.shape) + 8) * UNIT
     error = belief_error + off[:, None]
     gain = belief - (before - total)[:, None]
     error = error + 4 * UNIT * np.abs(gain)
-    earned = seen.T @ gain - (1 + 1e-6) * (seen.T @ error)
-    size = seen.T @ (np.abs(gain) + error)
+    earned = masses.T @ gain - (1 + 1e-6) * (masses.T @ error)
+    size = masses.T @ (np.abs(gain) + error)
     nats = max(0.0, _bound(earned, size, joint, loss, max_loss, price, _NO_ROWS))
     return max(0.0, down(nats / math.log(2) * (1 - 4 * UNIT)))
 
@@ -130,15 +130,15 @@ def _bound(
     """Return a lower bound on the row minima of earned + price P(w) l(w, z) and the priced rows, less price L."""
     price = max(price, 0.0)
     products = 2 * len(joint) + 2
-    lost = products * (float(np.abs(loss).max()) + 1001.0)
+    slack = products * (float(np.abs(loss).max()) + 1001.0)
     with np.errstate(over="ignore", invalid="ignore"):
         weights = price * joint.sum(axis=0)
 
         def costs(part: slice) -> tuple[Floats, Floats]:
-            paid = weights[part, None] * loss[part]
-            return earned[part] + paid, size[part] + np.abs(paid)
+            charge = weights[part, None] * loss[part]
+            return earned[part] + charge, size[part] + np.abs(charge)
 
-        total = rows_below(costs, loss.shape, rows, products, lost)
+        total = rows_below(costs, loss.shape, rows, products, slack)
         allowed = price * max_loss
         return below(total - above(allowed, 2 * UNIT * abs(allowed) + underflow(1)), 0.0)
 

@@ -105,9 +105,9 @@ def _search_square(mechanism: Mechanism, lattice: Lattice) -> tuple[float, float
     pieces, weights = lattice.pieces, mechanism.weights.astype(np.float64)
     m = weights.shape[1]
     best, where = 0.0, (0, 0, 0.0, 0.0)
-    each = max(1, _CHUNK // m)
-    for start in range(0, len(pieces), each):
-        columns = weights[pieces[start : start + each]].transpose(0, 2, 1).reshape(-1, 3, 3)
+    step = max(1, _CHUNK // m)
+    for start in range(0, len(pieces), step):
+        columns = weights[pieces[start : start + step]].transpose(0, 2, 1).reshape(-1, 3, 3)
         top = columns.max(axis=(1, 2))
         used = np.flatnonzero(top > 0)
         steep, value = gradient_and_value(columns[used] / top[used, None, None])
@@ -154,9 +154,9 @@ def octile_exponent(slope: float) -> float:
 
     believed = bisect(believed_at, steep, 0.0, relative=1e-12).holds
     for margin in _MARGINS:
-        found = believed * (1 - margin)
-        if slope_holds(found, steep):
-            return found
+        candidate = believed * (1 - margin)
+        if slope_holds(candidate, steep):
+            return candidate
     return 0.0
 
 
@@ -177,9 +177,9 @@ def octile_slope(exponent: float) -> float:
             return math.inf
     believed = bisect(believed_at, 0.0, steep, relative=1e-12).holds
     for margin in _MARGINS:
-        found = believed * (1 + margin)
-        if slope_holds(exponent, found):
-            return found
+        candidate = believed * (1 + margin)
+        if slope_holds(exponent, candidate):
+            return candidate
     return math.inf
 
 
@@ -296,12 +296,12 @@ def _columns() -> Positions:
         gaps = np.where(crossing, _value(slack), np.inf).reshape(len(subsets), -1)
         nearest, steps = gaps.argmin(axis=1), gaps.min(axis=1)
         raised = (steps > 1e-6) & (steps < np.inf)
-        moved = corner + subsets[raised, :, None] * slack.reshape(-1, 2)[nearest[raised], None]
-        moved -= moved[:, 4:5]
-        for each in moved[_are_corners(moved, distance, neighbours)]:
-            if each.tobytes() not in corners:
-                corners |= {image.tobytes(): image for image in _images(each)}
-                frontier.append(each)
+        potentials = corner + subsets[raised, :, None] * slack.reshape(-1, 2)[nearest[raised], None]
+        potentials -= potentials[:, 4:5]
+        for potential in potentials[_are_corners(potentials, distance, neighbours)]:
+            if potential.tobytes() not in corners:
+                corners |= {image.tobytes(): image for image in _images(potential)}
+                frontier.append(potential)
     classes = {min(image.tobytes() for image in _images(corner)): corner for corner in corners.values()}
     return np.array([corner.reshape(3, 3, 2) for _, corner in sorted(classes.items())])
 
@@ -315,17 +315,17 @@ def _are_corners(potentials: Positions, distance: Positions, neighbours: Bools) 
     apart = potentials[:, :, None] - potentials[:, None, :]
     room = np.where(neighbours, _value(distance - apart), np.inf)
     met = room < 1e-6
-    reached = (met | met.transpose(0, 2, 1) | np.eye(9, dtype=bool)).astype(float)
+    paths = (met | met.transpose(0, 2, 1) | np.eye(9, dtype=bool)).astype(float)
     for _ in range(3):  # paths of up to eight steps
-        reached = np.minimum(reached @ reached, 1.0)
-    return np.asarray((room.min(axis=(1, 2)) >= -1e-6) & (reached[:, 4] > 0).all(axis=1))
+        paths = np.minimum(paths @ paths, 1.0)
+    return np.asarray((room.min(axis=(1, 2)) >= -1e-6) & (paths[:, 4] > 0).all(axis=1))
 
 
 def _images(potential: Positions) -> list[Positions]:
     """Return a potential under the eight symmetries of the square."""
     square = potential.reshape(3, 3, 2)
-    turned = [np.rot90(square, k) for k in range(4)]
-    return [np.ascontiguousarray(each).reshape(9, 2) for one in turned for each in (one, one.transpose(1, 0, 2))]
+    turns = [np.rot90(square, k) for k in range(4)]
+    return [np.ascontiguousarray(view).reshape(9, 2) for turn in turns for view in (turn, turn.transpose(1, 0, 2))]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -372,16 +372,16 @@ def worst_border(mechanism: Mechanism, apart: float | str = "1 m") -> Border:
         low, high = max(0, -right), grid.columns - max(0, right)
         here = weights[: grid.rows - up, low:high]
         there = weights[up:, low + right : high + right]
-        for one, other, swapped in ((here, there, 0), (there, here, 1)):
-            if not one.size:
+        for top, bottom, swapped in ((here, there, 0), (there, here, 1)):
+            if not top.size:
                 continue
             with np.errstate(divide="ignore", invalid="ignore"):
-                factors = one / other
+                factors = top / bottom
             factors[np.isnan(factors)] = 0.0
-            found = np.unravel_index(int(np.argmax(factors)), factors.shape)
-            if factors[found] > best:
-                best = float(factors[found])
-                where = (int(found[0]), int(found[1]) + low, up, right, int(found[2]))
+            position = np.unravel_index(int(np.argmax(factors)), factors.shape)
+            if factors[position] > best:
+                best = float(factors[position])
+                where = (int(position[0]), int(position[1]) + low, up, right, int(position[2]))
                 first = swapped
     row, column, up, right, observable = where
     cells = (row * grid.columns + column, (row + up) * grid.columns + column + right)

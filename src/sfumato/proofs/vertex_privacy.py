@@ -85,15 +85,15 @@ class VertexPrivacy(MetricPrivacy):
 
 def bound_to(space: Space, guarantees: Iterable[Asked]) -> tuple[Guarantee, ...]:
     """Return guarantees, those for points replaced by rows for vertices; `InputError` if there are no vertices."""
-    found: list[Guarantee] = []
+    demands: list[Guarantee] = []
     for guarantee in guarantees:
         if not isinstance(guarantee, CoordinatePrivacy):
-            found.append(guarantee)
+            demands.append(guarantee)
         elif isinstance(space, Lattice):
-            found.append(VertexPrivacy(guarantee, space))
+            demands.append(VertexPrivacy(guarantee, space))
         else:
             raise InputError(
                 f"{guarantee} was asked for, but the secrets are not the vertices of a lattice ({space!r}).",
                 python("build them with sf.Lattice.covering(), or ask for MetricPrivacy of the cells' centres."),
             )
-    return tuple(found)
+    return tuple(demands)

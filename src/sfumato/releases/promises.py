@@ -114,9 +114,9 @@ def _together(kinds: Sequence[Kinds]) -> tuple[Kinds | None, str]:
     totals, lines = {}, []
     for parts in groups:
         total = float_above(sum((Fraction(part.epsilon) for part in parts), Fraction(0)))
-        scope = parts[0].whom and f"{parts[0].whom} in each of these columns"
+        scope = parts[0].scope and f"{parts[0].scope} in each of these columns"
         sure = all(part.confirmed for part in parts)
-        totals[parts[0].kind] = replace(parts[0], epsilon=total, whom=scope, confirmed=sure)
+        totals[parts[0].kind] = replace(parts[0], epsilon=total, scope=scope, confirmed=sure)
         summed = " + ".join(at_most(part.epsilon, 6) for part in parts)
         scope = scope or "for any two people, whichever of these columns they differ in"
         lines.append(f"{parts[0].measure} {summed}, at most {at_most(total, 6)} {scope}")
@@ -175,14 +175,14 @@ def _totals(groups: Sequence[Sequence[ReportBound]], most: int) -> list[str]:
     """Return the total of so many reports, for each kind of guarantee."""
     worst = [(_worst(group), len(group) > 1) for group in groups]
     if len(worst) > 1:  # or the sentence before says for whom
-        worst = [(replace(bound, whom=_ANYBODY) if bound.any_two else bound, many) for bound, many in worst]
+        worst = [(replace(bound, scope=_ANYBODY) if bound.any_two else bound, many) for bound, many in worst]
     return [_times(bound, most, several=many) for bound, many in worst]
 
 
 def _times(promise: ReportBound, most: int, *, several: bool) -> str:
     total = at_most(float_above(Fraction(promise.epsilon) * most), 6)
     total += f"/{plain(promise.unit)}" if promise.unit else ""
-    total += f" {promise.whom}" if promise.whom else ""
+    total += f" {promise.scope}" if promise.scope else ""
     total += f", with {amount_at_most(promise.slack_m, 'm')} added to every distance" if promise.slack_m else ""
     total += ", at the largest of their distances" if several and promise.middles and promise.unit else ""
     measure = _largest(promise.measure, several=several)
@@ -388,7 +388,7 @@ def _over(counts: dict[int, int], most: int) -> int:
 def _scope(promise: ReportBound) -> str:
     """Return for whom a guarantee is, and what is added to its distances, to follow a limit."""
     slack = f"with {amount_at_most(promise.slack_m, 'm')} added to every distance" if promise.slack_m else ""
-    more = ", ".join(part for part in (promise.whom, slack) if part)
+    more = ", ".join(part for part in (promise.scope, slack) if part)
     return f" ({more.strip('()')})" if more else ""
 
 

@@ -437,7 +437,7 @@ def _bound(promise: ReportBound, people: People) -> PersonBound:
         total,
         promise.unit,
         promise.slack_m,
-        promise.whom.strip("()"),
+        promise.scope.strip("()"),
         "confirmed" if promise.confirmed else "stated",
     )
 

@@ -202,7 +202,7 @@ def bound_of(case: Case, result: Solved) -> float:
         left = (1.0 if case.max_loss is None else price) * reduced.costs
     left = left.copy()
     assert (p.local >= 0).all()
-    np.add.at(left, (p.others, p.observables), -p.local * np.exp(reduced.exponents[p.secrets, p.others]))
+    np.add.at(left, (p.rivals, p.observables), -p.local * np.exp(reduced.exponents[p.secrets, p.rivals]))
     np.add.at(left, (p.secrets, p.observables), p.local)
     theta = 0.0
     if p.guesses is not None and reduced.weighted is not None:
