@@ -199,11 +199,9 @@ def posterior_radii(
     radii = np.full(len(targets), np.nan)
     step = max(1, _AT_ONCE // len(places))
     for start in range(0, len(targets), step):
-        chunk = slice(start, start + step)
-        away = np.max(
-            [np.hypot(*(targets[chunk, None] - spot).T).T for spot in np.moveaxis(corners, 1, 0)], axis=0
-        )
-        radii[chunk] = _radii(away, prior.probabilities * matrix[:, chunk].T, tail, margin_m)
+        part = slice(start, start + step)
+        away = np.max([np.hypot(*(targets[part, None] - spot).T).T for spot in np.moveaxis(corners, 1, 0)], axis=0)
+        radii[part] = _radii(away, prior.probabilities * matrix[:, part].T, tail, margin_m)
     return radii
 
 
