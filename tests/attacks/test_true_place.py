@@ -132,7 +132,7 @@ def test_simulated_reports_are_guessed_as_badly_as_is_said():
     rounds = 300
     lat, lon = np.tile(visits.lat, rounds), np.tile(visits.lon, rounds)
     rng = np.random.default_rng(9)
-    vertices = lattice.drawn(lat, lon, lambda n: rng.integers(0, 2**64, n, dtype=np.uint64))
+    vertices = lattice.draw_secrets(lat, lon, lambda n: rng.integers(0, 2**64, n, dtype=np.uint64))
     reports = sf.simulator(mechanism, seed=2).draw(vertices)
     away = np.hypot(
         *(lattice.projection.forward(lat, lon) - lattice.projection.forward(*found.guesses[reports].T)).T

@@ -89,7 +89,7 @@ def test_points_that_are_none_are_outside(places):
     other = [2.35, 2.35, 2.35, np.nan, np.inf, 2.35, 10.0]
     assert not places.inside(wrong, other).any()
     words = iter(range(10**6))
-    drawn = places.drawn(wrong, other, lambda n: np.array([next(words) for _ in range(n)], dtype=np.uint64))
+    drawn = places.draw_secrets(wrong, other, lambda n: np.array([next(words) for _ in range(n)], dtype=np.uint64))
     assert (drawn == -1).all()
     assert len(places.inside([], [])) == 0
     with pytest.raises(InputError, match="2 latitudes and 1 longitudes"):

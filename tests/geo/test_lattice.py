@@ -237,7 +237,7 @@ def test_vertices_are_drawn_with_their_weights(kind):
         first, second = np.meshgrid(spread, spread)
         pairs = np.stack([first.ravel(), second.ravel()], axis=1).ravel()
         words = pairs if kind == "square" else np.arange(4096, dtype=np.uint64) << np.uint64(52)
-        drawn = lattice.drawn(*here, partial(_first, words))
+        drawn = lattice.draw_secrets(*here, partial(_first, words))
         shares = np.bincount(drawn, minlength=len(lattice)) / 4096
         wanted = np.zeros(len(lattice))
         wanted[rounding.positions[point]] = rounding.shares[point]
@@ -251,13 +251,13 @@ def test_a_vertex_itself_is_drawn_exactly():
     middle = lattice.pieces[len(lattice.pieces) // 2][0]
     lat, lon = lattice.projection.inverse(centres(lattice)[[middle]])[0]
     ends = np.array([0, 2**64 - 1], dtype=np.uint64)
-    assert (lattice.drawn([lat, lat], [lon, lon], lambda count: ends[:count]) == middle).all()
+    assert (lattice.draw_secrets([lat, lat], [lon, lon], lambda count: ends[:count]) == middle).all()
 
 
 def test_points_outside_are_not_drawn():
     lattice = Lattice.covering(REGION, "1 km")
     zeros = np.zeros(10, dtype=np.uint64)
-    assert lattice.drawn([48.85, 0.0], [2.35, 0.0], lambda count: zeros[:count]).tolist()[1] == -1
+    assert lattice.draw_secrets([48.85, 0.0], [2.35, 0.0], lambda count: zeros[:count]).tolist()[1] == -1
 
 
 def test_blurred_points_are_spread_as_the_mechanism_says():
@@ -366,7 +366,7 @@ def test_a_sublattice_is_a_lattice_of_its_vertices_that_is_coarser(kind):
     lattice = Lattice.covering("3 km x 2 km around 48.85,2.35", "250 m", kind=kind)
     found = lattice.sublattice(2)
     assert len(found) == pytest.approx(len(lattice) / 4, rel=0.2)
-    steps = lattice.steps().array[np.ix_(found.chosen, found.chosen)]
+    steps = lattice.steps().array[np.ix_(found.indices, found.indices)]
     np.fill_diagonal(steps, np.inf)
     assert steps.min(axis=1) == pytest.approx(2)
     with pytest.raises(InputError, match="step=0 is not a whole number"):

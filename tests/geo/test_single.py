@@ -44,11 +44,11 @@ def test_the_same_words_give_the_same_vertex(lattice, seed):
     rng = np.random.default_rng(seed)
     for lat, lon in zip(*points_everywhere(lattice, 6, seed), strict=True):
         words = Fixed(rng.integers(0, 2**64, 2, dtype=np.uint64))
-        found = single.drawn(float(lat), float(lon), words)
+        found = single.draw_secret(float(lat), float(lon), words)
         if found is None:
             assert words.asked == 0
         else:
-            assert found == lattice.drawn([lat], [lon], Fixed(words.words))[0]
+            assert found == lattice.draw_secrets([lat], [lon], Fixed(words.words))[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -60,9 +60,9 @@ def test_nearly_all_points_inside_are_settled_and_extreme_words_fit(kind):
     words = rng.integers(0, 2**64, (5000, 2), dtype=np.uint64)
     words[::7], words[1::7] = 0, 2**64 - 1
     points = zip(lat.tolist(), lon.tolist(), words, strict=True)
-    found = [single.drawn(north, east, Fixed(word)) for north, east, word in points]
+    found = [single.draw_secret(north, east, Fixed(word)) for north, east, word in points]
     assert found.count(None) <= 25  # two in a thousand at most
-    wanted = lattice.drawn(lat, lon, lambda _: words.ravel() if kind == "square" else words[:, 0])
+    wanted = lattice.draw_secrets(lat, lon, lambda _: words.ravel() if kind == "square" else words[:, 0])
     assert all(a == b for a, b in zip(found, wanted.tolist(), strict=True) if a is not None)
 
 
@@ -71,7 +71,7 @@ def test_points_outside_and_points_that_are_none_are_left_to_arrays(kind):
     single = Lattice.covering(REGION, "500 m", kind=kind).singly()
     bad = [0.0, 91.0, -91.0, math.nan, math.inf, -math.inf, 1e300]
     for lat, lon in itertools.product(bad, bad):
-        assert single.drawn(lat, lon, Fixed(np.zeros(2, dtype=np.uint64))) is None
+        assert single.draw_secret(lat, lon, Fixed(np.zeros(2, dtype=np.uint64))) is None
 
 
 @settings(max_examples=20)

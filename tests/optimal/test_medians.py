@@ -69,7 +69,7 @@ def test_the_loss_is_that_of_simulated_reports(case):
     rng = np.random.default_rng(3)
     inside = places.inside(VISITS.lat, VISITS.lon)
     lat, lon = np.tile(VISITS.lat[inside], 120), np.tile(VISITS.lon[inside], 120)
-    secrets = places.drawn(lat, lon, lambda n: rng.integers(0, 2**64, n, dtype=np.uint64))
+    secrets = places.draw_secrets(lat, lon, lambda n: rng.integers(0, 2**64, n, dtype=np.uint64))
     reports = sf.simulator(better.mechanism, seed=5).draw(secrets)
     at = better.mechanism.observables.latlon[reports]
     away = np.hypot(*(places.projection.forward(lat, lon) - places.projection.forward(*at.T)).T) / 1000

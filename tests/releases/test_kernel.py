@@ -41,7 +41,7 @@ def test_a_batch_is_what_the_sampler_draws_from_the_same_words():
     lat, lon = np.array(batch["lat"])[rows], np.array(batch["lon"])[rows]
     assert found.dropped == 5000 - len(rows) > 0
     words = SeededWords(1)
-    vertices = CITY.drawn(np.array(batch["lat"]), np.array(batch["lon"]), words.draw)
+    vertices = CITY.draw_secrets(np.array(batch["lat"]), np.array(batch["lon"]), words.draw)
     assert np.array_equal(
         rows, np.flatnonzero(CITY.inside(lat=np.array(batch["lat"]), lon=np.array(batch["lon"])))
     )

@@ -74,7 +74,7 @@ def test_both_ends_are_what_the_sampler_draws_from_the_same_words():
     found = kernel.release(batch, SeededWords(1)).batch
     words = SeededWords(1)
     ends = [(table[f"{end}_lat"].to_numpy(), table[f"{end}_lng"].to_numpy()) for end in ("start", "end")]
-    vertices = [CITY.drawn(lat, lon, words.draw) for lat, lon in ends]
+    vertices = [CITY.draw_secrets(lat, lon, words.draw) for lat, lon in ends]
     tables = AliasTables.of(blur.weights, blur.bits)
     for name, secrets in zip(("label", "end_lat_label"), vertices, strict=True):
         reports = tables.draw(secrets, words)

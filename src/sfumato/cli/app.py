@@ -63,8 +63,8 @@ for name, place in _COMMANDS.items():
         app.command(name, cls=Command)(command)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_set: bool) -> None:
+    if is_set:
         typer.echo(f"sfumato {__version__}")
         raise typer.Exit
 

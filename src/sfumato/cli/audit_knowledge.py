@@ -42,14 +42,14 @@ class MetricOptions(CommandOptions):
         if self.distances is not None:
             if self.metric is not None:
                 raise InputError("both --metric and --distances were given.", "choose one.")
-            stated = Metric(_array(self.distances), self.unit or "", name=self.distances.stem)
-            if len(stated) != len(space):
+            metric = Metric(_array(self.distances), self.unit or "", name=self.distances.stem)
+            if len(metric) != len(space):
                 raise InputError(
-                    f"{self.distances.name} holds distances of {len(stated)} values, but there are {len(space)} "
+                    f"{self.distances.name} holds distances of {len(metric)} values, but there are {len(space)} "
                     "secrets.",
                     "give a row and a column per secret, in their order.",
                 )
-            return stated
+            return metric
         if self.metric is None:
             return space.metric("euclidean", unit=self.unit or "km") if isinstance(space, Places) else None
         numbers = [float(label) for label in space.labels if type(label) in (int, float)]  # type: ignore[arg-type]
@@ -92,8 +92,8 @@ class Knowledge(AuditOptions):
         """Return what ``--require`` and ``--measure`` name, to be measured as well."""
         from ..audits import Request, Requirement
 
-        required = [Requirement.parse(text).request for text in self.require or []]
-        return [*required, *(Request.parse(text) for text in self.measure or [])]
+        requests = [Requirement.parse(text).request for text in self.require or []]
+        return [*requests, *(Request.parse(text) for text in self.measure or [])]
 
     def numbers(self) -> dict[str, Any]:
         """Return the numbers at which to measure, by the names of the audit's arguments."""
@@ -232,9 +232,9 @@ def prior_from(space: Space, text: str) -> Prior:
     secrets = _positions(space, table, "secret", path)
     if len(np.unique(secrets)) < len(secrets):
         raise DataError(f"{path.name} names a secret twice.", "give each secret one row.")
-    given = np.zeros(len(space))
-    given[secrets] = _numbers(table, "probability", path)
-    return Prior(space, given)
+    probabilities = np.zeros(len(space))
+    probabilities[secrets] = _numbers(table, "probability", path)
+    return Prior(space, probabilities)
 
 
 def facts_from(space: Space, path: Path) -> Facts:
@@ -244,17 +244,17 @@ def facts_from(space: Space, path: Path) -> Facts:
     from ..privacy import Events
 
     table = _read(space, path, (), labels=("secret",))
-    given = {"event", "value"} & set(table.column_names)
-    if len(given) != 1:
+    columns = {"event", "value"} & set(table.column_names)
+    if len(columns) != 1:
         raise DataError(
             f"{path.name} has the columns {', '.join(table.column_names)}.",
             "give event and secret (a row for each secret of which the fact is true), or secret and value (of an "
             "attribute).",
         )
-    (name,) = given
+    (name,) = columns
     table = _read(space, path, ("secret", name), labels=("secret",))
-    secrets, said = _positions(space, table, "secret", path), _texts(table, name)
-    names = tuple(dict.fromkeys(said))
+    secrets, texts = _positions(space, table, "secret", path), _texts(table, name)
+    names = tuple(dict.fromkeys(texts))
     if name == "value":
         counts = np.bincount(secrets, minlength=len(space))
         if (counts != 1).any():
@@ -264,7 +264,7 @@ def facts_from(space: Space, path: Path) -> Facts:
         if len(names) < 2:
             raise DataError(f"{path.name} holds one value of the attribute.", "give at least two.")
     masks = np.zeros((len(names), len(space)), dtype=np.bool_)
-    masks[[names.index(each) for each in said], secrets] = True
+    masks[[names.index(text) for text in texts], secrets] = True
     for fact, mask in zip(names, masks, strict=True):
         if name == "event" and mask.all():
             raise DataError(f"{path.name} says that {fact!r} is true of every secret.", "leave that event out.")
@@ -283,18 +283,18 @@ def rivals_from(facts: Facts | None, path: Path) -> Rivals:
     table = read_columns(path, ("event", "rival"), as_text=("event", "rival"))
     size = len(facts.names)
     pairs = np.zeros((size, size), dtype=np.bool_)
-    for one, other in zip(_texts(table, "event"), _texts(table, "rival"), strict=True):
-        for name in (one, other):
+    for event, rival in zip(_texts(table, "event"), _texts(table, "rival"), strict=True):
+        for name in (event, rival):
             if name not in facts.names:
-                shown = row_value(f"the event {name!r},", "an event")
+                subject = row_value(f"the event {name!r},", "an event")
                 raise DataError(
-                    f"{path.name} names {shown} which --events does not have.",
-                    f"--events has {_some(facts.names)}.",
+                    f"{path.name} names {subject} which --events does not have.",
+                    f"--events has {_list_names(facts.names)}.",
                 )
-        i, j = facts.names.index(one), facts.names.index(other)
+        i, j = facts.names.index(event), facts.names.index(rival)
         if i == j:
             raise DataError(
-                f"{path.name} makes {row_value(repr(one), 'an event')} a rival of itself.",
+                f"{path.name} makes {row_value(repr(event), 'an event')} a rival of itself.",
                 "name two different events.",
             )
         pairs[i, j] = pairs[j, i] = True
@@ -322,13 +322,13 @@ def family_from(space: Space, path: Path) -> Family:
     table = _read(space, path, ("distribution", "secret", "probability"), labels=("distribution", "secret"))
     secrets, names = _positions(space, table, "secret", path), _texts(table, "distribution")
     rows = {name: np.zeros(len(space)) for name in dict.fromkeys(names)}
-    seen = set()
+    pairs = set()
     for name, secret, share in zip(names, secrets, _numbers(table, "probability", path), strict=True):
-        if (name, secret) in seen:
+        if (name, secret) in pairs:
             raise DataError(
                 f"{path.name} names {space.labels[secret]!r} twice for the distribution {name!r}.", "name it once."
             )
-        seen.add((name, secret))
+        pairs.add((name, secret))
         rows[name][secret] = share
     return Family(rows)
 
@@ -379,22 +379,22 @@ def curve_from(text: str) -> TradeOff | GaussianTradeOff:
         vertices = [_numbers(table, name, path) for name in ("alpha", "beta")]
         with option(path.name):
             return TradeOff.of_vertices(*vertices)
-    given = {}
+    numbers = {}
     for part in text.split(","):
-        name, _, value = (each.strip() for each in part.partition("="))
-        given[name] = units.parse(value, unit="", subject=name)
-    if set(given) == {"mu"}:
-        return GaussianTradeOff(given["mu"])
-    if set(given) in ({"epsilon"}, {"epsilon", "delta"}):
-        return TradeOff.of_epsilon(**given)
+        name, _, value = (side.strip() for side in part.partition("="))
+        numbers[name] = units.parse(value, unit="", subject=name)
+    if set(numbers) == {"mu"}:
+        return GaussianTradeOff(numbers["mu"])
+    if set(numbers) in ({"epsilon"}, {"epsilon", "delta"}):
+        return TradeOff.of_epsilon(**numbers)
     raise InputError(f"{text!r} is not a curve.", "write mu=1, epsilon=1, epsilon=1,delta=0.01, or name a file.")
 
 
 def _read(space: Space, path: Path, columns: tuple[str, ...], *, labels: tuple[str, ...]) -> Any:
     from ..tables import numeric, read_columns
 
-    kept = {"event", "value", "distribution", "record"} & {*labels, *columns}
-    return read_columns(path, columns, as_text=kept if numeric(space) else {*labels, *kept})
+    texts = {"event", "value", "distribution", "record"} & {*labels, *columns}
+    return read_columns(path, columns, as_text=texts if numeric(space) else {*labels, *texts})
 
 
 def _positions(space: Space, table: Any, column: str, path: Path) -> NDArray[np.intp]:
@@ -409,7 +409,7 @@ def _positions(space: Space, table: Any, column: str, path: Path) -> NDArray[np.
         raise DataError(
             f"{path.name} names {row_value(repr(unknown), 'a label')} in row {row + 1} of the column {column}, "
             "which is not one of the secrets.",
-            f"the secrets are {_some(space.labels)}.",
+            f"the secrets are {_list_names(space.labels)}.",
         )
     if not len(positions):
         raise DataError(f"{path.name} has no rows.", "write at least one.")
@@ -438,6 +438,6 @@ def _numbers(table: Any, column: str, path: Path) -> list[float]:
     return present
 
 
-def _some(names: Iterable[Hashable], most: int = 8) -> str:
-    given = [str(name) for name in names]
-    return ", ".join(given[:most]) + (f" and {len(given) - most} more" if len(given) > most else "")
+def _list_names(names: Iterable[Hashable], most: int = 8) -> str:
+    texts = [str(name) for name in names]
+    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import typer
 
 from ..errors import InputError
-from .mechanism_files import exit_code, typed
+from .mechanism_files import command_line, exit_code
 from .messages import PARTIAL, say
 from .outputs import check_drawable, check_folder, theme_of, write_json
 
@@ -24,28 +24,28 @@ _SEVERITY: Final = (0, PARTIAL, 1)  # exit codes: a failure is worse than what i
 def finish(
     audit: Audit,
     output: Path | None,
-    asked: list[Requirement],
+    requirements: list[Requirement],
     *,
     file: Path | None = None,
-    proved: ProvedPromises | None = None,
+    promises: ProvedPromises | None = None,
     violated: bool = False,
-    stated: bool = False,
+    is_claim: bool = False,
 ) -> NoReturn:
     """Print and write an audit, and exit with the code of its guarantees and requirements.
 
     ``violated``: a claim about a function is refuted, or a guarantee of tuples is not proved.
-    ``stated``: distances are only the file's own.
+    ``is_claim``: distances are only the file's own.
     """
     from ..reports.sentences import requirement_words
 
     _print(audit)
-    verdicts = [requirement.hold_against(audit, is_stated=stated) for requirement in asked]
+    verdicts = [requirement.hold_against(audit, is_stated=is_claim) for requirement in requirements]
     if output is not None:
-        _write(audit, verdicts, output, file, proved)
+        _write(audit, verdicts, output, file, promises)
     for verdict in verdicts:
         say(requirement_words(verdict.requirement.text, verdict.outcome, verdict.reason))
-    promised = 1 if violated else 0 if proved is None else exit_code(proved.worst)
-    codes = [promised, *(exit_code(verdict.outcome) for verdict in verdicts)]
+    code = 1 if violated else 0 if promises is None else exit_code(promises.worst)
+    codes = [code, *(exit_code(verdict.outcome) for verdict in verdicts)]
     raise typer.Exit(max(codes, key=_SEVERITY.index))
 
 
@@ -65,22 +65,22 @@ def _print(audit: Audit) -> None:
 
 
 def _write(
-    audit: Audit, verdicts: list[Verdict], path: Path, file: Path | None, proved: ProvedPromises | None
+    audit: Audit, verdicts: list[Verdict], path: Path, file: Path | None, promises: ProvedPromises | None
 ) -> None:
     from ..reports.document import Origin, audit_page, file_facts
 
     if path.suffix.lower() == ".html":
-        facts = file_facts(None, Origin(file, designed=typed()))
-        audit_page(audit, verdicts, promises=proved, file=facts).save(path)
+        facts = file_facts(None, Origin(file, designed=command_line()))
+        audit_page(audit, verdicts, promises=promises, file=facts).save(path)
         return
     content: dict[str, object] = {}
-    if proved is not None:
+    if promises is not None:
         content["promises"] = {
-            "outcome": None if proved.outcome is None else proved.outcome.value,
-            "constraints": None if proved.limits is None else proved.limits.value,
+            "outcome": None if promises.outcome is None else promises.outcome.value,
+            "constraints": None if promises.limits is None else promises.limits.value,
             "said": {
                 _KEYS.get(section.title, section.title): list(section.sentences)
-                for section in proved.summary.sections
+                for section in promises.summary.sections
             },
         }
     content["requirements"] = [
@@ -94,14 +94,14 @@ def write_figures(plan: AuditPlan, folder: Path, ending: str, *, dark: bool) -> 
     """Write the figures of what was measured, and print which are left out, and why."""
     from ..reports import audit_figures
 
-    given = plan.inputs
+    inputs = plan.inputs
     figures = audit_figures(
-        plan.mechanism, prior=given.prior, metric=given.metric, relation=given.relation, events=given.events
+        plan.mechanism, prior=inputs.prior, metric=inputs.metric, relation=inputs.relation, events=inputs.events
     )
     for path in figures.save(folder, ending=ending, theme=theme_of(dark=dark)):
         say(f"Written: {path}", err=True)
     for name, why in figures.left_out.items():
-        do = "; add --metric or --distances" if given.metric is None else ""
+        do = "; add --metric or --distances" if inputs.metric is None else ""
         say(f"Left out: {name}{ending}, because {why}{do}.", err=True)
 
 

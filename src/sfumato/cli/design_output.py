@@ -59,11 +59,11 @@ class DesignOutput(NamedTuple):
     reporting: Reporting
 
 
-def check_bound_time(seconds: float, *, promised: bool) -> None:
+def check_bound_time(seconds: float, *, has_epsilon: bool) -> None:
     """Refuse a bound that cannot be proved, before the work."""
     if not 0 <= seconds < float("inf"):
         raise InputError(f"--bound-time {seconds:g} is not a number of seconds.", "write 60, or 0 for no bound.")
-    if seconds and not promised:
+    if seconds and not has_epsilon:
         raise InputError(
             "--bound-time was given, but no epsilon is guaranteed, which the bound is about.",
             "add --epsilon, or leave --bound-time out.",
@@ -88,7 +88,7 @@ def _write_program(design: Design, output: DesignOutput) -> None:
     from ..reports.sentences import chosen_words
 
     mechanism, prior, site, data = design.mechanism, design.problem.prior, output.site, output.data
-    remarks = [each for each in (data.remark, site.said, *site.search) if each]
+    remarks = [remark for remark in (data.remark, site.reason, *site.search) if remark]
     reports = mechanism.observables
     if isinstance(site.places, Lattice) and not (reports == site.places or isinstance(reports, ChosenPlaces)):
         remarks.append(chosen_words(len(reports), data.of))
@@ -105,8 +105,8 @@ def _write_program(design: Design, output: DesignOutput) -> None:
             remarks=remarks,
             of=data.of,
         )
-    drawn = partial(maps, mechanism, prior, site.distances, outline=output.outline, visits=data.visits)
-    code = _publish_places(file, _with_bound(summary, design, output), output, drawn, remarks)
+    drawing = partial(maps, mechanism, prior, site.distances, outline=output.outline, visits=data.visits)
+    code = _publish_places(file, _with_bound(summary, design, output), output, drawing, remarks)
     if not design.finished:
         if design.status is Status.INACCURATE:
             say(f"Hint: {_advice(design, output.options.solver)}.", err=True)
@@ -128,24 +128,24 @@ def _write_noise(design: Design, output: DesignOutput) -> None:
         summary = summarise_noise(file, design.certificate, places=data.source)
     doubts = [] if design.finished else [unfinished_words(stopped_words(design))]
     remarks = [data.remark] if data.remark else []
-    spacing = [site.said] if site.said and choice is not None and choice.program is not None else []
+    spacing = [site.reason] if site.reason and choice is not None and choice.program is not None else []
     reasons, short = ([], []) if choice is None else ([choice.sentence], [choice.brief])
     sections = [
         *summary.sections[:1],
         Section("Choice", (*doubts, *remarks, *site.search, *spacing, *reasons)),
         *summary.sections[1:],
     ]
-    unseen = () if data.held_out is None else (_loss_held_out(design.mechanism, data.held_out),)
-    sections += [Section("Held out", unseen)] if unseen else []
+    sentences = () if data.held_out is None else (_loss_held_out(design.mechanism, data.held_out),)
+    sections += [Section("Held out", sentences)] if sentences else []
     if file.prior is not None:
         with working(_MEASURING):
             spread = coarse_of(file, spread=True).mechanism
         estimates = _estimates(spread, file.prior)
         sections += [Section("Estimates", tuple(estimates))] if estimates else []
-    summary = replace(summary, sections=tuple(sections), brief=(*doubts, *summary.brief, *unseen, *short))
-    drawn = None if file.prior is None else partial(noise_maps, file, outline=output.outline, visits=data.visits)
+    summary = replace(summary, sections=tuple(sections), brief=(*doubts, *summary.brief, *sentences, *short))
+    drawing = None if file.prior is None else partial(noise_maps, file, outline=output.outline, visits=data.visits)
     remarks = [*doubts, *remarks, *site.search, *reasons]
-    code = _publish_places(file, _with_bound(summary, design, output), output, drawn, remarks)
+    code = _publish_places(file, _with_bound(summary, design, output), output, drawing, remarks)
     if code or not design.finished:
         raise typer.Exit(code or PARTIAL)
 
@@ -275,8 +275,8 @@ def _loss_held_out(noise: CoordinateNoise, visits: Visits) -> str:
 
     plane = noise.projection or Projection(*visits.region().centre)
     points = plane.forward(visits.lat, visits.lon)
-    lost = noise.error(points, np.ones(len(points))).loss
-    return held_out_words(Quantity.about(lost.value, "m"), len(visits), "the remap")
+    loss = noise.error(points, np.ones(len(points))).loss
+    return held_out_words(Quantity.about(loss.value, "m"), len(visits), "the remap")
 
 
 def _advice(result: Design, solver: str) -> str:

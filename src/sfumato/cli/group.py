@@ -45,7 +45,7 @@ class Command(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and options."""
-        options = [each for each in self.get_params(ctx) if each.param_type_name == "option"]
+        options = [param for param in self.get_params(ctx) if param.param_type_name == "option"]
         topics = {name: topic for topic, names in _TOPICS.items() for name in names}
         sections: dict[str, list[Any]] = {
             "Arguments": [param for param in self.params if param.param_type_name == "argument"],
@@ -58,7 +58,7 @@ class Command(TyperCommand):
             if len(sections[topic]) == 1:
                 sections["Options"].append(sections[topic].pop())
         order = {name: place for place, name in enumerate(_COMMON)} | {"help": len(options) + len(_COMMON)}
-        sections["Options"].sort(key=lambda each: order.get(each.name, len(_COMMON)))
+        sections["Options"].sort(key=lambda option: order.get(option.name, len(_COMMON)))
         for title, parameters in sections.items():
             if records := [record for parameter in parameters if (record := parameter.get_help_record(ctx))]:
                 with formatter.section(title):
@@ -116,7 +116,7 @@ class Commands(TyperGroup):
 
 # What is often tried: the options that may be meant, the most probable first.
 OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    tried: options
+    name: options
     for names, options in (
         ("--eps -e --privacy --epsilons", ("--epsilon", "--epsilons")),
         ("--epsilon", ("--epsilons",)),
@@ -153,7 +153,7 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         ("--source", ("--dummies-from",)),
         ("-v -V", ("--version",)),
     )
-    for tried in names.split()
+    for name in names.split()
 }
 
 _ALIKE: Final = 0.88  # from which similarity on a wrong option is taken for a slip
@@ -214,8 +214,8 @@ EXAMPLES: Final[Mapping[str, str]] = {
 _FILES: Final = {"-i", "-f", "--data", "--file", "--input", "--in", "--mechanism", "--reports", "--visits"}
 
 COMMANDS: Final[Mapping[str, str]] = {
-    tried: said
-    for names, said in (
+    name: hint
+    for names, hint in (
         ("help", "'sfumato --help' lists the commands, 'sfumato design --help' the options of one."),
         ("version", "'sfumato --version' shows the version."),
         ("optimize optimise solve build make create new", "to design a mechanism: sfumato design."),
@@ -231,7 +231,7 @@ COMMANDS: Final[Mapping[str, str]] = {
         ("train fit", "to learn a mechanism: sfumato learn."),
         ("budget budgets charge spend memo", "to keep budgets: sfumato ledger."),
     )
-    for tried in names.split()
+    for name in names.split()
 }
 
 
@@ -240,38 +240,38 @@ def _list_of(commands: Mapping[str, Any]) -> str:
 
 
 def _option_hint(error: Any, command: Any, commands: Mapping[str, Any], program: str) -> str:
-    tried, wrong = getattr(error, "option_name", None) or "", getattr(error, "param", None)
-    own = [] if command is None else command.params
-    if wrong is not None and wrong in own:
+    flag, wrong = getattr(error, "option_name", None) or "", getattr(error, "param", None)
+    parameters = [] if command is None else command.params
+    if wrong is not None and wrong in parameters:
         return _about(wrong) + (_example(command, program) if wrong.param_type_name == "argument" else "")
     if command is not None and type(error) is _UsageError:  # an argument too many: other errors have own classes
         if command.name in UNNAMED and program.endswith("ledger"):
             return UNNAMED[command.name]
         return f"write values with spaces in quotes: '500 m'.{_example(command, program)}"
-    meant = [each for each in (tried, *OPTIONS.get(tried, ())) if each]
+    candidates = [candidate for candidate in (flag, *OPTIONS.get(flag, ())) if candidate]
     name = "sfumato" if command is None else command.name
-    if (name, tried) in ELSEWHERE:
-        return ELSEWHERE[name, tried]
-    known = any(tried in parameter.opts for _, other in _single(commands) for parameter in other.params)
-    names = [] if known else [each for parameter in own for each in parameter.opts]
-    alike = get_close_matches(tried, names, 1, _ALIKE)
-    for option in (*meant, *alike):
-        for parameter in own:
+    if (name, flag) in ELSEWHERE:
+        return ELSEWHERE[name, flag]
+    known = any(flag in parameter.opts for _, other in _single(commands) for parameter in other.params)
+    names = [] if known else [option for parameter in parameters for option in parameter.opts]
+    alike = get_close_matches(flag, names, 1, _ALIKE)
+    for option in (*candidates, *alike):
+        for parameter in parameters:
             if option in parameter.opts:
                 return _about(parameter)
-    for option in ("--output" if each == "-o" else each for each in meant):
+    for option in ("--output" if candidate == "-o" else candidate for candidate in candidates):
         if (name, option) in ELSEWHERE:
             return ELSEWHERE[name, option]
-    if tried in _FILES and command is not None:
+    if flag in _FILES and command is not None:
         return f"files are given without an option.{_example(command, program)}"
-    if tried.lstrip("-") in commands:
-        return f"{tried.lstrip('-')} is a command: {program} {tried.lstrip('-')}."
-    for option in meant:
-        takers = [each for each, other in _single(commands) if any(option in part.opts for part in other.params)]
+    if flag.lstrip("-") in commands:
+        return f"{flag.lstrip('-')} is a command: {program} {flag.lstrip('-')}."
+    for option in candidates:
+        takers = [path for path, other in _single(commands) if any(option in part.opts for part in other.params)]
         if takers:
             return f"{option} is an option of: {program} {', '.join(takers)}."
     if command is None:
-        return "--version: Show the version." if "--version" in meant else _list_of(commands)
+        return "--version: Show the version." if "--version" in candidates else _list_of(commands)
     return f"'{program} {name} --help' lists what it takes."
 
 
@@ -279,8 +279,8 @@ def _single(commands: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the commands, those of groups as ``ledger create``."""
     single: list[tuple[str, Any]] = []
     for name, command in commands.items():
-        own = getattr(command, "commands", {})
-        single += [(f"{name} {each}", part) for each, part in own.items()] or [(name, command)]
+        children = getattr(command, "commands", {})
+        single += [(f"{name} {child}", part) for child, part in children.items()] or [(name, command)]
     return single
 
 

@@ -54,14 +54,14 @@ def mechanisms_in(folder: Path, columns: Sequence[str], **trust: Any) -> dict[st
     return {name: read_mechanism_file(path, **trust) for name, path in paths.items()}
 
 
-def matrix_of(held: MechanismFile, column: str) -> Mechanism:
+def matrix_of(file: MechanismFile, column: str) -> Mechanism:
     """Return the mechanism of a column, whose reports are single labels."""
-    if not held.has_matrix:
+    if not file.has_matrix:
         raise InputError(f"the mechanism for {column!r} is noise for places.", "estimate it by itself.")
-    return held.alone().report_channel
+    return file.alone().report_channel
 
 
-def coarse_of(held: MechanismFile, visits: Visits | None = None, *, spread: bool = False) -> Coarsening:
+def coarse_of(file: MechanismFile, visits: Visits | None = None, *, spread: bool = False) -> Coarsening:
     """Return the noise seen on the cells of the file's prior, or on about a hundred over its table or visits.
 
     With `spread`, people are spread over their cell.
@@ -69,26 +69,26 @@ def coarse_of(held: MechanismFile, visits: Visits | None = None, *, spread: bool
     from ..geo import Grid
     from ..mechanisms.planar import coarsened
 
-    if held.prior is None and held.noise.remap is None and visits is None:
+    if file.prior is None and file.noise.remap is None and visits is None:
         raise InputError(
             "the file says nothing about where people are: it holds neither a prior nor a table.",
             "make one from visits with sfumato design.",
         )
-    cells = None if held.prior is None else held.prior.space
-    if cells is None and held.noise.remap is None and visits is not None:
+    cells = None if file.prior is None else file.prior.space
+    if cells is None and file.noise.remap is None and visits is not None:
         region = visits.region(trim=0.02)
         cells = Grid.covering(visits, shape=region.shape_of(100), region=region)
-    return coarsened(held.noise, cells, spread=spread)  # type: ignore[arg-type]
+    return coarsened(file.noise, cells, spread=spread)  # type: ignore[arg-type]
 
 
-def print_promises(held: MechanismFile) -> ProvedPromises:
+def print_promises(file: MechanismFile) -> ProvedPromises:
     """Prove the guarantees of a file, print the proofs, and return the outcomes."""
     from ..reports.document import ProvedPromises
     from .screen import print_summary
 
-    proved = ProvedPromises.of(held)
-    print_summary(proved.summary)
-    return proved
+    promises = ProvedPromises.of(file)
+    print_summary(promises.summary)
+    return promises
 
 
 def exit_code(outcome: Outcome | None) -> int:
@@ -98,35 +98,35 @@ def exit_code(outcome: Outcome | None) -> int:
     return {Outcome.FAILS: 1, Outcome.UNDECIDED: PARTIAL}.get(outcome, 0) if outcome is not None else 0
 
 
-def charged_blur(held: MechanismFile, ledger: Ledger) -> Blur:
+def charged_blur(file: MechanismFile, ledger: Ledger) -> Blur:
     """Return a blur that draws a file's reports and charges a ledger for them by the file's guarantee."""
     from ..core import MetricPrivacy
     from ..ledgers import Blur
 
-    if not held.has_matrix:
-        return Blur(held.mechanism, ledger)
-    promised = next((guarantee for guarantee in held.guarantees if isinstance(guarantee, MetricPrivacy)), None)
-    if promised is None or held.tupling is not None:
+    if not file.has_matrix:
+        return Blur(file.mechanism, ledger)
+    promise = next((guarantee for guarantee in file.guarantees if isinstance(guarantee, MetricPrivacy)), None)
+    if promise is None or file.tupling is not None:
         raise InputError(
             "what a report of this file costs is not known: it promises no metric privacy of single reports.",
             f"leave out {argument('ledger')}.",
         )
-    return Blur(held.report_channel, ledger, promised)
+    return Blur(file.report_channel, ledger, promise)
 
 
-def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
+def prove_tuples(file: MechanismFile, deltas: tuple[float, ...]) -> bool:
     """Print the proofs of a file with dummies, also at some deltas; return whether its guarantees hold."""
     from ..mechanisms.tupling import FamilyAccountant, quality_loss
     from ..reports.facts import Quantity
     from ..reports.sentences import answer_words
     from ..rounding import at_least, at_most, exactly
 
-    tupling = held.tupling
+    tupling = file.tupling
     if tupling is None:
         return True
     family = FamilyAccountant.of_points(tupling)
     with working("Comparing every two secrets") as update:
-        proofs = [promise.prove(tupling) for promise in held.tuple_guarantees]
+        proofs = [promise.prove(tupling) for promise in file.tuple_guarantees]
         for proof in proofs:
             say(proof.sentence)
         for delta in deltas:
@@ -138,9 +138,9 @@ def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
                 f"epsilon {at_most(bound.bounds.upper)} (the least is at least {at_least(bound.bounds.lower)}, "
                 f"for {labels[0]} and {labels[1]})."
             )
-    if held.prior is not None and held.loss is not None:
-        losses = quality_loss(tupling, held.prior, held.loss), tupling.inner.expected_loss(held.prior, held.loss)
-        say(answer_words(tupling.queries, *(Quantity.about(loss, held.loss.unit) for loss in losses)))
+    if file.prior is not None and file.loss is not None:
+        losses = quality_loss(tupling, file.prior, file.loss), tupling.inner.expected_loss(file.prior, file.loss)
+        say(answer_words(tupling.queries, *(Quantity.about(loss, file.loss.unit) for loss in losses)))
     return all(proof.holds for proof in proofs)
 
 
@@ -149,7 +149,7 @@ class Reporting:
     """The report at the end of a design, and its requirements."""
 
     path: Path | None
-    required: Required | None
+    requirements: Required | None
     seconds: float  # for designs with other epsilons
 
     @classmethod
@@ -157,13 +157,13 @@ class Reporting:
         """Return the report of the options, checked before the work."""
         check_report(options.report)
         check_time(options.frontier_time)
-        required = read_required(options.require) if options.require else None
-        return cls(options.report, required, options.frontier_time if options.report else 0.0)
+        requirements = read_required(options.require) if options.require else None
+        return cls(options.report, requirements, options.frontier_time if options.report else 0.0)
 
     def check_radii(self, space: Space | None = None) -> None:
         """Refuse a radius that does not fit the secrets (None for places), before the work on them begins."""
         with option("--require"):
-            for risk in self.required.risks if self.required is not None else ():
+            for risk in self.requirements.risks if self.requirements is not None else ():
                 risk.check(space)
 
     def write(
@@ -177,17 +177,17 @@ class Reporting:
         outline: Outline | None = None,
     ) -> int:
         """Write the report of a mechanism file, print how near attackers come, and return the exit code."""
-        if self.path is None and self.required is None:
+        if self.path is None and self.requirements is None:
             return 0
         from ..reports.document import Origin, report
 
-        with among_others(self.seconds, "Writing the report") as others:
+        with among_others(self.seconds, "Writing the report") as designs:
             document = report(
                 file,
                 visits=visits,
-                require=self.required or (),
-                designs=others,
-                origin=Origin(target, source=source, designed=typed()),
+                require=self.requirements or (),
+                designs=designs,
+                origin=Origin(target, source=source, designed=command_line()),
                 remarks=remarks,
                 outline=outline,
             )
@@ -247,6 +247,6 @@ def read_required(require: Iterable[str] | None) -> Required:
         return read_requirements(require or ())
 
 
-def typed() -> str:
+def command_line() -> str:
     """Return the command line as it was typed."""
     return shlex.join(["sfumato", *sys.argv[1:]])

@@ -145,9 +145,9 @@ def rows_line() -> Iterator[Callable[[RowsDone], None]]:
     """Show a live line of a release's progress."""
     with working("Drawing reports (after Ctrl-C go on with --resume)") as update:
 
-        def report(done: RowsDone) -> None:
-            share = "" if not done.total else f" of {done.total:,}"
-            left = "" if done.seconds_left is None else f", {done.seconds_left:,.0f} s left"
-            update(f"{done.rows:,}{share} rows, {done.rate:,.0f} a second{left}")
+        def report(progress: RowsDone) -> None:
+            share = "" if not progress.total else f" of {progress.total:,}"
+            left = "" if progress.seconds_left is None else f", {progress.seconds_left:,.0f} s left"
+            update(f"{progress.rows:,}{share} rows, {progress.rate:,.0f} a second{left}")
 
         yield report

@@ -86,12 +86,12 @@ class CommandOptions:
 def options_of(kind: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
     """Return a decorator that makes a function of one dataclass a command with an option for each field."""
     types = get_type_hints(kind, include_extras=True)
-    required = inspect.Parameter.empty
+    empty = inspect.Parameter.empty
     parameters = [
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=required if field.default is MISSING else field.default,
+            default=empty if field.default is MISSING else field.default,
             annotation=types[field.name],
         )
         for field in fields(kind)  # type: ignore[arg-type]  # any dataclass

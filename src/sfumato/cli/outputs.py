@@ -60,16 +60,16 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
     from ..tables import is_pipe
 
     read = {path.resolve() for path in inputs if path is not None}
-    written: set[Path] = set()
+    targets: set[Path] = set()
     for path in (path for path in outputs if path is not None):
         where = path.resolve()
         if where in read and is_pipe(path):
             raise InputError(f"{str(path)!r} is a pipe, which cannot be written to here.", "name a file.")
         if where in read:
             raise InputError(f"{str(path)!r} would replace a file that is read.", "choose another name.")
-        if where in written:
+        if where in targets:
             raise InputError(f"two outputs have the name {str(path)!r}.", "give each a name of its own.")
-        written.add(where)
+        targets.add(where)
         _check_path(path)
 
 
@@ -92,7 +92,7 @@ def finite(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
-def draw(figure: Callable[[], Figure], path: Path | None, what: str, *, dark: bool) -> list[Path]:
+def draw(figure: Callable[[], Figure], path: Path | None, subject: str, *, dark: bool) -> list[Path]:
     """Write a figure if there is a path, and return its file; without matplotlib print a note."""
     from ..reports import save_picture
 
@@ -102,7 +102,7 @@ def draw(figure: Callable[[], Figure], path: Path | None, what: str, *, dark: bo
         with working("Drawing"):
             save_picture(figure(), path, theme_of(dark=dark))
     except MissingExtraError as error:
-        for line in error_lines(error, f"Note: no {what} drawn. "):
+        for line in error_lines(error, f"Note: no {subject} drawn. "):
             say(line, err=True)
         return []
     return [path]

@@ -36,12 +36,12 @@ def visits_of(path: Path | None, options: VisitsOptions) -> tuple[Visits, str]:
     from ..rounding import plural
 
     if path is None or is_city(path):
-        given = options.about_visits()
-        if given and path is None:
-            raise InputError(f"{given[0]} was given without a file of visits.", "name the file, or leave it out.")
-        if given:
-            problem = f"{given[0]} was given, but {str(path)!r} names the built-in city, which is no file."
-            raise InputError(problem, f"leave out {given[0]}.")
+        flags = options.about_visits()
+        if flags and path is None:
+            raise InputError(f"{flags[0]} was given without a file of visits.", "name the file, or leave it out.")
+        if flags:
+            problem = f"{flags[0]} was given, but {str(path)!r} names the built-in city, which is no file."
+            raise InputError(problem, f"leave out {flags[0]}.")
         why = "no file was given, so this uses" if path is None else f"{str(path)!r} names"
         say(f"Note: {why} {BUILT_IN}.", err=True)
         return synthetic_city(), BUILT_IN
@@ -91,7 +91,7 @@ def cells_over(
     """Return the grid or hexagons of the options; by default a grid of about 108 cells."""
     from ..geo import Grid, Hexagons
 
-    if sum(given is not None for given in (cell, cells, hexagons)) > 1:
+    if sum(text is not None for text in (cell, cells, hexagons)) > 1:
         raise InputError("more than one of --cell, --cells and --hexagons was given.", "choose one.")
     area = region_of(region)
     if hexagons is not None:
@@ -118,8 +118,8 @@ def prior_of(places: Places, visits: Visits, user: str | None, smoothing: float,
     from ..rounding import plural
 
     prior = Prior.from_visits(places, visits, user=user, smoothing=smoothing)
-    chosen = visits if user is None else visits.of_user(user)
-    total, inside = len(chosen), int(places.inside(chosen.lat, chosen.lon).sum())
+    sample = visits if user is None else visits.of_user(user)
+    total, inside = len(sample), int(places.inside(sample.lat, sample.lon).sum())
     text = source if user is None else f"{plural(total, 'visit')} of user {user} in {source}"
     if inside < total:
         text += f"; {total - inside:,} of them outside the region are left out"
@@ -146,10 +146,10 @@ def promise_of(epsilon: str | float, metric: Metric, name: str) -> MetricPrivacy
     return promise
 
 
-def amounts_of(text: str | None, unit: str, *, per: bool, what: str) -> list[float]:
+def amounts_of(text: str | None, unit: str, *, per: bool, noun: str) -> list[float]:
     """Read ``"0.15/km, 0.3/km"``, ``"0.15, 0.3/km"`` or ``"0.15..0.9/km:6"`` (six equal steps); None is no values.
 
-    The result is in a unit, or `per` unit; `what` names the values in errors.
+    The result is in a unit, or `per` unit; `noun` names the values in errors.
     """
     from ..core import units
 
@@ -161,13 +161,13 @@ def amounts_of(text: str | None, unit: str, *, per: bool, what: str) -> list[flo
         if not parts:
             of = f"{'/' if per else ' '}{unit}" if unit else ""
             raise InputError(
-                f"{text!r} holds no {what.removeprefix('the ')}.", f"write one, or several: '0.5{of}, 1{of}'."
+                f"{text!r} holds no {noun.removeprefix('the ')}.", f"write one, or several: '0.5{of}, 1{of}'."
             )
         ending = _NUMBER.sub("", parts[-1], count=1)
         complete = [part + ending if _NUMBER.fullmatch(part) else part for part in parts]
-        values = [units.parse(part, per=per, unit=unit, subject=what) for part in complete]
+        values = [units.parse(part, per=per, unit=unit, subject=noun) for part in complete]
     else:
-        low, high = (units.parse(match[k] + match[3], per=per, unit=unit, subject=what) for k in (1, 2))
+        low, high = (units.parse(match[k] + match[3], per=per, unit=unit, subject=noun) for k in (1, 2))
         steps = int(match[4])
         if steps < 2 or not low < high:
             raise InputError(
@@ -209,7 +209,7 @@ class Site:
     costs: Loss | Metric
     distances: Metric
     promises: tuple[Asked, ...]
-    said: str = ""  # why the lattice has its spacing; "" for cells and for a given spacing
+    reason: str = ""  # why the lattice has its spacing; "" for cells and for a given spacing
     search: tuple[str, ...] = ()  # sentences on the goal that epsilon was searched for
 
 
@@ -258,16 +258,16 @@ def site_of_points(
         with option("--near"):
             if not units.parse(near, unit="m", subject="the distance to visits") > 0:
                 raise InputError(f"a distance of {near} to visits is not positive.", "use a length: '300 m'.")
-    chosen: Any = {"spacing": spacing, "kind": kind, "region": area, "near": near, "most": most}
+    settings: Any = {"spacing": spacing, "kind": kind, "region": area, "near": near, "most": most}
     with working("Laying the lattice"), nullcontext() if spacing is None else option("--spacing"):
-        lattice, said = place_lattice(visits, promise, **chosen)
+        lattice, reason = place_lattice(visits, promise, **settings)
     check_lattice(lattice, options.time_limit, errors=errors)
     for remark in () if promise is None else coordinate_extremes(promise, lattice):
         say(f"Warning: {remark}", err=True)
     with working("Measuring how far visits are from reports"):
         costs = lattice.loss(visits, loss, user=options.user)
     promises = () if promise is None else (promise,)
-    return Site(lattice, costs, metric_on(lattice, "euclidean", "--metric"), promises, said)
+    return Site(lattice, costs, metric_on(lattice, "euclidean", "--metric"), promises, reason)
 
 
 def site_of_cells(

@@ -46,10 +46,10 @@ class _Seconds:
     """A text and how long the work has taken when it is shown."""
 
     def __init__(self, status: Any) -> None:
-        self.status, self._begun = status, time.monotonic()
+        self.status, self._start = status, time.monotonic()
 
     def __str__(self) -> str:
-        return plain(f"{self.status} ({time.monotonic() - self._begun:,.0f} s)")
+        return plain(f"{self.status} ({time.monotonic() - self._start:,.0f} s)")
 
     def __rich__(self) -> Text:
         return Text(str(self))
@@ -64,19 +64,19 @@ class _Line(Status):
     def start(self) -> None:
         super().start()
         if not self.console.is_terminal:
-            self._stopped = threading.Event()
+            self._stop_event = threading.Event()
             self._printing = threading.Thread(target=self._print, daemon=True)
             self._printing.start()
 
     def stop(self) -> None:
         if self._printing is not None:
-            self._stopped.set()
+            self._stop_event.set()
             self._printing.join()
             self._printing = None
         super().stop()
 
     def _print(self) -> None:
-        while not self._stopped.wait(max(0.0, _Line.due - time.monotonic())):
+        while not self._stop_event.wait(max(0.0, _Line.due - time.monotonic())):
             _Line.due = time.monotonic() + _EVERY_S
             typer.echo(str(self.status), err=True)
 
@@ -112,9 +112,9 @@ def print_table(
     widths = column_widths(headings, rows, text, console.width)
     if widths is None:
         for row in rows:
-            first, *others = row
+            first, *cells = row
             console.print(Text(f"{headings[0]}: {first}" if headings[0] else first, style="bold"))
-            for heading, cell in zip(headings[1:], others, strict=True):
+            for heading, cell in zip(headings[1:], cells, strict=True):
                 if cell:
                     console.print(Padding(Text(f"{heading}: {cell}" if heading else cell), (0, 0, 0, 2)))
     else:

@@ -171,7 +171,7 @@ class _Parts:
     def space(self, space: Space) -> int:
         if isinstance(space, ChosenPlaces):
             known = type(space) is ChosenPlaces
-            entry = {"kind": "chosen", "places": self.space(space.places), "chosen": space.chosen.tolist()}
+            entry = {"kind": "chosen", "places": self.space(space.places), "chosen": space.indices.tolist()}
         elif isinstance(space, Places):
             entry = space.describe()
             known = places_from(entry) == space  # otherwise reading would give another space

@@ -176,11 +176,11 @@ class Grid(Cells):
 
 
 def _sides(cell: Length | tuple[Length, Length]) -> Floats:
-    given = cell if isinstance(cell, tuple | list) else (cell, cell)
-    sides = np.array([length_m(side, "the cell") for side in given])
+    lengths = cell if isinstance(cell, tuple | list) else (cell, cell)
+    sides = np.array([length_m(side, "the cell") for side in lengths])
     if sides.shape != (2,) or not (sides > 0).all():
-        shown = " x ".join(dict.fromkeys(map(str, given)))
-        raise InputError(f"a cell of {shown} has no extent.", "use a positive length or two, such as '500 m'.")
+        text = " x ".join(dict.fromkeys(map(str, lengths)))
+        raise InputError(f"a cell of {text} has no extent.", "use a positive length or two, such as '500 m'.")
     return sides
 
 
@@ -292,8 +292,8 @@ class Hexagons(Cells):
         north, east = np.asarray(lat, float), np.asarray(lon, float)
         known = (np.abs(north) <= 90) & np.isfinite(east)
         points = zip(np.where(known, north, 0.0).tolist(), np.where(known, east, 0.0).tolist(), strict=True)
-        found = np.array([positions.get(cell_of(y, x, resolution), -1) for y, x in points], dtype=np.intp)
-        return np.where(known, found, -1)
+        cells = np.array([positions.get(cell_of(y, x, resolution), -1) for y, x in points], dtype=np.intp)
+        return np.where(known, cells, -1)
 
     def outlines_latlon(self) -> Floats:
         """Return hexagons' corners, counter-clockwise: (n, corners, 2), degrees; pentagons repeat their last."""

@@ -89,7 +89,7 @@ class Lattice(Places):
     def __init__(
         self, vertices: ArrayLike, spacing_m: float, origin: tuple[float, float], crs: str, kind: Kind = "square"
     ) -> None:
-        found = whole(vertices)
+        pairs = whole(vertices)
         _check_kind(kind)
         if not (math.isfinite(spacing_m) and spacing_m > 0):
             raise InputError(f"a spacing of {spacing_m:g} m is not positive.", "use a length such as 500.")
@@ -97,18 +97,18 @@ class Lattice(Places):
             raise InputError(
                 f"vertices {spacing_m:g} m apart cannot be distinguished on a plane.", "use a length such as 500."
             )
-        if len(found) > MOST_CELLS:
-            raise InputError(f"{len(found):,} vertices cannot be used.", f"use at most {MOST_CELLS:,}.")
+        if len(pairs) > MOST_CELLS:
+            raise InputError(f"{len(pairs):,} vertices cannot be used.", f"use at most {MOST_CELLS:,}.")
         west, south = (float(end) for end in np.asarray(origin, dtype=np.float64))
-        table = VertexTable.of(found)
+        table = VertexTable.of(pairs)
         with np.errstate(over="ignore"):  # infinitely far away is beyond the reach
-            xy = np.array((west, south)) + spacing_m * (found @ (TRIANGLE if kind == "triangular" else np.eye(2)))
+            xy = np.array((west, south)) + spacing_m * (pairs @ (TRIANGLE if kind == "triangular" else np.eye(2)))
         Projection.from_crs(crs).check_reach(xy)
-        low = found.min(axis=0)
-        digits = max(2, len(str(int((found - low).max()))))
-        labels = [f"x{a:0{digits}}y{b:0{digits}}" for a, b in (found - low).tolist()]
+        low = pairs.min(axis=0)
+        digits = max(2, len(str(int((pairs - low).max()))))
+        labels = [f"x{a:0{digits}}y{b:0{digits}}" for a, b in (pairs - low).tolist()]
         Space.__init__(self, labels, xy, "m", crs)
-        assign(self, vertices=readonly(found), spacing_m=float(spacing_m), origin=(west, south), kind=kind)
+        assign(self, vertices=readonly(pairs), spacing_m=float(spacing_m), origin=(west, south), kind=kind)
         assign(self, _table=table)
         pieces = self.pieces
         if not len(pieces):
@@ -116,7 +116,7 @@ class Lattice(Places):
                 "the vertices surround no point, so the lattice serves none.",
                 "a square lattice needs at least a block of 3 x 3 vertices, a triangular one a triangle.",
             )
-        corners = served_rectangle(found[pieces[:, 4]]) if kind == "square" else served_polygon(found, pieces)
+        corners = served_rectangle(pairs[pieces[:, 4]]) if kind == "square" else served_polygon(pairs, pieces)
         part = None if corners is None else well_inside((west, south) + spacing_m * corners, spacing_m)
         object.__setattr__(self, "convex_part", part)
 
@@ -164,8 +164,8 @@ class Lattice(Places):
             return lattice
         from scipy.spatial import cKDTree
 
-        chosen = visits if region is None else visits.select(area.contains(visits.lat, visits.lon))
-        pieces, points = lattice.pieces, projection.forward(chosen.lat, chosen.lon)
+        sample = visits if region is None else visits.select(area.contains(visits.lat, visits.lon))
+        pieces, points = lattice.pieces, projection.forward(sample.lat, sample.lon)
         away = np.asarray(cKDTree(points).query(lattice._centres()[pieces].mean(axis=1))[0])
         reach = near_m + step * (math.sqrt(0.5) if kind == "square" else math.sqrt(1 / 3))
         return cls(lattice.vertices[np.unique(pieces[away <= reach])], step, origin, projection.crs, kind)
@@ -246,8 +246,8 @@ class Lattice(Places):
         north, east = numbers(lat, "the latitude").ravel(), numbers(lon, "the longitude").ravel()
         xy = self.projection.forward(north, east)
         there = part.nearest(xy, self.reach_m)
-        moved = np.flatnonzero(((there[:, 0] != xy[:, 0]) | (there[:, 1] != xy[:, 1])) & np.isfinite(there[:, 0]))
-        north[moved], east[moved] = self.projection.inverse(there[moved]).T
+        rows = np.flatnonzero(((there[:, 0] != xy[:, 0]) | (there[:, 1] != xy[:, 1])) & np.isfinite(there[:, 0]))
+        north[rows], east[rows] = self.projection.inverse(there[rows]).T
         return north, east
 
     @property
@@ -266,7 +266,7 @@ class Lattice(Places):
         pieces, centres = self.pieces, self._centres()
         if self.kind == "triangular":
             return Triangles(pieces, centres[pieces], np.tile(np.eye(3), (len(pieces), 1, 1))), self.slack_m
-        low, sides = (np.full((len(pieces), 2), each) for each in (-0.5, self.spacing_m))
+        low, sides = (np.full((len(pieces), 2), length) for length in (-0.5, self.spacing_m))
         return Rectangles(pieces, centres[pieces[:, 4]], sides, low, -low), self.slack_m
 
     def snapped(self, lat: ArrayLike, lon: ArrayLike) -> Integers:
@@ -277,7 +277,7 @@ class Lattice(Places):
         """Return the vertices that points in degrees, arrays (n,), are rounded to, with their probabilities."""
         return self._rounding(self.snapped(lat, lon))
 
-    def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
+    def draw_secrets(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
         """Return a vertex for each point, drawn exactly as `rounding` says, array (n,); -1 if it is not served."""
         places = self.snapped(lat, lon)
         vertices = vertices_drawn(self.kind, places, words)
@@ -307,16 +307,16 @@ class Lattice(Places):
         A design with these as ``observables`` has a smaller program. Its loss and its bound are for these reports.
         Raises `InputError` if the step is not at least 1, or no vertex is left.
         """
-        found = integer(step)
-        if found is None or found < 1:
+        stride = integer(step)
+        if stride is None or stride < 1:
             raise InputError(
                 f"{argument('step', step)} is not a whole number of at least 1.",
                 f"use {argument('step', 2)} for every second vertex.",
             )
-        chosen = np.flatnonzero((self.vertices % found == 0).all(axis=1))
-        if not len(chosen):
-            raise InputError(f"no vertex is at a multiple of {found} steps.", "use a smaller step.")
-        return ChosenPlaces(self, chosen)
+        positions = np.flatnonzero((self.vertices % stride == 0).all(axis=1))
+        if not len(positions):
+            raise InputError(f"no vertex is at a multiple of {stride} steps.", "use a smaller step.")
+        return ChosenPlaces(self, positions)
 
     def outlines_latlon(self) -> Floats:
         """Return the outline of the points nearest to each vertex, counter-clockwise: (n, corners, 2), degrees."""
@@ -335,8 +335,8 @@ class Lattice(Places):
         if self.kind == "triangular":
             return self._rounding(places).inside
         inside = self._table.surrounds(nearest_vertices(places))
-        others = np.flatnonzero(~inside)
-        inside[others] = self._rounding(places[others]).inside
+        rest = np.flatnonzero(~inside)
+        inside[rest] = self._rounding(places[rest]).inside
         return inside
 
     @property
@@ -346,7 +346,7 @@ class Lattice(Places):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class SinglePoint:
-    """Sampler of the vertex of one point, from the same words and with the same result as `Lattice.drawn`.
+    """Sampler of the vertex of one point, from the same words and with the same result as `Lattice.draw_secrets`.
 
     A position so close to a rounding border that other arithmetic could decide otherwise is left to arrays, and so
     are points that are not well inside. ``middles`` are vertices of a square lattice with all eight neighbours;
@@ -361,7 +361,7 @@ class SinglePoint:
     middles: Collection[Vertex]
     part: ConvexPart | None
 
-    def drawn(
+    def draw_secret(
         self, lat: float, lon: float, words: Callable[[int], NDArray[Any]], *, nearest: bool = False
     ) -> int | None:
         """Return the position of the vertex for a point; None, with no word used, for arrays to decide."""
@@ -427,12 +427,12 @@ def places_from(description: Mapping[str, Any]) -> Places:
             "it must be of the kind 'grid', 'hexagons' or 'lattice'.",
         )
     places = kinds[str(kind)].from_description(description)
-    built = places.describe()
-    wrong = [key for key in {**description, **built} if description.get(key) != built.get(key)]
+    reference = places.describe()
+    wrong = [key for key in {**description, **reference} if description.get(key) != reference.get(key)]
     if wrong:
         raise InputError(
             f"the description of places contradicts itself: its {wrong[0]} is {description.get(wrong[0])!r}, but "
-            f"its cells have {built.get(wrong[0])!r}.",
+            f"its cells have {reference.get(wrong[0])!r}.",
             "use a description as sfumato writes it.",
         )
     return places

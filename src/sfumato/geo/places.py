@@ -44,8 +44,8 @@ Length = float | str
 class OnePoint(Protocol):
     """Sampler of the secret that one point is taken for."""
 
-    def drawn(self, lat: float, lon: float, words: Draw, *, nearest: bool = False) -> int | None:
-        """Return the position of the secret; None where `Places.drawn` has to decide."""
+    def draw_secret(self, lat: float, lon: float, words: Draw, *, nearest: bool = False) -> int | None:
+        """Return the position of the secret; None where `Places.draw_secrets` has to decide."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -57,7 +57,7 @@ class Places(Space, ABC):
         return True
 
     @abstractmethod
-    def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
+    def draw_secrets(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
         """Return the position of the secret that each point is taken for, array (n,); -1 for points not served.
 
         A guarantee for points is about this step and a mechanism on the places together. Cells take a point for
@@ -151,9 +151,9 @@ class Places(Space, ABC):
         targets = self._centres() if observables is None else self.on_plane(observables)
         points = self.true_points(visits, user)
         masses, total = points.masses.sum(axis=0), points.distances(targets, kind)
-        seen = masses > 0
-        total[seen] /= masses[seen, None]
-        total[~seen] = DISTANCES[kind](self._centres()[~seen], targets)
+        has_visits = masses > 0
+        total[has_visits] /= masses[has_visits, None]
+        total[~has_visits] = DISTANCES[kind](self._centres()[~has_visits], targets)
         origin = LossPoints(points.xy, points.masses.sum(axis=1), masses) if kind == "euclidean" else None
         return Loss(total * units.factor("m", unit), unit, points=origin, true_point=kind)
 
@@ -187,23 +187,23 @@ class Places(Space, ABC):
         """Return the probabilities of visits inside, sparse (visits, n), and their degrees, array (visits, 2)."""
         from scipy.sparse import csr_array
 
-        chosen = visits if user is None else visits.of_user(user)
-        rounding = self.rounding(chosen.lat, chosen.lon)
+        sample = visits if user is None else visits.of_user(user)
+        rounding = self.rounding(sample.lat, sample.lon)
         inside = rounding.inside
         if not inside.any():
-            whose = "" if user is None else f" of user {user!r}"
+            suffix = "" if user is None else f" of user {user!r}"
             lat, lon = self.latlon.min(axis=0), self.latlon.max(axis=0)
             raise DataError(
-                f"of {plural(len(chosen), 'visit')}{whose} none falls into {self._served_by} "
+                f"of {plural(len(sample), 'visit')}{suffix} none falls into {self._served_by} "
                 f"({lat[0]:.5f} to {lon[0]:.5f} N, {lat[1]:.5f} to {lon[1]:.5f} E).",
-                f"choose a region where they are{row_value(f' ({chosen.extent})', '')}, "
+                f"choose a region where they are{row_value(f' ({sample.extent})', '')}, "
                 "or check whether lat and lon are swapped.",
             )
         positions, shares = rounding.positions[inside], rounding.shares[inside]
         flat, rows = shares.ravel(), np.repeat(np.arange(len(positions)), positions.shape[1])
-        seen = flat > 0
-        masses = csr_array((flat[seen], (rows[seen], positions.ravel()[seen])), shape=(len(positions), len(self)))
-        return masses, np.column_stack([chosen.lat[inside], chosen.lon[inside]])
+        mask = flat > 0
+        masses = csr_array((flat[mask], (rows[mask], positions.ravel()[mask])), shape=(len(positions), len(self)))
+        return masses, np.column_stack([sample.lat[inside], sample.lon[inside]])
 
     def _centres(self) -> Floats:
         if self.coordinates is None:
@@ -220,7 +220,7 @@ class Cells(Places):
     def locate(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.intp]:
         """Return the position of the cell of each point in degrees, array (n,); -1 outside all cells."""
 
-    def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:  # noqa: ARG002
+    def draw_secrets(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:  # noqa: ARG002
         """Return the position of the cell of each point, array (n,); -1 outside all cells. Nothing is drawn."""
         return self.locate(lat, lon)
 
@@ -230,9 +230,9 @@ class Cells(Places):
         away = np.flatnonzero((self.locate(north, east) < 0) & (np.abs(north) <= 90) & np.isfinite(east))
         centres = self.latlon
         for start in range(0, len(away), _BLOCK):
-            some = away[start : start + _BLOCK]
-            distances = great_circle_m(np.column_stack([north[some], east[some]]), centres)
-            north[some], east[some] = centres[np.argmin(distances, axis=1)].T
+            rows = away[start : start + _BLOCK]
+            distances = great_circle_m(np.column_stack([north[rows], east[rows]]), centres)
+            north[rows], east[rows] = centres[np.argmin(distances, axis=1)].T
         return north, east
 
     def singly(self) -> OnePoint:
@@ -246,9 +246,9 @@ class Cells(Places):
 
 
 class _Located:
-    """Sampler of single points of cells, which leaves them to `Cells.drawn`."""
+    """Sampler of single points of cells, which leaves them to `Cells.draw_secrets`."""
 
-    def drawn(self, lat: float, lon: float, words: Draw, *, nearest: bool = False) -> int | None:  # noqa: ARG002
+    def draw_secret(self, lat: float, lon: float, words: Draw, *, nearest: bool = False) -> int | None:  # noqa: ARG002
         return None
 
 
@@ -257,14 +257,14 @@ class ChosenPlaces(Space):
     """Places of a grid, hexagons or a lattice, at ascending positions (k,) (else `InputError`), as reports."""
 
     places: Places = field(init=False)
-    chosen: NDArray[np.intp] = field(init=False)
+    indices: NDArray[np.intp] = field(init=False)
 
-    def __init__(self, places: Places, chosen: ArrayLike) -> None:
-        given = np.asarray(chosen)
-        found = [integer(position) for position in given.tolist()] if given.ndim == 1 else []
-        if not found or None in found:
+    def __init__(self, places: Places, indices: ArrayLike) -> None:
+        array = np.asarray(indices)
+        integers = [integer(position) for position in array.tolist()] if array.ndim == 1 else []
+        if not integers or None in integers:
             raise InputError("the chosen places are not a list of positions.", "pass whole numbers from 0.")
-        positions = given.astype(np.intp)
+        positions = array.astype(np.intp)
         if (np.diff(positions) <= 0).any() or positions[0] < 0 or positions[-1] >= len(places):
             raise InputError(
                 f"the chosen places are not ascending positions from 0 to {len(places) - 1:,}.",
@@ -273,14 +273,14 @@ class ChosenPlaces(Space):
         coordinates = None if places.coordinates is None else places.coordinates[positions]
         labels = [places.labels[position] for position in positions]
         Space.__init__(self, labels, coordinates, places.unit, places.crs)
-        assign(self, places=places, chosen=readonly(positions))
+        assign(self, places=places, indices=readonly(positions))
 
     def confirms_coordinates(self, secrets: Space) -> bool:
         """Return whether the secrets are all places, so that the coordinates of reports follow from them."""
         return secrets == self.places
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return type(self), (self.places, self.chosen)
+        return type(self), (self.places, self.indices)
 
     def __repr__(self) -> str:
         return f"{len(self)} of the places of a {self.places!r}"
@@ -288,19 +288,19 @@ class ChosenPlaces(Space):
     @property
     def latlon(self) -> Floats:
         """The chosen places as latitude and longitude in degrees, array (k, 2)."""
-        return readonly(self.places.latlon[self.chosen])
+        return readonly(self.places.latlon[self.indices])
 
 
-def among(space: Space, chosen: NDArray[np.intp]) -> Space | None:
+def among(space: Space, positions: NDArray[np.intp]) -> Space | None:
     """Return the members of a space at ascending positions as a space; None where its kind has no such parts."""
     if isinstance(space, Places):
-        return ChosenPlaces(space, chosen)
+        return ChosenPlaces(space, positions)
     if isinstance(space, ChosenPlaces):
-        return ChosenPlaces(space.places, space.chosen[chosen])
+        return ChosenPlaces(space.places, space.indices[positions])
     if type(space) is not Space:
         return None
-    coordinates = None if space.coordinates is None else space.coordinates[chosen]
-    return Space([space.labels[position] for position in chosen], coordinates, space.unit, space.crs)
+    coordinates = None if space.coordinates is None else space.coordinates[positions]
+    return Space([space.labels[position] for position in positions], coordinates, space.unit, space.crs)
 
 
 def latlon_of(space: Space) -> Floats | None:
@@ -316,13 +316,13 @@ def latlon_of(space: Space) -> Floats | None:
 
 
 @contextmanager
-def parsing_of(what: str, keys: str) -> Iterator[None]:
+def parsing_of(noun: str, keys: str) -> Iterator[None]:
     """Refuse a description of places that is incomplete or damaged (`InputError`)."""
     try:
         yield
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"the description of {what} is incomplete or damaged ({error!r}).",
+            f"the description of {noun} is incomplete or damaged ({error!r}).",
             f"it needs {keys}, as in a mechanism file.",
         ) from None
 
@@ -330,10 +330,10 @@ def parsing_of(what: str, keys: str) -> Iterator[None]:
 def area_of(places: Visits | Region | str, region: Region | str | None) -> tuple[Region, Visits | None]:
     """Return the named region, else that of the places, and the visits among the places."""
     visits = places if isinstance(places, Visits) else None
-    chosen = places if region is None else region
-    if isinstance(chosen, Visits):
-        return chosen.region(), visits
-    return Region.parse(chosen) if isinstance(chosen, str) else chosen, visits
+    area = places if region is None else region
+    if isinstance(area, Visits):
+        return area.region(), visits
+    return Region.parse(area) if isinstance(area, str) else area, visits
 
 
 class Sizing(Enum):

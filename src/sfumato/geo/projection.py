@@ -88,7 +88,7 @@ class NearCentre:
 
     def forward(self, lat: Floats, lon: Floats) -> Floats:
         """Return metres east and north of degrees (n,), array (n, 2); NaN for what is not on the Earth."""
-        found = np.empty((len(lat), 2))
+        xy = np.empty((len(lat), 2))
         for start in range(0, len(lat), _BLOCK):
             block = slice(start, start + _BLOCK)
             u, v = (lat[block] - self.centre[0]) / self.halves[0], (lon[block] - self.centre[1]) / self.halves[1]
@@ -97,11 +97,11 @@ class NearCentre:
             if far.size:
                 u[far] = v[far] = 0.0
             squared = v * v
-            found[block, 0] = v * _value(self.east, u, squared)
-            found[block, 1] = _value(self.north, u, squared)
+            xy[block, 0] = v * _value(self.east, u, squared)
+            xy[block, 1] = _value(self.north, u, squared)
             if far.size:
-                found[start + far] = _series(self.centre, lat[start + far], lon[start + far])
-        return found
+                xy[start + far] = _series(self.centre, lat[start + far], lon[start + far])
+        return xy
 
 
 def _series(centre: tuple[float, float], lat: Floats, lon: Floats) -> Floats:
@@ -122,15 +122,15 @@ def near_centre(lat: float, lon: float) -> NearCentre | None:
     v = np.sqrt(w)
     shape = (degrees[0] + 1, degrees[1] + 1)
     x, y = _series((lat, lon), lat + halves[0] * u, lon + halves[1] * v).T
-    found = NearCentre(
+    plane = NearCentre(
         (lat, lon), halves, _powers((x / v).reshape(shape), nodes_u), _powers(y.reshape(shape), nodes_u)
     )
     steps = np.linspace(-1, 1, 41)
     u, v = (grid.ravel() for grid in np.meshgrid(steps, steps))
     north, east = lat + halves[0] * u, lon + halves[1] * v
     inside = (np.abs((north - lat) / halves[0]) <= 1) & (np.abs((east - lon) / halves[1]) <= 1)
-    apart = found.forward(north[inside], east[inside]) - _series((lat, lon), north[inside], east[inside])
-    return found if float(np.abs(apart).max()) <= _ALLOWED_M else None
+    apart = plane.forward(north[inside], east[inside]) - _series((lat, lon), north[inside], east[inside])
+    return plane if float(np.abs(apart).max()) <= _ALLOWED_M else None
 
 
 def _powers(values: Floats, nodes_u: Floats) -> Terms:
@@ -275,20 +275,20 @@ def from_centre(m: ModuleType, centre: tuple[float, float], lat: Number, lon: Nu
 
     Within 1,000 km of the antipode the result is far away, but not exact; ``m`` is ``numpy``, or ``math``.
     """
-    (sin1, cos1), (sin2, cos2) = _reduced(m, centre[0]), _reduced(m, lat)
+    (sin1, cos1), (sin2, cos2) = _reduced_latitude(m, centre[0]), _reduced_latitude(m, lat)
     along = m.radians((lon - centre[1] + 180) % 360 - 180)
     # The angle between the meridians of the auxiliary sphere: as halfway between close points, then by Newton.
-    turned = along / ((1 - _F) * m.sqrt(1 + _SECOND * ((sin1 + sin2) / 2) ** 2))
+    angle = along / ((1 - _F) * m.sqrt(1 + _SECOND * ((sin1 + sin2) / 2) ** 2))
     for _ in range(_ROUNDS):
-        beside, behind = cos2 * m.sin(turned), cos2 * m.cos(turned)
+        beside, behind = cos2 * m.sin(angle), cos2 * m.cos(angle)
         ahead = cos1 * sin2 - sin1 * behind
         arc = m.atan2(m.hypot(beside, ahead), sin1 * sin2 + cos1 * behind)
         sine, cosine = _direction(m, beside, ahead)
         line = _line(m, sine, cosine, sin1, cos1)
         waves = _waves(m, line, arc)
-        missing = along + _F * line.sine * _stretched(_A3, _C3, line.small, arc, waves) - turned
-        turned = turned + missing / (1 - _F * cos1 * cos2)
-        if _settled(missing):
+        missing = along + _F * line.sine * _stretched(_A3, _C3, line.small, arc, waves) - angle
+        angle = angle + missing / (1 - _F * cos1 * cos2)
+        if _is_small(missing):
             break
     length = _B * _stretched(_A1, _C1, line.small, arc, waves) / (1 - line.small)
     return length * sine, length * cosine
@@ -296,26 +296,26 @@ def from_centre(m: ModuleType, centre: tuple[float, float], lat: Number, lon: Nu
 
 def to_degrees(m: ModuleType, centre: tuple[float, float], x: Number, y: Number) -> tuple[Number, Number]:
     """Return latitudes and longitudes of metres east and north of a centre: the inverse of `from_centre`."""
-    sin1, cos1 = _reduced(m, centre[0])
+    sin1, cos1 = _reduced_latitude(m, centre[0])
     sine, cosine = _direction(m, x, y)
     line = _line(m, sine, cosine, sin1, cos1)
-    wanted, scale = m.hypot(x, y) / _B * (1 - line.small), _power_sum(line.small, _A1)
-    arc = wanted / scale
+    target, scale = m.hypot(x, y) / _B * (1 - line.small), _power_sum(line.small, _A1)
+    arc = target / scale
     for _ in range(_ROUNDS):
         waves = _waves(m, line, arc)
-        missing = (wanted - _stretched(_A1, _C1, line.small, arc, waves)) / scale
+        missing = (target - _stretched(_A1, _C1, line.small, arc, waves)) / scale
         arc = arc + missing
-        if _settled(missing):
+        if _is_small(missing):
             break
     end = line.start + arc
     across = m.hypot(cosine, sine * sin1)  # the cosine of the direction at the equator
     lat = m.atan2(across * m.sin(end), (1 - _F) * m.hypot(line.sine, across * m.cos(end)))
-    turned = m.atan2(line.sine * m.sin(end), m.cos(end)) - m.atan2(line.sine * sin1, cosine * cos1)
-    along = turned - _F * line.sine * _stretched(_A3, _C3, line.small, arc, waves)
+    angle = m.atan2(line.sine * m.sin(end), m.cos(end)) - m.atan2(line.sine * sin1, cosine * cos1)
+    along = angle - _F * line.sine * _stretched(_A3, _C3, line.small, arc, waves)
     return m.degrees(lat), (centre[1] + m.degrees(along) + 180) % 360 - 180
 
 
-def _settled(step: Any) -> bool:
+def _is_small(step: Any) -> bool:
     small = abs(step) <= _SMALL
     return small if isinstance(small, bool) else bool(small.all())
 
@@ -326,7 +326,7 @@ def _direction(m: ModuleType, east: Any, north: Any) -> tuple[Any, Any]:
     return m.sin(angle), m.cos(angle)
 
 
-def _reduced(m: ModuleType, lat: Any) -> tuple[Any, Any]:
+def _reduced_latitude(m: ModuleType, lat: Any) -> tuple[Any, Any]:
     """Return sine and cosine of the reduced latitudes of latitudes in degrees."""
     angle = m.radians(lat)
     north, outward = (1 - _F) * m.sin(angle), m.cos(angle)

@@ -14,7 +14,7 @@ from .formats.format import (
     Format,
     People,
     RawVisits,
-    Wanted,
+    Request,
     check_people,
     cleaned,
     each_file,
@@ -32,7 +32,7 @@ EVERY: Final = (TEXT, PARQUET, ARROW, GEOLIFE, GPX, GEOJSON, GOOGLE, SNAP, FOURS
 _BY_KEY: Final = {format_.key: format_ for format_ in EVERY}
 FORMATS: Final = tuple(_BY_KEY)
 """The names of the formats that `read_visits` reads."""
-_KNOWN: Final = f"the formats are {', '.join(each.title for each in EVERY)}, recognised by their content."
+_KNOWN: Final = f"the formats are {', '.join(format_.title for format_ in EVERY)}, recognised by their content."
 _LAYERS: Final = {b"SQLite format 3\0": "a GeoPackage or another database", b"\0\0\x27\x0a": "a shapefile"}
 
 
@@ -84,12 +84,12 @@ def read_visits(
             `Visits.notes` counts and names them. By default one such file is an error.
     """
     check_people(people, user, "read_visits.user")
-    wanted = Wanted({"lat": lat, "lon": lon, "user": user, "time": time}, attributes, people)
+    request = Request({"lat": lat, "lon": lon, "user": user, "time": time}, attributes, people)
     if is_frame(path):
         if format is not None:
             raise InputError(f"the format {format!r} was given with a table.", f"leave out {argument('format')}.")
         check_skip(IN_MEMORY, skip_damaged=skip_damaged)
-        return cleaned(with_people(read_frame(path, wanted), people, IN_MEMORY), IN_MEMORY, polar=polar)
+        return cleaned(with_people(read_frame(path, request), people, IN_MEMORY), IN_MEMORY, polar=polar)
     place = Path("/dev/stdin") if str(path) == "-" else as_path(path, "visits").expanduser()
     if format is not None and format not in FORMATS:
         raise InputError(f"the format {format!r} is unknown.", f"use one of {', '.join(FORMATS)} or leave it out.")
@@ -97,7 +97,7 @@ def read_visits(
         raw = _folder(place, format, people, skip_damaged=skip_damaged)
     else:
         check_skip(repr(place.name), skip_damaged=skip_damaged)
-        raw = _file(Source.of(place), format, wanted)
+        raw = _file(Source.of(place), format, request)
     return cleaned(raw, repr(place.name), polar=polar)
 
 
@@ -119,18 +119,18 @@ def rows_without_columns(path: Path, people: str | None, *, skip_damaged: bool =
     """
     if path.is_dir():
         rows = _below(path, None, people, skip_damaged=skip_damaged)
-        return None if rows is None else _stated(rows, people, path)
+        return None if rows is None else _assign_people(rows, people, path)
     source = Source.of(path)
-    chosen = _recognised(source)
-    if chosen.text:
+    format_ = _recognised(source)
+    if format_.text:
         _check_text(source)
-    if chosen.columns:
+    if format_.columns:
         return None
     with readable(str(source)):
-        return _stated(chosen.read(source, Wanted({}, None, people)), people, path, chosen)
+        return _assign_people(format_.read(source, Request({}, None, people)), people, path, format_)
 
 
-def _stated(rows: RawVisits, people: str | None, path: Path, read: Format | None = None) -> RawVisits:
+def _assign_people(rows: RawVisits, people: str | None, path: Path, read: Format | None = None) -> RawVisits:
     """Return rows with the stated people; readers whose files may be people have done so already."""
     if people is None and read is None:
         return replace(rows, notes=(*rows.notes, "The files name no users, and count as one person's."))
@@ -153,31 +153,31 @@ def _below(folder: Path, key: str | None, people: str | None, *, skip_damaged: b
 def _folder(folder: Path, key: str | None, people: str | None, *, skip_damaged: bool) -> RawVisits:
     rows = _below(folder, key, people, skip_damaged=skip_damaged)
     if rows is not None:
-        return _stated(rows, people, folder)
-    found = sorted(entry.name for entry in folder.iterdir())[:5]
+        return _assign_people(rows, people, folder)
+    names = sorted(entry.name for entry in folder.iterdir())[:5]
     raise DataError(
         f"the folder {str(folder)!r} holds no "
-        + " or ".join(f"{each.title} ({each.suffix})" for each in EVERY if each.points is not None)
+        + " or ".join(f"{format_.title} ({format_.suffix})" for format_ in EVERY if format_.points is not None)
         + " files"
-        + (f", but {', '.join(found)}." if found else ": it is empty."),
+        + (f", but {', '.join(names)}." if names else ": it is empty."),
         "pass the path of a file, or of a folder of such files.",
     )
 
 
-def _file(source: Source, key: str | None, wanted: Wanted) -> RawVisits:
-    chosen = _BY_KEY[key] if key is not None else _recognised(source)
-    named = [role for role, name in wanted.named.items() if name is not None]
-    if named and not chosen.columns:
+def _file(source: Source, key: str | None, request: Request) -> RawVisits:
+    format_ = _BY_KEY[key] if key is not None else _recognised(source)
+    roles = [role for role, name in request.by_role.items() if name is not None]
+    if roles and not format_.columns:
         raise InputError(
-            f"{argument(f'read_visits.{named[0]}')} names a column, but {source} is read as {chosen.key}, "
+            f"{argument(f'read_visits.{roles[0]}')} names a column, but {source} is read as {format_.key}, "
             "whose columns are fixed.",
             "leave it out",
             f"pass {argument('format', 'csv')} if the file is a table.",
         )
-    if chosen.text:
+    if format_.text:
         _check_text(source)
     with readable(str(source)):
-        return _stated(chosen.read(source, wanted), wanted.people, source.path, chosen)
+        return _assign_people(format_.read(source, request), request.people, source.path, format_)
 
 
 def _recognised(source: Source) -> Format:
@@ -198,10 +198,10 @@ def check_table_of_text(source: Source) -> None:
         raise DataError(f"{source} is a mechanism file, not a table of visits.", "give the visits.")
     if source.start.startswith(b"PK\x03\x04"):
         raise DataError(f"{source} is a ZIP archive or a spreadsheet.", f"unpack it, or save it as CSV: {_KNOWN}")
-    for magic, what in _LAYERS.items():
+    for magic, noun in _LAYERS.items():
         if source.start.startswith(magic):
             raise DataError(
-                f"{source} is {what}.",
+                f"{source} is {noun}.",
                 "save its points as GeoParquet or GeoJSON: with Export in QGIS, with to_parquet in geopandas.",
             )
     if source.suffix in (".parquet", ".geoparquet", ".pq"):

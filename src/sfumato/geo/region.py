@@ -48,8 +48,8 @@ class Region(NotebookRepr):
 
     def __post_init__(self) -> None:
         corners = (self.south, self.west, self.north, self.east)
-        found = numbers(corners, "the region")
-        if found.shape != (4,) or not np.isfinite(found).all():
+        values = numbers(corners, "the region")
+        if values.shape != (4,) or not np.isfinite(values).all():
             raise InputError(f"the region {corners} is not four numbers.", _EXAMPLES)
         if max(abs(self.south), abs(self.north)) > 90 or max(abs(self.west), abs(self.east)) > 180:
             raise InputError(f"the region {self} leaves the globe.", _EXAMPLES)
@@ -192,15 +192,15 @@ class Polygon(Immutable):
     corners: Floats
 
     def __init__(self, corners: Iterable[Sequence[float]]) -> None:
-        given = floats(list(corners), "the corners", shape=(None, 2))
-        if len(given) > 1 and (given[0] == given[-1]).all():
-            given = given[:-1]
-        if not 3 <= len(given) <= _MOST:
-            raise InputError(f"the polygon has {len(given)} corners.", f"give 3 to {_MOST:,}.")
-        if (np.abs(given[:, 0]) > 90).any() or (np.abs(given[:, 1]) > 180).any():
+        points = floats(list(corners), "the corners", shape=(None, 2))
+        if len(points) > 1 and (points[0] == points[-1]).all():
+            points = points[:-1]
+        if not 3 <= len(points) <= _MOST:
+            raise InputError(f"the polygon has {len(points)} corners.", f"give 3 to {_MOST:,}.")
+        if (np.abs(points[:, 0]) > 90).any() or (np.abs(points[:, 1]) > 180).any():
             raise InputError("a corner of the polygon is not on the globe.", "give latitudes and longitudes.")
-        object.__setattr__(self, "corners", readonly(given.copy()))
-        if _crosses(given):
+        object.__setattr__(self, "corners", readonly(points.copy()))
+        if _crosses(points):
             raise InputError("two sides of the polygon cross or touch.", "draw it without crossings.")
         self.region  # noqa: B018  # a polygon that no flat map shows is refused here
 
@@ -239,10 +239,10 @@ def _crosses(corners: Floats) -> bool:
     if (starts == ends).all(axis=1).any():
         return True
     for k in range(count):
-        others = np.arange(k + 1, count)
-        neighbours = (others == k + 1) | ((k == 0) & (others == count - 1))
+        rest = np.arange(k + 1, count)
+        neighbours = (rest == k + 1) | ((k == 0) & (rest == count - 1))
         a, b = starts[k], ends[k]
-        c, d = starts[others], ends[others]
+        c, d = starts[rest], ends[rest]
         sides = np.sign(_turn(a, b, c)), np.sign(_turn(a, b, d)), np.sign(_turn(c, d, a)), np.sign(_turn(c, d, b))
         apart = (sides[0] * sides[1] > 0) | (sides[2] * sides[3] > 0)
         level = (sides[0] == 0) & (sides[1] == 0)  # on one line: they meet where their boxes do

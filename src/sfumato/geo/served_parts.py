@@ -54,10 +54,10 @@ class ServedParts(ABC):
     def split(self) -> Self:
         """Return parts of half the size, which cover these."""
 
-    def take(self, which: NDArray[Any] | list[int]) -> Self:
+    def take(self, index: NDArray[Any] | list[int]) -> Self:
         """Return some of the parts, by positions or a mask."""
         arrays: Any = vars(self)
-        return type(self)(**{name: array[which] for name, array in arrays.items()})
+        return type(self)(**{name: array[index] for name, array in arrays.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +96,8 @@ class Rectangles(ServedParts):
     def split(self) -> Self:
         """Return the quarters; see `ServedParts.split`."""
         middle = (self.low + self.high) / 2
-        low = np.concatenate([np.where(each < 0, self.low, middle) for each in HALVES])
-        high = np.concatenate([np.where(each < 0, middle, self.high) for each in HALVES])
+        low = np.concatenate([np.where(half < 0, self.low, middle) for half in HALVES])
+        high = np.concatenate([np.where(half < 0, middle, self.high) for half in HALVES])
         return replace(self.take(np.tile(np.arange(len(self.rows)), 4)), low=low, high=high)
 
 
@@ -128,5 +128,5 @@ class Triangles(ServedParts):
 
     def split(self) -> Self:
         """Return the quarters; see `ServedParts.split`."""
-        shares = np.concatenate([each @ self.shares for each in _QUARTERS])
+        shares = np.concatenate([quarter @ self.shares for quarter in _QUARTERS])
         return replace(self.take(np.tile(np.arange(len(self.rows)), 4)), shares=shares)

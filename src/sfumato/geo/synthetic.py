@@ -171,9 +171,9 @@ def repeat_by_weight(points: Visits, source: str) -> Visits:
     """
     names = [name for name in points.attributes if name.strip().lower() in _NAMES]
     if len(names) != 1:
-        seen = ", ".join(map(repr, list(points.attributes)[:10])) or "none"
+        columns = ", ".join(map(repr, list(points.attributes)[:10])) or "none"
         raise DataError(
-            f"{source} has {len(names)} columns of weights; its other columns: {seen}.",
+            f"{source} has {len(names)} columns of weights; its other columns: {columns}.",
             f"name one of them {_NAMES[0]!r}.",
         )
     weights = _numbers(points.attributes[names[0]], names[0], source)

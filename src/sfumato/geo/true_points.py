@@ -105,12 +105,12 @@ class TruePoints(Immutable, CompactRepr):
         """
         from scipy.sparse import csr_array, vstack
 
-        seen = np.asarray(self.masses.sum(axis=0))
-        unseen = np.flatnonzero((seen == 0) & (prior > 0))
-        scale = np.divide(prior, seen, out=np.zeros_like(seen), where=seen > 0)
-        more = csr_array((prior[unseen], (np.arange(len(unseen)), unseen)), shape=(len(unseen), len(prior)))
+        totals = np.asarray(self.masses.sum(axis=0))
+        gaps = np.flatnonzero((totals == 0) & (prior > 0))
+        scale = np.divide(prior, totals, out=np.zeros_like(totals), where=totals > 0)
+        more = csr_array((prior[gaps], (np.arange(len(gaps)), gaps)), shape=(len(gaps), len(prior)))
         masses = self.masses.multiply(scale[None, :])
-        return TruePoints(np.concatenate([self.xy, centres[unseen]]), csr_array(vstack([csr_array(masses), more])))
+        return TruePoints(np.concatenate([self.xy, centres[gaps]]), csr_array(vstack([csr_array(masses), more])))
 
     def guesses(self, channel: Floats) -> Guesses:
         """Return the best guesses for the reports of a channel (n, reports), with a proved bound on any error.
@@ -147,7 +147,7 @@ class _At:
 
     value: Floats  # (m,), weighted by the probability of the report
     pull: Floats  # (m, 2), minus the gradient
-    held: Floats  # (m,), mass at the guess itself
+    mass: Floats  # (m,), mass at the guess itself
     bend: Floats  # (m, 3), the second derivatives: xx, xy, yy
     strong: Floats  # (m, 2), the point of most mass by distance: often the median itself
 
@@ -173,14 +173,14 @@ class _Search:
             open_ = np.flatnonzero(value - lower > _GAP * value)
             if float((value - lower).sum()) <= _GAP * float(value.sum()) or not len(open_):
                 break
-            tried = strong[open_] if number % 3 == 1 else best[open_] + step[open_]
-            there = self._at(tried, open_)
-            lower[open_] = np.maximum(lower[open_], self._below(there, tried, open_))
+            trial = strong[open_] if number % 3 == 1 else best[open_] + step[open_]
+            there = self._at(trial, open_)
+            lower[open_] = np.maximum(lower[open_], self._below(there, trial, open_))
             better = there.value < value[open_]
-            moved = open_[better]
-            best[moved], value[moved] = tried[better], there.value[better]
+            rows = open_[better]
+            best[rows], value[rows] = trial[better], there.value[better]
             newton, weiszfeld = self._steps(there)
-            step[moved], steady[moved], strong[moved] = newton[better], weiszfeld[better], there.strong[better]
+            step[rows], steady[rows], strong[rows] = newton[better], weiszfeld[better], there.strong[better]
             if number % 3 != 1:
                 stayed = open_[~better]
                 step[stayed] = steady[stayed]
@@ -209,7 +209,7 @@ class _Search:
 
     def _at(self, y: Floats, reports: Indices) -> _At:
         m, points, channel = len(y), self.points, self.channel[:, reports]
-        value, pull, held, bend = np.zeros(m), np.zeros((m, 2)), np.zeros(m), np.zeros((m, 3))
+        value, pull, mass, bend = np.zeros(m), np.zeros((m, 2)), np.zeros(m), np.zeros((m, 3))
         strong, most = y.copy(), np.zeros(m)
         for rows in blocks(len(points.xy), m):
             weight = points.masses[rows] @ channel
@@ -217,7 +217,7 @@ class _Search:
             length = np.hypot(dx, dy)
             value += np.einsum("ij,ij->j", weight, length)
             there = length == 0
-            held += np.einsum("ij,ij->j", weight, there)
+            mass += np.einsum("ij,ij->j", weight, there)
             length[there] = 1.0
             dx /= length
             dy /= length
@@ -232,13 +232,13 @@ class _Search:
             bend[:, 0] += np.einsum("ij,ij,ij->j", weight, dy, dy)
             bend[:, 1] -= np.einsum("ij,ij,ij->j", weight, dx, dy)
             bend[:, 2] += np.einsum("ij,ij,ij->j", weight, dx, dx)
-        return _At(value, pull, held, bend, strong)
+        return _At(value, pull, mass, bend, strong)
 
     def _steps(self, here: _At) -> tuple[Floats, Floats]:
         """Return steps towards the medians: Newton's where it can be trusted, and Weiszfeld's, which descend."""
         xx, xy, yy = here.bend.T
         force, trace, determinant = np.hypot(*here.pull.T), xx + yy, xx * yy - xy * xy
-        free = np.maximum(force - here.held, 0.0) / np.where(force > 0, force, 1.0)
+        free = np.maximum(force - here.mass, 0.0) / np.where(force > 0, force, 1.0)
         east, north = (here.pull * free[:, None]).T
         weiszfeld = np.column_stack([east, north]) / np.where(trace > 0, trace, 1.0)[:, None]
         sound = determinant > _FLAT * trace**2
@@ -252,12 +252,12 @@ class _Search:
         """Return the dual bound of each report's mean distance, array (m,)."""
         mass, away = self.mass[reports], self.mean[reports] - y
         force = np.hypot(*here.pull.T)
-        left = np.maximum(force - here.held, 0.0) / np.where(force > 0, force, 1.0)
+        left = np.maximum(force - here.mass, 0.0) / np.where(force > 0, force, 1.0)
         rest = here.pull * left[:, None]
-        found = (here.value - np.einsum("ij,ij->i", rest, away)) / (1 + np.hypot(*rest.T) / mass)
+        bound = (here.value - np.einsum("ij,ij->i", rest, away)) / (1 + np.hypot(*rest.T) / mass)
         terms = len(self.points.xy) + self.channel.shape[0] + _ROUNDING
         error = 8 * terms * UNIT * (here.value + 4 * mass * (self.spread + np.hypot(*away.T)))
-        return np.asarray(np.maximum(found - error, 0.0))
+        return np.asarray(np.maximum(bound - error, 0.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -340,8 +340,8 @@ def _next(x: Floats, w: Floats, y: Floats, here: Floats, pull: Floats) -> Floats
     if np.linalg.matrix_rank(curvature) < x.shape[1]:
         return steady
     newton = np.linalg.solve(curvature, pull)
-    tried = (*(y + share * newton for share in _SHARES), steady)
-    return min(tried, key=lambda point: float(w @ np.linalg.norm(x - point, axis=1)))
+    candidates = (*(y + share * newton for share in _SHARES), steady)
+    return min(candidates, key=lambda point: float(w @ np.linalg.norm(x - point, axis=1)))
 
 
 def medians(points: Floats, weights: Floats, starts: Floats, tolerance: float) -> Floats:
@@ -352,7 +352,7 @@ def medians(points: Floats, weights: Floats, starts: Floats, tolerance: float) -
     worse. Points are (n, 2), weights (m, n), at least 0 with rows of positive sums, and starts (m, 2). The
     tolerance is a target for the excess of the mean distance, as a length; it is not proved.
     """
-    found = np.empty_like(starts)
+    centres = np.empty_like(starts)
     tall = max(1, _PAIRS // len(points))
     for first in range(0, len(weights), tall):
         rows = slice(first, first + tall)
@@ -360,8 +360,8 @@ def medians(points: Floats, weights: Floats, starts: Floats, tolerance: float) -
         near = starts[rows]
         for length in (_BLUNT * tolerance, tolerance):
             near = _descend(points, share, near, length)
-        found[rows] = _take_given(points, share, near)
-    return found
+        centres[rows] = _take_given(points, share, near)
+    return centres
 
 
 def _descend(x: Floats, w: Floats, start: Floats, tolerance: float) -> Floats:
@@ -416,17 +416,17 @@ def _steps(x: Floats, w: Floats, y: Floats, tolerance: float) -> tuple[Floats, F
 
 def _take_given(x: Floats, w: Floats, y: Floats) -> Floats:
     """Return y, or a given point that is no worse: the nearest, the heaviest, or of few points any."""
-    found, least = y, np.einsum("ij,ij->i", w, _distances(x, y))
+    best, least = y, np.einsum("ij,ij->i", w, _distances(x, y))
     if len(x) <= _FEW:
         every = w @ _distances(x, x)
         candidates = [np.argmin(every, axis=1)]
     else:
         candidates = [np.argmin(_distances(x, y), axis=1), np.argmax(w, axis=1)]
-    for chosen in candidates:
-        value = np.einsum("ij,ij->i", w, _distances(x, x[chosen]))
+    for candidate in candidates:
+        value = np.einsum("ij,ij->i", w, _distances(x, x[candidate]))
         better = value <= least
-        found, least = np.where(better[:, None], x[chosen], found), np.minimum(value, least)
-    return found
+        best, least = np.where(better[:, None], x[candidate], best), np.minimum(value, least)
+    return best
 
 
 def _distances(x: Floats, y: Floats) -> Floats:

@@ -104,21 +104,21 @@ class VertexTable:
 
 def whole(vertices: ArrayLike) -> Integers:
     """Return pairs of whole numbers as integers, array (n, 2); `InputError` if not such pairs, or too large."""
-    given = numbers(vertices, "the vertices")
-    if given.ndim != 2 or given.shape[1:] != (2,) or not len(given):
+    array = numbers(vertices, "the vertices")
+    if array.ndim != 2 or array.shape[1:] != (2,) or not len(array):
         raise InputError("the vertices of a lattice are pairs of whole numbers.", "pass an array (n, 2).")
     with np.errstate(invalid="ignore"):
-        whole = given.astype(np.int64)
-    if not (whole == given).all() or not (np.abs(given) <= 2**20).all():
+        whole = array.astype(np.int64)
+    if not (whole == array).all() or not (np.abs(array) <= 2**20).all():
         raise InputError("a vertex of the lattice is no pair of whole numbers below a million.", "pass integers.")
     return whole
 
 
 def block(extent: Floats) -> tuple[Integers, Floats]:
     """Return square-lattice vertices that serve a rectangle (size in steps), and the place of vertex (0, 0)."""
-    served = np.maximum(1, np.ceil(extent - _ROUND))
-    columns, rows = (served + 2).astype(int)
-    return np.array([(a, b) for b in range(rows) for a in range(columns)], dtype=np.int64), -(served + 1) / 2
+    counts = np.maximum(1, np.ceil(extent - _ROUND))
+    columns, rows = (counts + 2).astype(int)
+    return np.array([(a, b) for b in range(rows) for a in range(columns)], dtype=np.int64), -(counts + 1) / 2
 
 
 def strip(extent: Floats) -> tuple[Integers, Floats]:
@@ -209,11 +209,11 @@ def implying_pairs(kind: Kind, vertices: Integers) -> tuple[NDArray[np.intp], ND
         part = border[begin : begin + size]
         apart = vertices[None, :, :] - vertices[part, None, :]
         length = _length(kind, apart)
-        reached = length == 0
+        mask = length == 0
         for step, there in zip(around, (beside[part] >= 0).T, strict=True):
             nearer = _length(kind, apart - step) + _length(kind, step) == length
-            reached |= nearer & there[:, None]
-        near, far = np.nonzero(~reached)
+            mask |= nearer & there[:, None]
+        near, far = np.nonzero(~mask)
         firsts.append(part[near])
         seconds.append(far)
     return np.concatenate(firsts), np.concatenate(seconds)
@@ -331,7 +331,7 @@ class ConvexPart(Immutable):
 
     def nearest(self, xy: Floats, reach_m: float) -> Floats:
         """Return points (n, 2), in metres, moved to the nearest point inside; far ones by `pulled_in` first."""
-        found = xy.copy()
+        points = xy.copy()
         outside = np.flatnonzero(~self._holds(xy))
         pulled = pulled_in(xy[outside], reach_m)
         start = self.corners
@@ -342,8 +342,8 @@ class ConvexPart(Immutable):
         candidates = start + along[:, :, None] * side
         distances = np.hypot(*(pulled[beyond, None] - candidates).transpose(2, 0, 1))
         pulled[beyond] = candidates[np.arange(len(beyond)), distances.argmin(axis=1)]
-        found[outside] = pulled
-        return found
+        points[outside] = pulled
+        return points
 
     def _holds(self, xy: Floats) -> NDArray[np.bool_]:
         x, y = xy[:, 0], xy[:, 1]

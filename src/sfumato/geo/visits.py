@@ -87,8 +87,8 @@ class Visits(Immutable):
         size = len(latitudes)
         users = None if user is None else _users(user)
         times = None if time is None else _times(time)
-        others = {name: readonly(np.array(values)) for name, values in (attributes or {}).items()}
-        for name, column in {"lon": longitudes, "user": users, "time": times, **others}.items():
+        columns = {name: readonly(np.array(values)) for name, values in (attributes or {}).items()}
+        for name, column in {"lon": longitudes, "user": users, "time": times, **columns}.items():
             if column is not None and column.shape != (size,):
                 raise DataError(
                     f"the column {name!r} has shape {column.shape}, but there are {size} latitudes.",
@@ -97,11 +97,11 @@ class Visits(Immutable):
         if size == 0:
             raise DataError("there is no visit.", "pass at least one latitude and longitude.")
         check_degrees(latitudes, longitudes, polar=polar)
-        assign(self, lat=latitudes, lon=longitudes, user=users, time=times, attributes=others, notes=tuple(notes))
+        assign(self, lat=latitudes, lon=longitudes, user=users, time=times, attributes=columns, notes=tuple(notes))
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        build, (kind, given) = Immutable.__reduce__(self)
-        return build, (kind, {**given, "polar": True})  # positions were checked before
+        build, (kind, arguments) = Immutable.__reduce__(self)
+        return build, (kind, {**arguments, "polar": True})  # positions were checked before
 
     def __len__(self) -> int:
         return len(self.lat)
@@ -130,15 +130,15 @@ class Visits(Immutable):
         known = self.users()
         if self.user is None or not known:
             raise DataError(*_NO_USERS)
-        asked = spelled(user) or str(user)
-        found = user if user in known else next((name for name in known if str(name) == asked), None)
-        if found is None:
-            some = ", ".join(str(name) for name in list(known)[:5])
+        text = spelled(user) or str(user)
+        match = user if user in known else next((name for name in known if str(name) == text), None)
+        if match is None:
+            sample = ", ".join(str(name) for name in list(known)[:5])
             raise DataError(
                 f"the user {user!r} is not among the {len(known):,} users.",
-                row_value(f"those with the most visits are {some}.", "correct the name of the user."),
+                row_value(f"those with the most visits are {sample}.", "correct the name of the user."),
             )
-        return self.select(self.user == found)
+        return self.select(self.user == match)
 
     def inside(self, region: Region | Polygon) -> Visits:
         """Return the visits inside a region with its borders, or a polygon; `DataError` if there is none."""
@@ -165,18 +165,18 @@ class Visits(Immutable):
         whole = users if by_user or (by_user is None and len(users) > 1) else range(len(self))
         count = round(share * len(whole)) if 0 < share < 1 else 0
         if not 0 < count < len(whole):
-            what = "users" if whole is users else "visits"
+            noun = "users" if whole is users else "visits"
             raise InputError(
-                f"a share of {share:g} of {len(whole):,} {what} cannot be held out.",
+                f"a share of {share:g} of {len(whole):,} {noun} cannot be held out.",
                 "use a share between 0 and 1, such as 0.2, that leaves something on both sides.",
             )
-        chosen = random_generator(seed).permutation(len(whole))[:count]
+        sample = random_generator(seed).permutation(len(whole))[:count]
         apart = np.zeros(len(self), dtype=np.bool_)
         if whole is users and self.user is not None:
-            names = {users[position] for position in chosen.tolist()}
+            names = {users[position] for position in sample.tolist()}
             apart[:] = [user in names for user in self.user.tolist()]
         else:
-            apart[chosen] = True
+            apart[sample] = True
         return self.select(~apart), self.select(apart)
 
     def region(self, trim: float = 0.0) -> Region:
@@ -231,21 +231,21 @@ def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
                 f"{problem}, and every longitude could be a latitude: the two look swapped.",
                 f"exchange the columns: name them with {NAMED}.",
             )
-        raise DataError(f"{problem}{_others(beyond)}.", *(_METRES if abs(lat[row]) > _FAR else _DEGREES))
+        raise DataError(f"{problem}{_count_words(beyond)}.", *(_METRES if abs(lat[row]) > _FAR else _DEGREES))
     wide = np.abs(lon) > 180
     if wide.any():
         row = int(np.argmax(wide))
         raise DataError(
             f"row {row + 1} has {row_value(f'the longitude {lon[row]:g},', 'a longitude')} beyond 180 degrees"
-            f"{_others(wide)}.",
+            f"{_count_words(wide)}.",
             *(_METRES if abs(lon[row]) > _FAR else _DEGREES),
         )
-    placed = ~np.isnan(lat) & ~np.isnan(lon) & ((lat != 0) | (lon != 0))
-    south = placed & (lat < -60)
+    has_place = ~np.isnan(lat) & ~np.isnan(lon) & ((lat != 0) | (lon != 0))
+    south = has_place & (lat < -60)
     peopled = (lon[south] > _PEOPLED[0]) & (lon[south] < _PEOPLED[1])
-    if not polar and peopled.any() and peopled.sum() >= _POLAR_SHARE * placed.sum():
+    if not polar and peopled.any() and peopled.sum() >= _POLAR_SHARE * has_place.sum():
         raise DataError(
-            f"{peopled.sum() / placed.sum():.0%} of the latitudes are south of 60 S, in Antarctica, and their "
+            f"{peopled.sum() / has_place.sum():.0%} of the latitudes are south of 60 S, in Antarctica, and their "
             "longitudes could be latitudes: the two look swapped.",
             f"exchange the columns: name them with {NAMED}",
             f"where Antarctica is meant, pass {argument('polar', True)}.",
@@ -274,7 +274,7 @@ def _users(values: Iterable[Hashable]) -> Objects:
     return readonly(array)
 
 
-def _others(rows: NDArray[np.bool_]) -> str:
+def _count_words(rows: NDArray[np.bool_]) -> str:
     """Return the number of rows like the first one, in words; "" if it is the only one."""
-    found = int(np.count_nonzero(rows))
-    return "" if found == 1 else f" ({found:,} such rows)"
+    count = int(np.count_nonzero(rows))
+    return "" if count == 1 else f" ({count:,} such rows)"

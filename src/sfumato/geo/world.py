@@ -75,16 +75,16 @@ def _inside(polygons: tuple[tuple[Floats, ...], ...], points: Floats) -> Bools:
     inside = np.zeros(len(points), dtype=bool)
     for rings in polygons:
         near = np.flatnonzero(((points >= rings[0].min(axis=0)) & (points <= rings[0].max(axis=0))).all(axis=1))
-        for some in np.split(near, range(_BLOCK, len(near), _BLOCK)):
-            odd = np.zeros(len(some), dtype=bool)
+        for rows in np.split(near, range(_BLOCK, len(near), _BLOCK)):
+            odd = np.zeros(len(rows), dtype=bool)
             for ring in rings:
-                (y, x), (a, b) = points[some].T[..., None], (ring[:-1], ring[1:])
+                (y, x), (a, b) = points[rows].T[..., None], (ring[:-1], ring[1:])
                 crosses = (a[:, 0] > y) != (b[:, 0] > y)
                 slope = np.divide(
                     b[:, 1] - a[:, 1], b[:, 0] - a[:, 0], where=a[:, 0] != b[:, 0], out=np.zeros(len(a))
                 )
                 odd ^= (crosses & (x < a[:, 1] + (y - a[:, 0]) * slope)).sum(axis=1) % 2 == 1
-            inside[some] |= odd
+            inside[rows] |= odd
     return inside
 
 
@@ -111,7 +111,7 @@ def world(south: float, west: float, north: float, east: float) -> World:
                         layers[name] += [(part,) for part in _clip_line(rings[0], *inner)]
                         continue
                     clipped = tuple(
-                        ring for ring in (_clip_ring(each, low, high) for each in rings) if len(ring) > 3
+                        ring for ring in (_clip_ring(outline, low, high) for outline in rings) if len(ring) > 3
                     )
                     layers[name] += [clipped] if clipped else []
                     if name != "inlets":  # these end in the sea
@@ -214,17 +214,17 @@ def _clip_line(line: Floats, low: Floats, high: Floats) -> list[Floats]:
     """Return the parts of a line in a box, by Liang and Barsky."""
     start, step = line[:-1], np.diff(line, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        one, other = (low - start) / step, (high - start) / step
+        first, second = (low - start) / step, (high - start) / step
     still = step == 0
     outside = (still & ((start < low) | (start > high))).any(axis=1)
-    enter = np.where(still, 0.0, np.minimum(one, other)).max(axis=1).clip(0, 1)
-    leave = np.where(still, 1.0, np.maximum(one, other)).min(axis=1).clip(0, 1)
-    kept = np.flatnonzero((enter < leave) & ~outside)
-    if not len(kept):
+    enter = np.where(still, 0.0, np.minimum(first, second)).max(axis=1).clip(0, 1)
+    leave = np.where(still, 1.0, np.maximum(first, second)).min(axis=1).clip(0, 1)
+    rows = np.flatnonzero((enter < leave) & ~outside)
+    if not len(rows):
         return []
-    breaks = np.flatnonzero((np.diff(kept) > 1) | (leave[kept[:-1]] < 1) | (enter[kept[1:]] > 0)) + 1
+    breaks = np.flatnonzero((np.diff(rows) > 1) | (leave[rows[:-1]] < 1) | (enter[rows[1:]] > 0)) + 1
     parts = []
-    for run in np.split(kept, breaks):
+    for run in np.split(rows, breaks):
         ends = start[run] + leave[run, None] * step[run]
         parts.append(np.concatenate([(start[run[0]] + enter[run[0]] * step[run[0]])[None], ends]))
     return parts

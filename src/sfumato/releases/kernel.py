@@ -117,7 +117,7 @@ class Kernel:
         self._places: tuple[PlaceColumns, ...] = ()
         if first is not None:
             other_roles = (replace(first.roles, lat=lat, lon=lon, geometry=None) for lat, lon in options.also)
-            self._places = (first, *(replace(first, roles=roles, named=argument("also")) for roles in other_roles))
+            self._places = (first, *(replace(first, roles=roles, hint=argument("also")) for roles in other_roles))
         self.places, self.of_places = max(1, len(self._places)), of_places
         self.notes = (*radii, *(() if first is None else first.notes))
         if self.places > 1:

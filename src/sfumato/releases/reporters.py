@@ -180,7 +180,7 @@ class MatrixReporter(FamilyReporter):
                 moved_m = np.zeros(len(lat))
                 moved_m[rows] = arc_m(lat[rows], lon[rows], north[rows], east[rows])
             lat, lon = north, east
-        positions = places.drawn(lat, lon, words.draw)
+        positions = places.draw_secrets(lat, lon, words.draw)
         return Secrets(positions, positions >= 0, moved_m)
 
     def of(self, *columns: Any) -> Secrets:

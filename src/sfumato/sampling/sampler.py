@@ -218,14 +218,16 @@ def _array(indices: ArrayLike) -> np.ndarray[tuple[int, ...], np.dtype[np.generi
 
 
 class _Single(Protocol):
-    def drawn(self, lat: float, lon: float, words: Callable[[int], Uints], *, nearest: bool) -> int | None: ...
+    def draw_secret(
+        self, lat: float, lon: float, words: Callable[[int], Uints], *, nearest: bool
+    ) -> int | None: ...
 
 
 @runtime_checkable
 class _Ground(Protocol):
     """Places that map points to secrets."""
 
-    def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Callable[[int], Uints]) -> NDArray[np.intp]: ...
+    def draw_secrets(self, lat: ArrayLike, lon: ArrayLike, words: Callable[[int], Uints]) -> NDArray[np.intp]: ...
 
     def nearest(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]: ...
 
@@ -252,7 +254,7 @@ class MechanismPoints(PointRecipe):
         """Return the positions of reports for points, array (n,)."""
         if nearest:
             lat, lon = self._ground.nearest(lat, lon)
-        secrets = self._ground.drawn(lat, lon, words.draw)
+        secrets = self._ground.draw_secrets(lat, lon, words.draw)
         if (secrets < 0).any():
             first = int(np.argmax(secrets < 0))
             problem = (
@@ -264,7 +266,7 @@ class MechanismPoints(PointRecipe):
                     f"{problem}, which is not a latitude and a longitude).",
                     "pass degrees, the latitude first, and leave out points without them.",
                 )
-            swapped = self._ground.drawn(lon[first : first + 1], lat[first : first + 1], words.draw)[0] >= 0
+            swapped = self._ground.draw_secrets(lon[first : first + 1], lat[first : first + 1], words.draw)[0] >= 0
             raise InputError(
                 f"{problem}).",
                 "pass the latitude first: the other way round it is served" if swapped else "",
@@ -275,7 +277,7 @@ class MechanismPoints(PointRecipe):
 
     def report(self, lat: float, lon: float, words: Words, *, nearest: bool) -> int:
         """Return the position of the report for one point."""
-        secret = self._single.drawn(lat, lon, words.draw, nearest=nearest)
+        secret = self._single.draw_secret(lat, lon, words.draw, nearest=nearest)
         if secret is None:
             return int(self.reports(np.array([lat]), np.array([lon]), words, nearest=nearest)[0])
         return self.row.draw_one(secret, words)

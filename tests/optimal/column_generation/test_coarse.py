@@ -22,7 +22,7 @@ def given(chosen):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_net_is_a_lattice_where_some_reports_are_missing(seed):
-    every = LATTICE.sublattice(2).chosen
+    every = LATTICE.sublattice(2).indices
     rng = np.random.default_rng(seed)
     some = np.sort(rng.choice(every, size=int(0.9 * len(every)), replace=False))
     now = given(some)
@@ -54,14 +54,14 @@ def test_edges_of_a_net_that_is_none_may_be_ways_around():
 
 
 def test_neighbours_are_at_most_a_step_of_observables_away():
-    every = LATTICE.sublattice(2).chosen
+    every = LATTICE.sublattice(2).indices
     now = given(every)
     inner = int(np.argmin(now.exponents[now.anchors].max(axis=1)))
     assert len(rounds.neighbours(now, np.array([inner]))) == 7
 
 
 def test_those_that_are_spread_are_more_than_a_step_apart():
-    now = given(LATTICE.sublattice(2).chosen)
+    now = given(LATTICE.sublattice(2).indices)
     order = np.random.default_rng(0).permutation(now.shape[1]).tolist()
     found = rounds.spread(now, order)
     assert found[0] == order[0]

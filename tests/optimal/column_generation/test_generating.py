@@ -179,7 +179,7 @@ def test_a_forged_state_is_not_gone_on_from(tmp_path):
 def test_coarser_reports_have_an_optimum_of_their_own(monkeypatch, gap):
     monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 20)
     reports = LATTICE.sublattice(2)
-    loss = LATTICE.metric().to("km").array[:, reports.chosen]
+    loss = LATTICE.metric().to("km").array[:, reports.indices]
     prior = town(1)
 
     def made(solver):

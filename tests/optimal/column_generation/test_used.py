@@ -81,7 +81,7 @@ def written(held, tmp_path):
 def whole(made):
     """Return the same mechanism with a column for every place."""
     weights = np.zeros(made.problem.shape, dtype=made.mechanism.weights.dtype)
-    weights[:, made.mechanism.observables.chosen] = made.mechanism.weights
+    weights[:, made.mechanism.observables.indices] = made.mechanism.weights
     return sf.Mechanism.from_weights(weights, made.mechanism.bits, made.problem.prior.space)
 
 
@@ -132,11 +132,11 @@ def test_its_file_holds_only_the_used_columns_and_proves_the_same(made, held, wr
 def test_draws_are_those_of_the_whole_matrix(made):
     few, full = sf.sampler(made.mechanism), whole(made)
     rows = np.arange(len(full.secrets)).repeat(400)
-    drawn = made.mechanism.observables.chosen[few.draw(rows)]
+    drawn = made.mechanism.observables.indices[few.draw(rows)]
     counts = np.zeros(full.shape)
     np.add.at(counts, (rows, drawn), 1.0)
     assert not counts[full.weights == 0].any()
-    off = (counts.sum(axis=0) - 400 * full.matrix.sum(axis=0))[made.mechanism.observables.chosen]
+    off = (counts.sum(axis=0) - 400 * full.matrix.sum(axis=0))[made.mechanism.observables.indices]
     assert (np.abs(off) < 10 * np.sqrt(400 * len(full.secrets))).all()  # by chance: below 1e-80 (Hoeffding)
     spots = few.blur([48.85] * 20, [2.35] * 20)
     near = np.abs(spots[:, None] - made.mechanism.observables.latlon).max(axis=2)

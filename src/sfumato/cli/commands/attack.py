@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from typer import Option
 
 from ...errors import InputError
-from ..messages import option as named
+from ..messages import option as name_option
 from ..messages import working
 from ..options import People, SfmFile, SkipDamaged, User, VisitsOptions
 from ..place_options import optional_visits
@@ -66,8 +66,8 @@ def command(
     for option, share in shares.items():
         if share is not None and not 0 <= share <= 1:
             raise InputError(f"{option} {share:g} is not between 0 and 1.", f"write it as '{option} 0.5'.")
-    held = read_mechanism_file(file)
-    if within is not None and not held.has_matrix:
+    content = read_mechanism_file(file)
+    if within is not None and not content.has_matrix:
         raise InputError(
             f"--within was given, but {file} holds noise, for which this is not proved.",
             "leave it out",
@@ -75,37 +75,37 @@ def command(
         )
     read = optional_visits(visits, user, VisitsOptions(people=people, skip_damaged=skip_damaged))
     target: Any
-    with named(str(file)):
-        if held.has_matrix:
-            target = mechanism = (held.tupling or held.report_channel).channel()
+    with name_option(str(file)):
+        if content.has_matrix:
+            target = mechanism = (content.tupling or content.report_channel).channel()
             about_cells = ""
         else:
-            target = coarse_of(held, read)
+            target = coarse_of(content, read)
             mechanism, about_cells = target.mechanism, target.sentence
     space = mechanism.secrets
-    prior, chosen = held.prior, visits_in(held)  # as the file states them
+    prior, sample = content.prior, visits_in(content)  # as the file states them
     if read is not None:
         if not isinstance(space, Places):
             raise InputError(
                 "the mechanism's secrets are not places, so visits cannot be read as its secrets.",
                 "leave out --visits.",
             )
-        chosen = read if user is None else read.of_user(user)
-        prior = Prior.from_visits(space, chosen)
+        sample = read if user is None else read.of_user(user)
+        prior = Prior.from_visits(space, sample)
     if prior is None:
         raise InputError(f"{file} holds no prior.", "add --visits with a file of visits.")
-    if within is not None and chosen is None:
+    if within is not None and sample is None:
         raise InputError(
             "--within was given without --visits, and the file does not say where the true points are.",
             "add --visits with the file of visits.",
         )
     metric = space.metric(distance, unit="km" if isinstance(space, Places) and distance != "hamming" else None)
-    with working("Attacking"), nullcontext() if within is None else named("--within"):
+    with working("Attacking"), nullcontext() if within is None else name_option("--within"):
         result = attack(
             target,
             prior,
             metric=metric,
-            visits=chosen,
+            visits=sample,
             within=within,
             informed=informed,
             misinformed=misinformed,
@@ -113,29 +113,30 @@ def command(
             learned=learned,
         )
     console = Screen()
-    if not held.has_matrix and held.noise.remap is not None:
-        console.print(table_words(held.source))
-    if held.tupling is not None:
+    if not content.has_matrix and content.noise.remap is not None:
+        console.print(table_words(content.source))
+    if content.tupling is not None:
         console.print(
-            f"The attackers see tuples of {held.tupling.queries:,} reports, in any order: {mechanism.shape[1]:,} "
-            "are possible. Their probabilities were rounded when they were listed, so the numbers are not proved."
+            f"The attackers see tuples of {content.tupling.queries:,} reports, in any order: "
+            f"{mechanism.shape[1]:,} are possible. "
+            "Their probabilities were rounded when they were listed, so the numbers are not proved."
         )
-    if chosen is not None:
-        whose = "" if read is not None else "Of the visits that the file holds: "
-        subject = subject_of(held)
+    if sample is not None:
+        prefix = "" if read is not None else "Of the visits that the file holds: "
+        subject = subject_of(content)
         sentences = [] if result.place is None else list(attack_words(point_attacks(result.place), subject))
         if within is not None and result.within is not None:
             sentences.append(risk_words(risk_of(within, *result.within), subject)[0])
         for sentence in sentences:
-            console.print(f"{whose}{sentence}")
+            console.print(f"{prefix}{sentence}")
     if isinstance(space, Places):
-        what = (
+        kind = (
             "lattice points that positions are rounded to at random: the tables are about these"
             if isinstance(space, Lattice)
             else "cells: errors in the tables are between centres of cells"
         )
-        more = "" if chosen is not None else " Add --visits for errors from the true point."
-        console.print(f"{about_cells} The secrets are {what}, not about the true point.{more}".strip())
+        more = "" if sample is not None else " Add --visits for errors from the true point."
+        console.print(f"{about_cells} The secrets are {kind}, not about the true point.{more}".strip())
     with working("Attacking"):
         for table in result.tables():
             print_table(console, *table)

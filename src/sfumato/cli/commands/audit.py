@@ -71,29 +71,30 @@ def command(options: MechanismAuditOptions) -> None:
         raise InputError("--beliefs-within was given without --family.", "add the distributions: --family FILE.")
     check_outputs([output], [file])
     ending = check_figures(options.figures, options.figures_as, dark=options.dark)
-    held = mechanism_from(file)
-    if not held.has_matrix:
+    content = mechanism_from(file)
+    if not content.has_matrix:
         _check_fit(options, _NOISE, f"but {_NOISE} is audited by its guarantee, and on cells")
-        measured = None if promises else _audit_noise(held, options, also)
-        proved = print_promises(held)
-        if measured is None:
-            raise typer.Exit(exit_code(proved.worst))
-        finish(measured, output, requirements, file=file, proved=proved)
-    if held.tupling is not None and (promises or not _others(options, _DUMMIES)):
+        noise_audit = None if promises else _audit_noise(content, options, also)
+        outcomes = print_promises(content)
+        if noise_audit is None:
+            raise typer.Exit(exit_code(outcomes.worst))
+        finish(noise_audit, output, requirements, file=file, promises=outcomes)
+    if content.tupling is not None and (promises or not _misfits(options, _DUMMIES)):
         deltas = () if promises else tuple(options.delta or (_DELTA,))
         if family is not None:
-            family_from(held.tupling.secrets, family)  # a damaged table ends the audit before anything is printed
-        code = exit_code(print_promises(held).worst)
+            # A damaged table ends the audit before anything is printed.
+            family_from(content.tupling.secrets, family)
+        code = exit_code(print_promises(content).worst)
         if family is not None:
             for delta in deltas:
-                print_family(held.tupling, family, delta)
-        raise typer.Exit(code if _prove_tuples(held, deltas) else 1)
+                print_family(content.tupling, family, delta)
+        raise typer.Exit(code if _prove_tuples(content, deltas) else 1)
     if promises:
-        worst = print_promises(held).worst
+        worst = print_promises(content).worst
         raise typer.Exit(1 if worst is None else exit_code(worst))
-    plan, by = _plan(held, options, also)
-    proved = print_promises(held)
-    violated = bool(held.tuple_guarantees) and not _prove_tuples(held, ())
+    plan, by = _plan(content, options, also)
+    outcomes = print_promises(content)
+    violated = bool(content.tuple_guarantees) and not _prove_tuples(content, ())
     with working("Measuring every notion") as update:
         audit = plan.measure(lambda entry: update(f"Measured: {entry.title}"))
     if options.figures is not None:
@@ -103,36 +104,36 @@ def command(options: MechanismAuditOptions) -> None:
     if options.beliefs_within is not None and plan.inputs.family is not None:
         beliefs = _near_beliefs(plan, plan.inputs.family, options.beliefs_within)
         audit = replace(audit, notes=(*audit.notes, *beliefs))
-    finish(audit, output, requirements, file=file, proved=proved, violated=violated, stated=by.stated)
+    finish(audit, output, requirements, file=file, promises=outcomes, violated=violated, is_claim=by.stated)
 
 
-def _plan(held: MechanismFile, knowledge: TableKnowledge, also: Iterable[Request]) -> tuple[AuditPlan, Yardstick]:
+def _plan(file: MechanismFile, knowledge: TableKnowledge, also: Iterable[Request]) -> tuple[AuditPlan, Yardstick]:
     """Return what will be measured, by which distances; what cannot be is refused before anything is proved."""
     from ...audits import AuditInputs, plan_audit
     from ...files import Yardstick, measured_by
 
-    space = held.report_channel.secrets
+    space = file.report_channel.secrets
     metric = knowledge.metric_on(space)
     by = Yardstick(metric)
     if knowledge.metric is None and knowledge.distances is None:
-        by = measured_by(held.report_channel, held.guarantees)
+        by = measured_by(file.report_channel, file.guarantees)
         if by.metric is not None:
             metric = by.metric if knowledge.unit is None else by.metric.to(knowledge.unit)
     if knowledge.unit is not None and metric is None:
         raise InputError("--unit was given without distances.", "give --metric or --distances.")
-    prior = knowledge.prior_on(space, held.prior)
+    prior = knowledge.prior_on(space, file.prior)
     inputs = AuditInputs(prior=prior, metric=metric, **knowledge.tables(space), **knowledge.numbers())
-    return plan_audit(held.mechanism, inputs, also), by
+    return plan_audit(file.mechanism, inputs, also), by
 
 
-def _audit_noise(held: MechanismFile, knowledge: TableKnowledge, also: Iterable[Request]) -> Audit:
+def _audit_noise(file: MechanismFile, knowledge: TableKnowledge, also: Iterable[Request]) -> Audit:
     from ...audits import audit
     from ..mechanism_files import coarse_of
 
-    prior = held.prior if knowledge.prior is None else knowledge.prior_on(coarse_of(held).cells)
+    prior = file.prior if knowledge.prior is None else knowledge.prior_on(coarse_of(file).cells)
     with working("Measuring every notion") as update:
         return audit(
-            held.mechanism,
+            file.mechanism,
             prior=prior,
             also=list(also),
             progress=lambda entry: update(f"Measured: {entry.title}"),
@@ -147,32 +148,32 @@ def _near_beliefs(plan: AuditPlan, family: Family, radius: float) -> Iterator[st
 
     for delta in (0.0, *plan.inputs.deltas):
         with working("Looking for the worst beliefs"):
-            found = worst_beliefs(plan.mechanism, family, radius, delta)
-        names = " and ".join(family.names[place] for place in found.pair)
-        least = "" if found.closed else f"; the least is at least {at_least(found.epsilon.lower)}"
+            worst = worst_beliefs(plan.mechanism, family, radius, delta)
+        names = " and ".join(family.names[place] for place in worst.pair)
+        least = "" if worst.closed else f"; the least is at least {at_least(worst.epsilon.lower)}"
         yield (
             f"Attackers whose beliefs are within total variation {exactly(radius)} of the distributions: epsilon "
-            f"at most {at_most(found.epsilon.upper)} with delta {exactly(delta)} (largest near {names}{least})."
+            f"at most {at_most(worst.epsilon.upper)} with delta {exactly(delta)} (largest near {names}{least})."
         )
 
 
-def _others(options: MechanismAuditOptions, what: str) -> list[str]:
+def _misfits(options: MechanismAuditOptions, subject: str) -> list[str]:
     """Return the options that were given and have no meaning for what is audited."""
-    return options.non_default(*(field.name for field in fields(options) if field.name not in _FITTING[what]))
+    return options.non_default(*(field.name for field in fields(options) if field.name not in _FITTING[subject]))
 
 
-def _check_fit(options: MechanismAuditOptions, what: str, why: str) -> None:
-    for option in _others(options, what):
+def _check_fit(options: MechanismAuditOptions, subject: str, why: str) -> None:
+    for option in _misfits(options, subject):
         raise InputError(f"{option} was given, {why}.", f"leave {option} out.")
 
 
-def _prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
+def _prove_tuples(file: MechanismFile, deltas: tuple[float, ...]) -> bool:
     """Print what is proved of a file with dummies; return whether it guarantees something and that holds."""
     from ..mechanism_files import prove_tuples
 
     say("A tuple is made from one report and dummies: what is proved of one report holds for it too.")
-    proved = prove_tuples(held, deltas)
-    if not (deltas or held.guarantees or held.tuple_guarantees or held.constraints):
+    is_proved = prove_tuples(file, deltas)
+    if not (deltas or file.guarantees or file.tuple_guarantees or file.constraints):
         say("The file guarantees nothing: leave out --promises to see what its tuples hide.")
         return False
-    return proved
+    return is_proved

@@ -103,10 +103,10 @@ def _sample(path: Path, columns: str, bins: int | None) -> Sample:
     from ...statistics import Sample
     from ...tables import read_columns
 
-    named = [name.strip() for name in columns.split(",") if name.strip()]
-    if len(set(named)) != 2 or len(named) != 2:
+    names = [name.strip() for name in columns.split(",") if name.strip()]
+    if len(set(names)) != 2 or len(names) != 2:
         raise InputError(f"--columns {columns!r} does not name two columns.", "write it as secret,output.")
-    secret, output = named
+    secret, output = names
     table = read_columns(path, (secret, output))
     if not table.num_rows:
         raise DataError(f"{str(path)!r} holds no samples.", "write a row per sample below the names.")
@@ -189,27 +189,25 @@ def _module(name: str) -> Any:
 def _report(report: Any, name: str, secret: Any, *, numbers: bool) -> Hashable:
     from ...statistics import as_label
 
-    returned = f"{name} returned {_value_and_type(report)} for the secret {secret!r}"
+    clause = f"{name} returned {_value_and_type(report)} for the secret {secret!r}"
     try:
         label = as_label(report)
     except (TypeError, ValueError):
-        raise InputError(
-            f"{returned}, which is not a report.", "let it return text, a number or a tuple."
-        ) from None
+        raise InputError(f"{clause}, which is not a report.", "let it return text, a number or a tuple.") from None
     parts = label if isinstance(label, tuple) else (label,)
     if numbers and not all(isinstance(part, int | float) for part in parts):
         raise InputError(
-            f"{returned}, but --bins counts numbers.",
+            f"{clause}, but --bins counts numbers.",
             "leave --bins out, or let it return a number or a tuple of them.",
         )
     return label
 
 
 def _value_and_type(value: Any) -> str:
-    shown = repr(value)
-    return f"{shown if len(shown) <= 60 else shown[:57] + '...'} ({type(value).__name__})"
+    text = repr(value)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
 
 
 def _problem(error: BaseException) -> str:
-    said = str(error).splitlines()
-    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
+    lines = str(error).splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

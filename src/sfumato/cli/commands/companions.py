@@ -56,8 +56,8 @@ def studio(
 
     budgets = None if ledger is None else open_ledger(ledger, key_file)
     base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".local" / "share"
-    own = Path(base, "sfumato", "studio")
-    serve(folder or own, port=port, show=show, file=file, ledger=budgets, basemap=basemap, ready=ready)
+    default = Path(base, "sfumato", "studio")
+    serve(folder or default, port=port, show=show, file=file, ledger=budgets, basemap=basemap, ready=ready)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +87,8 @@ def reproduce(options: ReproduceOptions) -> None:
     from sfumato_papers.reproduction import NAMES, Setting, paper_of, run
 
     if options.name is None:
-        for each in map(paper_of, NAMES):
-            say(f"{each.name:22s} {each.title} (about {each.minutes:g} minutes; --quick: one)")
+        for study in map(paper_of, NAMES):
+            say(f"{study.name:22s} {study.title} (about {study.minutes:g} minutes; --quick: one)")
         return
     paper = paper_of(options.name)
     folder = options.output or Path(paper.name)

@@ -139,7 +139,7 @@ def _common(options: CompareOptions, unit: str) -> tuple[list[float], float | No
     if options.max_loss is not None:
         return [], max_loss_of(options.max_loss, unit)
     with option("--epsilons"):
-        return amounts_of(options.epsilons or DEFAULT_EPSILON, unit, per=True, what="epsilon"), None
+        return amounts_of(options.epsilons or DEFAULT_EPSILON, unit, per=True, noun="epsilon"), None
 
 
 def _compare_points(
@@ -151,8 +151,8 @@ def _compare_points(
     from ..screen import Screen
 
     user = options.user
-    chosen = visits if user is None else visits.of_user(user)
-    whose = source if user is None else f"{plural(len(chosen), 'visit')} of user {user} in {source}"
+    sample = visits if user is None else visits.of_user(user)
+    subject = source if user is None else f"{plural(len(sample), 'visit')} of user {user} in {source}"
     area = region_of(options.region)
     rates, limit = _common(options, _UNIT)
     with option("--epsilons"):
@@ -165,7 +165,7 @@ def _compare_points(
 
     with screen.status("Comparing") as status:
         comparison = compare_places(
-            chosen,
+            sample,
             epsilon=rates or None,
             max_loss=limit,
             region=area,
@@ -180,7 +180,7 @@ def _compare_points(
     if comparison.timed_out:
         unproved = any(row.problem == NOT_REACHED and row.name == ANY for row in comparison.rows)
         sentences.append(f"--time-limit{' and --bound-time give' if unproved else ' gives'} more time.")
-    _publish(options, comparison, whose, sentences)
+    _publish(options, comparison, subject, sentences)
     return comparison
 
 
@@ -205,7 +205,7 @@ def _compare_cells(
 
     places = cells_over(visits, options.region, options.cell, options.cells)
     check_size(len(places), len(places), options.time_limit)
-    prior, whose = prior_of(places, visits, options.user, options.smoothing or 0.0, source)
+    prior, subject = prior_of(places, visits, options.user, options.smoothing or 0.0, source)
     distances = metric_on(places, options.metric or "euclidean", "--metric")
     rates, limit = _common(options, distances.unit)
     rates = [promise_of(rate, distances, "--epsilons").epsilon for rate in rates]
@@ -224,16 +224,16 @@ def _compare_cells(
             emit=lambda row: screen.print(_cell_line(row, distances.unit, row.name in files), soft_wrap=True),
         )
     sentences = [*comparison.sentences(), *(["--time-limit gives more time."] if comparison.timed_out else [])]
-    _publish(options, comparison, whose, sentences)
+    _publish(options, comparison, subject, sentences)
     return comparison
 
 
-def _cell_line(row: PriorRow, unit: str, given: bool) -> str:
+def _cell_line(row: PriorRow, unit: str, is_file: bool) -> str:
     from ...core.units import per_unit
     from ...reports.sentences import loses_words
     from ...rounding import about
 
-    at = "" if given or row.epsilon is None else f" at epsilon {about(row.epsilon, 5)}{per_unit(unit)}"
+    at = "" if is_file or row.epsilon is None else f" at epsilon {about(row.epsilon, 5)}{per_unit(unit)}"
     return f"{row.name}{at}: {row.problem or loses_words(row.loss, unit)}"
 
 

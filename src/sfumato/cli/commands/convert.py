@@ -57,21 +57,21 @@ def command(options: ConvertOptions) -> None:
     inputs = AuditInputs(metric=_metric(options, guarantee.bound.partition("/")[2].strip()))
     claim = _claim(guarantee, inputs)
     chains: dict[str, list[Derivation]] = {}
-    refused: dict[str, InputError] = {}
-    for key, wanted in _goals(options, inputs):
-        if key in chains and wanted.get("delta") and not (options.delta or options.to):
+    errors: dict[str, InputError] = {}
+    for key, numbers in _goals(options, inputs):
+        if key in chains and numbers.get("delta") and not (options.delta or options.to):
             continue  # delta 0 is enough
         try:
-            chain = convert(claim, key, **wanted)
+            chain = convert(claim, key, **numbers)
         except InputError as error:
             if options.to:
                 raise
-            refused[key] = error
+            errors[key] = error
         else:
             if str(chain) not in map(str, chains.setdefault(key, [])):
                 chains[key].append(chain)
-    missing = {key: error for key, error in refused.items() if key not in chains}
-    implied = [chain for each in chains.values() for chain in each if chain.edges or options.to]
+    missing = {key: error for key, error in errors.items() if key not in chains}
+    implied = [chain for group in chains.values() for chain in group if chain.edges or options.to]
     _print(claim, implied, missing, steps=bool(options.to))
     if options.output is not None:
         reasons = {key: error.problem for key, error in missing.items()}
@@ -172,7 +172,7 @@ def _as_dict(chain: Derivation) -> dict[str, Any]:
     divergence = chain.claim.context.get("divergence")
     return {
         "notion": chain.claim.notion,
-        "of": next((key for key, each in NAMED.items() if each is divergence), None),
+        "of": next((key for key, kind in NAMED.items() if kind is divergence), None),
         "numbers": {name: finite(value) for name, value in chain.claim.numbers.items()},
         "sentence": chain.claim.sentence,
         "steps": [

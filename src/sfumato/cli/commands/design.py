@@ -83,7 +83,7 @@ def command(options: DesignOptions) -> None:
         of_lattice=("spacing", "near", "lattice", "method", "bound_time"),
         of_cells=("protect_within", "metric"),
     )
-    check_bound_time(options.bound_time, promised=options.epsilon is not None or not errors)
+    check_bound_time(options.bound_time, has_epsilon=options.epsilon is not None or not errors)
     data = _prior_data(options)
     epsilon = options.epsilon
     if epsilon is None and options.protect_within is None and not errors and goal_name is None:
@@ -107,9 +107,9 @@ def command(options: DesignOptions) -> None:
         search = _search_epsilon(
             options, site, prior, goal, gap=POINTS_GAP if gap is None else gap, medians=medians
         )
-        site, design, finished = replace(site, search=search.sentences), search.design, search.finished
+        site, design, is_finished = replace(site, search=search.sentences), search.design, search.finished
     else:
-        design, finished = _solve_program(
+        design, is_finished = _solve_program(
             options,
             site,
             prior,
@@ -120,7 +120,7 @@ def command(options: DesignOptions) -> None:
         )
     data = data._replace(visits=used, source=source)
     write_places(design, DesignOutput(options, site, data, target, picture, background, reporting))
-    if not finished:
+    if not is_finished:
         raise typer.Exit(PARTIAL)
 
 
@@ -227,8 +227,8 @@ def _search_epsilon(
     with StopOnInterrupt() as stop, working(heading) as update:
 
         def report(trial: EpsilonTrial) -> None:
-            shown = goal.describe(trial.measure, site.costs.unit)
-            update(f"Epsilon {exactly(trial.epsilon)}: {shown}, {trial.seconds:.0f} s")
+            text = goal.describe(trial.measure, site.costs.unit)
+            update(f"Epsilon {exactly(trial.epsilon)}: {text}, {trial.seconds:.0f} s")
 
         answer = find_epsilon(
             prior,
@@ -243,11 +243,11 @@ def _search_epsilon(
             stop=stop,
             progress=report,
         )
-    promised = promise(answer.epsilon)
-    if isinstance(promised, MetricPrivacy):
-        remarks = extremes(promised)
+    guarantee = promise(answer.epsilon)
+    if isinstance(guarantee, MetricPrivacy):
+        remarks = extremes(guarantee)
     else:
-        remarks = coordinate_extremes(promised, site.places) if isinstance(site.places, Lattice) else []
+        remarks = coordinate_extremes(guarantee, site.places) if isinstance(site.places, Lattice) else []
     for remark in remarks:
         say(f"Warning: {remark}", err=True)
     return answer

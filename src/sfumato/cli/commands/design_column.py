@@ -64,7 +64,7 @@ def command(options: ColumnOptions) -> None:
                 f"name a folder, such as {folder.stem}, or make one file of all columns: --split joint.",
             )
         check_folder(folder)
-        targets = [folder / file_name(each) for each in columns]
+        targets = [folder / file_name(name) for name in columns]
     reporting = Reporting.of(options)
     if len(targets) > 1:
         alone = ("report", "require", "frontier_time", "figure", "dark")
@@ -74,7 +74,7 @@ def command(options: ColumnOptions) -> None:
     else:
         picture_of(options, options.figure)
         check_drawable()
-    outputs = [*targets, *(each.with_suffix(".md") for each in targets), reporting.path, options.figure]
+    outputs = [*targets, *(path.with_suffix(".md") for path in targets), reporting.path, options.figure]
     if folder is None:
         check_outputs(outputs, [options.table])
     unit = epsilon.partition("/")[2].strip()
@@ -93,7 +93,7 @@ def command(options: ColumnOptions) -> None:
         check_outputs(outputs, [options.table])
     if options.figure is not None:
         check_drawn(secrets[0].space)
-    finished = True
+    is_finished = True
     for column, part, target in zip(secrets, parts, targets, strict=True):
         prior, source = prior_from_data(column, options.table, options.prior)
         guarantee = promise_for(column, part)
@@ -111,7 +111,7 @@ def command(options: ColumnOptions) -> None:
                 progress=report,
             )
         remarks = _remarks(result.mechanism, guarantee, options.loss)
-        finished &= write_column(
+        is_finished &= write_column(
             result, f"{source} ({column.labels})", target, remarks=remarks, reporting=reporting, options=options
         )
     if len(columns) > 1:
@@ -119,9 +119,9 @@ def command(options: ColumnOptions) -> None:
             say(f"The {len(columns)} columns of a person are one secret, with one epsilon of {epsilon}.")
         else:
             say(f"Together the {len(columns)} columns of one person spend at most epsilon {epsilon}.")
-        named, files = " ".join(f"--column {shlex.quote(each)}" for each in columns), str(folder or targets[0])
-        say(f"Release them in one run: sfumato release {shlex.quote(files)} TABLE OUTPUT {named}")
-    if not finished:
+        flags, files = " ".join(f"--column {shlex.quote(name)}" for name in columns), str(folder or targets[0])
+        say(f"Release them in one run: sfumato release {shlex.quote(files)} TABLE OUTPUT {flags}")
+    if not is_finished:
         raise typer.Exit(PARTIAL)
 
 
@@ -244,14 +244,14 @@ def column_of(
             "neither a table nor the possible values were given.",
             "name the values: --labels a,b,c; or a range of numbers: --numbers 18..99:5.",
         )
-    seen = _labels_in(data, name)
+    values = _labels_in(data, name)
     say(
-        f"Warning: the {len(seen):,} labels of {name!r} were read from the data. The mechanism and its reports "
+        f"Warning: the {len(values):,} labels of {name!r} were read from the data. The mechanism and its reports "
         "reveal that each of them occurs in the data, which no epsilon covers. Name the possible values with "
         "--labels, from a list that does not depend on the data.",
         err=True,
     )
-    return Column(name, Space(seen), f"labels read from {data.name}, which are seen in the file")
+    return Column(name, Space(values), f"labels read from {data.name}, which are seen in the file")
 
 
 def joint_of(columns: Sequence[Column]) -> Column:
@@ -360,9 +360,9 @@ def _labels_in(data: Path, name: str) -> list[str]:
     except pa.ArrowException:
         raise DataError(f"the column {name!r} holds no labels.", "name a column of texts or numbers.") from None
     if not 2 <= len(names) <= _MOST_LABELS:
-        some = ", ".join(names[:5])
+        sample = ", ".join(names[:5])
         raise DataError(
-            f"the column {name!r} holds {len(names):,} different values{row_value(f' ({some}, ...)', '')}; "
+            f"the column {name!r} holds {len(names):,} different values{row_value(f' ({sample}, ...)', '')}; "
             f"categories have 2 to {_MOST_LABELS:,}.",
             "name the possible values: --labels a,b,c; or a range of numbers: --numbers 18..99:5.",
         )
@@ -409,24 +409,24 @@ def split_values(
     An option may name its columns: ``age=18..97:5;income=0..9``; with several columns ``--numbers`` must.
     Other ``--labels`` go to the columns that are left, in order.
     """
-    named: dict[str, dict[str, str]] = {"--labels": {}, "--numbers": {}}
+    pairs: dict[str, dict[str, str]] = {"--labels": {}, "--numbers": {}}
     rest: dict[str, list[str]] = {"--labels": [], "--numbers": []}
-    for name, given in (("--labels", labels), ("--numbers", numbers)):
-        for text in (part for each in given for part in _split_columns(each, columns)):
+    for name, arguments in (("--labels", labels), ("--numbers", numbers)):
+        for text in (part for entry in arguments for part in _split_columns(entry, columns)):
             column, values = _split_name(name, text, columns)
             if column is None:
                 rest[name].append(values)
-            elif column in named[name]:
+            elif column in pairs[name]:
                 raise InputError(f"{name} names the column {column!r} twice.", "give its values once.")
             else:
-                named[name][column] = values
-    left = [each for each in columns if each not in named["--labels"] and each not in named["--numbers"]]
+                pairs[name][column] = values
+    left = [column for column in columns if column not in pairs["--labels"] and column not in pairs["--numbers"]]
     if len(columns) == 1:
         for name, texts in rest.items():
-            count = len(texts) + len(named[name])
+            count = len(texts) + len(pairs[name])
             if count > 1:
                 raise InputError(f"{count} {name} were given for 1 --column.", "give the column one.")
-            named[name] |= dict(zip(columns, texts, strict=False))
+            pairs[name] |= dict(zip(columns, texts, strict=False))
     elif rest["--numbers"]:
         text = rest["--numbers"][0]
         raise InputError(
@@ -439,8 +439,8 @@ def split_values(
                 f"{len(rest['--labels'])} --labels were given for {len(left)} --column.",
                 f"give each column its own, in order, or name the column: --labels {columns[0]}=flu,cold.",
             )
-        named["--labels"] |= dict(zip(left, rest["--labels"], strict=True))
-    return [(named["--labels"].get(each), named["--numbers"].get(each)) for each in columns]
+        pairs["--labels"] |= dict(zip(left, rest["--labels"], strict=True))
+    return [(pairs["--labels"].get(column), pairs["--numbers"].get(column)) for column in columns]
 
 
 def _split_columns(text: str, columns: Sequence[str]) -> list[str]:
@@ -450,8 +450,8 @@ def _split_columns(text: str, columns: Sequence[str]) -> list[str]:
     if not re.match(begins, text):
         return [text]
     parts = re.split(rf'\s*[;,]\s*(?={begins})(?=(?:[^"]*"[^"]*")*[^"]*$)', text)
-    own = [part.partition("=")[0] for part in parts]
-    return parts if len(set(own)) == len(own) else [text]
+    heads = [part.partition("=")[0] for part in parts]
+    return parts if len(set(heads)) == len(heads) else [text]
 
 
 def circles_of(columns: Sequence[str], circular: Sequence[str]) -> dict[str, int]:
@@ -477,7 +477,7 @@ def circles_of(columns: Sequence[str], circular: Sequence[str]) -> dict[str, int
 
 def _split_name(option_name: str, text: str, columns: Sequence[str]) -> tuple[str | None, str]:
     """Return the column that a text begins with (None for none), and the rest."""
-    column = max((each for each in columns if text.startswith(f"{each}=")), key=len, default=None)
+    column = max((name for name in columns if text.startswith(f"{name}=")), key=len, default=None)
     if column is not None:
         values = text.removeprefix(f"{column}=")
         if re.search(rf"[;,]\s*{re.escape(column)}=", values):

@@ -54,15 +54,15 @@ def command(options: DistanceOptions) -> None:
     title = f"W1 and Winf in {metric.unit}" if metric is not None and metric.unit else ""
     console, entries = Screen(), list[dict[str, object]]()
     for i, j in combinations(range(len(family)), 2):
-        one, other = family.names[i], family.names[j]
+        first, second = family.names[i], family.names[j]
         p, q = family.distributions[[i, j]]
-        there, back = (dict(_measures(*each, options, metric, relation)) for each in ((p, q), (q, p)))
+        there, back = (dict(_measures(*pair, options, metric, relation)) for pair in ((p, q), (q, p)))
         table = [(name, about(value), about(back[name])) for name, value in there.items()]
-        print_table(console, title, ("measure", f"{one} to {other}", f"{other} to {one}"), table)
+        print_table(console, title, ("measure", f"{first} to {second}", f"{second} to {first}"), table)
         entries += [
             {"from": start, "to": end, "measure": name, "value": finite(value)}
-            for start, end, found in ((one, other, there), (other, one, back))
-            for name, value in found.items()
+            for start, end, values in ((first, second, there), (second, first, back))
+            for name, value in values.items()
         ]
     if options.output is not None:
         write_json({"unit": "" if metric is None else metric.unit, "entries": entries}, options.output)

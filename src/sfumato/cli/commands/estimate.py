@@ -105,46 +105,46 @@ def command(
         raise InputError("--outline was given, but only a page has maps.", "write one: -o shares.html.")
     land = None if outline is None else read_outline(outline)
     several = mechanisms_in(file, column or ()) if file.is_dir() else {}
-    held = next(iter(several.values())) if len(several) == 1 else None if several else read_mechanism_file(file)
-    if held is None or held.has_matrix:
+    single = next(iter(several.values())) if len(several) == 1 else None if several else read_mechanism_file(file)
+    if single is None or single.has_matrix:
         check_skip(repr(reports.name), skip_damaged=skip_damaged)
     with working("Reading the reports"):
         target: Any
-        if held is None:
-            target, named = {name: matrix_of(each, name) for name, each in several.items()}, None
-        elif held.has_matrix:
-            target, named = held.tupling or held.report_channel, column or list(several) or None
+        if single is None:
+            target, columns = {name: matrix_of(content, name) for name, content in several.items()}, None
+        elif single.has_matrix:
+            target, columns = single.tupling or single.report_channel, column or list(several) or None
             with option(str(file)):
                 _ = target.channel()
         else:
-            named = column
+            columns = column
             with option(str(file)):
-                target = coarse_of(held, spread=True)
-        received = read_released(
+                target = coarse_of(single, spread=True)
+        sample = read_released(
             target,
             reports,
-            named,
+            columns,
             weights=weights,
             unmarked=unmarked,
             check_fit=check_fit,
             skip_damaged=skip_damaged,
         )
     if output is not None and not paged:
-        _label_columns(received.reports.mechanism.secrets)  # before the work
-    for remark in received.remarks:
+        _label_columns(sample.reports.mechanism.secrets)  # before the work
+    for remark in sample.remarks:
         say(f"Note: {remark}", err=True)
     with working("Estimating shares, and the districts that the reports settle"):
-        result = estimate_received(received, method, None if intervals == "none" else intervals, failure, seed)
-    found, known, margins, note = result.estimate, result.identifiability, result.margins, " ".join(result.notes)
-    if doubt := known.doubt_of(found):
+        result = estimate_received(sample, method, None if intervals == "none" else intervals, failure, seed)
+    shares, known, margins, note = result.estimate, result.identifiability, result.margins, " ".join(result.notes)
+    if doubt := known.doubt_of(shares):
         say(f"Warning: {doubt}", err=True)
-    console, withheld = Screen(), result.open_shares
-    _print_settled(console, found, withheld, complete=known.complete)
+    console, blanks = Screen(), result.open_shares
+    _print_settled(console, shares, blanks, complete=known.complete)
     if not known.complete:
         console.print(str(known))
-    console.print(f"{found!r}.")
-    if len(withheld) < len(found.space):
-        _print_largest(console, found, "The most frequent values", whole=True, withheld=withheld)
+    console.print(f"{shares!r}.")
+    if len(blanks) < len(shares.space):
+        _print_largest(console, shares, "The most frequent values", whole=True, blanks=blanks)
     of_columns = result.open_margins
     _print_margins(console, margins, of_columns)
     if known.complete:
@@ -153,44 +153,44 @@ def command(
         console.print(note)
     if output is not None and paged:
         from ...reports.document import Origin, estimate_page, file_facts
-        from ..mechanism_files import typed
+        from ..mechanism_files import command_line
 
-        facts = file_facts(None, Origin(file if file.is_file() else None, designed=typed()))
-        given = file_facts(None, Origin(reports)) if reports.is_file() else None
+        facts = file_facts(None, Origin(file if file.is_file() else None, designed=command_line()))
+        source = file_facts(None, Origin(reports)) if reports.is_file() else None
         remarks = [note] if note else []
         with working("Drawing"):
-            page = estimate_page(found, known, remarks, margins=margins, outline=land, file=facts, reports=given)
+            page = estimate_page(shares, known, remarks, margins=margins, outline=land, file=facts, reports=source)
             page.save(output)
         say(f"Written: {output}", err=True)
     elif output is not None:
-        _write_shares(found, output, withheld)
-        written = [output]
+        _write_shares(shares, output, blanks)
+        paths = [output]
         if margins:
             _write_margins(margins, parts[0], of_columns)
-            written.append(parts[0])
-        if found.districts is not None:
-            _write_districts(found.districts, parts[1])
-            written.append(parts[1])
-        stale = [path for path in parts if path not in written and path.is_file()]
+            paths.append(parts[0])
+        if shares.districts is not None:
+            _write_districts(shares.districts, parts[1])
+            paths.append(parts[1])
+        stale = [path for path in parts if path not in paths and path.is_file()]
         _check_parts(stale)
         for path in stale:
             path.unlink()
-        say(f"Written: {', '.join(map(str, written))}", err=True)
+        say(f"Written: {', '.join(map(str, paths))}", err=True)
         if stale:
             say(f"Removed, as they were of an earlier estimate: {', '.join(map(str, stale))}", err=True)
-    if not found.converged or not result.is_settled:
+    if not shares.converged or not result.is_settled:
         raise typer.Exit(PARTIAL)
 
 
-def _print_settled(console: Screen, estimate: Estimate, withheld: Collection[int], *, complete: bool) -> None:
+def _print_settled(console: Screen, estimate: Estimate, blanks: Collection[int], *, complete: bool) -> None:
     from ...estimation import MOST_PLACES
     from ...geo import Places
     from ...reports.sentences import MANY_PLACES, district_rows, settled_words, withheld_words
     from ..screen import print_table
 
-    if not withheld:
+    if not blanks:
         return
-    count = len(withheld), len(estimate.space)
+    count = len(blanks), len(estimate.space)
     if estimate.districts is not None:
         console.print(settled_words(estimate.districts))
         console.print(withheld_words(*count, "single places"))
@@ -214,12 +214,12 @@ def _print_settled(console: Screen, estimate: Estimate, withheld: Collection[int
 
 
 def _print_largest(
-    console: Screen, estimate: Estimate, heading: str, *, whole: bool, withheld: Collection[int] = ()
+    console: Screen, estimate: Estimate, heading: str, *, whole: bool, blanks: Collection[int] = ()
 ) -> None:
     from ...reports.sentences import share_rows
     from ..screen import print_table
 
-    order = sorted(set(range(len(estimate.space))) - set(withheld), key=lambda s: -estimate.probabilities[s])
+    order = sorted(set(range(len(estimate.space))) - set(blanks), key=lambda s: -estimate.probabilities[s])
     rest = len(order) - _SHOWN
     more = f" ({rest} more{' with --output' if whole else ''})" if rest > 0 else ""
     print_table(console, f"{heading}{more}", *share_rows(estimate, order[:_SHOWN]))
@@ -251,7 +251,7 @@ def _label_columns(space: Space) -> dict[str, list[str]]:
     return {name: label_texts(part) for name, part in parts.items()}
 
 
-def _write_shares(estimate: Estimate, path: Path, withheld: Collection[int]) -> None:
+def _write_shares(estimate: Estimate, path: Path, blanks: Collection[int]) -> None:
     from ...geo import Places
     from ...tables import write_rows
 
@@ -259,7 +259,7 @@ def _write_shares(estimate: Estimate, path: Path, withheld: Collection[int]) -> 
     labels = _label_columns(space)
     names = [*labels, "probability", *(() if sure is None else _ENDS)]
     columns: list[Iterable[Any]] = list(zip(*product(*labels.values()), strict=True))
-    columns.append([None if s in withheld else float(share) for s, share in enumerate(estimate.probabilities)])
+    columns.append([None if s in blanks else float(share) for s, share in enumerate(estimate.probabilities)])
     columns += [] if sure is None else [sure.lower, sure.upper]
     if isinstance(space, Places):
         names += ["latitude", "longitude"]
@@ -279,25 +279,25 @@ def _write_districts(districts: Districts, path: Path) -> None:
 
 
 def _print_margins(
-    console: Screen, margins: Mapping[str, Estimate], withheld: Mapping[str, Collection[int]]
+    console: Screen, margins: Mapping[str, Estimate], blanks: Mapping[str, Collection[int]]
 ) -> None:
     from ...reports.sentences import withheld_words
 
     for name, margin in margins.items():
-        hidden = withheld[name]
-        if hidden:
-            console.print(withheld_words(len(hidden), len(margin.space), name))
-        if len(hidden) < len(margin.space):
-            _print_largest(console, margin, f"The most frequent values of {name}", whole=False, withheld=hidden)
+        indices = blanks[name]
+        if indices:
+            console.print(withheld_words(len(indices), len(margin.space), name))
+        if len(indices) < len(margin.space):
+            _print_largest(console, margin, f"The most frequent values of {name}", whole=False, blanks=indices)
 
 
-def _write_margins(margins: Mapping[str, Estimate], path: Path, withheld: Mapping[str, Collection[int]]) -> None:
+def _write_margins(margins: Mapping[str, Estimate], path: Path, blanks: Mapping[str, Collection[int]]) -> None:
     from ...tables import label_texts, write_rows
 
     sure = next(iter(margins.values())).intervals
     rows: list[tuple[object, ...]] = []
     for name, margin in margins.items():
-        shares = [None if s in withheld[name] else float(share) for s, share in enumerate(margin.probabilities)]
+        shares = [None if s in blanks[name] else float(share) for s, share in enumerate(margin.probabilities)]
         bounds = () if margin.intervals is None else (margin.intervals.lower, margin.intervals.upper)
         rows += [(name, *row) for row in zip(label_texts(margin.space), shares, *bounds, strict=True)]
     write_rows([*_OF_COLUMNS, *(() if sure is None else _ENDS)], rows, path)
@@ -351,8 +351,8 @@ def accuracy(
         say(sentence)
 
 
-def _both_or_neither(one: str, other: str, *, both: bool) -> str:
-    return f"both {one} and {other} were given." if both else f"neither {one} nor {other} was given."
+def _both_or_neither(first: str, second: str, *, both: bool) -> str:
+    return f"both {first} and {second} were given." if both else f"neither {first} nor {second} was given."
 
 
 def _of_noise(epsilon: float | None, off_by: int | None, sensitivity: int, failure: float) -> tuple[str, ...]:
@@ -362,8 +362,8 @@ def _of_noise(epsilon: float | None, off_by: int | None, sensitivity: int, failu
         raise InputError(
             _both_or_neither("--epsilon", "--off-by", both=epsilon is not None), "give one; the other is computed."
         )
-    written = None if epsilon is None else str(epsilon)  # the decimal number, not the nearest float
-    answer = noise_accuracy(epsilon=written, off_by=off_by, sensitivity=sensitivity, failure=failure)
+    text = None if epsilon is None else str(epsilon)  # the decimal number, not the nearest float
+    answer = noise_accuracy(epsilon=text, off_by=off_by, sensitivity=sensitivity, failure=failure)
     least = () if off_by is None else ("A smaller epsilon would not do.",)
     return (answer.sentences[0], *least, *answer.sentences[1:])
 

@@ -65,7 +65,7 @@ def command(options: LearnOptions) -> None:
     from ...reports.document import Learned, Origin, file_facts, learn_page
     from ...reports.facts import promises_of, subject_of
     from ...reports.sentences import TRAINING_STOPPED, examples_words, formal_words
-    from ..mechanism_files import typed
+    from ..mechanism_files import command_line
     from ..screen import Screen, print_table
 
     check_ending(options.output, ".sfm")
@@ -95,8 +95,8 @@ def command(options: LearnOptions) -> None:
         certified = _least_loss_design(prior, places, loss, options.epsilon, max_loss_m)
     with StopOnInterrupt() as stop, working("Learning (Ctrl-C keeps the best so far)") as update:
 
-        def progress(done: TrainingRound) -> None:
-            update(f"Round {done.number}: Bayes error {done.bayes_error:.4f}, loss {done.loss:.0f} m")
+        def progress(step: TrainingRound) -> None:
+            update(f"Round {step.number}: Bayes error {step.bayes_error:.4f}, loss {step.loss:.0f} m")
 
         first = None if certified is None else certified.mechanism
         mechanism, ending = _train(options, learning, places, max_loss_m, first, stop=stop, progress=progress)
@@ -113,7 +113,7 @@ def command(options: LearnOptions) -> None:
         private = promised_within(mechanism, certified.mechanism, promise, prior, loss, max_loss_m)
         mechanism = private.mechanism
         file = MechanismFile(mechanism, prior, loss, guarantees)
-        promises = [line for each in promises_of(file) for line in formal_words(each, subject_of(file))]
+        promises = [line for fact in promises_of(file) for line in formal_words(fact, subject_of(file))]
         for sentence in promises:
             console.print(sentence)
     learned = Learned(mechanism, optimum, learning, judging, places, max_loss_m)
@@ -124,9 +124,9 @@ def command(options: LearnOptions) -> None:
         save(MechanismFile(mechanism, prior, loss, guarantees), options.output)
         say(f"Written: {options.output}", err=True)
     if options.page is not None:
-        facts = file_facts(None, Origin(options.output, designed=typed()))
-        finished = ending is not Ending.STOPPED
-        learn_page(learned, is_finished=finished, promises=promises, file=facts).save(options.page)
+        facts = file_facts(None, Origin(options.output, designed=command_line()))
+        is_finished = ending is not Ending.STOPPED
+        learn_page(learned, is_finished=is_finished, promises=promises, file=facts).save(options.page)
         say(f"Written: {options.page}", err=True)
     if ending is Ending.STOPPED or not learned.within:
         raise typer.Exit(PARTIAL)

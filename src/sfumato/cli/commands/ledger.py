@@ -97,8 +97,8 @@ def show(
     )
     for window in balance.windows:
         if window.window != "ever":
-            spent, limit = (amount_text(value, ledger.unit) for value in (window.spent, window.limit))
-            say(f"{_TIMES[window.window]}: {spent} of {limit}.")
+            total, limit = (amount_text(value, ledger.unit) for value in (window.spent, window.limit))
+            say(f"{_TIMES[window.window]}: {total} of {limit}.")
 
 
 @command.command("check")

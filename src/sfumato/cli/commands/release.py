@@ -118,26 +118,26 @@ def command(
     if key_file is not None and ledger is None:
         raise InputError("--key-file is the key of a ledger.", "name the ledger with --ledger.")
     choice: Any = outside
-    held = _read(file, by, column or (), trust_distances=trust_distances, signed_by=require_signature)
-    named: Any = None
+    content = _read(file, by, column or (), trust_distances=trust_distances, signed_by=require_signature)
+    columns: Any = None
     if column:
-        named = tuple(column) if len(column) > 1 or (isinstance(held, dict) and by is None) else column[0]
-    elif isinstance(held, dict) and by is None:
-        named = tuple(held)
-    if isinstance(held, dict):
+        columns = tuple(column) if len(column) > 1 or (isinstance(content, dict) and by is None) else column[0]
+    elif isinstance(content, dict) and by is None:
+        columns = tuple(content)
+    if isinstance(content, dict):
         if ledger is not None:
             raise InputError("a ledger is for one mechanism.", "release each mechanism's rows by itself.")
-        drawn: Any = held
+        sampler: Any = content
     elif ledger is not None:
-        drawn = charged_blur(held, open_ledger(ledger, key_file))
+        sampler = charged_blur(content, open_ledger(ledger, key_file))
     else:
-        drawn = held.mechanism
+        sampler = content.mechanism
     with working("Checking the table and the mechanism"):
-        prepared = prepare(
-            drawn,
+        job = prepare(
+            sampler,
             source,
             target,
-            column=named,
+            column=columns,
             lat=lat,
             lon=lon,
             user=user_column,
@@ -148,7 +148,7 @@ def command(
             also=[tuple(row) for row in csv.reader(also or ())],
             by=by,
             uncertainty=uncertainty,
-            prior=None if prior is None else _prior(prior, held, file),
+            prior=None if prior is None else _prior(prior, content, file),
             darwin_core=darwin_core,
             outside=choice,
             within=move_within,
@@ -158,16 +158,16 @@ def command(
             resume=resume,
             again=again,
         )
-    for sentence in prepared.promises:
+    for sentence in job.promises:
         say(sentence)
-    if prepared.people.assumed:
+    if job.people.assumed:
         say(f"Name the column of users with --user-column; or {OF_FILES}")
     try:
         with rows_line() as progress:
-            release = prepared.run(progress)
+            release = job.run(progress)
     except KeyboardInterrupt:
         rest = (
-            "The same command with --resume goes on, and no row is drawn twice." if prepared.is_resumable else ""
+            "The same command with --resume goes on, and no row is drawn twice." if job.is_resumable else ""
         )
         say(f"Interrupted. {rest or 'Nothing was begun.'}", err=True)
         raise typer.Exit(130) from None
@@ -176,7 +176,7 @@ def command(
     if receipts:
         from ...reports.document import receipt_page
 
-        record = prepared.receipt(release, [file])
+        record = job.receipt(release, [file])
         for path in receipts:
             if path.suffix.lower() == ".html":
                 with owner_only():
@@ -186,14 +186,14 @@ def command(
             say(f"Written: {path}")
 
 
-def _prior(text: str, held: MechanismFile | dict[str, Any], file: Path) -> tuple[str, Prior | Visits]:
+def _prior(text: str, content: MechanismFile | dict[str, Any], file: Path) -> tuple[str, Prior | Visits]:
     """Return the name and the prior of ``--prior``: uniform, that of the mechanism file, or a table."""
     from ...geo import read_visits
     from ..audit_knowledge import prior_from
 
-    if isinstance(held, dict):
+    if isinstance(content, dict):
         raise InputError("--prior is for one mechanism.", "leave it out: --uncertainty needs no prior.")
-    if not held.has_matrix:
+    if not content.has_matrix:
         if not Path(text).suffix:
             raise InputError(
                 f"--prior {text!r} is no table of points, which the prior of noise is.", "name a .csv or .parquet."
@@ -203,10 +203,10 @@ def _prior(text: str, held: MechanismFile | dict[str, Any], file: Path) -> tuple
             say(f"Note: {text}: {remark}", err=True)
         return text, points
     if text != "file":
-        return text, prior_from(held.report_channel.secrets, text)
-    if held.prior is None:
+        return text, prior_from(content.report_channel.secrets, text)
+    if content.prior is None:
         raise InputError(f"{file} holds no prior.", "write --prior uniform, or name a table.")
-    return f"that of {file.name}", held.prior
+    return f"that of {file.name}", content.prior
 
 
 def _read(file: Path, by: str | None, columns: Sequence[str], **trust: Any) -> MechanismFile | dict[str, Any]:
@@ -217,7 +217,7 @@ def _read(file: Path, by: str | None, columns: Sequence[str], **trust: Any) -> M
             files = mechanisms_in(file, columns, **trust)
             if not columns:
                 _check_columns(files, file)
-            return {name: each.mechanism for name, each in files.items()}
+            return {name: content.mechanism for name, content in files.items()}
         return read_mechanism_file(file, **trust)
     if not file.is_dir():
         raise InputError(
@@ -233,8 +233,8 @@ def _check_columns(files: Mapping[str, MechanismFile], folder: Path) -> None:
     """Refuse a folder of mechanisms for places, whose names are not columns."""
     from ...geo import Places
 
-    for name, each in files.items():
-        if not each.has_matrix or isinstance(each.report_channel.secrets, Places):
+    for name, content in files.items():
+        if not content.has_matrix or isinstance(content.report_channel.secrets, Places):
             raise InputError(
                 f"the folder {str(folder)!r} holds mechanisms for places, such as {name!r}, but it was not said "
                 "which of them draws which row.",

@@ -9,7 +9,7 @@ import typer
 
 from ..._system import owner_only_like
 from ...errors import InputError
-from ..mechanism_files import among_others, check_report, check_time, exit_code, read_required, typed
+from ..mechanism_files import among_others, check_report, check_time, command_line, exit_code, read_required
 from ..messages import say
 from ..options import (
     FrontierTime,
@@ -84,8 +84,8 @@ def command(
         )
     check_outputs([target, *([] if registry is None else [registry])], [file, visits, sweep, outline])
     check_time(frontier_time)
-    required = read_required(require)
-    held = read_mechanism_file(file)
+    requirements = read_required(require)
+    content = read_mechanism_file(file)
     columns = VisitsOptions(lat=lat, lon=lon, user_column=user_column, people=people, skip_damaged=skip_damaged)
     read = optional_visits(visits, user, columns)
     if read is not None and user is not None:
@@ -94,28 +94,28 @@ def command(
     land = None if outline is None else read_outline(outline)
     seconds = None if frontier_time == SECONDS or sweep is not None else frontier_time
     words = (tuple(require or ()), source, why, ledger or "", user or "")
-    how: Any = {"frontier_time": seconds, "command": typed(), "skip_damaged": skip_damaged}
+    how: Any = {"frontier_time": seconds, "command": command_line(), "skip_damaged": skip_damaged}
     origin = Origin(file, visits, sweep, outline, *words, **how)
-    with among_others(frontier_time, "Proving, attacking and measuring") as others:
-        found = report(
-            held,
+    with among_others(frontier_time, "Proving, attacking and measuring") as designs:
+        document = report(
+            content,
             visits=read,
-            require=required,
+            require=requirements,
             sweep=sweep,
-            designs=others,
+            designs=designs,
             origin=origin,
             outline=land,
             ledger=books,
         )
         with owner_only_like(file):
             if registry is not None:  # refused before anything is written
-                found.save(registry)
-            found.save(target)
-    for sentence in found.spoken:
+                document.save(registry)
+            document.save(target)
+    for sentence in document.spoken:
         say(sentence)
     say(f"Written: {target}")
     if registry is not None:
         say(f"Written: {registry}. Replace every text that begins with FILL IN before you submit it.")
-    code = exit_code(found.outcome)
+    code = exit_code(document.outcome)
     if code:
         raise typer.Exit(code)

@@ -76,10 +76,10 @@ def command(options: SweepOptions) -> None:
     with StopOnInterrupt() as stop, errors.status("Sweeping (Ctrl-C stops after the running design)"):
         points = sweep(
             {
-                who: Prior.from_visits(site.places, visited, smoothing=options.smoothing)
-                for who, visited in people.items()
+                person: Prior.from_visits(site.places, visited, smoothing=options.smoothing)
+                for person, visited in people.items()
             },
-            loss={who: site.places.loss(visited, options.loss) for who, visited in people.items()}
+            loss={person: site.places.loss(visited, options.loss) for person, visited in people.items()}
             if averaged
             else site.costs,
             metric=site.distances if on_cells else None,
@@ -99,19 +99,19 @@ def command(options: SweepOptions) -> None:
     if meaning := _meaning(site, rates, on_cells, averaged=averaged, true_errors=options.metric == "euclidean"):
         screen.print(meaning)
     save_rows(points, target)
-    written = [target]
+    paths = [target]
     if picture is not None and any(point.design is not None for point in points):
-        written += draw(lambda: frontier(points, unit), picture, "figure was", dark=options.dark)
-    say(f"Written: {', '.join(map(str, written))}")
+        paths += draw(lambda: frontier(points, unit), picture, "figure was", dark=options.dark)
+    say(f"Written: {', '.join(map(str, paths))}")
     if any(point.design is None or not point.design.finished for point in points):
         raise typer.Exit(PARTIAL)
 
 
 def _amounts(options: SweepOptions, unit: str) -> tuple[list[float], list[float]]:
     with option("--epsilons"):
-        rates = amounts_of(options.epsilons, unit, per=True, what="epsilon")
+        rates = amounts_of(options.epsilons, unit, per=True, noun="epsilon")
     with option("--distortions"):
-        return rates, amounts_of(options.distortions, unit, per=False, what="the distortion")
+        return rates, amounts_of(options.distortions, unit, per=False, noun="the distortion")
 
 
 def _people(places: Places, visits: Visits, user: str | None, users: int | None) -> dict[str, Visits]:
@@ -158,9 +158,9 @@ def _meaning(site: Site, rates: list[float], on_cells: bool, *, averaged: bool, 
             sentences.append("Loss is the distance from the true point.")
         if true_errors:
             sentences.append("The attacker's error is the distance from the true point to any guess.")
-    if site.said and len(rates) > 1:
+    if site.reason and len(rates) > 1:
         sentences.append(f"All designs are on one lattice, for the largest epsilon, {at_most(max(rates), 6)}/km.")
-    return " ".join([*sentences, site.said]).strip()
+    return " ".join([*sentences, site.reason]).strip()
 
 
 def _point_line(point: Point) -> str:
@@ -225,14 +225,14 @@ def _remarks(points: list[Point], *, ties: bool) -> Iterator[str]:
     from ...core.naming import slack_words
     from ...reports.sentences import tie_words
 
-    made = [point.design for point in points if point.design]
-    programs = [design for design in made if design.has_program]
-    noises = [design for design in made if not design.has_program]
+    designs = [point.design for point in points if point.design]
+    programs = [design for design in designs if design.has_program]
+    noises = [design for design in designs if not design.has_program]
     if ties:  # where loss and the attacker's error are the same distance, equal loss is equal privacy
-        broken = [design.tie_gap for design in programs if design.tie_gap is not None]
-        if broken:
-            yield tie_words(max(broken), f"In {len(broken)} of {len(programs)} designs, among ")
-        if left := len(programs) - len(broken):
+        gaps = [design.tie_gap for design in programs if design.tie_gap is not None]
+        if gaps:
+            yield tie_words(max(gaps), f"In {len(gaps)} of {len(programs)} designs, among ")
+        if left := len(programs) - len(gaps):
             yield (
                 f"In {left} of {len(programs)} designs no tie was broken: with another mechanism of equal loss an "
                 "attacker may achieve more or less."
@@ -244,4 +244,4 @@ def _remarks(points: list[Point], *, ties: bool) -> Iterator[str]:
         )
     for reason in dict.fromkeys(point.without_noise for point in points if point.without_noise):
         count = sum(point.without_noise == reason for point in points)
-        yield f"In {count} of {len(made)} designs planar noise was not considered: {reason}."
+        yield f"In {count} of {len(designs)} designs planar noise was not considered: {reason}."

@@ -59,8 +59,8 @@ def command(
     from ...rounding import at_most, exactly, plural
 
     if (dummies is None) == (epsilon is None):
-        given = "neither --dummies nor --epsilon was" if dummies is None else "--dummies and --epsilon were both"
-        raise InputError(f"{given} given.", "add --dummies 10, or --epsilon 0.5 with --delta 1e-3.")
+        problem = "neither --dummies nor --epsilon was" if dummies is None else "--dummies and --epsilon were both"
+        raise InputError(f"{problem} given.", "add --dummies 10, or --epsilon 0.5 with --delta 1e-3.")
     if (epsilon is None) != (delta is None):
         raise InputError("--epsilon and --delta go together.", "give both, such as --epsilon 0.5 --delta 1e-3.")
     if len(files) > 1 and epsilon is None:
@@ -72,34 +72,34 @@ def command(
     check_ending(output, ".sfm")
     check_outputs([output], [*files, family])
     inner = [mechanism_from(file) for file in files]
-    for file, held in zip(files, inner, strict=True):
+    for file, content in zip(files, inner, strict=True):
         with option(str(file)):
-            _ = held.alone().report_channel  # single reports with a matrix
-    promised: tuple[TuplePrivacy, ...] = ()
+            _ = content.alone().report_channel  # single reports with a matrix
+    guarantees: tuple[TuplePrivacy, ...] = ()
     if epsilon is not None and delta is not None:
-        chosen, plan = _planned(files, inner, family, source, epsilon, delta, _MOST if most is None else most)
+        index, plan = _planned(files, inner, family, source, epsilon, delta, _MOST if most is None else most)
         tupling = plan.tupling
-        promised = (TuplePrivacy(epsilon, delta),) if family is None else ()
+        guarantees = (TuplePrivacy(epsilon, delta),) if family is None else ()
     else:
-        chosen, plan = 0, None
+        index, plan = 0, None
         tupling = _among(inner[0], family, source, dummies or 0)
-    held = inner[chosen]
-    written = MechanismFile(
-        tupling, held.prior, held.loss, (*held.guarantees, *promised), constraints=held.constraints
+    content = inner[index]
+    tuple_file = MechanismFile(
+        tupling, content.prior, content.loss, (*content.guarantees, *guarantees), constraints=content.constraints
     )
-    with owner_only_like(files[chosen]):
-        save(written, output)
+    with owner_only_like(files[index]):
+        save(tuple_file, output)
     if len(files) > 1:
-        say(f"Chosen: {files[chosen]}")
-    hidden, sent = plural(tupling.dummies, "dummy", "dummies"), plural(tupling.queries, "query", "queries")
-    say(f"{hidden}, so {sent} for each report.")
+        say(f"Chosen: {files[index]}")
+    fakes, queries = plural(tupling.dummies, "dummy", "dummies"), plural(tupling.queries, "query", "queries")
+    say(f"{fakes}, so {queries} for each report.")
     if family is not None and plan is None:
         print_family(tupling, family, _SHOWN_DELTA)
     elif family is not None and plan is not None:
         upper = at_most(plan.found_delta.bounds.upper)
         numbers = f"epsilon {exactly(plan.epsilon)} with delta {exactly(plan.delta)}"
         say(f"Proved: {numbers} {_between(tupling, family)} (the least delta is at most {upper}).")
-    prove_tuples(written, () if promised or family is not None else (_SHOWN_DELTA,))
+    prove_tuples(tuple_file, () if guarantees or family is not None else (_SHOWN_DELTA,))
     say(f"Written: {output}")
 
 
@@ -112,10 +112,10 @@ def _accountant(tupling: Tupling, path: Path | None) -> FamilyAccountant:
     return FamilyAccountant(tupling, family.distributions, family.pairs)
 
 
-def _among(held: MechanismFile, family: Path | None, source: str, dummies: int) -> Tupling:
+def _among(file: MechanismFile, family: Path | None, source: str, dummies: int) -> Tupling:
     from ...mechanisms.tupling import Tupling, mixture_dummies, optimised_dummies, uniform_dummies
 
-    inner = held.report_channel
+    inner = file.report_channel
     tupling = Tupling(inner, dummies, uniform_dummies(inner))
     if source == "uniform":
         return tupling
@@ -146,24 +146,24 @@ def _planned(
     plans: dict[int, DummyPlan] = {}
     problems: list[InfeasibleError] = []
     with Screen(stderr=True).status("Counting dummies"):
-        for number, held in enumerate(inner):
-            priced = held.prior is not None and held.loss is not None
-            start = _among(held, family, "mixture" if source == "optimised" else source, 0)
+        for number, content in enumerate(inner):
+            priced = content.prior is not None and content.loss is not None
+            start = _among(content, family, "mixture" if source == "optimised" else source, 0)
             try:
                 plans[number] = plan_dummies(
                     _accountant(start, family),
                     epsilon,
                     delta,
                     most=most,
-                    prior=held.prior if priced else None,
-                    loss=held.loss if priced else None,
+                    prior=content.prior if priced else None,
+                    loss=content.loss if priced else None,
                     optimise=source == "optimised",
                 )
             except InfeasibleError as error:
                 problems.append(error)
     if not plans:
         raise problems[0]
-    priors = [(each.prior, each.loss.unit) for each in inner if each.prior is not None and each.loss is not None]
+    priors = [(file.prior, file.loss.unit) for file in inner if file.prior is not None and file.loss is not None]
     comparable = len(priors) == len(inner) and all(
         unit == priors[0][1]
         and prior.space == priors[0][0].space
@@ -172,9 +172,9 @@ def _planned(
     )
     if len(files) > 1:
         for number, file in enumerate(files):
-            found = plans.get(number)
-            said = f"{plural(most, 'dummy', 'dummies')} are not enough" if found is None else found.sentence
-            say(f"{file}: {said}")
+            answer = plans.get(number)
+            sentence = f"{plural(most, 'dummy', 'dummies')} are not enough" if answer is None else answer.sentence
+            say(f"{file}: {sentence}")
         if not comparable:
             say("The one with the fewest dummies is chosen: the files do not all hold the same prior and loss.")
 
@@ -192,10 +192,10 @@ def print_family(tupling: Tupling, path: Path, delta: float) -> None:
     from ..screen import Screen
 
     with Screen(stderr=True).status("Comparing every two distributions"):
-        found = _accountant(tupling, path).epsilon(delta)
-    names = " and ".join(family_from(tupling.secrets, path).names[place] for place in found.pair)
-    numbers = f"epsilon {at_most(found.bounds.upper)} with delta {exactly(delta)}"
-    least = f"the least is at least {at_least(found.bounds.lower)}, for {names}"
+        bound = _accountant(tupling, path).epsilon(delta)
+    names = " and ".join(family_from(tupling.secrets, path).names[place] for place in bound.pair)
+    numbers = f"epsilon {at_most(bound.bounds.upper)} with delta {exactly(delta)}"
+    least = f"the least is at least {at_least(bound.bounds.lower)}, for {names}"
     say(f"Proved: {numbers} {_between(tupling, path)} ({least}).")
 
 

@@ -84,15 +84,15 @@ class Roles:
 
 
 def recognised(
-    columns: Sequence[str], source: str, named: Mapping[str, str | None], *, geometry: str | None = None
+    columns: Sequence[str], source: str, by_role: Mapping[str, str | None], *, geometry: str | None = None
 ) -> Roles:
     """Return the roles of the columns of a table; ``source`` names it in errors.
 
-    ``named`` is the column that the caller named for each of ``lat``, ``lon``, ``user`` and ``time``, or None, and
-    ``geometry`` the column that the file itself declares to hold points. Raises `DataError` if a named column is
-    missing, no column holds places, or two columns could have the same role.
+    ``by_role`` is the column that the caller named for each of ``lat``, ``lon``, ``user`` and ``time``, or None,
+    and ``geometry`` the column that the file itself declares to hold points. Raises `DataError` if a named column
+    is missing, no column holds places, or two columns could have the same role.
     """
-    exact = {role: _exact(columns, name, role, source) for role, name in named.items() if name is not None}
+    exact = {role: _exact(columns, name, role, source) for role, name in by_role.items() if name is not None}
     if "lat" in exact and exact["lat"] == exact.get("lon"):
         raise DataError(f"the column {exact['lat']!r} was named for latitudes and longitudes.", f"name {NAMED}.")
     rest = [column for column in columns if column not in exact.values()]
@@ -124,7 +124,7 @@ def recognised(
     if found_time is not None and _bare(found_time) in (*_CLOCK, *_DATE):
         found_date = _first(rest, _DATE, "the day", source)
         clock = _first(rest, _CLOCK, "the time", source)
-        if found_date == found_time and named.get("time") is None and clock is not None:
+        if found_date == found_time and by_role.get("time") is None and clock is not None:
             found_time = clock
         found_date = _day_of(found_time, found_date, rest, source)
     return Roles(
@@ -133,7 +133,7 @@ def recognised(
         found_geometry,
         found_user,
         found_time,
-        named.get("time") is not None,
+        by_role.get("time") is not None,
         None if found_date == found_time else found_date,
         also,
         _first(rest, (*_DATUM, *_SYSTEM), "the coordinate system", source),
@@ -158,7 +158,7 @@ def _day_of(clock: str, day: str | None, columns: Sequence[str], source: str) ->
 def _pair(columns: Sequence[str], source: str) -> tuple[str | None, str | None, tuple[str, str] | None]:
     """Return columns of latitude and longitude whose names end alike; of a trip its start, with its end third."""
     ends = {
-        role: {found[1]: name for name in columns if (found := pattern.fullmatch(_bare(name)))}
+        role: {match[1]: name for name in columns if (match := pattern.fullmatch(_bare(name)))}
         for role, pattern in (("lat", _LAT_END), ("lon", _LON_END))
     }
     pairs = {stem: (name, ends["lon"][stem]) for stem, name in ends["lat"].items() if stem in ends["lon"]}

@@ -29,10 +29,10 @@ _UNNAMED: Final = "one"  # the only person of a table that has no name
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Wanted(CompactRepr):
+class Request(CompactRepr):
     """The caller's column for each role, other columns to keep (None for all), and ``people`` of `read_visits`."""
 
-    named: Mapping[str, str | None]
+    by_role: Mapping[str, str | None]
     attributes: Sequence[str] | None
     people: str | None = None
 
@@ -47,7 +47,7 @@ class Format:
 
     key: str
     title: str
-    read: Callable[[Source, Wanted], RawVisits]
+    read: Callable[[Source, Request], RawVisits]
     matches: Callable[[Source], bool] | None
     text: bool = True
     columns: bool = False
@@ -82,35 +82,35 @@ def cleaned(rows: RawVisits, source: str, *, polar: bool) -> Visits:
         polar=polar,
     )
     notes = list(rows.notes)
-    placed = np.isfinite(rows.lat) & np.isfinite(rows.lon)
-    if dropped := size - int(placed.sum()):
+    has_place = np.isfinite(rows.lat) & np.isfinite(rows.lon)
+    if dropped := size - int(has_place.sum()):
         notes.append(f"{dropped:,} of {size:,} rows without a position were dropped.")
-    null_island = placed & (rows.lat == 0) & (rows.lon == 0)
+    null_island = has_place & (rows.lat == 0) & (rows.lon == 0)
     if null_island.any():
         notes.append(f"{int(null_island.sum()):,} of {size:,} rows at latitude 0, longitude 0 were dropped.")
-    kept = placed & ~null_island
-    repeated = _repetitions(rows, kept)
-    if repeated.any():
+    mask = has_place & ~null_island
+    copies = _repetitions(rows, mask)
+    if copies.any():
         notes.append(
-            f"{int(repeated.sum()):,} of {size:,} rows that repeat another's user, time and place were dropped."
+            f"{int(copies.sum()):,} of {size:,} rows that repeat another's user, time and place were dropped."
         )
-    kept &= ~repeated
-    if not kept.any():
+    mask &= ~copies
+    if not mask.any():
         raise DataError(f"{source} holds no usable row. {' '.join(notes)}", "check its latitudes and longitudes.")
-    if rows.user is not None and (strangers := sum(name is None for name in rows.user[kept].tolist())):
-        notes.append(f"{strangers:,} of {int(kept.sum()):,} visits have no user.")
+    if rows.user is not None and (strangers := sum(name is None for name in rows.user[mask].tolist())):
+        notes.append(f"{strangers:,} of {int(mask.sum()):,} visits have no user.")
     return Visits(
-        rows.lat[kept],
-        rows.lon[kept],
-        None if rows.user is None else rows.user[kept],
-        None if rows.time is None or np.isnat(rows.time).all() else rows.time[kept],
-        {name: column[kept] for name, column in rows.attributes.items()},
+        rows.lat[mask],
+        rows.lon[mask],
+        None if rows.user is None else rows.user[mask],
+        None if rows.time is None or np.isnat(rows.time).all() else rows.time[mask],
+        {name: column[mask] for name, column in rows.attributes.items()},
         notes,
         polar=True,  # checked above, with the row numbers of the file
     )
 
 
-def joined(parts: list[RawVisits]) -> RawVisits:
+def join_rows(parts: list[RawVisits]) -> RawVisits:
     """Return the rows of several files in order; all or none have users, none has attributes."""
     users = [part.user for part in parts if part.user is not None]
     return RawVisits(
@@ -122,11 +122,11 @@ def joined(parts: list[RawVisits]) -> RawVisits:
     )
 
 
-def _repetitions(rows: RawVisits, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    repeated = np.zeros(len(rows.lat), dtype=bool)
+def _repetitions(rows: RawVisits, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    copies = np.zeros(len(rows.lat), dtype=bool)
     if rows.time is None or rows.user is None:  # equal rows may then be of two people
-        return repeated
-    at = np.flatnonzero(kept & ~np.isnat(rows.time))
+        return copies
+    at = np.flatnonzero(mask & ~np.isnat(rows.time))
     ids: dict[Any, int] = {}
     users = np.fromiter((ids.setdefault(name, len(ids)) for name in rows.user[at].tolist()), np.int64, len(at))
     keys = [rows.lat[at], rows.lon[at], rows.time[at].astype(np.int64), users]
@@ -134,8 +134,8 @@ def _repetitions(rows: RawVisits, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     same = np.ones(max(len(at) - 1, 0), dtype=bool)
     for key in keys:
         same &= key[order[1:]] == key[order[:-1]]
-    repeated[at[order[1:][same]]] = True
-    return repeated
+    copies[at[order[1:][same]]] = True
+    return copies
 
 
 def check_people(people: str | None, column: str | None, role: str) -> None:
@@ -199,13 +199,13 @@ def each_file(
         else:
             parts += [] if part is None else [part]
     if first is not None and len(damaged) + len(unknown) == len(files):
-        what = "file" if unknown else "damaged file"
+        noun = "file" if unknown else "damaged file"
         raise DataError(
-            f"nothing can be read: {plural(len(files), what)}. The first: {first.text}", *first.hints[:-1]
+            f"nothing can be read: {plural(len(files), noun)}. The first: {first.text}", *first.hints[:-1]
         )
     if not parts:
         raise DataError(f"the files in {folder.name!r} hold no points.", "check that it is the right folder.")
-    rows = joined(parts)
+    rows = join_rows(parts)
     for paths, why in ((damaged, "damaged"), (unknown, "in an unknown coordinate system")):
         rows = replace(rows, notes=(*rows.notes, *left_out_note(folder, paths, len(files), why)))
     return rows

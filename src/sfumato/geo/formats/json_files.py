@@ -15,7 +15,7 @@ from ...errors import DataError
 from ...rounding import plural
 from ...tables import Source, times
 from .columns import recognised
-from .format import Format, RawVisits, Wanted
+from .format import Format, RawVisits, Request
 from .points import WGS84, Statement
 from .table import visits_of
 
@@ -32,7 +32,7 @@ _DEGREES: Final = re.compile(r"\s*(?:geo:)?\s*(-?\d+(?:\.\d+)?)\s*°?\s*,\s*(-?\
 _EXPORT_TIMELINE: Final = "export the timeline again, on the phone or with Google Takeout."
 
 
-def _read_geojson(source: Source, _: Wanted) -> RawVisits:
+def _read_geojson(source: Source, _: Request) -> RawVisits:
     """Read the points of a file; properties with usual names are users and times.
 
     The vertices of lines are points, with times from the property ``coordTimes`` or ``times`` (also of
@@ -52,32 +52,32 @@ def _read_geojson(source: Source, _: Wanted) -> RawVisits:
     for number, (feature, whole) in enumerate(_features(source), 1):
         if not isinstance(feature, dict) or feature.get("type") != "Feature":
             raise DataError(f"{source} has an entry that is not a feature.", _EXPORT)
-        given, geometry = feature.get("properties"), feature.get("geometry")
-        found = _points(geometry, number, source)
-        each, times = _without_times(given if isinstance(given, dict) else {})
-        line = found and geometry is not None and geometry["type"].endswith("LineString")
-        if line and len(times) == len(found):
-            properties += [{**each, "time": time} for time in times]
+        values, geometry = feature.get("properties"), feature.get("geometry")
+        points = _points(geometry, number, source)
+        record, times = _without_times(values if isinstance(values, dict) else {})
+        line = points and geometry is not None and geometry["type"].endswith("LineString")
+        if line and len(times) == len(points):
+            properties += [{**record, "time": time} for time in times]
         else:
             if line:
-                untimed += range(len(xy), len(xy) + len(found))
+                untimed += range(len(xy), len(xy) + len(points))
             if times:
                 notes.append(
-                    f"Feature {number} has {len(times):,} times for {len(found):,} points: they were left out."
+                    f"Feature {number} has {len(times):,} times for {len(points):,} points: they were left out."
                 )
-            properties += [each] * len(found)
-        xy += found
-        rows += [number] * len(found)
+            properties += [record] * len(points)
+        xy += points
+        rows += [number] * len(points)
         if number == 1 and isinstance(whole, dict) and "crs" in whole and whole["crs"] is None:
             notes.append(f"The CRS of {source} is unknown and was taken for WGS84.")
-        systems += [_system((geometry, feature, whole), number, source)] * len(found)
+        systems += [_system((geometry, feature, whole), number, source)] * len(points)
     names = [  # that can be columns next to those of the place
         name
-        for name in dict.fromkeys(name for each in properties for name in each)
+        for name in dict.fromkeys(name for record in properties for name in record)
         if name not in ("", "lat", "lon") and not any("\ud800" <= letter <= "\udfff" for letter in name)
     ]
     left_out = len(names) - _MOST_PROPERTIES
-    others = {name: _column([each.get(name) for each in properties]) for name in names[:_MOST_PROPERTIES]}
+    columns = {name: _column([record.get(name) for record in properties]) for name in names[:_MOST_PROPERTIES]}
     at = WGS84.degrees(
         np.array(xy, dtype=np.float64).reshape(-1, 2),
         np.array(rows, dtype=np.intp),
@@ -85,9 +85,9 @@ def _read_geojson(source: Source, _: Wanted) -> RawVisits:
         systems,
         noun="feature",
     )
-    table = pa.table({"lat": at[:, 1], "lon": at[:, 0], **others})
-    named = {"lat": "lat", "lon": "lon", "user": None, "time": None}
-    roles = replace(recognised(table.column_names, str(source), named), datum=None)  # they are in degrees already
+    table = pa.table({"lat": at[:, 1], "lon": at[:, 0], **columns})
+    keys = {"lat": "lat", "lon": "lon", "user": None, "time": None}
+    roles = replace(recognised(table.column_names, str(source), keys), datum=None)  # they are in degrees already
     if roles.time is not None and untimed:  # one time of a whole line is that of no vertex
         known = np.ones(len(table), dtype=bool)
         known[untimed] = False
@@ -106,7 +106,7 @@ def _without_times(properties: Mapping[str, Any]) -> tuple[Mapping[str, Any], Se
         for key in _TIMES:
             if isinstance(place.get(key), list):
                 rest = {
-                    name: each for name, each in properties.items() if name not in (key, "coordinateProperties")
+                    name: value for name, value in properties.items() if name not in (key, "coordinateProperties")
                 }
                 parts = [part if isinstance(part, list) else [part] for part in place[key]]
                 return rest, [time for part in parts for time in part]
@@ -131,10 +131,10 @@ def _features(source: Source) -> Iterator[tuple[Any, Any]]:
     if not isinstance(whole, dict):
         raise DataError(f"{source} is JSON, but not GeoJSON.", _EXPORT)
     if whole.get("type") == "FeatureCollection":
-        found = whole.get("features")
-        if not isinstance(found, list):
+        features = whole.get("features")
+        if not isinstance(features, list):
             raise DataError(f"{source} is a collection without a list of features.", _EXPORT)
-        yield from ((each, whole) for each in found)
+        yield from ((feature, whole) for feature in features)
     else:
         yield (whole if whole.get("type") == "Feature" else {"type": "Feature", "geometry": whole}), None
 
@@ -155,21 +155,21 @@ def _points(geometry: Any, number: int, source: Source) -> list[tuple[float, flo
         return [(math.nan, math.nan)]
     kind = geometry.get("type") if isinstance(geometry, dict) else None
     if kind not in _DEPTHS:
-        what = f"is a {kind}" if isinstance(kind, str) and len(kind) < 30 else "is of an unknown type"
-        raise DataError(f"the shape of feature {number} of {source} {what}, not a point or a line.", _EXPORT)
+        phrase = f"is a {kind}" if isinstance(kind, str) and len(kind) < 30 else "is of an unknown type"
+        raise DataError(f"the shape of feature {number} of {source} {phrase}, not a point or a line.", _EXPORT)
     every = [geometry.get("coordinates")]
     for _ in range(_DEPTHS[kind]):
-        every = [each for part in every for each in (part if isinstance(part, list) else [None])]
-    found = []
-    for each in every:
-        if each == []:
-            found.append((math.nan, math.nan))  # an empty point
+        every = [child for part in every for child in (part if isinstance(part, list) else [None])]
+    points = []
+    for position in every:
+        if position == []:
+            points.append((math.nan, math.nan))  # an empty point
             continue
-        pair = each[:2] if isinstance(each, list) else []
+        pair = position[:2] if isinstance(position, list) else []
         if len(pair) != 2 or not all(type(part) in (int, float) and abs(part) < 1e9 for part in pair):
             raise DataError(f"feature {number} of {source} has no longitude and latitude.", _EXPORT)
-        found.append((float(pair[0]), float(pair[1])))
-    return found
+        points.append((float(pair[0]), float(pair[1])))
+    return points
 
 
 def _system(places: Sequence[Any], number: int, source: Source) -> Statement | None:
@@ -197,11 +197,11 @@ def _column(values: list[Any]) -> Any:
         except (pa.ArrowException, OverflowError, UnicodeEncodeError):
             pass  # a whole number beyond 64 bits, or half a character
     # As texts that can be encoded.
-    kept = (
+    texts = (
         value if value is None or (isinstance(value, str) and value.isprintable()) else ascii(value)
         for value in values
     )
-    return pa.array(list(kept), pa.string())
+    return pa.array(list(texts), pa.string())
 
 
 GEOJSON: Final = Format(
@@ -214,7 +214,7 @@ GEOJSON: Final = Format(
 )
 
 
-def _read_google(source: Source, _: Wanted) -> RawVisits:
+def _read_google(source: Source, _: Request) -> RawVisits:
     """Read one person's records, or the visits, activities and paths of a timeline; else raise `DataError`."""
     import pyarrow as pa
 
@@ -223,22 +223,22 @@ def _read_google(source: Source, _: Wanted) -> RawVisits:
     except UnicodeDecodeError:
         raise DataError(f"{source} is not in UTF-8.", _EXPORT_TIMELINE) from None
     except (ValueError, RecursionError) as error:
-        said = error if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
-        raise DataError(f"{source} is not valid JSON: {said}.", _EXPORT_TIMELINE) from None
-    found = _Timeline()
+        reason = error if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
+        raise DataError(f"{source} is not valid JSON: {reason}.", _EXPORT_TIMELINE) from None
+    timeline = _Timeline()
     try:
-        found.add_all(whole)
+        timeline.add_all(whole)
     except (AttributeError, TypeError, KeyError):
         raise DataError(f"{source} is not built like a location history of Google.", _EXPORT_TIMELINE) from None
-    if not found.lat:
+    if not timeline.lat:
         raise DataError(f"{source} has no known position.", _EXPORT_TIMELINE)
-    moments = times(pa.chunked_array([found.time], pa.string()), most_bad=1)
+    moments = times(pa.chunked_array([timeline.time], pa.string()), most_bad=1)
     time, notes = None, [f"{source} has no times."]
     if moments is not None:
         moments = moments.without_days_zero()
-        time = moments.values + np.array(found.minutes).astype("timedelta64[m]")
+        time = moments.values + np.array(timeline.minutes).astype("timedelta64[m]")
         notes = list(moments.notes(str(source)))
-    return RawVisits(np.array(found.lat), np.array(found.lon), time=time, notes=(*notes, *found.notes))
+    return RawVisits(np.array(timeline.lat), np.array(timeline.lon), time=time, notes=(*notes, *timeline.notes))
 
 
 GOOGLE: Final = Format(
@@ -274,8 +274,8 @@ class _Timeline:
         else:
             for position in positions:
                 self.add(position.get("LatLng"), position.get("timestamp"))
-        for each in whole.get("timelineObjects", ()):
-            visit, activity = each.get("placeVisit", {}), each.get("activitySegment", {})
+        for entry in whole.get("timelineObjects", ()):
+            visit, activity = entry.get("placeVisit", {}), entry.get("activitySegment", {})
             if visit:
                 self.add(visit.get("location"), visit.get("duration", {}).get("startTimestamp"))
             for end in ("start", "end"):
@@ -315,8 +315,8 @@ def _degrees(place: Any) -> Iterator[tuple[float, float]]:
             lat, lon = (place.get(name) for name in names)
             if type(lat) is int and type(lon) is int and abs(lat) <= 90 * 10**7 and abs(lon) <= 180 * 10**7:
                 yield lat / 1e7, lon / 1e7
-    elif isinstance(place, str) and (found := _DEGREES.fullmatch(place)):
-        yield float(found[1]), float(found[2])
+    elif isinstance(place, str) and (match := _DEGREES.fullmatch(place)):
+        yield float(match[1]), float(match[2])
 
 
 def _moment(record: Any) -> str | None:

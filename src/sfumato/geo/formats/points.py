@@ -67,9 +67,9 @@ _WGS84_ESRI: Final = (
 _WGS84_DATUMS: Final = ("World Geodetic System 1984", "World Geodetic System 1984 ensemble")
 
 
-def degrees(column: Any, what: str, named: str = NAMED, *, comma: bool = False) -> Floats:
+def degrees(column: Any, noun: str, hint: str = NAMED, *, comma: bool = False) -> Floats:
     """Return an Arrow column of degrees as floats, NaN where missing; `DataError` if one is no number."""
-    return numbers(column, what, "write degrees as 48.8566", f"name the right columns with {named}.", comma=comma)
+    return numbers(column, noun, "write degrees as 48.8566", f"name the right columns with {hint}.", comma=comma)
 
 
 def points(
@@ -115,11 +115,11 @@ def points(
             f"the geometry column of {source} is of type {values.type}.",
             "store points as WKB (GeoParquet) or as WKT, or latitudes and longitudes in columns of their own.",
         )
-    own = None if codes is None or not codes.any() else row_statements(codes.tolist())
+    crses = None if codes is None or not codes.any() else row_statements(codes.tolist())
     if statements is not None:
-        own = merged_statements([statements[row] for row in np.flatnonzero(known).tolist()], own, rows, source)
+        crses = merged_statements([statements[row] for row in np.flatnonzero(known).tolist()], crses, rows, source)
     all_points = np.full((len(known), 2), np.nan)
-    all_points[known] = system.degrees(xy, rows, source, own)
+    all_points[known] = system.degrees(xy, rows, source, crses)
     return all_points[:, 1].copy(), all_points[:, 0].copy()
 
 
@@ -146,9 +146,9 @@ def _from_text(values: Any, rows: NDArray[np.intp], source: str) -> tuple[Floats
             first = int(np.argmin(sound))
             problems[int(at[first])] = _kind_of_text(texts[first].as_py())
         else:
-            what = f"the geometry column of {source}"
-            xy[at] = np.column_stack([degrees(pc.struct_field(parts, part), what) for part in ("lon", "lat")])
-            codes[at] = np.nan_to_num(degrees(pc.struct_field(parts, "srid"), what)).astype(np.int64)
+            subject = f"the geometry column of {source}"
+            xy[at] = np.column_stack([degrees(pc.struct_field(parts, part), subject) for part in ("lon", "lat")])
+            codes[at] = np.nan_to_num(degrees(pc.struct_field(parts, "srid"), subject)).astype(np.int64)
     _check(problems, rows, source)
     return xy, codes
 
@@ -158,8 +158,8 @@ def _kind_of_text(text: str) -> str:
     name = "" if word is None else word[1].upper().rstrip("ZM")
     if name == "MULTIPOINT" and "," in text and text.rstrip(" ;").endswith(")"):
         return "a MultiPoint of several points"
-    named = {each.partition(" ")[2].upper(): each for each in _KINDS.values()}
-    return named.get(name, _DAMAGED if name in ("POINT", "MULTIPOINT") else "a text that is no WKT")
+    kinds = {kind.partition(" ")[2].upper(): kind for kind in _KINDS.values()}
+    return kinds.get(name, _DAMAGED if name in ("POINT", "MULTIPOINT") else "a text that is no WKT")
 
 
 def _parsed(
@@ -241,7 +241,7 @@ class ReferenceSystem(CompactRepr):
     @classmethod
     def of(cls, statements: Sequence[tuple[str, Statement | None]], source: str) -> Self:
         """Return the one system that several places state, None for unknown; `DataError` if they contradict."""
-        systems = [(place, _system(each, source, place)) for place, each in statements if each is not None]
+        systems = [(place, _system(value, source, place)) for place, value in statements if value is not None]
         for place, crs in systems[1:]:
             if not _same(crs, systems[0][1]):
                 raise DataError(
@@ -271,14 +271,14 @@ class ReferenceSystem(CompactRepr):
         """
         groups: dict[str | None, list[int]] = {}
         examples: dict[str | None, Statement] = {}
-        for number, each in enumerate(statements or ()):
-            key = None if each is None else json.dumps(each)
+        for number, statement in enumerate(statements or ()):
+            key = None if statement is None else json.dumps(statement)
             groups.setdefault(key, []).append(number)
-            if each is not None:
-                examples.setdefault(key, each)
+            if statement is not None:
+                examples.setdefault(key, statement)
         if not examples:
             return _to_degrees(xy, self.crs, rows, source, noun)
-        found = np.array(xy, dtype=np.float64)
+        lonlat = np.array(xy, dtype=np.float64)
         bare = groups.pop(None, [])
         for key, at in groups.items():
             place = f"{noun} {int(rows[at[0]])} of {source}"
@@ -298,9 +298,9 @@ class ReferenceSystem(CompactRepr):
                     f"{int(rows[at[0]])} states {_name(crs)}.",
                     "state it in every row.",
                 )
-            found[at] = _to_degrees(found[at], crs, rows[at], source, noun)
-        found[bare] = _to_degrees(found[bare], self.crs, rows[bare], source, noun)
-        return found
+            lonlat[at] = _to_degrees(lonlat[at], crs, rows[at], source, noun)
+        lonlat[bare] = _to_degrees(lonlat[bare], self.crs, rows[bare], source, noun)
+        return lonlat
 
 
 WGS84: Final = ReferenceSystem()
@@ -316,18 +316,18 @@ def row_statements(values: Sequence[Any]) -> list[Statement | None]:
 
 
 def merged_statements(
-    statements: list[Statement | None], others: list[Statement | None] | None, rows: NDArray[np.intp], source: str
+    statements: list[Statement | None], extra: list[Statement | None] | None, rows: NDArray[np.intp], source: str
 ) -> list[Statement | None]:
     """Return the systems that rows state in either of two places; `DataError` if these contradict."""
     alike: dict[tuple[str, str], bool] = {}
-    merged: list[Statement | None] = []
-    for row, one, other in zip(rows.tolist(), statements, others or statements, strict=True):
-        if one is not None and other is not None and one != other:
-            pair, place = (str(one), str(other)), f"row {row} of {source}"
-            if not alike.setdefault(pair, _same(_system(one, place), _system(other, place))):
+    systems: list[Statement | None] = []
+    for row, first, second in zip(rows.tolist(), statements, extra or statements, strict=True):
+        if first is not None and second is not None and first != second:
+            pair, place = (str(first), str(second)), f"row {row} of {source}"
+            if not alike.setdefault(pair, _same(_system(first, place), _system(second, place))):
                 raise DataError(f"{place} states two coordinate systems.", "write it again with the right one.")
-        merged.append(other if one is None else one)
-    return merged
+        systems.append(second if first is None else first)
+    return systems
 
 
 def coordinates(values: ArrayLike) -> array[float]:
@@ -340,31 +340,31 @@ def _system(statement: Statement, source: str, place: str = "") -> Any:
 
     ``place`` is where the table states it, "" for a cell. Others need pyproj (extra ``geo``, `MissingExtraError`).
     """
-    given: Any = statement
-    if isinstance(given, str):
-        given = re.sub(r"(?i)^\s*(?:https?://epsg\.io/|(?:srid|epsg)\s*[:=]?\s*)(?=\d+\s*$)", "", given).strip()
-        if re.fullmatch(r"(?i)[\w .,\-/()]*\bEPSG\s*:\s*\d+[\w .,\-/()]*", given):  # such as Tokyo (EPSG:4301)
-            given = re.search(r"(?i)EPSG\s*:\s*(\d+)", given)[1]  # type: ignore[index]
-        given = _NAMES.get(_bare(given), given)
-        given = int(given) if given.isascii() and given.isdigit() else given
-    if _is_wgs84(given):
+    value: Any = statement
+    if isinstance(value, str):
+        value = re.sub(r"(?i)^\s*(?:https?://epsg\.io/|(?:srid|epsg)\s*[:=]?\s*)(?=\d+\s*$)", "", value).strip()
+        if re.fullmatch(r"(?i)[\w .,\-/()]*\bEPSG\s*:\s*\d+[\w .,\-/()]*", value):  # such as Tokyo (EPSG:4301)
+            value = re.search(r"(?i)EPSG\s*:\s*(\d+)", value)[1]  # type: ignore[index]
+        value = _NAMES.get(_bare(value), value)
+        value = int(value) if value.isascii() and value.isdigit() else value
+    if _is_wgs84(value):
         return None
     try:
         import pyproj
     except ImportError:
         raise MissingExtraError("another coordinate system than WGS84", "geo") from None
     try:
-        if isinstance(given, bool) or not isinstance(given, str | int | Mapping):
+        if isinstance(value, bool) or not isinstance(value, str | int | Mapping):
             raise pyproj.exceptions.CRSError("no CRS")
-        crs = pyproj.CRS.from_user_input(f"EPSG:{given}" if isinstance(given, int) else given)
-        if isinstance(given, str) and re.fullmatch(r"[\w .\-/()]+", given) and _bare(crs.name) != _bare(given):
+        crs = pyproj.CRS.from_user_input(f"EPSG:{value}" if isinstance(value, int) else value)
+        if isinstance(value, str) and re.fullmatch(r"[\w .\-/()]+", value) and _bare(crs.name) != _bare(value):
             raise pyproj.exceptions.CRSError("no such name")  # PROJ also takes what is similar
     except (pyproj.exceptions.CRSError, TypeError, ValueError, RecursionError):
-        shown = f": {_shown(statement)}"
+        text = f": {_shorten(statement)}"
         if not place and not re.fullmatch(r"(?i)[a-z]{0,5}[ :]?\d{1,9}", str(statement)):
-            shown = row_value(shown, "")  # a cell, which may hold anything where rows are shifted
+            text = row_value(text, "")  # a cell, which may hold anything where rows are shifted
         hints = (f"convert the positions to WGS84 first, or correct {place}.",) if place else _HINTS
-        raise UnknownSystemError(f"the CRS of {source} is not understood{shown}.", *hints) from None
+        raise UnknownSystemError(f"the CRS of {source} is not understood{text}.", *hints) from None
     if crs.is_geocentric:
         raise DataError(
             f"the CRS of {source} ({_name(crs)}) counts metres from the centre of the Earth on three axes: two of "
@@ -399,8 +399,8 @@ def _is_wgs84_datum(datum: Any) -> bool:
 
 def _are_degrees(axes: Any) -> bool:
     match axes:
-        case {"axis": [{"unit": "degree", "direction": one}, {"unit": "degree", "direction": two}]}:
-            return (one, two) in (("north", "east"), ("east", "north"))
+        case {"axis": [{"unit": "degree", "direction": first}, {"unit": "degree", "direction": second}]}:
+            return (first, second) in (("north", "east"), ("east", "north"))
     return False
 
 
@@ -419,10 +419,10 @@ def _to_degrees(xy: Floats, crs: Any, rows: NDArray[np.intp], source: str, noun:
             _CONVERT,
         ) from None
     lon, lat = np.array(transformer.transform(coordinates(xy[:, 0]), coordinates(xy[:, 1])))
-    lost = np.isinf(lon) & np.isfinite(xy[:, 0])
-    if lost.any():
+    beyond = np.isinf(lon) & np.isfinite(xy[:, 0])
+    if beyond.any():
         raise DataError(
-            f"the point in {noun} {int(rows[np.argmax(lost)])} of {source} is outside the reach of its CRS "
+            f"the point in {noun} {int(rows[np.argmax(beyond)])} of {source} is outside the reach of its CRS "
             f"({crs.name}).",
             "check the CRS in the file, or convert it to WGS84 first.",
         )
@@ -437,11 +437,11 @@ def _is_geocentric(ellipsoid: Any) -> bool:
     return bool(near and abs(ellipsoid.inverse_flattening - 298.257223) < 1e-5)
 
 
-def _same(one: Any, other: Any) -> bool:
-    if one is None or other is None:
-        return one is other
-    code = one.to_authority()
-    return (code is not None and code == other.to_authority()) or bool(one.equals(other, ignore_axis_order=True))
+def _same(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    code = a.to_authority()
+    return (code is not None and code == b.to_authority()) or bool(a.equals(b, ignore_axis_order=True))
 
 
 def _name(crs: Any) -> str:
@@ -449,7 +449,7 @@ def _name(crs: Any) -> str:
     return "WGS84" if crs is None else crs.name if code is None else f"{crs.name}, {':'.join(code)}"
 
 
-def _shown(statement: Any) -> str:
+def _shorten(statement: Any) -> str:
     """Return a statement that is not understood, shortened."""
     name = statement.get("name", "it has no name") if isinstance(statement, Mapping) else statement
     text = f"SRID {name}" if isinstance(name, int) else str(name)

@@ -36,7 +36,7 @@ from ...tables import (
 )
 from ..visits import NAMED
 from .columns import Roles, recognised
-from .format import Format, RawVisits, Wanted
+from .format import Format, RawVisits, Request
 from .points import WGS84, ReferenceSystem, Statement, degrees, points, row_statements
 
 _DAYS_ZERO: Final = 2000
@@ -57,17 +57,17 @@ _FOURSQUARE_LINE: Final = re.compile(
 )
 
 
-def read_text(source: Source, wanted: Wanted) -> RawVisits:
+def read_text(source: Source, request: Request) -> RawVisits:
     """Read a table of text whose first line names its columns; without one they are ``f0``, ``f1``, ..."""
     table = TextTable.of(source)
-    what = f"{source} (its first line is taken for data, not for names)" if table.headless else str(source)
-    roles = recognised(table.columns, what, wanted.named)
+    subject = f"{source} (its first line is taken for data, not for names)" if table.headless else str(source)
+    roles = recognised(table.columns, subject, request.by_role)
     text = [] if roles.geometry is None else [roles.geometry]  # hexadecimal may look like a number
-    content = table.load(_columns(table, roles, wanted), as_text=text)
+    content = table.load(_columns(table, roles, request), as_text=text)
     again = [roles.user] if roles.user is not None and _is_rounded(content[roles.user]) else []
     again += _without_zone(content, roles)
     if again:
-        content = table.load(_columns(table, roles, wanted), as_text=[*text, *again])
+        content = table.load(_columns(table, roles, request), as_text=[*text, *again])
     visits = visits_of(content, roles, str(source), decimal_comma=True)
     return replace(visits, notes=(*roles.notes(str(source)), *visits.notes))
 
@@ -101,24 +101,24 @@ class PlaceColumns(CompactRepr):
     """The columns of a table that hold places, users and times, and the conversion of positions to degrees.
 
     ``comma`` is whether numbers may be written ``48,85``, and ``system`` that of the geometry column. For
-    messages, ``source`` is a name, and ``named`` the caller's arguments for the columns of latitude and longitude.
+    messages, ``source`` is a name, and ``hint`` the caller's arguments for the columns of latitude and longitude.
     """
 
     roles: Roles
     source: str
     comma: bool
     system: ReferenceSystem = WGS84
-    named: str = NAMED
+    hint: str = NAMED
 
     @classmethod
-    def of(cls, schema: Any, source: str, named: Mapping[str, str | None], *, comma: bool = False) -> Self:
+    def of(cls, schema: Any, source: str, by_role: Mapping[str, str | None], *, comma: bool = False) -> Self:
         """Return the columns of a table from its Arrow schema, with its metadata on geometries.
 
-        ``named`` is the column that the caller named for each role, or None. Raises `DataError` if a column is
+        ``by_role`` is the column that the caller named for each role, or None. Raises `DataError` if a column is
         missing, or the metadata are damaged or contradict each other.
         """
         geometries = geometry_columns(schema, source)
-        roles = recognised(schema.names, source, named, geometry=next(iter(geometries), None))
+        roles = recognised(schema.names, source, by_role, geometry=next(iter(geometries), None))
         if IN_DEGREES.items() <= (schema.metadata or {}).items():
             roles = replace(roles, datum=None)
         geometry = None if roles.geometry is None else geometries.get(roles.geometry)
@@ -156,30 +156,30 @@ class PlaceColumns(CompactRepr):
         """
         import pyarrow as pa
 
-        own = None if self.roles.datum is None else row_statements(names(table[self.roles.datum]).tolist())
+        crses = None if self.roles.datum is None else row_statements(names(table[self.roles.datum]).tolist())
         if self.roles.geometry is not None:
             geometry = table[self.roles.geometry]
             whole = pa.chunked_array([geometry]) if isinstance(geometry, pa.Array) else geometry
-            return points(whole, self.source, self.system, own, start=start)
+            return points(whole, self.source, self.system, crses, start=start)
         lat, lon = (
-            degrees(table[name], f"the {role} column {name!r} of {self.source}", self.named, comma=self.comma)
+            degrees(table[name], f"the {role} column {name!r} of {self.source}", self.hint, comma=self.comma)
             for role, name in (("latitude", self.roles.lat), ("longitude", self.roles.lon))
         )
-        if own is not None:
+        if crses is not None:
             rows = np.flatnonzero(np.isfinite(lat) & np.isfinite(lon))
-            xy, own = np.column_stack([lon[rows], lat[rows]]), [own[row] for row in rows]
-            lon[rows], lat[rows] = self.system.degrees(xy, rows + start + 1, self.source, own, geographic=True).T
+            xy, crses = np.column_stack([lon[rows], lat[rows]]), [crses[row] for row in rows]
+            lon[rows], lat[rows] = self.system.degrees(xy, rows + start + 1, self.source, crses, geographic=True).T
         return lat, lon
 
 
-def read_frame(frame: ArrowStream, wanted: Wanted) -> RawVisits:
+def read_frame(frame: ArrowStream, request: Request) -> RawVisits:
     """Read a table in memory; one that cannot be exported or holds no visits is a `DataError`."""
-    return _read_typed(FrameTable(frame), wanted)
+    return _read_typed(FrameTable(frame), request)
 
 
-def _read_typed(table: ParquetTable | ArrowFile | FrameTable, wanted: Wanted) -> RawVisits:
-    places = PlaceColumns.of(table.schema, table.name, wanted.named)
-    content = table.load(_columns(table, places.roles, wanted))
+def _read_typed(table: ParquetTable | ArrowFile | FrameTable, request: Request) -> RawVisits:
+    places = PlaceColumns.of(table.schema, table.name, request.by_role)
+    content = table.load(_columns(table, places.roles, request))
     return visits_of(content, places.roles, table.name, system=places.system)
 
 
@@ -187,7 +187,7 @@ TEXT: Final = Format("csv", "CSV and TSV (also .gz)", read_text, None, columns=T
 PARQUET: Final = Format(
     "parquet",
     "Parquet and GeoParquet",
-    lambda source, wanted: _read_typed(ParquetTable(source), wanted),
+    lambda source, request: _read_typed(ParquetTable(source), request),
     lambda source: source.head.startswith(b"PAR1"),
     text=False,
     columns=True,
@@ -195,7 +195,7 @@ PARQUET: Final = Format(
 ARROW: Final = Format(
     "arrow",
     "Arrow (IPC)",
-    lambda source, wanted: _read_typed(ArrowFile(source), wanted),
+    lambda source, request: _read_typed(ArrowFile(source), request),
     ArrowFile.matches,
     text=False,
     columns=True,
@@ -218,10 +218,10 @@ def visits_of(
         if _OFFSET.search(roles.time or ""):
             notes.append(f"The offset in the name {roles.time!r} is not applied: times without one count as UTC.")
     elif roles.time is not None:
-        what, unclear, example = _unclear(table, roles)
+        noun, unclear, example = _unclear(table, roles)
         if unclear and roles.time_named:
             raise DataError(
-                f"the {what} in the column {roles.time!r} of {source} {unclear}.", f"write them as {example}."
+                f"the {noun} in the column {roles.time!r} of {source} {unclear}.", f"write them as {example}."
             )
         if roles.time_named:
             first = next((value for value in python_values(table[roles.time]) if value is not None), None)
@@ -230,7 +230,7 @@ def visits_of(
                 f"{row_value(f', but values such as {first!r}', '')}.",
                 "write times like 2024-03-01T18:30:00Z, or as seconds since 1970.",
             )
-        why = f": its {what} {unclear}. Write them as {example}" if unclear else ""
+        why = f": its {noun} {unclear}. Write them as {example}" if unclear else ""
         notes.append(f"The column {roles.time!r} could not be read as times and is kept as it is{why}.")
     attributes = {}
     unused = {roles.time if moments is None else None, roles.date if date is None else None}
@@ -269,11 +269,11 @@ def _other_days(table: Any, roles: Roles, moments: Times) -> list[str]:
         return []
     both = ~np.isnat(days.values) & ~np.isnat(moments)
     since = moments[both] - days.values[both]
-    others = int(np.count_nonzero((since < np.timedelta64(0, "D")) | (since >= np.timedelta64(1, "D"))))
-    if not others:
+    count = int(np.count_nonzero((since < np.timedelta64(0, "D")) | (since >= np.timedelta64(1, "D"))))
+    if not count:
         return []
     return [
-        f"{others:,} of {len(since):,} times in the column {roles.time!r} are on another day than the one in the "
+        f"{count:,} of {len(since):,} times in the column {roles.time!r} are on another day than the one in the "
         f"column {roles.date!r}, which is kept as it is."
     ]
 
@@ -288,17 +288,17 @@ def _unclear(table: Any, roles: Roles) -> tuple[str, str, str]:
     return "", "", ""
 
 
-def _columns(table: OpenTable, roles: Roles, wanted: Wanted) -> Sequence[str]:
+def _columns(table: OpenTable, roles: Roles, request: Request) -> Sequence[str]:
     """Return the columns to load, in the order of the table; a wanted one that is missing is a `DataError`."""
-    if wanted.attributes is None:
+    if request.attributes is None:
         return table.columns
-    missing = [name for name in wanted.attributes if name not in table.columns]
+    missing = [name for name in request.attributes if name not in table.columns]
     if missing:
         raise DataError(
             f"there is no column {missing[0]!r}. {column_list(table.columns)}",
             f"correct {argument('attributes')}.",
         )
-    return [name for name in table.columns if name in roles.used or name in wanted.attributes]
+    return [name for name in table.columns if name in roles.used or name in request.attributes]
 
 
 def geometry_columns(schema: Any, source: str) -> dict[str, tuple[list[str], list[Stated]]]:
@@ -312,7 +312,7 @@ def geometry_columns(schema: Any, source: str) -> dict[str, tuple[list[str], lis
         WGS84, and GeoArrow an unknown one.
     """
     metadata: Mapping[bytes, bytes] = schema.metadata or {}
-    found: dict[str, tuple[list[str], list[Stated]]] = {}
+    geometries: dict[str, tuple[list[str], list[Stated]]] = {}
     geo = _object(metadata.get(b"geo", b"{}"), "'geo' metadata", source)
     columns = geo.get("columns", {})
     primary = geo.get("primary_column")
@@ -321,45 +321,45 @@ def geometry_columns(schema: Any, source: str) -> dict[str, tuple[list[str], lis
     ):
         raise _damaged("'geo' metadata", source)
     if primary is not None:
-        found[primary] = [], []
-    for name, each in columns.items():
-        stated: list[Stated] = [("its 'geo' metadata", each["crs"])] if "crs" in each else []
-        found[name] = [str(each.get("encoding", "WKB"))], stated
+        geometries[primary] = [], []
+    for name, entry in columns.items():
+        systems: list[Stated] = [("its 'geo' metadata", entry["crs"])] if "crs" in entry else []
+        geometries[name] = [str(entry.get("encoding", "WKB"))], systems
     for field in schema:
-        own: Mapping[bytes, bytes] = field.metadata or {}
-        encodings, statements = found.get(field.name, ([], []))
-        family, _, encoding = own.get(b"ARROW:extension:name", b"").decode(errors="replace").partition(".")
+        tags: Mapping[bytes, bytes] = field.metadata or {}
+        encodings, statements = geometries.get(field.name, ([], []))
+        family, _, encoding = tags.get(b"ARROW:extension:name", b"").decode(errors="replace").partition(".")
         if family in ("geoarrow", "ogc") and encoding:
             place = f"GeoArrow metadata of the column {field.name!r}"
-            said = _object(own.get(b"ARROW:extension:metadata") or b"{}", place, source)
+            details = _object(tags.get(b"ARROW:extension:metadata") or b"{}", place, source)
             encodings.append("WKB" if encoding in ("wkb", "wkt") else encoding)
-            statements.append(("its GeoArrow metadata", said.get("crs")))
-        if PARQUET_TYPE in own:
-            kind = json.loads(own[PARQUET_TYPE])
+            statements.append(("its GeoArrow metadata", details.get("crs")))
+        if PARQUET_TYPE in tags:
+            kind = json.loads(tags[PARQUET_TYPE])
             encodings.append("WKB")
             if kind.get("crs"):
                 text = str(kind["crs"])
                 scheme, _, key = text.partition(":")  # after ``projjson:`` a key of the file's metadata
-                named = metadata.get(key.encode(), text.encode()).decode() if scheme == "projjson" else text
-                statements.append(("its Parquet type", named))
+                crs = metadata.get(key.encode(), text.encode()).decode() if scheme == "projjson" else text
+                statements.append(("its Parquet type", crs))
         if encodings:
-            found[field.name] = encodings, statements
-    return found
+            geometries[field.name] = encodings, statements
+    return geometries
 
 
-def _object(text: bytes, what: str, source: str) -> dict[str, Any]:
+def _object(text: bytes, subject: str, source: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise _damaged(what, source)
-    return found
+        value = None
+    if not isinstance(value, dict):
+        raise _damaged(subject, source)
+    return value
 
 
-def _damaged(what: str, source: str) -> DataError:
+def _damaged(subject: str, source: str) -> DataError:
     return DataError(
-        f"the {what} of {source} are damaged.", "write the file again", f"name columns of numbers with {NAMED}."
+        f"the {subject} of {source} are damaged.", "write the file again", f"name columns of numbers with {NAMED}."
     )
 
 
@@ -368,7 +368,7 @@ def _check_ins(
 ) -> Format:
     """Return a format of lines without a header, with values between tabs."""
 
-    def read(source: Source, _: Wanted) -> RawVisits:
+    def read(source: Source, _: Request) -> RawVisits:
         table = TextTable(source, Layout("\t"), columns, headless=True, quotes=False)
         roles = Roles("lat", "lon", None, "user", "time", time_named=True)
         return visits_of(table.load(columns, as_text=as_text), roles, str(source))

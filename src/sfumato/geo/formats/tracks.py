@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...errors import DataError, row_value
 from ...rounding import plural
 from ...tables import Source, TimeColumn, Times, can_be_day, cause, day_numbers, misfit, names, parsed, times
-from .format import Format, PointReader, RawVisits, Wanted, person_of
+from .format import Format, PointReader, RawVisits, Request, person_of
 from .points import ReferenceSystem, UnknownSystemError, degrees, row_statements
 
 _GEOLIFE: Final = b"Geolife"
@@ -125,9 +125,9 @@ def _of_days(table: Any, source: Source) -> tuple[TimeColumn, tuple[str, ...]]:
         remarks.append(f"{source} has no times.")
     if known.any() and not (timed | (read != read.astype("datetime64[D]")))[known].any():
         remarks.append(f"The times of {source} are days without a time of day.")
-    if others := int(np.count_nonzero(known & ~rough & ~absent & ~near)):
+    if count := int(np.count_nonzero(known & ~rough & ~absent & ~near)):
         many = int(np.count_nonzero(known))
-        remarks.append(f"{others:,} of {many:,} times in {source} are on another day than the date behind them.")
+        remarks.append(f"{count:,} of {many:,} times in {source} are on another day than the date behind them.")
     return TimeColumn(read, bad), tuple(remarks)
 
 
@@ -142,12 +142,12 @@ def _read(dates: Any, clocks: Any) -> Times:
 
 def _agreement(dates: Sequence[str], days: Sequence[date | None]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which dates, as devices write them, can be a day, and which this day or one next to it."""
-    seen = {
+    verdicts = {
         pair: [can_be_day(pair[0], pair[1] + k * _ONE_DAY) for k in (0, -1, 1)]
         for pair in set(zip(dates, days, strict=True))
         if pair[1]
     }
-    rows = [seen.get(pair, [True]) for pair in zip(dates, days, strict=True)]
+    rows = [verdicts.get(pair, [True]) for pair in zip(dates, days, strict=True)]
     return np.array([row[0] for row in rows], dtype=bool), np.array([any(row) for row in rows], dtype=bool)
 
 
@@ -155,7 +155,7 @@ def _seven_values(rows: bytes, source: Source) -> bytes:
     """Return rows of OziExplorer filled up to seven values; rows of fewer than five or more are a `DataError`."""
     lines = [line.split(b",") for line in rows.splitlines()]
     for number, line in enumerate(lines, start=_HEADER_LINES + 1):
-        many = len(line) > len(_COLUMNS) and any(_NUMBER.fullmatch(each.strip()) for each in line[_OZI_COLUMNS:])
+        many = len(line) > len(_COLUMNS) and any(_NUMBER.fullmatch(cell.strip()) for cell in line[_OZI_COLUMNS:])
         if many or (line != [b""] and len(line) < _OZI_COLUMNS):
             raise DataError(
                 f"{source} is damaged: line {number:,} has {plural(len(line), 'value')}, but "
@@ -170,32 +170,32 @@ def _points_of_gpx(source: Source, user: str | None) -> RawVisits:
     """Return the points of one GPX file; entities are refused, as they can exhaust the memory of an XML reader."""
     import pyarrow as pa
 
-    found = _GpxParser(source, expat.ParserCreate("utf-8" if source.utf16 else None))
+    track = _GpxParser(source, expat.ParserCreate("utf-8" if source.utf16 else None))
     try:
         with source.open_binary() as file:
-            found.parser.ParseFile(file)
+            track.parser.ParseFile(file)
     except expat.ExpatError as error:
         raise DataError(f"{source} is not valid XML: {error}.", "export the track again.") from None
     except OSError as error:
         raise DataError(f"{source} cannot be read: {error}.", "export or compress the track again.") from None
     lat, lon = (
         degrees(pa.array(texts, pa.string()), f"the attribute {name} of {source}")
-        for name, texts in (("lat", found.lat), ("lon", found.lon))
+        for name, texts in (("lat", track.lat), ("lon", track.lon))
     )
     beyond = (np.abs(lat) > 90) | (np.abs(lon) > 180)
     if beyond.any():
         first = int(np.argmax(beyond))
         raise DataError(
-            f"line {found.line[first]} of {source} has a point beyond 90 degrees of latitude or 180 of longitude"
+            f"line {track.line[first]} of {source} has a point beyond 90 degrees of latitude or 180 of longitude"
             f"{row_value(f' ({lat[first]:g}, {lon[first]:g})', '')}.",
             "correct it, or take the point out.",
         )
     users = None if user is None else names(pa.array([user] * len(lat), pa.string()))
-    moments = times(pa.chunked_array([found.time], pa.string()), most_bad=1)
+    moments = times(pa.chunked_array([track.time], pa.string()), most_bad=1)
     if moments is not None:
         moments = moments.without_days_zero()
         return RawVisits(lat, lon, users, moments.values, notes=moments.notes(str(source)))
-    notes = (f"The times of {source} could not be read.",) if any(found.time) else ()
+    notes = (f"The times of {source} could not be read.",) if any(track.time) else ()
     return RawVisits(lat, lon, users, np.full(len(lat), "NaT", dtype="datetime64[us]"), notes=notes)
 
 
@@ -246,11 +246,11 @@ class _GpxParser:
         )
 
 
-def _reader(points: PointReader) -> Callable[[Source, Wanted], RawVisits]:
+def _reader(points: PointReader) -> Callable[[Source, Request], RawVisits]:
     """Return a reader of one file; the caller states whose it is."""
 
-    def read(source: Source, wanted: Wanted) -> RawVisits:
-        rows = points(source, person_of(source.path, source.path, wanted.people))
+    def read(source: Source, request: Request) -> RawVisits:
+        rows = points(source, person_of(source.path, source.path, request.people))
         if rows is None:
             raise DataError(f"{source} holds no points.", "check that it is the right file.")
         return rows
