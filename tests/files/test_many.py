@@ -36,7 +36,7 @@ def test_each_is_what_a_single_design_is(tmp_path, how):
     else:
         found = many(tmp_path, processes=2 if how == "processes" else 1)
     assert found.finished
-    assert found.made == 3
+    assert found.additions == 3
     assert list(found.rows) == list(people(3))
     for name, prior in people(3).items():
         held = sf.read_mechanism_file(tmp_path / f"{name}.sfm")
@@ -50,10 +50,10 @@ def test_a_second_run_makes_what_is_missing_and_nothing_else(tmp_path):
     many(tmp_path, 2)
     before = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.sfm")}
     found = many(tmp_path, 4)
-    assert found.made == 2
+    assert found.additions == 2
     assert len(found.rows) == 4
     assert {name: (tmp_path / name).stat().st_mtime_ns for name in before} == before
-    assert many(tmp_path, 4).made == 0
+    assert many(tmp_path, 4).additions == 0
 
 
 def test_a_file_that_is_damaged_or_not_in_the_index_is_made_again(tmp_path):
@@ -62,8 +62,8 @@ def test_a_file_that_is_damaged_or_not_in_the_index_is_made_again(tmp_path):
     lines = (tmp_path / "index.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "index.jsonl").write_bytes(lines[0] + lines[1] + lines[2][:20])  # cut off by a crash
     found = many(tmp_path, 3)
-    assert found.made == 2
-    assert many(tmp_path, 3).made == 0
+    assert found.additions == 2
+    assert many(tmp_path, 3).additions == 0
     for name in people(3):
         sf.load(tmp_path / f"{name}.sfm")
 
@@ -96,8 +96,8 @@ def test_what_is_impossible_is_reported_and_the_others_go_on(tmp_path):
 def test_a_stop_leaves_the_rest_for_the_next_run(tmp_path):
     count = iter(range(100))
     found = many(tmp_path, 4, stop=lambda: next(count) >= 2)
-    assert (found.made, found.waiting) == (2, 2)
-    assert many(tmp_path, 4).made == 2
+    assert (found.additions, found.waiting) == (2, 2)
+    assert many(tmp_path, 4).additions == 2
 
 
 class Breaking(ThreadPoolExecutor):
@@ -119,7 +119,7 @@ class Breaking(ThreadPoolExecutor):
 def test_lost_workers_lose_only_what_was_in_flight(tmp_path):
     with Breaking(1) as pool, pytest.raises(SolverError, match="workers ended"):
         many(tmp_path, 3, executor=pool, in_flight=1)
-    assert many(tmp_path, 3).made == 2
+    assert many(tmp_path, 3).additions == 2
 
 
 @pytest.mark.parametrize("name", ["", "\ud800", 7])
@@ -172,7 +172,7 @@ def test_any_name_has_a_file_of_its_own_and_is_read_back(tmp_path):
         assert read[name] == sf.load(tmp_path / found.rows[name].file)
         held = sf.read_mechanism_file(tmp_path / found.rows[name].file)
         assert np.array_equal(held.prior.probabilities, prior.probabilities)  # type: ignore[union-attr]
-    assert design_many(priors, tmp_path, loss=METRIC, guarantees=PROMISE, tie_break=False).made == 0
+    assert design_many(priors, tmp_path, loss=METRIC, guarantees=PROMISE, tie_break=False).additions == 0
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, unique=True))

@@ -84,7 +84,7 @@ def halting(say: Say, folder: Path, designs: int) -> None:
     """Make designs; say so once there are so many, and wait to be killed."""
 
     def halt(news: DesignNews) -> None:
-        if news.done == designs:
+        if news.count == designs:
             say("there")
             signal.pause()
 
@@ -103,7 +103,7 @@ def check_rest(folder: Path, count: int) -> None:
     there = whole(folder)
     found = many(folder, count)
     assert found.finished
-    assert found.made == count - len(there)
+    assert found.additions == count - len(there)
     assert not list(folder.glob(".*.part"))
 
 
@@ -181,7 +181,7 @@ def test_workers_end_with_the_process_that_hands_out_the_work(tmp_path):
         assert time.monotonic() < until, f"the workers {left} outlive their run by {PATIENCE_S} seconds"
         time.sleep(0.05)
     assert len(whole(tmp_path / "out")) == MADE
-    assert many(tmp_path / "out", 8, stop=_after(1)).made == 1
+    assert many(tmp_path / "out", 8, stop=_after(1)).additions == 1
     assert len(whole(tmp_path / "out")) == MADE + 1
 
 
@@ -215,8 +215,8 @@ def test_an_index_that_was_cut_off(tmp_path, cut):
     many(tmp_path, 3)
     index = tmp_path / "index.jsonl"
     index.write_bytes(index.read_bytes()[:-cut])
-    assert many(tmp_path, 3).made == 1
-    assert many(tmp_path, 3).made == 0
+    assert many(tmp_path, 3).additions == 1
+    assert many(tmp_path, 3).additions == 0
     assert whole(tmp_path) == set(people(3))
 
 
@@ -226,8 +226,8 @@ def test_files_without_rows_and_rows_without_files(tmp_path):
     rows = index.read_bytes().splitlines(keepends=True)
     index.write_bytes(rows[0] + rows[1])
     (tmp_path / json.loads(rows[0])["file"]).unlink()
-    assert many(tmp_path, 3).made == 2
-    assert many(tmp_path, 3).made == 0
+    assert many(tmp_path, 3).additions == 2
+    assert many(tmp_path, 3).additions == 0
 
 
 def test_a_file_of_another_is_made_again(tmp_path):
@@ -236,7 +236,7 @@ def test_a_file_of_another_is_made_again(tmp_path):
     weak = sf.Mechanism([[1.0 if i == j else 0.0 for j in range(6)] for i in range(6)], SPACE6, SPACE6)
     sf.save(weak, tmp_path / "user 0.sfm")
     again = many(tmp_path, 2)
-    assert again.made == 1
+    assert again.additions == 1
     assert sf.load(tmp_path / "user 0.sfm") != weak
     assert again.rows["user 0"].loss == pytest.approx(found.rows["user 0"].loss)
 
@@ -250,7 +250,7 @@ def test_lines_that_are_no_rows_are_passed_over(tmp_path, line):
     many(tmp_path, 1)
     with (tmp_path / "index.jsonl").open("ab") as file:
         file.write(line + b"\n")
-    assert many(tmp_path, 1).made == 0
+    assert many(tmp_path, 1).additions == 0
 
 
 @pytest.mark.thinned(2)
@@ -261,7 +261,7 @@ def test_rows_that_were_changed_are_no_rows(tmp_path, change):
     many(tmp_path, 1)
     row = json.loads((tmp_path / "index.jsonl").read_text())
     (tmp_path / "index.jsonl").write_text(json.dumps({**row, **change}) + "\n")
-    assert many(tmp_path, 1).made == 1
+    assert many(tmp_path, 1).additions == 1
 
 
 def limited(say: Say, folder: Path, size: int) -> None:
@@ -337,4 +337,4 @@ def test_a_changed_argument_is_refused_for_each_design(tmp_path):
     many(tmp_path, 2)
     with pytest.raises(InputError, match="'user 0' from other data or options"):
         design_many(people(2), tmp_path, loss=METRIC, guarantees=PROMISE, tie_break=False, gap=1e-3)
-    assert many(tmp_path, 2).made == 0
+    assert many(tmp_path, 2).additions == 0

@@ -85,7 +85,7 @@ def test_any_executor_makes_the_same_designs(tmp_path, kind):
             CITY, tmp_path / "users", epsilon="1/km", spacing="4 km", least_visits=5, executor=pool, time_limit=600
         )
     assert found.finished
-    assert found.made == 4
+    assert found.additions == 4
     for name, row in found.rows.items():
         assert row.loss == pytest.approx(alone.rows[name].loss, rel=1e-4)
         assert row.request == alone.rows[name].request
@@ -113,10 +113,10 @@ def _killed() -> None:
 def test_what_a_cluster_loses_is_reported_and_made_by_the_next_call(tmp_path):
     with Failing(1) as pool:
         found = many(tmp_path, 3, executor=pool)
-    assert found.made == 2
+    assert found.additions == 2
     (reason,) = found.failed.values()
     assert "10.0.0.7" in reason
-    assert many(tmp_path, 3).made == 1
+    assert many(tmp_path, 3).additions == 1
 
 
 def test_an_error_inside_loses_only_its_own_design(tmp_path, monkeypatch):
@@ -129,7 +129,7 @@ def test_an_error_inside_loses_only_its_own_design(tmp_path, monkeypatch):
 
     monkeypatch.setattr(sf.files.many.job, "design", broken)
     found = many(tmp_path, 3)
-    assert found.made == 2
+    assert found.additions == 2
     assert "ZeroDivisionError: oh" in found.failed["user 1"]
 
 
@@ -140,7 +140,7 @@ class Deadly:
         self.name, self.deadly = name, deadly
         self.request = "asked"
 
-    def prepared(self) -> Any:
+    def prepare(self) -> Any:
         if self.deadly:
             os.kill(os.getpid(), signal.SIGKILL)
         prior = sf.Prior.uniform(SPACE)

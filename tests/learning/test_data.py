@@ -104,7 +104,7 @@ def test_the_plug_in_is_too_low_and_the_correction_nearer():
         )
         plug_in.append(found.plug_in)
         corrected.append(found.error.value)
-        tested.append(found.tested)
+        tested.append(found.holdout)
         covered += found.error.lower <= 0.5 <= found.error.upper
     assert np.mean(plug_in) < 0.40
     # The truth is the largest possible error here, so no correction can err on both sides of it.

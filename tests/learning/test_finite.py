@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.core import Mechanism, Metric, MetricPrivacy, Space
 from sfumato.errors import InputError, MetricWarning, SolverError
-from sfumato.learning import counted, with_guarantee
+from sfumato.learning import count_reports, with_guarantee
 from sfumato.mechanisms import PlanarLaplace
 from sfumato.proofs import prove_metric_privacy
 from sfumato.statistics import epsilon_lower
@@ -27,7 +27,7 @@ def test_intervals_hold_the_true_probabilities():
     mechanism = known()
     missed = 0
     for seed in range(20):
-        found = counted(TableDraws(mechanism), CELLS, draws=2000, failure=0.1, seed=seed)
+        found = count_reports(TableDraws(mechanism), CELLS, draws=2000, failure=0.1, seed=seed)
         assert (found.counts.sum(axis=1) == 2000).all()
         missed += bool(((mechanism.matrix < found.lower) | (mechanism.matrix > found.upper)).any())
     # 20 trials that fail with probability .1: more than 7 have probability below .001.
@@ -37,7 +37,7 @@ def test_intervals_hold_the_true_probabilities():
 def test_a_learned_matrix_is_repaired_and_proved():
     ground = CELLS.metric("euclidean")
     guarantee = MetricPrivacy(0.5, ground)
-    mechanism = counted(TableDraws(known()), CELLS, draws=3000, seed=1).mechanism
+    mechanism = count_reports(TableDraws(known()), CELLS, draws=3000, seed=1).mechanism
     assert not prove_metric_privacy(mechanism, guarantee).holds
     found = with_guarantee(mechanism, guarantee)
     assert found.proof.holds
@@ -46,8 +46,8 @@ def test_a_learned_matrix_is_repaired_and_proved():
     for s in range(9):
         for t in range(9):
             assert (rows[s] <= np.exp(0.5 * ground.array[s, t]) * rows[t] * (1 + 1e-12)).all()
-    assert 0 <= found.moved <= 1
-    assert found.moved == pytest.approx(np.abs(rows - mechanism.matrix).sum(axis=1).max() / 2)
+    assert 0 <= found.shift <= 1
+    assert found.shift == pytest.approx(np.abs(rows - mechanism.matrix).sum(axis=1).max() / 2)
 
 
 def test_pairs_that_need_no_protection_are_left_alone():
@@ -69,7 +69,7 @@ def test_a_repair_that_does_not_repair_is_found_out(monkeypatch):
 
 def test_samples_of_a_generator_bound_epsilon_from_below():
     # Planar Laplace noise of epsilon 1 per km, moved to cells: never shown to have more.
-    found = counted(LaplaceDraws(PlanarLaplace("1/km", "km")), CELLS, draws=20_000, seed=2)
+    found = count_reports(LaplaceDraws(PlanarLaplace("1/km", "km")), CELLS, draws=20_000, seed=2)
     shown = epsilon_lower(found.sample, CELLS.metric("euclidean"), seed=1)
     assert 0 < shown.value <= 1.0
 
@@ -85,6 +85,6 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(InputError, match="triangle"):
         with_guarantee(mechanism, MetricPrivacy(1.0, metric))
     with pytest.raises(InputError, match="coordinates"):
-        counted(TableDraws(mechanism), Space(range(3)))
+        count_reports(TableDraws(mechanism), Space(range(3)))
     with pytest.raises(InputError, match="draws"):
-        counted(TableDraws(mechanism), CELLS, draws=0)
+        count_reports(TableDraws(mechanism), CELLS, draws=0)

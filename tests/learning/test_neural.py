@@ -113,7 +113,7 @@ def test_the_last_round_spends_what_a_loose_limit_leaves(torch, failure):
     )
     assert found.best == 30
     assert found.within_max_loss
-    limit = found.kept.loss + NormalDist().inv_cdf(1 - failure) * found.kept.loss_error
+    limit = found.best_round.loss + NormalDist().inv_cdf(1 - failure) * found.best_round.loss_error
     assert 0.9999 * 600 <= limit <= 600
     # The place itself is never reported, and the rest of the bound goes into blur.
     for data in (train, test):

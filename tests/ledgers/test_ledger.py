@@ -28,7 +28,7 @@ def test_ten_tenths_are_one_and_the_eleventh_is_refused(address):
     ) as caught:
         ledger.charge("ada", "0.1")
     assert isinstance(caught.value, InfeasibleError)
-    assert (caught.value.user, caught.value.asked, caught.value.left) == ("ada", Fraction(1, 10), Fraction(0))
+    assert (caught.value.user, caught.value.charge, caught.value.left) == ("ada", Fraction(1, 10), Fraction(0))
     assert ledger.balance("ada").reports == 10
     assert ledger.check().sound
 

@@ -89,7 +89,7 @@ def read_archive(
 ) -> tuple[Fields, dict[str, NDArray[Any]]]:
     """Return the manifest and arrays of a container, every checksum verified; `FileError` if it is not sound."""
     try:
-        with _opened(Path(path), signed_by) as stream:
+        with _open(Path(path), signed_by) as stream:
             size = stream.seek(0, os.SEEK_END)
             stream.seek(0)
             start = stream.read(4)
@@ -109,7 +109,7 @@ def read_archive(
         ) from error
 
 
-def _opened(path: Path, signed_by: str | os.PathLike[str] | None) -> BinaryIO:
+def _open(path: Path, signed_by: str | os.PathLike[str] | None) -> BinaryIO:
     """Open a file; one that has to be signed is read once, so that the verified bytes are the ones used."""
     if signed_by is None:
         return path.open("rb")
@@ -238,8 +238,8 @@ def _not_sound(start: bytes, error: Exception) -> FileError:
         return FileError("it is empty.", _GIVE)
     if start != b"PK\x03\x04":
         return FileError("it is not a mechanism file.", _GIVE)
-    said = str(error)[:_SAID]  # may be as long as the file
-    return FileError(f"it is cut off or damaged ({said}).", "get an intact copy, or write it again.")
+    reason = str(error)[:_SAID]  # may be as long as the file
+    return FileError(f"it is cut off or damaged ({reason}).", "get an intact copy, or write it again.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +283,8 @@ class Fields:
             raise FileError(f"its {self.name} has no entry {key!r}.", DAMAGED)
         return self.values[key]
 
-    def _wrong(self, key: str, wanted: str) -> FileError:
-        return FileError(f"its {self.name} has an entry {key!r} that is not {wanted}.", DAMAGED)
+    def _wrong(self, key: str, kind: str) -> FileError:
+        return FileError(f"its {self.name} has an entry {key!r} that is not {kind}.", DAMAGED)
 
 
 def encoded_label(label: Hashable) -> Any:

@@ -134,10 +134,10 @@ class _Contents:
             raise FileError("its prices do not fit its mechanism.", DAMAGED)
         if (np.diff(rows) <= 0).any():
             raise FileError("its prices name a row twice, or are out of order.", DAMAGED)
-        secrets, others, observables = np.unravel_index(rows, (n, n, m))
+        secrets, partners, observables = np.unravel_index(rows, (n, n, m))
         guesses, worst = self._optional(entry, "guesses", 2), self._optional(entry, "worst", 1)
         multipliers = Multipliers(
-            secrets, others, observables, local, np.zeros(len(local)), guesses, worst, entry.number("loss_price")
+            secrets, partners, observables, local, np.zeros(len(local)), guesses, worst, entry.number("loss_price")
         )
         distance = self._loss(entry, "distance") if entry.has("distance") else None
         max_loss = entry.number("max_loss") if entry.has("max_loss") else np.inf
@@ -202,20 +202,20 @@ class _Contents:
             raise FileError(f"its places of visits cannot be used: {error.problem}", DAMAGED) from error
 
     def _space(self, entry: Fields, key: str) -> Space:
-        return self._shared("spaces", entry.get(key, int), self._spaces, self._built_space)
+        return self._load("spaces", entry.get(key, int), self._spaces, self._built_space)
 
     def _metric(self, entry: Fields, key: str, secrets: Space, *, trusted: bool) -> Metric:
         place = entry.get(key, int)
-        metric = self._shared("metrics", place, self._metrics, self._built_metric)
-        named = as_named(metric, secrets, secrets)  # refuses a file whose distances are not what it calls them
-        if trusted or (named and follows(metric, secrets, secrets, secrets)):
+        metric = self._load("metrics", place, self._metrics, self._built_metric)
+        is_named = as_named(metric, secrets, secrets)  # refuses a file whose distances are not what it calls them
+        if trusted or (is_named and follows(metric, secrets, secrets, secrets)):
             metric = self._metrics[place] = metric.trust()
         return metric
 
     def _loss(self, entry: Fields, key: str) -> Loss:
-        return self._shared("losses", entry.get(key, int), self._losses, self._built_loss)
+        return self._load("losses", entry.get(key, int), self._losses, self._built_loss)
 
-    def _shared(self, group: str, place: int, known: dict[int, _Part], build: Callable[[Fields], _Part]) -> _Part:
+    def _load(self, group: str, place: int, known: dict[int, _Part], build: Callable[[Fields], _Part]) -> _Part:
         if place not in known:
             entries = self.manifest.get(group, list)
             if not 0 <= place < len(entries):
@@ -230,7 +230,7 @@ class _Contents:
             around = entry.get("period", int) if entry.has("period") else None
             return NumberBins(first, width, count, entry.get("unit", str), period=around)
         if kind in ("joint", "chosen"):
-            return self._joint(entry) if kind == "joint" else self._chosen(entry)
+            return self._joint(entry) if kind == "joint" else self._chosen_places(entry)
         if kind != "labels":
             try:
                 return places_from(entry.values)
@@ -251,24 +251,24 @@ class _Contents:
             raise FileError("its joint space does not name its columns.", DAMAGED)
         if any(Fields.of(spaces[place], "a column").get("kind", str) == "joint" for place in places):
             raise FileError("its joint space holds a joint space.", DAMAGED)
-        parts = [self._shared("spaces", place, self._spaces, self._built_space) for place in places]
+        parts = [self._load("spaces", place, self._spaces, self._built_space) for place in places]
         return JointSpace(dict(zip(names, parts, strict=True)))
 
-    def _chosen(self, entry: Fields) -> Space:
+    def _chosen_places(self, entry: Fields) -> Space:
         place, spaces = entry.get("places", int), self.manifest.get("spaces", list)
         if not 0 <= place < len(spaces) or Fields.of(spaces[place], "places").get("kind", str) == "chosen":
             raise FileError("its chosen places are not some of a grid, hexagons or a lattice.", DAMAGED)
-        places, chosen = self._space(entry, "places"), entry.get("chosen", list)
-        if not isinstance(places, Places) or not all(type(each) is int for each in chosen):
+        places, positions = self._space(entry, "places"), entry.get("chosen", list)
+        if not isinstance(places, Places) or not all(type(position) is int for position in positions):
             raise FileError("its chosen places are not some of a grid, hexagons or a lattice.", DAMAGED)
-        if not chosen or not all(0 <= each < len(places) for each in chosen):
+        if not positions or not all(0 <= position < len(places) for position in positions):
             raise FileError("its chosen places do not exist.", DAMAGED)
-        return ChosenPlaces(places, chosen)
+        return ChosenPlaces(places, positions)
 
     def _built_loss(self, entry: Fields) -> Loss:
         array = self._array(entry, "array", np.float64, 2)
         unit, name = entry.get("unit", str), entry.get("name", str)
-        distance = next((each for each in DISTANCES if name == f"{each}{TRUE_POINT}"), "")
+        distance = next((kind for kind in DISTANCES if name == f"{kind}{TRUE_POINT}"), "")
         return Loss(array, unit, name=name, true_point=distance)
 
     def _built_metric(self, entry: Fields) -> Metric:

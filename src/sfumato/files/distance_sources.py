@@ -113,16 +113,16 @@ def _straight(space: Space, unit: str) -> Metric | None:
             metric = space.metric(kind)
         except InputError:  # no coordinates, or degrees
             continue
-        for wanted in (unit, "km"):
+        for target in (unit, "km"):
             try:
-                return metric.to(wanted)
+                return metric.to(target)
             except InputError:  # a unit of something else
                 continue
         return metric
     return None
 
 
-def stated(
+def unconfirmed_claims(
     mechanism: Mechanism,
     loss: Loss | None,
     guarantees: Sequence[Guarantee],
@@ -153,7 +153,7 @@ def stated(
     if optimality is not None and optimality.distance is not None:
         notes += _attacker(optimality.distance, mechanism)
     if loss is not None and not is_named(mechanism, loss, optimality):
-        has_visits = any(isinstance(each, PlaceDistortion) for each in guarantees)
+        has_visits = any(isinstance(guarantee, PlaceDistortion) for guarantee in guarantees)
         averaged = bool(loss.true_point) and not has_visits
         why = ": it is an average over visits, which the file does not hold" if averaged else ""
         notes.append(f"the loss ({name_phrase(loss.name)}) as the file states it, not checked{why}")
@@ -163,45 +163,45 @@ def stated(
         f"the coefficients of the linear constraint called {quote(row.name)} as the file states them, not checked"
         for row in constraints
     ]
-    notes += _moved(secrets, observables)
+    notes += _place_conflicts(secrets, observables)
     return tuple(dict.fromkeys(notes))
 
 
 def is_named(mechanism: Mechanism, loss: Loss, optimality: Optimality | None) -> bool:
     """Return whether a loss, and that of the candidates of a bound, follow from their name."""
     secrets, priced = mechanism.secrets, None if optimality is None else optimality.candidates
-    named = as_named(loss, secrets, mechanism.observables)
+    is_match = as_named(loss, secrets, mechanism.observables)
     if priced is not None:
-        named &= priced.loss.name == loss.name and as_named(priced.loss, secrets, priced.observables)
-    return named
+        is_match &= priced.loss.name == loss.name and as_named(priced.loss, secrets, priced.observables)
+    return is_match
 
 
 def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:
     """Return in words which of an attacker's distances and guesses nothing confirms."""
     secrets, observables = mechanism.secrets, mechanism.observables
-    guesses, refused = len(distance.array), None
+    guesses, refusal = len(distance.array), None
     if guesses == len(secrets):
         try:
             if as_named(distance, secrets, secrets):
                 return [] if follows(distance, secrets, secrets, secrets) else [_LABELS]
         except InputError as error:
-            refused = error
+            refusal = error
     if guesses == len(observables) and observables != secrets and as_named(distance, observables, secrets):
         return ["the attacker is assumed to guess one of the reports; the error of other guesses may be smaller"]
-    if refused is not None:
-        raise refused
-    what = "distances" if guesses in (len(secrets), len(observables)) else "guesses and distances"
-    return [f"the attacker's {what} ({name_phrase(distance.name)}) as the file states them, not checked"]
+    if refusal is not None:
+        raise refusal
+    noun = "distances" if guesses in (len(secrets), len(observables)) else "guesses and distances"
+    return [f"the attacker's {noun} ({name_phrase(distance.name)}) as the file states them, not checked"]
 
 
-def _moved(secrets: Space, observables: Space) -> list[str]:
+def _place_conflicts(secrets: Space, observables: Space) -> list[str]:
     """Return in words a label that has different places among the secrets and the reports."""
     here, there = secrets.coordinates, observables.coordinates
     if here is None or there is None or secrets is observables:
         return []
     alike = (secrets.unit, secrets.crs, here.shape[1]) == (observables.unit, observables.crs, there.shape[1])
-    shared = set(secrets.labels) & set(observables.labels)
-    for label in (label for label in secrets.labels if label in shared):
+    overlap = set(secrets.labels) & set(observables.labels)
+    for label in (label for label in secrets.labels if label in overlap):
         if not alike or not np.array_equal(here[secrets.position(label)], there[observables.position(label)]):
             return [f"the label {label} stands for one place among the secrets and for another among the reports"]
     return []

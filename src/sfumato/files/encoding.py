@@ -51,7 +51,7 @@ def encoded(file: MechanismFile) -> tuple[dict[str, Any], dict[str, bytes]]:
         "tupling": None if file.tupling is None else parts.tupling(file.tupling),
         "prior": parts.prior(file.prior),
         "loss": None if file.loss is None else parts.loss(file.loss),
-        "guarantees": [parts.guarantee(each) for each in (*file.guarantees, *file.tuple_guarantees)],
+        "guarantees": [parts.guarantee(guarantee) for guarantee in (*file.guarantees, *file.tuple_guarantees)],
         "optimality": None if file.optimality is None else parts.optimality(file.optimality, matrix.shape),
         "constraints": [parts.constraint(constraint) for constraint in file.constraints],
         "claims": file.claims,
@@ -157,7 +157,7 @@ class _Parts:
             "rows": self.array("rows", rows.astype(np.int64)),
             "prices": self.array("prices", np.bincount(where, prices.local[used], len(rows)).astype(np.float64)),
             "guesses": None if prices.guesses is None else self.array("guesses", prices.guesses),
-            "further": [self.array("guesses", each) for each in optimality.further],
+            "further": [self.array("guesses", array) for array in optimality.further],
             "limits": None if optimality.limits is None else self.array("limits", optimality.limits),
             "worst": None if prices.worst is None else self.array("worst", prices.worst),
             "loss_price": prices.loss,
@@ -179,7 +179,7 @@ class _Parts:
             known, entry = type(space) is NumberBins, space.describe()
         elif isinstance(space, JointSpace):
             known = type(space) is JointSpace
-            parts = [self.space(each) for each in space.parts]
+            parts = [self.space(part) for part in space.parts]
             entry = {"kind": "joint", "names": list(space.names), "parts": parts}
         else:
             known = type(space) is Space

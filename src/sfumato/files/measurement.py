@@ -69,7 +69,7 @@ def as_opendp(mechanism: Randomizer, metric: Metric | None = None) -> Measuremen
     matrix: Mechanism = mechanism.channel()
     privacy_map: Callable[[Any], float]
     if metric is None:
-        epsilon, _ = _proved(matrix, hamming(matrix.secrets))
+        epsilon, _ = _bounds(matrix, hamming(matrix.secrets))
         distance, privacy_map = dp.discrete_distance(), lambda d_in: epsilon if d_in else 0.0  # d_in is 0 or 1
     else:
         unit = f", unit={plain(metric.unit)}" if metric.unit else ""
@@ -123,7 +123,7 @@ def _per_unit(mechanism: Mechanism, metric: Metric) -> Callable[[object], float]
             f"the {name_phrase(metric.name, 'metric')} breaks the triangle inequality, which OpenDP needs.",
             python("pass metric.closure(), its shortest paths."),
         )
-    epsilon, at_zero = _proved(mechanism, metric)
+    epsilon, at_zero = _bounds(mechanism, metric)
     unit = metric.unit
 
     def privacy_map(d_in: object) -> float:
@@ -137,14 +137,14 @@ def _per_unit(mechanism: Mechanism, metric: Metric) -> Callable[[object], float]
     return privacy_map
 
 
-def _proved(mechanism: Mechanism, metric: Metric) -> tuple[float, float]:
+def _bounds(mechanism: Mechanism, metric: Metric) -> tuple[float, float]:
     """Return proved bounds on epsilon per unit of a metric, and between secrets at distance zero."""
-    promised = [
+    epsilons = [
         guarantee.epsilon
         for guarantee in mechanism.guarantees
         if guarantee.metric.unit == metric.unit and np.array_equal(guarantee.metric.array, metric.array)
     ]
-    claim = MetricPrivacy(min(promised, default=1.0), metric)
+    claim = MetricPrivacy(min(epsilons, default=1.0), metric)
     claim.check_distances()
     proof = prove_metric_privacy(mechanism, claim)
     differ = math.isinf(proof.upper) and metric.array[proof.worst_pair] == 0

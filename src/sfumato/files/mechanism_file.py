@@ -33,7 +33,7 @@ from ..escaping import plain
 from ..proofs import LinearConstraint, Optimality, as_constraints, bound_to, check_optimality
 from ..rounding import plural
 from .archive import MOST_CONSTRAINTS, MOST_GUARANTEES
-from .distance_sources import is_named, stated
+from .distance_sources import is_named, unconfirmed_claims
 
 if TYPE_CHECKING:
     from ..geo import Visits
@@ -108,7 +108,7 @@ class MechanismFile(Immutable):
         costs, channel = None, None
         of_tuples: tuple[TuplePrivacy, ...] = ()
         unconfirmed: tuple[str, ...] = ()
-        promised: tuple[Asked, ...]
+        promises: tuple[Asked, ...]
         matrix = _matrix_of(mechanism)
         if matrix is not None:
             single, of_tuples = _sorted(matrix.guarantees if guarantees is None else guarantees)
@@ -116,20 +116,18 @@ class MechanismFile(Immutable):
             costs = None if loss is None else as_loss(loss, *matrix.shape)
             dummies = mechanism.supports(Capability.TUPLES)
             _check_matrix(matrix, prior, costs, bound, of_tuples, optimality, limits, source, dummies=dummies)
-            unconfirmed = stated(matrix, costs, bound, optimality, limits)
-            channel = matrix.promising([each for each in bound if isinstance(each, MetricPrivacy)])
-            promised = bound
+            unconfirmed = unconfirmed_claims(matrix, costs, bound, optimality, limits)
+            channel = matrix.promising([promise for promise in bound if isinstance(promise, MetricPrivacy)])
+            promises = bound
             if dummies:
                 tupling = cast("Tupling", mechanism)
                 mechanism = tupling.of_source(channel, tupling.dummies, tupling.source)
             else:
                 mechanism = channel
         else:
-            others = {"loss": loss is not None, "optimality": optimality is not None, "constraints": bool(limits)}
-            promised = _check_noise(
-                mechanism, prior, guarantees, source, [name for name in others if others[name]]
-            )
-        assign(self, mechanism=mechanism, tuple_guarantees=of_tuples, prior=prior, loss=costs, guarantees=promised)
+            parts = {"loss": loss is not None, "optimality": optimality is not None, "constraints": bool(limits)}
+            promises = _check_noise(mechanism, prior, guarantees, source, [name for name in parts if parts[name]])
+        assign(self, mechanism=mechanism, tuple_guarantees=of_tuples, prior=prior, loss=costs, guarantees=promises)
         assign(
             self, optimality=optimality, constraints=limits, claims=_json_of(claims or {}), source=plain(source)
         )
@@ -150,8 +148,8 @@ class MechanismFile(Immutable):
         return f"MechanismFile with a {self.mechanism!r}" + (f"; {', '.join(parts)}" if parts else "")
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        promised = (*self.guarantees, *self.tuple_guarantees) if self.has_matrix else None
-        parts = (self.mechanism, self.prior, self.loss, promised, self.claims, self.optimality, self.constraints)
+        promises = (*self.guarantees, *self.tuple_guarantees) if self.has_matrix else None
+        parts = (self.mechanism, self.prior, self.loss, promises, self.claims, self.optimality, self.constraints)
         return type(self), (*parts, self.source)
 
     @classmethod
@@ -189,8 +187,8 @@ class MechanismFile(Immutable):
             return cls(noise, claims=claims) if visits is None else cls.for_visits(noise, visits, source, claims)
         problem = design.problem
         if claims is None:
-            proved = as_dict(design.certificate)
-            claims = {"certificate": proved, "solver": design.solver, "status": design.status.name}
+            certificate = as_dict(design.certificate)
+            claims = {"certificate": certificate, "solver": design.solver, "status": design.status.name}
         parts = (problem.prior, design.loss, problem.guarantees, claims, design.optimality, problem.constraints)
         return cls(design.mechanism, *parts)
 
@@ -206,9 +204,9 @@ class MechanismFile(Immutable):
 
         region = visits.region()
         cells = Grid.covering(visits, shape=region.shape_of(_CELLS)) if min(region.size_m) > 0 else None
-        said = source or f"{plural(len(visits), 'visit')} of one person"
+        origin = source or f"{plural(len(visits), 'visit')} of one person"
         prior = None if cells is None else Prior.from_visits(cells, visits)
-        return cls(noise, prior, claims=claims, source=said)
+        return cls(noise, prior, claims=claims, source=origin)
 
     @property
     def has_matrix(self) -> bool:
@@ -279,21 +277,21 @@ def _matrix_of(mechanism: Randomizer) -> Mechanism | None:
 
 
 def _sorted(
-    given: Asked | TuplePrivacy | Iterable[Asked | TuplePrivacy],
+    guarantees: Asked | TuplePrivacy | Iterable[Asked | TuplePrivacy],
 ) -> tuple[tuple[Asked, ...], tuple[TuplePrivacy, ...]]:
     """Return the guarantees of one report, and those of a tuple; `InputError` for anything else."""
-    several = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
-    every: tuple[Any, ...] = tuple(cast("Iterable[Any]", given)) if several else (given,)
-    single = tuple(each for each in every if isinstance(each, Asked))
-    others = tuple(each for each in every if not isinstance(each, Asked))
-    if others:
+    several = isinstance(guarantees, Iterable) and not isinstance(guarantees, str | Mapping)
+    every: tuple[Any, ...] = tuple(cast("Iterable[Any]", guarantees)) if several else (guarantees,)
+    single = tuple(guarantee for guarantee in every if isinstance(guarantee, Asked))
+    tuples = tuple(guarantee for guarantee in every if not isinstance(guarantee, Asked))
+    if tuples:
         from ..mechanisms.tupling import TuplePrivacy
 
-        for each in others:
-            if not isinstance(each, TuplePrivacy):
+        for guarantee in tuples:
+            if not isinstance(guarantee, TuplePrivacy):
                 kinds = (MetricPrivacy, DistortionPrivacy, CoordinatePrivacy, TuplePrivacy)
-                raise wrong_kind("guarantees", each, kinds, item=several)
-    return single, others
+                raise wrong_kind("guarantees", guarantee, kinds, item=several)
+    return single, tuples
 
 
 def _check_matrix(
@@ -309,11 +307,9 @@ def _check_matrix(
     dummies: bool,
 ) -> None:
     """Refuse parts that do not fit a matrix, or that of a tupling (``dummies``); each is an `InputError`."""
-    promised = len(guarantees) + len(tuple_guarantees)
-    if promised > MOST_GUARANTEES:
-        raise InputError(
-            f"{promised:,} guarantees were given.", f"a mechanism file holds at most {MOST_GUARANTEES}."
-        )
+    count = len(guarantees) + len(tuple_guarantees)
+    if count > MOST_GUARANTEES:
+        raise InputError(f"{count:,} guarantees were given.", f"a mechanism file holds at most {MOST_GUARANTEES}.")
     if tuple_guarantees and not dummies:
         raise InputError(
             f"{tuple_guarantees[0]} was given, but the mechanism sends no dummies.",
@@ -346,18 +342,18 @@ def _check_matrix(
             f"a source was given with a {mechanism!r}, which has no table of places.", python("leave source= out.")
         )
     # In sentences a negative length, or a unit that is no short word, could be mistaken for something else.
-    losses = [each.distance for each in guarantees if isinstance(each, DistortionPrivacy)]
+    losses = [guarantee.distance for guarantee in guarantees if isinstance(guarantee, DistortionPrivacy)]
     losses += [] if optimality is None or optimality.candidates is None else [optimality.candidates.loss]
-    losses += [each for each in (loss, None if optimality is None else optimality.distance) if each is not None]
-    metrics = [each.distances for each in guarantees if isinstance(each, MetricPrivacy)]
+    losses += [cost for cost in (loss, None if optimality is None else optimality.distance) if cost is not None]
+    metrics = [guarantee.distances for guarantee in guarantees if isinstance(guarantee, MetricPrivacy)]
     spaces = (mechanism.secrets.unit, mechanism.observables.unit)
     for unit in (*spaces, *(metric.unit for metric in losses), *(metric.unit for metric in metrics)):
         check_unit(unit)
-    for each in losses:
-        if units.is_length(each.unit) and (each.array < 0).any():
-            least = units.show(float(each.array.min()), each.unit)
+    for cost in losses:
+        if units.is_length(cost.unit) and (cost.array < 0).any():
+            least = units.show(float(cost.array.min()), cost.unit)
             raise InputError(
-                f"a distance or loss in {each.unit} is {least}, and no length is below zero.",
+                f"a distance or loss in {cost.unit} is {least}, and no length is below zero.",
                 "leave its unit out, or use lengths of at least 0.",
             )
 
@@ -388,7 +384,7 @@ def _check_noise(
         )
     promise = noise.promise
     every = (promise, *([promise] if guarantees is None else as_guarantees(guarantees)))
-    numbers = [[getattr(each, name, None) for name in ("epsilon", "unit", "slack_m")] for each in every]
+    numbers = [[getattr(guarantee, name, None) for name in ("epsilon", "unit", "slack_m")] for guarantee in every]
     if numbers[1:] != numbers[:1]:
         raise InputError(
             f"guarantees were given with a {noise!r}, whose guarantee follows from its recipe.",

@@ -11,13 +11,13 @@ from .label_leakage import information_lower as information_lower
 from .label_leakage import plug_in_error as plug_in_error
 from .neural import LearnedGenerator as LearnedGenerator
 from .neural import learn_generator as learn_generator
-from .neural import repeated as repeated
+from .neural import repeat_records as repeat_records
 from .pairs import Pairs as Pairs
 from .pairs import nearest as nearest
 from .post_processing import Counted as Counted
 from .post_processing import Draws as Draws
 from .post_processing import Guaranteed as Guaranteed
-from .post_processing import counted as counted
+from .post_processing import count_reports as count_reports
 from .post_processing import learn_behind as learn_behind
 from .post_processing import mixed_to_loss as mixed_to_loss
 from .post_processing import promised_within as promised_within

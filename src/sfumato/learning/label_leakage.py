@@ -138,8 +138,8 @@ def information_lower(
         examples.space.check_order(prior.space, "the prior")
     learning, judging = examples.split(share, seed=seed)
     beliefs = rule.fit(learning, seed=seed).probabilities(judging.points)
-    mixed = (1 - caution) * beliefs[np.arange(len(judging)), judging.secrets] + caution / n
-    surprises = -np.log2(mixed)
+    likelihoods = (1 - caution) * beliefs[np.arange(len(judging)), judging.secrets] + caution / n
+    surprises = -np.log2(likelihoods)
     k = len(judging)
     if prior is not None:
         entropy, entropy_low, level = prior.entropy_bits, prior.entropy_bits, failure
@@ -218,18 +218,18 @@ def estimate_risk(
         "Nearest neighbor pattern classification", 1967; Stone, 1977.
     """
     binomial.check_failure(failure)
-    chosen = NearestNeighbours() if rule is None else rule
+    classifier = NearestNeighbours() if rule is None else rule
     learning, judging = examples.split(share, seed=seed)
-    attack = learned(learning, chosen, judging, seed=seed)
-    early = learned(learning.split(0.5, seed=seed)[0], chosen, judging, seed=seed)
-    single = attack if chosen == _ONE_NEIGHBOUR else learned(learning, _ONE_NEIGHBOUR, judging, seed=seed)
+    attack = learned(learning, classifier, judging, seed=seed)
+    early = learned(learning.split(0.5, seed=seed)[0], classifier, judging, seed=seed)
+    single = attack if classifier == _ONE_NEIGHBOUR else learned(learning, _ONE_NEIGHBOUR, judging, seed=seed)
     wrong, trials = len(judging) - attack.confusion.hits, len(judging)
     blind = 1 - attack.blind_hits / trials
     upper = float(binomial.upper(np.array([wrong]), np.array([trials]), failure / 2)[0])
-    error = Bracket(_repeated_lower(examples, failure, seed), attack.error, upper)
+    error = Bracket(_lower_bound(examples, failure, seed), attack.error, upper)
     corrected = max(0.0, min(2 * attack.error - early.error, attack.error, blind))
     limit = min(cover_hart(single.error, len(examples.space)), blind)
-    return RiskEstimate(chosen.name, error, corrected, limit, blind, failure, len(learning), trials)
+    return RiskEstimate(classifier.name, error, corrected, limit, blind, failure, len(learning), trials)
 
 
 def cover_hart(error: float, secrets: int) -> float:
@@ -241,15 +241,15 @@ def cover_hart(error: float, secrets: int) -> float:
     return most * (1 - sqrt(max(0.0, 1 - error / most))) if most > 0 else 0.0
 
 
-def _repeated_lower(examples: Examples, failure: float, seed: int | None) -> float:
+def _lower_bound(examples: Examples, failure: float, seed: int | None) -> float:
     if len(np.unique(examples.secrets)) < 2:
         return 0.0
-    counts = _counted(examples, examples.points)
+    counts = _label_counts(examples, examples.points)
     # A quarter of the failure that is shared there among four bounds falls on this one.
     return max(0.0, estimate_guessing(Sample(counts), failure=min(2 * failure, 0.999), seed=seed).error.lower)
 
 
-def _counted(examples: Examples, keys: Floats) -> NDArray[np.int64]:
+def _label_counts(examples: Examples, keys: Floats) -> NDArray[np.int64]:
     """Return the counts of labels for each distinct row of keys, array (labels, distinct)."""
     distinct, where = np.unique(keys, axis=0, return_inverse=True)
     counts = np.zeros((len(examples.space), len(distinct)), dtype=np.int64)
@@ -267,7 +267,7 @@ class GridError(CompactRepr):
             where cells were hit once or twice (H11); with one hit per cell it is 0 for every mechanism.
         error: The true error. The value is the plug-in less an estimate of its bias, from halves of the hits; no
             more than the error of the most frequent label. Each bound is wrong with probability ``failure / 2``.
-        tested: The error, on one half, of the guess learned on the other: on average too high.
+        holdout: The error, on one half, of the guess learned on the other: on average too high.
         failure: The probability that one of the two bounds is wrong. It holds for independent hits: one report of
             each of many records. Many reports of each record describe these records only.
     """
@@ -277,13 +277,13 @@ class GridError(CompactRepr):
     hits: int
     plug_in: float
     error: Bracket
-    tested: float
+    holdout: float
     failure: float
 
     def __str__(self) -> str:
         return (
             f"On cells of {self.cell:g} the Bayes error is about {self.error.value:.3f} "
-            f"(plug-in {self.plug_in:.3f}, too low; held out {self.tested:.3f}, too high) "
+            f"(plug-in {self.plug_in:.3f}, too low; held out {self.holdout:.3f}, too high) "
             f"from {self.hits:,} hits of {self.cells:,} cells."
         )
 
@@ -328,15 +328,15 @@ def grid_error(
     whole = plug_in_error(counts)
     n = int(counts.sum())
     flat, size = counts.ravel(), max(1, n // 2)
-    taken = (rng.multivariate_hypergeometric(flat, size, method="marginals") for _ in range(halvings))
-    halves: Floats = np.array([plug_in_error(half.reshape(counts.shape)) for half in taken])
+    subsets = (rng.multivariate_hypergeometric(flat, size, method="marginals") for _ in range(halvings))
+    halves: Floats = np.array([plug_in_error(half.reshape(counts.shape)) for half in subsets])
     guessing = estimate_guessing(Sample(counts), failure=failure, seed=seed)
-    tested = guessing.error.value
+    holdout = guessing.error.value
     blind = 1.0 - float(counts.sum(axis=1).max()) / n  # at least the plug-in
     correction = (whole - float(halves.mean())) / (2**0.5 - 1)
-    corrected = max(whole, min(whole + correction, tested, blind))
+    corrected = max(whole, min(whole + correction, holdout, blind))
     error = Bracket(guessing.error.lower, corrected, guessing.error.upper)
-    return GridError(float(cell), counts.shape[1], n, whole, error, tested, failure)
+    return GridError(float(cell), counts.shape[1], n, whole, error, holdout, failure)
 
 
 def cell_counts(reports: Examples, cell: float, *, even: bool = False) -> NDArray[np.int64]:
@@ -346,7 +346,7 @@ def cell_counts(reports: Examples, cell: float, *, even: bool = False) -> NDArra
     """
     if not (np.isfinite(cell) and cell > 0):
         raise InputError(f"a cell of side {cell} is not possible.", "use a positive length.")
-    return _counted(reports, np.floor(reports.points / cell + (0.0 if even else 0.5)))
+    return _label_counts(reports, np.floor(reports.points / cell + (0.0 if even else 0.5)))
 
 
 def plug_in_error(counts: NDArray[np.int64]) -> float:
@@ -389,17 +389,17 @@ class NeuralClassifier(Classifier):
 
         centre, scale = examples.points.mean(axis=0), examples.points.std(axis=0)
         scale = np.where(scale > 0, scale, 1.0)
-        drawn = int(np.random.SeedSequence(seed).generate_state(1)[0])
+        torch_seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
         points = torch.as_tensor((examples.points - centre) / scale, dtype=torch.float32, device=device)
         labels = torch.as_tensor(np.array(examples.secrets), device=device)
-        source = torch.Generator(device).manual_seed(drawn)
+        source = torch.Generator(device).manual_seed(torch_seed)
 
         def batches() -> tuple[torch.Tensor, torch.Tensor]:
             rows = torch.randint(len(labels), (self.batch,), generator=source, device=device)
             return points[rows], labels[rows]
 
         size = len(examples.space)
-        network = seeded(lambda: dense(points.shape[1], self.width, size), drawn, device)
+        network = seeded(lambda: dense(points.shape[1], self.width, size), torch_seed, device)
         train_classifier(network, batches, self.steps, self.rate)
         return _Network(network, centre, scale, device)
 

@@ -117,13 +117,13 @@ def learn_generator(
     entropy = int(str(np.random.SeedSequence(seed).entropy))
     rules = Rules(rounds, limit, 1 - data.blind_error, tolerance, patience, failure)
     game = NeuralGame(data, judging, rules, margin, aim, price, settings, noise, entropy, place)
-    played = play(game, rules, identity, progress=progress, stop=stop, checkpoint=checkpoint, every=every)
-    ending = played.ending or Ending.STOPPED
-    parameters = {name: tensor.numpy() for name, tensor in played.parameters.items()}
+    outcome = play(game, rules, identity, progress=progress, stop=stop, checkpoint=checkpoint, every=every)
+    ending = outcome.ending or Ending.STOPPED
+    parameters = {name: tensor.numpy() for name, tensor in outcome.parameters.items()}
     shape = settings.seeds, settings.width, settings.heads
-    history, allowed = tuple(played.history), rules.allowed(played.history[played.best - 1])
+    history, allowed = tuple(outcome.history), rules.allowed(outcome.history[outcome.best - 1])
     return LearnedGenerator(
-        parameters, game.centre, game.scale, *shape, data.unit, history, played.best, limit, allowed, ending
+        parameters, game.centre, game.scale, *shape, data.unit, history, outcome.best, limit, allowed, ending
     )
 
 
@@ -138,7 +138,7 @@ class LearnedGenerator:
 
     It guarantees no privacy: its reports are floats, their ratio of likelihoods may be infinite, and it was
     trained against some attackers only. Samples give lower bounds of its leakage (`sfumato.statistics`); for a
-    guarantee make it a finite mechanism with `counted` and `with_guarantee`.
+    guarantee make it a finite mechanism with `count_reports` and `with_guarantee`.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section III; the heads are ours.
@@ -168,15 +168,15 @@ class LearnedGenerator:
     ending: Ending
 
     @property
-    def kept(self) -> TrainingRound:
+    def best_round(self) -> TrainingRound:
         """Measures of this generator in its round."""
         return self.history[self.best - 1]
 
     def __repr__(self) -> str:
         met = "" if self.within_max_loss else f", not within its limit {self.max_loss:.4g}"
         return (
-            f"LearnedGenerator of round {self.best} of {len(self.history)}: loss {self.kept.loss:.4g} "
-            f"{self.unit}{met}, attacker right in {self.kept.accuracy:.3g}"
+            f"LearnedGenerator of round {self.best} of {len(self.history)}: loss {self.best_round.loss:.4g} "
+            f"{self.unit}{met}, attacker right in {self.best_round.accuracy:.3g}"
         )
 
     def draw(self, places: Any, *, seed: int | None = None) -> Floats:
@@ -194,18 +194,18 @@ class LearnedGenerator:
         network = Obfuscator(self.seeds, self.width, self.heads).to(device)
         network.load_state_dict({name: torch.as_tensor(array) for name, array in self.parameters.items()})
         seeds = np.random.default_rng(seed).random((len(points), network.inputs))
-        drawn = np.empty_like(points)
+        xy = np.empty_like(points)
         for begin in range(0, len(points), _CHUNK):
             part = slice(begin, begin + _CHUNK)
             scaled = torch.as_tensor((points[part] - self.centre) / self.scale, dtype=torch.float32)
             with torch.no_grad():
                 reports = network(scaled, torch.as_tensor(seeds[part], dtype=torch.float32))
-            drawn[part] = reports.double().numpy() * self.scale + self.centre
-        return drawn
+            xy[part] = reports.double().numpy() * self.scale + self.centre
+        return xy
 
     def reports(self, data: Pairs, hits: int = 1, *, seed: int | None = None) -> Examples:
         """Return the labels and reports of records, each ``hits`` times; ``seed`` is for studies."""
-        many = repeated(data, hits)
+        many = repeat_records(data, hits)
         return many.reported(self.draw(many.points, seed=seed))
 
     def loss(self, data: Pairs, hits: int = 100, *, seed: int | None = None) -> tuple[float, float]:
@@ -213,14 +213,14 @@ class LearnedGenerator:
 
         Each record has ``hits`` reports; the seed is for studies.
         """
-        many = repeated(data, hits)
+        many = repeat_records(data, hits)
         apart = np.linalg.norm(self.draw(many.points, seed=seed) - many.points, axis=1)
         means = apart.reshape(hits, len(data)).mean(axis=0)
         error = float(means.std(ddof=1)) / len(data) ** 0.5 if len(data) > 1 else float("inf")
         return float(means.mean()), error
 
 
-def repeated(data: Pairs, hits: int) -> Pairs:
+def repeat_records(data: Pairs, hits: int) -> Pairs:
     """Return each record ``hits`` times, at least once: all of them, then all of them again."""
     if hits < 1:
         raise InputError(f"{hits} reports of each record were asked for.", "ask for at least one.")

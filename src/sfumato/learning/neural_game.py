@@ -78,13 +78,13 @@ class Obfuscator(nn.Module):  # type: ignore[misc]  # torch is an extra: its typ
         """Return the reports of every head, tensor (k, heads, 2), and the gates, tensor (k, heads)."""
         inputs = seeds if self.gates is None else seeds[:, 1:-2]
         features = torch.cat([values, _circle(inputs[:, 0]), 2 * inputs[:, 1:] - 1], dim=1)
-        moved = values[:, None] + self.layers(features).reshape(len(values), self.moving, 2)
+        heads = values[:, None] + self.layers(features).reshape(len(values), self.moving, 2)
         if self.gates is None:
-            return moved, torch.ones(len(values), 1, device=values.device)
+            return heads, torch.ones(len(values), 1, device=values.device)
         # Box and Muller's way from two uniform numbers to a Gaussian in the plane.
         radius = (-2 * torch.log1p(-seeds[:, -2])).sqrt()
-        moved = moved + (self.blur * radius[:, None] * _circle(seeds[:, -1]))[:, None]
-        return torch.cat([values[:, None], moved], dim=1), torch.softmax(self.gates(values), 1)
+        heads = heads + (self.blur * radius[:, None] * _circle(seeds[:, -1]))[:, None]
+        return torch.cat([values[:, None], heads], dim=1), torch.softmax(self.gates(values), 1)
 
 
 def _circle(turns: Tensor) -> Tensor:
@@ -129,11 +129,11 @@ def one_cycle(step: int, steps: int) -> float:
 
 def shares_of(labels: Tensor, size: int, gates: Tensor) -> Tensor:
     """Return P(x, z), tensor (labels, reports), of labels (k,) and the weights (k, heads) of their reports."""
-    each: Tensor = nn.functional.one_hot(labels, size)
-    return (each.T[:, :, None] * gates / len(labels)).flatten(1)
+    one_hot: Tensor = nn.functional.one_hot(labels, size)
+    return (one_hot.T[:, :, None] * gates / len(labels)).flatten(1)
 
 
-def _spent(excess: Callable[[float], float], dear: float, cheap: float) -> None:
+def _exhaust(excess: Callable[[float], float], dear: float, cheap: float) -> None:
     """Set a parameter to its most costly value whose excess is not positive; at the cheap end it is negative."""
     if excess(dear) > 0:
         excess(brentq(excess, dear, cheap))
@@ -172,8 +172,8 @@ class NeuralGame(Game):
         self._size = len(self._data.space)
         settings = self._training
         first = self._seed(_INIT, 1)
-        made: Any = seeded(lambda: Obfuscator(settings.seeds, settings.width, settings.heads), first, self._device)
-        self._network = made
+        net: Any = seeded(lambda: Obfuscator(settings.seeds, settings.width, settings.heads), first, self._device)
+        self._network = net
         self._fit_start(self._source(_START, 0))
         self._rates = [settings.generator_rate]
         parts = [{"params": list(self._network.layers.parameters())}]
@@ -199,12 +199,12 @@ class NeuralGame(Game):
                 self._noise.quantile(rings) / self.scale, dtype=torch.float32, device=self._device
             )
             angle = 2 * np.pi * turns[:, None]
-            wanted = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=2)
+            target = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=2)
             reports, _ = self._network.answers(values, seeds)
-            loss = ((reports[:, -moving:] - values[:, None] - wanted) ** 2).mean()
+            loss = ((reports[:, -moving:] - values[:, None] - target) ** 2).mean()
             descend(optimiser, loss)
 
-    def measured(self, number: int) -> TrainingRound:
+    def measure(self, number: int) -> TrainingRound:
         """Train an attacker from nothing and judge it on held-out records."""
         if self._training.heads > 1:
             self._network.blur.fill_(self._training.blur_at((number - 1) / self._rules.rounds))
@@ -214,7 +214,7 @@ class NeuralGame(Game):
             self._spend(number)
         self._attacker = attacker = self._trained_attacker(number)
         with torch.no_grad():
-            values, seeds = self._repeated(self._judged_values, self._source(_JUDGE, number))
+            values, seeds = self._repeat(self._judged_values, self._source(_JUDGE, number))
             labels = self._judged_labels.repeat(len(values) // len(self._judged_labels))
             loss, error = self._loss(values, seeds, len(self._judged_values))
             reports = self._network(values, seeds)
@@ -229,10 +229,10 @@ class NeuralGame(Game):
 
     def improve(self, number: int) -> None:
         """Take the generator's steps of a round against the fixed attacker."""
-        settings, passed = self._training, (number - 1) / self._rules.rounds
+        settings, part = self._training, (number - 1) / self._rules.rounds
         # Without a price nothing pulls reports apart, and a mild belief shows finer patterns.
-        cooled = settings.temperature_at(passed) if self._multiplier > 0 else settings.temperature
-        bonus = settings.bonus_at(passed)
+        cooled = settings.temperature_at(part) if self._multiplier > 0 else settings.temperature
+        bonus = settings.bonus_at(part)
         source = self._source(_IMPROVE, number)
         falling = _SLOWEST + (1 - _SLOWEST) * (1 + float(np.cos(np.pi * number / self._rules.rounds))) / 2
         for group, rate in zip(self._optimiser.param_groups, self._rates, strict=True):
@@ -250,7 +250,7 @@ class NeuralGame(Game):
                 value = value + bonus * torch.special.xlogy(gates, gates).sum(1).mean()
             descend(self._optimiser, value)
             mean += loss.item() / settings.generator_steps
-        if passed >= _AVERAGED:
+        if part >= _AVERAGED:
             self._summed += 1
             for name, tensor in self._network.state_dict().items():
                 self._sums[name] = self._sums.get(name, 0) + tensor.double()
@@ -266,8 +266,8 @@ class NeuralGame(Game):
         """
         if self._network.gates is None or self._aim == float("inf"):
             return
-        values, seeds = self._repeated(self._judged_values, self._source(_JUDGE, number))
-        known, known_seeds = self._repeated(self._values, self._source(_SPEND, number))
+        values, seeds = self._repeat(self._judged_values, self._source(_JUDGE, number))
+        known, known_seeds = self._repeat(self._values, self._source(_SPEND, number))
         bias, blur = self._network.gates[-1].bias, self._network.blur
 
         def excess(dial: Tensor, value: float) -> float:
@@ -281,12 +281,12 @@ class NeuralGame(Game):
             stays = bias[0]  # a view: to fill it changes the gates
             if excess(stays, _ALWAYS) > 0:
                 return  # not even then: nothing to spend
-            _spent(lambda value: excess(stays, value), -_ALWAYS, _ALWAYS)
+            _exhaust(lambda value: excess(stays, value), -_ALWAYS, _ALWAYS)
             if float(stays) == -_ALWAYS:
                 widest = _WIDEST * self._rules.max_loss / self.scale
-                _spent(lambda value: excess(blur, value), widest, float(blur))
+                _exhaust(lambda value: excess(blur, value), widest, float(blur))
 
-    def _repeated(self, values: Tensor, source: torch.Generator) -> tuple[Tensor, Tensor]:
+    def _repeat(self, values: Tensor, source: torch.Generator) -> tuple[Tensor, Tensor]:
         """Return records many times in turn, and seeds for a report of each."""
         again = values.repeat(max(_DRAWS, _JUDGED // len(values)), 1)
         return again, torch.rand(len(again), self._network.inputs, generator=source, device=self._device)
@@ -295,8 +295,8 @@ class NeuralGame(Game):
         """Return the mean loss, an expectation over heads, and its standard error by records."""
         reports, gates = self._network.answers(values, seeds)
         apart = ((reports - values[:, None]).norm(dim=2) * gates).sum(1)
-        each = apart.reshape(-1, records).mean(0).double() * self.scale
-        return float(each.mean()), float(each.std()) / len(each) ** 0.5 if len(each) > 1 else float("inf")
+        means = apart.reshape(-1, records).mean(0).double() * self.scale
+        return float(means.mean()), float(means.std()) / len(means) ** 0.5 if len(means) > 1 else float("inf")
 
     def _trained_attacker(self, number: int) -> Any:
         """Return a new, fixed attacker of the present generator."""

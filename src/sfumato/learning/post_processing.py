@@ -72,7 +72,7 @@ class Counted:
         return Sample(self.counts, self.secrets, self.observables)
 
 
-def counted(
+def count_reports(
     generator: Draws,
     secrets: Space,
     observables: Space | None = None,
@@ -107,8 +107,8 @@ def counted(
     counts = np.zeros((len(secrets), len(columns)), dtype=np.int64)
     seeds = np.random.SeedSequence(seed)
     whole = max(1, _CHUNK // len(places))
-    for done in range(0, draws, whole):
-        rows = np.tile(np.arange(len(places)), min(whole, draws - done))
+    for start in range(0, draws, whole):
+        rows = np.tile(np.arange(len(places)), min(whole, draws - start))
         (child,) = seeds.spawn(1)
         reports = generator.draw(places[rows], seed=int(child.generate_state(1)[0]))
         np.add.at(counts, (rows, nearest(reports, columns)), 1)
@@ -123,13 +123,13 @@ class Guaranteed:
     """A learned mechanism with a proved guarantee.
 
     The proof is on its integers; ``constant_share`` of a constant mechanism had to be mixed in, and the repair
-    moved a row by at most ``moved`` in total variation.
+    moved a row by at most ``shift`` in total variation.
     """
 
     mechanism: Mechanism
     proof: EpsilonProof
     constant_share: float
-    moved: float
+    shift: float
 
 
 def with_guarantee(learned: Mechanism, guarantee: MetricPrivacy) -> Guaranteed:
@@ -159,8 +159,8 @@ def with_guarantee(learned: Mechanism, guarantee: MetricPrivacy) -> Guaranteed:
             f"the repaired mechanism keeps only epsilon {proof.upper:.6g}, not {proof.claimed:.6g}.",
             "ask for a larger epsilon.",
         )
-    moved = float(np.abs(mechanism.matrix - learned.matrix).sum(axis=1).max() / 2)
-    return Guaranteed(mechanism, proof, share, moved)
+    shift = float(np.abs(mechanism.matrix - learned.matrix).sum(axis=1).max() / 2)
+    return Guaranteed(mechanism, proof, share, shift)
 
 
 def learn_behind(
@@ -193,18 +193,18 @@ def learn_behind(
     p = floats(joint, "the joint distribution", shape=(None, len(useful)))
     costs = as_loss(loss, len(useful), len(reports)).array
     matrix = certified.matrix
-    reached = p.sum(axis=0)[:, None] * matrix
-    totals = reached.sum(axis=0)
+    mass = p.sum(axis=0)[:, None] * matrix
+    totals = mass.sum(axis=0)
     if not totals.sum() > 0:
         raise InputError("the joint distribution is zero everywhere.", "pass P(x, w) with sum one.")
     # What a report costs on average where it is turned into another; nothing where it never occurs.
-    turned: Floats = (reached.T @ costs) / np.where(totals > 0, totals, 1.0)[:, None]
+    mean_costs: Floats = (mass.T @ costs) / np.where(totals > 0, totals, 1.0)[:, None]
     m = len(reports)
     start = (1 - _ELSEWHERE) * np.eye(m) + _ELSEWHERE / m
     table = learn_table(
         p @ matrix,
         reports,
-        turned,
+        mean_costs,
         max_loss,
         target=target,
         start=start,
@@ -228,8 +228,8 @@ def mixed_to_loss(
     Bounds of likelihood ratios that both mechanisms have hold for every mixture of the two. Both are on the same
     spaces; where even ``certified`` loses more than ``max_loss``, it is returned.
     """
-    lost, least = mechanism.expected_loss(prior, loss), certified.expected_loss(prior, loss)
-    share = 0.0 if lost <= max_loss else min(1.0, (lost - max_loss) / (lost - least)) if lost > least else 1.0
+    cost, least = mechanism.expected_loss(prior, loss), certified.expected_loss(prior, loss)
+    share = 0.0 if cost <= max_loss else min(1.0, (cost - max_loss) / (cost - least)) if cost > least else 1.0
     return (1 - share) * mechanism.matrix + share * certified.matrix
 
 
@@ -249,6 +249,6 @@ def promised_within(
     """
     repaired = with_guarantee(learned, guarantee)
     if repaired.mechanism.expected_loss(prior, loss) > max_loss:
-        mixed = mixed_to_loss(repaired.mechanism, certified, prior, loss, max_loss * _WITHIN)
-        repaired = with_guarantee(Mechanism(mixed, learned.secrets, learned.observables), guarantee)
+        matrix = mixed_to_loss(repaired.mechanism, certified, prior, loss, max_loss * _WITHIN)
+        repaired = with_guarantee(Mechanism(matrix, learned.secrets, learned.observables), guarantee)
     return repaired

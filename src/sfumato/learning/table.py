@@ -182,12 +182,12 @@ def learn_table(
     options = (attacker, limit, records, rounds, steps, rate, margin, tolerance, patience, seed)
     identity = identity_of("table", p, costs, begin, target, price, *options)
     rules = Rules(rounds, limit, float(p.sum(axis=1).max()), tolerance, patience)
-    played = play(game, rules, identity, progress=progress, stop=stop, checkpoint=checkpoint, every=every)
-    mechanism = Mechanism(played.parameters["matrix"].numpy(), useful, columns)
-    measured = hiding(mechanism, p, costs)
-    ending = played.ending or Ending.STOPPED
-    history, bits = tuple(played.history), measured.information_bits
-    return LearnedTable(mechanism, p, history, played.best, limit, measured.loss, measured.error, bits, ending)
+    outcome = play(game, rules, identity, progress=progress, stop=stop, checkpoint=checkpoint, every=every)
+    mechanism = Mechanism(outcome.parameters["matrix"].numpy(), useful, columns)
+    measures = hiding(mechanism, p, costs)
+    ending = outcome.ending or Ending.STOPPED
+    history, bits = tuple(outcome.history), measures.information_bits
+    return LearnedTable(mechanism, p, history, outcome.best, limit, measures.loss, measures.error, bits, ending)
 
 
 def _start(start: ArrayLike | None, rate: float | None, costs: Floats, max_loss: float) -> Floats:
@@ -243,7 +243,7 @@ class TableGame(Game):
         self._logits = torch.log(tensor(start)).requires_grad_(True)
         self._optimiser = torch.optim.Adam([self._logits], lr=rate)
 
-    def measured(self, number: int) -> TrainingRound:
+    def measure(self, number: int) -> TrainingRound:
         """Measure the present matrix, exactly, against the posterior."""
         import torch
 
@@ -269,7 +269,7 @@ class TableGame(Game):
         rng = np.random.default_rng([self._entropy, number])
         for _ in range(self._steps):
             matrix = torch.softmax(self._logits, 1)
-            value = self._against(self._seen(rng) @ matrix, frozen)
+            value = self._against(self._sample_joint(rng) @ matrix, frozen)
             if self._max_loss < float("inf"):
                 loss = (self._costs * matrix).sum()
                 value = value + self._utility.price(loss, self._aim, self._multiplier)
@@ -310,14 +310,14 @@ class TableGame(Game):
         super().restore(state)
         self._logits.data.copy_(state["logits"])
 
-    def _seen(self, rng: np.random.Generator) -> Tensor:
+    def _sample_joint(self, rng: np.random.Generator) -> Tensor:
         """Return the joint distribution, or the shares in as many records drawn from it as there were."""
         import torch
 
         if self._records is None:
             return self._joint
-        drawn = rng.multinomial(self._records, self._shares.ravel() / self._shares.sum()) / self._records
-        return torch.as_tensor(drawn.reshape(self._shares.shape), dtype=torch.float64, device=self._joint.device)
+        shares = rng.multinomial(self._records, self._shares.ravel() / self._shares.sum()) / self._records
+        return torch.as_tensor(shares.reshape(self._shares.shape), dtype=torch.float64, device=self._joint.device)
 
     def _against(self, shares: Tensor, beliefs: Tensor) -> Tensor:
         return self._target.of_reports(shares) if self._exact else self._target(shares, beliefs)

@@ -89,32 +89,32 @@ class Training(CompactRepr):
         # All others are positive.
         wrong = [k for k, value in asdict(self).items() if not (value >= least[k] if k in least else value > 0)]
         if wrong:
-            named = ", ".join(f"{name} of {getattr(self, name)}" for name in wrong)
+            text = ", ".join(f"{name} of {getattr(self, name)}" for name in wrong)
             raise InputError(
-                f"the networks cannot be trained with {named}.",
+                f"the networks cannot be trained with {text}.",
                 "use at least two seeds, positive numbers, and a bonus and blur of at least 0.",
             )
 
-    def blur_at(self, passed: float) -> float:
+    def blur_at(self, part: float) -> float:
         """Return the blur when a part of the rounds has passed."""
-        return self.blur + (self.last_blur - self.blur) * _progress(passed, *_CLEARED)
+        return self.blur + (self.last_blur - self.blur) * _progress(part, *_CLEARED)
 
-    def temperature_at(self, passed: float) -> float:
+    def temperature_at(self, part: float) -> float:
         """Return the temperature when a part of the rounds has passed."""
-        cooled: float = (self.last_temperature / self.temperature) ** _progress(passed, *_COOLED)
+        cooled: float = (self.last_temperature / self.temperature) ** _progress(part, *_COOLED)
         return self.temperature * cooled
 
-    def bonus_at(self, passed: float) -> float:
+    def bonus_at(self, part: float) -> float:
         """Return the weight of the gates' entropy when a part of the rounds has passed."""
-        return self.gate_bonus * (1 - _progress(passed, *_CLEARED))
+        return self.gate_bonus * (1 - _progress(part, *_CLEARED))
 
 
-def _progress(passed: float, begin: float, end: float) -> float:
+def _progress(part: float, begin: float, end: float) -> float:
     """Return the part of the way from ``begin`` to ``end`` that has passed, from 0 to 1."""
-    return min(1.0, max(0.0, (passed - begin) / (end - begin)))
+    return min(1.0, max(0.0, (part - begin) / (end - begin)))
 
 
-def device_for(feature: str, wanted: str | None = None) -> torch.device:
+def device_for(feature: str, name: str | None = None) -> torch.device:
     """Return the device named, such as ``"cpu"``, else a GPU where there is one, else the CPU.
 
     Raises `MissingExtraError` if torch is not installed, which the feature needs.
@@ -123,9 +123,9 @@ def device_for(feature: str, wanted: str | None = None) -> torch.device:
         import torch
     except ImportError:
         raise MissingExtraError(feature, "learn") from None
-    if wanted is None:
-        wanted = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(wanted)
+    if name is None:
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(name)
 
 
 def save(path: str | os.PathLike[str], identity: str, state: dict[str, Any]) -> None:
@@ -220,10 +220,10 @@ class Game(ABC):
     def __init__(self, entropy: int, target: Target, utility: Utility) -> None:
         self._entropy, self._target, self._utility = entropy, target, utility
         self._multiplier = utility.start
-        self._before, self._begun = 0.0, time.monotonic()
+        self._before, self._start_time = 0.0, time.monotonic()
 
     @abstractmethod
-    def measured(self, number: int) -> TrainingRound:
+    def measure(self, number: int) -> TrainingRound:
         """Train an attacker from nothing and return its success."""
 
     @abstractmethod
@@ -247,10 +247,10 @@ class Game(ABC):
         """Go back to a state."""
         self._optimiser.load_state_dict(state["optimiser"])
         self._entropy, self._multiplier = int(state["entropy"]), state["multiplier"]
-        self._before, self._begun = state["seconds"], time.monotonic()
+        self._before, self._start_time = state["seconds"], time.monotonic()
 
     def _seconds(self) -> float:
-        return self._before + time.monotonic() - self._begun
+        return self._before + time.monotonic() - self._start_time
 
 
 def descend(optimiser: Any, loss: Tensor) -> None:
@@ -263,7 +263,7 @@ def descend(optimiser: Any, loss: Tensor) -> None:
 
 
 @dataclass(slots=True)
-class Played:
+class Outcome:
     """The result of the rounds: all measurements, the best round (0 before the first) and its parameters."""
 
     history: list[TrainingRound] = field(default_factory=list)
@@ -300,9 +300,9 @@ class Rules:
         if not 0 < self.failure <= 0.5:
             raise InputError(f"a failure of {self.failure} is not above 0 and at most 0.5.", "use 0.05.")
 
-    def allowed(self, measured: TrainingRound) -> bool:
+    def allowed(self, measures: TrainingRound) -> bool:
         """Return whether the loss is within its limit, except with the probability of failure."""
-        return loss_at_most(measured.loss, measured.loss_error, self.failure) <= self.max_loss
+        return loss_at_most(measures.loss, measures.loss_error, self.failure) <= self.max_loss
 
     def better(self, new: TrainingRound, old: TrainingRound | None) -> bool:
         """Return whether a round's generator replaces an older one.
@@ -318,13 +318,13 @@ class Rules:
             return new.loss < old.loss
         return new.averaged > old.averaged or new.target < old.target
 
-    def ending(self, played: Played) -> Ending | None:
+    def ending(self, outcome: Outcome) -> Ending | None:
         """Return the reason why the rounds should end here, or None."""
-        last = played.history[-1]
-        hidden = self.tolerance is not None and last.accuracy <= self.blind_accuracy + self.tolerance
-        if hidden and self.allowed(last):
+        last = outcome.history[-1]
+        is_hidden = self.tolerance is not None and last.accuracy <= self.blind_accuracy + self.tolerance
+        if is_hidden and self.allowed(last):
             return Ending.HIDDEN
-        if last.number - played.best >= self.patience:
+        if last.number - outcome.best >= self.patience:
             return Ending.SETTLED
         return Ending.PLAYED if last.number >= self.rounds else None
 
@@ -343,7 +343,7 @@ def play(
     stop: Stop | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     every: int = 1,
-) -> Played:
+) -> Outcome:
     """Play the rounds, from the checkpoint if it exists, and return the best generator.
 
     ``identity`` identifies data and settings. A checkpoint of another training is an `InputError`, and one that
@@ -351,44 +351,44 @@ def play(
     """
     if every < 1:
         raise InputError(f"a checkpoint every {every} rounds is not possible.", "use at least 1.")
-    played = Played()
+    outcome = Outcome()
     state = None if checkpoint is None else load(checkpoint, identity)
     if state is not None:
         ending = None if state["ending"] is None else Ending[state["ending"]]
-        history = [TrainingRound(**each) for each in state["history"]]
-        played = Played(history, state["best"], state["parameters"], ending)
-        if played.ending is not None and played.ending is not Ending.STOPPED:
-            return played
-        played.ending = None
+        history = [TrainingRound(**row) for row in state["history"]]
+        outcome = Outcome(history, state["best"], state["parameters"], ending)
+        if outcome.ending is not None and outcome.ending is not Ending.STOPPED:
+            return outcome
+        outcome.ending = None
         game.restore(state["game"])
-    while played.ending is None:
-        number = len(played.history) + 1
-        if stop is not None and played.history and stop():
-            played.ending = Ending.STOPPED
+    while outcome.ending is None:
+        number = len(outcome.history) + 1
+        if stop is not None and outcome.history and stop():
+            outcome.ending = Ending.STOPPED
             break
-        last = game.measured(number)
-        best = played.history[played.best - 1] if played.best else None
-        played.history.append(last)
+        last = game.measure(number)
+        best = outcome.history[outcome.best - 1] if outcome.best else None
+        outcome.history.append(last)
         if rules.better(last, best):
-            played.best, played.parameters = number, game.generator()
+            outcome.best, outcome.parameters = number, game.generator()
         if progress is not None:
             progress(last)
-        played.ending = rules.ending(played)
-        if played.ending is None:
+        outcome.ending = rules.ending(outcome)
+        if outcome.ending is None:
             game.improve(number)
-        if checkpoint is not None and (number % every == 0 or played.ending is not None):
-            save(checkpoint, identity, _as_state(played, game))
-    if checkpoint is not None and played.ending is Ending.STOPPED:
-        save(checkpoint, identity, _as_state(played, game))
-    return played
+        if checkpoint is not None and (number % every == 0 or outcome.ending is not None):
+            save(checkpoint, identity, _as_state(outcome, game))
+    if checkpoint is not None and outcome.ending is Ending.STOPPED:
+        save(checkpoint, identity, _as_state(outcome, game))
+    return outcome
 
 
-def _as_state(played: Played, game: Game) -> State:
+def _as_state(outcome: Outcome, game: Game) -> State:
     return {
-        "history": [asdict(each) for each in played.history],
-        "best": played.best,
-        "parameters": played.parameters,
-        "ending": None if played.ending is None else played.ending.name,
+        "history": [asdict(row) for row in outcome.history],
+        "best": outcome.best,
+        "parameters": outcome.parameters,
+        "ending": None if outcome.ending is None else outcome.ending.name,
         "game": game.state(),
     }
 

@@ -67,9 +67,9 @@ class Limit:
     amount: Decimal
     window: str
 
-    def shown(self, unit: str) -> str:
+    def text(self, unit: str) -> str:
         """Return the limit as text: ``5/km per day``."""
-        return shown(self.amount, unit) + ("" if self.window == EVER else f" per {self.window}")
+        return show(self.amount, unit) + ("" if self.window == EVER else f" per {self.window}")
 
 
 def read_limits(values: float | str | Iterable[float | str], unit: str | None) -> tuple[tuple[Limit, ...], str]:
@@ -95,8 +95,8 @@ def read_limits(values: float | str | Iterable[float | str], unit: str | None) -
                 "write '20/km per day' or '20/km per week'; '20/km' alone is for all time.",
             )
     if unit is None:
-        named = [match[1] for text, _ in parts if isinstance(text, str) and (match := _UNIT.search(text))]
-        unit = named[0] if named else ""
+        suffixes = [match[1] for text, _ in parts if isinstance(text, str) and (match := _UNIT.search(text))]
+        unit = suffixes[0] if suffixes else ""
         if units.canonical(unit.lower()) in _TIMES:
             raise InputError(
                 f"the limit {texts[0]!r} counts per {unit}, as of a distance in time.",
@@ -116,7 +116,7 @@ def read_limits(values: float | str | Iterable[float | str], unit: str | None) -
 
 def stored_limits(limits: tuple[Limit, ...]) -> str:
     """Return the text of limits in the database."""
-    return json.dumps({limit.window: stored(limit.amount) for limit in limits})
+    return json.dumps({limit.window: encode(limit.amount) for limit in limits})
 
 
 def restored_limits(text: str) -> tuple[Limit, ...]:
@@ -124,7 +124,7 @@ def restored_limits(text: str) -> tuple[Limit, ...]:
     content = json.loads(text)
     if not isinstance(content, dict) or not content or not set(content) <= set(WINDOWS):
         raise ValueError(f"{text!r} are not limits")
-    limits = tuple(Limit(restored(str(value)), window) for window, value in content.items())
+    limits = tuple(Limit(decode(str(value)), window) for window, value in content.items())
     if stored_limits(limits) != text:
         raise ValueError(f"{text!r} are limits in another form")
     return limits
@@ -133,13 +133,13 @@ def restored_limits(text: str) -> tuple[Limit, ...]:
 class BudgetError(InfeasibleError):
     """A report that would exceed a user's budget; nothing was charged.
 
-    ``asked`` is the amount that the report needs, and ``left`` what may be spent now, the least over all limits.
+    ``charge`` is the amount that the report needs, and ``left`` what may be spent now, the least over all limits.
     """
 
-    def __init__(self, problem: str, *hints: str, user: str, asked: Fraction, left: Fraction) -> None:
+    def __init__(self, problem: str, *hints: str, user: str, charge: Fraction, left: Fraction) -> None:
         super().__init__(problem, *hints)
         self.user = user
-        self.asked = asked
+        self.charge = charge
         self.left = left
 
 
@@ -187,12 +187,12 @@ class Account(NamedTuple):
     def charged(self, total: Decimal, reports: int, time_s: int) -> Account:
         """Return the account after a charge, which limits need not allow."""
         return Account(
-            added(self.spent, total),
+            add(self.spent, total),
             self.reports + reports,
             time_s // DAY_S,
-            added(self.spent_within(DAY, time_s), total),
+            add(self.spent_within(DAY, time_s), total),
             weeks_since(time_s),
-            added(self.spent_within(WEEK, time_s), total),
+            add(self.spent_within(WEEK, time_s), total),
         )
 
     def balance(self, limits: tuple[Limit, ...], time_s: int) -> Balance:
@@ -206,23 +206,23 @@ class Account(NamedTuple):
 
     def check(self, user: str, total: Decimal, limits: tuple[Limit, ...], unit: str, time_s: int) -> None:
         """Raise a `BudgetError` if a limit leaves less than the charge."""
-        over = [each for each in limits if total > less(each.amount, self.spent_within(each.window, time_s))]
+        over = [limit for limit in limits if total > less(limit.amount, self.spent_within(limit.window, time_s))]
         if not over:
             return
-        never = [each for each in over if total > each.amount]
-        limit = max(never or over, key=lambda each: WINDOWS.index(each.window))  # the one that bars it longest
-        spent = self.spent_within(limit.window, time_s)
-        rest = max(less(limit.amount, spent), ZERO)
-        left = max(min(less(each.amount, self.spent_within(each.window, time_s)) for each in limits), ZERO)
+        never = [limit for limit in over if total > limit.amount]
+        limit = max(never or over, key=lambda limit: WINDOWS.index(limit.window))  # the one that bars it longest
+        expense = self.spent_within(limit.window, time_s)
+        rest = max(less(limit.amount, expense), ZERO)
+        left = max(min(less(limit.amount, self.spent_within(limit.window, time_s)) for limit in limits), ZERO)
         count = f" in {plural(self.reports, 'report')}" if limit.window == EVER else ""
-        whose = "is left" if rest == left else "of it is left"
+        clause = "is left" if rest == left else "of it is left"
         problem = (
-            f"{row_value(repr(user), 'a user')} has spent {shown(spent, unit)} of {shown(limit.amount, unit)}"
+            f"{row_value(repr(user), 'a user')} has spent {show(expense, unit)} of {show(limit.amount, unit)}"
             f"{_WHEN[limit.window]}{count}; "
-            f"{shown(rest, unit)} {whose}, but {shown(total, unit)} is needed."
+            f"{show(rest, unit)} {clause}, but {show(total, unit)} is needed."
         )
         if never:
-            problem += f" This is more than the whole limit of {limit.shown(unit)}."
+            problem += f" This is more than the whole limit of {limit.text(unit)}."
             ways = ["ask for fewer reports of one person at a time", "report with a smaller epsilon."]
         else:
             ways = [_LATER[limit.window], "report with a smaller epsilon." if left > 0 else "stop reporting."]
@@ -231,35 +231,35 @@ class Account(NamedTuple):
             "repeat an earlier report, which spends nothing",
             *ways,
             user=user,
-            asked=Fraction(total),
+            charge=Fraction(total),
             left=Fraction(left),
         )
 
 
-def amount(value: float | str | Decimal, unit: str, what: str, *, at_most: bool = False) -> Decimal:
+def amount(value: float | str | Decimal, unit: str, noun: str, *, at_most: bool = False) -> Decimal:
     """Return a positive number, or a text such as ``"0.1/km"``, as the decimal that it is written as.
 
     A float stands for the shortest decimal that it prints as: 0.1 is 1/10. A text in another unit than ``unit``
     (``"1/mi"`` in a ledger per km) is rounded at the fiftieth place: up for charges, down for limits
-    (``at_most``). An amount outside 10**-30 to 10**30 is refused; ``what`` names it in the error message.
+    (``at_most``). An amount outside 10**-30 to 10**30 is refused; ``noun`` names it in the error message.
     """
     if isinstance(value, str) and len(value) > _LONGEST:
-        raise InputError(f"{what} has {len(value):,} characters.", "write fewer digits.")
+        raise InputError(f"{noun} has {len(value):,} characters.", "write fewer digits.")
     if isinstance(value, Decimal):
         if value.is_finite() and _SMALLEST <= value <= _LARGEST:
             return _rounded(Fraction(value), at_most=at_most)
         value = float(value)
     try:
-        size = units.parse(value, per=True, unit=unit, subject=what)
+        size = units.parse(value, per=True, unit=unit, subject=noun)
     except OverflowError:  # an integer beyond all floats
         size = math.inf
     if not (math.isfinite(size) and size > 0):
         raise InputError(
-            f"{what} must be a positive number, but {str(value)[:40]} was given.", "use a number above 0."
+            f"{noun} must be a positive number, but {str(value)[:40]} was given.", "use a number above 0."
         )
     if not _SMALLEST <= size <= _LARGEST:
-        raise InputError(f"{what} {value!r} cannot be counted.", "use one between 1e-30 and 1e30.")
-    return _rounded(units.parse_exactly(value, per=True, unit=unit, subject=what), at_most=at_most)
+        raise InputError(f"{noun} {value!r} cannot be counted.", "use one between 1e-30 and 1e30.")
+    return _rounded(units.parse_exactly(value, per=True, unit=unit, subject=noun), at_most=at_most)
 
 
 def above(value: float) -> Decimal:
@@ -280,14 +280,14 @@ def decimal(value: Fraction) -> Decimal:
     return rounded
 
 
-def added(first: Decimal, second: Decimal) -> Decimal:
+def add(first: Decimal, second: Decimal) -> Decimal:
     """Return the exact sum of two amounts."""
     return _EXACT.add(first, second)
 
 
-def times(each: Decimal, count: int) -> Decimal:
+def times(value: Decimal, count: int) -> Decimal:
     """Return the exact sum of so many equal amounts."""
-    return _EXACT.multiply(each, Decimal(count))
+    return _EXACT.multiply(value, Decimal(count))
 
 
 def less(first: Decimal, second: Decimal) -> Decimal:
@@ -295,31 +295,31 @@ def less(first: Decimal, second: Decimal) -> Decimal:
     return _EXACT.subtract(first, second)
 
 
-def stored(value: Decimal) -> str:
+def encode(value: Decimal) -> str:
     """Return the one text of an amount in the database: ``0.3``."""
     return format(_EXACT.normalize(value), "f")
 
 
-def restored(text: str) -> Decimal:
-    """Return the amount that `stored` wrote, or raise a ValueError."""
+def decode(text: str) -> Decimal:
+    """Return the amount that `encode` wrote, or raise a ValueError."""
     try:
         value = _EXACT.create_decimal(text)
     except (InvalidOperation, Inexact) as error:
         raise ValueError(f"{text!r} is not an amount") from error
-    if not value.is_finite() or value < 0 or stored(value) != text:
+    if not value.is_finite() or value < 0 or encode(value) != text:
         raise ValueError(f"{text!r} is not an amount")
     return value
 
 
-def shown(value: Decimal, unit: str) -> str:
+def show(value: Decimal, unit: str) -> str:
     """Return an amount as text for people, with all its digits: ``0.3/km``."""
-    return f"{stored(value)}{'/' + plain(unit) if unit else ''}"
+    return f"{encode(value)}{'/' + plain(unit) if unit else ''}"
 
 
 @checked
 def amount_text(value: Fraction, unit: str) -> str:
     """Return an exact amount, such as those of a `Balance`, as text for people: ``0.3/km``."""
-    return shown(_EXACT.divide(Decimal(value.numerator), Decimal(value.denominator)), unit)
+    return show(_EXACT.divide(Decimal(value.numerator), Decimal(value.denominator)), unit)
 
 
 def new_ledger_key() -> bytes:
@@ -347,8 +347,8 @@ class Terms:
     @property
     def genesis(self) -> str:
         """The hash of all terms, with which the record begins."""
-        fixed = (self.identity, self.unit, self.rule, stored_limits(self.limits), self.salt, str(self.created))
-        return self.hash("ledger", str(VERSION), *fixed, self.keyed)
+        parts = (self.identity, self.unit, self.rule, stored_limits(self.limits), self.salt, str(self.created))
+        return self.hash("ledger", str(VERSION), *parts, self.keyed)
 
     def hash(self, *parts: str) -> str:
         """Return the BLAKE2b hash of texts, with the key if there is one, 64 hexadecimal digits."""
@@ -393,7 +393,7 @@ class ChargeRow(NamedTuple):
 
     def after(self, before: str, terms: Terms) -> str:
         """Return the hash of this row and of the one before it."""
-        return terms.hash(before, *map(str, (self._asdict() | {"amount": stored(self.amount)}).values()))
+        return terms.hash(before, *map(str, (self._asdict() | {"amount": encode(self.amount)}).values()))
 
 
 class Head(NamedTuple):
@@ -464,6 +464,6 @@ def checked_report(value: Any) -> Report:
     if type(value) is int and 0 <= value < 2**31:
         return value
     pair = isinstance(value, list) and len(value) == 2
-    if pair and all(type(each) is float and math.isfinite(each) for each in value):
+    if pair and all(type(number) is float and math.isfinite(number) for number in value):
         return value[0], value[1]
     raise ValueError(f"{str(value)[:40]!r} is not a report")

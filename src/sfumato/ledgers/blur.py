@@ -139,9 +139,9 @@ class Blur(NotebookRepr):
         unit = promise.unit if isinstance(promise, CoordinatePrivacy) else promise.metric.unit
         if unit != ledger.unit:
             counts = f"amounts per {plain(ledger.unit)}" if ledger.unit else "pure numbers"
-            stated = f"per {plain(unit)}" if unit else "a pure number"
+            phrase = f"per {plain(unit)}" if unit else "a pure number"
             raise InputError(
-                f"the ledger counts {counts}, but the mechanism's guarantee is {stated}.",
+                f"the ledger counts {counts}, but the mechanism's guarantee is {phrase}.",
                 "" if not (unit and ledger.unit) else python(f"state the guarantee per {plain(ledger.unit)}"),
                 f"use a ledger made with a budget such as {'20' + units.per_unit(unit)!r}.",
             )
@@ -213,11 +213,11 @@ class Blur(NotebookRepr):
         if outside not in ("error", "nearest"):
             raise InputError(f"{argument('outside', outside)} is unknown.", "use error or nearest.")
         north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
-        people, named = listed(users, "users"), listed(places, "places")
-        if not north.shape == east.shape == (len(people),) == (len(named),):
+        people, names = listed(users, "users"), listed(places, "places")
+        if not north.shape == east.shape == (len(people),) == (len(names),):
             raise InputError(
                 f"{len(people)} users, latitudes of shape {north.shape}, longitudes of shape {east.shape} and "
-                f"{len(named)} places were given.",
+                f"{len(names)} places were given.",
                 "pass one of each for every visit.",
             )
         fresh: set[int] = set()
@@ -226,10 +226,10 @@ class Blur(NotebookRepr):
             fresh.update(visits)
             return self._points.draw(north[visits], east[visits], outside)
 
-        reports = self._settle(people, named, draw, move=move)
+        reports = self._settle(people, names, draw, move=move)
         degrees = self.degrees(reports)
-        repeated = [number for number in range(len(reports)) if number not in fresh]
-        far = sum(self.far(north[repeated], east[repeated], [reports[at] for at in repeated], outside))
+        repeats = [number for number in range(len(reports)) if number not in fresh]
+        far = sum(self.far(north[repeats], east[repeats], [reports[at] for at in repeats], outside))
         if far:
             warnings.warn(_FAR.format("a visit" if far == 1 else f"{far:,} visits"), PlaceWarning, stacklevel=4)
         return degrees
@@ -270,7 +270,7 @@ class Blur(NotebookRepr):
         position of a secret for each user.
         """
         secrets, people = self._matrix.shape[0], listed(users, "users")
-        secret_positions = [integer(each) for each in listed(positions, "positions")]
+        secret_positions = [integer(position) for position in listed(positions, "positions")]
         inside = [
             secret_position
             for secret_position in secret_positions
@@ -345,18 +345,18 @@ class Blur(NotebookRepr):
         charged = (self.charge, draw, self._name)
         return self.ledger.reports(users, places, *charged, repeatable=self.spent == "repeat", **turn)
 
-    def _last(self, user: str, refused: BudgetError, *, move: bool) -> Report:
+    def _last(self, user: str, refusal: BudgetError, *, move: bool) -> Report:
         """Return the report that is repeated for a user who has too little left, or raise the refusal."""
         if move or self.spent != "repeat":
-            raise refused
+            raise refusal
         last = self.ledger.last_report(user, self._name)
         if last is None:
             raise BudgetError(
-                f"{refused.text} There is no stored report of this mechanism to repeat.",
-                *refused.hints[1:],
-                user=refused.user,
-                asked=refused.asked,
-                left=refused.left,
+                f"{refusal.text} There is no stored report of this mechanism to repeat.",
+                *refusal.hints[1:],
+                user=refusal.user,
+                charge=refusal.charge,
+                left=refusal.left,
             ) from None
         return last
 
@@ -430,8 +430,8 @@ class PointReports:
             places = self._mechanism.secrets
             if not isinstance(places, Places) or self._latlon is None:
                 return False
-            served = np.column_stack(places.nearest(*point))
-            if outside == "error" and great_circle_m(here, served)[0, 0] > _ON_M:
+            target = np.column_stack(places.nearest(*point))
+            if outside == "error" and great_circle_m(here, target)[0, 0] > _ON_M:
                 return True
             secret = int(great_circle_m(here, places.latlon).argmin())
             away = great_circle_m(here, self._latlon)[0]
@@ -442,7 +442,7 @@ class PointReports:
         apart_m = float(great_circle_m(here, at)[0, 0])
         if apart_m * noise.epsilon < 1000 * _NEAR:
             return False
-        reports = simulator(noise, 1).blur(*(np.repeat(each, _SIMULATED) for each in point), outside="nearest")
+        reports = simulator(noise, 1).blur(*(np.repeat(axis, _SIMULATED) for axis in point), outside="nearest")
         return float((great_circle_m(here, reports)[0] >= apart_m).mean()) < _RARE
 
     def degrees(self, reports: Sequence[Report]) -> Floats | None:
@@ -450,8 +450,8 @@ class PointReports:
         if self._mechanism is None:
             pairs = [report for report in reports if isinstance(report, tuple)]
             return np.array(pairs, dtype=np.float64).reshape(-1, 2) if len(pairs) == len(reports) else None
-        made = self._mechanism.shape[1]
-        positions = [report for report in reports if isinstance(report, int) and report < made]
+        size = self._mechanism.shape[1]
+        positions = [report for report in reports if isinstance(report, int) and report < size]
         if len(positions) < len(reports):
             return None
         if self._latlon is None:

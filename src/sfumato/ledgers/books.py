@@ -40,11 +40,11 @@ from .accounts import (
     Limit,
     Report,
     Terms,
-    added,
+    add,
+    decode,
+    encode,
     kept_hash,
-    restored,
     restored_report,
-    stored,
     stored_limits,
     stored_report,
 )
@@ -106,7 +106,7 @@ BATCHES: Final = Table(
 REFUSALS: Final = Table("sfumato_refusals", METADATA, *_columns("day#* requests#"), sqlite_with_rowid=False)
 
 
-def typed(row: Any, table: Table) -> bool:
+def has_types(row: Any, table: Table) -> bool:
     """Return whether each value of a row is of its column's type, which SQLite does not ensure."""
     return all(type(value) is column.type.python_type for value, column in zip(row, table.columns, strict=True))
 
@@ -185,7 +185,7 @@ class Books:
         self,
         charges: Sequence[ExactCharge],
         *,
-        kept: Mapping[str, Mapping[str, Report]] = MappingProxyType({}),
+        anchors: Mapping[str, Mapping[str, Report]] = MappingProxyType({}),
         last: Mapping[str, Report] = MappingProxyType({}),
         run: str = "",
         batch: int = 0,
@@ -193,18 +193,19 @@ class Books:
     ) -> None:
         """Charge users, or raise a `BudgetError`; ``contents`` is a hash of the batch.
 
-        ``kept`` has reports of places by user and key, ``last`` the report of a user that may have to be repeated.
+        ``anchors`` has reports of places by user and key, ``last`` the report of a user that may have to be
+        repeated.
         """
         self.check(charges)
         first = self._number + 1
         for user, total, reports, mechanism in charges:
-            places = {key: stored_report(report) for key, report in kept.get(user, {}).items()}
+            places = {key: stored_report(report) for key, report in anchors.get(user, {}).items()}
             report = stored_report(last[user]) if user in last else ""
             digest = kept_hash(self._terms, places.items(), contents if run else "")
             number = self._number + 1
             entry = ChargeRow(number, self.time, user, total, reports, mechanism, run, batch, digest, report)
             self._number, self._hash = entry.number, entry.after(self._hash, self._terms)
-            self._entries.append({**entry._asdict(), "amount": stored(total), "hash": self._hash})
+            self._entries.append({**entry._asdict(), "amount": encode(total), "hash": self._hash})
             self._places += [{"key": key, "report": text, "charge": entry.number} for key, text in places.items()]
             self.accounts[user] = self.accounts[user].charged(total, reports, self.time)
         if run and charges:
@@ -217,7 +218,7 @@ class Books:
         self.accounts |= accounts_of(self._connection, new)
         sums: dict[str, Decimal] = {}
         for user, total, _, _ in charges:
-            sums[user] = added(sums.get(user, ZERO), total)
+            sums[user] = add(sums.get(user, ZERO), total)
         for user, total in sums.items():
             self.accounts[user].check(user, total, self._terms.limits, self._terms.unit, self.time)
 
@@ -230,10 +231,10 @@ class Books:
         if not self._entries:
             return
         execute = self._connection.execute
-        written = {entry["name"] for entry in self._entries}
-        sums = [{"name": name, **self.accounts[name]._asdict()} for name in written]
+        names = {entry["name"] for entry in self._entries}
+        sums = [{"name": name, **self.accounts[name]._asdict()} for name in names]
         rows = [
-            {key: stored(each) if key.endswith("spent") else each for key, each in row.items()} for row in sums
+            {key: encode(value) if key.endswith("spent") else value for key, value in row.items()} for row in sums
         ]
         execute(_KEEP_ACCOUNT[self._connection.dialect.name], rows)
         execute(insert(CHARGES), self._entries)
@@ -274,22 +275,22 @@ def accounts_of(connection: Connection, users: Iterable[str]) -> dict[str, Accou
     return {name: Account() for name in names} | {row.name: account_of(row) for row in rows}
 
 
-def _select(connection: Connection, one: Any, several: Any, wanted: list[str]) -> Iterator[Any]:
+def _select(connection: Connection, single: Any, several: Any, keys: list[str]) -> Iterator[Any]:
     """Yield the rows for keys: by one quick query, or in blocks."""
-    if len(wanted) == 1:
-        yield from connection.execute(one, {"wanted": wanted[0]})
+    if len(keys) == 1:
+        yield from connection.execute(single, {"wanted": keys[0]})
         return
-    for start in range(0, len(wanted), _AT_ONCE):
-        yield from connection.execute(several, {"wanted": wanted[start : start + _AT_ONCE]})
+    for start in range(0, len(keys), _AT_ONCE):
+        yield from connection.execute(several, {"wanted": keys[start : start + _AT_ONCE]})
 
 
 def account_of(row: Any) -> Account:
     """Return the account of a row; a damaged one raises a `FileError`."""
     try:
-        if not typed(row, ACCOUNTS):
+        if not has_types(row, ACCOUNTS):
             raise ValueError("a value of another type")
         sums: dict[str, Any] = {
-            key: restored(each) if key.endswith("spent") else each for key, each in row._asdict().items()
+            key: decode(value) if key.endswith("spent") else value for key, value in row._asdict().items()
         }
         del sums["name"]
         return Account(**sums)
@@ -302,16 +303,16 @@ def account_of(row: Any) -> Account:
 def known_places(connection: Connection, keys: Iterable[str]) -> dict[str, Report]:
     """Return the reports of places that have one, by key; of a place that moved, the last one."""
     rows = _select(connection, _PLACE, _SOME_PLACES, list(dict.fromkeys(keys)))
-    return {row.key: _restored(row.report) for row in rows}
+    return {row.key: _read_report(row.report) for row in rows}
 
 
 def kept_report(connection: Connection, user: str, mechanism: str) -> Report | None:
     """Return the last report by a mechanism (its hexadecimal fingerprint) that was stored to be repeated."""
     text = connection.execute(_KEPT, {"of_user": user, "made_by": mechanism}).scalar_one_or_none()
-    return None if text is None else _restored(text)
+    return None if text is None else _read_report(text)
 
 
-def _restored(text: str) -> Report:
+def _read_report(text: str) -> Report:
     try:
         return restored_report(text)
     except (ValueError, TypeError) as error:
@@ -342,9 +343,9 @@ def make_ledger(
         terms = Terms(identity, unit, SUM, limits, salt, now, key or b"")
         METADATA.create_all(connection, checkfirst=False)
         first = {"id": 1, "version": VERSION, "limits": stored_limits(limits), "keyed": terms.keyed}
-        fixed = {name: getattr(terms, name) for name in ("identity", "unit", "rule", "salt", "created")}
+        columns = {name: getattr(terms, name) for name in ("identity", "unit", "rule", "salt", "created")}
         connection.execute(
-            insert(LEDGER), {**first, **fixed, "number": 0, "time": terms.created, "hash": terms.genesis}
+            insert(LEDGER), {**first, **columns, "number": 0, "time": terms.created, "hash": terms.genesis}
         )
         if fill is not None:
             books = Books(connection, terms, now, database.name)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from ..core.immutable import CompactRepr
-from .accounts import DAY, DAY_S, WEEK, ZERO, Terms, added, restored, weeks_since
+from .accounts import DAY, DAY_S, WEEK, ZERO, Terms, add, decode, weeks_since
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -85,7 +85,7 @@ class LedgerBudgets(CompactRepr):
     @property
     def users(self) -> int:
         """The number of users who were ever charged."""
-        return sum(each.users for each in self.classes)
+        return sum(group.users for group in self.classes)
 
 
 def read_budgets(
@@ -98,49 +98,49 @@ def read_budgets(
 
     now = max(now, head_row(connection).time)
     since = (now // DAY_S - days + 1) * DAY_S
-    spent: defaultdict[int, Decimal] = defaultdict(lambda: ZERO)
+    amounts: defaultdict[int, Decimal] = defaultdict(lambda: ZERO)
     reports: defaultdict[int, int] = defaultdict(int)
     names: defaultdict[int, set[str]] = defaultdict(set)
     last: dict[str, Fraction] = {}
     columns = CHARGES.c
     recent = select(columns.time, columns.name, columns.amount, columns.reports).where(columns.time >= since)
     for row in connection.execute(recent.order_by(columns.number)):
-        day, amount = row.time // DAY_S, restored(row.amount)
-        spent[day], reports[day] = added(spent[day], amount), reports[day] + row.reports
+        day, amount = row.time // DAY_S, decode(row.amount)
+        amounts[day], reports[day] = add(amounts[day], amount), reports[day] + row.reports
         names[day].add(row.name)
         last[row.name] = Fraction(amount) / max(1, row.reports)
     counts = connection.execute(select(REFUSALS).where(REFUSALS.c.day >= since // DAY_S))
-    refused = {row.day: row.requests for row in counts}
+    refusals = {row.day: row.requests for row in counts}
     windows = {limit.window for limit in terms.limits}
     users: defaultdict[str, int] = defaultdict(int)
     sums: defaultdict[str, Fraction] = defaultdict(Fraction)
     near, exhausted = [], 0
     for row in connection.execute(select(ACCOUNTS)):
         balance = account_of(row).balance(terms.limits, now)
-        tightest = max(balance.windows, key=lambda each: each.spent / each.limit)
+        tightest = max(balance.windows, key=lambda window: window.spent / window.limit)
         share = tightest.spent / tightest.limit
         name = next(title for title, most in _CLASSES if share < most)
         users[name] += 1
         sums[name] += balance.spent
         exhausted += balance.left < last.get(row.name, balance.spent / max(1, balance.reports))
         if share >= _NEAR:
-            who = row.name if identities else pseudonym(terms, row.name)
-            near.append(NearUser(who, tightest.spent, max(balance.left, Fraction(0)), float(share)))
-    near.sort(key=lambda each: (-each.share, each.user))
+            user = row.name if identities else pseudonym(terms, row.name)
+            near.append(NearUser(user, tightest.spent, max(balance.left, Fraction(0)), float(share)))
+    near.sort(key=lambda entry: (-entry.share, entry.user))
     return LedgerBudgets(
         address,
         terms.unit,
-        tuple(limit.shown(terms.unit) for limit in terms.limits),
+        tuple(limit.text(terms.unit) for limit in terms.limits),
         tuple(
             BudgetDay(
                 datetime.fromtimestamp(day * DAY_S, UTC).date().isoformat(),
-                Fraction(spent[day]),
+                Fraction(amounts[day]),
                 reports[day],
                 len(names[day]),
-                refused.get(day, 0),
+                refusals.get(day, 0),
                 DAY in windows or (WEEK in windows and weeks_since(day * DAY_S) != weeks_since(day * DAY_S - 1)),
             )
-            for day in sorted({*spent, *refused}, reverse=True)
+            for day in sorted({*amounts, *refusals}, reverse=True)
         ),
         tuple(BudgetClass(title, users[title], sums[title]) for title, _ in _CLASSES),
         tuple(near[:_LISTED]),

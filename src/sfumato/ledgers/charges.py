@@ -21,7 +21,7 @@ from ..escaping import invisible_character, plain
 from ..proofs import Stated, prove
 from ..rounding import amount_at_most, at_most
 from ..tables import without_fraction
-from .accounts import ExactCharge, Report, Terms, above, amount, checked_report, shown, stored, times
+from .accounts import ExactCharge, Report, Terms, above, amount, checked_report, encode, show, times
 
 if TYPE_CHECKING:
     from .books import Books
@@ -74,7 +74,7 @@ def read_charges(charges: Iterable[Charge], unit: str) -> list[ExactCharge]:
 
 def contents_of(terms: Terms, charges: Iterable[ExactCharge]) -> str:
     """Return a hash of charges, by which a repeated batch is recognised."""
-    lines = [part for user, total, reports, made in charges for part in (user, stored(total), str(reports), made)]
+    lines = [part for user, total, reports, mark in charges for part in (user, encode(total), str(reports), mark)]
     return terms.hash("charges", *lines)
 
 
@@ -127,7 +127,7 @@ def rule_sentence(unit: str) -> str:
 
 def charge_sentence(promise: ReportPrivacy, charge: Decimal) -> str:
     """Return the charge for one report in a sentence, and the cost of k reports where there is a slack."""
-    epsilon = shown(charge, promise.unit if isinstance(promise, CoordinatePrivacy) else promise.metric.unit)
+    epsilon = show(charge, promise.unit if isinstance(promise, CoordinatePrivacy) else promise.metric.unit)
     sentence = f"Each report that is drawn is charged {epsilon}"
     if not isinstance(promise, CoordinatePrivacy) or not promise.slack_m:
         return sentence
@@ -165,17 +165,17 @@ class NamedVisits(CompactRepr):
     @classmethod
     def of(cls, users: Collection[str], places: Collection[str | None], keys: PlaceKeys, mechanism: bytes) -> Self:
         """Return visits as a caller names them; refuse lists of different lengths."""
-        people, named = listed(users, "users"), listed(places, "places")
-        if len(people) != len(named):
+        people, labels = listed(users, "users"), listed(places, "places")
+        if len(people) != len(labels):
             raise InputError(
-                f"{len(people)} users and {len(named)} places were given.", "pass one of each for every visit."
+                f"{len(people)} users and {len(labels)} places were given.", "pass one of each for every visit."
             )
         names = [accepted(user, "the user") for user in people]
-        pairs = zip(names, map(place_of, named), strict=True)
+        pairs = zip(names, map(place_of, labels), strict=True)
         return cls(names, [keys.of(user, place, mechanism) if place else None for user, place in pairs], mechanism)
 
     @property
-    def named(self) -> list[str]:
+    def place_keys(self) -> list[str]:
         """The hashes of the places, of visits that have one."""
         return [key for key in self.keys if key]
 
@@ -184,7 +184,7 @@ class NamedVisits(CompactRepr):
         digest = hashlib.blake2b(self.mechanism, digest_size=32)
         for name, key in zip(self.users, self.keys, strict=True):
             digest.update(f"{name}\x1f{key or ''}\x1e".encode())
-        return terms.hash("visits", stored(epsilon), digest.hexdigest())
+        return terms.hash("visits", encode(epsilon), digest.hexdigest())
 
     def settle(
         self,
@@ -198,29 +198,29 @@ class NamedVisits(CompactRepr):
     ) -> list[Report]:
         """Return one report for each visit, and enter charges and reports in open books; see `Ledger.reports`."""
         run, batch, contents = turn
-        paid = books.already(run, batch, contents)
-        known = {} if move and not paid else books.places(self.named)
+        is_paid = books.already(run, batch, contents)
+        known = {} if move and not is_paid else books.places(self.place_keys)
         anchors = {key: number for number, key in reversed(list(enumerate(self.keys))) if key and key not in known}
         fresh = sorted([*anchors.values(), *(number for number, key in enumerate(self.keys) if not key)])
         counts = Counter(self.users[number] for number in fresh)
         charges = [
             ExactCharge(user, times(epsilon, count), count, self.mechanism.hex()) for user, count in counts.items()
         ]
-        if paid and anchors:
+        if is_paid and anchors:
             raise FileError(
                 f"in {books.name!r} a place of a batch that was charged has no report.",
                 "the ledger was changed: restore it from a copy, and check it.",
             )
-        if not paid:
+        if not is_paid:
             books.check(charges)
-        drawn = dict(zip(fresh, _drawn_reports(draw(fresh), len(fresh)), strict=True)) if fresh else {}
-        if charges and not paid:
+        draws = dict(zip(fresh, _drawn_reports(draw(fresh), len(fresh)), strict=True)) if fresh else {}
+        if charges and not is_paid:
             new: dict[str, dict[str, Report]] = {}
             for key, number in anchors.items():
-                new.setdefault(self.users[number], {})[key] = known[key] = drawn[number]
-            last = {self.users[number]: drawn[number] for number in fresh} if repeatable else {}
-            books.charge(charges, kept=new, last=last, run=run, batch=batch, contents=contents)
-        return [known[key] if key else drawn[number] for number, key in enumerate(self.keys)]
+                new.setdefault(self.users[number], {})[key] = known[key] = draws[number]
+            last = {self.users[number]: draws[number] for number in fresh} if repeatable else {}
+            books.charge(charges, anchors=new, last=last, run=run, batch=batch, contents=contents)
+        return [known[key] if key else draws[number] for number, key in enumerate(self.keys)]
 
 
 def _drawn_reports(values: Any, visits: int) -> list[Report]:
@@ -244,28 +244,28 @@ def _drawn_reports(values: Any, visits: int) -> list[Report]:
     return reports
 
 
-def accepted(name: object, what: str) -> str:
+def accepted(name: object, noun: str) -> str:
     """Return a name in normal form C, ``1`` for ``1.0``; refuse it empty, over 256 characters or partly unseen."""
     if not isinstance(name, str):
         kind = type(name).__name__
-        raise InputError(f"the name of {what} is of type {kind}, but a text is needed.", "convert it with str().")
+        raise InputError(f"the name of {noun} is of type {kind}, but a text is needed.", "convert it with str().")
     name = str.__str__(name)  # of numpy's texts, or of an enumeration, the text alone
     if name.isascii() and name.isprintable() and 0 < len(name) <= LONGEST and name.strip() == name:
         return without_fraction(name) if name.endswith("0") else name
     if not name.strip():
-        raise InputError(f"the name of {what} is empty.", "pass a text that is not empty.")
+        raise InputError(f"the name of {noun} is empty.", "pass a text that is not empty.")
     composed = unicodedata.normalize("NFC", name)
     size = max(len(name), len(composed))
     if size > LONGEST:
         raise InputError(
-            f"the name of {what} has {size:,} characters{row_value(f' ({name[:20]!r}...)', '')}.",
+            f"the name of {noun} has {size:,} characters{row_value(f' ({name[:20]!r}...)', '')}.",
             f"use at most {LONGEST}; a hash of it would do.",
         )
-    shown = f"the name of {what}{row_value(f' {name!r}', '')}"
+    subject = f"the name of {noun}{row_value(f' {name!r}', '')}"
     if name.strip() != name:
-        raise InputError(f"{shown} begins or ends with a blank.", "strip it first.")
+        raise InputError(f"{subject} begins or ends with a blank.", "strip it first.")
     if reason := invisible_character(name):
-        raise InputError(f"{shown} has {reason}.", "remove it: two names that look alike would be two.")
+        raise InputError(f"{subject} has {reason}.", "remove it: two names that look alike would be two.")
     return composed
 
 

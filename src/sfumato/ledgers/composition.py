@@ -381,7 +381,7 @@ def _curve(
 ) -> ErrorCurve:
     error, lower, upper = (
         readonly(np.array(ends))
-        for ends in zip(*((each.value, each.lower, each.upper) for each in errors), strict=True)
+        for ends in zip(*((bracket.value, bracket.lower, bracket.upper) for bracket in errors), strict=True)
     )
     return ErrorCurve(scheme, attack, times, error, lower, upper, exact, failure, unit)
 

@@ -148,7 +148,7 @@ class _Sqlite(Database):
             self._path = os.path.realpath(path)
         except ValueError as error:
             raise FileError(f"{path!r} is not a path ({error}).", "check the path.") from None
-        self._seen: tuple[int, int] | None = None
+        self._identity: tuple[int, int] | None = None
         super().__init__(path)
 
     def new_engine(self) -> Engine:
@@ -210,7 +210,7 @@ class _Sqlite(Database):
         try:
             status = os.stat(self._path)
         except (OSError, ValueError) as error:
-            if self._seen:
+            if self._identity:
                 raise FileError(
                     f"{self.name!r} was removed while it was in use.",
                     "restore it from a copy, and check that with the head of its record.",
@@ -222,7 +222,7 @@ class _Sqlite(Database):
                 "create it once with 'sfumato ledger create'",
                 "if it was there before, restore it: it is the only record of what was spent.",
             ) from None
-        if self._seen not in (None, (status.st_dev, status.st_ino)):
+        if self._identity not in (None, (status.st_dev, status.st_ino)):
             raise FileError(
                 f"{self.name!r} was replaced by another file while it was in use.",
                 "check it with the head of its record, and open it again.",
@@ -233,7 +233,7 @@ class _Sqlite(Database):
                 "another.",
                 "remove the other names, or use symbolic links.",
             )
-        self._seen = status.st_dev, status.st_ino
+        self._identity = status.st_dev, status.st_ino
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -257,12 +257,12 @@ class _Sqlite(Database):
     def faults(self, connection: Connection) -> list[str]:
         lines = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
         damaged = [] if lines == ["ok"] else [f"SQLite finds the file damaged: {plain(line)}." for line in lines]
-        added = connection.exec_driver_sql(
+        objects = connection.exec_driver_sql(
             "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view')"
         )
         return [
             *damaged,
-            *(f"The {kind} {plain(name)} was added, which may undo charges." for kind, name in added),
+            *(f"The {kind} {plain(name)} was added, which may undo charges." for kind, name in objects),
         ]
 
 
@@ -342,8 +342,8 @@ class _Postgres(Database):
 
     def faults(self, connection: Connection) -> list[str]:
         """Return triggers and rules; the server checks its own files."""
-        added = connection.execute(_ADDED).scalars()
-        return [f"The trigger or rule {plain(name)} was added, which may undo charges." for name in added]
+        names = connection.execute(_ADDED).scalars()
+        return [f"The trigger or rule {plain(name)} was added, which may undo charges." for name in names]
 
 
 def database_at(address: str | os.PathLike[str]) -> Database:

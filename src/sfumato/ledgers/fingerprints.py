@@ -83,7 +83,7 @@ def _tagged(tag: str, *parts: Any) -> bytes:
 def _weights(mechanism: Mechanism) -> bytes:
     if mechanism.weights.dtype != object:
         return np.asarray(mechanism.weights, dtype="<i8").tobytes()
-    return b"".join(int(each).to_bytes(_WORD, "little") for each in mechanism.weights.ravel())
+    return b"".join(int(weight).to_bytes(_WORD, "little") for weight in mechanism.weights.ravel())
 
 
 def _array(array: np.ndarray[Any, Any]) -> bytes:

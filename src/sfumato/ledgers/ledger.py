@@ -29,7 +29,7 @@ from .accounts import (
     LedgerCheck,
     Limit,
     Report,
-    added,
+    add,
     amount,
     checked_report,
     decimal,
@@ -133,7 +133,7 @@ class Ledger(NotebookRepr):
     @property
     def limits(self) -> tuple[str, ...]:
         """The limits of each user, as text: ``("5/km per day", "100/km")``."""
-        return tuple(limit.shown(self.unit) for limit in self._terms.limits)
+        return tuple(limit.text(self.unit) for limit in self._terms.limits)
 
     @property
     def rule(self) -> str:
@@ -210,16 +210,16 @@ class Ledger(NotebookRepr):
         """
         from .books import known_places
 
-        each = amount(epsilon, self.unit, "epsilon")
+        cost = amount(epsilon, self.unit, "epsilon")
         visits = NamedVisits.of(users, places, self._keys, mechanism)
         if visits.keys and None not in visits.keys and not move:  # repeating takes no turn as the writer
             with self._database.reading() as connection:
-                known = known_places(connection, visits.named)
+                known = known_places(connection, visits.place_keys)
             if known.keys() >= set(visits.keys):
-                return [known[key] for key in visits.named]
-        turn = *_turn(run, batch), visits.hash(self._terms, each) if run else ""
+                return [known[key] for key in visits.place_keys]
+        turn = *_turn(run, batch), visits.hash(self._terms, cost) if run else ""
         with self._books() as books:
-            return visits.settle(books, each, draw, turn, repeatable=repeatable, move=move)
+            return visits.settle(books, cost, draw, turn, repeatable=repeatable, move=move)
 
     @checked
     def remembers(self, users: Collection[str], places: Collection[str | None], mechanism: bytes) -> list[bool]:
@@ -228,7 +228,7 @@ class Ledger(NotebookRepr):
 
         visits = NamedVisits.of(users, places, self._keys, mechanism)
         with self._database.reading() as connection:
-            known = known_places(connection, visits.named)
+            known = known_places(connection, visits.place_keys)
         return [key in known for key in visits.keys]
 
     @checked
@@ -247,9 +247,9 @@ class Ledger(NotebookRepr):
 
         name = accepted(user, "the user")
         with self._database.reading() as connection:
-            seen = head_row(connection).time
+            head_time = head_row(connection).time
             account = accounts_of(connection, [name])[name]
-            return account.balance(self._terms.limits, max(seen, self._database.now(connection)))
+            return account.balance(self._terms.limits, max(head_time, self._database.now(connection)))
 
     @checked
     def budgets(self, *, days: int = 30, identities: bool = False) -> LedgerBudgets:
@@ -366,8 +366,8 @@ def migrate(source: str | os.PathLike[str], address: str | os.PathLike[str]) -> 
     limit, unit, accounts, salt, places = _read(Path(source))
 
     def fill(books: Books) -> None:
-        sums = [ExactCharge(user, spent, reports, "") for user, (spent, reports) in accounts.items() if reports]
-        books.charge(sums, kept={sums[0].user: places} if sums else {})
+        sums = [ExactCharge(user, total, reports, "") for user, (total, reports) in accounts.items() if reports]
+        books.charge(sums, anchors={sums[0].user: places} if sums else {})
 
     make_ledger(address, (Limit(limit, EVER),), unit, salt=salt, fill=fill)
     return Ledger(address)
@@ -387,16 +387,16 @@ def _read(path: Path) -> tuple[Decimal, str, dict[str, tuple[Decimal, int]], str
         limit, unit = _decimal(content["limit"]), content["unit"]
         accounts: dict[str, tuple[Decimal, int]] = {}
         for user, entry in content["users"].items():
-            spent, reports = _decimal(entry["spent"]), entry["reports"]
-            if type(reports) is not int or reports < 0 or (reports > 0) != (spent > 0):
+            total, reports = _decimal(entry["spent"]), entry["reports"]
+            if type(reports) is not int or reports < 0 or (reports > 0) != (total > 0):
                 raise ValueError(f"{user!r} has {reports!r} reports")
             name = accepted(user, "the user")
             before = accounts.get(name, (ZERO, 0))
-            accounts[name] = added(before[0], spent), before[1] + reports
+            accounts[name] = add(before[0], total), before[1] + reports
             if accounts[name][1] >= _MOST:
                 raise ValueError(f"{user!r} has {accounts[name][1]:,} reports")
         places = content.get("places") or {"salt": None, "reports": {}}
-        salt, anchors = places["salt"], {key: _report(key, each) for key, each in places["reports"].items()}
+        salt, anchors = places["salt"], {key: _report(key, value) for key, value in places["reports"].items()}
         if anchors and not (accounts and isinstance(salt, str) and _SALT.fullmatch(salt)):
             raise ValueError("its places have no salt, or no user")
     except (KeyError, TypeError, AttributeError, ArithmeticError) as error:
@@ -407,7 +407,7 @@ def _read(path: Path) -> tuple[Decimal, str, dict[str, tuple[Decimal, int]], str
         raise _not_a_ledger(path, str(error)) from error
     if limit <= 0 or not isinstance(unit, str):
         raise _not_a_ledger(path, "its limit is not positive, or its unit is not a text")
-    over = next((name for name, (spent, _) in accounts.items() if spent > limit), None)
+    over = next((name for name, (total, _) in accounts.items() if total > limit), None)
     if over is not None:
         raise _not_a_ledger(path, f"{over!r} has spent more than the limit")
     return limit, unit, accounts, salt, anchors

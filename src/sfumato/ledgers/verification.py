@@ -9,8 +9,8 @@ from sqlalchemy import Connection, select
 
 from ..errors import FileError, InputError, argument
 from ..escaping import plain
-from .accounts import Account, ChargeRow, Head, LedgerCheck, Terms, kept_hash, restored, restored_report, shown
-from .books import ACCOUNTS, BATCHES, CHARGES, LEDGER, PLACES, account_of, typed
+from .accounts import Account, ChargeRow, Head, LedgerCheck, Terms, decode, kept_hash, restored_report, show
+from .books import ACCOUNTS, BATCHES, CHARGES, LEDGER, PLACES, account_of, has_types
 
 _MOST: Final = 20  # problems that are listed
 _STREAM: Final = {"yield_per": 10_000}
@@ -35,7 +35,7 @@ def verify(connection: Connection, terms: Terms, now: int, known: Head | None, f
     for row, places in _with_places(connection, problems):
         walk.step(row, places)
     head = connection.execute(select(LEDGER)).one()
-    if not typed(head, LEDGER):
+    if not has_types(head, LEDGER):
         raise FileError("the terms of the ledger are of other types than before.", "restore it from a copy.")
     if _changed(head, terms):
         problems.add("The terms of the ledger are not those that it was opened with.")
@@ -99,7 +99,7 @@ def _changed(row: Any, terms: Terms) -> bool:
 def _entry(row: Any) -> ChargeRow:
     """Return a row of the record, or raise a ValueError if its amount is damaged."""
     number, time, name, amount, *rest, _ = row  # in the order of the table's columns; the last is the hash
-    return ChargeRow(number, time, name, restored(amount), *rest)
+    return ChargeRow(number, time, name, decode(amount), *rest)
 
 
 class _Walk:
@@ -108,7 +108,7 @@ class _Walk:
     def __init__(
         self, terms: Terms, known: Head | None, contents: Mapping[tuple[str, int], str], problems: _Problems
     ) -> None:
-        self._terms, self._wanted, self._contents, self._problems = terms, known, contents, problems
+        self._terms, self._goal, self._contents, self._problems = terms, known, contents, problems
         self.head = Head(0, terms.genesis)
         self.known = self.head == known
         self.accounts: dict[str, Account] = {}
@@ -120,8 +120,8 @@ class _Walk:
         """Follow one row and the places stored with it."""
         number = self.head.number + 1
         if row.number != number:
-            lost = "charge 1" if row.number == 2 else f"charges {number} to {row.number - 1}"
-            self._problems.add(f"{lost[0].upper()}{lost[1:]} are missing from the record.")
+            gap = "charge 1" if row.number == 2 else f"charges {number} to {row.number - 1}"
+            self._problems.add(f"{gap[0].upper()}{gap[1:]} are missing from the record.")
         try:
             entry = _entry(row)
             digest = entry.after(self.head.hash, self._terms)
@@ -140,12 +140,12 @@ class _Walk:
                 self._problems.add(f"A place that was kept with charge {row.number} is damaged ({error}).")
         contents = str(self._contents.get((entry.run, entry.batch), "")) if entry.run else ""
         if entry.places != kept_hash(self._terms, places, contents):
-            what = f"places, or the batch {entry.batch} of the run {entry.run!r}," if entry.run else "places"
-            self._problems.add(f"The {what} that were kept with charge {row.number} were changed.")
+            subject = f"places, or the batch {entry.batch} of the run {entry.run!r}," if entry.run else "places"
+            self._problems.add(f"The {subject} that were kept with charge {row.number} were changed.")
         self.time = max(self.time, entry.time)
         self.places += len(places)
         self.head = Head(row.number, row.hash)
-        self.known |= self.head == self._wanted
+        self.known |= self.head == self._goal
         self._sum(entry)
 
     def _sum(self, entry: ChargeRow) -> None:
@@ -153,11 +153,11 @@ class _Walk:
         after = before.charged(entry.amount, entry.reports, entry.time)
         self.accounts[entry.name] = after
         for limit in self._terms.limits:
-            spent = after.spent_within(limit.window, entry.time)
-            if spent > limit.amount:
+            total = after.spent_within(limit.window, entry.time)
+            if total > limit.amount:
                 self._problems.add(
-                    f"With charge {entry.number} {entry.name!r} has spent {shown(spent, self._terms.unit)}, more "
-                    f"than the limit of {limit.shown(self._terms.unit)}."
+                    f"With charge {entry.number} {entry.name!r} has spent {show(total, self._terms.unit)}, more "
+                    f"than the limit of {limit.text(self._terms.unit)}."
                 )
         if entry.run:
             first, _ = self.batches.get((entry.run, entry.batch), (entry.number, 0))
@@ -169,11 +169,11 @@ def _with_places(connection: Connection, problems: _Problems) -> Iterator[tuple[
     places = select(PLACES).order_by(PLACES.c.charge)
     charges = select(CHARGES).order_by(CHARGES.c.number)
     with connection.execute(places, execution_options=_STREAM) as rows:
-        stored = (row for row in rows if _kept(row, problems))
-        place = next(stored, None)
+        sound_rows = (row for row in rows if _is_sound(row, problems))
+        place = next(sound_rows, None)
         with connection.execute(charges, execution_options=_STREAM) as record:
             for row in record:
-                if not typed(row, CHARGES):
+                if not has_types(row, CHARGES):
                     problems.add(f"Charge {row.number!r} is damaged (a value of another type).")
                     continue
                 reports = []
@@ -182,21 +182,21 @@ def _with_places(connection: Connection, problems: _Problems) -> Iterator[tuple[
                         problems.add(_STRAY.format(place.charge))
                     else:
                         reports.append((place.key, place.report))
-                    place = next(stored, None)
+                    place = next(sound_rows, None)
                 yield row, reports
         while place is not None:
             problems.add(_STRAY.format(place.charge))
-            place = next(stored, None)
+            place = next(sound_rows, None)
 
 
-def _kept(row: Any, problems: _Problems) -> bool:
-    sound = typed(row, PLACES)
+def _is_sound(row: Any, problems: _Problems) -> bool:
+    sound = has_types(row, PLACES)
     if not sound:
         problems.add(f"A place that was kept with charge {row.charge!r} is damaged (a value of another type).")
     return sound
 
 
-def _check_accounts(connection: Connection, proved: dict[str, Account], problems: _Problems) -> int:
+def _check_accounts(connection: Connection, accounts: dict[str, Account], problems: _Problems) -> int:
     """Compare the sums of all users with those of the record; return the number of users."""
     users = 0
     with connection.execute(select(ACCOUNTS), execution_options=_STREAM) as rows:
@@ -206,23 +206,23 @@ def _check_accounts(connection: Connection, proved: dict[str, Account], problems
                 account = account_of(row)
             except FileError as error:
                 problems.add(error.problem)
-                proved.pop(row.name, None)
+                accounts.pop(row.name, None)
                 continue
-            if proved.pop(row.name, None) != account:
+            if accounts.pop(row.name, None) != account:
                 problems.add(f"The account of {row.name!r} is not what the record says.")
-    for name in list(proved)[:_MOST]:
+    for name in list(accounts)[:_MOST]:
         problems.add(f"The account of {name!r} is missing.")
     return users
 
 
 def _check_batches(
-    connection: Connection, proved: dict[tuple[str, int], tuple[int, int]], problems: _Problems
+    connection: Connection, batches: dict[tuple[str, int], tuple[int, int]], problems: _Problems
 ) -> None:
     with connection.execute(select(BATCHES), execution_options=_STREAM) as rows:
         for row in rows:
-            if proved.pop((row.run, row.batch), None) != (row.first, row.last):
+            if batches.pop((row.run, row.batch), None) != (row.first, row.last):
                 problems.add(f"Batch {row.batch} of the run {row.run!r} is not what the record says.")
-    for run, batch in list(proved)[:_MOST]:
+    for run, batch in list(batches)[:_MOST]:
         problems.add(f"Batch {batch} of the run {run!r} is missing, so that it could be charged again.")
 
 
@@ -232,7 +232,7 @@ def read_terms(connection: Connection, name: str, key: bytes) -> Terms:
     if row is None:
         raise FileError(f"there is no ledger in {name!r}.", "create it with 'sfumato ledger create'.")
     try:
-        if not typed(row, LEDGER):
+        if not has_types(row, LEDGER):
             raise ValueError("its terms are of other types")
         terms = Terms.of_row(row._asdict(), key)
     except (ValueError, TypeError) as error:

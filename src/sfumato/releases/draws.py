@@ -193,6 +193,6 @@ def name_charges(error: SfumatoError, charges: str = _CHARGED, *, places: bool) 
 
 def _with(error: SfumatoError, problem: str, *hints: str) -> SfumatoError:
     if isinstance(error, BudgetError):
-        return BudgetError(problem, *hints, user=error.user, asked=error.asked, left=error.left)
+        return BudgetError(problem, *hints, user=error.user, charge=error.charge, left=error.left)
     kind = next((base for base in (DataError, InputError) if isinstance(error, base)), FileError)
     return kind(problem, *hints)

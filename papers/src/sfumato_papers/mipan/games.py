@@ -88,7 +88,7 @@ def play_swapping(target: Target, *, rounds: int = 24, steps: int = _STEPS, seed
     )
     rows = []
     for number in range(1, rounds + 1):
-        accuracy = game.measured(number).accuracy
+        accuracy = game.measure(number).accuracy
         alice, bob = game.matrix()[:, 0].tolist()
         rows.append(SwappingRound(target.name, seed, alice, bob, accuracy))
         game.improve(number)

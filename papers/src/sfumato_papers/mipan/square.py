@@ -26,7 +26,7 @@ from sfumato.learning import (
     learn_generator,
     learn_table,
     nearest,
-    repeated,
+    repeat_records,
 )
 from sfumato.mechanisms import PlanarLaplace
 from sfumato.optimal import least_vulnerability
@@ -171,7 +171,7 @@ def generator_errors(
     """Measure generators on the same data and grids, coarse to fine; `grid_error` has their biases."""
     rows = []
     for (name, generator), (part, data), many in product(generators.items(), parts.items(), hits):
-        again = repeated(data, many)
+        again = repeat_records(data, many)
         outputs = generator.draw(again.points, seed=seed)
         reports = again.reported(outputs)
         moves = np.linalg.norm(outputs - again.points, axis=1).reshape(many, len(data)).mean(axis=0)

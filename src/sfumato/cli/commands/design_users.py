@@ -66,7 +66,7 @@ def command(options: DesignUsersOptions) -> None:
 
         def report(news: DesignNews) -> None:
             update(
-                f"{news.done:,} of {news.total:,} designs, {news.per_minute:,.1f} a minute, "
+                f"{news.count:,} of {news.total:,} designs, {news.per_minute:,.1f} a minute, "
                 f"{news.seconds_left / 60:,.0f} min left"
             )
             if news.row is None:
@@ -100,7 +100,7 @@ def command(options: DesignUsersOptions) -> None:
         say(f"Average distance to the report: at most {half} for half of the users, and at most {most} for all.")
         say(_LEAKAGE)
     _print_unfinished(designs, options.least_visits)
-    say(f"Written: {folder} ({designs.made:,} new, {len(rows) - designs.made:,} that were there)")
+    say(f"Written: {folder} ({designs.additions:,} new, {len(rows) - designs.additions:,} that were there)")
     if designs.failed or not designs.finished:
         raise typer.Exit(1 if designs.failed else PARTIAL)
 

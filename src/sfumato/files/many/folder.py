@@ -66,7 +66,7 @@ class DesignFolder(CompactRepr):
     Attributes:
         folder: The folder of the mechanism files and of ``index.jsonl``, with a line for each.
         rows: The designs by name, in the requested order.
-        made: The number of designs made by this run; the others existed.
+        additions: The number of designs made by this run; the others existed.
         failed: The reason of each missing design, by name.
         waiting: The number of designs not begun, because the run was asked to stop.
         few: The number of people left out, with too few visits.
@@ -74,7 +74,7 @@ class DesignFolder(CompactRepr):
 
     folder: Path
     rows: dict[str, DesignRow]
-    made: int
+    additions: int
     failed: dict[str, str]
     waiting: int
     few: int = 0
@@ -148,7 +148,7 @@ def read_designs(
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[dict[str, DesignRow]]:
+def open_folder(folder: Path) -> Iterator[dict[str, DesignRow]]:
     """Lock a folder, created if missing, and yield its designs by name; `InputError` if they lack an index."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -41,7 +41,7 @@ class Job(Protocol):
     def request(self) -> str:
         """A fingerprint of all that the design depends on; the number of threads does not count."""
 
-    def prepared(self) -> DesignJob:
+    def prepare(self) -> DesignJob:
         """Return the job with its prior, loss and guarantees."""
 
 
@@ -75,7 +75,7 @@ class DesignJob(CompactRepr):
             arrays += [self.medians.lat, self.medians.lon]
         return fingerprint_of(texts, arrays)
 
-    def prepared(self) -> DesignJob:
+    def prepare(self) -> DesignJob:
         """Return the job itself."""
         return self
 
@@ -89,14 +89,14 @@ class DesignDone(CompactRepr):
     reason: str = ""
 
 
-def done(job: Job) -> DesignDone:
+def make_design(job: Job) -> DesignDone:
     """Make a design in the current process, and return its file as bytes."""
-    begun = time.monotonic()
+    start = time.monotonic()
     try:
-        ready = job.prepared()
+        ready = job.prepare()
         options = {"medians": ready.medians, "method": "best", "solver": Auto(ready.threads), **ready.options}
-        made = design(ready.prior, loss=ready.loss, guarantees=ready.guarantees, **options)
-        content_of_file = MechanismFile.of_design(made, visits=ready.medians)
+        answer = design(ready.prior, loss=ready.loss, guarantees=ready.guarantees, **options)
+        content_of_file = MechanismFile.of_design(answer, visits=ready.medians)
     except SfumatoError as error:
         return DesignDone(None, b"", error.problem)
     except Exception as error:  # noqa: BLE001  the others go on
@@ -105,11 +105,11 @@ def done(job: Job) -> DesignDone:
         path = Path(folder) / "made.sfm"
         save(content_of_file, path)
         content = path.read_bytes()
-    seconds, check = time.monotonic() - begun, hashlib.sha256(content).hexdigest()
-    sizes = (float(made.value), made.loss_unit, float(made.slack_m))
+    seconds, check = time.monotonic() - start, hashlib.sha256(content).hexdigest()
+    sizes = (float(answer.value), answer.loss_unit, float(answer.slack_m))
     file = f"{stem_of(job.name)}.sfm"
     return DesignDone(
-        DesignRow(job.name, file, job.request, made.kind, *sizes, made.finished, seconds, check), content
+        DesignRow(job.name, file, job.request, answer.kind, *sizes, answer.finished, seconds, check), content
     )
 
 
@@ -159,12 +159,12 @@ class DesignWorkers(CompactRepr):
             try:
                 yield from _handed_out(deque(jobs), self.executor, self.in_flight or _FEW, stop)
             except _LostError as error:
-                raise _ended() from error
+                raise _pool_error() from error
         elif self.processes == 1:
             for job in jobs:
                 if stop():
                     return
-                yield job.name, done(job)
+                yield job.name, make_design(job)
         else:
             yield from _in_processes(deque(jobs), self.processes, self.in_flight or self.processes + 1, stop)
 
@@ -179,29 +179,29 @@ class _LostError(Exception):
 
 def _in_processes(waiting: deque[Job], processes: int, in_flight: int, stop: Stop) -> Results:
     """Yield results from a worker pool; a job that ends its worker is given up, and the others go on."""
-    worked = False
+    has_result = False
     while waiting and not stop():
         suspects: list[Job] = []
         with worker_pool(min(processes, len(waiting))) as pool:
             try:
                 for result in _handed_out(waiting, pool, in_flight, stop):
-                    worked = True
+                    has_result = True
                     yield result
-            except _LostError as lost:
-                suspects = lost.jobs
-        ended: list[Job] = []
+            except _LostError as error:
+                suspects = error.jobs
+        failures: list[Job] = []
         for job in suspects:  # each alone, to find the one that ends its worker
             if stop():
                 return
             with worker_pool(1) as pool:
                 try:
                     yield from _handed_out(deque([job]), pool, 1, stop)
-                    worked = True
+                    has_result = True
                 except _LostError:
-                    ended.append(job)
-        if ended and not worked:
-            raise _ended()
-        for job in ended:
+                    failures.append(job)
+        if failures and not has_result:
+            raise _pool_error()
+        for job in failures:
             yield job.name, DesignDone(None, b"", "its worker was ended, perhaps because memory ran out.")
 
 
@@ -209,15 +209,15 @@ def _handed_out(waiting: deque[Job], pool: Executor, in_flight: int, stop: Stop)
     running = dict[Future[DesignDone], Job]()
     try:
         while True:
-            stopped = stop()
-            while waiting and len(running) < in_flight and not stopped:
+            is_stopped = stop()
+            while waiting and len(running) < in_flight and not is_stopped:
                 job = waiting.popleft()
                 try:
-                    running[pool.submit(done, job)] = job
+                    running[pool.submit(make_design, job)] = job
                 except BrokenExecutor:
                     raise _LostError([job, *running.values()]) from None
-            if stopped:
-                for future in [each for each in running if each.cancel()]:
+            if is_stopped:
+                for future in [task for task in running if task.cancel()]:
                     del running[future]
             if not running:
                 return
@@ -238,7 +238,7 @@ def _result(future: Future[DesignDone], running: dict[Future[DesignDone], Job]) 
         return DesignDone(None, b"", f"its worker failed, {type(error).__name__}: {error}.")
 
 
-def _ended() -> SolverError:
+def _pool_error() -> SolverError:
     return SolverError(
         "the workers ended before their designs were made.",
         "call again: the designs that are done stay done",

@@ -20,7 +20,7 @@ from ...errors import DataError, InputError, argument
 from ...geo import DISTANCES, KINDS, Region, Visits
 from ...optimal import place_problem
 from ...rounding import plural
-from .folder import DesignFolder, DesignRow, add, check_names, opened
+from .folder import DesignFolder, DesignRow, add, check_names, open_folder
 from .job import DesignJob, DesignWorkers, Job, Stop, fingerprint_of
 
 
@@ -31,19 +31,19 @@ class DesignNews(CompactRepr):
     name: str
     row: DesignRow | None
     reason: str
-    done: int
+    count: int
     total: int
     seconds: float
 
     @property
     def per_minute(self) -> float:
         """Designs tried per minute."""
-        return 60 * self.done / max(self.seconds, 1e-9)
+        return 60 * self.count / max(self.seconds, 1e-9)
 
     @property
     def seconds_left(self) -> float:
         """The time for the rest at this rate."""
-        return (self.total - self.done) * self.seconds / self.done
+        return (self.total - self.count) * self.seconds / self.count
 
 
 OnNews = Callable[[DesignNews], None]
@@ -106,9 +106,9 @@ def design_many(
             raise InputError(
                 f"the prior of {name!r} is of type {type(prior).__name__}.", "pass a Prior for each name."
             )
-        for what, by_name in (("loss", loss), ("medians", medians)):
+        for noun, by_name in (("loss", loss), ("medians", medians)):
             if isinstance(by_name, Mapping) and name not in by_name:
-                raise InputError(f"the {what} of {name!r} is missing.", f"give {argument(what)} for every name.")
+                raise InputError(f"the {noun} of {name!r} is missing.", f"give {argument(noun)} for every name.")
         cost = as_loss(loss[name] if isinstance(loss, Mapping) else loss, len(prior), len(prior))
         visits = None if medians is None else medians[name]
         jobs.append(DesignJob(name, prior, cost, every, visits, dict(options), workers.threads))
@@ -180,12 +180,12 @@ def design_each_user(
     _check_problem(spacing, lattice, near, loss, smoothing)
     options, workers = {"gap": gap, "time_limit": time_limit}, DesignWorkers(processes, executor, in_flight, stop)
     jobs, few = [], 0
-    for name, theirs in visits_by_user(visits):
-        inside = len(theirs) if area is None else int(area.contains(theirs.lat, theirs.lon).sum())
+    for name, sample in visits_by_user(visits):
+        inside = len(sample) if area is None else int(area.contains(sample.lat, sample.lon).sum())
         if inside < max(least_visits, 1):
             few += 1
             continue
-        jobs.append(PersonJob(name, theirs, promise, problem, options, workers.threads))
+        jobs.append(PersonJob(name, sample, promise, problem, options, workers.threads))
     if not jobs:
         raise DataError(
             f"of {plural(few, 'user')} none has {plural(max(least_visits, 1), 'visit')}"
@@ -234,12 +234,12 @@ class PersonJob(CompactRepr):
         texts = [*promise, sorted(problem.items()), sorted(self.options.items())]
         return fingerprint_of(texts, [self.visits.lat, self.visits.lon])
 
-    def prepared(self) -> DesignJob:
+    def prepare(self) -> DesignJob:
         """Return the job with its lattice, prior and loss; `InputError` if the visits allow no lattice."""
         limit = self.options["time_limit"]
-        made = place_problem(self.visits, self.promise, time_limit=limit, **self.problem)
-        medians = made.visits if self.problem["loss"] == "euclidean" else None
-        return DesignJob(self.name, made.prior, made.loss, (self.promise,), medians, self.options, self.threads)
+        task = place_problem(self.visits, self.promise, time_limit=limit, **self.problem)
+        medians = task.visits if self.problem["loss"] == "euclidean" else None
+        return DesignJob(self.name, task.prior, task.loss, (self.promise,), medians, self.options, self.threads)
 
 
 def visits_by_user(visits: Visits) -> Iterator[tuple[str, Visits]]:
@@ -258,33 +258,33 @@ def visits_by_user(visits: Visits) -> Iterator[tuple[str, Visits]]:
     if len(set(names.values())) < len(names):
         twice = next(name for name in names.values() if list(names.values()).count(name) > 1)
         raise DataError(f"two users are written {twice!r}.", "give each user one name of one type.")
-    for user, theirs in rows.items():
-        yield names[user], Visits(visits.lat[theirs], visits.lon[theirs], polar=True)
+    for user, indices in rows.items():
+        yield names[user], Visits(visits.lat[indices], visits.lon[indices], polar=True)
 
 
 def _filled(
     folder: str | PathLike[str], jobs: Sequence[Job], workers: DesignWorkers, progress: OnNews | None, few: int = 0
 ) -> DesignFolder:
     """Make the missing designs of a folder, each written when it is ready; ``few`` counts the people left out."""
-    begun, where = time.monotonic(), Path(folder)
+    start, where = time.monotonic(), Path(folder)
     failed: dict[str, str] = {}
-    with opened(where) as designs:
+    with open_folder(where) as designs:
         missing = [job for job in jobs if not _there(where, job, designs.get(job.name))]
         for job in missing:
             designs.pop(job.name, None)
-        tried = 0
-        for name, made in workers.results(missing):
-            tried += 1
-            if made.row is None:
-                failed[name] = made.reason
+        count = 0
+        for name, result in workers.results(missing):
+            count += 1
+            if result.row is None:
+                failed[name] = result.reason
             else:
-                add(where, made.row, made.content)
-                designs[name] = made.row
+                add(where, result.row, result.content)
+                designs[name] = result.row
             if progress is not None:
-                seconds = time.monotonic() - begun
-                progress(DesignNews(name, made.row, made.reason, tried, len(missing), seconds))
+                seconds = time.monotonic() - start
+                progress(DesignNews(name, result.row, result.reason, count, len(missing), seconds))
     rows = {job.name: designs[job.name] for job in jobs if job.name in designs}
-    return DesignFolder(where, rows, tried - len(failed), failed, len(missing) - tried, few)
+    return DesignFolder(where, rows, count - len(failed), failed, len(missing) - count, few)
 
 
 def _there(folder: Path, job: Job, row: DesignRow | None) -> bool:
