@@ -141,7 +141,7 @@ CALLS: dict[str, Call] = {
     "Ledger.create": Call(make_ledger, {"limit": 5.0, "unit": "km", "key": bytes(32)}),
     "Ledger.charge": Call(LEDGER.charge, {"user": "a", "epsilon": 1.0, "reports": 2}),
     "Ledger.check": Call(LEDGER.check, {"head": LEDGER.head}),
-    "Blur": Call(sf.Blur, {"mechanism": MECHANISM, "ledger": LEDGER, "promise": GUARANTEE, "spent": "repeat"}),
+    "Blur": Call(sf.Blur, {"mechanism": MECHANISM, "ledger": LEDGER, "promise": GUARANTEE, "fallback": "repeat"}),
     "Blur.draw": Call(sf.Blur(MECHANISM, LEDGER, GUARANTEE).draw, {"user": "a", "position": 1}),
     "Blur.draw_all": Call(BLUR.draw_all, {"users": ["a"], "positions": [1], "places": [None]}),
     "Blur.report_all": Call(

@@ -29,7 +29,7 @@ def test_the_fiftieth_call_of_a_day(tmp_path, monkeypatch, spent):
     """Forty-nine times 0.1 are 4.9, exactly."""
     now = [BEGIN]
     monkeypatch.setattr("time.time", lambda: float(now[0]))
-    app = Blur(NOISE, Ledger.create(tmp_path / "l.db", ["4.9/km per day", "9.8/km"]), spent=spent)
+    app = Blur(NOISE, Ledger.create(tmp_path / "l.db", ["4.9/km per day", "9.8/km"]), fallback=spent)
     for day in range(2):
         now[0] = BEGIN + day * DAY
         reports = [tuple(app.report("ada", *HOME)) for _ in range(49)]

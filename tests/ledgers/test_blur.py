@@ -72,7 +72,7 @@ def test_a_place_that_moved_is_charged_and_drawn_once_more(address):
     with pytest.raises(BudgetError):
         source.draw("ada", 8, place="home", move=True)
     with pytest.raises(BudgetError):  # a move is never answered with an earlier report
-        metered(address, spent="repeat").report("ada", *HOME, place="home", move=True)
+        metered(address, fallback="repeat").report("ada", *HOME, place="home", move=True)
     for place in (None, ""):
         with pytest.raises(InputError, match="without a place"):
             source.report("bob", *HOME, place=place, move=True)
@@ -349,7 +349,7 @@ class TestNothingLeft:
 
     @pytest.mark.thinned(2)
     def test_or_it_repeats_the_last_report_that_was_drawn(self, address):
-        source = metered(address, "2/km", spent="repeat")
+        source = metered(address, "2/km", fallback="repeat")
         source.report("ada", *HOME, place="home")
         last = source.report("ada", *HOME)
         head = source.ledger.head
@@ -366,31 +366,31 @@ class TestNothingLeft:
     def test_who_has_no_report_of_this_mechanism_is_refused(self, address):
         metered(address, "1/km").report("ada", *HOME)  # does not keep it to be repeated
         keep = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)
-        Blur(keep, opened(address), PROMISE, spent="repeat").report("bob", *HOME)
+        Blur(keep, opened(address), PROMISE, fallback="repeat").report("bob", *HOME)
         for user in ("ada", "bob"):
             with pytest.raises(BudgetError, match="There is no stored report of this mechanism to repeat"):
-                metered(address, spent="repeat").report(user, *HOME)
+                metered(address, fallback="repeat").report(user, *HOME)
 
     def test_each_mechanism_repeats_its_own(self, address):
         """Two apps on one ledger: the report of the one is not the last of the other."""
-        one = metered(address, "3/km", spent="repeat")
+        one = metered(address, "3/km", fallback="repeat")
         even = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)
-        other = Blur(even, one.ledger, PROMISE, spent="repeat")
+        other = Blur(even, one.ledger, PROMISE, fallback="repeat")
         one.report("ada", *HOME)
         first, second = one.report("ada", *HOME), other.report("ada", *HOME)
-        for app, last in ((one, first), (other, second), (metered(address, spent="repeat"), first)):
+        for app, last in ((one, first), (other, second), (metered(address, fallback="repeat"), first)):
             np.testing.assert_array_equal(app.report("ada", 48.856, 2.36), last)
         assert one.ledger.check().sound
 
     def test_what_was_drawn_before_anything_was_kept_is_not_claimed_away(self, address):
         metered(address, "1/km").report("ada", *HOME)
         with pytest.raises(BudgetError) as caught:
-            metered(address, spent="repeat").report("ada", *HOME)
+            metered(address, fallback="repeat").report("ada", *HOME)
         assert "was drawn" not in str(caught.value)
         assert "repeat an earlier" not in str(caught.value)
 
     def test_calls_for_many_visits_are_never_repeated(self, tmp_path):
-        source = metered(tmp_path / "l.db", "1/km", spent="repeat")
+        source = metered(tmp_path / "l.db", "1/km", fallback="repeat")
         first = source.report("ada", *HOME, place="home")
         with pytest.raises(BudgetError):
             source.report_all(["ada"], [HOME[0]], [HOME[1]], ["work"])
@@ -402,7 +402,7 @@ class TestNothingLeft:
 
     @pytest.mark.parametrize("outside", ["error", "drop"])
     def test_a_release_gives_no_place_the_report_of_another(self, tmp_path, outside):
-        source = metered(tmp_path / "l.db", "2/km", spent="repeat")
+        source = metered(tmp_path / "l.db", "2/km", fallback="repeat")
         table = pa.table(
             {"user": ["ada"] * 4, "lat": [HOME[0]] * 4, "lon": [HOME[1]] * 4, "venue": ["a", "b", "c", "d"]}
         )
@@ -415,7 +415,7 @@ class TestNothingLeft:
     @pytest.mark.thinned(2)
     @pytest.mark.parametrize("report", ["x", "-1", "9999", "[48.8, 2.3]"])
     def test_a_damaged_report_is_not_repeated(self, address, report):
-        source = metered(address, "2/km", spent="repeat")
+        source = metered(address, "2/km", fallback="repeat")
         source.report("ada", *HOME)
         source.report("ada", *HOME)
         alter(address, f"UPDATE sfumato_charges SET report = '{report}'")
@@ -426,7 +426,7 @@ class TestNothingLeft:
 
     def test_other_answers_are_unknown(self, tmp_path):
         with pytest.raises(InputError, match="unknown"):
-            metered(tmp_path / "l.db", spent="ignore")
+            metered(tmp_path / "l.db", fallback="ignore")
 
 
 def test_the_promise_is_the_mechanisms_own(tmp_path):

@@ -35,8 +35,8 @@ from .charges import Charge, Draw, charge_sentence, listed, place_of, proved_cha
 from .fingerprints import fingerprint
 from .ledger import Ledger
 
-Spent = Literal["refuse", "repeat"]
-_SPENT = ("refuse", "repeat")
+Fallback = Literal["refuse", "repeat"]
+_FALLBACKS = ("refuse", "repeat")
 _FAR = (
     "the position of {} is far from the report that is repeated for its place: fewer than one in 100 fresh "
     "reports would be so far. If the place has moved, report it with move=True, which draws and charges once more."
@@ -64,10 +64,10 @@ class Blur(NotebookRepr):
     100 fresh reports of the point would be as far from it as the repeated report. About one in 100 places that
     have not moved is warned about too.
 
-    When a user's budget is spent, a call is refused (`BudgetError`). With ``spent="repeat"`` the call for one
+    When a user's budget is spent, a call is refused (`BudgetError`). With ``fallback="repeat"`` the call for one
     visit (`report`, `draw`) returns the last report of this mechanism that was drawn for this user under
-    ``spent="repeat"``, for any place. It costs nothing, and reveals nothing new about where they are, except that
-    they are at no remembered place, whose own report would be repeated. Without such a report it is refused. Calls
+    ``fallback="repeat"``, for any place. It costs nothing, and reveals nothing new about where they are, except
+    that they are at no remembered place, whose own report would be repeated. Without such a report it is refused. Calls
     for many visits and releases of tables are always refused, because there each report is that of its own place.
     Raises `InputError` if there is no guarantee, it does not hold, or the units differ. The ledger has the unit of
     the guarantee. ``promise`` is the guarantee of one report, which is charged: metric privacy, or coordinate
@@ -93,7 +93,7 @@ class Blur(NotebookRepr):
     ledger: Ledger
     promise: MetricPrivacy | CoordinatePrivacy
     charge: Decimal
-    spent: str
+    fallback: str
     _sampler: Sampler
     _points: PointReports
     _name: bytes
@@ -105,10 +105,12 @@ class Blur(NotebookRepr):
         ledger: Ledger,
         promise: MetricPrivacy | CoordinatePrivacy | None = None,
         *,
-        spent: Spent = "refuse",
+        fallback: Fallback = "refuse",
     ) -> None:
-        if spent not in _SPENT:
-            raise InputError(f"{argument('spent', spent)} is unknown.", f"use one of {', '.join(_SPENT)}.")
+        if fallback not in _FALLBACKS:
+            raise InputError(
+                f"{argument('fallback', fallback)} is unknown.", f"use one of {', '.join(_FALLBACKS)}."
+            )
         check_known(mechanism)
         if type(ledger) is not Ledger:
             raise InputError(
@@ -146,7 +148,7 @@ class Blur(NotebookRepr):
                 f"use a ledger made with a budget such as {'20' + units.per_unit(unit)!r}.",
             )
         sampler, name = Sampler(mechanism), fingerprint(mechanism)
-        assign(self, mechanism=mechanism, ledger=ledger, promise=promise, charge=charge, spent=spent)
+        assign(self, mechanism=mechanism, ledger=ledger, promise=promise, charge=charge, fallback=fallback)
         assign(self, _sampler=sampler, _points=PointReports(sampler), _name=name, _channel=channel)
 
     @property
@@ -343,11 +345,11 @@ class Blur(NotebookRepr):
         self, users: Collection[str], places: Collection[str | None], draw: Draw, **turn: Any
     ) -> list[Report]:
         charged = (self.charge, draw, self._name)
-        return self.ledger.reports(users, places, *charged, repeatable=self.spent == "repeat", **turn)
+        return self.ledger.reports(users, places, *charged, repeatable=self.fallback == "repeat", **turn)
 
     def _last(self, user: str, refusal: BudgetError, *, move: bool) -> Report:
         """Return the report that is repeated for a user who has too little left, or raise the refusal."""
-        if move or self.spent != "repeat":
+        if move or self.fallback != "repeat":
             raise refusal
         last = self.ledger.last_report(user, self._name)
         if last is None:
