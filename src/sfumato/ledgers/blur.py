@@ -67,14 +67,14 @@ class Blur(NotebookRepr):
     When a user's budget is spent, a call is refused (`BudgetError`). With ``fallback="repeat"`` the call for one
     visit (`report`, `draw`) returns the last report of this mechanism that was drawn for this user under
     ``fallback="repeat"``, for any place. It costs nothing, and reveals nothing new about where they are, except
-    that they are at no remembered place, whose own report would be repeated. Without such a report it is refused. Calls
-    for many visits and releases of tables are always refused, because there each report is that of its own place.
-    Raises `InputError` if there is no guarantee, it does not hold, or the units differ. The ledger has the unit of
-    the guarantee. ``promise`` is the guarantee of one report, which is charged: metric privacy, or coordinate
-    privacy on a lattice or of noise (whose slack counts once for every report). It is proved here on the
-    mechanism's integers or the noise's recipe, or refused; by default it is the guarantee that the mechanism was
-    made with. ``charge`` is the exact charge for one report: the decimal that its epsilon prints as, or where only
-    the float itself is proved, the next one above it.
+    that they are at no remembered place, whose own report would be repeated. Without such a report it is refused.
+    Calls for many visits and releases of tables are always refused, because there each report is that of its own
+    place. Raises `InputError` if there is no guarantee, it does not hold, or the units differ. The ledger has the
+    unit of the guarantee. ``promise`` is the guarantee of one report, which is charged: metric privacy, or
+    coordinate privacy on a lattice or of noise (whose slack counts once for every report). It is proved here on
+    the mechanism's integers or the noise's recipe, or refused; by default it is the guarantee that the mechanism
+    was made with. ``charge`` is the exact charge for one report: the decimal that its epsilon prints as, or where
+    only the float itself is proved, the next one above it.
 
     Example:
         >>> import tempfile

@@ -166,7 +166,7 @@ def _train(
     from ...learning import (
         BayesVulnerability,
         MutualInformation,
-        counted,
+        count_reports,
         learn_behind,
         learn_generator,
         learn_table,
@@ -184,7 +184,7 @@ def _train(
     }
     if options.neural:
         network = learn_generator(learning, max_loss_m, **settings)
-        return counted(network, places, seed=options.seed).mechanism, network.ending
+        return count_reports(network, places, seed=options.seed).mechanism, network.ending
     joint, loss, records = learning.joint(places), learning.loss(places), len(learning) // 2
     if certified is not None:
         table = learn_behind(joint, certified, loss, max_loss_m, records=records, **settings)

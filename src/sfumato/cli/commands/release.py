@@ -166,9 +166,7 @@ def command(
         with rows_line() as progress:
             release = job.run(progress)
     except KeyboardInterrupt:
-        rest = (
-            "The same command with --resume goes on, and no row is drawn twice." if job.is_resumable else ""
-        )
+        rest = "The same command with --resume goes on, and no row is drawn twice." if job.is_resumable else ""
         say(f"Interrupted. {rest or 'Nothing was begun.'}", err=True)
         raise typer.Exit(130) from None
     say(f"{release}.")
