@@ -11,10 +11,10 @@ from typing import Final
 from ..errors import DataError, InputError, argument
 from ..tables import IN_MEMORY, ArrowStream, Source, as_path, files_below, is_frame, others_note, readable
 from .formats.format import (
+    ColumnChoice,
     Format,
     People,
     RawVisits,
-    Request,
     check_people,
     cleaned,
     each_file,
@@ -84,7 +84,7 @@ def read_visits(
             `Visits.notes` counts and names them. By default one such file is an error.
     """
     check_people(people, user, "read_visits.user")
-    request = Request({"lat": lat, "lon": lon, "user": user, "time": time}, attributes, people)
+    request = ColumnChoice({"lat": lat, "lon": lon, "user": user, "time": time}, attributes, people)
     if is_frame(path):
         if format is not None:
             raise InputError(f"the format {format!r} was given with a table.", f"leave out {argument('format')}.")
@@ -127,7 +127,7 @@ def rows_without_columns(path: Path, people: str | None, *, skip_damaged: bool =
     if format_.columns:
         return None
     with readable(str(source)):
-        return _assign_people(format_.read(source, Request({}, None, people)), people, path, format_)
+        return _assign_people(format_.read(source, ColumnChoice({}, None, people)), people, path, format_)
 
 
 def _assign_people(rows: RawVisits, people: str | None, path: Path, read: Format | None = None) -> RawVisits:
@@ -164,7 +164,7 @@ def _folder(folder: Path, key: str | None, people: str | None, *, skip_damaged: 
     )
 
 
-def _file(source: Source, key: str | None, request: Request) -> RawVisits:
+def _file(source: Source, key: str | None, request: ColumnChoice) -> RawVisits:
     format_ = _BY_KEY[key] if key is not None else _recognised(source)
     roles = [role for role, name in request.by_role.items() if name is not None]
     if roles and not format_.columns:

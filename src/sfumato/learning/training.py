@@ -263,7 +263,7 @@ def descend(optimiser: Any, loss: Tensor) -> None:
 
 
 @dataclass(slots=True)
-class Outcome:
+class RoundsResult:
     """The result of the rounds: all measurements, the best round (0 before the first) and its parameters."""
 
     history: list[TrainingRound] = field(default_factory=list)
@@ -318,7 +318,7 @@ class Rules:
             return new.loss < old.loss
         return new.averaged > old.averaged or new.target < old.target
 
-    def ending(self, outcome: Outcome) -> Ending | None:
+    def ending(self, outcome: RoundsResult) -> Ending | None:
         """Return the reason why the rounds should end here, or None."""
         last = outcome.history[-1]
         is_hidden = self.tolerance is not None and last.accuracy <= self.blind_accuracy + self.tolerance
@@ -343,7 +343,7 @@ def play(
     stop: Stop | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     every: int = 1,
-) -> Outcome:
+) -> RoundsResult:
     """Play the rounds, from the checkpoint if it exists, and return the best generator.
 
     ``identity`` identifies data and settings. A checkpoint of another training is an `InputError`, and one that
@@ -351,12 +351,12 @@ def play(
     """
     if every < 1:
         raise InputError(f"a checkpoint every {every} rounds is not possible.", "use at least 1.")
-    outcome = Outcome()
+    outcome = RoundsResult()
     state = None if checkpoint is None else load(checkpoint, identity)
     if state is not None:
         ending = None if state["ending"] is None else Ending[state["ending"]]
         history = [TrainingRound(**row) for row in state["history"]]
-        outcome = Outcome(history, state["best"], state["parameters"], ending)
+        outcome = RoundsResult(history, state["best"], state["parameters"], ending)
         if outcome.ending is not None and outcome.ending is not Ending.STOPPED:
             return outcome
         outcome.ending = None
@@ -383,7 +383,7 @@ def play(
     return outcome
 
 
-def _as_state(outcome: Outcome, game: Game) -> State:
+def _as_state(outcome: RoundsResult, game: Game) -> State:
     return {
         "history": [asdict(row) for row in outcome.history],
         "best": outcome.best,

@@ -29,7 +29,7 @@ _UNNAMED: Final = "one"  # the only person of a table that has no name
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Request(CompactRepr):
+class ColumnChoice(CompactRepr):
     """The caller's column for each role, other columns to keep (None for all), and ``people`` of `read_visits`."""
 
     by_role: Mapping[str, str | None]
@@ -47,7 +47,7 @@ class Format:
 
     key: str
     title: str
-    read: Callable[[Source, Request], RawVisits]
+    read: Callable[[Source, ColumnChoice], RawVisits]
     matches: Callable[[Source], bool] | None
     text: bool = True
     columns: bool = False

@@ -15,7 +15,7 @@ from ...errors import DataError
 from ...rounding import plural
 from ...tables import Source, times
 from .columns import recognised
-from .format import Format, RawVisits, Request
+from .format import ColumnChoice, Format, RawVisits
 from .points import WGS84, Statement
 from .table import visits_of
 
@@ -32,7 +32,7 @@ _DEGREES: Final = re.compile(r"\s*(?:geo:)?\s*(-?\d+(?:\.\d+)?)\s*°?\s*,\s*(-?\
 _EXPORT_TIMELINE: Final = "export the timeline again, on the phone or with Google Takeout."
 
 
-def _read_geojson(source: Source, _: Request) -> RawVisits:
+def _read_geojson(source: Source, _: ColumnChoice) -> RawVisits:
     """Read the points of a file; properties with usual names are users and times.
 
     The vertices of lines are points, with times from the property ``coordTimes`` or ``times`` (also of
@@ -214,7 +214,7 @@ GEOJSON: Final = Format(
 )
 
 
-def _read_google(source: Source, _: Request) -> RawVisits:
+def _read_google(source: Source, _: ColumnChoice) -> RawVisits:
     """Read one person's records, or the visits, activities and paths of a timeline; else raise `DataError`."""
     import pyarrow as pa
 

@@ -36,7 +36,7 @@ from ...tables import (
 )
 from ..visits import NAMED
 from .columns import Roles, recognised
-from .format import Format, RawVisits, Request
+from .format import ColumnChoice, Format, RawVisits
 from .points import WGS84, ReferenceSystem, Statement, degrees, points, row_statements
 
 _DAYS_ZERO: Final = 2000
@@ -57,7 +57,7 @@ _FOURSQUARE_LINE: Final = re.compile(
 )
 
 
-def read_text(source: Source, request: Request) -> RawVisits:
+def read_text(source: Source, request: ColumnChoice) -> RawVisits:
     """Read a table of text whose first line names its columns; without one they are ``f0``, ``f1``, ..."""
     table = TextTable.of(source)
     subject = f"{source} (its first line is taken for data, not for names)" if table.headless else str(source)
@@ -172,12 +172,12 @@ class PlaceColumns(CompactRepr):
         return lat, lon
 
 
-def read_frame(frame: ArrowStream, request: Request) -> RawVisits:
+def read_frame(frame: ArrowStream, request: ColumnChoice) -> RawVisits:
     """Read a table in memory; one that cannot be exported or holds no visits is a `DataError`."""
     return _read_typed(FrameTable(frame), request)
 
 
-def _read_typed(table: ParquetTable | ArrowFile | FrameTable, request: Request) -> RawVisits:
+def _read_typed(table: ParquetTable | ArrowFile | FrameTable, request: ColumnChoice) -> RawVisits:
     places = PlaceColumns.of(table.schema, table.name, request.by_role)
     content = table.load(_columns(table, places.roles, request))
     return visits_of(content, places.roles, table.name, system=places.system)
@@ -288,7 +288,7 @@ def _unclear(table: Any, roles: Roles) -> tuple[str, str, str]:
     return "", "", ""
 
 
-def _columns(table: OpenTable, roles: Roles, request: Request) -> Sequence[str]:
+def _columns(table: OpenTable, roles: Roles, request: ColumnChoice) -> Sequence[str]:
     """Return the columns to load, in the order of the table; a wanted one that is missing is a `DataError`."""
     if request.attributes is None:
         return table.columns
@@ -368,7 +368,7 @@ def _check_ins(
 ) -> Format:
     """Return a format of lines without a header, with values between tabs."""
 
-    def read(source: Source, _: Request) -> RawVisits:
+    def read(source: Source, _: ColumnChoice) -> RawVisits:
         table = TextTable(source, Layout("\t"), columns, headless=True, quotes=False)
         roles = Roles("lat", "lon", None, "user", "time", time_named=True)
         return visits_of(table.load(columns, as_text=as_text), roles, str(source))

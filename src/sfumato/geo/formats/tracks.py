@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...errors import DataError, row_value
 from ...rounding import plural
 from ...tables import Source, TimeColumn, Times, can_be_day, cause, day_numbers, misfit, names, parsed, times
-from .format import Format, PointReader, RawVisits, Request, person_of
+from .format import ColumnChoice, Format, PointReader, RawVisits, person_of
 from .points import ReferenceSystem, UnknownSystemError, degrees, row_statements
 
 _GEOLIFE: Final = b"Geolife"
@@ -246,10 +246,10 @@ class _GpxParser:
         )
 
 
-def _reader(points: PointReader) -> Callable[[Source, Request], RawVisits]:
+def _reader(points: PointReader) -> Callable[[Source, ColumnChoice], RawVisits]:
     """Return a reader of one file; the caller states whose it is."""
 
-    def read(source: Source, request: Request) -> RawVisits:
+    def read(source: Source, request: ColumnChoice) -> RawVisits:
         rows = points(source, person_of(source.path, source.path, request.people))
         if rows is None:
             raise DataError(f"{source} holds no points.", "check that it is the right file.")
