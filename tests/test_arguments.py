@@ -223,7 +223,7 @@ CALLS: dict[str, Call] = {
     "InformationPrivacy": Call(privacy.InformationPrivacy, {"priors": privacy.Priors.of(PRIOR)}),
     "Events": Call(privacy.Events, {"masks": np.eye(3) == 1}),
     "Rivals": Call(privacy.Rivals, {"facts": np.eye(3) == 1, "pairs": np.eye(3) == 0}),
-    "convert": Call(privacy.convert, {"given": GUARANTEE, "to": "differential-privacy"}),
+    "convert": Call(privacy.convert, {"claim": GUARANTEE, "to": "differential-privacy"}),
     "wasserstein": Call(sf.transport.wasserstein, {"first": [1, 0, 0], "second": [0, 0, 1], "distances": D}),
     "hockey_stick": Call(sf.divergences.hockey_stick, {"p": [0.5, 0.5], "q": [0.1, 0.9], "epsilons": [1.0]}),
     "Laplace": Call(sf.mechanisms.Laplace, {"epsilon": 1.0, "sensitivity": 1.0}),
