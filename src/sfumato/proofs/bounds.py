@@ -293,7 +293,7 @@ class LeastCosts:
 
     as in `loss_bound`, which takes the prices of all observables at once. Ten thousand secrets and observables
     have 10**9 prices; here those of one observable are processed at a time. The s, t and e of each row that may
-    have a price are ``secrets``, ``others`` and ``exponents``, arrays (k,), for every observable.
+    have a price are ``secrets``, ``rivals`` and ``exponents``, arrays (k,), for every observable.
     """
 
     def __init__(
