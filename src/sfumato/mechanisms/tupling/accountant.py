@@ -296,7 +296,7 @@ class FamilyAccountant:
     Pairs that a cheap bound excludes from being the worst one are skipped. The cheap bound of delta is (sqrt(V /
     (k+1) + c**2) + c) / 2 with c = 1 - e**epsilon and V the variance of g(y) = (p(y) - e**epsilon q(y)) / nu(y)
     under nu. The family is an array (r, secrets), r at least 2, and pairs are positions in it, array (count, 2),
-    by default all. ``lifted`` are the distributions of the true report, array (r, observables). Raises
+    by default all. ``images`` are the distributions of the true report, array (r, observables). Raises
     `InputError` if a row is not a distribution of secrets, or a pair is not valid.
 
     Example:

@@ -223,7 +223,7 @@ class Leaks(NamedTuple):
     """Leaks of the pairs of secrets, the mass of reports that s alone makes, compared with a delta in integers.
 
     ``beyond`` is the pair with the largest leak, if above delta. ``pairs`` leak almost or exactly delta, less by
-    ``room``: 0 exactly where it is delta. ``others`` is the mask of the other pairs.
+    ``room``: 0 exactly where it is delta. ``rest`` is the mask of the other pairs.
     """
 
     beyond: Pair
