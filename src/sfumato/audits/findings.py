@@ -10,7 +10,7 @@ from typing import Any
 from ..core import Bracket, Side
 from ..core.immutable import NotebookRepr
 from ..core.units import per_unit
-from ..divergences import NAMED
+from ..divergences import F_DIVERGENCES
 from ..errors import InputError, python, shell
 from ..rounding import at_least
 from .request import PLAIN, PRIOR, named_with, request_name, slug
@@ -200,7 +200,7 @@ def _same(left: float | str, right: float | str) -> bool:
 
 def _spelling(value: float | str) -> str:
     text = slug(str(value))
-    return next((key for key, divergence in NAMED.items() if text in (key, slug(divergence.name))), text)
+    return next((key for key, divergence in F_DIVERGENCES.items() if text in (key, slug(divergence.name))), text)
 
 
 def _json(value: float) -> float | str:

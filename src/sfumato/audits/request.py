@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..core import Metric, Prior, units
 from ..core.immutable import CompactRepr
-from ..divergences import CHI_SQUARED, HELLINGER, NAMED, TOTAL_VARIATION, Divergence, find_divergence
+from ..divergences import CHI_SQUARED, F_DIVERGENCES, HELLINGER, TOTAL_VARIATION, Divergence, find_divergence
 from ..errors import InputError, argument
 from ..privacy import KINDS, NAMES, VOCABULARY, Curve, Events, Family, Notion, Priors, Relation, Rivals, kinds
 from ..rounding import exactly
@@ -154,7 +154,7 @@ def named_with(name: str, terms: Mapping[str, float | str]) -> str:
 
 def divergence_key(divergence: Divergence) -> str:
     """Return the name of a divergence in requests."""
-    known = (key for key, candidate in NAMED.items() if candidate is divergence)
+    known = (key for key, candidate in F_DIVERGENCES.items() if candidate is divergence)
     return next(known, slug(divergence.name))
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..reports.maps import Outline
     from .options import SolverOptions
 
-_SHOWN: Final = 5
+_MOST_NAMES: Final = 5
 
 
 def file_name(column: str) -> str:
@@ -45,7 +45,7 @@ def mechanisms_in(folder: Path, columns: Sequence[str], **trust: Any) -> dict[st
     }
     missing = [name for name, path in paths.items() if not path.is_file()]
     if missing or not paths:
-        there = ", ".join(path.name for path in sorted(folder.glob("*.sfm"))[:_SHOWN])
+        there = ", ".join(path.name for path in sorted(folder.glob("*.sfm"))[:_MOST_NAMES])
         raise InputError(
             f"the folder {str(folder)!r} holds no mechanism file"
             + (f" {file_name(missing[0])!r} for the column {missing[0]!r}." if missing else " (.sfm)."),

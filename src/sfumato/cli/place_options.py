@@ -14,7 +14,7 @@ from .messages import option, say, working
 from .options import PlaceOptions, VisitsOptions
 
 if TYPE_CHECKING:
-    from ..core import Asked, CoordinatePrivacy, Loss, Metric, MetricPrivacy, Prior
+    from ..core import CoordinatePrivacy, DesignGuarantee, Loss, Metric, MetricPrivacy, Prior
     from ..geo import People, Places, Region, Visits
 BUILT_IN: Final = "the built-in synthetic city (200 invented people in San Francisco)"
 OF_FILES: Final = (
@@ -208,7 +208,7 @@ class Site:
     places: Places
     costs: Loss | Metric
     distances: Metric
-    promises: tuple[Asked, ...]
+    promises: tuple[DesignGuarantee, ...]
     reason: str = ""  # why the lattice has its spacing; "" for cells and for a given spacing
     search: tuple[str, ...] = ()  # sentences on the goal that epsilon was searched for
 
@@ -284,7 +284,7 @@ def site_of_cells(
     places = cells_over(visits, options.region, options.cell, options.cells, options.hexagons)
     check_size(len(places), len(places), options.time_limit)
     distances = metric_on(places, options.metric, "--metric")
-    promises: tuple[Asked, ...] = ()
+    promises: tuple[DesignGuarantee, ...] = ()
     if within is not None:
         with option("--epsilon and --protect-within"):
             promises = (ThresholdPrivacy("1" if epsilon is None else epsilon, distances, within),)

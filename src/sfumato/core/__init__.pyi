@@ -8,8 +8,8 @@ from .bracket import Bracket as Bracket
 from .bracket import Side as Side
 from .distances import great_circle_m as great_circle_m
 from .guarantees import AnyGuarantee as AnyGuarantee
-from .guarantees import Asked as Asked
 from .guarantees import CoordinatePrivacy as CoordinatePrivacy
+from .guarantees import DesignGuarantee as DesignGuarantee
 from .guarantees import DistortionPrivacy as DistortionPrivacy
 from .guarantees import Guarantee as Guarantee
 from .guarantees import Guarantees as Guarantees

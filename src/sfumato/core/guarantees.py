@@ -239,18 +239,18 @@ class LocalPrivacy:
 
 
 Guarantee = MetricPrivacy | DistortionPrivacy
-Asked = Guarantee | CoordinatePrivacy
-AnyGuarantee = Asked | LocalPrivacy
-Guarantees = Asked | Iterable[Asked]
+DesignGuarantee = Guarantee | CoordinatePrivacy
+AnyGuarantee = DesignGuarantee | LocalPrivacy
+Guarantees = DesignGuarantee | Iterable[DesignGuarantee]
 """One guarantee, or several."""
 
 
-def as_guarantees(value: object) -> tuple[Asked, ...]:
+def as_guarantees(value: object) -> tuple[DesignGuarantee, ...]:
     """Return one guarantee or several as a tuple; `InputError` for anything else."""
     is_single = isinstance(value, str | Mapping) or not isinstance(value, Iterable)
     guarantees: tuple[Any, ...] = (value,) if is_single else tuple(cast("Iterable[Any]", value))
     for guarantee in guarantees:
-        if not isinstance(guarantee, Asked):
+        if not isinstance(guarantee, DesignGuarantee):
             subject = f"the class {guarantee.__name__}" if isinstance(guarantee, type) else repr(guarantee)
             raise InputError(
                 f"{subject} is not a guarantee.",

@@ -37,7 +37,7 @@ from .weights import (
 _PLAIN: Final = {"builtins", "numpy", "fractions", "decimal", "datetime"}
 _NUMBERS_AND_TEXTS: Final = {int, float, str, bool}
 _COMPUTED: Final = (property, cached_property)  # by the class itself, at some cost
-_OWN: Final = __name__.partition(".")[0]
+_PACKAGE: Final = __name__.partition(".")[0]
 
 
 class Capability(Enum):
@@ -391,7 +391,7 @@ def _foreign(value: Any) -> type | None:
     """Return the type of a value, or of the first of its parts, that is not this package's own."""
     kind = type(value)
     module = kind.__module__
-    is_internal = module.partition(".")[0] == _OWN
+    is_internal = module.partition(".")[0] == _PACKAGE
     exact = value is None or getattr(sys.modules.get(module), kind.__name__, None) is kind
     if not (exact and (is_internal or module in _PLAIN)):
         return kind

@@ -25,11 +25,11 @@ BORDER: Final = (
 _LONGEST: Final = 40  # characters of a name
 _NUMBER: Final = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _WORD: Final = r"[^\W\d_%‰°€$£¥][\w%‰°²³€$£¥/^·-]{0,15}|[%‰°€$£¥]"
-_MADE: Final = ("member", "metric", "loss", "distance", "lattice steps", "steps between neighbours")
+_NOUNS: Final = ("member", "metric", "loss", "distance", "lattice steps", "steps between neighbours")
 # Compiled by their first use, which many programs never come to.
-_OWN: Final = (
+_PACKAGE_NAME: Final = (
     rf"(?:closure of |{_NUMBER} x )*"
-    rf"(?:(?:{'|'.join((*KINDS, *_MADE))})(?:{TRUE_POINT})?|hops of at most {_NUMBER}(?: (?:{_WORD}))?)"
+    rf"(?:(?:{'|'.join((*KINDS, *_NOUNS))})(?:{TRUE_POINT})?|hops of at most {_NUMBER}(?: (?:{_WORD}))?)"
 )
 _LABEL: Final = r"[\w.+-]{1,24}"
 
@@ -43,7 +43,7 @@ def name_phrase(name: str, noun: str = "") -> str:
         >>> print(name_phrase("euclidean", "distance"), "-", name_phrase("my way", "distance"))
         euclidean distance - distance called 'my way'
     """
-    if re.fullmatch(_OWN, name):
+    if re.fullmatch(_PACKAGE_NAME, name):
         return name if name == noun else f"{name} {noun}".strip()
     return f"{noun} called {quote(name)}".strip()
 

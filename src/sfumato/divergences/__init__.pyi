@@ -1,7 +1,7 @@
 from .divergence import CHI_SQUARED as CHI_SQUARED
+from .divergence import F_DIVERGENCES as F_DIVERGENCES
 from .divergence import HELLINGER as HELLINGER
 from .divergence import KL as KL
-from .divergence import NAMED as NAMED
 from .divergence import REVERSE_KL as REVERSE_KL
 from .divergence import TOTAL_VARIATION as TOTAL_VARIATION
 from .divergence import Divergence as Divergence

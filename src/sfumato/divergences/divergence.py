@@ -281,7 +281,7 @@ CHI_SQUARED: Final[Divergence] = _Named("chi-square divergence", lambda p, q: po
 HELLINGER: Final[Divergence] = _Named("squared Hellinger distance", _hellinger)
 """Half the sum of (sqrt p - sqrt q)**2, at most 1: f(t) = (sqrt t - 1)**2 / 2."""
 
-NAMED: Final[dict[str, Divergence]] = {
+F_DIVERGENCES: Final[dict[str, Divergence]] = {
     "total-variation": TOTAL_VARIATION,
     "chi-square": CHI_SQUARED,
     "hellinger": HELLINGER,
@@ -297,10 +297,10 @@ def find_divergence(text: str) -> Divergence:
     Raises `InputError` if there is none.
     """
     plain = text.strip().lower().replace("_", "-").replace(" ", "-")
-    for key, divergence in NAMED.items():
+    for key, divergence in F_DIVERGENCES.items():
         if plain in (key, divergence.name.lower().replace(" ", "-")):
             return divergence
-    raise InputError(f"no divergence is called {text!r}.", f"use one of {', '.join(NAMED)}.")
+    raise InputError(f"no divergence is called {text!r}.", f"use one of {', '.join(F_DIVERGENCES)}.")
 
 
 @final

@@ -32,7 +32,7 @@ _IN_WORDS: Final[dict[By, str]] = {
     "optimised-unary": "optimised unary encoding",
     "symmetric-unary": "symmetric unary encoding",
 }
-_NAMED: Final[dict[str, By]] = {
+_BY_NAME: Final[dict[str, By]] = {
     **{by: by for by in _IN_WORDS},
     "grr": "randomised-response",
     "rr": "randomised-response",
@@ -48,7 +48,7 @@ def mechanism_named(name: str) -> By:
     """Return the mechanism of answers with a name of its own or of the literature (OUE), in any spelling."""
     plain_name = "-".join(name.casefold().replace("_", " ").replace("-", " ").split())
     plain_name = plain_name.replace("optimized", "optimised").replace("randomized", "randomised")
-    if kind := _NAMED.get(plain_name.removesuffix("-encoding")):
+    if kind := _BY_NAME.get(plain_name.removesuffix("-encoding")):
         return kind
     raise InputError(
         f"{argument('by', name)} is unknown.",

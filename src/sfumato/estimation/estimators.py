@@ -27,7 +27,7 @@ RESOLVED: Final = 1e-13  # gaps per report below this are the rounding of double
 _NEWTON: Final = 3000  # the most secrets for which Newton's method is affordable
 _BEFORE_NEWTON: Final = 120
 LEAST: Final = 1e-250  # no probability gets below, so that every secret can come back
-_KEPT: Final = 0.01  # of a probability stays in an extrapolation that would make it negative
+_LEAST_SHARE: Final = 0.01  # of a probability stays in an extrapolation that would make it negative
 _TOLERANCE: Final = 1e-12  # of squared frequency; sampling noise is of the order 1 / reports
 
 
@@ -97,7 +97,7 @@ def _extrapolate(p0: Floats, p1: Floats, p2: Floats) -> Floats:
     r, v = p1 - p0, p2 - 2 * p1 + p0
     length = np.sqrt((r**2).sum(axis=1) / np.maximum((v**2).sum(axis=1), 1e-300))
     a = np.maximum(length, 1.0)[:, None]
-    point = np.maximum(p0 + 2 * a * r + a**2 * v, _KEPT * p2)  # not to lose a secret by one long step
+    point = np.maximum(p0 + 2 * a * r + a**2 * v, _LEAST_SHARE * p2)  # not to lose a secret by one long step
     return np.asarray(point / point.sum(axis=1, keepdims=True))
 
 

@@ -40,7 +40,7 @@ Method = Literal["maximum-likelihood", "early-stopped", "least-squares", "invers
 Kind = Literal["profile", "bootstrap", "normal"]
 MOST_PLACES: Final = 2_000  # for which districts are sought: so many take half a minute
 _SIDES: Final = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # in distances of neighbouring places
-_SETTLED: Final = 0.5  # the part of the population that the lower ends of the intervals must place
+_LEAST_PLACED: Final = 0.5  # the part of the population that the lower ends of the intervals must place
 _GROUPS: Final = 48  # of similar reports: more are not worth their part of the failure
 _FINE: Final = 0.02  # of an interval's half: by how much it may be too wide
 
@@ -295,7 +295,7 @@ def _lower_ends(likely: LikelihoodSet, parts: Floats, shares: Floats) -> Floats 
     for i in np.argsort(-shares, kind="stable"):
         lower[i] = max(0.0, likely.lowest(parts[i]))
         open_share -= float(shares[i] - lower[i])
-        if open_share < _SETTLED:
+        if open_share < _LEAST_PLACED:
             return None
     return lower
 

@@ -32,7 +32,7 @@ _MAX_MEMBERS: Final = 1000
 # JSON takes up to sixty times its size in memory: both are bounded before it is parsed.
 _MAX_MANIFEST: Final = 1 << 24
 _MAX_VALUES: Final = 1 << 20
-_SAID: Final = 200  # characters of what zipfile says
+_LONGEST: Final = 200  # characters of what zipfile says
 _MAX_DIRECTORY: Final = 1 << 20  # of bytes that zipfile reads at once before any size can be checked
 # What zipfile raises on bytes that are not a valid archive.
 _UNSOUND: Final = (
@@ -229,7 +229,7 @@ def _no_constant(name: str) -> Any:
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise FileError(f"its manifest holds {text[:_SAID]}, a number beyond all floats.", DAMAGED)
+        raise FileError(f"its manifest holds {text[:_LONGEST]}, a number beyond all floats.", DAMAGED)
     return number
 
 
@@ -238,7 +238,7 @@ def _not_sound(start: bytes, error: Exception) -> FileError:
         return FileError("it is empty.", _GIVE)
     if start != b"PK\x03\x04":
         return FileError("it is not a mechanism file.", _GIVE)
-    reason = str(error)[:_SAID]  # may be as long as the file
+    reason = str(error)[:_LONGEST]  # may be as long as the file
     return FileError(f"it is cut off or damaged ({reason}).", "get an intact copy, or write it again.")
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ..core import (
     ONE_WORD,
-    Asked,
     CoordinatePrivacy,
+    DesignGuarantee,
     DistortionPrivacy,
     JointSpace,
     Loss,
@@ -112,7 +112,7 @@ class _Contents:
     def loss(self) -> Loss | None:
         return self._loss(self.manifest, "loss") if self.manifest.has("loss") else None
 
-    def guarantees(self, secrets: Space, *, trusted: bool = False) -> tuple[Asked | TuplePrivacy, ...]:
+    def guarantees(self, secrets: Space, *, trusted: bool = False) -> tuple[DesignGuarantee | TuplePrivacy, ...]:
         """Return the guarantees; unless ``trusted``, metrics not confirmed by the secrets are marked as stated."""
         values = self.manifest.get("guarantees", list)
         if len(values) > MOST_GUARANTEES:
@@ -162,7 +162,7 @@ class _Contents:
             for entry in (Fields.of(value, "linear constraint") for value in values)
         )
 
-    def _guarantee(self, entry: Fields, secrets: Space, *, trusted: bool) -> Asked | TuplePrivacy:
+    def _guarantee(self, entry: Fields, secrets: Space, *, trusted: bool) -> DesignGuarantee | TuplePrivacy:
         kind = entry.get("kind", str)
         if kind == "tuple":
             from ..mechanisms.tupling import TuplePrivacy

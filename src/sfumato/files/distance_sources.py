@@ -25,7 +25,9 @@ from ..core.naming import name_phrase, quote
 from ..errors import InputError
 from ..proofs import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 
-_STATED: Final = "Epsilon per distance and errors count in distances that the file states and nothing confirms."
+_UNCONFIRMED: Final = (
+    "Epsilon per distance and errors count in distances that the file states and nothing confirms."
+)
 _INSTEAD: Final = (
     "Epsilon per distance and errors count in straight lines between the coordinates, because nothing confirms "
     "the distances that the file states."
@@ -97,7 +99,7 @@ def measured_by(mechanism: Mechanism, guarantees: Sequence[Guarantee]) -> Yardst
     if source is DistanceSource.CONFIRMED:
         return Yardstick(first.metric)
     if source is DistanceSource.LABELS:
-        return Yardstick(first.metric, stated=True, note=_STATED)
+        return Yardstick(first.metric, stated=True, note=_UNCONFIRMED)
     return Yardstick(straight, note=_NEITHER if straight is None else _INSTEAD)
 
 

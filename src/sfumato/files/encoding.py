@@ -36,7 +36,7 @@ from ..proofs import LinearConstraint, Optimality, PlaceDistortion, VertexPrivac
 from .archive import MAX_ENTRIES, encoded_label, packed, write_archive
 from .mechanism_file import MechanismFile
 
-_OTHERS: Final = frozenset({".csv", ".json", ".mat", ".npy", ".npz", ".parquet", ".png", ".html"})  # formats
+_FOREIGN: Final = frozenset({".csv", ".json", ".mat", ".npy", ".npz", ".parquet", ".png", ".html"})  # formats
 
 
 def encoded(file: MechanismFile) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -232,7 +232,7 @@ def save(content: Randomizer | MechanismFile | Design, path: str | os.PathLike[s
     (`MechanismFile.of_design`). Raises `FileError` if the file cannot be written. Raises `InputError` if a label
     is of a type that the file cannot hold, noise has no projection, or the path is named like another format.
     """
-    if Path(path).suffix.lower() in _OTHERS:
+    if Path(path).suffix.lower() in _FOREIGN:
         raise InputError(
             f"{os.fspath(path)!r} is named like another kind of file, and a mechanism file would be written.",
             "let the name end in .sfm",

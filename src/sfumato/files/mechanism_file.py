@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast, final
 
 from ..core import (
     AnyLoss,
-    Asked,
     Capability,
     CoordinatePrivacy,
+    DesignGuarantee,
     DistortionPrivacy,
     Guarantee,
     Loss,
@@ -97,7 +97,7 @@ class MechanismFile(Immutable):
         mechanism: Randomizer,
         prior: Prior | None = None,
         loss: AnyLoss | None = None,
-        guarantees: Asked | TuplePrivacy | Iterable[Asked | TuplePrivacy] | None = None,
+        guarantees: DesignGuarantee | TuplePrivacy | Iterable[DesignGuarantee | TuplePrivacy] | None = None,
         claims: Mapping[str, Any] | None = None,
         optimality: Optimality | None = None,
         constraints: LinearConstraint | Iterable[LinearConstraint] = (),
@@ -108,7 +108,7 @@ class MechanismFile(Immutable):
         costs, channel = None, None
         of_tuples: tuple[TuplePrivacy, ...] = ()
         unconfirmed: tuple[str, ...] = ()
-        promises: tuple[Asked, ...]
+        promises: tuple[DesignGuarantee, ...]
         matrix = _matrix_of(mechanism)
         if matrix is not None:
             single, of_tuples = _sorted(matrix.guarantees if guarantees is None else guarantees)
@@ -277,13 +277,13 @@ def _matrix_of(mechanism: Randomizer) -> Mechanism | None:
 
 
 def _sorted(
-    guarantees: Asked | TuplePrivacy | Iterable[Asked | TuplePrivacy],
-) -> tuple[tuple[Asked, ...], tuple[TuplePrivacy, ...]]:
+    guarantees: DesignGuarantee | TuplePrivacy | Iterable[DesignGuarantee | TuplePrivacy],
+) -> tuple[tuple[DesignGuarantee, ...], tuple[TuplePrivacy, ...]]:
     """Return the guarantees of one report, and those of a tuple; `InputError` for anything else."""
     several = isinstance(guarantees, Iterable) and not isinstance(guarantees, str | Mapping)
     every: tuple[Any, ...] = tuple(cast("Iterable[Any]", guarantees)) if several else (guarantees,)
-    single = tuple(guarantee for guarantee in every if isinstance(guarantee, Asked))
-    tuples = tuple(guarantee for guarantee in every if not isinstance(guarantee, Asked))
+    single = tuple(guarantee for guarantee in every if isinstance(guarantee, DesignGuarantee))
+    tuples = tuple(guarantee for guarantee in every if not isinstance(guarantee, DesignGuarantee))
     if tuples:
         from ..mechanisms.tupling import TuplePrivacy
 
@@ -364,7 +364,7 @@ def _check_noise(
     guarantees: object,
     source: str,
     parts: Sequence[str],
-) -> tuple[Asked, ...]:
+) -> tuple[DesignGuarantee, ...]:
     """Return the guarantee of noise for coordinates; `InputError` for parts that do not fit, or need a matrix."""
     from ..geo import Cells
     from ..mechanisms.planar import CoordinateNoise

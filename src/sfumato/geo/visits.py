@@ -20,7 +20,7 @@ from .region import Polygon, Region
 if TYPE_CHECKING:
     from ..tables import Objects, Times
 
-NAMED: Final = f"{argument('lat', 'column')} and {argument('lon', 'column')}"
+LAT_LON: Final = f"{argument('lat', 'column')} and {argument('lon', 'column')}"
 """The mention of the arguments that name the columns of places."""
 
 _NO_USERS: Final = (
@@ -30,11 +30,14 @@ _NO_USERS: Final = (
 )
 _SWAPPED = 0.05  # of the latitudes beyond 90 degrees: fewer are slips
 _POLAR_SHARE = 0.95  # of the latitudes in Antarctica: then they look like longitudes
-_DEGREES = ("they must be in degrees (WGS84): correct the rows", f"name the right columns with {NAMED}.")
+_DEGREES = (
+    "they must be in degrees (WGS84): correct the rows",
+    f"name the right columns with {LAT_LON}.",
+)
 _METRES = (
     "such numbers are often metres of a map projection: convert them to degrees (WGS84, EPSG:4326), for example "
     "with pyproj.Transformer",
-    f"name the right columns with {NAMED}.",
+    f"name the right columns with {LAT_LON}.",
 )
 _FAR = 1000.0  # larger values are not mistyped degrees
 _PEOPLED = (-60.0, 75.0)  # the latitudes between which people live
@@ -229,7 +232,7 @@ def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
         if likely and (np.abs(lat[beyond]) <= 180).all() and not (np.abs(lon) > 90).any():
             raise DataError(
                 f"{problem}, and every longitude could be a latitude: the two look swapped.",
-                f"exchange the columns: name them with {NAMED}.",
+                f"exchange the columns: name them with {LAT_LON}.",
             )
         raise DataError(f"{problem}{_count_words(beyond)}.", *(_METRES if abs(lat[row]) > _FAR else _DEGREES))
     wide = np.abs(lon) > 180
@@ -247,7 +250,7 @@ def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
         raise DataError(
             f"{peopled.sum() / has_place.sum():.0%} of the latitudes are south of 60 S, in Antarctica, and their "
             "longitudes could be latitudes: the two look swapped.",
-            f"exchange the columns: name them with {NAMED}",
+            f"exchange the columns: name them with {LAT_LON}",
             f"where Antarctica is meant, pass {argument('polar', True)}.",
         )
 

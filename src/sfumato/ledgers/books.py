@@ -125,7 +125,7 @@ _BATCH: Final = select(BATCHES.c.contents).where(
 _NEW_HEAD: Final = update(LEDGER).values(
     number=bindparam("new_number"), time=bindparam("new_time"), hash=bindparam("new_hash")
 )
-_KEPT: Final = (
+_KEPT_ROWS: Final = (
     select(CHARGES.c.report)
     .where(CHARGES.c.name == bindparam("of_user"), CHARGES.c.mechanism == bindparam("made_by"), IS_KEPT)
     .order_by(CHARGES.c.number.desc())
@@ -308,7 +308,7 @@ def known_places(connection: Connection, keys: Iterable[str]) -> dict[str, Repor
 
 def kept_report(connection: Connection, user: str, mechanism: str) -> Report | None:
     """Return the last report by a mechanism (its hexadecimal fingerprint) that was stored to be repeated."""
-    text = connection.execute(_KEPT, {"of_user": user, "made_by": mechanism}).scalar_one_or_none()
+    text = connection.execute(_KEPT_ROWS, {"of_user": user, "made_by": mechanism}).scalar_one_or_none()
     return None if text is None else _read_report(text)
 
 

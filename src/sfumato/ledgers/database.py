@@ -23,7 +23,7 @@ from ..escaping import plain
 PATIENCE_S: Final = 20
 _ADDRESSES: Final = "use a path, sqlite:///budget.db, or postgresql://user@host/name."
 _LOSS: Final = "no report was given out, but budget may be lost"
-_LOST: Final = f"see that the server runs; {_LOSS}."
+_SERVER_HINT: Final = f"see that the server runs; {_LOSS}."
 _ABSENT: Final = "see that the server runs, and check the address; nothing was charged."
 _HINTS: Final = {
     "is full": "free some space; nothing was charged.",
@@ -35,8 +35,8 @@ _HINTS: Final = {
     "not a database": "check the path.",
     "no such table": "check the path; if its making was cut off, remove the file and create it again.",
     "does not exist": "create a ledger first, or check the address.",
-    "server closed": _LOST,
-    "terminating connection": _LOST,
+    "server closed": _SERVER_HINT,
+    "terminating connection": _SERVER_HINT,
     "connection failed": _ABSENT,
     "connection to server at": _ABSENT,
     "failed to resolve": _ABSENT,
@@ -273,14 +273,14 @@ _SESSION: Final = (
     "SET idle_in_transaction_session_timeout = '5min'",
 )
 _SERVER_TIME: Final = text("SELECT floor(extract(epoch FROM clock_timestamp()))::bigint")
-_ADDED: Final = text(
+_TRIGGERS: Final = text(
     "SELECT tgname::text FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
     "WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace "
     "AND starts_with(relname, 'sfumato_') "
     "UNION ALL SELECT rulename::text FROM pg_rules "
     "WHERE schemaname = current_schema() AND starts_with(tablename, 'sfumato_')"
 )
-_TAKEN: Final = ("42P07", "42710", "23505")  # there is one, or another client makes one at the same time
+_DUPLICATE_CODES: Final = ("42P07", "42710", "23505")  # there is one, or another client makes one at the same time
 
 
 class _Postgres(Database):
@@ -318,7 +318,7 @@ class _Postgres(Database):
                 fill(connection)
         except FileError as error:
             reason = error.__cause__
-            if isinstance(reason, exc.DBAPIError) and getattr(reason.orig, "sqlstate", "") in _TAKEN:
+            if isinstance(reason, exc.DBAPIError) and getattr(reason.orig, "sqlstate", "") in _DUPLICATE_CODES:
                 raise FileError(
                     f"a ledger exists already in {self.name!r}.", "open it, or use another database."
                 ) from error
@@ -342,7 +342,7 @@ class _Postgres(Database):
 
     def faults(self, connection: Connection) -> list[str]:
         """Return triggers and rules; the server checks its own files."""
-        names = connection.execute(_ADDED).scalars()
+        names = connection.execute(_TRIGGERS).scalars()
         return [f"The trigger or rule {plain(name)} was added, which may undo charges." for name in names]
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .budgets import LedgerBudgets
 
 
-_SHOWN: Final = 60  # characters of an address
+_LONGEST: Final = 60  # characters of an address
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _FRACTION: Final = re.compile(r"[0-9]{1,200}(?:/[0-9]{1,200})?")
 _MOST: Final = 1 << 53  # reports of one user, more than a person makes and less than databases count
@@ -331,7 +331,7 @@ class Ledger(NotebookRepr):
                 users = f"{plural(count_users(connection), 'user')} so far"
         except FileError:
             users = "which cannot be read"
-        where = self.address if len(self.address) <= _SHOWN else f"...{self.address[3 - _SHOWN :]}"
+        where = self.address if len(self.address) <= _LONGEST else f"...{self.address[3 - _LONGEST :]}"
         return f"Ledger of {' and '.join(self.limits)} per user, {users}, in {where!r}"
 
 

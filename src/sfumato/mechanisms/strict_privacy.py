@@ -16,7 +16,7 @@ from ..core.arrays import Floats, floats
 from ..errors import InputError
 
 _TINY = 2.0**-80  # 126 bits round a probability of this size by a factor within 1 + 2**-46
-_MIXED = 2.0**-70  # share of the uniform distribution that lifts all probabilities to about that size
+_UNIFORM_SHARE = 2.0**-70  # share of the uniform distribution that lifts all probabilities to about that size
 _NEGLIGIBLE = 1e-9  # part of epsilon that 62 bits may cost before 126 are used
 _MOST = 1e-3  # part of epsilon that rounding may cost at all
 
@@ -90,7 +90,7 @@ def _lift(matrix: Floats, mask: NDArray[np.bool_]) -> Floats:
     """Return the matrix, mixed with a tiny uniform share where integers need it: no ratio above one grows."""
     if not ((matrix < _TINY) & mask).any():
         return matrix
-    return np.asarray((1 - _MIXED) * matrix + _MIXED / matrix.shape[1])
+    return np.asarray((1 - _UNIFORM_SHARE) * matrix + _UNIFORM_SHARE / matrix.shape[1])
 
 
 def repair_to_private(

@@ -129,9 +129,9 @@ class Steps:
         return at + sign * min(step, widest)
 
 
-Tried = tuple[Bracket, float]  # the quantity that the goal limits, and about the same, for the next epsilon
+Trial = tuple[Bracket, float]  # the quantity that the goal limits, and about the same, for the next epsilon
 OnTrial = Callable[[EpsilonTrial], None]
-Attempt = Callable[[float, float], Tried | None]
+Attempt = Callable[[float, float], Trial | None]
 
 
 @dataclass(slots=True)
@@ -189,7 +189,7 @@ class NoiseTrials:
     limit: float  # of the loss
     rivals: dict[float, Rival] = field(default_factory=dict)  # by epsilon
 
-    def __call__(self, epsilon: float, seconds: float) -> Tried:
+    def __call__(self, epsilon: float, seconds: float) -> Trial:
         """Return the loss of the noise between bounds; near the limit from a finer table."""
         rival = self.look(epsilon, ROUGH, seconds)
         near = rival.loss.value
@@ -243,7 +243,7 @@ class ProgramTrials:
     stop: Stop
     designs: dict[float, Design] = field(default_factory=dict)  # by epsilon
 
-    def __call__(self, epsilon: float, seconds: float, most: float = math.inf) -> Tried | None:
+    def __call__(self, epsilon: float, seconds: float, most: float = math.inf) -> Trial | None:
         """Return the measure of the design for an epsilon; None without time or with a loss above ``most``."""
         try:
             design = self._design(epsilon, seconds, most)

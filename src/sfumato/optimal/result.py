@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
-from ..core import Asked, Bracket, Loss, Mechanism, Prior
+from ..core import Bracket, DesignGuarantee, Loss, Mechanism, Prior
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr, NotebookRepr, registered
 from ..core.naming import DISTORTION, slack_words
@@ -68,7 +68,7 @@ class Design(NotebookRepr):
 
     mechanism: Any
     certificate: Any
-    guarantees: tuple[Asked, ...]
+    guarantees: tuple[DesignGuarantee, ...]
     seconds: float
     finished: bool
     choice: Choice | None

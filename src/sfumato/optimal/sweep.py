@@ -11,7 +11,16 @@ from typing import Any, Final
 import numpy as np
 
 from .._system import cores, worker_pool
-from ..core import AnyLoss, Asked, CoordinatePrivacy, DistortionPrivacy, Metric, MetricPrivacy, Prior, units
+from ..core import (
+    AnyLoss,
+    CoordinatePrivacy,
+    DesignGuarantee,
+    DistortionPrivacy,
+    Metric,
+    MetricPrivacy,
+    Prior,
+    units,
+)
 from ..core.arguments import checked
 from ..core.immutable import CompactRepr
 from ..errors import InputError, SfumatoError, argument
@@ -88,7 +97,7 @@ class _Chain:
             raise InputError("the sweep has no metric.", f"pass {argument('metric')}.")
         return DistortionPrivacy(minimum, self.metric)
 
-    def promise(self, epsilon: float) -> Asked:
+    def promise(self, epsilon: float) -> DesignGuarantee:
         return CoordinatePrivacy(epsilon, _UNIT) if self.metric is None else MetricPrivacy(epsilon, self.metric)
 
     def distortion(self, design: Design) -> float:
@@ -100,7 +109,7 @@ class _Chain:
             return errors.lower(errors.attack(design.mechanism, self.prior))
         return distortion_below(design.mechanism, self.prior, errors.distance)
 
-    def without_noise(self, design: Design, guarantees: list[Asked]) -> str:
+    def without_noise(self, design: Design, guarantees: list[DesignGuarantee]) -> str:
         """Return why planar noise was not tried, on a lattice."""
         has_noise = design.choice is not None or self.options["method"] != BEST
         if has_noise or not isinstance(self.prior.space, Lattice):
@@ -242,7 +251,7 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
     for epsilon, minimum in chain.requests:
         if stop():
             break
-        guarantees: list[Asked] = []
+        guarantees: list[DesignGuarantee] = []
         try:
             if epsilon is not None:
                 guarantees.append(chain.promise(epsilon))

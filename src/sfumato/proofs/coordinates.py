@@ -22,7 +22,7 @@ from .vertex_privacy import VertexPrivacy
 
 _POLAR_AXIS_M: Final = 6_356_752.3  # of WGS84, rounded down: its curvature is nowhere above 1 / axis**2
 _WIDEST_M: Final = 1_500_000  # within it the shortest path of two places stays within the reach
-_MOVED: Final = 1e-12  # of the reach: by how much rounding may leave a place beyond it
+_REACH_ERROR: Final = 1e-12  # of the reach: by how much rounding may leave a place beyond it
 _PROJECTED_M: Final = 1e-6  # how far a projected place may be from where exact arithmetic puts it
 
 
@@ -162,7 +162,7 @@ def prove_planar_noise(
         on_plane = intervals.rational_interval(per_step * unit_m)
         if not projected:
             return on_plane
-        angle = intervals.exact(reach_m) * (1 + intervals.exact(_MOVED)) / intervals.exact(_POLAR_AXIS_M)
+        angle = intervals.exact(reach_m) * (1 + intervals.exact(_REACH_ERROR)) / intervals.exact(_POLAR_AXIS_M)
         return on_plane * angle / angle.sin()
 
     def slack() -> intervals.Interval:

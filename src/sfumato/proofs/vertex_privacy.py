@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import intervals
-from ..core import Asked, CoordinatePrivacy, Guarantee, MetricPrivacy, Space, units
+from ..core import CoordinatePrivacy, DesignGuarantee, Guarantee, MetricPrivacy, Space, units
 from ..core.immutable import assign
 from ..errors import InputError, python
 from ..geo import Lattice
@@ -83,7 +83,7 @@ class VertexPrivacy(MetricPrivacy):
         return str(self.promise)
 
 
-def bound_to(space: Space, guarantees: Iterable[Asked]) -> tuple[Guarantee, ...]:
+def bound_to(space: Space, guarantees: Iterable[DesignGuarantee]) -> tuple[Guarantee, ...]:
     """Return guarantees, those for points replaced by rows for vertices; `InputError` if there are no vertices."""
     demands: list[Guarantee] = []
     for guarantee in guarantees:

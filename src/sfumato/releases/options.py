@@ -23,7 +23,7 @@ from .reporters import InputKind, NoiseReporter, Reporter
 
 Outside = Literal["error", "nearest", "drop"]
 OUTSIDE: Final = ("error", "nearest", "drop")
-_SHOWN: Final = 8  # names in messages
+_MOST_NAMES: Final = 8  # names in messages
 WITHIN: Final = "1 km"
 """How far points outside are moved at most, unless the caller says otherwise."""
 
@@ -102,7 +102,7 @@ def name_mechanisms(mechanisms: Any, options: ReleaseOptions) -> dict[str, Any]:
 
 def _list(names: Iterable[object]) -> str:
     texts = [repr(str(name)) for name in names]
-    return ", ".join(texts if len(texts) <= _SHOWN else [*texts[: _SHOWN - 1], "..."])
+    return ", ".join(texts if len(texts) <= _MOST_NAMES else [*texts[: _MOST_NAMES - 1], "..."])
 
 
 def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> InputKind:

@@ -19,7 +19,7 @@ from ..rounding import amount_at_most, at_most, float_above, plural
 from ..tables import TableStream, counts_of_names
 from .kernel import Kernel
 
-_SHOWN: Final = 3  # mechanisms, or kinds of promises, in sentences
+_MOST_KINDS: Final = 3  # mechanisms, or kinds of promises, in sentences
 Promises = Mapping[str, tuple[ReportBound, ...]]
 Kind = tuple[str, str, str, str]
 Kinds = dict[Kind, ReportBound]
@@ -27,7 +27,7 @@ _UNLIKE: Final = "the mechanisms have different guarantees, so no single number 
 _WITHOUT: Final = "not all mechanisms have a guarantee, so nothing bounds the total of the reports"
 _ANYBODY: Final = "for any two true values"
 _NUMBERS: Final = 1 << 23  # users below this are counted in an array
-_MERGED: Final = 1 << 22  # counts of users that are held before equal users are put together
+_MOST_COUNTS: Final = 1 << 22  # counts of users that are held before equal users are put together
 REPORTS: Final = "max_reports_per_person"
 EPSILON: Final = "max_epsilon_per_person"
 
@@ -51,11 +51,11 @@ def sentences(promises: Promises, people: People, *, columnwise: bool = False) -
     """Return sentences on the guarantee of a release and its cost for one person."""
     lines = []
     pairs = [(name, bound) for name, bounds in promises.items() for bound in bounds]
-    for name, bound in pairs[: None if columnwise else _SHOWN]:
+    for name, bound in pairs[: None if columnwise else _MOST_KINDS]:
         of = f" of {plain(name)!r}" if name else ""
         lines.append(f"Proved from {bound.source}{of}: {bound.sentence}")
-    if len(pairs) > _SHOWN and not columnwise:
-        lines.append(f"Proved likewise: {len(pairs) - _SHOWN:,} more guarantees of the other mechanisms.")
+    if len(pairs) > _MOST_KINDS and not columnwise:
+        lines.append(f"Proved likewise: {len(pairs) - _MOST_KINDS:,} more guarantees of the other mechanisms.")
     bare = [name for name, bounds in promises.items() if not bounds]
     if bare:
         noun = f"{len(bare):,} of the mechanisms"
@@ -195,8 +195,8 @@ def _largest(measure: str, *, several: bool) -> str:
 
 
 def _listed(parts: Sequence[str]) -> str:
-    more = len(parts) - _SHOWN
-    return "; ".join([*parts[:_SHOWN], *([f"and likewise for {more:,} more"] if more > 0 else [])])
+    more = len(parts) - _MOST_KINDS
+    return "; ".join([*parts[:_MOST_KINDS], *([f"and likewise for {more:,} more"] if more > 0 else [])])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -247,7 +247,7 @@ def count_people(stream: TableStream, kernel: Kernel) -> People:
         names, reports = counts_of_names(batch.column(0))
         tables.append(pa.table({"user": names, "n": reports}))
         size += len(names)
-        if size > _MERGED:
+        if size > _MOST_COUNTS:
             tables = [_merge(tables)]
             size = tables[0].num_rows
     if small.any():

@@ -34,7 +34,7 @@ SUFFIX: Final = ".sfumato.json"
 INSIDE: Final = "_sfumato.json"
 """The small file that holds the mark in a folder written by Spark; readers of tables skip such names."""
 
-_SHOWN: Final = 8  # columns in a message
+_MOST_COLUMNS: Final = 8  # columns in a message
 _LARGEST: Final = 1 << 20  # bytes of a mark
 _SHOWN_COLUMNS: Final = 12  # names of columns in a sentence
 
@@ -102,7 +102,7 @@ class Mark(CompactRepr):
             fitting = [name for name, digest in self.columns if digest == expected] or [self.columns[0][0]]
             raise DataError(
                 f"the columns of {source} were each drawn from a separate mechanism: "
-                f"{', '.join(repr(name) for name, _ in self.columns[:_SHOWN])}.",
+                f"{', '.join(repr(name) for name, _ in self.columns[:_MOST_COLUMNS])}.",
                 f"name the mechanism's own with {argument('column', fitting[0])}.",
             )
         if len(self.mechanisms) > 1:

@@ -28,7 +28,7 @@ _PRECISION: Final = 1e-7  # degrees: reports have seven decimals
 _GROUND: Final = 1.01  # distances of moves are on a sphere, within .6 % of those on the ground
 _CONFIDENCE: Final = 0.95
 _RADII: Final[dict[bytes, float]] = {}  # by fingerprint: tasks of Spark read their mechanism again and again
-_SHOWN: Final = 80  # characters of the name of a prior
+_LONGEST: Final = 80  # characters of the name of a prior
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -90,5 +90,5 @@ def prior_words(name: str) -> str:
     """Return the meaning of the posterior radius in a sentence, with the name of its prior."""
     return (
         f"{POSTERIOR}: given the report, the true point is within it with a probability of at least "
-        f"{percent_of_confidence(_CONFIDENCE)} under the prior {plain(name)[:_SHOWN]!r}"
+        f"{percent_of_confidence(_CONFIDENCE)} under the prior {plain(name)[:_LONGEST]!r}"
     )

@@ -51,7 +51,7 @@ _PART_NAME: Final = "part-{:015d}-{:015d}.arrow"
 _MARK: Final = "mark"
 _FACTS: Final = b"facts"
 _AT_ONCE: Final = 5_000  # keys in one query; SQLite takes 32,766 values
-_SHOWN: Final = 8  # rows of places that may have moved
+_MOST_ROWS: Final = 8  # rows of places that may have moved
 _PAGES: Final = -65_536  # KiB of the file that are held in memory
 _TABLES: Final = (
     "CREATE TABLE IF NOT EXISTS place (key BLOB PRIMARY KEY, report BLOB, lat REAL, lon REAL) WITHOUT ROWID",
@@ -466,7 +466,9 @@ class PlaceMemo:
         """The places that may have moved, how far a visit is away at most, metres, and the first of such rows."""
         with _readable():
             places, far_m = self._database.execute("SELECT count(*), max(m) FROM away").fetchone()
-            rows = self._database.execute("SELECT first FROM away ORDER BY first LIMIT ?", (_SHOWN,)).fetchall()
+            rows = self._database.execute(
+                "SELECT first FROM away ORDER BY first LIMIT ?", (_MOST_ROWS,)
+            ).fetchall()
         return places, far_m or 0.0, tuple(row for (row,) in rows)
 
     def __enter__(self) -> Self:

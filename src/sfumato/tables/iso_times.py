@@ -33,7 +33,7 @@ _BY_NAME: Final = {
 }
 _WEEKDAY: Final = r"^(?:(?i:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? +)?"
 _MONTH: Final = r"(?P<month>[A-Za-z]{3,9})\.?"
-_NAMED: Final = (
+_MONTH_DATE: Final = (
     rf"{_WEEKDAY}(?P<day>\d{{1,2}})[ -]{_MONTH},?[ -](?P<year>\d{{4}})(?:,? at|,)?(?P<time> .*)?$",
     rf"{_WEEKDAY}{_MONTH} +(?P<day>\d{{1,2}}),? (?P<year>\d{{4}})(?:,? at|,)?(?P<time> .*)?$",
     rf"{_WEEKDAY}{_MONTH} +(?P<day>\d{{1,2}})(?P<time> \d\d:\d\d:\d\d(?: ?(?:Z|[+-]\d{{4}}))?) (?P<year>\d{{4}})$",
@@ -80,7 +80,7 @@ def iso_texts(column: Any) -> Any:
     column = pc.cast(column, pa.string())
     if pc.any(pc.match_substring_regex(column, _WORDS)).as_py():
         column = shorten_zones(column)
-        for spelling in _NAMED:
+        for spelling in _MONTH_DATE:
             column = _month_as_number(column, spelling)
     column = _year_first(column)
     if not pc.all(pc.match_substring_regex(column, _PLAIN)).as_py():

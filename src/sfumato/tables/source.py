@@ -31,9 +31,9 @@ _BINARY: Final = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b"))
 _BLOCK: Final = 2**20
 MOST_UNPACKED: Final = 2**27
 MOST_RATIO: Final = 100
-_SHOWN: Final = 5
+_MOST_FILES: Final = 5
 # The words of Arrow's errors that hold no data.
-_MIXED: Final = re.compile(r"Conversion failed for column (.+) with type object")
+_TYPE_ERROR: Final = re.compile(r"Conversion failed for column (.+) with type object")
 _SAFE: Final = re.compile(
     r"CSV parse error: (Row #\d+: )?Expected \d+ columns, got \d+"
     r"|(In CSV column #\d+: )?(Row #\d+: )?CSV conversion error to \w+(: invalid UTF8 data)?"
@@ -253,10 +253,10 @@ def others_note(folder: Path, files: Collection[Path], known: Collection[Path] |
     left = sorted(str(path.relative_to(folder)) for path in set(known or _files(folder)) - set(files))
     if not left:
         return ()
-    more = ", ..." if len(left) > _SHOWN else ""
+    more = ", ..." if len(left) > _MOST_FILES else ""
     were = "was" if len(left) == 1 else "were"
     count = plural(len(left), "file")
-    return (f"{count} of other kinds in {folder.name!r} {were} not read: {', '.join(left[:_SHOWN])}{more}.",)
+    return (f"{count} of other kinds in {folder.name!r} {were} not read: {', '.join(left[:_MOST_FILES])}{more}.",)
 
 
 def left_out_note(folder: Path, paths: Sequence[Path], files: int, why: str) -> tuple[str, ...]:
@@ -264,8 +264,8 @@ def left_out_note(folder: Path, paths: Sequence[Path], files: int, why: str) -> 
     if not paths:
         return ()
     were = "was" if len(paths) == 1 else "were"
-    names = [str(path.relative_to(folder)) for path in paths[:_SHOWN]]
-    more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
+    names = [str(path.relative_to(folder)) for path in paths[:_MOST_FILES]]
+    more = f" and {len(paths) - _MOST_FILES:,} more" if len(paths) > _MOST_FILES else ""
     return (
         f"{len(paths):,} of {plural(files, 'file')} in {folder.name!r} {were} {why} and left out: "
         f"{', '.join(names)}{more}.",
@@ -306,7 +306,7 @@ def cause(error: Exception) -> str:
         return message
     if isinstance(error, UnicodeError):
         return row_value(message, "a text is not in the encoding of the others")
-    match = _MIXED.search(message)
+    match = _TYPE_ERROR.search(message)
     if match is not None:
         return f"the column {match[1]!r} holds values of several types, or of one that Arrow does not know"
     safe = _SAFE.search(message)

@@ -109,7 +109,7 @@ def test_repairs_in_a_solve(recorded):
     for rows, point, z, primal, (end, reached) in lifted:
         assert reached > primal
         np.testing.assert_allclose(rows.form.total(end), rows.form.total(point.u), atol=1e-12)
-        least = tails.KEPT * (1 - tails.TOLERANCE) * (1 - tails.TAKEN)
+        least = tails.LEAST_SLACK * (1 - tails.TOLERANCE) * (1 - tails.MOST_DRAWN)
         assert (rows.slack(end, point.w) >= least * z * (1 - 1e-9)).all()
 
 

@@ -63,7 +63,7 @@ from .channels import (
 _SLACK: Final = 1e-9  # of rules and curves in floating point; measured values have bounds of their own
 _DIGITS: Final = 1e-10  # of logarithms of posteriors
 _CAPACITY_DIGITS: Final = 1e-6
-_SOME: Final = 1e-8
+_POSITIVE: Final = 1e-8
 
 LEAKY: Final = case_of([[0.05, 0.0, 0.95], [0.0, 0.05, 0.95]], epsilon=0.0)
 """A channel that gives the secret away with probability .05, and else says nothing: (0, .05)-DP."""
@@ -142,7 +142,7 @@ def relation_row(relation: FormalRelation, seed: int, cases: Iterable[FormalCase
     """Return the shares and violations of a relation on channels."""
     values = [value for case in cases if (value := relation.check(case)) is not None]
     # Where nothing is allowed, there is nothing to take a share of.
-    shares = [value.share for value in values if value.allowed > _SOME or value.violated]
+    shares = [value.share for value in values if value.allowed > _POSITIVE or value.violated]
     mean = math.fsum(shares) / len(shares) if shares else 0.0
     tightness = max((value.share for value in values), default=0.0)
     return RelationRow(relation.name, seed, len(values), sum(value.violated for value in values), mean, tightness)
@@ -308,7 +308,7 @@ def information_to_total(case: FormalCase) -> Measured | None:
     return Measured(math.sqrt(2 * high), total.lower, total.value)
 
 
-_STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, FormalCase], ...]]] = {
+_CASES: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, FormalCase], ...]]] = {
     "2.2.6, hypothesis testing": (
         (
             "DP to total error",
@@ -483,4 +483,4 @@ _STATED: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, F
 }
 """By the place in the thesis: the name of a relation, what it says, its check, and a channel that attains it."""
 
-FORMAL_RELATIONS: Final = tuple(FormalRelation(place, *row) for place, rows in _STATED.items() for row in rows)
+FORMAL_RELATIONS: Final = tuple(FormalRelation(place, *row) for place, rows in _CASES.items() for row in rows)

@@ -53,9 +53,9 @@ _PAIRS: Final = 300  # points whose pairs are looked at
 _GAP: Final = 1e-3
 _BOUND_GAP: Final = 0.03
 _BOUND_S: Final = 10_000.0  # the bound ends by its gap, long before
-_WHO: Final = "AIPO"
-_ABSTRACT: Final = f"{_WHO}, abstract"
-_README: Final = f"{_WHO}, README of the artifact"
+_SOURCE: Final = "AIPO"
+_ABSTRACT: Final = f"{_SOURCE}, abstract"
+_README: Final = f"{_SOURCE}, README of the artifact"
 _ROUNDED: Final = 1e-9  # of epsilon, for slopes in floats
 _DATA: Final = (
     "The loss there is of travel distances on maps that are not available, so the numbers do not compare."
@@ -344,7 +344,7 @@ def anchor_claims(tables: RunTables) -> list[PaperClaim]:
             f"{_span(certified)}.",
         ),
         unchecked(
-            f"{_WHO}, Table 3",
+            f"{_SOURCE}, Table 3",
             "The losses in Rome, New York and London.",
             f"{_DATA} The README of the artifact prints Rome's: from {ROME['AIPO'][0]:g} to {ROME['AIPO'][-1]:g} "
             f"for epsilon {_ROME_EPSILONS[0]:g} to {_ROME_EPSILONS[-1]:g}.",

@@ -88,8 +88,8 @@ _INFORMATION: Final = 1e-6  # bits within which ExPost is found
 _SIDE: Final = 5  # cells of the small town, along each side
 _BLOCK: Final = 256  # simulated reports at a time
 _TOLERANCE: Final = 1e-6  # relative, of a geometric median's loss
-_WHO: Final = "Oya et al. (2017)"
-_ABSTRACT: Final = f"{_WHO}, abstract"
+_SOURCE: Final = "Oya et al. (2017)"
+_ABSTRACT: Final = f"{_SOURCE}, abstract"
 _SAME: Final = 1e-9  # of the loss, for sums of floats
 _MOST_BITS: Final = "a new mechanism that maximizes the conditional entropy"
 
@@ -367,7 +367,7 @@ def board_claims(tables: RunTables) -> list[PaperClaim]:
     limits = tables.rows(LIMITED, LimitedRow) if LIMITED in tables else []
     there = [mean for city in where(cities, box=SAN_FRANCISCO.city) for mean in where(averages, city=city.city)]
     highest = "ExPost has the highest entropy of equal loss"
-    place, says = f"{_WHO}, San Francisco", f"{highest} on the check-ins of San Francisco."
+    place, says = f"{_SOURCE}, San Francisco", f"{highest} on the check-ins of San Francisco."
     summed = [
         (abs(row.error_km - row.moved_km), row.moved_km, row)
         for row in rows
@@ -379,7 +379,7 @@ def board_claims(tables: RunTables) -> list[PaperClaim]:
     low, high = (pick(laplace, key=lambda mean: mean.gain) for pick in (min, max))
     return [
         follows(
-            f"{_WHO}, section not known",
+            f"{_SOURCE}, section not known",
             "After the best remap the best attacker's error is the loss, so the average error ranks no mechanism.",
             apart <= _SAME * loss,
             f"In the {len(summed)} cases summed here (ExPost, exponential and coin) error and loss differ by at "
@@ -388,7 +388,7 @@ def board_claims(tables: RunTables) -> list[PaperClaim]:
         _entropy(_ABSTRACT, f"{highest}.", averages),
         _entropy(place, says, there) if there else unchecked(place, says, SAN_FRANCISCO.request, quote=_MOST_BITS),
         remark(
-            f"{_WHO}, results of the code",
+            f"{_SOURCE}, results of the code",
             "The part of the loss of Laplace noise that the remap takes depends on the length of the noise.",
             low.gain < high.gain and min(published) < max(published),
             f"At a mean length of 1 km it takes {near}; as published "
@@ -499,7 +499,7 @@ def _town(rows: Sequence[TownRow]) -> PaperClaim:
     kinds = {name: by[name, middle].entropy_bits for name in dict.fromkeys(row.mechanism for row in rows)}
     spread = max(abs(row.error - by[SIMPLEX, row.loss_asked].error) for row in rows)
     return judged(
-        f"{_WHO}, 5 x 5 cells, section not known",
+        f"{_SOURCE}, 5 x 5 cells, section not known",
         "Optima of one program differ: vertices of the simplex method leave less entropy than interior points.",
         less > 0 and more == 0,
         f"On 5 x 5 cells the simplex method leaves less in {less} and more in {more} of {len(losses)} cases, at "

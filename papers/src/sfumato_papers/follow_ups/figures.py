@@ -77,7 +77,7 @@ _STYLES: Final = {
     COIN: (LIGHT.series[1], "x"),
 }
 _LEAST: Final = 0.5  # percent
-_NAMED: Final = 0.4  # loss at which curves have their names
+_LABEL_LOSS: Final = 0.4  # loss at which curves have their names
 _MARKERS = ("o", "^", "s", "D", "v", "P")
 
 
@@ -160,7 +160,7 @@ def board_figure(averages: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
             mask = below > _LEAST
             colour, marker = _STYLES[name]
             ax.plot(loss[mask], below[mask], color=colour, marker=marker, markersize=4, linewidth=1.2)
-            middle = int(np.argmin(np.abs(loss - _NAMED)))
+            middle = int(np.argmin(np.abs(loss - _LABEL_LOSS)))
             label_curve(ax, (loss[middle], below[middle]), name, colour, (2, 8))
         ax.set(xlim=(0, 1), yscale="log", ylim=(_LEAST, 100), xlabel="loss / error without a report", title=title)
         ax.yaxis.set_major_formatter("{x:g}")

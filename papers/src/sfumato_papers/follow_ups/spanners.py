@@ -30,10 +30,10 @@ EXACT: Final = "exact"
 
 _EPSILON: Final = 1.0  # per km
 _GAP: Final = 1e-4
-_WHO: Final = "Bordenabe et al. (2014)"
-_ABSTRACT: Final = f"{_WHO}, abstract"
+_SOURCE: Final = "Bordenabe et al. (2014)"
+_ABSTRACT: Final = f"{_SOURCE}, abstract"
 _ROUNDED: Final = 1e-12  # of an error that is summed in floats
-_UNKNOWN: Final = f"{_WHO}, section not known"
+_UNKNOWN: Final = f"{_SOURCE}, section not known"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -47,7 +47,7 @@ from .square import (
     SquareDesign,
 )
 
-_HIDDEN: Final = 0.01  # below the error of a blind guess, where a label counts as hidden
+_MARGIN: Final = 0.01  # below the error of a blind guess, where a label counts as hidden
 _NEAR_LARGEST: Final = 0.05  # of the largest error
 _FLOATS: Final = 1e-9  # far above the rounding of these sums
 _BLIND: Final = 0.75
@@ -114,14 +114,14 @@ def _people(rows: Sequence[ContestRow]) -> list[PaperClaim]:
     robust = sum(row.held_out_error > best.held_out_error for row, best in zip(tables, optima, strict=True))
     limit = max(row.max_loss_m for row in rows)
     users = [row for row in where(tables, max_loss_m=limit) if row.hidden.endswith(" users")]
-    successes = sum(row.error >= row.blind_error - _HIDDEN for row in users)
+    successes = sum(row.error >= row.blind_error - _MARGIN for row in users)
     far = min(users, key=lambda row: row.error - row.blind_error)
     return [
         _beats_noise(rows, "on the visits that it was learned from", "error"),
         _beats_noise(rows, "on held-out visits", "held_out_error"),
         remark(
             "Users of a city, larger limit",
-            f"Within {limit:,g} m users are hidden: the best guess has an error within {_HIDDEN:g} of a blind "
+            f"Within {limit:,g} m users are hidden: the best guess has an error within {_MARGIN:g} of a blind "
             "one.",
             successes == len(users),
             f"So in {successes} of {len(users)} cases. The farthest below is {far.hidden} of {far.source} (seed "

@@ -57,7 +57,7 @@ _TRAINING: Final = 0.8  # of the records
 _CELL_M: Final = 50.0
 _REACH_M: Final = 200.0  # of the cells, in each direction
 _MARGIN: Final = 0.005  # of the limit: the part to stay below it, so that it is met on other records
-_HIDDEN: Final = 1e-4  # above chance, where nothing more needs to be hidden
+_CHANCE_MARGIN: Final = 1e-4  # above chance, where nothing more needs to be hidden
 _ORDERS: Final = (8.0, 40.0, 200.0)  # of the smooth target: the larger, the nearer to the Bayes vulnerability
 _FLOOR: Final = 1e-9  # of probabilities that training starts from
 _NETWORK_ROUNDS: Final = 40
@@ -245,7 +245,7 @@ def learn_square(
             start=start,
             records=records,
             margin=0.0 if anneal else _MARGIN,
-            tolerance=_HIDDEN,
+            tolerance=_CHANCE_MARGIN,
             seed=seed,
         )
 

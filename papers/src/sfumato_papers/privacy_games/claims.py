@@ -44,7 +44,7 @@ from .pruning import ATTACKS, CORRECTED, EXACT, PAIRS, PRUNED, AttackRow, PairRo
 
 _NEAR: Final = 1.0  # km, of Figure 2a
 _HABIT: Final = 0.6  # per km: the epsilon of the table of attackers who know more
-_OTHERS: Final = "These are other users than the paper's, whose data and plotted values are not available."
+_OTHER_USERS: Final = "These are other users than the paper's, whose data and plotted values are not available."
 _ROBUST: Final = "Thus, the obfuscation mechanism is optimal against any inference algorithm."
 _COST: Final = (
     "Their utility cost is also not larger than what either of the differential or distortion mechanisms imposes."
@@ -117,7 +117,7 @@ def _privacy_against_epsilon(metric: Sequence[GameRow]) -> list[PaperClaim]:
             "Figure 2a",
             "This error falls below 1 km as epsilon grows to 0.9/km.",
             f"At {end[0].epsilon:g}/km it is below 1 km for {_of(near)} users, and for user "
-            f"{far.user} {about(far.error_best, 3)} km. {_OTHERS}",
+            f"{far.user} {about(far.error_best, 3)} km. {_OTHER_USERS}",
         ),
     ]
 
@@ -206,7 +206,7 @@ def _informed(rows: Sequence[InformedRow]) -> PaperClaim:
         f"says nothing about single users. With a share of {share:g} moved, {metric_rest} of the error "
         f"is left with metric and {distortion_rest} with distortion (medians). The least favourable "
         f"case is user {worst[0]} at {worst[1]:g}/km with a share of {worst[2]:g}: {about(by[*worst, METRIC], 3)} "
-        f"km with metric, {about(by[*worst, DISTORTION], 3)} km with distortion. {_OTHERS}",
+        f"km with metric, {about(by[*worst, DISTORTION], 3)} km with distortion. {_OTHER_USERS}",
     )
 
 
@@ -258,7 +258,7 @@ def _larger_cost(games: Sequence[Game], apart: Sequence[Apart], line: Sequence[L
         unchecked(
             "Figure 7",
             "In the experiments of the paper, the cost of joint is the larger of the two costs.",
-            f"{_OTHERS} Here joint is proved to cost more than both in {_of(more)} cases of "
+            f"{_OTHER_USERS} Here joint is proved to cost more than both in {_of(more)} cases of "
             f"scenario 3 and in {_of(also)} of scenarios 1 and 2. The most is for user {_at(j)} "
             f"with d_m {about(j.distortion_asked or 0.0, 3)} km: at least {at_least(j.cost_lower_bound, 4)} "
             f"against at most {at_most(max(m.cost, d.cost), 4)}.",

@@ -21,7 +21,7 @@ _REACH_OF_MEAN: Final = 2.5  # of the distance that a mean of several is off
 _NEAR_M: Final = 50.0  # the deviation with which beliefs are added up around a point
 _RARE: Final = 1e-6  # of the largest weight: points below it do not move a median
 _STEPS: Final = 200  # of the search for medians
-_SETTLED, _LEAST_M = 1e-4, 1e-9  # of the spread of the points, and metres: a smaller step ends it
+_LEAST_STEP, _LEAST_M = 1e-4, 1e-9  # of the spread of the points, and metres: a smaller step ends it
 _ROUGHLY: Final = 1e-3  # the same of the spread, where points are a lattice
 _SIDE, _LEVELS = 31, 3  # candidates in each direction of a refined lattice; lattices
 _AROUND: Final = 4.0  # deviations of the belief that the next lattice covers
@@ -130,7 +130,7 @@ def least_error(channel: WildChannel, reports_m: Floats) -> Floats:
     return guesses
 
 
-def geometric_medians(points_m: Floats, weights: Floats | None = None, tolerance: float = _SETTLED) -> Floats:
+def geometric_medians(points_m: Floats, weights: Floats | None = None, tolerance: float = _LEAST_STEP) -> Floats:
     """Return the geometric median of each row of points, by Weiszfeld's iteration, array (n, 2).
 
     Of equal weights it is the most probable place under planar Laplace noise.

@@ -30,7 +30,7 @@ KNOWS: Final = "knows where people go"
 REPORTS: Final = (1, 10, 100)
 
 _HALF_M: Final = 6_000.0  # of the square around the middle of the visits
-_HELD: Final = 0.2  # of the users, whose places are attacked
+_ATTACKED_SHARE: Final = 0.2  # of the users, whose places are attacked
 _FEWEST: Final = 50  # visits
 
 
@@ -91,7 +91,7 @@ def town_of(name: str, visits: Visits) -> AttackedTown:
         raise DataError(
             f"{name}: {int(inside.sum())} visits are within 6 km of the middle.", "give more visits of one town."
         )
-    known, apart = (middle.forward(part.lat, part.lon) for part in visits.select(inside).held_out(_HELD))
+    known, apart = (middle.forward(part.lat, part.lon) for part in visits.select(inside).held_out(_ATTACKED_SHARE))
     return AttackedTown(name, PeopleMap.of(known), apart)
 
 

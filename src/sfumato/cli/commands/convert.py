@@ -167,12 +167,12 @@ def _print(claim: Claim, chains: list[Derivation], missing: dict[str, InputError
 
 
 def _as_dict(chain: Derivation) -> dict[str, Any]:
-    from ...divergences import NAMED
+    from ...divergences import F_DIVERGENCES
 
     divergence = chain.claim.context.get("divergence")
     return {
         "notion": chain.claim.notion,
-        "of": next((key for key, kind in NAMED.items() if kind is divergence), None),
+        "of": next((key for key, kind in F_DIVERGENCES.items() if kind is divergence), None),
         "numbers": {name: finite(value) for name, value in chain.claim.numbers.items()},
         "sentence": chain.claim.sentence,
         "steps": [

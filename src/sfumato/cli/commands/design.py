@@ -30,7 +30,7 @@ from ..place_options import (
 )
 
 if TYPE_CHECKING:
-    from ...core import Asked, DistortionPrivacy, Prior
+    from ...core import DesignGuarantee, DistortionPrivacy, Prior
     from ...geo import Visits
     from ...optimal import Design, DesignGoal, EpsilonTrial, FoundEpsilon, Solver
     from ...proofs import PlaceDistortion
@@ -272,7 +272,7 @@ def _say_how_long(places: int, time_limit: float) -> None:
 def say_forecast(
     prior: Prior,
     site: Site,
-    guarantees: Sequence[Asked],
+    guarantees: Sequence[DesignGuarantee],
     *,
     objective: str,
     pairs: str,

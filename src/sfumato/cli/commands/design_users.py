@@ -22,7 +22,7 @@ _LEAKAGE: Final = (
     "them: a second release, which no guarantee here covers. With one --region and --spacing for all, only the "
     "reported places do. Keep the folder as secret as the visits."
 )
-_SHOWN: Final = 20
+_MOST_ROWS: Final = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,5 +123,5 @@ def _print_unfinished(designs: DesignFolder, least_visits: int) -> None:
 
 
 def _listed(names: list[str]) -> str:
-    more = f", and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    more = f", and {len(names) - _MOST_ROWS:,} more" if len(names) > _MOST_ROWS else ""
+    return ", ".join(names[:_MOST_ROWS]) + more

@@ -74,7 +74,7 @@ def _measures(
 ) -> Iterator[tuple[str, float]]:
     import numpy as np
 
-    from ...divergences import NAMED, MaxDivergence, Renyi
+    from ...divergences import F_DIVERGENCES, MaxDivergence, Renyi
     from ...rounding import exactly
     from ...transport import lifting, optimal_lifting, wasserstein
 
@@ -82,7 +82,7 @@ def _measures(
     if metric is not None:
         yield "W1", mean
         yield "Winf", wasserstein(p, q, metric, math.inf).distance.value
-    for divergence in (*NAMED.values(), *(Renyi(order) for order in options.order or (2.0,))):
+    for divergence in (*F_DIVERGENCES.values(), *(Renyi(order) for order in options.order or (2.0,))):
         yield divergence.name, divergence(p, q)
     for delta in options.delta or (0.0, 1e-6):
         yield f"epsilon at delta {exactly(delta)}", MaxDivergence(delta)(p, q)

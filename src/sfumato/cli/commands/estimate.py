@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...estimation import Districts, Estimate
     from ..screen import Screen
 
-_SHOWN: Final = 15
+_MOST_ROWS: Final = 15
 _ENDS: Final = ("lower", "upper")
 _OF_COLUMNS: Final = ("column", "value", "probability")
 _OF_DISTRICTS: Final = ("district", "probability", *_ENDS, "latitude", "longitude", "side_km", "places")
@@ -220,9 +220,9 @@ def _print_largest(
     from ..screen import print_table
 
     order = sorted(set(range(len(estimate.space))) - set(blanks), key=lambda s: -estimate.probabilities[s])
-    rest = len(order) - _SHOWN
+    rest = len(order) - _MOST_ROWS
     more = f" ({rest} more{' with --output' if whole else ''})" if rest > 0 else ""
-    print_table(console, f"{heading}{more}", *share_rows(estimate, order[:_SHOWN]))
+    print_table(console, f"{heading}{more}", *share_rows(estimate, order[:_MOST_ROWS]))
 
 
 def _check_parts(paths: Iterable[Path]) -> None:

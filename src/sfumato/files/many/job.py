@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from ..._system import worker_pool
-from ...core import Asked, Loss, Metric, Prior
+from ...core import DesignGuarantee, Loss, Metric, Prior
 from ...core.immutable import CompactRepr
 from ...errors import InputError, SfumatoError, SolverError, argument
 from ...geo import Visits
@@ -52,7 +52,7 @@ class DesignJob(CompactRepr):
     name: str
     prior: Prior
     loss: Loss
-    guarantees: tuple[Asked, ...]
+    guarantees: tuple[DesignGuarantee, ...]
     medians: Visits | None
     options: Mapping[str, Any]
     threads: int

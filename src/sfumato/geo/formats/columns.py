@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...errors import DataError, argument, python, shell
 from ...tables import column_list, no_column
-from ..visits import NAMED
+from ..visits import LAT_LON
 
 # Names are compared without case, blanks and signs; the first that occurs wins.
 _LAT = (
@@ -37,15 +37,15 @@ _TIME = (
 )
 _DATUM = ("geodeticdatum", "horizontaldatum")
 _SYSTEM = ("srid", "epsg", "epsgcode", "crs", "srs", "coordinatereferencesystem")
-_OTHERS = "if it holds no places but ages, answers or the like, "
-_NO_PLACES = (
+_NO_PLACE = "if it holds no places but ages, answers or the like, "
+_NO_PLACE_HINTS = (
     shell(
-        f"{_OTHERS}design a mechanism for them: sfumato design-column --column NAME --labels a,b,c (or --numbers "
-        "18..99)"
+        f"{_NO_PLACE}design a mechanism for them: sfumato design-column --column NAME --labels a,b,c (or "
+        "--numbers 18..99)"
     ),
     python(
-        f"{_OTHERS}design a mechanism for them with sfumato.design, on a sfumato.Space or sfumato.NumberBins, and "
-        "release with column='name'"
+        f"{_NO_PLACE}design a mechanism for them with sfumato.design, on a sfumato.Space or sfumato.NumberBins, "
+        "and release with column='name'"
     ),
 )
 
@@ -94,7 +94,7 @@ def recognised(
     """
     exact = {role: _exact(columns, name, role, source) for role, name in by_role.items() if name is not None}
     if "lat" in exact and exact["lat"] == exact.get("lon"):
-        raise DataError(f"the column {exact['lat']!r} was named for latitudes and longitudes.", f"name {NAMED}.")
+        raise DataError(f"the column {exact['lat']!r} was named for latitudes and longitudes.", f"name {LAT_LON}.")
     rest = [column for column in columns if column not in exact.values()]
     found_user = exact.get("user") or _first(rest, _USER, "user", source)
     found_time = exact.get("time") or _first(rest, _TIME, "time", source)
@@ -115,9 +115,9 @@ def recognised(
             missing = " and no ".join(
                 word for word, name in (("latitude", found_lat), ("longitude", found_lon)) if name is None
             )
-            hints = [f"name them with {NAMED}", "rename them to lat and lon"]
+            hints = [f"name them with {LAT_LON}", "rename them to lat and lon"]
             if found_lat is None and found_lon is None:
-                hints.extend(_NO_PLACES)
+                hints.extend(_NO_PLACE_HINTS)
             raise DataError(f"{source} has no {missing} column with a known name. {column_list(columns)}", *hints)
     found_time = found_time or _first(rest, _CLOCK, "time", source)
     found_date = None
@@ -171,7 +171,7 @@ def _pair(columns: Sequence[str], source: str) -> tuple[str | None, str | None, 
         raise DataError(
             f"{source} has {len(pairs)} pairs of columns that could be positions: "
             f"{'; '.join(' and '.join(pair) for pair in pairs.values())}.",
-            f"name one pair with {NAMED}.",
+            f"name one pair with {LAT_LON}.",
         )
     return *next(iter(pairs.values())), None
 
@@ -184,7 +184,9 @@ def _exact(columns: Sequence[str], name: str, role: str, source: str) -> str:
         return alike[0]
     if role != "geometry":
         raise no_column(columns, name, f"read_visits.{role}", source)
-    raise DataError(f"{source} has no column {name!r}. {column_list(columns)}", f"name one of them with {NAMED}.")
+    raise DataError(
+        f"{source} has no column {name!r}. {column_list(columns)}", f"name one of them with {LAT_LON}."
+    )
 
 
 def _first(columns: Sequence[str], names: Sequence[str], role: str, source: str) -> str | None:
@@ -193,7 +195,7 @@ def _first(columns: Sequence[str], names: Sequence[str], role: str, source: str)
         if len(alike) > 1:
             raise DataError(
                 f"{source} has {len(alike)} columns that could be {role}: {', '.join(alike)}.",
-                f"name one with {NAMED if role == 'geometry' else argument(f'read_visits.{role}', 'column')}.",
+                f"name one with {LAT_LON if role == 'geometry' else argument(f'read_visits.{role}', 'column')}.",
             )
         if alike:
             return alike[0]

@@ -16,7 +16,7 @@ from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ...errors import DataError, MissingExtraError, row_value
 from ...tables import numbers
-from ..visits import NAMED
+from ..visits import LAT_LON
 
 _NUMBER: Final = r"(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan)"
 _WKT: Final = (
@@ -67,7 +67,7 @@ _WGS84_ESRI: Final = (
 _WGS84_DATUMS: Final = ("World Geodetic System 1984", "World Geodetic System 1984 ensemble")
 
 
-def degrees(column: Any, noun: str, hint: str = NAMED, *, comma: bool = False) -> Floats:
+def degrees(column: Any, noun: str, hint: str = LAT_LON, *, comma: bool = False) -> Floats:
     """Return an Arrow column of degrees as floats, NaN where missing; `DataError` if one is no number."""
     return numbers(column, noun, "write degrees as 48.8566", f"name the right columns with {hint}.", comma=comma)
 

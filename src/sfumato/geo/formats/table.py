@@ -34,7 +34,7 @@ from ...tables import (
     python_values,
     times,
 )
-from ..visits import NAMED
+from ..visits import LAT_LON
 from .columns import Roles, recognised
 from .format import ColumnChoice, Format, RawVisits
 from .points import WGS84, ReferenceSystem, Statement, degrees, points, row_statements
@@ -108,7 +108,7 @@ class PlaceColumns(CompactRepr):
     source: str
     comma: bool
     system: ReferenceSystem = WGS84
-    hint: str = NAMED
+    hint: str = LAT_LON
 
     @classmethod
     def of(cls, schema: Any, source: str, by_role: Mapping[str, str | None], *, comma: bool = False) -> Self:
@@ -359,7 +359,9 @@ def _object(text: bytes, subject: str, source: str) -> dict[str, Any]:
 
 def _damaged(subject: str, source: str) -> DataError:
     return DataError(
-        f"the {subject} of {source} are damaged.", "write the file again", f"name columns of numbers with {NAMED}."
+        f"the {subject} of {source} are damaged.",
+        "write the file again",
+        f"name columns of numbers with {LAT_LON}.",
     )
 
 

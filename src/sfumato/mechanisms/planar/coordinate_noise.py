@@ -34,7 +34,7 @@ _ROUNDING: Final = 1e-9  # of medians of places at the rim
 PROJECTED_M: Final = 1e-6
 """A bound of the error of a projected place, metres; it is some nanometres at most."""
 
-_MOVED: Final = 1e-12  # of the reach: by how much rounding may leave a place beyond it
+_REACH_ERROR: Final = 1e-12  # of the reach: by how much rounding may leave a place beyond it
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -338,4 +338,4 @@ def stretch(reach_m: float) -> float:
             f"the reach {reach_m:g} m is not above 0 and up to {LIMIT_KM:,} km.",
             "use the size of the town or country.",
         )
-    return Projection(0.0, 0.0).stretch(reach_m * (1 + _MOVED))
+    return Projection(0.0, 0.0).stretch(reach_m * (1 + _REACH_ERROR))

@@ -43,7 +43,7 @@ from .program import (
 _COARSE: Final = 2e-3  # gap of the coarser problems
 _FINER: Final = 0.5  # of the gap: the coarser problem's gap, where it is larger
 _ROUGH: Final = 2e-3  # gap from which on nothing is priced before the end
-_SEEN: Final = 2.0  # times the gap of a stage: observables that shrink from there to its end vanish
+_VANISHING_GAPS: Final = 2.0  # times the gap of a stage: observables that shrink from there to its end vanish
 _STAGES: Final = (0.03, 0.01, 0.003, 0.001)  # gaps at which observables leave
 _EARLY: Final = 0.03  # gap of the iterate that observables join
 _PRICED: Final = 0.003  # gap at which absent ones are priced before the end
@@ -58,7 +58,7 @@ _MOST_SCOUTED: Final = 60  # iterations of each of its programs
 _WIDE: Final = 0.01  # gap at which its observables leave last
 _SCOUTED: Final = 0.02  # probability of an observable that is used, where the gap is still wide
 _SHARE: Final = 0.5  # of the gap, for the restricted program; the rest is for absent observables
-_PAID: Final = 5e-4  # gap from which on the few that are harmful in the end may be paid for
+_PRICING_GAP: Final = 5e-4  # gap from which on the few that are harmful in the end may be paid for
 _PAID_SHARE: Final = 0.25  # of the gap, for the restricted program, from there to the rough ones
 _FEW: Final = 0.5  # of the present observables: as many may join without a new start
 _LEAST: Final = 8  # observables that join at a time, if that many would help
@@ -163,7 +163,7 @@ class _Rounds:
 
     @property
     def _share(self) -> float:
-        return _PAID_SHARE if _PAID <= self._control.gap < _ROUGH else _SHARE
+        return _PAID_SHARE if _PRICING_GAP <= self._control.gap < _ROUGH else _SHARE
 
     def first(self) -> Positions:
         """Return the observables used by a coarser problem, or by the rows of the edges where all pairs count."""
@@ -231,7 +231,7 @@ class _Rounds:
         for gap in _STAGES:
             if gap <= self._share * control.gap:
                 continue
-            before = self._follow(now, _SEEN * gap)
+            before = self._follow(now, _VANISHING_GAPS * gap)
             course = self._course(before, gap)
             now = Present(before.observables, course.rows, course.point)
             look = gap == _PRICED and not self._rough
@@ -252,7 +252,7 @@ class _Rounds:
         """Follow the path from an early iterate, at most to a last gap; observables leave at each stage."""
         for gap in _STAGES:
             if max(self._share * self._control.gap, last) <= gap < _EARLY:
-                before = self._follow(now, _SEEN * gap)
+                before = self._follow(now, _VANISHING_GAPS * gap)
                 now = self._follow(before, gap)
                 now = merge_vanished(self._master, now, staying_mask(before.point.u, now.point.u, gap, self._care))
         return now

@@ -19,7 +19,7 @@ from ..solver import Stop
 Indices = NDArray[np.intp]
 
 _ROUNDS: Final = 30  # of moving the middles of groups
-_TRIED: Final = 8  # places, of which the best becomes a middle to begin with
+_CANDIDATES: Final = 8  # places, of which the best becomes a middle to begin with
 _LOOKED_AT: Final = 4096  # places from which the representatives are chosen
 _CHUNK: Final = 512  # places at a time
 _ROUNDING: Final = 2.0**-50
@@ -238,7 +238,7 @@ def _heads(places: Floats, weights: Floats, most: int) -> Indices:
     near = np.hypot(*(places - places[heads[0]]).T)
     while len(heads) < most and near.any():
         pull = mass * near
-        candidates = random.choice(len(places), size=_TRIED, p=pull / pull.sum())
+        candidates = random.choice(len(places), size=_CANDIDATES, p=pull / pull.sum())
         nearer = np.minimum(near, np.hypot(*(places[None] - places[candidates, None]).transpose(2, 0, 1)))
         best = int(np.argmin(nearer @ mass))
         heads.append(int(candidates[best]))

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core import Asked, Bracket, CoordinatePrivacy, Loss, LossPoints, Prior, Space, units
+from ...core import Bracket, CoordinatePrivacy, DesignGuarantee, Loss, LossPoints, Prior, Space, units
 from ...core.arrays import Floats, distinct_points
 from ...core.immutable import CompactRepr
 from ...geo import Lattice
@@ -54,7 +54,7 @@ class Rivalry(CompactRepr):
 
 
 def rivalry(
-    prior: Prior, loss: object, guarantees: tuple[Asked, ...], objective: str, observables: Space | None
+    prior: Prior, loss: object, guarantees: tuple[DesignGuarantee, ...], objective: str, observables: Space | None
 ) -> Rivalry | str:
     """Return what a program and planar noise can both guarantee, or why noise cannot."""
     promise = guarantees[0] if len(guarantees) == 1 else None

@@ -48,7 +48,7 @@ _PATIENCE: Final = 8  # designs that changed neither value nor bound
 _SHARE: Final = 0.2  # of the wanted gap, for the single designs
 _FIRST, _OF_GAP = 1e-2, 0.1  # the gap of the first designs, and of later ones, as a share of the gap so far
 _LATE: Final = 0.3  # of the time that was left, before a design ends for want of it
-_KEPT: Final = 12  # mechanisms that are remembered though the best mixture does not use them
+_MEMORY: Final = 12  # mechanisms that are remembered though the best mixture does not use them
 _SECONDS: Final = 60.0  # a program of a few rows takes thousandths
 
 
@@ -240,7 +240,7 @@ class _Game(BoundedSearch):
         value = float((shares @ np.array(self.losses)).max())
         if value < self.value:
             self.value, self.best = value, np.tensordot(shares, np.array(self.matrices), axes=1)
-        support = [k for k, share in enumerate(shares) if share > 0 or k >= len(self.matrices) - _KEPT]
+        support = [k for k, share in enumerate(shares) if share > 0 or k >= len(self.matrices) - _MEMORY]
         self.matrices, self.losses = [self.matrices[k] for k in support], [self.losses[k] for k in support]
         self.report()
         return None

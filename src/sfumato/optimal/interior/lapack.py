@@ -26,7 +26,7 @@ _LEFT = ctypes.byref(ctypes.c_char(b"L"))
 _RIGHT = ctypes.byref(ctypes.c_char(b"R"))
 _UNIT = ctypes.byref(ctypes.c_double(1.0))
 _MINUS = ctypes.byref(ctypes.c_double(-1.0))
-_NOTHING = ctypes.byref(ctypes.c_double(0.0))
+_ZERO = ctypes.byref(ctypes.c_double(0.0))
 _BYTES = 8
 T = TypeVar("T")
 PIECE = 1 << 15  # entries of long arrays that stay in the cache
@@ -87,10 +87,10 @@ def invert_panel(factored: Floats, inverse: Floats, start: int, end: int, stop: 
     known, known_far = (inverse.ctypes.data + (end * n + j) * _BYTES for j in (end, stop))
     if stop > end:
         _TRSM(_RIGHT, _LOWER, _PLAIN, _PLAIN, below, columns, _UNIT, corner, stride, panel, stride)
-        _SYMM(_LEFT, _LOWER, below, columns, _MINUS, known, stride, panel, stride, _NOTHING, near, stride)
+        _SYMM(_LEFT, _LOWER, below, columns, _MINUS, known, stride, panel, stride, _ZERO, near, stride)
     if n > stop > end:
         shape = after, columns, below
-        _GEMM(_PLAIN, _PLAIN, *shape, _MINUS, known_far, stride, panel, stride, _NOTHING, far, stride)
+        _GEMM(_PLAIN, _PLAIN, *shape, _MINUS, known_far, stride, panel, stride, _ZERO, far, stride)
     elif n > stop:
         inverse[start:end, stop:] = 0.0
     _POTRI(_LOWER, columns, corner, stride, ctypes.byref(info))

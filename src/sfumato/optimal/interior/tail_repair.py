@@ -18,9 +18,9 @@ NEGLIGIBLE = 0.01  # of what all lack per secret: what a block may lack without 
 LENGTHS = (0.9, 0.8, 0.7)
 # A lifted step leaves each row at least this share of its slack, and keeps its product with the multiplier above a
 # share of the mean, up to the tolerance: or a row that is repaired again and again ends at a slack of 1e-17.
-KEPT, CENTRAL, TOLERANCE = 0.2, 0.1, 1e-3
+LEAST_SLACK, CENTRAL, TOLERANCE = 0.2, 0.1, 1e-3
 PASSES = 40
-TAKEN = 0.3  # share of the room at a secret that may be taken to make up for raised entries
+MOST_DRAWN = 0.3  # share of the room at a secret that may be taken to make up for raised entries
 
 
 class Tails:
@@ -66,7 +66,7 @@ class Tails:
         flat = end.reshape(-1)
         slack = self._z + length * direction.z
         central = CENTRAL * float(self._point.lam @ self._z) / len(self._z) / self._point.lam
-        least = np.maximum(KEPT * self._z, np.minimum(central, np.maximum(self._z, slack)))
+        least = np.maximum(LEAST_SLACK * self._z, np.minimum(central, np.maximum(self._z, slack)))
         lower, root, upper = pairs.lower, pairs.root, np.ascontiguousarray(pairs.upper)
         rows = np.flatnonzero(slack < least)
         for _ in range(PASSES):
@@ -89,7 +89,7 @@ class Tails:
         free = (raised.reshape(-1) == 0) & np.isfinite(room)
         spare = np.where(free, np.minimum(room, flat), 0.0).reshape(end.shape)
         excess, there = form.total(raised), form.total(spare)
-        if (excess > TAKEN * there).any():
+        if (excess > MOST_DRAWN * there).any():
             return None
         cut: Floats = spare * np.divide(excess, there, out=np.zeros_like(excess), where=there > 0)
         return end - cut

@@ -32,7 +32,7 @@ OPEN: Final = Tightness.OPEN
 SYMMETRIC: Final = ("the relation is symmetric", (symmetric,))
 PURE_SYMMETRIC: Final = ("delta = 0 and the relation is symmetric", (symmetric, pure))
 PURE_EVERYWHERE: Final = ("delta = 0 and all pairs of secrets are related", (everywhere, pure))
-LIFTED: Final = (
+LIFTING: Final = (
     "the claim is about all distributions that couplings join",
     (
         needing(
@@ -273,7 +273,7 @@ ATLAS: Final[tuple[Edge, ...]] = (
         "the relation joins", "point masses (the published factor |Phi| on delta is unnecessary)",
         "sharpens Kawamoto and Murakami, section V", PROVED),
     _edge("distp-to-dp", same, "epsilon and delta stay", "the point masses of two secrets are distributions, and "
-        "one coupling joins them", "Kawamoto and Murakami, section V", PROVED, *LIFTED),
+        "one coupling joins them", "Kawamoto and Murakami, section V", PROVED, *LIFTING),
     _edge("metric-to-xdistp", number("order", lambda _claim: math.inf), "epsilon and delta stay, for the "
         "Wasserstein distance of order inf", "point masses", "sharpens Kawamoto and Murakami, section V, in delta",
         PROVED, "the claim is about all pairs", (everywhere,)),
@@ -294,7 +294,7 @@ ATLAS: Final[tuple[Edge, ...]] = (
         PUBLISHED, "the divergence is jointly quasi-convex: an f-divergence, one of Renyi or the largest loss",
         (pairs.quasi_convex_needed,)),
     _edge("divdistp-to-divergence", same, "epsilon stays", "the point masses of two secrets are distributions, "
-        "and one coupling joins them", "by the definitions", PROVED, *LIFTED),
+        "and one coupling joins them", "by the definitions", PROVED, *LIFTING),
     _edge("xdiv-to-xdivdistp", number("order", lambda _claim: 1.0), "epsilon stays, for the Wasserstein distance "
         "of order 1", "point masses", "Kawamoto and Murakami, section V", PUBLISHED,
         "the divergence is an f-divergence", (pairs.convex_needed,)),

@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 
 from ...core import Metric
 from ...core.arrays import Floats
-from ...divergences import NAMED, Divergence
+from ...divergences import F_DIVERGENCES, Divergence
 from ...intervals import Interval, above, exact, least, normal
 from ...rounding import mass_error
 from ..curves.curve import GaussianTradeOff, LaplaceTradeOff
@@ -23,7 +23,7 @@ from ..relation import Relation, largest_over, largest_ratio, reach
 from ..vocabulary import VOCABULARY
 from .claims import Changes, Check, Claim, Goal, Map, Refusal, covers, divergence_name, needing, symmetric
 
-_CONVEX: Final = frozenset({*NAMED, *(divergence.name for divergence in NAMED.values())})
+_CONVEX: Final = frozenset({*F_DIVERGENCES, *(divergence.name for divergence in F_DIVERGENCES.values())})
 _SUMS: Final = ("hockey-stick divergence",)  # beginnings of names with an order or an epsilon
 _QUASI: Final = (*_SUMS, "Rényi divergence", "max divergence")
 _NAMES = "KL, reverse KL, total variation, chi-square or squared Hellinger is needed"

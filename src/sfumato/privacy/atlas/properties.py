@@ -205,7 +205,7 @@ _TABLE: Final = "Desfontaines, 2.2.9"
 _HERE: Final = "proved here"
 _OPEN: Final = f"{_HERE}; {_TABLE} has a question mark"
 _SAME: Final = "sets of reports after the processing are (random) sets of reports before it"
-_MIXED: Final = "sums of inequalities are inequalities"
+_SUMS: Final = "sums of inequalities are inequalities"
 _WEIGHTS: Final = (
     "what is believed after a report of the mixture is an average of what is believed after its parts"
 )
@@ -247,7 +247,7 @@ def _row(post: PropertyAnswer, convex: PropertyAnswer, composed: PropertyAnswer)
 
 
 def _plain(rule: str, source: str = _TABLE, combine: _Combine | None = _add) -> dict[Property, PropertyAnswer]:
-    return _row(_yes(_SAME, source), _yes(_MIXED, source), _yes(rule, source, combine))
+    return _row(_yes(_SAME, source), _yes(_SUMS, source), _yes(rule, source, combine))
 
 
 def _beliefs(key: str) -> dict[Property, PropertyAnswer]:
@@ -282,12 +282,12 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
         _yes("etas add, since losses add, where no mechanism reads another's report", _OPEN, _add),
     ),
     **{key: _beliefs(key) for key in ("positive-membership", "negative-membership", "membership", "adversarial")},
-    "noiseless": _row(_yes(_SAME), _yes(_MIXED), PropertyAnswer(False, "Proposition 20", _TABLE, counting)),
+    "noiseless": _row(_yes(_SAME), _yes(_SUMS), PropertyAnswer(False, "Proposition 20", _TABLE, counting)),
     "aposteriori-noiseless": _row(_yes(_WEIGHTS), _yes(_WEIGHTS), _parity("aposteriori-noiseless", _OPEN)),
-    "inferential": _row(_yes(_SAME, _HERE), _yes(_MIXED, _HERE), _parity("inferential", _HERE)),
-    "identity": _row(_yes(_SAME, _HERE), _yes(_MIXED, _HERE), _parity("identity", _HERE)),
-    "pufferfish": _row(_yes(_SAME), _yes(_MIXED), _parity("pufferfish")),
-    "causal": _row(_yes(_SAME, _HERE), _yes(_MIXED, _HERE), _parity("causal", _HERE)),
+    "inferential": _row(_yes(_SAME, _HERE), _yes(_SUMS, _HERE), _parity("inferential", _HERE)),
+    "identity": _row(_yes(_SAME, _HERE), _yes(_SUMS, _HERE), _parity("identity", _HERE)),
+    "pufferfish": _row(_yes(_SAME), _yes(_SUMS), _parity("pufferfish")),
+    "causal": _row(_yes(_SAME, _HERE), _yes(_SUMS, _HERE), _parity("causal", _HERE)),
     "semantic": _row(
         PropertyAnswer(
             False,
@@ -322,7 +322,7 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
         _HERE,
         combine=None,
     ),
-    "distribution-privacy": _row(_yes(_SAME), _yes(_MIXED), _parity("distribution-privacy")),
+    "distribution-privacy": _row(_yes(_SAME), _yes(_SUMS), _parity("distribution-privacy")),
     "metric-distribution-privacy": _plain(
         "for order inf epsilons add, since it is metric privacy; the no of the table is about families",
         f"{_HERE}; compare {_TABLE}",

@@ -22,7 +22,7 @@ from .attackers import AgainstPriors, Events, Priors, events_on
 _LEAST = 1e-250  # products below it could lose digits, or vanish, in doubles
 _BLOCK = 2**22  # numbers per block
 _LARGEST_EXPONENT = 700.0
-_SHOWN: Final = 6  # positions in a note
+_MOST_POSITIONS: Final = 6  # positions in a note
 _RATIO: Final = frozenset(
     {"differential-privacy", "indistinguishable", "noiseless", "inferential", "identity", "pufferfish"}
 )
@@ -157,8 +157,8 @@ def _between(matrix: Floats, prior: Prior | None, fact: Bools, rival: Bools, out
         belief = prior.probabilities
         s, t = event[0], other[0]
     point = prior is None or (len(event) == 1 and len(other) == 1)
-    listing = ", ".join(map(str, other[:_SHOWN].tolist()))
-    rest = f", ... ({len(other)} in all)" if len(other) > _SHOWN else ""
+    listing = ", ".join(map(str, other[:_MOST_POSITIONS].tolist()))
+    rest = f", ... ({len(other)} in all)" if len(other) > _MOST_POSITIONS else ""
     pair, note = (int(s), int(t)), "" if point else f"compared with the secrets at positions {listing}{rest}"
     return Witness(pair if point else None, readonly(np.array([output])), readonly(belief), readonly(event), note)
 

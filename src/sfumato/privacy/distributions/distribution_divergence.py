@@ -15,9 +15,9 @@ from ...core.arrays import Floats
 from ...core.immutable import assign
 from ...divergences import (
     CHI_SQUARED,
+    F_DIVERGENCES,
     HELLINGER,
     KL,
-    NAMED,
     REVERSE_KL,
     TOTAL_VARIATION,
     Divergence,
@@ -205,7 +205,7 @@ def _check_processing(divergence: Divergence) -> None:
 
 def jointly_convex(divergence: Divergence) -> bool:
     """Return whether a divergence is known to be jointly convex, as every f-divergence is."""
-    is_known = divergence in NAMED.values() or divergence == Renyi(1.0)
+    is_known = divergence in F_DIVERGENCES.values() or divergence == Renyi(1.0)
     return is_known or isinstance(divergence, FDivergence | HockeyStick)
 
 

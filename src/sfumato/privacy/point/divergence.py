@@ -13,7 +13,16 @@ import numpy as np
 from ...core import Mechanism, Metric
 from ...core.arrays import Floats, Positions
 from ...core.naming import name_phrase
-from ...divergences import HELLINGER, KL, NAMED, TOTAL_VARIATION, Divergence, HockeyStick, MaxDivergence, Renyi
+from ...divergences import (
+    F_DIVERGENCES,
+    HELLINGER,
+    KL,
+    TOTAL_VARIATION,
+    Divergence,
+    HockeyStick,
+    MaxDivergence,
+    Renyi,
+)
 from ...errors import InputError
 from ...rounding import at_most, divergence_errors, mass_errors
 from ..exact import largest_mass, round_down
@@ -38,7 +47,7 @@ def check_divergence(divergence: Divergence, precision: float) -> None:
 
 def is_known(divergence: Divergence) -> bool:
     """Return whether the rounding of a divergence is bounded by the package."""
-    return isinstance(divergence, Renyi) or divergence in NAMED.values()
+    return isinstance(divergence, Renyi) or divergence in F_DIVERGENCES.values()
 
 
 def errors_of(divergence: Divergence, values: Floats, matrix: Floats, precision: float) -> Floats:

@@ -20,7 +20,7 @@ from ..rows import AnyMechanism, Mask, channel, scale_by_exp, span
 from ..search import Errors, Limits, Top, affinity_limits, ratio_limits, search
 
 _ENTRIES: Final = 2**20  # bounds per block
-_GROWN: Final = 700.0  # floats hold e to this
+_LARGEST_EXPONENT: Final = 700.0  # floats hold e to this
 _TINY: Final = 2.0**-20  # an epsilon that rounding alone may make positive
 
 
@@ -154,7 +154,7 @@ def largest_excess(matrix: Floats, mask: Mask, epsilon: float) -> Top:
     return search(
         mask,
         masses,
-        affinity_limits(matrix, math.exp(epsilon) if epsilon < _GROWN else math.inf),
+        affinity_limits(matrix, math.exp(epsilon) if epsilon < _LARGEST_EXPONENT else math.inf),
         lambda gaps, _s, _t: mass_errors(gaps, matrix.shape[1]),
     )
 

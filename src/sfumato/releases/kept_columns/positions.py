@@ -54,14 +54,14 @@ _DENSE: Final = 20  # counters rise by fewer than this from row to row
 _SHARP: Final = 0.5  # of the error without the column, from which it says little
 _ONE_WAY: Final = 0.25  # the same where only one direction counts
 _DEGREE_M: Final = 111_200.0
-_REPEATED: Final = 0.02  # share of the rows that must have a value of others
+_LEAST_REPEATS: Final = 0.02  # share of the rows that must have a value of others
 _LEAST_ROWS: Final = 50  # that must have a value of others: fewer may be near each other by chance
 _FEWEST: Final = 20  # that must have one where this is no chance
 _ORDERED: Final = 16  # codes whose order is looked at
 _TRIES: Final = 60  # random orders of the rows
 _SURE: Final = 5.0  # of their standard deviations, from which nearness is no chance
 _CODES: Final = 10_000  # rows whose codes are looked at
-_MIXED: Final = 4  # random groups of the same sizes
+_RANDOM_GROUPS: Final = 4  # random groups of the same sizes
 _LARGE: Final = 2**53  # whole number from which it is probably no amount, but may be a code
 _LONGEST: Final = 24  # characters of codes that are looked at
 _UNIQUE: Final = 0.9  # values per row from which a column is as good as a name of the row
@@ -362,7 +362,7 @@ def _apart_m(groups: NDArray[np.intp], x: Floats, y: Floats) -> tuple[float, flo
     """Return the median distance of a row from its group, that without groups, and whether in one direction."""
     sizes = np.bincount(groups)
     mask = sizes[groups] > 1
-    if mask.sum() < max(_FEWEST, _REPEATED * len(groups)):
+    if mask.sum() < max(_FEWEST, _LEAST_REPEATS * len(groups)):
         return np.inf, np.inf, False
     group, at = groups[mask], np.array([x[mask], y[mask]])
     if mask.sum() < _LEAST_ROWS:
@@ -371,7 +371,7 @@ def _apart_m(groups: NDArray[np.intp], x: Floats, y: Floats) -> tuple[float, flo
             return np.inf, np.inf, False
     rng = np.random.default_rng(0)
     near = _residuals(group, at)
-    blind = np.hstack([_residuals(group, at[:, rng.permutation(at.shape[1])]) for _ in range(_MIXED)])
+    blind = np.hstack([_residuals(group, at[:, rng.permutation(at.shape[1])]) for _ in range(_RANDOM_GROUPS)])
     errors = [(float(np.median(np.hypot(*near))), float(np.median(np.hypot(*blind))), False)]
     for angle in np.linspace(0, np.pi, 12 if mask.sum() >= 3 * _LEAST_ROWS else 0, endpoint=False):
         way = np.array([np.cos(angle), np.sin(angle)])

@@ -19,7 +19,7 @@ from ..reporters import NoiseReporter, Reporter
 from ..uncertainty import POSTERIOR, RADIUS
 from .text_parts import is_binary
 
-_SHOWN = 12  # names of columns in a sentence
+_MOST_NAMES = 12  # names of columns in a sentence
 _PIECES: Final = 1000  # runs of rows that are copied piece by piece
 
 
@@ -70,7 +70,9 @@ def listed(names: Iterable[str]) -> str:
     """Return names of columns for a sentence, at most twelve."""
     texts = [plain(name) for name in names]
     return ", ".join(
-        texts if len(texts) <= _SHOWN else [*texts[: _SHOWN - 1], f"and {len(texts) - _SHOWN + 1} more"]
+        texts
+        if len(texts) <= _MOST_NAMES
+        else [*texts[: _MOST_NAMES - 1], f"and {len(texts) - _MOST_NAMES + 1} more"]
     )
 
 

@@ -35,7 +35,7 @@ _HALF: Final = 0.5  # share of the texts that must have a form
 _LARGEST: Final = 1e9  # float above which bytes were probably not meant as one
 _SLOTS: Final = 4  # parts of texts that are decoded
 _SIGNS: Final = re.compile(r"[\s,:;|]+")
-_NAMED: Final = re.compile(
+_FIELD: Final = re.compile(
     r"([^\W\d][\w.-]*)[\"']?\s*(?:=>|[:=>]|(?<=[\"'])\s*[,;])\s*(?:[dis]:(?:\d+:)?)?"
     r"[\"']?([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
 )
@@ -220,7 +220,7 @@ def _of_texts(name: str, column: Any, depth: int) -> Iterator[tuple[str, Any]]:
     texts = texts_of(column)
     objects = [_parsed(text) for text in texts]
     if not any(objects):
-        objects = [dict(_NAMED.findall(unquote(text))) for text in texts]
+        objects = [dict(_FIELD.findall(unquote(text))) for text in texts]
     yield from _of_objects(name, objects, depth)
     tokens = [tokens_of(text) for text in texts]
     ends = [words[-1] if (words := _SIGNS.split(text)) else "" for text in texts]

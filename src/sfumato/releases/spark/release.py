@@ -25,7 +25,7 @@ from ..provenance import INSIDE, Mark, Release
 from ..sources import check_table
 from .tasks import (
     COUNTS,
-    SERVED,
+    SPARK_OPTIONS,
     RunSecret,
     counting_task,
     drawing_task,
@@ -387,7 +387,7 @@ def prepare_on_spark(
     """Return a release on Spark, proved and counted, before anything is drawn; see `release_on_spark`."""
     limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)
     refuse_unserved(mechanism, options)
-    spark_options: dict[str, Any] = {name: options[name] for name in SERVED if name in options}
+    spark_options: dict[str, Any] = {name: options[name] for name in SPARK_OPTIONS if name in options}
     request = check_options(mechanism, None, outside, allow, {**spark_options, "keep": keep}, lists=True)
     spark = session(spark)
     rows = SparkRows.of(spark, source, key)

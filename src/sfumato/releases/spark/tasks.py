@@ -41,7 +41,7 @@ _UNSERVED: Final = {
     "progress": "Spark shows its own progress",
 }
 
-SERVED: Final = tuple(name for name in OPTIONS if name not in ("keep", *_UNSERVED))
+SPARK_OPTIONS: Final = tuple(name for name in OPTIONS if name not in ("keep", *_UNSERVED))
 """The arguments of `sfumato.release` that are passed on as they are."""
 
 
@@ -308,12 +308,12 @@ def refuse_unserved(mechanism: Any, options: Mapping[str, Any]) -> None:
             python("pass blur.mechanism, and manage the budget yourself."),
         )
     for name, value in options.items():
-        if name in SERVED:
+        if name in SPARK_OPTIONS:
             continue
         if name not in _UNSERVED:
             raise InputError(
                 f"a release has no argument {name!r}.",
-                f"use {', '.join(SERVED)}, keep, outside, allow, {REPORTS}, {EPSILON} and key.",
+                f"use {', '.join(SPARK_OPTIONS)}, keep, outside, allow, {REPORTS}, {EPSILON} and key.",
             )
         if value:
             raise InputError(f"{_UNSERVED[name]}.", f"leave out {argument(name)}.")

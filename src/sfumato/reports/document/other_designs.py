@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from ...core import Asked, CoordinatePrivacy, Loss, MetricPrivacy, Prior, ThresholdPrivacy
+from ...core import CoordinatePrivacy, DesignGuarantee, Loss, MetricPrivacy, Prior, ThresholdPrivacy
 from ...core.immutable import CompactRepr
 from ...core.units import is_length
 from ...errors import DataError, InputError, SfumatoError, argument
@@ -153,7 +153,7 @@ def _designs(
         yield FrontierFacts(rate, quantity, False, _objective(file))
 
 
-def _scaled(promise: MetricPrivacy, times: float) -> tuple[Quantity, Asked]:
+def _scaled(promise: MetricPrivacy, times: float) -> tuple[Quantity, DesignGuarantee]:
     if isinstance(promise, VertexPrivacy):
         of_points = promise.promise
         epsilon = _rounded(times * of_points.epsilon)

@@ -14,9 +14,9 @@ import numpy as np
 from sfumato.attacks import misinformed
 from sfumato.core import (
     AnyLoss,
-    Asked,
     Bracket,
     CoordinatePrivacy,
+    DesignGuarantee,
     DistortionPrivacy,
     Mechanism,
     Metric,
@@ -98,7 +98,7 @@ class Domain(ABC):
         """Return the guarantee of an epsilon."""
         return MetricPrivacy(epsilon, self.apart)
 
-    def error_guarantee(self, least: float) -> Asked:
+    def error_guarantee(self, least: float) -> DesignGuarantee:
         """Return the guarantee of the attacker's least average error, in the unit of the loss."""
         return DistortionPrivacy(least, self.metric)
 

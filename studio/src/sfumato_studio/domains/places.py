@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from sfumato.attacks import chance_within, true_place
-from sfumato.core import Asked, CoordinatePrivacy, Mechanism, Prior
+from sfumato.core import CoordinatePrivacy, DesignGuarantee, Mechanism, Prior
 from sfumato.core.arrays import Floats
 from sfumato.geo import Lattice, Polygon, Region, Visits
 from sfumato.mechanisms import planar_geometric, remapped
@@ -74,7 +74,7 @@ class PlacesDomain(Domain):
         """Return the guarantee for any two points."""
         return CoordinatePrivacy(epsilon, "km")
 
-    def error_guarantee(self, least: float) -> Asked:
+    def error_guarantee(self, least: float) -> DesignGuarantee:
         """Return the guarantee of the attacker's error from the true point."""
         error = PlaceDistortion(least, self.lattice, self.visits, unit=UNIT)
         error.check_possible(self.prior)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sfumato import optimal
-from sfumato.core import Asked
+from sfumato.core import DesignGuarantee
 from sfumato.errors import InfeasibleError, SolverError
 from sfumato.optimal import sweep
 
@@ -71,7 +71,7 @@ def make_design(work: Work) -> dict[str, Any]:
         )
         design, epsilon, sentences = search.design, search.epsilon, list(search.sentences)
     else:
-        guarantees: list[Asked] = [domain.guarantee(epsilon)]
+        guarantees: list[DesignGuarantee] = [domain.guarantee(epsilon)]
         if request.get("distortion") is not None:
             guarantees.append(domain.error_guarantee(request["distortion"]))
         design = optimal.design(domain.prior, guarantees=guarantees, tie_break=False, progress=work.step, **common)
