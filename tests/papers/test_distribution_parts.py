@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.mechanisms import Tupling, attack_success, exponential
 from sfumato.privacy import DifferentialPrivacy
-from sfumato_papers.distribution_privacy.attackers import attacked, confident, covered, success_of
+from sfumato_papers.distribution_privacy.attackers import confident, measure_coverage, run_attacks, success_of
 from sfumato_papers.distribution_privacy.groups import DAY, HOURS, NIGHT, by_day, splits
 from sfumato_papers.distribution_privacy.measurements import (
     EVERYWHERE,
@@ -19,7 +19,7 @@ from sfumato_papers.distribution_privacy.measurements import (
     fewest,
     neighbours,
     noise,
-    tupled,
+    vary_noise,
 )
 from sfumato_papers.invented_city import invented_city
 from sfumato_papers.results import columns_of
@@ -121,9 +121,9 @@ def test_an_attacker_who_learned_other_laws(dummies):
 def test_success_on_what_was_learned_is_that_of_the_accountant(found):
     area = found[0]
     halves = area.halves(1)
-    rows = table(attacked(halves, area.city, 1, (0, 5), (4.0,)), "success")
+    rows = table(run_attacks(halves, area.city, 1, (0, 5), (4.0,)), "success")
     for row in rows:
-        same = table(attacked((halves[0], halves[0]), area.city, 1, (row["dummies"],), (4.0,)), "success")[0]
+        same = table(run_attacks((halves[0], halves[0]), area.city, 1, (row["dummies"],), (4.0,)), "success")[0]
         assert same["judged_on"] == pytest.approx(same["learned_from"], abs=5e-3)
         assert same["learned_from"] == row["learned_from"]
         assert row["judged_on"] <= row["at_most"] + 5e-3
@@ -138,7 +138,7 @@ def test_confidence_is_between_the_estimate_and_anyone(found):
     assert most["epsilon_upper"] == pytest.approx(most["estimated"], rel=0.05)
     inner = exponential(area.city, area.groups.metric, 1.0)
     assert few["anyone"] == DifferentialPrivacy().measure(inner).upper
-    (row,) = table(covered(area.groups, area.city, 50, 2, 40, 4), "coverage")
+    (row,) = table(measure_coverage(area.groups, area.city, 50, 2, 40, 4), "coverage")
     assert (row["beyond"], row["truth_kept"], row["checked"]) == (0, 4, 4)
     assert 0 < row["mean_distance"] < row["radius"]
 
@@ -146,7 +146,7 @@ def test_confidence_is_between_the_estimate_and_anyone(found):
 def test_tupling_tables(found):
     area = found[0]
     groups, city = area.groups, area.city
-    rows = table(tupled(groups, city, (2.0, EVERYWHERE), (0.5,)), "tupling")
+    rows = table(vary_noise(groups, city, (2.0, EVERYWHERE), (0.5,)), "tupling")
     assert [row["varied"] for row in rows] == ["r"] * 4 + ["epsilon_A"] * 2
     wide = noise(city, groups.metric, 1.0, EVERYWHERE)
     np.testing.assert_allclose(noise(city, groups.metric, 1.0, 50.0).matrix, wide.matrix, atol=1e-15)

@@ -12,13 +12,13 @@ import sfumato as sf
 from sfumato.tables import write_rows
 from sfumato_papers.distribution_privacy.claims import theorem_claims
 from sfumato_papers.distribution_privacy.counterexamples import counterexamples
-from sfumato_papers.distribution_privacy.distances import PRINTED, coupled, generators
+from sfumato_papers.distribution_privacy.distances import PRINTED, generators, group_distances
 from sfumato_papers.distribution_privacy.groups import Groups
 from sfumato_papers.distribution_privacy.statements import (
     STATEMENTS,
     random_instances,
-    tried_at_random,
-    tried_on,
+    try_groups,
+    try_random,
 )
 from sfumato_papers.invented_city import invented_city
 from sfumato_papers.reproduction import Judgement, RunTables
@@ -46,7 +46,7 @@ def instances():
 
 @pytest.fixture(scope="module")
 def tried():
-    return tried_at_random(5, 6)
+    return try_random(5, 6)
 
 
 def sets(m):
@@ -156,7 +156,7 @@ def people():
 
 def test_distances_are_those_of_a_linear_program(people):
     grid, groups = people
-    made = coupled(groups, grid)
+    made = group_distances(groups, grid)
     p, q = groups.distributions
     n = len(p)
     sums = np.vstack([np.kron(np.eye(n), np.ones(n)), np.kron(np.ones(n), np.eye(n))])
@@ -175,7 +175,7 @@ def test_distances_are_those_of_a_linear_program(people):
 def claims(tried, people, tmp_path_factory):
     grid, groups = people
     folder = tmp_path_factory.mktemp("claims")
-    for made in (tried, counterexamples(), generators(2, 40), coupled(groups, grid)):
+    for made in (tried, counterexamples(), generators(2, 40), group_distances(groups, grid)):
         for name in made:
             rows = table(made, name)
             write_rows(list(rows[0]), [list(row.values()) for row in rows], folder / f"{name}.csv")
@@ -199,7 +199,7 @@ def test_nothing_is_refuted_without_words_of_the_paper(claims):
 
 def test_statements_on_groups_of_people(people):
     grid, groups = people
-    rows = table(tried_on("two areas", [groups], grid), "theorems")
+    rows = table(try_groups("two areas", [groups], grid), "theorems")
     assert {row["instances"] for row in rows} == {"two areas"}
     for row in rows:
         assert row["tried"] == 3 * len(STATEMENTS[row["key"]].checks)

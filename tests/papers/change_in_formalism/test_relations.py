@@ -15,9 +15,9 @@ from sfumato_papers.change_in_formalism.relations import (
     FormalRelation,
     beliefs,
     equivalent,
-    implied,
+    implication,
     information,
-    known,
+    known_row,
     relation_row,
 )
 
@@ -48,7 +48,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize("name", RELATIONS)
 def test_the_known_channel_attains_or_breaks_it(name):
-    row = known(RELATIONS[name])
+    row = known_row(RELATIONS[name])
     assert row.known_violated == (name in FALSE)
     assert row.says.endswith(".")
     if name not in FALSE | LOOSE:
@@ -75,7 +75,7 @@ def test_a_rule_that_is_one_percent_too_small_is_noticed():
             found = check(case)
             return found._replace(allowed=0.97 * found.allowed)
 
-        assert known(FormalRelation("", name, "", less, relation.known)).known_violated, name
+        assert known_row(FormalRelation("", name, "", less, relation.known)).known_violated, name
 
 
 def test_channels_are_channels_and_the_same_for_a_seed():
@@ -107,14 +107,14 @@ def test_information_of_a_coin_is_its_capacity():
 
 
 def test_a_relation_without_a_finite_premise_does_not_apply():
-    check = implied(lambda _: DifferentialPrivacy(), lambda _: DifferentialPrivacy(), lambda value: value)
+    check = implication(lambda _: DifferentialPrivacy(), lambda _: DifferentialPrivacy(), lambda value: value)
     apart = case_of([[1.0, 0.0], [0.0, 1.0]])
     assert check(apart) is None
     with pytest.raises(ValueError, match="nothing"):
-        known(FormalRelation("", "nothing", "", check, apart))
+        known_row(FormalRelation("", "nothing", "", check, apart))
 
 
 def test_an_equivalence_is_checked_in_both_directions():
     """The total variation of a coin is less than its epsilon."""
-    assert known(FormalRelation("", "one", "", equivalent(DP, TOTAL))).known_violated
-    assert known(FormalRelation("", "other", "", equivalent(TOTAL, DP))).known_violated
+    assert known_row(FormalRelation("", "one", "", equivalent(DP, TOTAL))).known_violated
+    assert known_row(FormalRelation("", "other", "", equivalent(TOTAL, DP))).known_violated

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from sfumato_papers.follow_ups import AnchorNoise, Anchors, anchored
+from sfumato_papers.follow_ups import AnchorNoise, Anchors, anchor_noise
 from sfumato_papers.follow_ups.aipo import (
     AIPO,
     BOUND,
@@ -14,8 +14,8 @@ from sfumato_papers.follow_ups.aipo import (
     EM,
     LP,
     RELAXED,
-    certified,
-    interpolated,
+    design_noise,
+    measure_mechanisms,
     violations,
 )
 from sfumato_papers.invented_city import invented_city
@@ -37,7 +37,7 @@ def test_weights_are_bilinear():
 
 def test_the_program_at_the_corners_is_that_of_another_solver():
     east, north = 0.6, 0.4
-    noise = anchored(SMALL, POINTS, REPORTS, east, north)
+    noise = anchor_noise(SMALL, POINTS, REPORTS, east, north)
     weights = SMALL.weights(POINTS)
     costs = (weights.T @ np.hypot(*(POINTS[:, None] - REPORTS).transpose(2, 0, 1))) / len(POINTS)
     rows = []
@@ -75,7 +75,7 @@ def test_broken_pairs_by_hand():
 @pytest.mark.slow
 def test_on_a_city_only_what_promises_keeps_it():
     city = invented_city()
-    parts = (interpolated("a city", city, 0.8, 200, 3, 1), certified("a city", city, 0.8, 200, 3, 25, 8))
+    parts = (measure_mechanisms("a city", city, 0.8, 200, 3, 1), design_noise("a city", city, 0.8, 200, 3, 25, 8))
     by: dict[Any, Any] = {row.mechanism: row for part in parts for row in part["anchors"]}
     for name in (AIPO, EM):
         assert by[name].broken == 0

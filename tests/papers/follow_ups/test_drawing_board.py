@@ -25,8 +25,8 @@ from sfumato_papers.follow_ups.drawing_board import (
     PUBLISHED_COIN,
     PUBLISHED_PRIOR_BITS,
     bits_below,
-    described,
-    limited,
+    cap_loss,
+    describe_city,
     measure_level,
     of_mechanism,
     of_noise,
@@ -148,7 +148,7 @@ def test_after_the_best_remap_the_best_attacker_errs_by_the_loss(level):
 @pytest.fixture(scope="module")
 def board():
     places = VisitedPlaces("a town", PEOPLE)
-    return [*measure_level(places, 0.5, 2, 200)["board"], *described(places)["board"]]
+    return [*measure_level(places, 0.5, 2, 200)["board"], *describe_city(places)["board"]]
 
 
 def test_mechanisms_of_a_small_town(board):
@@ -178,7 +178,7 @@ def test_means_have_intervals_where_something_was_simulated(board):
 
 
 def test_a_limit_of_the_worst_loss_costs_entropy():
-    made: Any = limited(VisitedPlaces("a town", PEOPLE), 2.0)["board-limited"]
+    made: Any = cap_loss(VisitedPlaces("a town", PEOPLE), 2.0)["board-limited"]
     (row,) = made
     assert row.largest_km <= 1.5 < TOWN_KM.diameter
     assert 0 < row.entropy_bits < row.unlimited_bits + 1e-6

@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.mechanisms import rate_distortion
-from sfumato_papers.follow_ups.privic import BLAHUT, NOISE, collected, compared, sloped, stepped
+from sfumato_papers.follow_ups.privic import BLAHUT, NOISE, compare_noise, run_blahut, run_rounds, solve_slope
 from sfumato_papers.follow_ups.regions import SAN_FRANCISCO, CityCells, box_name
 from sfumato_papers.invented_city import invented_city
 
@@ -33,25 +33,25 @@ def test_steps_by_hand():
     b = 0.7
     first = np.array([[np.exp(-b * abs(s - o)) for o in range(4)] for s in range(4)])
     first /= first.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(stepped(PRIOR.probabilities, METRIC, b, 1), first)
+    np.testing.assert_allclose(run_blahut(PRIOR.probabilities, METRIC, b, 1), first)
     reports = [sum(PRIOR.probabilities[s] * first[s, o] for s in range(4)) for o in range(4)]
     second = [[reports[o] * np.exp(-b * abs(s - o)) for o in range(4)] for s in range(4)]
     second /= np.sum(second, axis=1, keepdims=True)
-    np.testing.assert_allclose(stepped(PRIOR.probabilities, METRIC, b, 2), second)
+    np.testing.assert_allclose(run_blahut(PRIOR.probabilities, METRIC, b, 2), second)
 
 
 def test_many_steps_lead_to_the_least_information():
     best = rate_distortion(PRIOR, METRIC, 0.7)
-    found = sf.Mechanism(stepped(PRIOR.probabilities, METRIC, 0.7, 5_000), LINE, LINE)
+    found = sf.Mechanism(run_blahut(PRIOR.probabilities, METRIC, 0.7, 5_000), LINE, LINE)
     assert found.expected_loss(PRIOR, METRIC) == pytest.approx(best.loss, rel=1e-4)
 
 
 def test_tight_epsilons_are_proved_below_twice_the_slope(city):
-    made_of: Any = sloped("a city", city, 0.5, (8,))["privic-slopes"]
+    made_of: Any = solve_slope("a city", city, 0.5, (8,))["privic-slopes"]
     eight, best = made_of
     cells = CityCells.of(city)
     assert not cells.box
-    made = stepped(cells.prior.probabilities, cells.distance, 0.5, 8)
+    made = run_blahut(cells.prior.probabilities, cells.distance, 0.5, 8)
     assert tight(made, cells.distance.array) == pytest.approx(eight.epsilon_proved, rel=1e-6)
     for row in (eight, best):
         assert row.kept
@@ -78,7 +78,7 @@ def test_check_ins_of_paris_are_in_the_published_cells(shared_data):
 
 
 def test_noise_of_two_cells(city):
-    made: Any = compared("a city", city, 1.0, 2)
+    made: Any = compare_noise("a city", city, 1.0, 2)
     rows = {(row.place, row.mechanism): row for row in made["privic-places"]}
     epsilon = rows["isolated", NOISE].epsilon
     apart = np.hypot(*np.meshgrid(np.arange(-30, 31), np.arange(-30, 31)))
@@ -93,7 +93,7 @@ def test_noise_of_two_cells(city):
 
 
 def test_a_collection_is_the_same_again(city):
-    runs: Any = [collected("a city", city, 1.0, 8, 2, 3)["privic-rounds"] for _ in range(2)]
+    runs: Any = [run_rounds("a city", city, 1.0, 8, 2, 3)["privic-rounds"] for _ in range(2)]
     first, again = runs
     assert first == again
     assert [row.number for row in first] == [1, 2]

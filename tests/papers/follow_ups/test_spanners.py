@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from sfumato.core import greedy_spanner
 from sfumato_papers.follow_ups.regions import grid_ground
-from sfumato_papers.follow_ups.spanners import ASKED, EXACT, REALISED, spanned
+from sfumato_papers.follow_ups.spanners import ASKED, EXACT, REALISED, compare_spanners
 
 DILATION = 1.3
 
@@ -20,7 +20,7 @@ def ground():
 
 @pytest.fixture(scope="module")
 def rows(ground):
-    made: Any = spanned(ground, (DILATION,))
+    made: Any = compare_spanners(ground, (DILATION,))
     return {row.kind: row for row in made["spanners"]}
 
 

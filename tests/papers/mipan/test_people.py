@@ -7,14 +7,14 @@ import sfumato as sf
 from sfumato.errors import DataError
 from sfumato_papers.invented_city import invented_city
 from sfumato_papers.mipan import contest
-from sfumato_papers.mipan.contest import NOISE, busiest, hidden_in, measure
+from sfumato_papers.mipan.contest import NOISE, busiest, hidden_labels, measure
 from sfumato_papers.mipan.square import GAP, NO_NOISE, OPTIMUM, TABLE
 
 SIZE = (8_000.0, 6_000.0)
 
 
 def test_a_contest_stays_within_the_loss_and_below_the_optimum(torch):
-    city = hidden_in("city", invented_city(), (3,), SIZE, 2_000.0)
+    city = hidden_labels("city", invented_city(), (3,), SIZE, 2_000.0)
     assert [each.name for each in city] == ["3 users", "Old Town or Northfield"]
     for hidden in city:
         rows = contest(hidden, 700.0, rounds=25)
@@ -36,7 +36,7 @@ def test_visits_without_homes_hide_their_users():
     """Gowalla has no column that tells where people live: its users are hidden all the same."""
     city = invented_city()
     bare = sf.Visits(city.lat, city.lon, city.user)
-    (hidden,) = hidden_in("bare", bare, (3,), SIZE, 2_000.0)
+    (hidden,) = hidden_labels("bare", bare, (3,), SIZE, 2_000.0)
     assert hidden.name == "3 users"
     assert list(hidden.data.space.labels) == [1, 2, 3]
 
@@ -45,7 +45,7 @@ def test_users_with_few_visits_are_left_out():
     city = invented_city()
     users = [*np.asarray(city.user).tolist(), "rare"]
     rare = sf.Visits([*city.lat, city.lat[0]], [*city.lon, city.lon[0]], users)
-    (hidden,) = hidden_in("rare", rare, (100_000,), SIZE, 2_000.0)
+    (hidden,) = hidden_labels("rare", rare, (100_000,), SIZE, 2_000.0)
     counts = np.bincount(hidden.data.classes)
     assert counts.min() >= 10
     assert len(counts) == len(hidden.data.space)
@@ -58,7 +58,7 @@ def test_users_with_few_visits_are_left_out():
 def test_what_the_visits_lack_is_said(users, said):
     visits = sf.Visits([40.0] * 40, [-30.0] * 40, users)
     with pytest.raises(DataError, match=said):
-        hidden_in("visits", visits, (3,), SIZE, 2_000.0)
+        hidden_labels("visits", visits, (3,), SIZE, 2_000.0)
 
 
 def test_the_busiest_region_holds_as_many_as_any_that_is_tried():
@@ -91,7 +91,7 @@ def test_the_measures_are_those_of_counted_reports():
 def test_users_of_gowalla_are_hidden(torch, shared_data):
     """The study once ended at Gowalla, for want of a column of homes."""
     visits = sf.read_visits(shared_data / "gowalla_nyc.parquet")
-    (hidden,) = hidden_in("Gowalla", visits, (6,), (6_000.0, 9_000.0), 1_500.0)
+    (hidden,) = hidden_labels("Gowalla", visits, (6,), (6_000.0, 9_000.0), 1_500.0)
     by = {row.mechanism: row for row in contest(hidden, 1_150.0)}
     assert by[TABLE].error > by[NOISE].error
     assert by[TABLE].error >= 0.95 * by[OPTIMUM].error

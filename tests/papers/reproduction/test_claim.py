@@ -6,19 +6,19 @@ from sfumato_papers.reproduction import (
     NAMES,
     Judgement,
     PaperClaim,
+    abstain,
     counts,
     follows,
     illustrates,
-    judged,
+    judge,
     paper_of,
     remark,
-    unchecked,
 )
 
 
 def test_only_quoted_words_are_refuted():
-    assert judged("Figure 1", "It falls.", False, "It rises.").verdict is Judgement.UNCONFIRMED
-    assert judged("Figure 1", "It falls.", False, "It rises.", quote="the loss falls").verdict is Judgement.REFUTED
+    assert judge("Figure 1", "It falls.", False, "It rises.").verdict is Judgement.UNCONFIRMED
+    assert judge("Figure 1", "It falls.", False, "It rises.", quote="the loss falls").verdict is Judgement.REFUTED
     assert follows("Figure 1", "It falls.", False, "It rises.").verdict is Judgement.UNCONFIRMED
     assert remark("Figure 1", "It falls.", False, "It rises.").verdict is Judgement.UNCONFIRMED
     with pytest.raises(ValueError, match="a refutation quotes what it refutes"):
@@ -31,10 +31,10 @@ def test_only_quoted_words_are_refuted():
 
 def test_statements_of_ours_are_counted_apart():
     claims = [
-        judged("Figure 1", "It falls.", True, "It falls."),
-        judged("Figure 2", "It falls.", False, "It rises."),
+        judge("Figure 1", "It falls.", True, "It falls."),
+        judge("Figure 2", "It falls.", False, "It rises."),
         follows("Figure 3", "It falls.", True, "It falls."),
-        unchecked("Figure 4", "It falls.", "Its values are not at hand."),
+        abstain("Figure 4", "It falls.", "Its values are not at hand."),
         remark("Figure 5", "It falls.", True, "It falls."),
     ]
     assert counts([(claim.ours, claim.verdict) for claim in claims]) == (

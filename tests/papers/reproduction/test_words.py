@@ -63,5 +63,5 @@ def test_equations_point_to_what_the_papers_number():
     assert calls["privacy-games", "(10), (22)"] == "sf.core.MetricPrivacy"
     assert ("privacy-games", "(2), (10)") not in calls  # (2) is the mechanism itself
     assert calls["privacy-games", "Section 9.2"] == "sf.attacks.optimal"
-    assert calls["follow-ups", "AIPO, steps 1 to 3"] == "sfumato_papers.follow_ups.anchored"
+    assert calls["follow-ups", "AIPO, steps 1 to 3"] == "sfumato_papers.follow_ups.anchor_noise"
     assert calls["repeated-releases", "Composition"] == "sf.ledgers.Scheme"

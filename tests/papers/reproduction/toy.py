@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from sfumato.reports.theme import blank
-from sfumato_papers.reproduction import Equation, Paper, Setting, StudyPart, judged, run
+from sfumato_papers.reproduction import Equation, Paper, Setting, StudyPart, judge, run
 
 PARTS = 12
 
@@ -36,7 +36,7 @@ def paper(pause=0.0, make=counted):
     def claims(tables):
         last = tables.texts("counts")[-1]
         return [
-            judged(
+            judge(
                 "Table 1", "All are counted.", int(last["number"]) == PARTS - 1, f"The last is {last['number']}."
             )
         ]

@@ -120,7 +120,7 @@ Ask = Callable[[FormalCase], Notion]
 """The notion of a channel's prior and facts."""
 
 
-def always(notion: Notion) -> Ask:
+def constant(notion: Notion) -> Ask:
     """Return a notion that is the same for every channel."""
     return lambda _: notion
 
@@ -135,9 +135,9 @@ def of_first(kind: Callable[[Priors, Events], Notion]) -> Ask:
     return lambda case: kind(case.priors, case.first)
 
 
-GAUSSIAN: Final = always(GaussianPrivacy())
-INDISTINGUISHABLE: Final = always(IndistinguishablePrivacy())
-RANGE: Final = always(BoundedRange())
+GAUSSIAN: Final = constant(GaussianPrivacy())
+INDISTINGUISHABLE: Final = constant(IndistinguishablePrivacy())
+RANGE: Final = constant(BoundedRange())
 AFTERWARDS: Final = of_prior(AposterioriNoiselessPrivacy)
 INFORMATION: Final = of_prior(InformationPrivacy)
 POSITIVE: Final = of_first(PositiveMembershipPrivacy)

@@ -10,7 +10,7 @@ from typing import Final
 from sfumato.core import Bracket
 from sfumato.rounding import about, at_most, plural
 
-from ..reproduction import PaperClaim, RunTables, interval, judged, unchecked
+from ..reproduction import PaperClaim, RunTables, abstain, interval, judge
 from ..results import columns_of, distinct, markdown_table, where
 from .properties import NO, OPEN, YES, PropertyRow
 from .published import BAND_EPSILONS, READ, BandValue, ErratumRow, PosteriorRow
@@ -86,7 +86,7 @@ def claims(tables: RunTables) -> Sequence[PaperClaim]:
             tables.rows("figure-2-8", BandValue),
         ),
         *(_relation(summary) for summary in related.values()),
-        _generalised(there, back, related["DP and AdvPr of every prior"]),
+        _generalisation(there, back, related["DP and AdvPr of every prior"]),
         *_properties(properties),
         *(_axioms([row for row in properties if row.definition in names], quote) for names, quote in _AXIOMS),
         *(_erratum(row) for row in tables.rows("errata", ErratumRow)),
@@ -104,27 +104,27 @@ def _figures(
     )
     half = [row for row in bands if row.prior == first.prior and row.epsilon != first.epsilon]
     wide = ", ".join(f"{about(row.upper, 4)} at {row.epsilon:g}" for row in (half[0], half[-1]))
-    (read, apart), (read_curves, apart_curves) = _apart(edges), _apart(values)
+    (read, apart), (read_curves, apart_curves) = _agreement(edges), _agreement(values)
     return [
-        judged(
+        judge(
             "Figure 2.1",
             "At epsilon = ln 3 a belief of 50 % ends between 25 % and 75 %.",
             exact and math.isclose(first.lower, 0.25) and math.isclose(first.upper, 0.75),
             f"It ends between {about(first.lower, 4)} and {about(first.upper, 4)}; randomised response attains "
             "the whole band.",
         ),
-        judged(
+        judge(
             "Figure 2.2",
             "The bands at epsilon from 0.5 to 7, half an epsilon apart.",
             read,
             f"{apart} They are the edges at a prior probability of {about(edges[0].prior, 4)}. Computed "
             f"here, a belief of one half may become {wide}.",
         ),
-        judged("Figure 2.8", "The four curves of posteriors at epsilon = ln 3.", read_curves, apart_curves),
+        judge("Figure 2.8", "The four curves of posteriors at epsilon = ln 3.", read_curves, apart_curves),
     ]
 
 
-def _apart(values: Sequence[BandValue]) -> tuple[bool, str]:
+def _agreement(values: Sequence[BandValue]) -> tuple[bool, str]:
     """Return whether published values are those computed here, and by how much they differ."""
     most = max(abs(row.computed - row.published) for row in values)
     return most <= READ, (
@@ -147,11 +147,11 @@ def _relation(row: RelationSummary) -> PaperClaim:
             f"{about(mean.value, 3)} ({about(mean.lower, 3)} to {about(mean.upper, 3)}) is found on average, "
             f"{about(row.tightness, 3)} at most, and {about(known, 3)} on rows {row.known_channel}."
         )
-    return judged(row.where, row.says, not row.fails, evidence, quote=_QUOTES.get(row.relation, ""))
+    return judge(row.where, row.says, not row.fails, evidence, quote=_QUOTES.get(row.relation, ""))
 
 
-def _generalised(there: RelationSummary, back: RelationSummary, at_zero: RelationSummary) -> PaperClaim:
-    return judged(
+def _generalisation(there: RelationSummary, back: RelationSummary, at_zero: RelationSummary) -> PaperClaim:
+    return judge(
         f"{_TABLE}, with definition 11",
         "AdvPr generalises (epsilon, delta)-DP.",
         not (there.fails or back.fails),
@@ -174,19 +174,19 @@ def _properties(rows: Sequence[PropertyRow]) -> Iterator[PaperClaim]:
         if table_rows:
             words = ", ".join(f"{row.property} {row.table}" for row in table_rows)
             says = f"{name}: {words}{', the rest open' if len(table_rows) < len(answers) else ''}."
-            yield judged(
+            yield judge(
                 _TABLE, says, all(row.table == row.here and not row.violations for row in table_rows), evidence
             )
         else:
             says = f"Of {name}, the table leaves processing, mixtures and composition open."
-            yield unchecked(_TABLE, says, f"No answer is given there. Found here: {evidence}")
+            yield abstain(_TABLE, says, f"No answer is given there. Found here: {evidence}")
 
 
 def _axioms(rows: Sequence[PropertyRow], quote: str) -> PaperClaim:
     axioms = [row for row in rows if row.property in ("processing", "mixtures")]
     names = ", ".join(distinct(axioms, "definition"))
     failures = [row for row in axioms if row.here != YES or row.violations]
-    return judged(
+    return judge(
         "2.2.9, proposition 16",
         f"Closed under processing and mixtures: {names}.",
         not failures,
@@ -212,7 +212,7 @@ def _number(value: float, infinite: str = "no finite value") -> str:
 
 
 def _erratum(row: ErratumRow) -> PaperClaim:
-    return judged(
+    return judge(
         row.where,
         row.printed,
         math.isclose(row.by_print, row.found, rel_tol=1e-9),

@@ -22,7 +22,7 @@ from .published import (
     published_figure,
     regions_figure,
 )
-from .relations import FORMAL_RELATIONS, known, relation_row
+from .relations import FORMAL_RELATIONS, known_row, relation_row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,15 +32,15 @@ _PAIRS: Final = 1000
 
 def _parts(setting: Setting) -> Sequence[StudyPart]:
     seeds, channels = setting.size((3, 15), (10, 400))
-    parts = [StudyPart("Figures and errata", _printed)]
+    parts = [StudyPart("Figures and errata", _figures_and_errata)]
     parts += [StudyPart(f"relations, seed {seed}", _relations, (seed, channels)) for seed in range(1, seeds + 1)]
-    parts.append(StudyPart("known channels", _known))
+    parts.append(StudyPart("known channels", _known_channels))
     pairs = min(seeds * channels, _PAIRS)
     parts += [StudyPart(f"properties of {entry.name}", _properties, (k, pairs)) for k, entry in enumerate(ENTRIES)]
     return parts
 
 
-def _printed() -> Made:
+def _figures_and_errata() -> Made:
     return {
         "figure-2-8": band_values(),
         "figure-2-2": edge_values(),
@@ -55,8 +55,8 @@ def _relations(seed: int, channels: int) -> Made:
     return {"relations": [relation_row(relation, seed, sample) for relation in FORMAL_RELATIONS]}
 
 
-def _known() -> Made:
-    return {"known-channels": [known(relation) for relation in FORMAL_RELATIONS]}
+def _known_channels() -> Made:
+    return {"known-channels": [known_row(relation) for relation in FORMAL_RELATIONS]}
 
 
 def _properties(entry: int, pairs: int) -> Made:

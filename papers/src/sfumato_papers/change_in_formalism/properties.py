@@ -77,7 +77,7 @@ def _two_families(case: FormalCase) -> Family:
     return Family(np.array([weights, weights[::-1]]))
 
 
-def _apart(case: FormalCase) -> MetricDistributionPrivacy:
+def _metric_privacy(case: FormalCase) -> MetricDistributionPrivacy:
     return MetricDistributionPrivacy(_two_families(case), np.array([[0.0, 0.5], [0.5, 0.0]]))
 
 
@@ -98,7 +98,7 @@ ENTRIES: Final = (
     TableEntry(
         "DnPr", "distribution-privacy", (YES, YES, NO), lambda case: DistributionPrivacy(_two_families(case))
     ),
-    TableEntry("EDnPr", "metric-distribution-privacy", (YES, YES, NO), _apart),
+    TableEntry("EDnPr", "metric-distribution-privacy", (YES, YES, NO), _metric_privacy),
 )
 """The definitions of the section in the table's order, with its words."""
 

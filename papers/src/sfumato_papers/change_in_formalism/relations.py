@@ -53,9 +53,9 @@ from .channels import (
     RANGE,
     Ask,
     FormalCase,
-    always,
     case_of,
     coin,
+    constant,
     exchange,
     of_prior,
 )
@@ -77,7 +77,7 @@ RARE_VALUE: Final = case_of([[0.8, 0.2], [0.2, 0.8]], Prior(Space(range(2)), [1e
 """A value of small probability, and randomised response."""
 
 
-class Measured(NamedTuple):
+class Measurement(NamedTuple):
     """The largest value that a relation allows of a channel, and the value found with its lower bound."""
 
     allowed: float
@@ -85,7 +85,7 @@ class Measured(NamedTuple):
     value: float
 
     @property
-    def violated(self) -> bool:
+    def fails(self) -> bool:
         """Whether more was found than is allowed."""
         return self.lower > self.allowed * (1 + _SLACK) + _SLACK
 
@@ -94,10 +94,10 @@ class Measured(NamedTuple):
         """The value found over the largest that is allowed; 0 where nothing is allowed and nothing found."""
         if self.allowed > _SLACK:
             return self.value / self.allowed
-        return math.inf if self.violated else 0.0
+        return math.inf if self.fails else 0.0
 
 
-Check = Callable[[FormalCase], Measured | None]
+Check = Callable[[FormalCase], Measurement | None]
 """A check of a relation; None where its premise does not apply."""
 
 
@@ -142,13 +142,13 @@ def relation_row(relation: FormalRelation, seed: int, cases: Iterable[FormalCase
     """Return the shares and violations of a relation on channels."""
     values = [value for case in cases if (value := relation.check(case)) is not None]
     # Where nothing is allowed, there is nothing to take a share of.
-    shares = [value.share for value in values if value.allowed > _POSITIVE or value.violated]
+    shares = [value.share for value in values if value.allowed > _POSITIVE or value.fails]
     mean = math.fsum(shares) / len(shares) if shares else 0.0
     tightness = max((value.share for value in values), default=0.0)
-    return RelationRow(relation.name, seed, len(values), sum(value.violated for value in values), mean, tightness)
+    return RelationRow(relation.name, seed, len(values), sum(value.fails for value in values), mean, tightness)
 
 
-def known(relation: FormalRelation) -> KnownRow:
+def known_row(relation: FormalRelation) -> KnownRow:
     """Return the allowed and found value of a relation on its known channel; `ValueError` if it does not apply."""
     outcome = relation.check(relation.known)
     if outcome is None:
@@ -158,16 +158,16 @@ def known(relation: FormalRelation) -> KnownRow:
         for matrix in (relation.known.rows, relation.known.prior.probabilities[None, :])
     )
     values = outcome.allowed, outcome.value
-    return KnownRow(relation.name, relation.where, relation.says, rows, weights, *values, outcome.violated)
+    return KnownRow(relation.name, relation.where, relation.says, rows, weights, *values, outcome.fails)
 
 
-DP: Final = always(DifferentialPrivacy())
-TOTAL: Final = always(DivergencePrivacy(TOTAL_VARIATION))
-CONCENTRATED: Final = always(ConcentratedPrivacy())
+DP: Final = constant(DifferentialPrivacy())
+TOTAL: Final = constant(DivergencePrivacy(TOTAL_VARIATION))
+CONCENTRATED: Final = constant(ConcentratedPrivacy())
 NOISELESS: Final = of_prior(NoiselessPrivacy)
 
 
-def conditioned(case: FormalCase) -> Notion:
+def conditional_privacy(case: FormalCase) -> Notion:
     """Return distribution privacy of the prior given each value of an attribute."""
     weights = case.halves.masks * case.prior.probabilities
     return DistributionPrivacy(Family(weights / weights.sum(axis=1, keepdims=True)))
@@ -183,21 +183,21 @@ def delta_of_adversaries(case: FormalCase) -> Notion:
     return DeltaOfAdversarialPrivacy(Priors.all(), case.epsilon)
 
 
-def twice(value: float) -> float:
+def double(value: float) -> float:
     """Return twice a value."""
     return 2 * value
 
 
-def implied(start: Ask, end: Ask, rule: Callable[[float], float] = lambda value: value) -> Check:
+def implication(start: Ask, end: Ask, rule: Callable[[float], float] = lambda value: value) -> Check:
     """Return the check that the value of one notion bounds that of another, by default unchanged."""
     return lambda case: _bounded_by(rule(start(case).measure(case.rows).upper), end(case), case)
 
 
-def _bounded_by(allowed: float, notion: Notion, case: FormalCase) -> Measured | None:
+def _bounded_by(allowed: float, notion: Notion, case: FormalCase) -> Measurement | None:
     if not math.isfinite(allowed):
         return None
     finding = notion.measure(case.rows)
-    return Measured(allowed, finding.lower, finding.value)
+    return Measurement(allowed, finding.lower, finding.value)
 
 
 def equivalent(start: Ask, end: Ask) -> Check:
@@ -208,19 +208,19 @@ def equivalent(start: Ask, end: Ask) -> Check:
 def by_hand(value: Callable[[FormalCase], float], end: Ask, digits: float = _DIGITS) -> Check:
     """Return the check that a number computed here is the value of a notion."""
 
-    def check(case: FormalCase) -> Measured | None:
+    def check(case: FormalCase) -> Measurement | None:
         number = value(case)
         return _equal(Bracket(number - digits, number, number + digits), end(case).measure(case.rows))
 
     return check
 
 
-def _equal(*values: Bracket | Finding) -> Measured | None:
+def _equal(*values: Bracket | Finding) -> Measurement | None:
     """Return the largest of some numbers against the least."""
     allowed = min(value.upper for value in values)
     if not math.isfinite(allowed):
         return None
-    return Measured(allowed, max(value.lower for value in values), max(value.value for value in values))
+    return Measurement(allowed, max(value.lower for value in values), max(value.value for value in values))
 
 
 def beliefs(case: FormalCase, facts: Events) -> tuple[Floats, Floats]:
@@ -233,13 +233,13 @@ def beliefs(case: FormalCase, facts: Events) -> tuple[Floats, Floats]:
     return before, after
 
 
-def bounded(key: str, notion: Ask, *, first: bool = False) -> Check:
+def band_check(key: str, notion: Ask, *, first: bool = False) -> Check:
     """Return the check that posteriors of the first secret, or of each, lie in the band of a notion.
 
     The value is the largest share of what is allowed, above and below.
     """
 
-    def check(case: FormalCase) -> Measured | None:
+    def check(case: FormalCase) -> Measurement | None:
         epsilon = notion(case).measure(case.rows).upper
         limits = band(key, epsilon) if math.isfinite(epsilon) else Band(key)
         if not math.isfinite(min(limits.high, limits.rise, limits.slope)):
@@ -249,7 +249,7 @@ def bounded(key: str, notion: Ask, *, first: bool = False) -> Check:
         # Where nothing bounds from below, this is (1 - posterior) / 1.
         low = float(((1 - after) / (1 - limits.lower(before))[:, None]).max())
         share = max(high, low if math.isfinite(limits.low) or math.isfinite(limits.fall) else 0.0)
-        return Measured(1.0, share - _DIGITS, share)
+        return Measurement(1.0, share - _DIGITS, share)
 
     return check
 
@@ -272,7 +272,7 @@ def delta_of_errors(vertices: Callable[[FormalCase], Iterable[Floats]]) -> Check
     return by_hand(value, delta_of, _SLACK)
 
 
-def gaussian_delta(case: FormalCase) -> Measured | None:
+def gaussian_delta(case: FormalCase) -> Measurement | None:
     """Check the delta that Gaussian privacy gives."""
     mu = GaussianPrivacy().measure(case.rows).upper
     if not 0 < mu < math.inf:
@@ -290,22 +290,22 @@ def information(case: FormalCase, pair: tuple[int, int]) -> tuple[float, float]:
     return capacity.lower * math.log(2), capacity.upper * math.log(2)
 
 
-def kl_to_information(case: FormalCase) -> Measured | None:
+def kl_to_information(case: FormalCase) -> Measurement | None:
     """Check the information about the pair with the largest divergence."""
     largest = KLPrivacy().measure(case.rows)
     if not math.isfinite(largest.upper) or largest.witness.pair is None:
         return None
     low, _ = information(case, largest.witness.pair)
-    return Measured(largest.upper, low, low)
+    return Measurement(largest.upper, low, low)
 
 
-def information_to_total(case: FormalCase) -> Measured | None:
+def information_to_total(case: FormalCase) -> Measurement | None:
     """Check the total variation of the pair where it is largest."""
     total = TOTAL(case).measure(case.rows)
     if total.witness.pair is None:
         return None
     _, high = information(case, total.witness.pair)
-    return Measured(math.sqrt(2 * high), total.lower, total.value)
+    return Measurement(math.sqrt(2 * high), total.lower, total.value)
 
 
 _CASES: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, FormalCase], ...]]] = {
@@ -314,7 +314,7 @@ _CASES: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, Fo
             "DP to total error",
             "epsilon-DP gives every test a total error of at least 2 / (1 + e^epsilon), which is a "
             "total variation of at most tanh(epsilon / 2).",
-            implied(DP, TOTAL, lambda epsilon: math.tanh(epsilon / 2)),
+            implication(DP, TOTAL, lambda epsilon: math.tanh(epsilon / 2)),
         ),
         (
             "DP and both errors",
@@ -348,64 +348,64 @@ _CASES: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, Fo
             "DP to posteriors",
             "epsilon-DP keeps a posterior between p / (e^epsilon + (1 - e^epsilon) p) and e^epsilon "
             "p / (1 + (e^epsilon - 1) p).",
-            bounded("differential-privacy", DP),
+            band_check("differential-privacy", DP),
         ),
     ),
     "2.2.6, definition 37": (
         (
             "PMPr to posteriors",
             "epsilon-PMPr keeps a posterior below e^epsilon p and 1 - e^-epsilon (1 - p).",
-            bounded("positive-membership", POSITIVE, first=True),
+            band_check("positive-membership", POSITIVE, first=True),
         ),
     ),
     "2.2.9, table 2.20": (
         (
             "DP and PMPr of every prior",
             "epsilon-DP is epsilon-PMPr for every prior and every single secret, and conversely.",
-            equivalent(DP, always(PositiveMembershipPrivacy(Priors.all()))),
+            equivalent(DP, constant(PositiveMembershipPrivacy(Priors.all()))),
         ),
         (
             "DP and NMPr of every prior",
             "epsilon-DP is epsilon-NMPr for every prior and every single secret, and conversely.",
-            equivalent(DP, always(NegativeMembershipPrivacy(Priors.all()))),
+            equivalent(DP, constant(NegativeMembershipPrivacy(Priors.all()))),
         ),
-        ("MPr to PMPr", "epsilon-MPr is epsilon-PMPr.", implied(MEMBERSHIP, POSITIVE)),
-        ("MPr to NMPr", "epsilon-MPr is epsilon-NMPr.", implied(MEMBERSHIP, NEGATIVE)),
+        ("MPr to PMPr", "epsilon-MPr is epsilon-PMPr.", implication(MEMBERSHIP, POSITIVE)),
+        ("MPr to NMPr", "epsilon-MPr is epsilon-NMPr.", implication(MEMBERSHIP, NEGATIVE)),
         (
             "PMPr to AdvPr",
             "epsilon-PMPr is (epsilon, 0)-AdvPr.",
-            implied(of_prior(PositiveMembershipPrivacy), of_prior(AdversarialPrivacy)),
+            implication(of_prior(PositiveMembershipPrivacy), of_prior(AdversarialPrivacy)),
         ),
         (
             "DP and AdvPr of every prior",
             "epsilon-DP is (epsilon, 0)-AdvPr for every prior and every single secret, and conversely.",
-            equivalent(DP, always(AdversarialPrivacy(Priors.all()))),
+            equivalent(DP, constant(AdversarialPrivacy(Priors.all()))),
         ),
         (
             "(epsilon, delta)-DP to AdvPr",
             "(epsilon, delta)-DP is (epsilon, delta)-AdvPr, for every prior.",
-            implied(delta_of, delta_of_adversaries),
+            implication(delta_of, delta_of_adversaries),
             LEAKY,
         ),
         (
             "AdvPr to (epsilon, delta)-DP",
             "(epsilon, delta)-AdvPr for every prior is (epsilon, delta)-DP.",
-            implied(delta_of_adversaries, delta_of),
+            implication(delta_of_adversaries, delta_of),
         ),
     ),
     "2.2.6, definition 39": (
-        ("NPr to ANPr", "epsilon-NPr is epsilon-ANPr.", implied(NOISELESS, AFTERWARDS), RARE_VALUE),
+        ("NPr to ANPr", "epsilon-NPr is epsilon-ANPr.", implication(NOISELESS, AFTERWARDS), RARE_VALUE),
         (
             "ANPr to NPr, twice",
             "epsilon-ANPr is (2 epsilon)-NPr.",
-            implied(AFTERWARDS, NOISELESS, twice),
+            implication(AFTERWARDS, NOISELESS, double),
             TWO_RARE,
         ),
         (
             "ANPr to posteriors",
             "epsilon-ANPr keeps a posterior between max(e^-epsilon p, 1 - e^epsilon (1 - p)) and "
             "min(e^epsilon p, 1 - e^-epsilon (1 - p)).",
-            bounded("aposteriori-noiseless", AFTERWARDS),
+            band_check("aposteriori-noiseless", AFTERWARDS),
         ),
         (
             "ANPr and MPr",
@@ -425,14 +425,14 @@ _CASES: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, Fo
         (
             "Pufferfish and distribution privacy",
             "Pufferfish privacy is privacy of the distributions given each rival, and conversely.",
-            equivalent(lambda case: Pufferfish(case.priors, case.halves), conditioned),
+            equivalent(lambda case: Pufferfish(case.priors, case.halves), conditional_privacy),
         ),
     ),
     "2.2.6, definition 41": (
         (
             "InfPr to DP, twice",
             "epsilon-InfPr, for a prior that holds every secret possible, is (2 epsilon)-DP of all pairs.",
-            implied(INFORMATION, DP, twice),
+            implication(INFORMATION, DP, double),
             TWO_RARE,
         ),
     ),
@@ -440,23 +440,23 @@ _CASES: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, Fo
         (
             "DP to SemPr",
             "epsilon-DP is (e^epsilon - 1)-semantic privacy.",
-            implied(DP, exchange, math.expm1),
+            implication(DP, exchange, math.expm1),
             coin(0.01),
         ),
     ),
     "2.2.6, range-bounded privacy": (
-        ("bounded range to DP", "eta-bounded range is eta-DP.", implied(RANGE, DP), ODD),
-        ("DP to bounded range", "epsilon-DP is (2 epsilon)-bounded range.", implied(DP, RANGE, twice)),
+        ("bounded range to DP", "eta-bounded range is eta-DP.", implication(RANGE, DP), ODD),
+        ("DP to bounded range", "epsilon-DP is (2 epsilon)-bounded range.", implication(DP, RANGE, double)),
         (
             "bounded range to concentrated DP",
             "eta-bounded range is (eta^2 / 8)-zCDP.",
-            implied(RANGE, CONCENTRATED, lambda eta: eta**2 / 8),
+            implication(RANGE, CONCENTRATED, lambda eta: eta**2 / 8),
             coin(0.01),
         ),
         (
             "DP to concentrated DP",
             "epsilon-DP is (epsilon^2 / 2)-zCDP.",
-            implied(DP, CONCENTRATED, lambda epsilon: epsilon**2 / 2),
+            implication(DP, CONCENTRATED, lambda epsilon: epsilon**2 / 2),
             coin(0.01),
         ),
     ),
@@ -464,7 +464,7 @@ _CASES: Final[dict[str, tuple[tuple[str, str, Check] | tuple[str, str, Check, Fo
         (
             "DP to KL",
             "epsilon-DP is min(epsilon, epsilon^2)-KL privacy.",
-            implied(DP, always(KLPrivacy()), lambda epsilon: min(epsilon, epsilon**2)),
+            implication(DP, constant(KLPrivacy()), lambda epsilon: min(epsilon, epsilon**2)),
             coin(5.0),
         ),
         (

@@ -38,7 +38,7 @@ class SuccessRow(CompactRepr):
     at_most: float  # share right of an attacker who knows the other half's distributions, proved from above
 
 
-def attacked(
+def run_attacks(
     halves: tuple[Groups, Groups], city: Grid, seed: int, dummies: Sequence[int], slopes: Sequence[float]
 ) -> Made:
     """Return the success of attackers who learned from the first half, on both halves."""
@@ -127,7 +127,7 @@ def confident(groups: Groups, city: Grid, sizes: Sequence[tuple[str, tuple[int, 
     return {"confidence": rows}
 
 
-def covered(groups: Groups, city: Grid, samples: int, seed: int, draws: int, checked: int) -> Made:
+def measure_coverage(groups: Groups, city: Grid, samples: int, seed: int, draws: int, checked: int) -> Made:
     """Return how often the radius holds the distance of drawn samples from the distribution of the groups."""
     random = np.random.Generator(np.random.PCG64([seed, samples]))
     truth = groups.distributions

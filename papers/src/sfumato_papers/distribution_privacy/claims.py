@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.core import Bracket
 from sfumato.rounding import about, at_least, at_most, percent, percent_at_most, plural
 
-from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, remark, unchecked
+from ..reproduction import PaperClaim, RunTables, abstain, follows, illustrates, interval, judge, remark
 from ..results import where
 from .attackers import FAILURE, USERS, VISITS, ConfidenceRow, CoverageRow, SuccessRow
 from .counterexamples import CounterexampleRow
@@ -68,7 +68,7 @@ def claims(tables: RunTables) -> list[PaperClaim]:
         *_success(tables.rows("success", SuccessRow)),
         _person(tables.rows("neighbours", NeighbourRow)),
         *_confidence(tables.rows("confidence", ConfidenceRow), tables.rows("coverage", CoverageRow)),
-        unchecked(
+        abstain(
             "Figure 1, section VI and the appendix",
             "The drawn coupling, and the plotted values for Manhattan, London, Tokyo and Paris.",
             "We have neither the numbers nor check-ins of these cities with attributes of people; "
@@ -86,12 +86,12 @@ def theorem_claims(tables: RunTables) -> list[PaperClaim]:
         _couplings(tables.rows("distances", GroupDistanceRow)),
     ]
     for key, statement in STATEMENTS.items():
-        judge, trials = remark if statement.is_ours else judged, where(rows, key=key)
+        to_claim, trials = remark if statement.is_ours else judge, where(rows, key=key)
         result = _instance(trials, examples[key]) if key in examples else _judge_trials(trials, statement.more)
-        paper_claims.append(judge(statement.where, statement.says, *result))
+        paper_claims.append(to_claim(statement.where, statement.says, *result))
     domain = examples["domain"]
     says = "A mechanism with delta above 0 is of no use where the domain is large."
-    return [*paper_claims, judged("Section V", says, not domain.refuted, domain.instance)]
+    return [*paper_claims, judge("Section V", says, not domain.refuted, domain.instance)]
 
 
 def _generators(rows: Sequence[GeneratorRow]) -> PaperClaim:
@@ -101,7 +101,7 @@ def _generators(rows: Sequence[GeneratorRow]) -> PaperClaim:
         if row.at_one != 0 or row.least_turn < _TURN or not row.largest_difference < _ROUNDED
     ]
     far = max(row.largest_difference for row in rows)
-    return judged(
+    return judge(
         "Table I",
         "Each generator is convex with f(1) = 0, and the sum over f(p/q) is the divergence of its name.",
         not wrong,
@@ -117,7 +117,7 @@ def _couplings(rows: Sequence[GroupDistanceRow]) -> PaperClaim:
     optimal = sum(cost is not None and cost <= least * (1 + _EQUAL) for cost, least in costs)
     apart = where(flat, order=1)[0]
     farthest = where(flat, groups=apart.groups, order=inf)[0]
-    return judged(
+    return judge(
         "Section III, Figure 1",
         "On a line the north-west corner rule gives one coupling that is optimal for every order.",
         optimal == len(line),
@@ -161,7 +161,7 @@ def _bound(rows: Sequence[BoundRow]) -> PaperClaim:
             f" Elsewhere its epsilon is {about(min(loose), 2)} to {about(max(loose), 3)} times the exact one: "
             f"{about(bound, 3)} instead of {about(exact, 3)} for {last.instance} among {last.dummies:,} dummies."
         )
-    return judged(
+    return judge(
         _THEOREM,
         "With uniform dummies and reports of probability at most beta, epsilon and delta are bounded for each "
         "alpha.",
@@ -170,7 +170,7 @@ def _bound(rows: Sequence[BoundRow]) -> PaperClaim:
     )
 
 
-def _grouped(rows: Iterable[_Row], key: Callable[[_Row], Hashable]) -> list[list[_Row]]:
+def _group_by(rows: Iterable[_Row], key: Callable[[_Row], Hashable]) -> list[list[_Row]]:
     by: dict[Hashable, list[_Row]] = {}
     for row in rows:
         by.setdefault(key(row), []).append(row)
@@ -180,9 +180,9 @@ def _grouped(rows: Iterable[_Row], key: Callable[[_Row], Hashable]) -> list[list
 def _dummies(rows: Sequence[DistributionRow]) -> list[PaperClaim]:
     random_rows = (row for row in rows if row.source in (NONE, UNIFORM, MIXTURE))
     steps: list[tuple[DistributionRow, DistributionRow]] = []
-    for same in _grouped(random_rows, lambda row: (row.groups, row.mechanism, row.parameter)):
+    for same in _group_by(random_rows, lambda row: (row.groups, row.mechanism, row.parameter)):
         if alone := where(same, source=NONE)[-1:]:
-            for chain in _grouped((row for row in same if row.dummies), lambda row: row.source):
+            for chain in _group_by((row for row in same if row.dummies), lambda row: row.source):
                 steps += pairwise([*alone, *sorted(chain, key=lambda row: row.dummies)])
     rises = sum(more.epsilon.lower > fewer.epsilon.upper for fewer, more in steps)
     farther = sum(more.loss_km > fewer.loss_km * (1 + 1e-12) for fewer, more in steps)
@@ -213,7 +213,7 @@ def _numbers(rows: Sequence[TuplingRow]) -> list[PaperClaim]:
     up = sum(after.lower > before.upper for before, after in wider)
     down = sum(after.upper < before.lower for before, after in louder)
     return [
-        judged(
+        judge(
             _EXPERIMENTS,
             "A larger radius of restricted Laplace noise lowers epsilon.",
             not up,
@@ -221,7 +221,7 @@ def _numbers(rows: Sequence[TuplingRow]) -> list[PaperClaim]:
             f"{about(few.epsilon.upper, 3)} within {few.radius_km:g} km and {about(most.epsilon.upper, 3)} with "
             f"noise everywhere; the loss is {about(few.loss_km, 3)} and {about(most.loss_km, 3)} km.",
         ),
-        judged(
+        judge(
             _EXPERIMENTS,
             "A larger epsilon of the noise raises epsilon.",
             not down,
@@ -250,7 +250,7 @@ def _dominates(rows: Sequence[DistributionRow], many: Sequence[DistributionRow])
         if row.epsilon.lower > 0 and isfinite(row.epsilon.upper)
     ]
     if not alone:
-        return unchecked(place, says, "No mechanism without dummies needs an epsilon above 0.", quote=quote)
+        return abstain(place, says, "No mechanism without dummies needs an epsilon above 0.", quote=quote)
     few = where(rows, mechanism=TUPLED, source=MIXTURE)
     least = [[_least_epsilon(tuples, row) for row in alone] for tuples in (few, [*few, *many])]
     shares = np.array(least) / [row.epsilon.lower for row in alone]
@@ -280,7 +280,7 @@ def _response(rows: Sequence[DistributionRow]) -> PaperClaim:
     alone = where(rows, source=NONE, groups=rows[0].groups)
     levels = []
     for level in _LEVELS:
-        lines = _grouped((row for row in alone if row.epsilon.upper <= level), lambda row: row.mechanism)
+        lines = _group_by((row for row in alone if row.epsilon.upper <= level), lambda row: row.mechanism)
         least = {line[0].mechanism: min(row.loss_km for row in line) for line in lines}
         response, losses = least.pop(RESPONSE, None), least.values()
         if response is not None and losses:
@@ -288,7 +288,7 @@ def _response(rows: Sequence[DistributionRow]) -> PaperClaim:
                 f"at epsilon {level:g} it loses {about(response, 3)} km, the others {about(min(losses), 3)} to "
                 f"{about(max(losses), 3)} km"
             )
-    return unchecked(
+    return abstain(
         _EXPERIMENTS,
         "Randomised response loses by far the most.",
         "We know no number of the paper. Here, without dummies, "
@@ -313,12 +313,12 @@ def _triangle(rows: Sequence[FewestRow]) -> PaperClaim:
     known = [
         (row, row.dummies, row.loss_km) for row in rows if row.dummies is not None and row.loss_km is not None
     ]
-    lines = _grouped(known, lambda case: case[0].slope_per_km)
+    lines = _group_by(known, lambda case: case[0].slope_per_km)
     steps = [step for line in lines for step in pairwise(sorted(line, key=lambda case: -case[0].epsilon_asked))]
     least = min(row.epsilon_asked for row, *_ in known)
     cases = sorted((row.slope_per_km, dummies, loss) for row, dummies, loss in known if row.epsilon_asked == least)
     (quiet, first, far), (loud, last, near) = cases[0], cases[-1]
-    return judged(
+    return judge(
         _EXPERIMENTS,
         "Privacy, loss and the number of dummies can be traded for one another.",
         all(more >= fewer and closer <= loss + 1e-9 for (_, fewer, loss), (_, more, closer) in steps),
@@ -336,7 +336,7 @@ def _success(rows: Sequence[SuccessRow]) -> list[PaperClaim]:
         same = where(rows, groups=groups, slope_per_km=loud, dummies=dummies)
         return interval([getattr(row, field) for row in same])
 
-    cases = _grouped(rows, lambda row: (row.groups, row.dummies, row.slope_per_km))
+    cases = _group_by(rows, lambda row: (row.groups, row.dummies, row.slope_per_km))
     short = sum(
         interval([row.judged_on for row in case]).upper < interval([row.learned_from for row in case]).lower
         for case in cases

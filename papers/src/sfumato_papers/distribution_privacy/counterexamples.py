@@ -15,7 +15,7 @@ from sfumato.mechanisms import PairAccountant, PublishedBound
 from sfumato.privacy import Family, Relation
 
 from ..reproduction import Made
-from .statements import STATEMENTS, Checked, Instance
+from .statements import STATEMENTS, CheckResult, Instance
 
 _BITS: Final = (np.eye(2)[[0, 0, 1, 1]], np.eye(2)[[0, 1, 0, 1]])
 _PARITY: Final = {"equal": np.array([0.5, 0.0, 0.0, 0.5]), "unequal": np.array([0.0, 0.5, 0.5, 0.0])}
@@ -37,7 +37,7 @@ def counterexamples() -> Made:
     pair = _two((0.125, 0.0, 0.125, 0.75), (0.0, 0.125, 0.125, 0.75), delta=0.13)
     every = Family.lifted(_PARITY, Relation.all(4))
     bits = Instance(*_BITS, every, Metric(1.0 - np.eye(4)), (0.0, 0.0), np.eye(2), np.eye(4))
-    cases: dict[str, tuple[str, Checked]] = {
+    cases: dict[str, tuple[str, CheckResult]] = {
         "xdp-mean": (
             "Two secrets a unit apart, reports (3/4, 1/4) and (1/4, 3/4): epsilon is ln 3. From the first "
             "secret to an even mixture of both W_1 is 1/2, and the reports differ by ln 2. Per unit of W_1:",
@@ -80,7 +80,7 @@ def counterexamples() -> Made:
     return {"counterexamples": rows}
 
 
-def _check(key: str, instance: Instance) -> Checked:
+def _check(key: str, instance: Instance) -> CheckResult:
     (check,) = STATEMENTS[key].checks
     checked = check(instance)
     if checked is None:
@@ -102,7 +102,7 @@ def _two(
     return Instance(matrix, matrix, family, metric, (delta, delta), np.eye(len(left)), np.eye(2))
 
 
-def _observables() -> Checked:
+def _observables() -> CheckResult:
     """Return the true delta where eta is the share of observables, not the probability of a report."""
     m, dummies, beta = 10, 1, 1e-6
     p, q = np.eye(m)[:2]
@@ -110,12 +110,12 @@ def _observables() -> Checked:
     # The printed epsilon and delta with eta = 1/m, at an alpha that makes the second nearly eta.
     alpha = 10 * beta
     epsilon = math.log((dummies + (alpha + beta) * m) / (dummies - alpha * m))
-    return Checked(account.delta(epsilon).lower, 2 * math.exp(-2 * alpha**2 / (dummies * beta**2)) + 1 / m)
+    return CheckResult(account.delta(epsilon).lower, 2 * math.exp(-2 * alpha**2 / (dummies * beta**2)) + 1 / m)
 
 
-def _domain() -> Checked:
+def _domain() -> CheckResult:
     """Return the delta of a mechanism that is (0, 0.001)-DP, and the one that the factor |Phi| gives."""
     n, delta = 400, 1e-3
     matrix = np.full((n, n), (1 - delta) / n) + delta * np.eye(n)
     family = Family({"west": np.repeat([2 / n, 0.0], n // 2), "east": np.repeat([0.0, 2 / n], n // 2)})
-    return Checked(HockeyStick(0.0)(*(family.distributions @ matrix)), min(1.0, delta * n * (n - 1)))
+    return CheckResult(HockeyStick(0.0)(*(family.distributions @ matrix)), min(1.0, delta * n * (n - 1)))

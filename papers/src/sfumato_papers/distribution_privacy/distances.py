@@ -91,7 +91,7 @@ class GroupDistanceRow(CompactRepr):
     north_west_km: float | None  # of the north-west corner rule; None where its precondition fails
 
 
-def coupled(groups: Groups, city: Grid) -> Made:
+def group_distances(groups: Groups, city: Grid) -> Made:
     """Return distances of two groups, of several orders, on the line from west to east and on the map."""
     centres = np.asarray(city.coordinates) / 1000
     east, column = np.unique(np.round(centres[:, 0], 9), return_inverse=True)

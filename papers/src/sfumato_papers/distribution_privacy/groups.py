@@ -204,7 +204,7 @@ class GroupRow(CompactRepr):
     total_variation: float
 
 
-def described(splits: Sequence[Split]) -> Made:
+def describe_groups(splits: Sequence[Split]) -> Made:
     """Return the table of the groups that are compared."""
     rows = []
     for split in splits:

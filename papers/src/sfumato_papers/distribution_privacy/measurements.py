@@ -178,7 +178,7 @@ class NeighbourRow(CompactRepr):
     of_cells: float  # for two neighbouring visited cells, the worst of all such pairs
 
 
-def swept(
+def run_line(
     groups: Groups,
     city: Grid,
     name: str,
@@ -246,7 +246,7 @@ class FewestRow(CompactRepr):
     loss_km: float | None  # expected distance to the best answer
 
 
-def tupled(groups: Groups, city: Grid, radii_km: Sequence[float], slopes: Sequence[float]) -> Made:
+def vary_noise(groups: Groups, city: Grid, radii_km: Sequence[float], slopes: Sequence[float]) -> Made:
     """Return epsilon where the radius or the epsilon of the noise varies, the other being 2 km or 1/km."""
     varied = [("r", radius, 1.0) for radius in radii_km] + [("epsilon_A", 2.0, slope) for slope in slopes]
     rows = []
@@ -270,11 +270,11 @@ def bounds(groups: Groups, city: Grid, exact: Sequence[int], more: Sequence[int]
         for k in (*exact, *more):
             account = FamilyAccountant(Tupling(inner, k, uniform_dummies(inner)), family)
             epsilon = account.epsilon(DELTA, NEAR).bounds if k in exact else Bracket(0.0, inf, inf)
-            rows.append(BoundRow(instance, k, epsilon, _published(inner, family, k)))
+            rows.append(BoundRow(instance, k, epsilon, _published_bound(inner, family, k)))
     return {"bounds": rows}
 
 
-def _published(inner: Mechanism, family: Floats, dummies: int) -> float | None:
+def _published_bound(inner: Mechanism, family: Floats, dummies: int) -> float | None:
     """Return the least epsilon of the corrected bound over beta, each probability of a report."""
     laws = inner.lift(family)
     m = laws.shape[1]

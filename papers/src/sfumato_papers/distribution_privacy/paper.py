@@ -14,11 +14,11 @@ from sfumato.reports.theme import LIGHT, blank
 from ..curve_labels import label_curve
 from ..reproduction import Made, Paper, RunTables, Setting, StudyPart, equations, interval
 from ..results import distinct, where
-from .attackers import IMAGINED, USERS, VISITS, ConfidenceRow, SuccessRow, attacked, confident, covered
+from .attackers import IMAGINED, USERS, VISITS, ConfidenceRow, SuccessRow, confident, measure_coverage, run_attacks
 from .claims import claims
 from .counterexamples import counterexamples
-from .distances import coupled, generators
-from .groups import Split, described, splits
+from .distances import generators, group_distances
+from .groups import Split, describe_groups, splits
 from .measurements import (
     DELTA,
     DUMMIES,
@@ -35,10 +35,10 @@ from .measurements import (
     fewest,
     neighbours,
     published_lines,
-    swept,
-    tupled,
+    run_line,
+    vary_noise,
 )
-from .statements import tried_at_random, tried_on
+from .statements import try_groups, try_random
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,16 +60,16 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
     cells = size("1 km", "400 m"), size("2 km", "1 km")
     fine, coarse = (splits(setting.data, cell, size(2, 3)) for cell in cells)
     parts = [
-        StudyPart("groups", described, (fine,)),
+        StudyPart("groups", describe_groups, (fine,)),
         StudyPart("generators", generators, (1, size(100, 5000))),
         StudyPart("counterexamples", counterexamples),
     ]
     seeds = range(1, size(2, 9) + 1)
-    parts += [StudyPart(f"theorems, seed {seed}", tried_at_random, (seed, size(4, 150))) for seed in seeds]
+    parts += [StudyPart(f"theorems, seed {seed}", try_random, (seed, size(4, 150))) for seed in seeds]
     # A source of its own says more than another attribute of the same one.
     order = sorted(range(len(coarse)), key=lambda k: sum(split.source == coarse[k].source for split in coarse[:k]))
     parts += [
-        StudyPart(f"{split.title}, theorems", tried_on, (split.title, (split.groups,), split.city))
+        StudyPart(f"{split.title}, theorems", try_groups, (split.title, (split.groups,), split.city))
         for split in (coarse[k] for k in order[: size(1, 2)])
     ]
     for split, wide in zip(fine, coarse, strict=True):
@@ -87,29 +87,29 @@ def _of_split(setting: Setting, split: Split, coarse: Split, *, first: bool) -> 
     users = [(USERS, split.users)] if min(split.users) > 0 else []
     sizes = [(VISITS, split.counts), *users, *((IMAGINED, (n, n)) for n in _IMAGINED)]
     parts: list[tuple[str, Callable[..., Made], tuple[Any, ...]]] = [
-        ("coupling", coupled, (groups, city)),
+        ("coupling", group_distances, (groups, city)),
         ("confidence", confident, (split.by_user(), city, sizes, 1.0)),
     ]
     seeds = range(1, size(2, 6) + 1)
-    parts += [(f"halves {seed}", attacked, (split.halves(seed), city, seed, few, noises)) for seed in seeds]
+    parts += [(f"halves {seed}", run_attacks, (split.halves(seed), city, seed, few, noises)) for seed in seeds]
     for line in published_lines(city, groups.metric, slopes=slopes, radii_km=radii):
         optimised = size((), (10,)) if first and line.name == TUPLED else ()
         many = (3000,) if line.name == TUPLED else ()
         if first or line.name in (LAPLACE, TUPLED):
-            parts.append((line.name, swept, (groups, city, line.name, slopes, radii, dummies, optimised, many)))
+            parts.append((line.name, run_line, (groups, city, line.name, slopes, radii, dummies, optimised, many)))
     if first:
         widths = size((2.0, EVERYWHERE), (0.6, 1.0, 2.0, 4.0, 8.0, EVERYWHERE))
         exact = size((10,), (1, 2, 5, 10, 20, 40, 100, 200, 500, 1000))
         epsilons = size((2.0, 1.0), (2.0, 1.0, 0.5, 0.2, 0.1, 0.05))
         parts += [
-            ("tupling", tupled, (groups, city, widths, noises)),
+            ("tupling", vary_noise, (groups, city, widths, noises)),
             ("bounds", bounds, (groups, city, exact, _MORE)),
             ("fewest", fewest, (groups, city, noises, epsilons)),
             ("neighbours", neighbours, (groups, city, noises, few)),
         ]
         for n in size((300,), (300, 1000, 3000, 10_000)):
             case = (coarse.groups, coarse.city, n, 1, *size((100, 5), (1000, 50)))
-            parts.append((f"coverage, {n} samples", covered, case))
+            parts.append((f"coverage, {n} samples", measure_coverage, case))
     return [StudyPart(f"{title}, {name}", make, arguments) for name, make, arguments in parts]
 
 

@@ -96,14 +96,14 @@ class Instance(CompactRepr):
         return (self.first, self.deltas[0]), (self.second, self.deltas[1])
 
 
-class Checked(NamedTuple):
+class CheckResult(NamedTuple):
     """A number, rounded down, and the bound that a statement gives it, rounded up."""
 
     value: float
     bound: float
 
 
-Check = Callable[[Instance], Checked | None]
+Check = Callable[[Instance], CheckResult | None]
 """The check of a statement; None where the instance is not one of the statement's."""
 
 
@@ -112,8 +112,8 @@ def _small(check: Check) -> Check:
     return lambda case: check(case) if len(case.first) <= 4 else None
 
 
-def _checked(promise: Promise, matrix: Floats) -> Checked:
-    return Checked(promise.notion.measure(matrix).lower, promise.value)
+def _check_promise(promise: Promise, matrix: Floats) -> CheckResult:
+    return CheckResult(promise.notion.measure(matrix).lower, promise.value)
 
 
 def _promise(case: Instance, *, second: bool = False) -> Promise:
@@ -128,11 +128,11 @@ def _metric_promise(case: Instance, *, second: bool = False) -> Promise:
     return lifted_metric_privacy(MetricPrivacy(epsilon, case.metric), case.family, delta)
 
 
-def _with_factor(case: Instance) -> Checked:
+def _with_factor(case: Instance) -> CheckResult:
     delta = case.deltas[0]
     epsilon = DifferentialPrivacy(case.relation, delta).measure(case.first).upper
     value = DivergenceDistributionPrivacy(case.family, HockeyStick(epsilon)).measure(case.first).lower
-    return Checked(value, min(1.0, delta * len(case.relation.pairs)))
+    return CheckResult(value, min(1.0, delta * len(case.relation.pairs)))
 
 
 def _distribution(case: Instance) -> Notion:
@@ -143,7 +143,7 @@ def _probabilistic(case: Instance) -> Notion:
     return ProbabilisticDistributionPrivacy(case.family, case.deltas[0])
 
 
-def _near(case: Instance) -> FamilyDistance:
+def _mean_distance(case: Instance) -> FamilyDistance:
     return FamilyDistance.wasserstein(case.family, case.metric, 1.0)
 
 
@@ -152,9 +152,9 @@ def _gives(
 ) -> Check:
     """Return the check that the value of one notion is enough for another one, perhaps of merged reports."""
 
-    def check(case: Instance) -> Checked:
+    def check(case: Instance) -> CheckResult:
         reports = case.first @ case.merge if is_merged else case.first
-        return Checked(conclusion(case).measure(reports).lower, premise(case).measure(case.first).upper)
+        return CheckResult(conclusion(case).measure(reports).lower, premise(case).measure(case.first).upper)
 
     return check
 
@@ -162,37 +162,37 @@ def _gives(
 def _divergence_by_mean(divergence: Divergence) -> Check:
     return _gives(
         lambda case: DivergenceMetricPrivacy(divergence, case.metric),
-        lambda case: DivergenceMetricDistributionPrivacy(case.family, divergence, _near(case)),
+        lambda case: DivergenceMetricDistributionPrivacy(case.family, divergence, _mean_distance(case)),
     )
 
 
 def _lifting(divergence: Divergence) -> Check:
-    def check(case: Instance) -> Checked:
+    def check(case: Instance) -> CheckResult:
         value = DivergencePrivacy(divergence, case.relation).measure(case.first).upper
         if case.family.outside.any():  # rounding, which a divergence without bound does not forgive
             notion = DivergenceDistributionPrivacy(case.family, divergence)
-            return Checked(notion.measure(case.first).lower, value * (1 + 1e-9))
-        return _checked(lifted_divergence_privacy(value, divergence, case.family), case.first)
+            return CheckResult(notion.measure(case.first).lower, value * (1 + 1e-9))
+        return _check_promise(lifted_divergence_privacy(value, divergence, case.family), case.first)
 
     return check
 
 
-def _together(promise: Callable[..., Promise]) -> Check:
-    def check(case: Instance) -> Checked:
+def _composition(promise: Callable[..., Promise]) -> Check:
+    def check(case: Instance) -> CheckResult:
         both = same_input(promise(case), promise(case, second=True))
-        return _checked(both, product_channel(case.first, case.second).matrix)
+        return _check_promise(both, product_channel(case.first, case.second).matrix)
 
     return check
 
 
-def _together_for_pairs(case: Instance) -> Checked:
+def _pair_composition(case: Instance) -> CheckResult:
     pairs = case.pairs_alone
     parts = [DistributionPrivacy(pairs, delta).measure(matrix).upper for matrix, delta in case.parts]
     both = DistributionPrivacy(pairs, min(1.0, sum(case.deltas)))
-    return Checked(both.measure(product_channel(case.first, case.second)).lower, sum(parts))
+    return CheckResult(both.measure(product_channel(case.first, case.second)).lower, sum(parts))
 
 
-def _independent(case: Instance, *, by_metric: bool) -> Checked | None:
+def _independent(case: Instance, *, by_metric: bool) -> CheckResult | None:
     pairs = case.pairs_alone
     distance = FamilyDistance.wasserstein(pairs, case.metric)
     notions: list[Notion] = [MetricDistributionPrivacy(pairs, distance)] * 2
@@ -210,32 +210,32 @@ def _independent(case: Instance, *, by_metric: bool) -> Checked | None:
         for i, j in pairs.pairs
         if (length := distance.array[i, j] if by_metric else 1.0) > 0
     ]
-    return Checked(max(values, default=0.0) - _DIGITS, promise.value)
+    return CheckResult(max(values, default=0.0) - _DIGITS, promise.value)
 
 
-def _processed(case: Instance) -> Checked:
+def _post_processing(case: Instance) -> CheckResult:
     before = _distribution(case).measure(case.first)
-    return _checked(post_processed(Promise.of(before)), case.first @ case.merge)
+    return _check_promise(post_processed(Promise.of(before)), case.first @ case.merge)
 
 
-def _preprocessed(case: Instance, *, printed_delta: bool) -> Checked | None:
+def _pre_processing(case: Instance, *, printed_delta: bool) -> CheckResult | None:
     alone = _promise(case)
     try:
         after = pre_processed(alone, case.pairs_alone, case.move)
     except ValueError:
         return None
     if not printed_delta:
-        return _checked(after, case.move @ case.first)
+        return _check_promise(after, case.move @ case.first)
     steps = round(after.value / alone.value) if alone.value > 0 else 1
     delta_after, delta = (float(getattr(promise.notion, "delta", 0.0)) for promise in (after, alone))
     printed = steps * math.exp((steps - 1) * alone.value) * delta
-    return Checked(delta_after * (1 - 1e-9) - _DIGITS, min(1.0, printed))
+    return CheckResult(delta_after * (1 - 1e-9) - _DIGITS, min(1.0, printed))
 
 
-def _preprocessed_by_metric(case: Instance) -> Checked:
+def _pre_processing_by_metric(case: Instance) -> CheckResult:
     distance = FamilyDistance.wasserstein(case.family, case.metric)
     after = pre_processed(_metric_promise(case), case.pairs_alone, case.move, distance)
-    return _checked(after, case.move @ case.first)
+    return _check_promise(after, case.move @ case.first)
 
 
 class Statement(NamedTuple):
@@ -253,13 +253,13 @@ STATEMENTS: Final = {
     "dp": Statement(
         _LIFTING,
         "(epsilon, delta)-DP for Phi gives (epsilon, delta |Phi|)-DistP for the lifting of Phi.",
-        (_with_factor, lambda case: _checked(_promise(case), case.first)),
+        (_with_factor, lambda case: _check_promise(_promise(case), case.first)),
         "The factor is not needed.",
     ),
     "xdp": Statement(
         _LIFTING,
         "(epsilon, d)-XDP gives XDistP for W_inf.",
-        (lambda case: _checked(_metric_promise(case), case.first),),
+        (lambda case: _check_promise(_metric_promise(case), case.first),),
         "Deltas above 0 stay the same.",
     ),
     "mean": Statement(
@@ -280,14 +280,14 @@ STATEMENTS: Final = {
     "beliefs": Statement(
         "Section III-F",
         "Against beliefs that are wrong by one step on both sides 3 epsilon is enough.",
-        (_small(lambda case: _checked(close_beliefs(_promise(case), case.family.names), case.first)),),
+        (_small(lambda case: _check_promise(close_beliefs(_promise(case), case.family.names), case.first)),),
         "With a delta above 0 it is delta (1 + e^epsilon + e^(2 epsilon)).",
     ),
     "same-input": Statement(
         _COMPOSITION,
         "Two reports about one secret, guaranteed for the lifting of Phi or for W_inf: epsilons and deltas add, "
         "deltas times |Phi|.",
-        (_together(_metric_promise), _together(_promise)),
+        (_composition(_metric_promise), _composition(_promise)),
         "The factor is not needed.",
     ),
     "independent": Statement(
@@ -295,14 +295,14 @@ STATEMENTS: Final = {
         "Two reports about independent secrets: epsilons and deltas add for any pairs, and epsilons for W_inf.",
         tuple(_small(partial(_independent, by_metric=by_metric)) for by_metric in (True, False)),
     ),
-    "post": Statement(_COMPOSITION, "Post-processing preserves DistP.", (_processed,)),
+    "post": Statement(_COMPOSITION, "Post-processing preserves DistP.", (_post_processing,)),
     "pre": Statement(
         _COMPOSITION,
         "A c-stable transformation before the mechanism gives c epsilon, with delta times c e^((c - 1) epsilon); "
         "one that stretches W_inf by at most c gives c epsilon, with the same delta.",
         (
-            *(_small(partial(_preprocessed, printed_delta=printed_delta)) for printed_delta in (False, True)),
-            _small(_preprocessed_by_metric),
+            *(_small(partial(_pre_processing, printed_delta=printed_delta)) for printed_delta in (False, True)),
+            _small(_pre_processing_by_metric),
         ),
         "For the first the smaller delta (1 + e^epsilon + ... + e^((c - 1) epsilon)) is enough.",
     ),
@@ -317,7 +317,7 @@ STATEMENTS: Final = {
         (
             _gives(
                 lambda case: MetricDifferentialPrivacy(case.metric),
-                lambda case: MetricDistributionPrivacy(case.family, _near(case)),
+                lambda case: MetricDistributionPrivacy(case.family, _mean_distance(case)),
             ),
         ),
         is_ours=True,
@@ -325,7 +325,7 @@ STATEMENTS: Final = {
     "same-input-pairs": Statement(
         _COMPOSITION,
         "Two reports about one secret, guaranteed for a pair of distributions alone: epsilons do not add.",
-        (_together_for_pairs,),
+        (_pair_composition,),
         is_ours=True,
     ),
     "post-pdistp": Statement(
@@ -410,12 +410,12 @@ def _people(groups: Sequence[Groups], city: Grid) -> Iterator[tuple[str, Instanc
             yield f"{group.title}: {left}; {right}", instance
 
 
-def tried_on(title: str, groups: Sequence[Groups], city: Grid) -> Made:
+def try_groups(title: str, groups: Sequence[Groups], city: Grid) -> Made:
     """Try the statements on groups of one map."""
     return _try_statements(_people(groups, city), title)
 
 
-def tried_at_random(seed: int, number: int) -> Made:
+def try_random(seed: int, number: int) -> Made:
     """Try all statements on random instances."""
     return _try_statements(random_instances(seed, number), f"random, seed {seed}")
 

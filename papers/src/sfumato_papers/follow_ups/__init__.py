@@ -4,7 +4,7 @@ Sources: Bordenabe, Chatzikokolakis and Palamidessi, CCS 2014; Oya, Troncoso and
 Biswas and Palamidessi, 2022; AIPO, arXiv 2601.09946.
 """
 
-from .aipo import AnchorNoise, AnchorRow, Anchors, anchor_table, anchored
+from .aipo import AnchorNoise, AnchorRow, Anchors, anchor_noise, anchor_table
 from .drawing_board import CityRow, LimitedRow, Measure, TownRow, board_table, means
 from .figures import CAPTIONS, figures
 from .privic import CellNoiseRow, EstimateRow, RateRow, RoundRow
@@ -24,8 +24,8 @@ __all__ = [
     "RoundRow",
     "SpannerRow",
     "TownRow",
+    "anchor_noise",
     "anchor_table",
-    "anchored",
     "board_table",
     "figures",
     "means",

@@ -22,7 +22,7 @@ from sfumato.geo import Projection, Region, Visits
 from sfumato.optimal import Auto, choose_lattice, coordinate_bound, design
 from sfumato.rounding import about, at_least, at_most, percent
 
-from ..reproduction import Made, PaperClaim, RunTables, illustrates, interval, judged, unchecked
+from ..reproduction import Made, PaperClaim, RunTables, abstain, illustrates, interval, judge
 from ..results import markdown_table, where
 from .regions import around, distances, pair_epsilons, positions
 
@@ -120,7 +120,7 @@ class AnchorNoise(CompactRepr):
         return 2 * math.hypot(east, north)
 
 
-def anchored(anchors: Anchors, points: Floats, reports: Floats, east: float, north: float) -> AnchorNoise:
+def anchor_noise(anchors: Anchors, points: Floats, reports: Floats, east: float, north: float) -> AnchorNoise:
     """Return the noise of least loss at the corners with bounded changes of logarithms per km along x and y.
 
     The loss at a corner is that of the points around it, as if probabilities were interpolated, not logarithms.
@@ -130,14 +130,14 @@ def anchored(anchors: Anchors, points: Floats, reports: Floats, east: float, nor
     losses = weights.T @ distances(points, reports) / np.maximum(mass, 1e-300)[:, None]
     corners = Space(range(len(mass)), anchors.points, "")
     privacy = MetricPrivacy(1.0, anchors.distances(east, north))
-    matrix = _least(Prior(corners, mass / mass.sum()), losses, privacy, 1e-4)
+    matrix = _optimal_matrix(Prior(corners, mass / mass.sum()), losses, privacy, 1e-4)
     with np.errstate(divide="ignore"):
         logs = np.log(matrix)
     # A report that no corner makes is made nowhere.
     return AnchorNoise(anchors, np.where(np.isfinite(logs), logs, -1e3))
 
 
-def _least(prior: Prior, losses: Floats, privacy: MetricPrivacy, gap: float) -> Floats:
+def _optimal_matrix(prior: Prior, losses: Floats, privacy: MetricPrivacy, gap: float) -> Floats:
     """Return p(o|x) of the program of least loss, array (places, reports)."""
     matrix: Floats = design(
         prior,
@@ -173,13 +173,13 @@ class AnchorRow(CompactRepr):
     epsilon_upper: float | None  # upper bound for all points of the box
 
 
-def interpolated(city: str, visits: Visits, epsilon: float, most: int, splits: int, seed: int) -> Made:
+def measure_mechanisms(city: str, visits: Visits, epsilon: float, most: int, splits: int, seed: int) -> Made:
     """Measure AIPO, AIPO-R, a program on cells and the exponential mechanism, with 20 random reports."""
     _, _, points = _points(visits, most)
     reports = points[np.random.default_rng(seed).choice(len(points), size=_REPORTS, replace=False)]
     anchors = _anchors()
     best = _best(anchors, points, reports, epsilon, splits)
-    relaxed = anchored(anchors, points, reports, epsilon, epsilon)
+    relaxed = anchor_noise(anchors, points, reports, epsilon, epsilon)
     far = distances(points, reports)
     noise = np.exp(-epsilon / 2 * (far - far.min(axis=1, keepdims=True)))
     mechanisms = {
@@ -192,7 +192,7 @@ def interpolated(city: str, visits: Visits, epsilon: float, most: int, splits: i
     return {ANCHORS: rows}
 
 
-def certified(
+def design_noise(
     city: str, visits: Visits, epsilon: float, most: int, splits: int, vertices: int, heads: int
 ) -> Made:
     """Design certified noise for the same points, bound all mechanisms, and let AIPO report all anchors."""
@@ -235,7 +235,7 @@ def _best(anchors: Anchors, points: Floats, reports: Floats, epsilon: float, spl
     """Return the noise of least loss over ways to split epsilon between the two axes."""
     far = distances(points, reports)
     candidates = [
-        anchored(anchors, points, reports, epsilon * share / 2, epsilon * math.sqrt(1 - share**2) / 2)
+        anchor_noise(anchors, points, reports, epsilon * share / 2, epsilon * math.sqrt(1 - share**2) / 2)
         for share in (part / splits for part in range(1, splits))
     ]
     return min(candidates, key=lambda noise: float((noise.at(points) * far).sum()))
@@ -271,7 +271,7 @@ def _on_cells(points: Floats, reports: Floats, epsilon: float) -> Floats:
     space = Space(range(len(centres)), centres, "km")
     privacy = MetricPrivacy(epsilon, space.metric("euclidean"))
     means = losses / np.maximum(mass, 1.0)[:, None]
-    beliefs: Floats = _least(Prior(space, mass / mass.sum()), means, privacy, _GAP)[cell]
+    beliefs: Floats = _optimal_matrix(Prior(space, mass / mass.sum()), means, privacy, _GAP)[cell]
     return beliefs
 
 
@@ -290,7 +290,7 @@ def anchor_claims(tables: RunTables) -> list[PaperClaim]:
         for name in (AIPO, CERTIFIED)
     )
     return [
-        judged(
+        judge(
             _ABSTRACT,
             "AIPO satisfies epsilon between all points.",
             not beyond,
@@ -307,7 +307,7 @@ def anchor_claims(tables: RunTables) -> list[PaperClaim]:
             *_violation(rows, RELAXED),
             quote="privacy violations caused by naive interpolation in high-dimensional spaces",
         ),
-        unchecked(
+        abstain(
             _ABSTRACT,
             "AIPO outperforms baseline mechanisms.",
             "Of the baselines with a guarantee only the exponential mechanism is run here. RMP, which the README "
@@ -322,28 +322,28 @@ def anchor_claims(tables: RunTables) -> list[PaperClaim]:
             f"over {len(noise)} cases ({percent(1 - max(noise))} to {percent(1 - min(noise))}), in straight "
             "distances.",
         ),
-        unchecked(
+        abstain(
             _README,
             "AIPO loses about 60 % less than noise of a fixed law.",
             f"{_DATA} In its own table of Rome it is {published}, where the exponential mechanism loses "
             f"{ROME['EM'][0]:g} at epsilon {_ROME_EPSILONS[0]:g} and {ROME['EM'][-1]:g} at "
             f"{_ROME_EPSILONS[-1]:g}. Here, in straight distances, it is {less}.",
         ),
-        judged(
+        judge(
             _README,
             "AIPO loses more than the program on cells, which violates epsilon between points.",
             min(cells) >= 1,
             f"It loses {_span(ratio - 1 for ratio in cells)} more here; in its own table of Rome "
             f"{_span(left / right - 1 for left, right in zip(ROME['AIPO'], ROME['LP'], strict=True))}.",
         ),
-        unchecked(
+        abstain(
             _README,
             "AIPO is near the least loss of any mechanism.",
             "The stored README breaks off before it says how near, and its bound in Rome is 0. Here AIPO loses "
             f"about {_span(above)} more than a proved bound; certified noise with the same epsilon "
             f"{_span(certified)}.",
         ),
-        unchecked(
+        abstain(
             f"{_SOURCE}, Table 3",
             "The losses in Rome, New York and London.",
             f"{_DATA} The README of the artifact prints Rome's: from {ROME['AIPO'][0]:g} to {ROME['AIPO'][-1]:g} "

@@ -33,7 +33,7 @@ from sfumato.mechanisms import (
 from sfumato.optimal import Clarabel, Highs, maximise_distortion
 from sfumato.rounding import about, percent
 
-from ..reproduction import Made, PaperClaim, RunTables, follows, illustrates, interval, judged, remark, unchecked
+from ..reproduction import Made, PaperClaim, RunTables, abstain, follows, illustrates, interval, judge, remark
 from ..results import distinct, markdown_table, where
 from .regions import SAN_FRANCISCO, VisitedPlaces, positions
 
@@ -237,7 +237,7 @@ _NOISES: Final[Mapping[str, tuple[Callable[..., Floats], Callable[[float, Floats
 }
 
 
-def described(ground: VisitedPlaces, box: str = "") -> Made:
+def describe_city(ground: VisitedPlaces, box: str = "") -> Made:
     """Return the size of a city, and the coin at several losses."""
     prior, metric = ground.prior, ground.distances_km
     most = blind(prior, metric).error
@@ -279,7 +279,7 @@ def _expost(ground: VisitedPlaces, level_km: float) -> Measure:
     return of_mechanism(ground.name, EXPOST, level_km, expost, prior, metric)
 
 
-def limited(ground: VisitedPlaces, level_km: float) -> Made:
+def cap_loss(ground: VisitedPlaces, level_km: float) -> Made:
     """Limit the worst loss of ExPost, and compare with ExPost of the same expected loss."""
     prior, metric = ground.prior, ground.distances_km
     expost = rate_distortion(prior, metric, 2 / level_km, largest_loss=_LARGEST_KM, tolerance_bits=_INFORMATION)
@@ -386,7 +386,7 @@ def board_claims(tables: RunTables) -> list[PaperClaim]:
             f"most {about(apart, 1)} km ({farthest.mechanism}, {farthest.city}).",
         ),
         _entropy(_ABSTRACT, f"{highest}.", averages),
-        _entropy(place, says, there) if there else unchecked(place, says, SAN_FRANCISCO.request, quote=_MOST_BITS),
+        _entropy(place, says, there) if there else abstain(place, says, SAN_FRANCISCO.request, quote=_MOST_BITS),
         remark(
             f"{_SOURCE}, results of the code",
             "The part of the loss of Laplace noise that the remap takes depends on the length of the noise.",
@@ -397,7 +397,7 @@ def board_claims(tables: RunTables) -> list[PaperClaim]:
             f"the published results from {percent(min(published))} to {percent(max(published))}.",
         ),
         _coin(averages, cities),
-        *([_limited(limits)] if limits else []),
+        *([_worst_loss(limits)] if limits else []),
         _town(tables.rows(TOWN, TownRow)),
     ]
 
@@ -472,7 +472,7 @@ def _coin(averages: Sequence[Mean], cities: Sequence[CityRow]) -> PaperClaim:
     )
 
 
-def _limited(rows: Sequence[LimitedRow]) -> PaperClaim:
+def _worst_loss(rows: Sequence[LimitedRow]) -> PaperClaim:
     beyond = [row for row in rows if row.largest_km > row.limit_km]
     most = max(rows, key=lambda row: row.unlimited_bits - row.entropy_bits)
     return follows(
@@ -498,7 +498,7 @@ def _town(rows: Sequence[TownRow]) -> PaperClaim:
     middle = losses[len(losses) // 2]
     kinds = {name: by[name, middle].entropy_bits for name in dict.fromkeys(row.mechanism for row in rows)}
     spread = max(abs(row.error - by[SIMPLEX, row.loss_asked].error) for row in rows)
-    return judged(
+    return judge(
         f"{_SOURCE}, 5 x 5 cells, section not known",
         "Optima of one program differ: vertices of the simplex method leave less entropy than interior points.",
         less > 0 and more == 0,

@@ -10,12 +10,12 @@ from typing import Final
 from sfumato.geo import Visits
 
 from ..reproduction import Paper, PaperClaim, RunTables, Setting, StudyPart, equations
-from .aipo import ANCHORS, anchor_claims, certified, interpolated
-from .drawing_board import BOARD, LIMITED, TOWN, board_claims, described, finer, limited, measure_level, town
+from .aipo import ANCHORS, anchor_claims, design_noise, measure_mechanisms
+from .drawing_board import BOARD, LIMITED, TOWN, board_claims, cap_loss, describe_city, finer, measure_level, town
 from .figures import CAPTIONS, figures
-from .privic import ESTIMATES, FIRST, PLACES, ROUNDS, SLOPES, collected, compared, rounds_claims, sloped
+from .privic import ESTIMATES, FIRST, PLACES, ROUNDS, SLOPES, compare_noise, rounds_claims, run_rounds, solve_slope
 from .regions import TRIM, VisitedPlaces, around, box_name, grid_ground, spots
-from .spanners import SPANNERS, spanned, spanner_claims
+from .spanners import SPANNERS, compare_spanners, spanner_claims
 
 _SEED: Final = 1  # of the visits to grids
 _CELL_KM: Final = 1.0
@@ -33,7 +33,7 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
     parts = []
     for ground in grounds:
         name = f"spanners, {ground.name}, {len(ground.prior)} places"
-        parts.append(StudyPart(name, spanned, (ground, dilations)))
+        parts.append(StudyPart(name, compare_spanners, (ground, dilations)))
     parts.append(StudyPart("drawing board, town", town, (pick(3, 20),)))
     for city, visits in setting.data.items():
         for rest in (_board, _privic, _anchors):
@@ -46,26 +46,26 @@ def _board(city: str, visits: Visits, setting: Setting) -> Iterator[StudyPart]:
     ground, fewer = (VisitedPlaces(city, spots(visits, box, pick(60, count))) for count in (400, 300))
     levels = pick((0.1, 0.5, 1.0, 2.0), (0.05, 0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0))
     between = [round(math.sqrt(low * high), 4) for low, high in pairwise(levels)]
-    yield StudyPart(name, described, (ground, box_name(visits)))
+    yield StudyPart(name, describe_city, (ground, box_name(visits)))
     yield StudyPart(f"{name}, ExPost", finer, (ground, (*between, 2 * levels[-1])))
     for level in levels:
         yield StudyPart(f"{name}, {level} km", measure_level, (ground, level, pick(3, 5), pick(60, 400)))
     for level in pick((1.0,), (0.5, 1.0, 2.0, 5.0)):
-        yield StudyPart(f"{name}, limited, {level} km", limited, (fewer, level))
+        yield StudyPart(f"{name}, limited, {level} km", cap_loss, (fewer, level))
 
 
 def _privic(city: str, visits: Visits, setting: Setting) -> Iterator[StudyPart]:
     pick = setting.size
     seeds = pick(3, 5)
     for slope in pick((0.2,), (0.2, 0.4, 1.0, 2.0, 3.0, 5.0)):
-        yield StudyPart(f"PRIVIC, {city}, slope {slope}", sloped, (city, visits, slope, pick((8,), (8, 10))))
+        yield StudyPart(f"PRIVIC, {city}, slope {slope}", solve_slope, (city, visits, slope, pick((8,), (8, 10))))
     for steps, repeats in ((8, seeds), (None, pick(0, 3))):
         for seed in range(1, repeats + 1):
             name = f"PRIVIC, {city}, rounds, {steps or 'converged'}, seed {seed}"
-            yield StudyPart(name, collected, (city, visits, FIRST / 2, steps, pick(3, 15), seed))
+            yield StudyPart(name, run_rounds, (city, visits, FIRST / 2, steps, pick(3, 15), seed))
     for slope in pick((0.2,), (0.2, 0.4, 1.0, 2.0)):
         name = f"PRIVIC, {city}, compared with noise, slope {slope}"
-        yield StudyPart(name, compared, (city, visits, slope, seeds))
+        yield StudyPart(name, compare_noise, (city, visits, slope, seeds))
 
 
 def _anchors(city: str, visits: Visits, setting: Setting) -> Iterator[StudyPart]:
@@ -79,8 +79,8 @@ def _anchors(city: str, visits: Visits, setting: Setting) -> Iterator[StudyPart]
             pick(3, 10),
         )  # points, and parts of epsilon that are tried
         for seed in range(1, pick(2, 3) + 1):
-            yield StudyPart(f"AIPO, {city}, epsilon {epsilon}, seed {seed}", interpolated, (*case, seed))
-        yield StudyPart(f"certified, {city}, epsilon {epsilon}", certified, (*case, pick(25, 120), pick(8, 60)))
+            yield StudyPart(f"AIPO, {city}, epsilon {epsilon}, seed {seed}", measure_mechanisms, (*case, seed))
+        yield StudyPart(f"certified, {city}, epsilon {epsilon}", design_noise, (*case, pick(25, 120), pick(8, 60)))
 
 
 def _claims(tables: RunTables) -> Sequence[PaperClaim]:
@@ -132,7 +132,7 @@ PAPER: Final = Paper(
         (
             "AIPO, steps 1 to 3",
             "anchors and interpolated logarithms",
-            "sfumato_papers.follow_ups.anchored",
+            "sfumato_papers.follow_ups.anchor_noise",
             ANCHORS,
         ),
         ("AIPO, lower bound", "of all mechanisms", "sf.optimal.coordinate_bound", ANCHORS),

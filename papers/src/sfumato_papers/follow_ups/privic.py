@@ -28,7 +28,7 @@ from sfumato.proofs import prove_metric_privacy
 from sfumato.rounding import about, percent
 from sfumato.transport import wasserstein
 
-from ..reproduction import Made, PaperClaim, RunTables, follows, illustrates, interval, judged, remark, unchecked
+from ..reproduction import Made, PaperClaim, RunTables, abstain, follows, illustrates, interval, judge, remark
 from ..results import distinct, where
 from .regions import BOXES, SAN_FRANCISCO, CityCells, PublishedBox, cell_distances, pair_epsilons
 
@@ -119,7 +119,7 @@ class CellNoiseRow(CompactRepr):
     true: float  # how often the report is the true cell
 
 
-def stepped(prior: Floats, distance: Metric, slope: float, steps: int) -> Floats:
+def run_blahut(prior: Floats, distance: Metric, slope: float, steps: int) -> Floats:
     """Return p(o|s) after some steps of Blahut and Arimoto from uniform reports, array (n, n).
 
     q(o) <- sum over s of prior(s) p(o|s);  p(o|s) <- q(o) exp(-b d(s, o)) / sum over o' of the same
@@ -134,14 +134,14 @@ def stepped(prior: Floats, distance: Metric, slope: float, steps: int) -> Floats
     return matrix
 
 
-def sloped(city: str, visits: Visits, slope: float, steps: tuple[int, ...]) -> Made:
+def solve_slope(city: str, visits: Visits, slope: float, steps: tuple[int, ...]) -> Made:
     """Make the mechanism of one slope for the true population, and prove its tight epsilon."""
     cells = CityCells.of(visits)
     privacy = MetricPrivacy(2 * slope, cells.distance)
     rows = []
     for count in (*steps, None):
         mechanism = _mechanism(cells, cells.prior, slope, count)
-        exact = stepped(cells.prior.probabilities, cells.distance, slope, count) if count else mechanism.matrix
+        exact = run_blahut(cells.prior.probabilities, cells.distance, slope, count) if count else mechanism.matrix
         proof = prove_metric_privacy(mechanism, privacy)
         possible = exact[:, exact.min(axis=0) > 0]  # impossible reports do not count
         tight = float(pair_epsilons(possible, cells.distance.array).max())
@@ -151,7 +151,7 @@ def sloped(city: str, visits: Visits, slope: float, steps: tuple[int, ...]) -> M
     return {SLOPES: rows}
 
 
-def collected(city: str, visits: Visits, slope: float, steps: int | None, rounds: int, seed: int) -> Made:
+def run_rounds(city: str, visits: Visits, slope: float, steps: int | None, rounds: int, seed: int) -> Made:
     """Collect in rounds: first with noise, then with mechanisms for the last estimate."""
     cells = CityCells.of(visits)
     users = round(_SHARE * len(visits))
@@ -171,7 +171,7 @@ def collected(city: str, visits: Visits, slope: float, steps: int | None, rounds
     return {ROUNDS: rows}
 
 
-def compared(city: str, visits: Visits, slope: float, seeds: int) -> Made:
+def compare_noise(city: str, visits: Visits, slope: float, seeds: int) -> Made:
     """Compare the mechanism of a slope with noise of the same tight epsilon: estimates, and noise by place."""
     cells = CityCells.of(visits)
     privacy = MetricPrivacy(2 * slope, cells.distance)
@@ -223,7 +223,7 @@ def _mechanism(cells: CityCells, prior: Prior, slope: float, steps: int | None) 
     """Return the mechanism for a population, after some steps or converged."""
     if steps is None:
         return rate_distortion(prior, cells.distance, slope, tolerance_bits=_INFORMATION).mechanism
-    return Mechanism(stepped(prior.probabilities, cells.distance, slope, steps), cells.city, cells.city)
+    return Mechanism(run_blahut(prior.probabilities, cells.distance, slope, steps), cells.city, cells.city)
 
 
 def _noise(epsilon: float, shape: tuple[int, int], margin: int) -> Floats:
@@ -302,7 +302,7 @@ def _tight(rows: Sequence[RateRow], box: PublishedBox) -> PaperClaim:
     says = f"In {box.city} the authors list a tight epsilon for each slope b, below 2 b."
     quote = f"#Empirical tight epsilon for {'SF' if box is SAN_FRANCISCO else box.city}"
     if not rows:
-        return unchecked(place, says, box.request, quote=quote)
+        return abstain(place, says, box.request, quote=quote)
     published = PRIVIC_EPSILONS[box.city]
     words = []
     for slope in sorted(distinct(rows, "slope")):
@@ -338,7 +338,7 @@ def _rounds(rows: Sequence[RoundRow]) -> PaperClaim:
         )
         cases.append((final.value - first.value, words))
     ends = dict.fromkeys(words for _, words in (min(cases), max(cases)))
-    return unchecked(
+    return abstain(
         _ABSTRACT,
         "The statistical utility of the rounds with Blahut and Arimoto is quite good.",
         "The abstract gives no number. Here are earth mover's distances from all check-ins, with intervals of 95 "
@@ -368,7 +368,7 @@ def _estimates(rows: Sequence[EstimateRow], box: PublishedBox) -> PaperClaim:
     says = f"In {box.city}, for strong guarantees, the distribution is estimated better than from Laplace noise."
     quote = "better than LAP for high privacy levels"
     if not rows:
-        return unchecked(place, says, box.request, quote=quote)
+        return abstain(place, says, box.request, quote=quote)
     pairs = {
         (city, slope): pair
         for (city, slope, steps, updates), pair in _pairs(rows).items()
@@ -384,12 +384,10 @@ def _estimates(rows: Sequence[EstimateRow], box: PublishedBox) -> PaperClaim:
     )
     strongest = [pair for (_, slope), pair in pairs.items() if slope == _STRONGEST]
     if strongest and all(best.upper < noise.lower for best, noise in strongest):
-        return judged(place, says, True, words, quote=quote)
+        return judge(place, says, True, words, quote=quote)
     if strongest and all(best.lower > noise.upper for best, noise in pairs.values()):
-        return judged(place, says, False, words, quote=quote, on_other_data=True)
-    return unchecked(
-        place, says, f"{words} That decides nothing: the abstract does not say how high.", quote=quote
-    )
+        return judge(place, says, False, words, quote=quote, on_other_data=True)
+    return abstain(place, says, f"{words} That decides nothing: the abstract does not say how high.", quote=quote)
 
 
 def _estimates_at_best(rows: Sequence[EstimateRow]) -> PaperClaim:

@@ -18,7 +18,7 @@ from sfumato.optimal import Auto, Design, design
 from sfumato.proofs import prove_metric_privacy
 from sfumato.rounding import about, at_least, at_most, percent_at_most
 
-from ..reproduction import Made, PaperClaim, RunTables, follows, illustrates, judged, unchecked
+from ..reproduction import Made, PaperClaim, RunTables, abstain, follows, illustrates, judge
 from ..results import distinct, markdown_table, where
 from .regions import VisitedPlaces
 
@@ -55,11 +55,11 @@ class SpannerRow(CompactRepr):
     error_best: float  # of the best attacker
 
 
-def spanned(ground: VisitedPlaces, dilations: tuple[float, ...]) -> Made:
+def compare_spanners(ground: VisitedPlaces, dilations: tuple[float, ...]) -> Made:
     """Design with spanners and without one."""
     prior, metric, n = ground.prior, ground.distances_km, len(ground.prior)
     guarantee = MetricPrivacy(_EPSILON, metric)
-    exact = _designed(prior, guarantee, None)
+    exact = _optimal_design(prior, guarantee, None)
 
     def row(kind: str, dilation: float, spanner: Spanner | None, design: Design) -> SpannerRow:
         proof = prove_metric_privacy(design.mechanism, guarantee)
@@ -85,11 +85,11 @@ def spanned(ground: VisitedPlaces, dilations: tuple[float, ...]) -> Made:
         spanner = greedy_spanner(metric, dilation)
         less = MetricPrivacy(_EPSILON * spanner.dilation / dilation, metric)
         for kind, privacy in ((REALISED, guarantee), (ASKED, less)):
-            rows.append(row(kind, dilation, spanner, _designed(prior, privacy, dilation)))
+            rows.append(row(kind, dilation, spanner, _optimal_design(prior, privacy, dilation)))
     return {SPANNERS: rows}
 
 
-def _designed(prior: Prior, privacy: MetricPrivacy, dilation: float | None) -> Design:
+def _optimal_design(prior: Prior, privacy: MetricPrivacy, dilation: float | None) -> Design:
     """Return the design with all pairs, or with those of a spanner; ties are not broken."""
     return design(
         prior,
@@ -156,7 +156,7 @@ def spanner_claims(tables: RunTables) -> list[PaperClaim]:
             f"often smaller: {about(least.dilation, 4)} for {_place(least)}. To divide epsilon by the realised "
             f"one saves up to {about(100 * saved, 2)} % of the loss ({_place(saving)}).",
         ),
-        unchecked(
+        abstain(
             _ABSTRACT,
             "The loss does not grow significantly.",
             "The abstract gives no number and no dilation. Here the loss is above the least one by at most "
@@ -164,7 +164,7 @@ def spanner_claims(tables: RunTables) -> list[PaperClaim]:
             f"{percent_at_most(max(row.loss / row.least for row in exact) - 1)} of the least one.",
             quote="without affecting significantly the utility of the generated mechanism",
         ),
-        judged(  # by the proved bracket of the optimum: its error is the least loss itself
+        judge(  # by the proved bracket of the optimum: its error is the least loss itself
             _ABSTRACT,
             "Where loss and error are one distance, the optimal mechanism forces an error of its loss, the "
             "maximum.",
@@ -175,7 +175,7 @@ def spanner_claims(tables: RunTables) -> list[PaperClaim]:
             f"least {at_least(apart.least, 5)} km.",
             quote="the mechanism so constructed is optimal also in the sense of Shokri et al.",
         ),
-        unchecked(
+        abstain(
             _ABSTRACT,
             "A spanner lowers the time of the program considerably.",
             "Times depend on the machine and the solver, and the published table of times is not available.",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sfumato.rounding import about, about_percent, at_most, plural
 
-from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, remark
+from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judge, remark
 from ..results import where
 from .experiments import BLOG, CLASSIC, ChoiceRow, DrawRow, FloatRow, JointRow, NoiseRow, SensitivityRow
 
@@ -113,7 +113,7 @@ def _joint(rows: Sequence[JointRow]) -> list[PaperClaim]:
         )
 
     return [
-        judged(
+        judge(
             "Equations (4), (5)",
             "Two queries with noise of scale (Delta f1 + Delta f2) / epsilon each are jointly epsilon-private.",
             *evidence(where(rows, rule="the same noise")),
@@ -127,7 +127,7 @@ def _joint(rows: Sequence[JointRow]) -> list[PaperClaim]:
 
 
 def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
-    def most(tables: Sequence[ChoiceRow]) -> str:
+    def bound_text(tables: Sequence[ChoiceRow]) -> str:
         largest = max(row.measured for row in tables)
         return f"{plural(len(tables), 'table')} have an epsilon of at most {at_most(largest, 6)}."
 
@@ -143,11 +143,11 @@ def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
     above = [row for row in blog if row.kept > 1 + _CLOSE]
     place = "Equations (6), (7)"
     return [
-        judged(
+        judge(
             place,
             "exp(epsilon u / Delta u) is 2 epsilon-differentially private.",
             private[0],
-            f"At epsilon 1, {most(blog)} The 2 is a limit that no finite table reaches: one answer against "
+            f"At epsilon 1, {bound_text(blog)} The 2 is a limit that no finite table reaches: one answer against "
             f"{steep.answers - 1:,} others has {about(steep.kept, 5)}, and the random table with the largest "
             f"epsilon {about(random.kept, 5)}.",
         ),
@@ -158,11 +158,11 @@ def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
             f"{len(above)} of {plural(len(blog), 'table')} have more than 1 at epsilon 1: half the exponent must "
             "be taken, or 2 epsilon be paid.",
         ),
-        judged(
+        judge(
             "McSherry and Talwar (2007), section not known",
             "exp(epsilon u / (2 Delta u)) is epsilon-differentially private.",
             private[1],
-            f"At epsilon 1, {most(classic)}",
+            f"At epsilon 1, {bound_text(classic)}",
         ),
         remark(
             place,
@@ -176,14 +176,14 @@ def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
                 place,
                 f"If {condition}, exp(epsilon u / Delta u) is epsilon-private.",
                 all(row.measured <= 1 + _ROUNDED for row in tables),
-                most(tables),
+                bound_text(tables),
             )
             for tables, condition in (
                 (where(blog, kind="monotone"), "no answer gains where another loses"),
                 (where(blog, kind="symmetric"), "all data sets have the same normaliser"),
             )
         ),
-        judged(
+        judge(
             "differentialprivacy.org, on the exponential mechanism",
             "The answer is on average at most (2 Delta u / epsilon) ln |Y| below the best.",
             *utility(classic),

@@ -16,7 +16,7 @@ import numpy as np
 from sfumato.core import Bracket
 from sfumato.rounding import about, at_most
 
-from ..reproduction import PaperClaim, RunTables, follows, interval, judged, remark, unchecked
+from ..reproduction import PaperClaim, RunTables, abstain, follows, interval, judge, remark
 from ..results import distinct, markdown_table, where
 from .contest import NOISE, ContestRow
 from .games import (
@@ -90,17 +90,17 @@ def claims(tables: RunTables) -> Sequence[PaperClaim]:
         *_theorems(tables.rows("theorems", GuessTheoremRow), designs),
         *_square(rows, designs),
         *_people(tables.rows("people", ContestRow)),
-        unchecked(
+        abstain(
             "Tables of Experiments 1 and 2 and of Gowalla",
             "The printed Bayes errors, and the mean distances that were measured.",
             "The published digits are not available.",
         ),
-        unchecked(
+        abstain(
             "Section IV",
             "The sizes of the networks, and how many rounds they needed.",
             "The published numbers are not available; the networks here have sizes of our choice, and two heads.",
         ),
-        unchecked(
+        abstain(
             "Gowalla",
             "The results for the users and the region of the paper.",
             "It is not known which users and which region they were; other users were taken here.",
@@ -148,7 +148,7 @@ def _beats_noise(rows: Sequence[ContestRow], visits: str, field: str) -> PaperCl
         case = {"source": source, "hidden": first.hidden, "max_loss_m": first.max_loss_m}
         learned, planar = (_mean_text(where(group, **case), field) for group in (tables, noise))
         words += f" {source}, {first.hidden}, {first.max_loss_m:,g} m: {learned} against {planar}."
-    return judged(
+    return judge(
         "Abstract, users of a city",
         f"The learned mechanism hides more than planar noise of the same loss, {visits}.",
         better == len(tables),
@@ -171,14 +171,14 @@ def _payoffs(rows: Sequence[PayoffRow]) -> list[PaperClaim]:
     )
     same = sum(left == right for left, right in zip(truth, swap, strict=True))
     return [
-        judged(
+        judge(
             "Example 1, Figure 1",
             "With the probability of success as payoff, best replies go round between truth and swap without end.",
             not inner,
             f"Of the four cases of truth and swap {len(inner)} are saddle points, of all {len(rows)} cases "
             f"{len(saddles)}; {len(still)} of those always report one place. Best replies may miss them.",
         ),
-        judged(
+        judge(
             "Example 1, Figure 1",
             "With mutual information or vulnerability as payoff, swapping gains nothing, and always reporting one "
             "place is an equilibrium.",
@@ -205,7 +205,7 @@ def _swapping(rounds: Sequence[SwappingRound]) -> PaperClaim:
     chase, calm = (games_of(where(rounds, target=name)) for name in distinct(rounds, "target"))
     numbers = [[swaps(game) for game in games] for games in (chase, calm)]
     last = [_mean_text([game[-1] for game in games], "accuracy") for games in (chase, calm)]
-    return judged(
+    return judge(
         "Example 1",
         "Trained with cross entropy the generator keeps swapping; trained with mutual information it settles.",
         min(numbers[0]) > max(numbers[1]),
@@ -224,7 +224,7 @@ def _rounds(rows: Sequence[AlternationRow]) -> list[PaperClaim]:
     start = where(rows, reset=True, round=1)
     ends = [_mean_text(group, "best_right") for group in (new, same)]
     return [
-        judged(
+        judge(
             "Abstract, Algorithm 1",
             "Against a classifier that is trained in each round, the generator comes to protect better.",
             all(end.best_right < first.best_right for first, end in zip(start, new, strict=True)),
@@ -254,13 +254,13 @@ def _theorems(rows: Sequence[GuessTheoremRow], designs: Sequence[SquareDesign]) 
         return bool(min(slack, *(getattr(row, field) for row in rows)) >= -_FLOATS)
 
     return [
-        judged(
+        judge(
             "(13), Proposition 2",
             "The mutual information of label and guess is convex in the mechanism.",
             holds("convex_slack_bits", 0.0),
             f"On {channels} pairs of random mechanisms a mixture never reveals more than the mean of the two.",
         ),
-        judged(
+        judge(
             "Proposition 3",
             "No classifier learns more bits than the report has: min max I(X;Y) is at most min I(X;Z).",
             holds("information_slack_bits", min(less for less, _ in differences)),
@@ -268,14 +268,14 @@ def _theorems(rows: Sequence[GuessTheoremRow], designs: Sequence[SquareDesign]) 
             f"the square. The best guess has {about(most, 3)} bits less than the report in {design.experiment} "
             f"({design.generator}, seed {design.seed}), so the two sides can differ.",
         ),
-        judged(
+        judge(
             "Proposition 4",
             "The Bayes error given the guess is at least that given the report.",
             holds("error_slack", -apart) and max(row.best_error_gap for row in rows) <= _FLOATS,
             f"So on {channels} random channels. For the best guess the two are equal, there and for all "
             f"{len(designs)} tables of the square.",
         ),
-        judged(
+        judge(
             "Bound of Santhi and Vardy",
             "The Bayes error is at most 1 - 2^-H(X|Y).",
             holds("entropy_slack", bound),
@@ -284,7 +284,7 @@ def _theorems(rows: Sequence[GuessTheoremRow], designs: Sequence[SquareDesign]) 
     ]
 
 
-def _learned(rows: Sequence[GridRow]) -> list[str]:
+def _generators(rows: Sequence[GridRow]) -> list[str]:
     """Return the names of the mechanisms of the run that were learned to protect other records, too."""
     return [name for name in (TABLE, NETWORK) if where(rows, generator=name)]
 
@@ -311,7 +311,7 @@ def _square(all_hits: Sequence[GridRow], designs: Sequence[SquareDesign]) -> lis
         return [over_field(_runs(rows, experiment, name, part, cell), "error").value for cell in cells]
 
     falls = {experiment.name: by_cell(experiment, LAPLACE, TEST) for experiment in EXPERIMENTS}
-    learned = _learned(rows)
+    learned = _generators(rows)
     grids = list(product((TRAIN, TEST), distinct(rows, "cell_m")))
     lowest = {
         name: min(
@@ -329,14 +329,14 @@ def _square(all_hits: Sequence[GridRow], designs: Sequence[SquareDesign]) -> lis
             f"The mean over the reports of all seeds is {' and '.join(lengths)}; each seed is within {_ERRORS:g} "
             "standard errors.",
         ),
-        judged(
+        judge(
             "Experiments 1 and 2, no noise",
             "On the coarsest grid even true places have the largest Bayes error: all vertices are in one cell.",
             large == {_BLIND} and small == 0.0,
             f"The error without noise is {about(max(large), 4)} on cells of {cells[0]:g} m, and at most "
             f"{about(small, 4)} on finer ones. So only errors on equal grids compare.",
         ),
-        judged(
+        judge(
             "Experiments 1 and 2, planar Laplace",
             "The Bayes error falls from the coarsest grid to the next, and changes less among the finer ones.",
             all(
@@ -344,7 +344,7 @@ def _square(all_hits: Sequence[GridRow], designs: Sequence[SquareDesign]) -> lis
                 for coarse, *fine in falls.values()
             ),
             f"On cells of {'/'.join(f'{cell:g}' for cell in cells)} m it is "
-            f"{' and '.join(f'{_listed(errors)} in {name}' for name, errors in falls.items())} (test).",
+            f"{' and '.join(f'{_error_list(errors)} in {name}' for name, errors in falls.items())} (test).",
         ),
         remark(
             "Experiment 1",
@@ -356,7 +356,7 @@ def _square(all_hits: Sequence[GridRow], designs: Sequence[SquareDesign]) -> lis
                 for name, runs in lowest.items()
             ),
         ),
-        judged(
+        judge(
             "Experiment 1",
             "The Bayes error of the learned mechanism changes less between grids than with planar Laplace noise.",
             all(changes[name] < changes[LAPLACE] for name in learned),
@@ -371,7 +371,7 @@ def _square(all_hits: Sequence[GridRow], designs: Sequence[SquareDesign]) -> lis
     ]
 
 
-def _listed(errors: Sequence[float]) -> str:
+def _error_list(errors: Sequence[float]) -> str:
     return "/".join(about(error, 3) for error in errors)
 
 
@@ -380,19 +380,19 @@ def _beats(rows: Sequence[GridRow], experiment: Experiment) -> PaperClaim:
     noise = {(row.part, row.cell_m, row.seed): row.error for row in where(runs, generator=LAPLACE)}
     cases = [
         row.error - noise[row.part, row.cell_m, row.seed]
-        for name in _learned(rows)
+        for name in _generators(rows)
         for row in where(runs, generator=name)
     ]
     better = sum(gain > 0 for gain in cases)
     fine = min(distinct(rows, "cell_m"))
     noisy = _mean_text(_runs(rows, experiment, LAPLACE, TEST, fine), "error")
-    return judged(
+    return judge(
         f"Abstract, {experiment.name}",
         "The learned mechanism hides more than planar Laplace noise whose mean distance is "
         f"{about(2 / experiment.epsilon_per_m, 4)} m, with at most {experiment.max_loss_m:g} m.",
         better == len(cases),
         f"So in {better} of {len(cases)} cases (mechanisms, parts of the data, grids, seeds). On test records and "
-        f"cells of {fine:g} m {_on_tests(rows, experiment, _learned(rows))}, and planar Laplace {noisy}. The "
+        f"cells of {fine:g} m {_on_tests(rows, experiment, _generators(rows))}, and planar Laplace {noisy}. The "
         f"least difference is {about(min(cases), 2)}.",
         quote=_FAVOURABLE,
         on_other_data=True,
@@ -430,7 +430,7 @@ def _optimal(designs: Sequence[SquareDesign], rows: Sequence[GridRow], experimen
     }
     best = [max(pair) for pair in zip(*shares.values(), strict=True)]
     fine = min(distinct(rows, "cell_m"))
-    fresh = _on_tests(rows, experiment, (ANNEALED, *_learned(rows), OPTIMUM))
+    fresh = _on_tests(rows, experiment, (ANNEALED, *_generators(rows), OPTIMUM))
     words = (
         f"No table of cells of 50 m exceeds {_mean_text(optima, 'largest_error')} on the training records "
         f"(proved; mean over seeds). The table annealed on these records has {_span(shares[ANNEALED])} of that; "
@@ -471,7 +471,7 @@ def _bias(rows: Sequence[GridRow]) -> PaperClaim:
     by = {(row.hits, row.seed): row.error for row in noise}
     estimates = [_mean_text(where(noise, hits=hits), "error") for hits in (few, many)]
     corrected = _mean_text(where(noise, hits=few), "error_corrected")
-    return judged(
+    return judge(
         "(27)",
         "On fine grids with few hits the estimated Bayes error is too low.",
         all(by[few, seed] < by[many, seed] for seed in distinct(noise, "seed")),

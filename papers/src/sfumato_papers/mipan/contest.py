@@ -35,7 +35,7 @@ _DEGREES: Final = 0.01  # the squares of which the busiest one lies in the regio
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Hidden(CompactRepr):
+class HiddenLabel(CompactRepr):
     """A label to hide, and its visits in the cells of a region."""
 
     source: str
@@ -63,7 +63,7 @@ class ContestRow(CompactRepr):
     blind_error: float  # of the best guess without a report, training visits
 
 
-def contest(label: Hidden, max_loss_m: float, *, rounds: int = 120, seed: int = 1) -> list[ContestRow]:
+def contest(label: HiddenLabel, max_loss_m: float, *, rounds: int = 120, seed: int = 1) -> list[ContestRow]:
     """Return what each mechanism of at most this loss hides, on four fifths of the visits and on the rest."""
     cells = label.cells
     learning, judging = label.data.split(0.8, seed=seed)
@@ -123,9 +123,9 @@ def busiest(visits: Visits, size_m: tuple[float, float], cell_m: float) -> Grid:
     return Grid(columns, rows, (cell_m, cell_m), (float(corner[0]), float(corner[1])), plane.crs)
 
 
-def hidden_in(
+def hidden_labels(
     source: str, visits: Visits, users: tuple[int, ...], size_m: tuple[float, float], cell_m: float
-) -> list[Hidden]:
+) -> list[HiddenLabel]:
     """Return the labels to hide: the most frequent visitors, and the two most frequent home areas."""
     if visits.user is None:
         raise DataError(
@@ -145,13 +145,13 @@ def hidden_in(
         pairs = Pairs.of_visits(inside, cells, values=present[:many])
         numbers = Space(range(1, many + 1))
         data = Pairs((pairs.classes + 1).tolist(), pairs.points, "m", numbers)
-        labels.append(Hidden(source, f"{many} users", cells, data))
+        labels.append(HiddenLabel(source, f"{many} users", cells, data))
     for column in _HOMES:
         if column in visits.attributes:
             counts = Counter(value for value in inside.attributes[column].tolist() if value)
             common = [str(value) for value, count in counts.most_common(2) if count >= _LEAST]
             if len(common) == 2:
                 homes = Pairs.of_visits(inside, cells, column, values=common)
-                labels.append(Hidden(source, " or ".join(common), cells, homes))
+                labels.append(HiddenLabel(source, " or ".join(common), cells, homes))
             break
     return labels

@@ -22,7 +22,7 @@ from ..curve_labels import label_curve
 from ..reproduction import Made, Paper, RunTables, Setting, StudyPart, equations
 from ..results import distinct, where
 from .claims import claims, over_field
-from .contest import ContestRow, contest, hidden_in
+from .contest import ContestRow, contest, hidden_labels
 from .games import GuessTheoremRow, SwappingRound, alternate, games_of, payoffs, play_swapping, swaps, theorem_row
 from .square import (
     EXPERIMENTS,
@@ -50,7 +50,7 @@ def _parts(setting: Setting) -> list[StudyPart]:
     labels = [
         label
         for source, visits in setting.data.items()
-        for label in hidden_in(source, visits, users, size_m, cell_m)
+        for label in hidden_labels(source, visits, users, size_m, cell_m)
     ]
     parts = [_part("payoffs", "payoffs", payoffs)]
     for target, start in product((CrossEntropy(), MutualInformation()), starts):

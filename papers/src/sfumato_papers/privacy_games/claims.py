@@ -16,7 +16,7 @@ import numpy as np
 
 from sfumato.rounding import about, at_least, at_most, percent
 
-from ..reproduction import PaperClaim, RunTables, follows, judged, remark, unchecked
+from ..reproduction import PaperClaim, RunTables, abstain, follows, judge, remark
 from ..results import distinct, markdown_table, where
 from .games import (
     APART,
@@ -66,7 +66,7 @@ def claims(tables: RunTables) -> Sequence[PaperClaim]:
         *_privacy_against_epsilon(where(games, mechanism=METRIC)),
         *_costs(first),
         *_attackers(games, first),
-        _informed(tables.rows(INFORMED, InformedRow)),
+        _informed_attackers(tables.rows(INFORMED, InformedRow)),
         *_larger_privacy([*first, *second, *apart]),
         *_larger_cost([*first, *second], apart, tables.rows(LINE, LineRow)),
         _vertices(tight),
@@ -74,7 +74,7 @@ def claims(tables: RunTables) -> Sequence[PaperClaim]:
         _far_pairs_cost(pairs),
         _far_guesses(where(tables.rows(ATTACKS, AttackRow), kind=PRUNED)),
         *_equilibrium(tables.rows(PRICES, PriceRow), tables.rows(SLOPES, SlopeRow)),
-        unchecked(
+        abstain(
             "Figures 2 to 8",
             "The plotted values, and the computing times, which grow with the threshold of Figure 8.",
             "They are not available.",
@@ -105,7 +105,7 @@ def _privacy_against_epsilon(metric: Sequence[GameRow]) -> list[PaperClaim]:
     medians = [_median(row.error_best for row in group) for group in (start, end)]
     near, far = [row.error_best < _NEAR for row in end], max(end, key=lambda row: row.error_best)
     return [
-        judged(
+        judge(
             "Figure 2a",
             "The error of the best attacker against metric falls as epsilon grows.",
             not rises,
@@ -113,7 +113,7 @@ def _privacy_against_epsilon(metric: Sequence[GameRow]) -> list[PaperClaim]:
             f"rise in {rises}. From {start[0].epsilon:g}/km to {end[0].epsilon:g}/km the median over users falls "
             f"from {medians[0]} km to {medians[1]} km.",
         ),
-        unchecked(
+        abstain(
             "Figure 2a",
             "This error falls below 1 km as epsilon grows to 0.9/km.",
             f"At {end[0].epsilon:g}/km it is below 1 km for {_of(near)} users, and for user "
@@ -128,7 +128,7 @@ def _costs(first: Sequence[Game]) -> list[PaperClaim]:
     equal = [j.cost_lower_bound <= m.cost and m.cost_lower_bound <= j.cost for m, _, j in first]
     most = max(abs(j.cost / m.cost - 1) for m, _, j in first)
     return [
-        judged(
+        judge(
             "Figure 2b",
             "At equal distortion privacy, distortion costs less than metric.",
             all(cheaper),
@@ -157,7 +157,7 @@ def _attackers(games: Sequence[GameRow], first: Sequence[Game]) -> list[PaperCla
         for name in NAMES
     )
     return [
-        judged(
+        judge(
             "Figure 3",
             "The error of the Bayesian attacker is larger against metric than against distortion.",
             all(more),
@@ -170,7 +170,7 @@ def _attackers(games: Sequence[GameRow], first: Sequence[Game]) -> list[PaperCla
             all(best),
             f"So in {_of(best)} designs.",
         ),
-        judged(
+        judge(
             "Figure 4",
             "The two differ more against metric and joint than against distortion.",
             all(wider),
@@ -180,7 +180,7 @@ def _attackers(games: Sequence[GameRow], first: Sequence[Game]) -> list[PaperCla
     ]
 
 
-def _informed(rows: Sequence[InformedRow]) -> PaperClaim:
+def _informed_attackers(rows: Sequence[InformedRow]) -> PaperClaim:
     by = {(row.user, row.epsilon, row.sharper, row.mechanism): row.error_informed for row in rows}
     cases = [key[:3] for key in by if key[3] == METRIC and key[2] > 0]
     more = [by[*case, METRIC] > by[*case, DISTORTION] for case in cases]
@@ -197,7 +197,7 @@ def _informed(rows: Sequence[InformedRow]) -> PaperClaim:
         for name in (METRIC, DISTORTION)
     )
     worst = min(cases, key=lambda case: by[*case, METRIC] - by[*case, DISTORTION])
-    return judged(
+    return judge(
         "Figure 6",
         "Against attackers who know more than the design assumed, metric leaves a larger error than distortion.",
         all(ahead),
@@ -226,7 +226,7 @@ def _larger_privacy(every: Sequence[Game | Apart]) -> list[PaperClaim]:
             "both guarantees; in the others it forces less.",
             quote=_PRIVACY,
         ),
-        unchecked(
+        abstain(
             "Figure 7",
             "The privacy of joint is the larger of the two privacies.",
             "Least cost does not determine the error of the attacker, and the paper's users and scenarios are not "
@@ -245,7 +245,7 @@ def _larger_cost(games: Sequence[Game], apart: Sequence[Apart], line: Sequence[L
     ties = "; in the others the costs are equal within their gaps" if sum(first) + sum(second) < len(apart) else ""
     m, d, j = max(apart, key=lambda triple: triple[2].cost_lower_bound / max(triple[0].cost, triple[1].cost))
     return [
-        judged(
+        judge(
             "Abstract",
             "Joint costs at most as much as the more costly of metric and distortion.",
             five.joint_lower_bound <= max(five.metric, five.distortion),
@@ -255,7 +255,7 @@ def _larger_cost(games: Sequence[Game], apart: Sequence[Apart], line: Sequence[L
             "paper's own experiments are not contradicted.",
             quote=_COST,
         ),
-        unchecked(
+        abstain(
             "Figure 7",
             "In the experiments of the paper, the cost of joint is the larger of the two costs.",
             f"{_OTHER_USERS} Here joint is proved to cost more than both in {_of(more)} cases of "
@@ -263,7 +263,7 @@ def _larger_cost(games: Sequence[Game], apart: Sequence[Apart], line: Sequence[L
             f"with d_m {about(j.distortion_asked or 0.0, 3)} km: at least {at_least(j.cost_lower_bound, 4)} "
             f"against at most {at_most(max(m.cost, d.cost), 4)}.",
         ),
-        judged(
+        judge(
             "Figure 7",
             "In all tested experiments, the larger of the two costs is that of metric.",
             not any(second),

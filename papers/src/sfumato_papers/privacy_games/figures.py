@@ -70,7 +70,7 @@ def _column(rows: Iterable[object], field: str) -> list[float]:
     return [getattr(row, field) for row in rows]
 
 
-def _grouped(rows: Iterable[_Row], field: str) -> list[list[_Row]]:
+def _group_by(rows: Iterable[_Row], field: str) -> list[list[_Row]]:
     """Return rows by the value of a field, in the order of the values."""
     ordered = sorted(rows, key=attrgetter(field))
     return [where(ordered, **{field: value}) for value in distinct(ordered, field)]
@@ -78,7 +78,7 @@ def _grouped(rows: Iterable[_Row], field: str) -> list[list[_Row]]:
 
 def _medians(rows: Iterable[GameRow], *fields: str) -> list[list[float]]:
     """Return the medians of fields over the users, by epsilon."""
-    return [[float(np.median(_column(group, field))) for group in _grouped(rows, "epsilon")] for field in fields]
+    return [[float(np.median(_column(group, field))) for group in _group_by(rows, "epsilon")] for field in fields]
 
 
 def _finish(ax: Axes, **legend: Any) -> None:
@@ -93,7 +93,7 @@ def error_figure(games: Sequence[GameRow]) -> Figure:
     figure = blank(7, 4.5)
     ax = figure.subplots()
     ends: list[GameRow] = []
-    for user in _grouped(metric, "user"):
+    for user in _group_by(metric, "user"):
         (thin,) = ax.plot(
             _column(user, "epsilon"), _column(user, "error_best"), color=LIGHT.muted, linewidth=0.9, alpha=0.6
         )
@@ -121,7 +121,7 @@ def cost_figure(games: Sequence[GameRow]) -> Figure:
     for name in NAMES:
         designs, look = where(games, scenario=1, mechanism=name), _style(name)
         thin = {key: look[key] for key in ("color", "linestyle")} | {"linewidth": 0.6, "alpha": 0.4}
-        for user in _grouped(designs, "user"):
+        for user in _group_by(designs, "user"):
             ordered = sorted(user, key=attrgetter("epsilon"))
             ax.plot(_column(ordered, "error_best"), _column(ordered, "cost"), **thin)
         ax.plot(*_medians(designs, "error_best", "cost"), **look)
@@ -131,7 +131,7 @@ def cost_figure(games: Sequence[GameRow]) -> Figure:
     return figure
 
 
-def _compared(*panels: _Panel) -> Figure:
+def _comparison(*panels: _Panel) -> Figure:
     """Return panels of marks on both sides of the line where both axes are equal."""
     figure = blank(8, 5.5) if len(panels) == 1 else blank(10.5, 5)
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
@@ -155,7 +155,7 @@ def bayes_figure(games: Sequence[GameRow]) -> Figure:
         points = [(d.error_bayes, m.error_bayes) for m, d, _ in first if m.epsilon == epsilon]
         series.append((look | {"label": f"epsilon {epsilon:g}/km"}, points))
     error = "Bayesian attacker's error against"
-    return _compared(("", f"{error} distortion (km)", f"{error} metric (km)", series))
+    return _comparison(("", f"{error} distortion (km)", f"{error} metric (km)", series))
 
 
 def attackers_figure(games: Sequence[GameRow]) -> Figure:
@@ -164,7 +164,7 @@ def attackers_figure(games: Sequence[GameRow]) -> Figure:
     for name in NAMES:
         designs = where(games, scenario=1, mechanism=name)
         series.append((_marks(name), [(row.error_best, row.error_bayes) for row in designs]))
-    return _compared(("", _BEST, "error of the Bayesian attacker (km)", series))
+    return _comparison(("", _BEST, "error of the Bayesian attacker (km)", series))
 
 
 def joint_figure(games: Sequence[GameRow]) -> Figure:
@@ -179,4 +179,4 @@ def joint_figure(games: Sequence[GameRow]) -> Figure:
         panels.append(
             (f"Scenario {scenario}", f"{error} metric or distortion (km)", f"{error} joint (km)", series)
         )
-    return _compared(*panels)
+    return _comparison(*panels)

@@ -242,7 +242,7 @@ class UserGame:
             **self.measures(name, design),
         )
 
-    def informed(self, epsilon: float, name: str, design: Design, share: float) -> InformedRow:
+    def informed_row(self, epsilon: float, name: str, design: Design, share: float) -> InformedRow:
         """Return errors of attackers who know more than the design assumed."""
         mechanism, truth, d = design.mechanism, self.prior.sharpened(share), self.distance
         best, expected = optimal(mechanism, truth, d).error, misinformed(mechanism, truth, d, self.prior).error
@@ -258,7 +258,7 @@ def play_scenarios(person: Person, epsilon: float, gap: float, shares: Sequence[
         row = game.row(scenario, epsilon, name, minimum, design)
         tables[GAMES].append(row)
         if scenario == 1:
-            tables[INFORMED] += [game.informed(epsilon, name, design, share) for share in shares]
+            tables[INFORMED] += [game.informed_row(epsilon, name, design, share) for share in shares]
         if minimum is not None:
             both = equilibrium(design)
             ends = (both.price, both.error_lower, both.error_upper)
@@ -321,7 +321,7 @@ def _distortions(game: UserGame, step: float) -> Iterator[float]:
     yield most
 
 
-def together(person: Person, epsilon: float, step: float, gap: float) -> Made:
+def design_joint(person: Person, epsilon: float, step: float, gap: float) -> Made:
     """Design *metric*, and *joint* for each d_m of scenario 3."""
     game = UserGame(person)
     metric = game.design(epsilon, None, gap)
@@ -335,7 +335,7 @@ def together(person: Person, epsilon: float, step: float, gap: float) -> Made:
     return {APART: rows}
 
 
-def alone(person: Person, step: float, gap: float) -> Made:
+def design_distortion(person: Person, step: float, gap: float) -> Made:
     """Design *distortion* for each d_m of scenario 3."""
     game = UserGame(person)
     rows = [
@@ -408,7 +408,7 @@ class SlopeRow(CompactRepr):
     error_strategy: float  # of an attacker with the equilibrium strategy
 
 
-def priced(person: Person, epsilon: float, gap: float) -> Made:
+def compare_prices(person: Person, epsilon: float, gap: float) -> Made:
     """Design *distortion* and *joint* at three values of d_m, and compare the price of the middle one."""
     game = UserGame(person)
     metric = game.design(epsilon, None, gap)

@@ -16,13 +16,13 @@ from .games import (
     PRICES,
     SLOPES,
     Person,
-    alone,
     choose,
+    compare_prices,
+    design_distortion,
+    design_joint,
     five_points,
     play_scenarios,
-    priced,
     repeat_designs,
-    together,
 )
 from .pruning import ATTACKS, PAIRS, far_guesses, far_pairs
 
@@ -57,12 +57,12 @@ def _of_one(person: Person, setting: Setting) -> Iterator[StudyPart]:
     for epsilon in epsilons:
         yield StudyPart(f"{user}, epsilon {epsilon}", play_scenarios, (person, epsilon, _GAP, _SHARPER))
     for epsilon in pick((0.2, 1.0), (0.2, 0.4, 0.6, 0.8, 1.0)):
-        yield StudyPart(f"{user}, apart, epsilon {epsilon}", together, (person, epsilon, _STEP, _GAP))
-    yield StudyPart(f"{user}, apart, distortion", alone, (person, _STEP, _GAP))
+        yield StudyPart(f"{user}, apart, epsilon {epsilon}", design_joint, (person, epsilon, _STEP, _GAP))
+    yield StudyPart(f"{user}, apart, distortion", design_distortion, (person, _STEP, _GAP))
     if person.number <= pick(1, 3):
         yield StudyPart(f"{user}, repeated, epsilon {largest}", repeat_designs, (person, largest, _TIGHT))
     if person.number <= pick(1, 4):
-        yield StudyPart(f"{user}, prices", priced, (person, largest, _TIGHT))
+        yield StudyPart(f"{user}, prices", compare_prices, (person, largest, _TIGHT))
     if person.number <= pick(1, 2):
         for km in (None, *pick((1.0, 1.5, 2.3), (0.54, 0.76, 0.93, 1.5, 2.0, 3.0, 5.0))):
             yield StudyPart(f"{user}, pairs within {km or 'any'} km", far_pairs, (person, _MIDDLE, km, _GAP))

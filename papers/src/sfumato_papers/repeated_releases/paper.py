@@ -105,7 +105,7 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
         follows(
             "Composition",
             "Fresh reports of one place add up: t of them cost t times epsilon.",
-            all(_same(row.epsilon_upper_per_km, row.reports * once.epsilon_upper_per_km) for row in fresh),
+            all(_is_close(row.epsilon_upper_per_km, row.reports * once.epsilon_upper_per_km) for row in fresh),
             f"One report costs {at_most(once.epsilon_upper_per_km)}/km, {last.reports} cost "
             f"{at_most(last.epsilon_upper_per_km)}/km, proved on the integers of the mechanism.",
         ),
@@ -113,8 +113,8 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
             "A memo",
             "One stored report costs one epsilon and reveals no more, however often it is repeated.",
             all(
-                _same(row.epsilon_upper_per_km, memo[0].epsilon_upper_per_km)
-                and _same(row.error_m, memo[0].error_m)
+                _is_close(row.epsilon_upper_per_km, memo[0].epsilon_upper_per_km)
+                and _is_close(row.error_m, memo[0].error_m)
                 for row in memo
             ),
             f"The best attacker's error after {memo[-1].reports} reports is {_metres(memo[-1].error_m)}, as after "
@@ -126,7 +126,7 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
             "Fresh noise on a memo never reveals more than the memo.",
             all(row.upper_m >= memo[0].error_m * (1 - _CLOSE) for row in both)
             and all(row.epsilon_upper_per_km <= memo[0].epsilon_upper_per_km * (1 + _CLOSE) for row in both),
-            f"The best attacker's error is {_metres(both[0].error_m)} after one report and {_between(both[-1])} "
+            f"The best attacker's error is {_metres(both[0].error_m)} after one report and {_error_of(both[-1])} "
             f"after {both[-1].reports}, against {_metres(memo[0].error_m)} for the memo itself.",
         ),
         remark(
@@ -134,7 +134,7 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
             "Fresh noise wears off: the attacker's error after many reports is smaller than after one.",
             last.upper_m < once.lower_m,
             f"The best attacker's error is {_metres(once.blind_error_m)} without a report, "
-            f"{_metres(once.error_m)} after one and {_between(last)} after {last.reports}.",
+            f"{_metres(once.error_m)} after one and {_error_of(last)} after {last.reports}.",
         ),
         remark(
             "Averaging",
@@ -147,7 +147,7 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
     ]
 
 
-def _same(first: float, second: float) -> bool:
+def _is_close(first: float, second: float) -> bool:
     return abs(first - second) <= _CLOSE * abs(second)
 
 
@@ -155,7 +155,7 @@ def _metres(value: float) -> str:
     return amount(value, "m")
 
 
-def _between(row: RepeatedRow) -> str:
+def _error_of(row: RepeatedRow) -> str:
     if row.exact:
         return _metres(row.error_m)
     return f"{_metres(row.error_m)} (simulated: {about(row.lower_m, 3)} to {about(row.upper_m, 3)} m)"

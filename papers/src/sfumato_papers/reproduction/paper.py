@@ -78,7 +78,7 @@ class PaperClaim(CompactRepr):
             raise ValueError(f"{self.where}: a statement of ours has no quotation.")
 
 
-def judged(
+def judge(
     where: str, says: str, holds: bool, basis: str, *, quote: str = "", on_other_data: bool = False
 ) -> PaperClaim:
     """Return a claim of the paper that was checked, perhaps on other data than the paper's.
@@ -99,18 +99,18 @@ def follows(
 ) -> PaperClaim:
     """Return a statement that follows from how something is built, and that the run shows."""
     if not holds and not is_ours:
-        return judged(where, says, holds, basis, quote=quote)
+        return judge(where, says, holds, basis, quote=quote)
     return PaperClaim(where, says, quote, is_ours, Judgement.FOLLOWS if holds else Judgement.UNCONFIRMED, basis)
 
 
-def unchecked(where: str, says: str, why: str, *, quote: str = "") -> PaperClaim:
+def abstain(where: str, says: str, why: str, *, quote: str = "") -> PaperClaim:
     """Return a claim of the paper that cannot be checked, and the reason."""
     return PaperClaim(where, says, quote, False, Judgement.OPEN, why)
 
 
 def illustrates(where: str, says: str, holds: bool, basis: str, *, quote: str = "") -> PaperClaim:
     """Return a claim that a run may confirm and cannot contradict, such as one that something exists."""
-    return judged(where, says, True, basis, quote=quote) if holds else unchecked(where, says, basis, quote=quote)
+    return judge(where, says, True, basis, quote=quote) if holds else abstain(where, says, basis, quote=quote)
 
 
 def counts(claims: Sequence[tuple[bool, Judgement]]) -> str:

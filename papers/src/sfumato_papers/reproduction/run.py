@@ -113,16 +113,16 @@ def _make_parts(parts: Sequence[StudyPart], processes: int) -> Iterator[tuple[St
     """Yield the result of each part as it finishes."""
     if processes == 1 or len(parts) < 2:
         for part in parts:
-            yield part, *_timed(part)
+            yield part, *_make(part)
         return
     with worker_pool(processes) as pool:
-        running: dict[Future[tuple[Made, float]], StudyPart] = {pool.submit(_timed, part): part for part in parts}
+        running: dict[Future[tuple[Made, float]], StudyPart] = {pool.submit(_make, part): part for part in parts}
         while running:
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), *future.result()
 
 
-def _timed(part: StudyPart) -> tuple[Made, float]:
+def _make(part: StudyPart) -> tuple[Made, float]:
     start = time.perf_counter()
     tables = part.make(*part.arguments)
     seconds = time.perf_counter() - start

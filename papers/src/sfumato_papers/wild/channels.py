@@ -202,10 +202,10 @@ class DriftingOffset(CompactRepr, WildChannel):
         offsets = np.empty((people, count, 2))
         offsets[:, 0] = generator.normal(0, self.sigma_m, (people, 2))
         for hour in range(1, count):
-            offsets[:, hour] = self.drifted(offsets[:, hour - 1], generator)
+            offsets[:, hour] = self.drift(offsets[:, hour - 1], generator)
         return offsets
 
-    def drifted(self, offsets_m: Floats, generator: np.random.Generator) -> Floats:
+    def drift(self, offsets_m: Floats, generator: np.random.Generator) -> Floats:
         """Return the offsets an hour later."""
         later: Floats = self.memory * offsets_m + self.change * generator.normal(0, self.sigma_m, offsets_m.shape)
         return later

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from sfumato.core import Bracket
 from sfumato.rounding import at_most
 
-from ..reproduction import PaperClaim, RunTables, follows, illustrates, remark, unchecked
+from ..reproduction import PaperClaim, RunTables, abstain, follows, illustrates, remark
 from ..results import markdown_table, where
 from .attack_errors import (
     ALONE,
@@ -108,7 +108,7 @@ def claims(tables: RunTables) -> Sequence[PaperClaim]:
         quote = {"quote": claim.quote} if claim.quote else {}
         holds, evidence = claim.holds(SimpleNamespace(**numbers)), claim.evidence.format(**texts)
         judged.append(claim.judge(claim.where, claim.says, holds, evidence, **quote))
-    return judged + [unchecked(where, says, why, quote=quote) for where, says, why, quote in _UNCHECKED]
+    return judged + [abstain(where, says, why, quote=quote) for where, says, why, quote in _UNCHECKED]
 
 
 def _numbers(tables: RunTables) -> tuple[dict[str, Any], dict[str, str]]:

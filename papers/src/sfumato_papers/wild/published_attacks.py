@@ -358,7 +358,7 @@ def drift_averaged(
     total, reported = np.zeros((places, 2)), np.zeros((places, 2))
     for hour in range(reports):
         if hour:
-            offset = channel.drifted(offset, generator)
+            offset = channel.drift(offset, generator)
         total += offset
         reported += cells.centres(place + offset) - place
     closed = channel.averaged_m(reports) * _HALF_NORMAL

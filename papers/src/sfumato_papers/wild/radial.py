@@ -124,7 +124,7 @@ class RadialNoise(CompactRepr, WildChannel):
         x, y = np.ascontiguousarray(candidates_m.T)
         step = self.law.mean_m / _BINS
         # A centre says that the moved point is in its cell, so the law is averaged over the cell.
-        within = np.zeros((1, 2)) if self.cells is None else _within(self.cells)
+        within = np.zeros((1, 2)) if self.cells is None else _cell_points(self.cells)
         squares = [
             (x - report[0] - east) ** 2 + (y - report[1] - north) ** 2 for report in used for east, north in within
         ]
@@ -150,7 +150,7 @@ class RadialNoise(CompactRepr, WildChannel):
         return geometric_medians(reports_m) if self.finite_epsilon < math.inf else least_error(self, reports_m)
 
 
-def _within(cells: FixedCells) -> Floats:
+def _cell_points(cells: FixedCells) -> Floats:
     """Return points that are spread over a cell, seen from its centre, array (n, 2)."""
     inside = (np.arange(_WITHIN) + 0.5) / _WITHIN - 0.5
     return np.stack(np.meshgrid(inside, inside, indexing="ij"), axis=-1).reshape(-1, 2) * cells.sides_m
@@ -164,7 +164,7 @@ def _mean_with_cells(law: RadiusLaw, cells: FixedCells) -> float:
     angle = 2 * math.pi * (np.arange(_TURNS) + 0.5) / _TURNS
     moves = np.stack([np.outer(radius, np.cos(angle)), np.outer(radius, np.sin(angle))], axis=-1)
     away = np.mean(
-        [np.hypot(*(moves + inside).transpose(2, 0, 1)).mean(axis=1) for inside in _within(cells)], axis=0
+        [np.hypot(*(moves + inside).transpose(2, 0, 1)).mean(axis=1) for inside in _cell_points(cells)], axis=0
     )
     return float(weights @ away / weights.sum())
 

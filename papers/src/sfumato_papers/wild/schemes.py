@@ -87,7 +87,7 @@ _LOUISVILLE: Final = _facts(
 )
 
 
-def _generalised(digits: int) -> WildScheme:
+def _generalisation(digits: int) -> WildScheme:
     step = 10.0**-digits
     return WildScheme(
         key=f"generalised-{step:g}",
@@ -240,7 +240,7 @@ SCHEMES: Final = (
         unknown=("Other content of a record (date, text, the person's other records) is not covered.",),
         channel=FixedCells.of_degrees(0.2, LATITUDE, spread=True),
     ),
-    *(_generalised(digits) for digits in (1, 2, 3)),
+    *(_generalisation(digits) for digits in (1, 2, 3)),
     _survey("urban", even_radius(0.0, 2000.0), "2 km"),
     _survey(
         "rural",
