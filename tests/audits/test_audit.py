@@ -116,7 +116,7 @@ def test_a_black_box_that_keeps_its_claim_is_not_accused(monkeypatch):
     fix_seeds(monkeypatch)
     honest = sf.sampler(sf.mechanisms.randomised_response(sf.Space(range(3)), 1.0))
     found = audit_black_box(lambda s: int(honest.draw([s])[0]), range(3), 1.0, failure=1e-6, limit=8_000)
-    assert not found.refuted
+    assert not found.is_refuted
     assert found.fresh
 
 
@@ -143,7 +143,7 @@ def test_black_boxes_that_do_not_are(kind, monkeypatch):
         "cycle": lambda s: next(calls) // 3 % 3,
     }[kind]
     found = audit_black_box(box, range(3), 1.0, failure=1e-3, limit=8_000)
-    assert found.refuted
+    assert found.is_refuted
     assert found.fresh is (kind == "ignores epsilon" and not found.decision.repetition)
 
 

@@ -74,7 +74,7 @@ def test_black_boxes_that_keep_their_claim_are_accused_no_more_often_than_stated
         )
         assert found.dependence is not None  # all three were asked
         assert found.decision.repetition is not None
-        wrong += found.refuted
+        wrong += found.is_refuted
     assert wrong <= most_failures(REPETITIONS // 3, FAILURE)
 
 
@@ -99,5 +99,5 @@ def test_the_catalogue_is_accused_no_more_often_than_stated(case, monkeypatch):
         box = channel(rows_of(case.mechanism), rng)
         labels = range(case.mechanism.shape[0])
         found = audit_black_box(box, labels, claim, metric=case.metric, failure=FAILURE, limit=1_500)
-        wrong += found.refuted
+        wrong += found.is_refuted
     assert wrong <= most_failures(count, FAILURE)

@@ -49,7 +49,7 @@ def test_more_than_is_kept_is_not_believed(written: Path) -> None:
     assert loaded.prior is not None
     _, proofs = prove_guarantees(loaded.report_channel, loaded.prior, loaded.guarantees)
     assert not proofs[0].holds
-    said = " ".join(sf.reports.audited(loaded).markdown().split())
+    said = " ".join(sf.reports.summarise_file(loaded).markdown().split())
     assert "NOT PROVED: an average error of at least 1000 km for the best attacker from the true point" in said
 
 

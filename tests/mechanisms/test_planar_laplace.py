@@ -133,9 +133,9 @@ def test_the_last_bits_of_one_report_name_the_secret():
         bins=FINE,
         failure=FAILURE,
     )
-    assert found.violated
+    assert found.is_violated
     assert found.finding is not None
-    assert found.finding.unbounded
+    assert found.finding.is_unbounded
 
 
 LINE_OF_CELLS = Space(range(27), [[64.0 * i, 64.0 * j] for i in range(9) for j in (-1, 0, 1)], "m")
@@ -169,7 +169,7 @@ def test_the_reports_of_finite_mechanisms_have_no_last_bits(name, seeded):
         failure=FAILURE,
         limit=4_000,
     )
-    assert not found.violated
+    assert not found.is_violated
 
 
 PEER = """
@@ -199,4 +199,4 @@ def test_the_last_bits_name_the_secret_of_libqif_too():
         failure=FAILURE,
         limit=8_000,
     )
-    assert found.violated  # not by chance: below 1e-30 (thirteen deviations)
+    assert found.is_violated  # not by chance: below 1e-30 (thirteen deviations)

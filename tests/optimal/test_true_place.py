@@ -132,7 +132,7 @@ def test_copies_and_files_keep_it(tmp_path):
     _, (proof,) = prove_guarantees(loaded.report_channel, loaded.prior, loaded.guarantees)
     assert proof == first  # proved again from the file alone, of guesses anywhere
     assert proof.holds
-    said = " ".join(sf.reports.audited(loaded).markdown().split())
+    said = " ".join(sf.reports.summarise_file(loaded).markdown().split())
     assert "with knowledge of which of" in said
     assert "for any guess (proved: at least 900" in said
     assert "That people are where the file states it" in said

@@ -6,7 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.proofs import covered
-from sfumato.reports import audited
+from sfumato.reports import summarise_file
 
 from ..cli.conftest import runner
 from ..files.honest import honest
@@ -36,7 +36,7 @@ def test_a_bound_on_a_lattice_names_its_vertices():
 def test_each_sentence_of_a_report_says_which_mechanisms(name):
     held = honest(name)
     assert held.prior is not None
-    summary = " ".join(audited(held).markdown().split())
+    summary = " ".join(summarise_file(held).markdown().split())
     page = told(without_others(held))
     for text in (summary, page):
         claims = [each for each in text.split(". ") if "no mechanism" in each.lower()]

@@ -342,8 +342,8 @@ def test_short_forms_are_no_stronger_than_the_sentences(seed):
     facts = promise(rng, subject, unit, holds=True)
     (shown,) = re.findall(rf"^Epsilon ([\d.e-]+)/{unit} for any two", said.epsilon_words(facts, subject))
     assert facts.claimed.value * (1 - ROUNDING) <= float(shown) <= facts.claimed.value * (1 + 1e-4)
-    above(stated("at most", said.belief_words(facts, subject))[0], facts.beliefs[0].belief.most)
-    above(stated("a factor of", said.factor_words(facts))[0], facts.beliefs[0].factor.most)
+    above(stated("at most", said.belief_words(facts, subject))[0], facts.beliefs[0].belief.high)
+    above(stated("a factor of", said.factor_words(facts))[0], facts.beliefs[0].factor.high)
     broken = promise(rng, subject, unit, holds=False)
     assert said.belief_words(broken, subject) == said.factor_words(broken) == ""
     hamming = bool(rng.random() < 0.5)
@@ -353,10 +353,10 @@ def test_short_forms_are_no_stronger_than_the_sentences(seed):
     above(shown, expected.value, "" if hamming else unit)
     assert said.cost_text(cost).lower() in said.cost_words(cost, subject)[0].lower()
     bound = between(rng, unit)
-    text = said.length_text(Quantity.at_least(bound.least, unit), Side.AT_LEAST)
-    below(stated("at least", text)[0], bound.least, unit)
+    text = said.length_text(Quantity.at_least(bound.low, unit), Side.AT_LEAST)
+    below(stated("at least", text)[0], bound.low, unit)
     hit = share(rng)
-    above(stated("at most", said.share_text(Quantity.at_most(hit.most), Side.AT_MOST))[0], hit.most)
+    above(stated("at most", said.share_text(Quantity.at_most(hit.high), Side.AT_MOST))[0], hit.high)
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])

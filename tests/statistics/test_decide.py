@@ -48,7 +48,7 @@ def bad_boxes():
 def test_known_bad_is_found(name):
     box, secrets, metric = bad_boxes()[name]
     found = decide(box, secrets, EPSILON, metric, failure=1e-3, limit=60_000)
-    assert found.violated
+    assert found.is_violated
     assert found.epsilon_lower > EPSILON
     assert found.calls <= 60_000
     assert "violated" in str(found)
@@ -69,13 +69,13 @@ def test_planar_laplace_in_doubles_is_found_by_the_fine_bits_of_one_report():
     metric = Metric([[0.0, 256.0], [256.0, 0.0]], "m")
     fine = FineBits(2.0**-45, 128.0, dimensions=2)
     found = decide(box, [0.0, 256.0], f"{epsilon}/m", metric, bins=fine, failure=1e-6)
-    assert found.violated
+    assert found.is_violated
     assert found.finding is not None
-    assert found.finding.unbounded
+    assert found.finding.is_unbounded
     assert found.finding.pair == (0.0, 256.0)
     assert all(str(label).startswith("fine") for label in found.finding.event)
     # Cells that do not look at the bits see nothing wrong, for the real numbers are private.
-    assert not decide(box, [0.0, 256.0], epsilon, metric, bins=16, limit=8_000).violated
+    assert not decide(box, [0.0, 256.0], epsilon, metric, bins=16, limit=8_000).is_violated
 
 
 GOOD = [case for case in CASES if case.mechanism.shape[0] > 1 and 0 < case.epsilon < math.inf]
@@ -99,7 +99,7 @@ def test_a_true_claim_is_called_violated_no_more_often_than_stated():
     rng, wrong, failure, count = np.random.default_rng(23), 0, 0.3, 100
     for _ in range(count):
         box = channel(unused(randomised_response(2, 0.4)), rng)
-        wrong += decide(box, [0, 1], 0.4, failure=failure, limit=900).violated
+        wrong += decide(box, [0, 1], 0.4, failure=failure, limit=900).is_violated
     assert wrong <= most_failures(count, failure)
 
 
@@ -153,7 +153,7 @@ def test_points_and_numbers_are_counted_in_cells_chosen_from_the_first_calls():
         return s + rng.laplace()
 
     found = decide(laplace, [0.0, 4.0], 0.5, Metric(4 * discrete(2)), bins=16, failure=1e-6, limit=20_000)
-    assert found.violated
+    assert found.is_violated
     assert found.epsilon_lower <= 1.0
     with pytest.raises(InputError, match="all distinct numbers"):
         decide(laplace, [0.0, 4.0], 1.0)

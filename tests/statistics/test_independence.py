@@ -55,7 +55,7 @@ def test_no_leakage_is_rejected_no_more_often_than_the_level():
     rejected = [
         zero_leakage_test(
             Sample(counts_of(row, [10, 15, 20], rng)), permutations=49, failure=FAILURE, seed=i
-        ).rejected
+        ).is_rejected
         for i in range(REPETITIONS)
     ]
     assert sum(rejected) <= most_failures(REPETITIONS, FAILURE)
@@ -65,7 +65,7 @@ def test_no_leakage_is_rejected_no_more_often_than_the_level():
 def test_leakage_is_found():
     counts = counts_of(randomised_response(4, 0.3), 400, np.random.default_rng(4))
     found = zero_leakage_test(Sample(counts), seed=1)
-    assert found.rejected
+    assert found.is_rejected
     assert found.p_value == 1 / 1000
     assert "is rejected" in str(found)
     assert "does not prove" in str(zero_leakage_test(Sample([[10, 10], [10, 10]]), seed=1))
@@ -90,7 +90,7 @@ def test_independent_calls_raise_no_more_alarms_than_the_level(kind):
             # Blocks of secrets: the outputs of a run agree, which is no dependence.
             secrets = [s for s in range(6) for _ in range(10)]
             outputs = [o if s % 2 else o.upper() for o, s in zip(outputs, secrets, strict=True)]
-        alarms += dependence_test(outputs, secrets, lags=4, permutations=39, failure=FAILURE, seed=i).rejected
+        alarms += dependence_test(outputs, secrets, lags=4, permutations=39, failure=FAILURE, seed=i).is_rejected
     assert alarms <= most_failures(count, FAILURE)
 
 
@@ -98,8 +98,8 @@ def test_without_the_secrets_their_blocks_would_be_taken_for_dependence():
     outputs = np.random.default_rng(6).choice(list("ab"), 120).tolist()
     secrets = [s for s in range(4) for _ in range(30)]
     named = [o if s % 2 else o.upper() for o, s in zip(outputs, secrets, strict=True)]
-    assert dependence_test(named, failure=0.001, seed=1).rejected
-    assert not dependence_test(named, secrets, failure=0.001, seed=1).rejected
+    assert dependence_test(named, failure=0.001, seed=1).is_rejected
+    assert not dependence_test(named, secrets, failure=0.001, seed=1).is_rejected
 
 
 def reused(rng):
@@ -133,7 +133,7 @@ def points(rng):
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("series", [reused, cycle, drift, alternating, points])
 def test_dependent_calls_are_found(series):
-    assert dependence_test(series(np.random.default_rng(7)), failure=0.001, seed=1).rejected
+    assert dependence_test(series(np.random.default_rng(7)), failure=0.001, seed=1).is_rejected
 
 
 def test_what_cannot_be_tested_is_refused():

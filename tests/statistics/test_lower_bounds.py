@@ -123,7 +123,7 @@ def test_secrets_at_distance_zero_that_differ_have_no_epsilon():
 
 def test_an_output_never_seen_gives_a_bound_and_says_that_it_may_be_infinite():
     found = epsilon_lower(Sample([[1000, 0], [0, 1000]]), seed=3)
-    assert found.unbounded
+    assert found.is_unbounded
     assert "may be infinite" in str(found)
     # Two bounds for each of two events, at level .05 / 4: all of 700 against none of 700.
     level = 0.05 / 4

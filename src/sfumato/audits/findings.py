@@ -189,10 +189,10 @@ def _fits(entry: Entry, query: dict[str, float | str]) -> bool:
     defaults = {"delta": 0.0, "order": math.inf}
     terms = {name: value for name, value in query.items() if name in entry.options or defaults.get(name) != value}
     facts = {name: value for name, value in entry.options.items() if name != PRIOR or PRIOR in terms}
-    return set(facts) == set(terms) and all(_same(facts[name], value) for name, value in terms.items())
+    return set(facts) == set(terms) and all(_is_equal(facts[name], value) for name, value in terms.items())
 
 
-def _same(left: float | str, right: float | str) -> bool:
+def _is_equal(left: float | str, right: float | str) -> bool:
     if isinstance(left, str) or isinstance(right, str):
         return _spelling(left) == _spelling(right)
     return left == right or math.isclose(left, right, rel_tol=1e-9)

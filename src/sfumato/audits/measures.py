@@ -66,7 +66,7 @@ def check_measure(name: str, prior: Prior | None, metric: Metric | None) -> None
     """Refuse a name that is not that of a measure or its parameter, or a measure whose inputs are missing."""
     key = _PARAMETERS.get(name, name)
     if key not in NEEDS:
-        raise Request(name).unknown(NEEDS)
+        raise Request(name).name_error(NEEDS)
     inputs = {"prior": prior, "metric": metric}
     missing = [need for need in NEEDS[key] if inputs[need] is None]
     if missing:

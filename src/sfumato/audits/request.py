@@ -124,7 +124,7 @@ class Request(CompactRepr):
             )
         return kind.of(context)
 
-    def unknown(self, measures: Iterable[str] = ()) -> InputError:
+    def name_error(self, measures: Iterable[str] = ()) -> InputError:
         """Return the error for a name of no notion and none of the measures, with names that may be meant."""
         known = tuple(dict.fromkeys((*VOCABULARY, *measures)))
         other = _OTHER_NAMES.get(self.name.lower())

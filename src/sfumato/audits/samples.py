@@ -137,19 +137,19 @@ class BlackBoxAudit:
         return str(self.audit)
 
     def __repr__(self) -> str:
-        return f"BlackBoxAudit({self.audit!r}, {'refuted' if self.refuted else 'not refuted'})"
+        return f"BlackBoxAudit({self.audit!r}, {'refuted' if self.is_refuted else 'not refuted'})"
 
     @property
     def fresh(self) -> bool:
         """Whether nothing contradicts fresh noise at every call."""
         repeats = self.decision.repetition
         memo = repeats is not None and bool(repeats.constant) and (repeats.probability or 0.0) <= self.failure / 3
-        return not memo and not (self.dependence is not None and self.dependence.rejected)
+        return not memo and not (self.dependence is not None and self.dependence.is_rejected)
 
     @property
-    def refuted(self) -> bool:
+    def is_refuted(self) -> bool:
         """Whether the claim is refuted, or the noise is not fresh."""
-        return self.decision.violated or not self.fresh
+        return self.decision.is_violated or not self.fresh
 
 
 def audit_black_box(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..ledgers import Blur, Ledger
     from ..mechanisms.planar import Coarsening
     from ..reports.document import OtherDesigns, ProvedPromises
-    from ..reports.facts import Required
+    from ..reports.facts import Requirements
     from ..reports.maps import Outline
     from .options import SolverOptions
 
@@ -149,7 +149,7 @@ class Reporting:
     """The report at the end of a design, and its requirements."""
 
     path: Path | None
-    requirements: Required | None
+    requirements: Requirements | None
     seconds: float  # for designs with other epsilons
 
     @classmethod
@@ -193,7 +193,7 @@ class Reporting:
             )
             if self.path is not None:
                 document.save(self.path)
-        for sentence in document.spoken:
+        for sentence in document.sentences:
             say(sentence)
         if self.path is not None:
             say(f"Written: {self.path}")
@@ -239,7 +239,7 @@ def among_others(seconds: float, doing: str) -> Iterator[OtherDesigns]:
         yield OtherDesigns(seconds, stop, report)
 
 
-def read_required(require: Iterable[str] | None) -> Required:
+def read_required(require: Iterable[str] | None) -> Requirements:
     """Return the requirements of ``--require``."""
     from ..reports.facts import read_requirements
 

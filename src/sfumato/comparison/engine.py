@@ -31,14 +31,14 @@ class SharedTime:
         self._end = clock() + seconds
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds that are left for everything, not below 0."""
         return max(0.0, self._end - self._clock())
 
     def share(self, name: Hashable) -> float:
         """Return the seconds for a piece of work that begins now."""
         part = self._parts.pop(name)
-        seconds: float = self.left * part / (part + sum(self._parts.values()))
+        seconds: float = self.seconds_left * part / (part + sum(self._parts.values()))
         return seconds
 
     def countdown(self, name: Hashable) -> Callable[[], float]:
@@ -87,7 +87,7 @@ def run(
     for place, (contestant, k) in enumerate(work):
         if progress is not None:
             progress(contestant.name)
-        clock = Clock(budget.countdown(place), lambda: budget.left)
+        clock = Clock(budget.countdown(place), lambda: budget.seconds_left)
         for row in _attempt(contestant, values[k], clock):
             rows[k].append(row)
             if emit is not None:

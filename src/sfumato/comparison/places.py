@@ -208,7 +208,7 @@ def _file_rows(
     """Yield the row of a mechanism file; at equal loss its epsilon is what is proved of it."""
     check_time(clock.total())
     candidate = _noise_of_file(name, file, visits) if not file.has_matrix else _matrix_of_file(name, file, visits)
-    row = candidate.attacked if clock.total() else candidate.row
+    row = candidate.attack_row if clock.total() else candidate.row
     yield replace(row, epsilon=value if at_epsilon else row.epsilon_upper)
 
 
@@ -258,7 +258,7 @@ class Candidate(NamedTuple):
     attack: Callable[[], Bracket]
 
     @property
-    def attacked(self) -> PlaceRow:
+    def attack_row(self) -> PlaceRow:
         """The row with the attacker's error."""
         return replace(self.row, attacker_error=self.attack())
 
@@ -291,7 +291,7 @@ class _PlaceFamilies:
 
     def _row(self, name: str, epsilon: float, clock: Clock) -> Iterator[PlaceRow]:
         candidate = self._candidate(name, epsilon, clock.left())
-        yield candidate.attacked if clock.total() else candidate.row
+        yield candidate.attack_row if clock.total() else candidate.row
 
     def _match(self, name: str, limit: float, clock: Clock) -> Iterator[PlaceRow]:
         """Yield the row at a loss; the search for a program begins at the epsilon of the noise."""
@@ -469,7 +469,7 @@ def match_loss(
             x = (low + high) / 2
     if best is None:
         return PlaceRow.missing(name, math.exp(x), problem), slope
-    return best.attacked, slope
+    return best.attack_row, slope
 
 
 def _missing(name: str, value: float, error: SfumatoError, _: Clock) -> PlaceRow:

@@ -212,12 +212,12 @@ class _Measure(NamedTuple):
     @property
     def sentence(self) -> str:
         known = [value for value in self.values if isfinite(value)]
-        low, high = _about(min(known)), _about(max(known))
-        blind = "" if self.blind is None else f", {_about(self.blind)} without a report"
+        low, high = _number_text(min(known)), _number_text(max(known))
+        blind = "" if self.blind is None else f", {_number_text(self.blind)} without a report"
         return f"{self.label}: {low if low == high else f'{low} to {high}'}{blind}"
 
 
-def _about(value: float) -> str:
+def _number_text(value: float) -> str:
     return about(value, 3) if value == 0 or value > _NOTHING else "nearly 0"
 
 

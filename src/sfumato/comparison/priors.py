@@ -142,7 +142,7 @@ def compare_priors(
             )
     forms = default_families(prior, metric) if families is None else families
     if remap:
-        forms = [form for family in forms for form in (family, family.remapped(prior, costs))]
+        forms = [form for family in forms for form in (family, family.with_remap(prior, costs))]
     task = _Task(prior, metric, costs, gap, dummies, equal)
     contestants = [*task.files(files or {}), *task.contestants(forms)]
     rows = run(contestants, values, time_limit, progress, emit)
@@ -152,7 +152,7 @@ def compare_priors(
     )
 
 
-class _Made(NamedTuple):
+class _Case(NamedTuple):
     """A row with its mechanism, and the loss of the mechanism's observables."""
 
     row: PriorRow
@@ -160,7 +160,7 @@ class _Made(NamedTuple):
     loss: AnyLoss
 
 
-_Maker = Callable[[float, Clock], _Made]
+_Maker = Callable[[float, Clock], _Case]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class _Task:
         """Return the optimum and the families; at equal epsilon those that guarantee one."""
         makers: list[tuple[str, _Maker]]
         if self.equal == "epsilon":
-            makers = [(family.name, partial(self._calibrated, family)) for family in families if family.promises]
+            makers = [(family.name, partial(self._calibrate, family)) for family in families if family.promises]
             best: _Maker = self._optimum
         else:
             makers = [(COIN, self._coin), *((family.name, partial(self._member, family)) for family in families)]
@@ -204,38 +204,38 @@ class _Task:
         row = measure(name, None, mechanism, self.prior, self.metric, loss, costs)
         if file.tupling is not None:
             row = replace(row_of_tuples(row, file.tupling, self.prior, loss, costs), name=name)
-        yield self._labelled(row, value)
+        yield self._label_row(row, value)
 
     def _rows(self, make: _Maker, value: float, clock: Clock) -> Iterator[PriorRow]:
         check_time(clock.total())
         case = make(value, clock)
-        yield self._labelled(case.row, value)
+        yield self._label_row(case.row, value)
         if self.dummies and clock.total():
             row = row_of_tuples(
                 case.row, with_dummies(case.mechanism, self.dummies), self.prior, self.loss, case.loss
             )
-            yield self._labelled(row, value)
+            yield self._label_row(row, value)
 
     def _missing(self, name: str, value: float, error: SfumatoError, clock: Clock) -> PriorRow:
         late = isinstance(error, SolverError) and not clock.total()
         infeasible = name != OPTIMUM and isinstance(error, InfeasibleError)
         row = PriorRow.missing(name, NOT_REACHED if late else error.problem, infeasible=infeasible)
-        return self._labelled(row, value)
+        return self._label_row(row, value)
 
-    def _labelled(self, row: PriorRow, value: float) -> PriorRow:
+    def _label_row(self, row: PriorRow, value: float) -> PriorRow:
         return replace(row, epsilon=value) if self.equal == "epsilon" else row
 
-    def _optimum(self, epsilon: float, clock: Clock) -> _Made:
-        return self._certified(self._designed(epsilon, clock.left(), tie_break=None))
+    def _optimum(self, epsilon: float, clock: Clock) -> _Case:
+        return self._of_design(self._make_design(epsilon, clock.left(), tie_break=None))
 
-    def _calibrated(self, family: ParametricFamily, epsilon: float, _: Clock) -> _Made:
+    def _calibrate(self, family: ParametricFamily, epsilon: float, _: Clock) -> _Case:
         parameter, mechanism = calibrate(family, self.metric, epsilon)
         return self._measure(family.name, parameter, mechanism, epsilon)
 
-    def _coin(self, limit: float, _: Clock) -> _Made:
+    def _coin(self, limit: float, _: Clock) -> _Case:
         return self._measure(COIN, None, coin_of_distortion(self.prior, self.loss, limit))
 
-    def _member(self, family: ParametricFamily, limit: float, _: Clock) -> _Made:
+    def _member(self, family: ParametricFamily, limit: float, _: Clock) -> _Case:
         """Return the member with a loss, searched in the widest bracket in which the family exists."""
         reach = self._scale / limit if limit > 0 else 1.0
         bracket = [reach, reach]
@@ -249,12 +249,12 @@ class _Task:
         member = matched(family.build, self.prior, self.loss, limit, (bracket[0], bracket[1]), tolerance=_DIGITS)
         return self._measure(family.name, member.parameter, member.mechanism, member.parameter)
 
-    def _measure(self, name: str, parameter: float | None, mechanism: Mechanism, claimed: float = 1.0) -> _Made:
+    def _measure(self, name: str, parameter: float | None, mechanism: Mechanism, claimed: float = 1.0) -> _Case:
         row = measure(name, parameter, mechanism, self.prior, self.metric, self.loss, self.loss, claimed)
-        return _Made(row, mechanism, self.loss)
+        return _Case(row, mechanism, self.loss)
 
-    def _certified(self, best: Design) -> _Made:
-        return _Made(optimum_row(best, self.prior, self.metric, self.loss), best.mechanism, best.loss)
+    def _of_design(self, best: Design) -> _Case:
+        return _Case(optimum_row(best, self.prior, self.metric, self.loss), best.mechanism, best.loss)
 
     @property
     def _scale(self) -> float:
@@ -262,7 +262,7 @@ class _Task:
         farthest = float(self.metric.array.max())
         return float(self.loss.array.max()) / farthest if farthest > 0 else 1.0
 
-    def _designed(self, epsilon: float, seconds: float, *, tie_break: bool | None) -> Design:
+    def _make_design(self, epsilon: float, seconds: float, *, tie_break: bool | None) -> Design:
         return design(
             self.prior,
             loss=self.loss,
@@ -272,7 +272,7 @@ class _Task:
             time_limit=check_time(seconds),
         )
 
-    def _least_epsilon(self, max_loss: float, clock: Clock) -> _Made:
+    def _least_epsilon(self, max_loss: float, clock: Clock) -> _Case:
         """Return the certified design of the least epsilon whose loss is at most a limit."""
         if not max_loss > 0:
             raise InputError(f"a loss of {max_loss:g} leaves no noise.", "allow a positive loss.")
@@ -280,7 +280,7 @@ class _Task:
 
         def affordable(epsilon: float) -> bool:
             nonlocal best
-            candidate = self._designed(epsilon, clock.left(), tie_break=False)
+            candidate = self._make_design(epsilon, clock.left(), tie_break=False)
             if candidate.certificate.loss > max_loss:
                 return False
             best = candidate
@@ -298,7 +298,7 @@ class _Task:
             low, high = high, 2 * high
         if best is None:
             raise InputError(f"no epsilon that was tried loses only {max_loss:g}.", "allow more loss.")
-        return self._certified(best)
+        return self._of_design(best)
 
 
 def optimum_row(best: Design, prior: Prior, metric: Metric, errors: Metric) -> PriorRow:
@@ -410,7 +410,7 @@ class ParametricFamily:
     build: Callable[[float], Mechanism]
     promises: bool
 
-    def remapped(self, prior: Prior, loss: Metric) -> ParametricFamily:
+    def with_remap(self, prior: Prior, loss: Metric) -> ParametricFamily:
         """Return the family followed by the remap of least loss."""
         return ParametricFamily(
             f"{self.name} + remap", lambda value: remapped(self.build(value), prior, loss), self.promises

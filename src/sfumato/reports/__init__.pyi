@@ -11,11 +11,11 @@ from .picture import noise_maps as noise_maps
 from .picture import picture as picture
 from .summary import Section as Section
 from .summary import Summary as Summary
-from .summary import audited as audited
 from .summary import best_section as best_section
 from .summary import coordinate_extremes as coordinate_extremes
 from .summary import extremes as extremes
 from .summary import summarise as summarise
+from .summary import summarise_file as summarise_file
 from .summary import summarise_noise as summarise_noise
 from .theme import DARK as DARK
 from .theme import LIGHT as LIGHT

@@ -129,7 +129,7 @@ def design_sentences(design: Design, **options: Any) -> tuple[str, ...]:
     return tuple(sentence for section in summary.sections for sentence in section.sentences)
 
 
-def audited(file: MechanismFile) -> Summary:
+def summarise_file(file: MechanismFile) -> Summary:
     """Return in words the proofs, cost and attackers of a mechanism file with a matrix."""
     return audit_summary(file, of_file(file))
 
@@ -143,7 +143,7 @@ def audit_summary(file: MechanismFile, facts: Overview) -> Summary:
         guarantees = [no_guarantee_words(constraints=bool(facts.constraints))]
     costs = _costs(facts)
     if costs and optimality is not None:
-        if all(promise.proven for promise in facts.promises) and all_hold(facts.constraints):
+        if all(promise.is_proved for promise in facts.promises) and all_hold(facts.constraints):
             loss = "this loss"
             if optimality.objective == "distortion" and file.loss is not None:
                 loss = f"a loss of at most {amount_at_least(optimality.max_loss, file.loss.unit)} on average"
@@ -185,7 +185,7 @@ def summarise_noise(
         Section("Cost", costs),
         Section("Attack", attacks),
         Section("How it is drawn", (file.noise.describe()[0], REPETITION)),
-        Section("Not checked", _unchecked(file, certified=certificate is not None)),
+        Section("Not checked", _unchecked_claims(file, certified=certificate is not None)),
     )
     if certificate is not None:
         costs = (*cost_words(facts.costs[0], subject, "the visits"), *spread_words(facts.radius))
@@ -194,7 +194,7 @@ def summarise_noise(
     return Summary(title_words(subject), tuple(section for section in sections if section.sentences), brief)
 
 
-def _unchecked(file: MechanismFile, *, certified: bool) -> tuple[str, ...]:
+def _unchecked_claims(file: MechanismFile, *, certified: bool) -> tuple[str, ...]:
     sentences = []
     if not certified:
         sentences.append(

@@ -43,12 +43,12 @@ class PermutationTest(CompactRepr):
     failure: float
 
     @property
-    def rejected(self) -> bool:
+    def is_rejected(self) -> bool:
         """Whether the samples contradict the hypothesis."""
         return self.p_value <= self.failure
 
     def __str__(self) -> str:
-        verdict = "is rejected" if self.rejected else "is not rejected (which does not prove it)"
+        verdict = "is rejected" if self.is_rejected else "is not rejected (which does not prove it)"
         return f"The hypothesis that {self.hypothesis} {verdict}: p = {self.p_value:.4g}, level {self.failure:g}."
 
 
@@ -101,7 +101,7 @@ def dependence_test(
 
     Example:
         >>> from sfumato.statistics import dependence_test
-        >>> dependence_test(["a", "b", "c"] * 40, seed=1).rejected
+        >>> dependence_test(["a", "b", "c"] * 40, seed=1).is_rejected
         True
     """
     _check_permutations(permutations, failure)
@@ -303,7 +303,7 @@ class Decision:
     failure: float
 
     @property
-    def violated(self) -> bool:
+    def is_violated(self) -> bool:
         """Whether the claim is refuted: the lower bound is above it."""
         return self.stop is Stop.VIOLATED
 
@@ -362,7 +362,7 @@ def decide(
 
     Example:
         >>> from sfumato.statistics import decide
-        >>> decide(lambda secret: secret, ["yes", "no"], epsilon=1.0).violated
+        >>> decide(lambda secret: secret, ["yes", "no"], epsilon=1.0).is_violated
         True
     """
     claim = units.parse(epsilon, per=True, unit="" if metric is None else metric.unit, subject="epsilon")

@@ -203,8 +203,8 @@ def _of_pairs(sample: Sample, failure: float, share: float, rng: np.random.Gener
     plug_in, before = float(counts.max(axis=0).sum() / n), float(counts.sum(axis=1).max() / n)
     reach = sqrt(log(1 / level) / (2 * n))
     low, blind_low = binomial.lower(np.array([hits, blind]), np.array([trials]), level)
-    informed = Bracket(float(low), hits / trials if trials else 0.0, _above(plug_in + reach))
-    blind_bracket = Bracket(float(blind_low), before, _above(before + reach))
+    informed = Bracket(float(low), hits / trials if trials else 0.0, _round_up(plug_in + reach))
+    blind_bracket = Bracket(float(blind_low), before, _round_up(before + reach))
     return GuessingEstimate(plug_in, informed, blind_bracket, failure, n)
 
 
@@ -226,17 +226,17 @@ def _of_rows(
             "sample every secret that the prior holds possible.",
         )
     learning, judging = split(counts, share, rng)
-    plug_in = float(_weighted(counts, p).max(axis=0).sum())
-    learned = _weighted(learning, p)
+    plug_in = float(_joint_shares(counts, p).max(axis=0).sum())
+    learned = _joint_shares(learning, p)
     # Where nothing was learned about an output, the guess is the most probable secret.
     guesses = np.where(learned.any(axis=0), learned.argmax(axis=0), int(p.argmax()))
-    success = float(_weighted(judging, p)[guesses, np.arange(counts.shape[1])].sum())
+    success = float(_joint_shares(judging, p)[guesses, np.arange(counts.shape[1])].sum())
     low = max(success - _reach(judging, p, level), 0.0) * (1 - 1e-12)
-    informed = Bracket(low, success, _above(plug_in + _reach(counts, p, level)))
+    informed = Bracket(low, success, _round_up(plug_in + _reach(counts, p, level)))
     return GuessingEstimate(plug_in, informed, Bracket.exact(float(p.max())), failure, len(sample))
 
 
-def _weighted(counts: Counts, p: Floats) -> Floats:
+def _joint_shares(counts: Counts, p: Floats) -> Floats:
     """Return prior times observed shares, array (secrets, outputs); a row without samples is zero."""
     totals = counts.sum(axis=1, keepdims=True)
     shares: Floats = np.divide(counts, totals, out=np.zeros(counts.shape), where=totals > 0)
@@ -256,7 +256,7 @@ def _ratio_bits(after: float, before: float) -> float:
     return max(log2(after / before), 0.0) if before > 0 else inf
 
 
-def _above(value: float) -> float:
+def _round_up(value: float) -> float:
     return min(value * (1 + 1e-12), 1.0)
 
 

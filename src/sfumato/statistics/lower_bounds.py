@@ -43,7 +43,7 @@ class _ObservedBound:
     @classmethod
     def of(
         cls,
-        bound: Shown,
+        bound: EventResult,
         secrets: Sequence[Hashable],
         outputs: Sequence[Hashable],
         failure: float,
@@ -93,7 +93,7 @@ class EpsilonFinding(_ObservedBound):
     delta: float
 
     @property
-    def unbounded(self) -> bool:
+    def is_unbounded(self) -> bool:
         """Whether the event never occurred for the second secret, so that no sample bounds epsilon from above."""
         return self.value > 0 and self.hits[1] == 0
 
@@ -101,7 +101,7 @@ class EpsilonFinding(_ObservedBound):
         if self.value == 0:
             return f"The samples show no positive epsilon ({self._sure}); this does not prove privacy."
         at = f" at delta {at_least(self.delta, 6)}" if self.delta else ""
-        more = "; it may be infinite" if self.unbounded and math.isfinite(self.value) else ""
+        more = "; it may be infinite" if self.is_unbounded and math.isfinite(self.value) else ""
         return f"epsilon is at least {at_least(self.value)}{self._per}{at}, {self._sure}{more}: {self._tally}"
 
 
@@ -215,7 +215,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class EventResult:
     """The result of one event on the samples that judge it."""
 
     value: float  # the gain that is shown; it holds with the stated probability
@@ -247,7 +247,7 @@ def strongest(
     candidates: int,
     share: float,
     seed: int | None,
-) -> Shown:
+) -> EventResult:
     """Return the strongest of all events tried on a sample.
 
     Where the outputs were fixed beforehand, half of the failure probability goes to all single outputs on all
@@ -261,7 +261,7 @@ def strongest(
         )
     distances = distances_of(len(sample.secrets), metric)
     check_protected(distances, sample.counts)
-    results: list[Shown] = []
+    results: list[EventResult] = []
     if sample.outputs_fixed:
         left /= 2
         results.append(_single_outputs(sample.counts, distances, gain, left))
@@ -304,7 +304,7 @@ def choose(counts: Counts, distances: Floats, gain: Gain, how_many: int, failure
         hits = np.concatenate([np.cumsum(counts[s][order], axis=1), np.tile(counts[s], (len(rivals), 1))], axis=1)
         unions = np.cumsum(np.take_along_axis(counts[rivals], order, axis=1), axis=1)
         misses = np.concatenate([unions, counts[rivals]], axis=1)
-        low, high = _roughly(hits, totals[s], -z), _roughly(misses, totals[rivals, None], z)
+        low, high = _wilson_bound(hits, totals[s], -z), _wilson_bound(misses, totals[rivals, None], z)
         gains = gain(low, high, distances[s, rivals, None])
         best = gains.argmax(axis=1)
         width = counts.shape[1]
@@ -315,7 +315,7 @@ def choose(counts: Counts, distances: Floats, gain: Gain, how_many: int, failure
     return [event for _, event in proposals[:how_many]]
 
 
-def _roughly(hits: Counts, trials: Counts, z: float) -> Floats:
+def _wilson_bound(hits: Counts, trials: Counts, z: float) -> Floats:
     """Return Wilson's bound of a probability: fast, and good enough to choose by."""
     share = hits / trials
     middle = share + z * z / (2 * trials)
@@ -323,7 +323,7 @@ def _roughly(hits: Counts, trials: Counts, z: float) -> Floats:
     return np.asarray((middle + width) / (1 + z * z / trials))
 
 
-def judge(events: list[Event], counts: Counts, distances: Floats, gain: Gain, failure: float) -> list[Shown]:
+def judge(events: list[Event], counts: Counts, distances: Floats, gain: Gain, failure: float) -> list[EventResult]:
     """Return the result of each event, chosen without these counts; with probability 1 - failure all hold."""
     totals = counts.sum(axis=1)
     bounds = []
@@ -334,11 +334,11 @@ def judge(events: list[Event], counts: Counts, distances: Floats, gain: Gain, fa
         low, high = binomial.lower(hits[:1], trials[:1], level), binomial.upper(hits[1:], trials[1:], level)
         value = float(gain(low, high, distances[pair[:1], pair[1:]])[0])
         (a, b), (n, m) = hits.tolist(), trials.tolist()
-        bounds.append(Shown(value, event, (a, b), (n, m), (float(low[0]), float(high[0])), len(events)))
+        bounds.append(EventResult(value, event, (a, b), (n, m), (float(low[0]), float(high[0])), len(events)))
     return bounds
 
 
-def _single_outputs(counts: Counts, distances: Floats, gain: Gain, failure: float) -> Shown:
+def _single_outputs(counts: Counts, distances: Floats, gain: Gain, failure: float) -> EventResult:
     """Bound every probability of the channel from both sides, and compare all pairs."""
     totals = counts.sum(axis=1)
     level = failure / (2 * counts.size)
@@ -353,4 +353,4 @@ def _single_outputs(counts: Counts, distances: Floats, gain: Gain, failure: floa
             value, s, t, o = float(values[second, output]), first, second, output
     hits, trials = (int(counts[s, o]), int(counts[t, o])), (int(totals[s]), int(totals[t]))
     rates = float(low[s, o]), float(high[t, o])
-    return Shown(value, Event(s, t, np.array([o])), hits, trials, rates, counts.size)
+    return EventResult(value, Event(s, t, np.array([o])), hits, trials, rates, counts.size)

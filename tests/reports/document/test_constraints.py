@@ -94,7 +94,7 @@ def test_a_bound_without_promises_and_constraints_is_about_all_mechanisms():
     coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]], sf.Space("ab"))
     held = sf.MechanismFile(coin, sf.Prior.uniform(coin.secrets), sf.hamming(coin.secrets), (), {}, prices)
     assert "No mechanism with these reports names another value" in told(without_others(held))
-    text = " ".join(sf.reports.audited(held).markdown().split())
+    text = " ".join(sf.reports.summarise_file(held).markdown().split())
     assert "No mechanism with these reports names another value in less than 0 % of" in text
 
 

@@ -59,8 +59,8 @@ def test_nothing_is_called_verified_that_is_not_proved(kind):
 def test_odds_are_those_of_one_report():
     promise: PromiseFacts = report_of("numbers").facts.promises[0]
     farthest = max(promise.beliefs, key=lambda each: (each.distance.value, -each.reports))
-    assert farthest.factor.most >= np.exp(promise.proved.value * farthest.distance.value) * (1 - 1e-12)
-    assert f"at most a factor of {sf.rounding.at_most(farthest.factor.most)}." in said.odds_words(
+    assert farthest.factor.high >= np.exp(promise.proved.value * farthest.distance.value) * (1 - 1e-12)
+    assert f"at most a factor of {sf.rounding.at_most(farthest.factor.high)}." in said.odds_words(
         promise, report_of("numbers").facts.subject
     )
 
@@ -78,13 +78,13 @@ def test_errors_by_brute_force(kind):
     possible = [
         mean for mean, chance in zip(means, prior.probabilities, strict=True) if chance > 0 or visits is None
     ]
-    assert facts.worst.most >= max(possible) - 1e-12
-    assert facts.worst.most <= max(possible) + 1e-9
+    assert facts.worst.high >= max(possible) - 1e-12
+    assert facts.worst.high <= max(possible) + 1e-9
     assert (facts.likely is None) == (visits is not None or not loss.unit)  # places have a radius
     if facts.likely is not None:
         joint = mechanism.matrix * prior.probabilities[:, None]
-        assert joint[loss.array <= facts.likely.most].sum() >= facts.share
-        assert joint[loss.array < facts.likely.most].sum() < facts.share + 1e-6
+        assert joint[loss.array <= facts.likely.high].sum() >= facts.share
+        assert joint[loss.array < facts.likely.high].sum() < facts.share + 1e-6
 
 
 @without_drawings()
@@ -140,7 +140,7 @@ def test_odds_of_any_two_values_are_those_of_the_farthest(epsilon, farthest, var
     file = sf.files.MechanismFile(coin, guarantees=sf.MetricPrivacy(epsilon, sf.Metric(distances)))
     facts = report_without_drawings(file, designs=OtherDesigns(0)).facts
     ratio = max(row.max() / row.min() for row in coin.matrix.T)
-    assert max(each.factor.most for each in facts.promises[0].beliefs if each.reports == 1) >= ratio
+    assert max(each.factor.high for each in facts.promises[0].beliefs if each.reports == 1) >= ratio
     entry = yaml.safe_load(registry_text(facts))
     assert entry == registry_entry(facts)
     assert entry["deployment"]["dp_variant"]["variant_name"] == variant

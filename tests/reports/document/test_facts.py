@@ -121,9 +121,9 @@ def test_repeated_reports_meet_the_exact_answer():
             hit += joint.max()
             error += (d @ joint).min()
         assert found.hit is not None
-        assert found.hit.least <= hit <= found.hit.most
+        assert found.hit.low <= hit <= found.hit.high
         assert found.error is not None
-        assert found.error.least <= error <= found.error.most
+        assert found.error.low <= error <= found.error.high
 
 
 def test_repeated_reports_of_points_find_the_nearer_guess():
@@ -132,8 +132,8 @@ def test_repeated_reports_of_points_find_the_nearer_guess():
     one, many = repeated_attacks(p, np.array([0.5, 0.5]), (1, 20), points=points)
     assert one.error is not None
     assert many.error is not None
-    assert one.error.least <= 10.0 <= one.error.most  # the error of the more probable of two points
-    assert many.error.most < 5.0
+    assert one.error.low <= 10.0 <= one.error.high  # the error of the more probable of two points
+    assert many.error.high < 5.0
 
 
 @pytest.mark.slow

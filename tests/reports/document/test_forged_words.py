@@ -9,7 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.core import Loss
 from sfumato.files import MechanismFile
-from sfumato.reports import audited
+from sfumato.reports import summarise_file
 from sfumato.reports.facts import information_of, subject_of
 from sfumato.reports.sentences import information_words
 
@@ -29,7 +29,7 @@ def told(file):
     """Everything that the report and the audit of a file say."""
     page = reported(file).page
     sections = (line for each in page.sections for line in (*each.sentences, *each.items, *each.formal))
-    return " ".join((*page.lead, *sections, *audited(file).markdown().split()))
+    return " ".join((*page.lead, *sections, *summarise_file(file).markdown().split()))
 
 
 def test_the_name_of_a_loss_is_quoted_and_cut():

@@ -57,7 +57,7 @@ def test_a_prior_that_is_certain_is_guessed_every_time():
     coin = sf.mechanisms.randomised_response(sf.Space("ab"), 1.0)
     held = sf.MechanismFile(coin, sf.Prior(coin.secrets, [1.0, 0.0]))
     found = report_without_drawings(held, designs=OtherDesigns(0))
-    assert "(every time without the report)" in " ".join(found.spoken)
+    assert "(every time without the report)" in " ".join(found.sentences)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.core import units
 from sfumato.files import MechanismFile
-from sfumato.reports import audited
+from sfumato.reports import summarise_file
 from sfumato.reports.document import OtherDesigns
 from sfumato.reports.sentences import cost_words, protected_words
 
@@ -258,6 +258,6 @@ def test_numbers_on_a_circle_are_called_so(width, noun):
     assert risk.chance.upper - risk.chance.lower < 1e-9
     if width == 1:
         assert "the shorter way around the circle" in " ".join(cost_words(found.facts.cost, found.facts.subject))
-    assert "on a circle of 24 h" in audited(file).markdown()
+    assert "on a circle of 24 h" in summarise_file(file).markdown()
     sentences = [entry.sentence for entry in sf.audit(mechanism, prior=prior, metric=hours.metric("absolute"))]
     assert any("counted on a circle of 24 h" in each for each in sentences)

@@ -95,7 +95,7 @@ def audit_function(options: FunctionOptions) -> None:
         limit=options.limit,
         bins=options.bins,
     )
-    finish(result.audit, options.output, requirements, violated=result.refuted)
+    finish(result.audit, options.output, requirements, violated=result.is_refuted)
 
 
 def _sample(path: Path, columns: str, bins: int | None) -> Sample:

@@ -113,7 +113,7 @@ def _notion(request: Request, inputs: AuditInputs) -> Notion:
             "'sfumato audit' measures the attacker's error with --prior and --metric.",
         )
     if notion is None:
-        raise request.unknown()
+        raise request.name_error()
     return notion
 
 

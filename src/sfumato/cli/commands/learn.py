@@ -62,7 +62,7 @@ def command(options: LearnOptions) -> None:
     from ...files import MechanismFile, save
     from ...learning import Ending, Pairs, promised_within
     from ...optimal import least_information, least_vulnerability
-    from ...reports.document import Learned, Origin, file_facts, learn_page
+    from ...reports.document import LearningResult, Origin, file_facts, learn_page
     from ...reports.facts import promises_of, subject_of
     from ...reports.sentences import TRAINING_STOPPED, examples_words, formal_words
     from ..mechanism_files import command_line
@@ -116,7 +116,7 @@ def command(options: LearnOptions) -> None:
         promises = [line for fact in promises_of(file) for line in formal_words(fact, subject_of(file))]
         for sentence in promises:
             console.print(sentence)
-    learned = Learned(mechanism, optimum, learning, judging, places, max_loss_m)
+    learned = LearningResult(mechanism, optimum, learning, judging, places, max_loss_m)
     print_table(console, learned.table.caption, learned.table.headings, learned.table.rows)
     for sentence in learned.sentences:
         console.print(sentence)
@@ -128,7 +128,7 @@ def command(options: LearnOptions) -> None:
         is_finished = ending is not Ending.STOPPED
         learn_page(learned, is_finished=is_finished, promises=promises, file=facts).save(options.page)
         say(f"Written: {options.page}", err=True)
-    if ending is Ending.STOPPED or not learned.within:
+    if ending is Ending.STOPPED or not learned.keeps_limit:
         raise typer.Exit(PARTIAL)
 
 

@@ -111,7 +111,7 @@ def command(
             if registry is not None:  # refused before anything is written
                 document.save(registry)
             document.save(target)
-    for sentence in document.spoken:
+    for sentence in document.sentences:
         say(sentence)
     say(f"Written: {target}")
     if registry is not None:

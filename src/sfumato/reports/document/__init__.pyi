@@ -1,4 +1,4 @@
-from .data_pages import Learned as Learned
+from .data_pages import LearningResult as LearningResult
 from .data_pages import budget_page as budget_page
 from .data_pages import learn_page as learn_page
 from .data_pages import receipt_page as receipt_page

@@ -37,7 +37,7 @@ _DATES: Final = 8  # labels below the bars
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Learned(CompactRepr):
+class LearningResult(CompactRepr):
     """A learned mechanism and the certified optimum."""
 
     mechanism: Mechanism
@@ -70,14 +70,14 @@ class Learned(CompactRepr):
         return float(self._hiding(self.mechanism, self.learning).loss)
 
     @property
-    def within(self) -> bool:
+    def keeps_limit(self) -> bool:
         """Whether that is within the limit."""
         return self.loss_m <= self.max_loss_m * (1 + _ROUNDING)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The attacker's success without a report, what is proved, and whether the limit is exceeded."""
-        excess = () if self.within else (words.excess_words(self.loss_m, self.max_loss_m),)
+        excess = () if self.keeps_limit else (words.excess_words(self.loss_m, self.max_loss_m),)
         return (*words.certified_words(self.optimum, self.learning.blind_error), *excess)
 
     def _hiding(self, mechanism: Mechanism, data: Pairs) -> Hiding:
@@ -85,14 +85,14 @@ class Learned(CompactRepr):
 
 
 def learn_page(
-    learned: Learned, *, is_finished: bool, promises: Sequence[str] = (), file: FileFacts | None = None
+    learned: LearningResult, *, is_finished: bool, promises: Sequence[str] = (), file: FileFacts | None = None
 ) -> Page:
     """Return the page of a learned mechanism."""
     loss: Loss = learned.learning.loss(learned.places)
     prior = Prior(learned.places, learned.learning.joint(learned.places).sum(axis=0))
     maps = map_figures(MechanismFile(learned.mechanism, prior, loss))
     interruption = () if is_finished else (words.TRAINING_STOPPED,)
-    warned = (*interruption, *(() if learned.within else learned.sentences[-1:]))
+    warned = (*interruption, *(() if learned.keeps_limit else learned.sentences[-1:]))
     how = _HOW[: 1 if promises else 2]
     sections = (
         PageSection("What was found", (*how, *learned.sentences), tables=(learned.table,)),

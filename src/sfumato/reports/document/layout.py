@@ -184,7 +184,7 @@ class ProvedPromises(CompactRepr):
         """The worst outcome of a guarantee: it fails about no pair, and is undecided for unconfirmed distances."""
         if not self.facts.promises or all_hold(self.facts.promises):
             return Outcome.HOLDS if self.facts.promises else None
-        return Outcome.UNDECIDED if all(promise.proven for promise in self.facts.promises) else Outcome.FAILS
+        return Outcome.UNDECIDED if all(promise.is_proved for promise in self.facts.promises) else Outcome.FAILS
 
     @property
     def limits(self) -> Outcome | None:
@@ -208,7 +208,7 @@ def audit_page(
 ) -> Page:
     """Return the page of an audit."""
     fails = any(verdict.outcome is Outcome.FAILS for verdict in verdicts)
-    lead = words.framed(
+    lead = words.verdict_words(
         [(verdict.requirement.text, verdict.outcome) for verdict in verdicts],
         () if promises is None else words.state_words(*promises.facts[:3]),
     )

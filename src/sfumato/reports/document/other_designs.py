@@ -22,7 +22,7 @@ from ...optimal import design
 from ...proofs import VertexPrivacy, expected_loss_above, worst_loss_above
 from ...rounding import down, up
 from ...tables import read_columns
-from ..facts import ConstraintFacts, CostFacts, FrontierFacts, Known, PromiseFacts, Quantity
+from ..facts import ConstraintFacts, CostFacts, Evidence, FrontierFacts, PromiseFacts, Quantity
 
 SECONDS: Final = 60.0
 """Default time for the other designs."""
@@ -80,7 +80,7 @@ def other_designs(
         return (), "left out on purpose"
     if len(rates) != 1:
         return (), "several epsilons are promised" if rates else "no epsilon is promised"
-    is_proved = all(promise.proven for promise in promises) and all(promise.holds for promise in limits)
+    is_proved = all(promise.is_proved for promise in promises) and all(promise.holds for promise in limits)
     if not is_proved or not rates[0].holds:
         return (), "the promise is not proved"
     if not file.has_matrix:
@@ -92,7 +92,7 @@ def other_designs(
         prior, loss = file.prior, file.loss
         if prior is None or loss is None:
             return (), "the cost is not known"
-        known = _known(file, loss, visits)
+        known = _loss_evidence(file, loss, visits)
         current = FrontierFacts(rates[0].proved, _loss_of(file, prior, loss, cost, known), True, _objective(file))
         rivals = list(_designs(file, prior, loss, options, known))
     if not rivals:
@@ -100,7 +100,7 @@ def other_designs(
     return tuple(sorted([current, *rivals], key=lambda design: design.epsilon.value)), ""
 
 
-def _loss_of(file: MechanismFile, prior: Prior, loss: Loss, cost: CostFacts, known: Known) -> Quantity:
+def _loss_of(file: MechanismFile, prior: Prior, loss: Loss, cost: CostFacts, known: Evidence) -> Quantity:
     objective, mechanism = _objective(file), file.report_channel
     at_worst = objective == _WORST
     upper = worst_loss_above(mechanism, loss) if at_worst else expected_loss_above(mechanism, prior, loss)
@@ -113,25 +113,25 @@ def _objective(file: MechanismFile) -> str:
     return _WORST if at_worst else _EXPECTED
 
 
-def _known(file: MechanismFile, loss: Loss, visits: Visits | None) -> Known:
+def _loss_evidence(file: MechanismFile, loss: Loss, visits: Visits | None) -> Evidence:
     """Return whether the file's places, or these visits, confirm its table of losses."""
     places = file.report_channel.secrets
     if file.loss_is_stated and visits is not None and isinstance(places, Places) and is_length(loss.unit):
         reports = file.report_channel.observables
         if reports.coordinates is not None and loss.true_point == "euclidean":
             true = places.loss(visits, unit=loss.unit, observables=reports)
-            return Known.PROVED if np.allclose(loss.array, true.array, rtol=_SAME, atol=0) else Known.STATED
-    return Known.STATED if file.loss_is_stated else Known.PROVED
+            return Evidence.PROVED if np.allclose(loss.array, true.array, rtol=_SAME, atol=0) else Evidence.STATED
+    return Evidence.STATED if file.loss_is_stated else Evidence.PROVED
 
 
 def _designs(
-    file: MechanismFile, prior: Prior, loss: Loss, options: OtherDesigns, known: Known
+    file: MechanismFile, prior: Prior, loss: Loss, options: OtherDesigns, known: Evidence
 ) -> Iterator[FrontierFacts]:
     promise = next(guarantee for guarantee in file.guarantees if isinstance(guarantee, MetricPrivacy))
     guarantees = [guarantee for guarantee in file.guarantees if guarantee is not promise]
     for times, seconds in options.schedule():
         try:
-            rate, scaled = _scaled(promise, times)
+            rate, scaled = _scale_promise(promise, times)
             optimum = design(
                 prior,
                 loss=loss,
@@ -153,19 +153,19 @@ def _designs(
         yield FrontierFacts(rate, quantity, False, _objective(file))
 
 
-def _scaled(promise: MetricPrivacy, times: float) -> tuple[Quantity, DesignGuarantee]:
+def _scale_promise(promise: MetricPrivacy, times: float) -> tuple[Quantity, DesignGuarantee]:
     if isinstance(promise, VertexPrivacy):
         of_points = promise.promise
-        epsilon = _rounded(times * of_points.epsilon)
+        epsilon = _round_epsilon(times * of_points.epsilon)
         return Quantity.exact(epsilon, f"/{of_points.unit}"), CoordinatePrivacy(epsilon, of_points.unit)
-    epsilon = _rounded(times * promise.epsilon)
+    epsilon = _round_epsilon(times * promise.epsilon)
     if isinstance(promise, ThresholdPrivacy):
         return Quantity.exact(epsilon), ThresholdPrivacy(epsilon, promise.distance, promise.within)
     unit = promise.metric.unit
     return Quantity.exact(epsilon, f"/{unit}" if unit else ""), MetricPrivacy(epsilon, promise.metric)
 
 
-def _rounded(epsilon: float) -> float:
+def _round_epsilon(epsilon: float) -> float:
     """Return an epsilon rounded to four digits, which reports write exactly."""
     return float(f"{epsilon:.4g}")
 
@@ -179,7 +179,7 @@ def _noises(noise: CoordinateNoise, visits: Visits, options: OtherDesigns) -> It
     points, weights = plane.forward(visits.lat[inside], visits.lon[inside]), np.ones(int(inside.sum()))
     for times, _ in options.schedule():
         try:
-            other = CoordinateNoise(_rounded(times * noise.epsilon), noise.step_m, plane, noise.reach_m)
+            other = CoordinateNoise(_round_epsilon(times * noise.epsilon), noise.step_m, plane, noise.reach_m)
             if noise.remap is not None:
                 other = other.for_places(points, weights, _FINENESS)
             bracket = other.error(points, weights).loss
@@ -205,7 +205,7 @@ def frontier_from(
         if at <= 0 or amount < 0:
             problem = f"{os.fspath(path)!r} states a loss of {amount:g} with epsilon {at:g}, which no design has."
             raise DataError(problem, hint)
-        point = Quantity.exact(at, rate, Known.STATED), Quantity.exact(amount, unit, Known.STATED)
+        point = Quantity.exact(at, rate, Evidence.STATED), Quantity.exact(amount, unit, Evidence.STATED)
         designs.append(FrontierFacts(*point, this=False, objective=""))
     if len(designs) < 2:
         problem = f"{os.fspath(path)!r} holds no designs: its columns epsilon and loss have no numbers."

@@ -27,12 +27,12 @@ from ...optimal import Design
 from ...proofs import PlaceDistortion
 from ...rounding import plural
 from ..facts import (
+    Evidence,
     FileFacts,
-    Known,
     PriorFacts,
     Quantity,
     ReportFacts,
-    Required,
+    Requirements,
     all_hold,
     as_json,
     attacks_of,
@@ -74,7 +74,7 @@ class Report(CompactRepr):
         return report_page(self.facts, self.maps)
 
     @property
-    def spoken(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Sentences on the guarantees, and on each risk and requirement."""
         risks = (sentence for risk in self.facts.risks for sentence in risk_words(risk, self.facts.subject))
         requirements = (
@@ -129,7 +129,7 @@ def report(
     file: MechanismFile | Design,
     *,
     visits: Visits | None = None,
-    require: Required | Iterable[str] = (),
+    require: Requirements | Iterable[str] = (),
     sweep: str | os.PathLike[str] | None = None,
     designs: OtherDesigns | None = None,
     origin: Origin | None = None,
@@ -160,8 +160,8 @@ def report(
     """
     content = file if type(file) is MechanismFile else MechanismFile.of_design(file, {}, visits=visits)
     origin = origin or Origin()
-    demands = require if isinstance(require, Required) else read_requirements(require)
-    known = Known.PROVED if visits is not None else Known.STATED
+    demands = require if isinstance(require, Requirements) else read_requirements(require)
+    known = Evidence.PROVED if visits is not None else Evidence.STATED
     where = visits if visits is not None else visits_in(content)
     promises = promises_of(content)
     limits = constraints_of(content.report_channel, content.constraints) if content.has_matrix else ()
@@ -180,7 +180,7 @@ def report(
         cost,
         attacks,
         left_out,
-        (usual_risk(content, where, known), *(risk.answered(content, where, known) for risk in demands.risks)),
+        (usual_risk(content, where, known), *(risk.judge(content, where, known) for risk in demands.risks)),
         requirements,
         frontier,
         whence,

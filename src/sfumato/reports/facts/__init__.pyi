@@ -16,7 +16,7 @@ from .overview import error_of as error_of
 from .overview import of_design as of_design
 from .overview import of_file as of_file
 from .overview import of_noise as of_noise
-from .requirements import Required as Required
+from .requirements import Requirements as Requirements
 from .requirements import measure_notions as measure_notions
 from .requirements import notions_of as notions_of
 from .requirements import read_requirements as read_requirements
@@ -29,11 +29,11 @@ from .types import BudgetFacts as BudgetFacts
 from .types import ConstraintFacts as ConstraintFacts
 from .types import CostFacts as CostFacts
 from .types import ErrorFacts as ErrorFacts
+from .types import Evidence as Evidence
 from .types import FileFacts as FileFacts
 from .types import FormalFacts as FormalFacts
 from .types import FrontierFacts as FrontierFacts
 from .types import InformationFacts as InformationFacts
-from .types import Known as Known
 from .types import NotionFacts as NotionFacts
 from .types import PriorFacts as PriorFacts
 from .types import PromiseFacts as PromiseFacts

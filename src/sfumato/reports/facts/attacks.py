@@ -21,7 +21,7 @@ from ...mechanisms.tupling import quality_loss
 from ...proofs import PlaceDistortion, distortion_below
 from ...rounding import UNIT, up
 from .mechanism import REPORTS, centres_m, kind_of, of_numbers
-from .types import AttackFacts, InformationFacts, Known, Quantity, TupleFacts
+from .types import AttackFacts, Evidence, InformationFacts, Quantity, TupleFacts
 
 _ROUNDING: Final = 1e-12  # relative, of sums in floats
 _GOALS: Final = {"points": "vertex", "cells": "cell"}
@@ -61,16 +61,16 @@ def information_of(mechanism: Mechanism, prior: Prior) -> InformationFacts:
     return InformationFacts(min(bits, limit), prior.entropy_bits)
 
 
-def attacks_of(file: MechanismFile, visits: Visits | None, known: Known) -> tuple[tuple[AttackFacts, ...], str]:
+def attacks_of(file: MechanismFile, visits: Visits | None, known: Evidence) -> tuple[tuple[AttackFacts, ...], str]:
     """Return the success of attackers, and the key of the reason why several reports are not simulated."""
     if not file.has_matrix:
-        noise = noise_seen(file.noise, visits)
+        noise = noise_on_points(file.noise, visits)
         if visits is None or noise == "unsaid":
             return (), "unsaid"
         attack = true_place(file.noise, visits, unit="m")
         if isinstance(noise, str):
             return point_attacks(attack), noise
-        return (*point_attacks(attack, noise.misinformed()), *map(noise.combine_reports, REPORTS[1:])), ""
+        return (*point_attacks(attack, noise.misinformed_error()), *map(noise.combine_reports, REPORTS[1:])), ""
     mechanism, prior = file.report_channel, file.prior
     places = mechanism.secrets
     if visits is not None and isinstance(places, Places):
@@ -107,8 +107,8 @@ def tuples_of(file: MechanismFile) -> TupleFacts | None:
     proofs = [promise.prove(tupling) for promise in file.tuple_guarantees]
     best = single = None
     if prior is not None and loss is not None:
-        best = Quantity.at_most(quality_loss(tupling, prior, loss), loss.unit, Known.ESTIMATED)
-        single = Quantity.at_most(tupling.inner.expected_loss(prior, loss), loss.unit, Known.ESTIMATED)
+        best = Quantity.at_most(quality_loss(tupling, prior, loss), loss.unit, Evidence.ESTIMATED)
+        single = Quantity.at_most(tupling.inner.expected_loss(prior, loss), loss.unit, Evidence.ESTIMATED)
     attacks: tuple[AttackFacts, ...] = ()
     if prior is not None:
         with suppress(InputError):  # too many tuples to list
@@ -127,7 +127,7 @@ def visits_in(file: MechanismFile) -> Visits | None:
 
 
 def point_attacks(
-    attack: PlaceAttack, misinformed: float | None = None, known: Known = Known.PROVED
+    attack: PlaceAttack, misinformed: float | None = None, known: Evidence = Evidence.PROVED
 ) -> tuple[AttackFacts, ...]:
     """Return attacks on true points, errors in metres; without the misinformed one if its error is None."""
     errors = (
@@ -172,7 +172,7 @@ def _of_secrets(mechanism: Mechanism, prior: Prior, metric: Metric | None) -> tu
 
 
 def _of_points(
-    mechanism: Mechanism, places: Places, visits: Visits, known: Known
+    mechanism: Mechanism, places: Places, visits: Visits, known: Evidence
 ) -> tuple[tuple[AttackFacts, ...], str]:
     points = places.true_points(visits)
     attack = true_place(mechanism, visits, unit="m")
@@ -221,7 +221,7 @@ def repeated_attacks(
     attacks = []
     for count in reports:
         counts = randomness.multinomial(count, rows[secrets])
-        belief = _normalised(np.log(prior) + counts @ logs.T)
+        belief = _normalise(np.log(prior) + counts @ logs.T)
         hit = None if goal == "point" else bounded_mean(belief.max(axis=1), 1.0)
         error = None
         if distance is not None:
@@ -233,7 +233,7 @@ def repeated_attacks(
     return tuple(attacks)
 
 
-def _normalised(logs: Floats) -> Floats:
+def _normalise(logs: Floats) -> Floats:
     """Return rows of beliefs from their logarithms up to a constant for each row."""
     belief: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
     belief /= belief.sum(axis=1, keepdims=True)
@@ -246,7 +246,7 @@ def bounded_mean(values: Floats, most: float, unit: str = "") -> Quantity:
     if most > 0:
         log, spread = math.log(4 / (1 - CONFIDENCE)), float(values.std(ddof=1)) / most
         off = most * (math.sqrt(2 * spread**2 * log / n) + 7 * log / (3 * (n - 1)))
-    return Quantity(max(0.0, mean - off), mean, min(most, mean + off), unit, Known.ESTIMATED, CONFIDENCE)
+    return Quantity(max(0.0, mean - off), mean, min(most, mean + off), unit, Evidence.ESTIMATED, CONFIDENCE)
 
 
 def near_best(belief: Floats, points: Floats) -> tuple[Floats, Floats]:
@@ -261,7 +261,7 @@ def widest(points: Floats) -> float:
     return float(np.hypot(*np.ptp(points, axis=0)))
 
 
-class NoiseSeen(NamedTuple):
+class NoiseOnPoints(NamedTuple):
     """Noise on the points where people were."""
 
     noise: CoordinateNoise
@@ -270,7 +270,7 @@ class NoiseSeen(NamedTuple):
     shares: Floats  # of the visits, array (n,)
     table: TableShares  # the probability of each report at each point
 
-    def near(self, radius_m: float) -> Bracket:
+    def chance_within(self, radius_m: float) -> Bracket:
         """Return proved bounds of the probability that the best guess after one report is within a radius."""
         points = TruePoints(self.points, csr_array(diags_array(self.shares)))
         return chance_of_points(
@@ -283,7 +283,7 @@ class NoiseSeen(NamedTuple):
             squares=_SQUARES,
         )
 
-    def misinformed(self) -> float:
+    def misinformed_error(self) -> float:
         """Return the error, metres, of an attacker who takes all points for equally likely and guesses one."""
         apart = DISTANCES["euclidean"](self.points, self.points)
         guesses = self.points[(apart @ self.table.shares).argmin(axis=0)]
@@ -307,14 +307,14 @@ class NoiseSeen(NamedTuple):
             rows = slice(first, first + tall)
             belief[rows] = logs[:, reports[rows]].sum(axis=2).T
         belief += np.log(self.shares)
-        belief = _normalised(belief)
+        belief = _normalise(belief)
         guesses, _ = near_best(belief, self.points)
         most = widest(self.points)
         errors = np.minimum(np.hypot(*(guesses - self.points[true]).T), most)
         return AttackFacts("repeated", count, "point", None, bounded_mean(errors, most, "m"), _NOISE_DRAWS)
 
 
-def noise_seen(noise: CoordinateNoise, visits: Visits | None) -> NoiseSeen | str:
+def noise_on_points(noise: CoordinateNoise, visits: Visits | None) -> NoiseOnPoints | str:
     """Return noise on the points of visits, or the key of the reason why it is not computed."""
     if visits is None or not (inside := noise.serves(visits.lat, visits.lon)).any():
         return "unsaid"
@@ -324,4 +324,4 @@ def noise_seen(noise: CoordinateNoise, visits: Visits | None) -> NoiseSeen | str
     xy = plane.forward(visits.lat[inside], visits.lon[inside])
     points, _, times = distinct_points(xy)
     table = table_shares(noise, points, _MOST)
-    return "size" if table is None else NoiseSeen(noise, plane, points, times / times.sum(), table)
+    return "size" if table is None else NoiseOnPoints(noise, plane, points, times / times.sum(), table)

@@ -50,8 +50,8 @@ from .types import (
     BeliefFacts,
     ConstraintFacts,
     CostFacts,
+    Evidence,
     FormalFacts,
-    Known,
     PromiseFacts,
     Quantity,
     RadiusFacts,
@@ -60,7 +60,7 @@ from .types import (
 
 REPORTS: Final = (1, 10, 100)  # numbers of fresh reports
 _LENGTHS_M: Final = (100.0, 500.0, 1000.0)
-_KNOWN: Final = {DistanceSource.LABELS: Known.STATED, DistanceSource.UNCONFIRMED: Known.STATED}
+_KNOWN: Final = {DistanceSource.LABELS: Evidence.STATED, DistanceSource.UNCONFIRMED: Evidence.STATED}
 _STEPS: Final = (1, 2, 5, 10, 20, 50)
 _LONGEST = 40  # characters of a label
 
@@ -88,13 +88,15 @@ def constraints_of(mechanism: Mechanism, constraints: Iterable[LinearConstraint]
     facts = []
     for constraint in constraints:
         proof = prove_constraint(mechanism, constraint)
-        claimed = Quantity.exact(proof.claimed, proof.unit, Known.STATED)
+        claimed = Quantity.exact(proof.claimed, proof.unit, Evidence.STATED)
         bound = Quantity.at_most(proof.upper, proof.unit)
         facts.append(ConstraintFacts(plain(constraint.name), claimed, bound, proof.holds))
     return tuple(facts)
 
 
-def belief_of(distance: Quantity, exponent: float, reports: int = 1, known: Known = Known.PROVED) -> BeliefFacts:
+def belief_of(
+    distance: Quantity, exponent: float, reports: int = 1, known: Evidence = Evidence.PROVED
+) -> BeliefFacts:
     """Return the meaning of reports whose probabilities differ by at most a factor e^exponent."""
     factor = float(exp_above(np.array([exponent]))[0])
     belief = Quantity.at_most(belief_above(exponent), known=known)
@@ -111,7 +113,7 @@ def _of_metric(mechanism: Mechanism, guarantee: MetricPrivacy, proof: EpsilonPro
     unit, slack = proof.unit, 0.0
     near, metric, space = None, guarantee.metric, mechanism.secrets
     source, pairs = source_of(mechanism, guarantee), promised_pairs(guarantee.metric)
-    known = _KNOWN.get(source, Known.PROVED)
+    known = _KNOWN.get(source, Evidence.PROVED)
     if not pairs:
         kind, distances = "nothing", []
     elif isinstance(guarantee, VertexPrivacy):
@@ -122,7 +124,7 @@ def _of_metric(mechanism: Mechanism, guarantee: MetricPrivacy, proof: EpsilonPro
         near = Quantity.exact(guarantee.within, guarantee.distance.unit)
     else:
         kind = "cells" if isinstance(space, Cells) and metric.unit else "values"
-        distances = _between(metric, cells=kind == "cells")
+        distances = _example_distances(metric, cells=kind == "cells")
     if isinstance(proof, CoordinateProof):
         slack = proof.slack_m
     rate = f"/{unit}" if unit else ""
@@ -133,7 +135,7 @@ def _of_metric(mechanism: Mechanism, guarantee: MetricPrivacy, proof: EpsilonPro
         kind,
         holds and not unconfirmed,
         holds and unconfirmed,
-        Quantity.exact(proof.claimed, rate, Known.STATED),
+        Quantity.exact(proof.claimed, rate, Evidence.STATED),
         Quantity.at_most(proof.upper, rate, known),
         metric.name,
         source.value,
@@ -161,8 +163,8 @@ def _of_error(mechanism: Mechanism, guarantee: Guarantee, proof: DistortionProof
         "error",
         proof.holds and not unconfirmed,
         proof.holds and unconfirmed,
-        Quantity.exact(proof.claimed, proof.unit, Known.STATED),
-        Quantity.at_least(proof.lower, proof.unit, _KNOWN.get(source, Known.PROVED)),
+        Quantity.exact(proof.claimed, proof.unit, Evidence.STATED),
+        Quantity.at_least(proof.lower, proof.unit, _KNOWN.get(source, Evidence.PROVED)),
         "" if distance is None else distance.name,
         source.value,
         proof.unit,
@@ -178,7 +180,7 @@ def _promise_of_noise(file: MechanismFile) -> PromiseFacts:
         "points",
         proof.holds,
         False,
-        Quantity.exact(proof.promise.epsilon, f"/{unit}", Known.STATED),
+        Quantity.exact(proof.promise.epsilon, f"/{unit}", Evidence.STATED),
         Quantity.at_most(proof.upper, f"/{unit}"),
         "euclidean",
         DistanceSource.CONFIRMED.value,
@@ -189,7 +191,7 @@ def _promise_of_noise(file: MechanismFile) -> PromiseFacts:
 
 
 def _beliefs(
-    epsilon: float, unit: str, distances: Iterable[Quantity], slack_m: float, known: Known = Known.PROVED
+    epsilon: float, unit: str, distances: Iterable[Quantity], slack_m: float, known: Evidence = Evidence.PROVED
 ) -> list[BeliefFacts]:
     beliefs = []
     for distance in distances if math.isfinite(epsilon) else ():
@@ -210,7 +212,7 @@ def _lengths(most_m: float, above_m: float = 0.0) -> list[Quantity]:
     return [Quantity.exact(length, "m") for length in _LENGTHS_M if above_m < length <= most_m]
 
 
-def _between(metric: Metric, *, cells: bool) -> list[Quantity]:
+def _example_distances(metric: Metric, *, cells: bool) -> list[Quantity]:
     """Return the least distance of two secrets, and round ones up to the largest, at least one for values."""
     apart = metric.array[(metric.array > 0) & np.isfinite(metric.array)]
     if not apart.size:
@@ -253,7 +255,7 @@ def subject_of(file: MechanismFile) -> SubjectFacts:
         shorten(plain(secrets.labels[-1]), _LONGEST),
         "m" if of_places else plain(secrets.unit),
         of_places and reports.crs is not None and not isinstance(reports, Places | ChosenPlaces),
-        None if secrets.period is None else Quantity.exact(secrets.period, plain(secrets.unit), Known.STATED),
+        None if secrets.period is None else Quantity.exact(secrets.period, plain(secrets.unit), Evidence.STATED),
     )
 
 
@@ -314,12 +316,12 @@ def cost_of(file: MechanismFile, visits: Visits | None, *, is_proved: bool) -> C
         checked = not file.loss_is_stated
         # A table that nothing confirms is no distance, whatever its name says.
         kind, name = kind_of_loss(mechanism, loss) if checked else "loss", plain(loss.name)
-        expected, worst = _of_loss(mechanism, prior, loss, Known.PROVED if checked else Known.STATED)
+        expected, worst = _of_loss(mechanism, prior, loss, Evidence.PROVED if checked else Evidence.STATED)
         worst = None if loss.true_point else worst
     best, objective, value = _best(file) if is_proved else (None, "", None)
     if visits is not None and isinstance(places, Places) and mechanism.observables.coordinates is not None:
         true, law = places.loss(visits, observables=mechanism.observables), Prior.from_visits(places, visits)
-        expected, _ = _of_loss(mechanism, law, true, Known.PROVED)
+        expected, _ = _of_loss(mechanism, law, true, Evidence.PROVED)
         kind, name, worst, checked = "true point", true.true_point, None, True
     return CostFacts(kind, name, expected, worst, best, objective, value, checked)
 
@@ -341,7 +343,7 @@ def kind_of_loss(mechanism: Mechanism, loss: Loss) -> str:
     return "centres" if isinstance(mechanism.secrets, Cells) and loss.unit else "loss"
 
 
-def _of_loss(mechanism: Mechanism, prior: Prior, loss: Loss, known: Known) -> tuple[Quantity, Quantity]:
+def _of_loss(mechanism: Mechanism, prior: Prior, loss: Loss, known: Evidence) -> tuple[Quantity, Quantity]:
     upper, worst = expected_loss_above(mechanism, prior, loss), worst_loss_above(mechanism, loss)
     value = min(upper, mechanism.expected_loss(prior, loss))
     return Quantity(None, value, upper, loss.unit, known), Quantity.at_most(worst, loss.unit, known)

@@ -23,8 +23,8 @@ from .types import (
     ConstraintFacts,
     CostFacts,
     ErrorFacts,
+    Evidence,
     InformationFacts,
-    Known,
     PromiseFacts,
     Quantity,
     RadiusFacts,
@@ -98,7 +98,7 @@ def of_file(file: MechanismFile) -> Overview:
     promises, constraints = promises_of(file, proofs), constraints_of(mechanism, file.constraints)
     metrics = [guarantee.metric for guarantee in file.guarantees if isinstance(guarantee, MetricPrivacy)]
     of_metrics = zip(metrics, proofs[0], strict=True)
-    is_proved = all(promise.proven for promise in promises) and all_hold(constraints)
+    is_proved = all(promise.is_proved for promise in promises) and all_hold(constraints)
     cost = cost_of(file, None, is_proved=is_proved)
     return Overview(
         subject_of(file),
@@ -134,7 +134,7 @@ def _usual_risk(file: MechanismFile, visits: Visits | None) -> RiskFacts | None:
     if visits is None or not isinstance(places, Places):
         return None
     many = len(places.true_points(visits).xy) * file.report_channel.shape[1] > _MOST
-    return usual_risk(file, None if many else visits, Known.PROVED, "many" if many else "")
+    return usual_risk(file, None if many else visits, Evidence.PROVED, "many" if many else "")
 
 
 def _costs(

@@ -21,9 +21,9 @@ from ...escaping import plain
 from ...files import MechanismFile, measured_by
 from ...geo import Places, Visits
 from ...proofs import distortion_below
-from .attacks import always_found, noise_seen, silent
+from .attacks import always_found, noise_on_points, silent
 from .mechanism import of_numbers
-from .types import Known, NotionFacts, Quantity, RequirementFacts, RiskFacts
+from .types import Evidence, NotionFacts, Quantity, RequirementFacts, RiskFacts
 
 RADIUS: Final = "1850 ft"  # the radius of several laws on precise locations
 _MOST: Final = 260  # secrets, or reports, up to which an audit takes half a minute at most
@@ -42,7 +42,7 @@ _ROUNDING: Final = 1e-12  # relative, of distances and sums in floats
 
 
 def measure_notions(
-    file: MechanismFile, demands: Required
+    file: MechanismFile, demands: Requirements
 ) -> tuple[tuple[NotionFacts, ...], tuple[str, ...], tuple[RequirementFacts, ...]]:
     """Return the notions of an audit, its notes, and the outcomes of requirements on it.
 
@@ -82,7 +82,7 @@ def notions_of(result: Audit) -> tuple[NotionFacts, ...]:
             entry.value,
             None if is_estimate and high == float("inf") else high,
             plain(unit),
-            Known.ESTIMATED if is_estimate else Known.PROVED,
+            Evidence.ESTIMATED if is_estimate else Evidence.PROVED,
             1 - entry.failure if entry.failure else None,
         )
         texts = map(plain, (entry.amount(), entry.sentence, entry.witness, entry.source))
@@ -91,7 +91,7 @@ def notions_of(result: Audit) -> tuple[NotionFacts, ...]:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Required(CompactRepr):
+class Requirements(CompactRepr):
     """Requirements of both kinds."""
 
     risks: tuple[RiskLine, ...] = ()  # how often an attacker is near
@@ -101,7 +101,7 @@ class Required(CompactRepr):
         return bool(self.risks or self.requirements)
 
 
-def read_requirements(texts: Iterable[str]) -> Required:
+def read_requirements(texts: Iterable[str]) -> Requirements:
     """Read requirements such as ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``.
 
     Raises `InputError` if one has neither form.
@@ -118,7 +118,7 @@ def read_requirements(texts: Iterable[str]) -> Required:
                 "write it as 'within 1850 ft: at most 50 %' for a risk.",
                 "write it as 'epsilon <= 0.7/km' for what an audit finds.",
             )
-    return Required(tuple(risks), tuple(requirements))
+    return Requirements(tuple(risks), tuple(requirements))
 
 
 class RiskLine(NamedTuple):
@@ -146,7 +146,7 @@ class RiskLine(NamedTuple):
         else:
             _radius(space, self.radius)
 
-    def answered(self, file: MechanismFile, visits: Visits | None, known: Known) -> RiskFacts:
+    def judge(self, file: MechanismFile, visits: Visits | None, known: Evidence) -> RiskFacts:
         """Return whether a file satisfies the requirement; raise `InputError` if the radius does not fit."""
         risk = _chance(file, self.radius, visits, known)
         outcome, chance = Outcome.UNDECIDED, risk.chance
@@ -154,34 +154,34 @@ class RiskLine(NamedTuple):
             outcome = Outcome.HOLDS
         elif chance is not None and chance.lower is not None and Fraction(chance.lower) > self.limit:
             outcome = Outcome.FAILS
-        limit = Quantity.exact(float(self.limit), known=Known.STATED)
+        limit = Quantity.exact(float(self.limit), known=Evidence.STATED)
         return risk._replace(text=self.text, limit=limit, outcome=outcome)
 
 
-def usual_risk(file: MechanismFile, visits: Visits | None, known: Known, why: str = "") -> RiskFacts:
+def usual_risk(file: MechanismFile, visits: Visits | None, known: Evidence, why: str = "") -> RiskFacts:
     """Return the risk that every report states: within 1,850 ft for places, a hit for values."""
     of_places = not file.has_matrix or isinstance(file.report_channel.secrets, Places)
     if why:
-        return _unknown(_length(RADIUS), RADIUS, why)
+        return _unknown_risk(_length(RADIUS), RADIUS, why)
     return _chance(file, RADIUS if of_places else "0", visits, known)
 
 
-def _chance(file: MechanismFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
+def _chance(file: MechanismFile, radius: str, visits: Visits | None, known: Evidence) -> RiskFacts:
     if not file.has_matrix:
-        length, noise = _length(radius), noise_seen(file.noise, visits)
+        length, noise = _length(radius), noise_on_points(file.noise, visits)
         if isinstance(noise, str):
-            return _unknown(length, radius, "visits" if noise == "unsaid" else noise)
-        chance = Quantity.of(noise.near(length.value), "", known)
+            return _unknown_risk(length, radius, "visits" if noise == "unsaid" else noise)
+        chance = Quantity.of(noise.chance_within(length.value), "", known)
         return RiskFacts("", length, radius, chance, None, None, "", "visits")
     mechanism = file.report_channel
     space = mechanism.secrets
     if isinstance(space, Places):
         if visits is None:
-            return _unknown(_length(radius), radius, "visits")
+            return _unknown_risk(_length(radius), radius, "visits")
         return risk_within(mechanism, visits, radius, known)
     near, prior = _radius(space, radius), file.prior
     if prior is None:
-        return _unknown(near, radius, "prior")
+        return _unknown_risk(near, radius, "prior")
     windows = _windows(mechanism, near.value)
     blind, chance = (
         Quantity.exact(1.0) if always_found(channel, prior) else Quantity.of(_hits(channel, prior, *windows))
@@ -190,20 +190,20 @@ def _chance(file: MechanismFile, radius: str, visits: Visits | None, known: Know
     return RiskFacts("", near, radius, chance, None, None, "", "prior", blind)
 
 
-def risk_within(mechanism: Mechanism, visits: Visits, radius: str, known: Known = Known.PROVED) -> RiskFacts:
+def risk_within(mechanism: Mechanism, visits: Visits, radius: str, known: Evidence = Evidence.PROVED) -> RiskFacts:
     """Return the risk that the best attacker is within a radius of the true points of visits."""
     metres = _length(radius).value
     chance, blind = (chance_within(channel, visits, metres) for channel in (mechanism, silent(mechanism)))
     return risk_of(radius, chance, blind, known)
 
 
-def risk_of(radius: str, chance: Bracket, blind: Bracket, known: Known = Known.PROVED) -> RiskFacts:
+def risk_of(radius: str, chance: Bracket, blind: Bracket, known: Evidence = Evidence.PROVED) -> RiskFacts:
     """Return how often the best attacker is within a radius of the true point, with and without a report."""
-    of, near = "file" if known is Known.STATED else "visits", Quantity.of(chance, "", known)
+    of, near = "file" if known is Evidence.STATED else "visits", Quantity.of(chance, "", known)
     return RiskFacts("", _length(radius), radius, near, None, None, "", of, Quantity.of(blind, "", known))
 
 
-def _unknown(radius: Quantity, text: str, why: str) -> RiskFacts:
+def _unknown_risk(radius: Quantity, text: str, why: str) -> RiskFacts:
     return RiskFacts("", radius, text, None, None, None, why, "")
 
 
@@ -211,13 +211,13 @@ def _length(radius: str) -> Quantity:
     length = units.length_m(radius, "the radius")
     if not length > 0:
         raise InputError(f"a radius of {radius} is not positive.", _HINT)
-    return Quantity.exact(length, "m", Known.STATED)
+    return Quantity.exact(length, "m", Evidence.STATED)
 
 
 def _radius(space: Space, radius: str) -> Quantity:
     """Return a radius in the unit of values, which need distances for one above 0."""
     if radius.strip() == "0":
-        return Quantity.exact(0.0, space.unit, Known.STATED)
+        return Quantity.exact(0.0, space.unit, Evidence.STATED)
     if not of_numbers(space):
         raise InputError(
             f"within {radius} was asked for, but these secrets have no distances.",
@@ -226,7 +226,7 @@ def _radius(space: Space, radius: str) -> Quantity:
     value = units.parse(radius, unit=space.unit, subject="the radius")
     if value < 0:
         raise InputError(f"a radius of {radius} is negative.", "use one of at least 0.")
-    return Quantity.exact(value, space.unit, Known.STATED)
+    return Quantity.exact(value, space.unit, Evidence.STATED)
 
 
 def _windows(mechanism: Mechanism, radius: float) -> tuple[Floats, Floats]:

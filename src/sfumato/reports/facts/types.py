@@ -15,7 +15,7 @@ from ...core.immutable import CompactRepr
 _OPTIONAL: Final = ("tuples", "radius", "report_error", "budget")  # left out of JSON where there are none
 
 
-class Known(enum.Enum):
+class Evidence(enum.Enum):
     """Ways in which a number is known; the value is the word for it."""
 
     PROVED = "proved"
@@ -31,41 +31,41 @@ class Quantity(CompactRepr):
     value: float  # the best estimate, or the known bound
     upper: float | None  # the true number is at most this; None where no bound is known
     unit: str = ""  # empty for a pure number; a rate begins with a slash: "/km"
-    known: Known = Known.PROVED
+    known: Evidence = Evidence.PROVED
     confidence: float | None = None  # of the bounds of a simulation; None where they are certain
 
     @classmethod
-    def exact(cls, value: float, unit: str = "", known: Known = Known.PROVED) -> Self:
+    def exact(cls, value: float, unit: str = "", known: Evidence = Evidence.PROVED) -> Self:
         """Return a number that is known exactly."""
         return cls(value, value, value, unit, known)
 
     @classmethod
-    def at_most(cls, upper: float, unit: str = "", known: Known = Known.PROVED) -> Self:
+    def at_most(cls, upper: float, unit: str = "", known: Evidence = Evidence.PROVED) -> Self:
         """Return a number of which an upper bound is known."""
         return cls(None, upper, upper, unit, known)
 
     @classmethod
-    def at_least(cls, lower: float, unit: str = "", known: Known = Known.PROVED) -> Self:
+    def at_least(cls, lower: float, unit: str = "", known: Evidence = Evidence.PROVED) -> Self:
         """Return a number of which a lower bound is known."""
         return cls(lower, lower, None, unit, known)
 
     @classmethod
     def about(cls, value: float, unit: str = "") -> Self:
         """Return an estimate without bounds."""
-        return cls(None, value, None, unit, Known.ESTIMATED)
+        return cls(None, value, None, unit, Evidence.ESTIMATED)
 
     @classmethod
-    def of(cls, bracket: Bracket, unit: str = "", known: Known = Known.PROVED) -> Self:
+    def of(cls, bracket: Bracket, unit: str = "", known: Evidence = Evidence.PROVED) -> Self:
         """Return the number of a bracket."""
         return cls(bracket.lower, bracket.value, bracket.upper, unit, known)
 
     @property
-    def most(self) -> float:
+    def high(self) -> float:
         """The upper bound; the value where there is none."""
         return self.value if self.upper is None else self.upper
 
     @property
-    def least(self) -> float:
+    def low(self) -> float:
         """The lower bound; the value where there is none."""
         return self.value if self.lower is None else self.lower
 
@@ -143,7 +143,7 @@ class PromiseFacts(NamedTuple):
     formal: FormalFacts = FormalFacts()
 
     @property
-    def proven(self) -> bool:
+    def is_proved(self) -> bool:
         """Whether it is proved, perhaps only for the distances that the file states."""
         return self.holds or self.for_stated
 
@@ -347,7 +347,7 @@ class ReportFacts(CompactRepr):
     @property
     def fails(self) -> bool:
         """Whether a constraint is not proved, or a guarantee, not even for the distances that the file states."""
-        unproved = any(not promise.proven for promise in self.promises)
+        unproved = any(not promise.is_proved for promise in self.promises)
         return unproved or not all_hold(self.constraints) or (self.tuples is not None and not self.tuples.holds)
 
 

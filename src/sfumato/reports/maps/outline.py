@@ -142,15 +142,15 @@ class _Builder:
         if kind == "Point":
             self._name(properties, _numbers([coordinates], 1))
         elif kind == "MultiPoint":
-            self._points += len(_numbers(_listed(coordinates), 0))
+            self._points += len(_numbers(_check_list(coordinates), 0))
         elif kind in ("LineString", "MultiLineString"):
-            for line in [coordinates] if kind == "LineString" else _listed(coordinates):
-                self._shape("line", (_numbers(_listed(line), 2),))
+            for line in [coordinates] if kind == "LineString" else _check_list(coordinates):
+                self._shape("line", (_numbers(_check_list(line), 2),))
         elif kind in ("Polygon", "MultiPolygon"):
             surface = "water" if any(str(properties.get(key)).lower() in _WATER for key in _KINDS) else "land"
             largest: Floats | None = None
-            for polygon in [coordinates] if kind == "Polygon" else _listed(coordinates):
-                rings = tuple(_numbers(_listed(ring), 4) for ring in _listed(polygon))
+            for polygon in [coordinates] if kind == "Polygon" else _check_list(coordinates):
+                rings = tuple(_numbers(_check_list(ring), 4) for ring in _check_list(polygon))
                 if not rings:
                     raise _DamagedError("a polygon has no ring")
                 self._shape(surface, rings)
@@ -183,20 +183,20 @@ def _geometries(node: Any, depth: int) -> Iterator[tuple[dict[str, Any], dict[st
     if not isinstance(node, dict) or not isinstance(node.get("type"), str):
         raise _DamagedError("a part of it has no type")
     if node["type"] == "FeatureCollection":
-        for feature in _listed(node.get("features")):
+        for feature in _check_list(node.get("features")):
             yield from _geometries(feature, depth + 1)
     elif node["type"] == "Feature":
         properties = node.get("properties")
         for geometry, _ in _geometries(node.get("geometry"), depth + 1):
             yield geometry, properties if isinstance(properties, dict) else {}
     elif node["type"] == "GeometryCollection":
-        for geometry in _listed(node.get("geometries")):
+        for geometry in _check_list(node.get("geometries")):
             yield from _geometries(geometry, depth + 1)
     else:
         yield node, {}
 
 
-def _listed(value: Any) -> list[Any]:
+def _check_list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise _DamagedError("its coordinates are not lists")
     return value

@@ -93,7 +93,6 @@ from .guarantees import constraint_words as constraint_words
 from .guarantees import epsilon_words as epsilon_words
 from .guarantees import factor_words as factor_words
 from .guarantees import formal_words as formal_words
-from .guarantees import framed as framed
 from .guarantees import lead_words as lead_words
 from .guarantees import no_guarantee_words as no_guarantee_words
 from .guarantees import nothing_words as nothing_words
@@ -103,6 +102,7 @@ from .guarantees import requirement_words as requirement_words
 from .guarantees import reveal_words as reveal_words
 from .guarantees import short_words as short_words
 from .guarantees import state_words as state_words
+from .guarantees import verdict_words as verdict_words
 from .guarantees import witness_words as witness_words
 from .scope import MOST as MOST
 from .scope import NO_RADIUS as NO_RADIUS

@@ -24,11 +24,11 @@ from ..facts import AttackFacts, InformationFacts, NotionFacts, Quantity, RiskFa
 from .scope import (
     ALL,
     about_amount,
+    frequency_text,
     least_amount,
     loss_text,
     most_amount,
     nouns_of,
-    often,
     report_noun,
     secret_nouns,
     way_words,
@@ -80,7 +80,7 @@ def attack_words(
                 else f"true {nouns_of(subject)[0]}"
             )
             more = " A neighbouring lattice point counts as wrong." if goal == "vertex" else ""
-            sentences.append(f"{attacker}: finds the {target} {often(informed.hit)} ({by_hit}).{more}")
+            sentences.append(f"{attacker}: finds the {target} {frequency_text(informed.hit)} ({by_hit}).{more}")
     for attack in attacks:
         if attack.who == "repeated":
             sentences += _repetition(attack, subject)
@@ -118,9 +118,9 @@ def _error(error: Quantity, baseline: str, goal: str, subject: SubjectFacts) -> 
     counting = " from the true point"
     if goal != "point":
         counting = _COUNTING.get(subject.kind, way_words(subject))
-    if error.least <= 0:
+    if error.low <= 0:
         return f"no error is proved{counting} ({baseline})."
-    low, high = least_amount(error.least, error.unit), most_amount(error.most, error.unit)
+    low, high = least_amount(error.low, error.unit), most_amount(error.high, error.unit)
     two = error.lower is not None and error.upper is not None and low != high
     return f"average error {f'between {low} and {high}' if two else f'at least {low}'}{counting} ({baseline})."
 
@@ -231,7 +231,7 @@ def target_words(subject: SubjectFacts) -> str:
 def share_text(share: Quantity, side: Side) -> str:
     """Return a share as a short text: its bound on a side, or an estimate."""
     if share.confidence is not None:
-        low, high = percent_at_least(share.lower or 0.0), percent_at_most(share.most)
+        low, high = percent_at_least(share.lower or 0.0), percent_at_most(share.high)
         sure = f"with {percent_of_confidence(share.confidence)} confidence"
         return f"{about_percent(share.value)} ({sure} {low} to {high})"
     if share.lower == share.upper == share.value and share.value in (0.0, 1.0):
@@ -247,8 +247,8 @@ def length_text(length: Quantity, side: Side) -> str:
     unit = length.unit
     if length.confidence is not None:
         sure = f"with {percent_of_confidence(length.confidence)} confidence"
-        high = most_amount(length.most, unit)
-        if not length.lower and length.value < _TINY * length.most:
+        high = most_amount(length.high, unit)
+        if not length.lower and length.value < _TINY * length.high:
             return f"at most {high} ({sure})"
         low = least_amount(length.lower or 0.0, unit)
         return f"about {about_amount(length.value, unit)} ({sure} {low} to {high})"
@@ -322,7 +322,7 @@ def risk_words(risk: RiskFacts, subject: SubjectFacts) -> tuple[str, ...]:
 
 
 def _chance(risk: RiskFacts, subject: SubjectFacts) -> str:
-    near, chance = _near(risk, subject), risk.chance
+    near, chance = _hit_phrase(risk, subject), risk.chance
     if chance is None or chance.upper is None or chance.lower is None:
         how = " Use 'sfumato attack'." if risk.why == "many" else ""
         return f"{_NO_CHANCE[risk.why]}: how often an attacker's guess is {near}.{how}"
@@ -334,11 +334,15 @@ def _chance(risk: RiskFacts, subject: SubjectFacts) -> str:
     guesses = ""
     if chance.upper - chance.lower > _SAME * chance.upper:
         guesses = f"; some guesses reach {percent_at_least(chance.lower)}"
-    blind = "" if risk.blind is None or risk.blind.upper is None else f" ({often(risk.blind)} without the report)"
-    return f"Best attacker, {knowing}: {near} {often(chance)}{guesses}{blind}."
+    blind = (
+        ""
+        if risk.blind is None or risk.blind.upper is None
+        else f" ({frequency_text(risk.blind)} without the report)"
+    )
+    return f"Best attacker, {knowing}: {near} {frequency_text(chance)}{guesses}{blind}."
 
 
-def _near(risk: RiskFacts, subject: SubjectFacts) -> str:
+def _hit_phrase(risk: RiskFacts, subject: SubjectFacts) -> str:
     if subject.region:
         radius = plain(risk.shown).strip()
         metres = least_amount(risk.radius.value, "m", 5)

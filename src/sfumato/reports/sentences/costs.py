@@ -21,7 +21,7 @@ from ...rounding import (
     sum_above,
     up,
 )
-from ..facts import CostFacts, Known, Quantity, RadiusFacts, ReportFacts, SubjectFacts
+from ..facts import CostFacts, Evidence, Quantity, RadiusFacts, ReportFacts, SubjectFacts
 from .scope import (
     about_amount,
     least_amount,
@@ -59,10 +59,10 @@ def cost_words(cost: CostFacts, subject: SubjectFacts, of: str = "the visits in 
             )
         return ("The file does not hold both a prior and a loss, so the cost of a report is not known.",)
     if cost.checked:
-        return (_expected(cost, cost.expected, subject, of),)
+        return (_expected_cost(cost, cost.expected, subject, of),)
     sentences = [
         f"By the table of losses that the file states under the name {quote(cost.name)}, a report costs at most "
-        f"{most_amount(cost.expected.most, cost.expected.unit)} on average{_worst(cost, subject)}.",
+        f"{most_amount(cost.expected.high, cost.expected.unit)} on average{_worst(cost, subject)}.",
         "Nothing in the file confirms the table, so this does not show how far reports are from the truth.",
     ]
     if subject.region:
@@ -74,7 +74,7 @@ def cost_text(cost: CostFacts) -> str:
     """Return the upper bound of a known average cost as a short text, ``at most 610 m``."""
     known = cost.expected or Quantity.at_most(math.inf)
     share = cost.kind == "hamming"
-    return f"at most {percent_at_most(min(known.most, 1.0)) if share else most_amount(known.most, known.unit)}"
+    return f"at most {percent_at_most(min(known.high, 1.0)) if share else most_amount(known.high, known.unit)}"
 
 
 def constant_words(loss: float, subject: SubjectFacts) -> str:
@@ -92,7 +92,7 @@ def useless_words(excess: float, subject: SubjectFacts) -> str:
 
 def spread_words(radius: RadiusFacts | None) -> tuple[str, ...]:
     """Return the error radius in a sentence; none where it is not known."""
-    return () if radius is None else (radius_words(radius.length.most, near_table=radius.near_table),)
+    return () if radius is None else (radius_words(radius.length.high, near_table=radius.near_table),)
 
 
 def _worst(cost: CostFacts, subject: SubjectFacts) -> str:
@@ -101,8 +101,8 @@ def _worst(cost: CostFacts, subject: SubjectFacts) -> str:
     return f" (at most {most_amount(cost.worst.value, cost.worst.unit)} for the worst {secret_nouns(subject)[0]})"
 
 
-def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts, of: str) -> str:
-    name, worst, most = cost.name, _worst(cost, subject), most_amount(expected.most, expected.unit)
+def _expected_cost(cost: CostFacts, expected: Quantity, subject: SubjectFacts, of: str) -> str:
+    name, worst, most = cost.name, _worst(cost, subject), most_amount(expected.high, expected.unit)
     distance = "" if name == "euclidean" else f" ({name_phrase(name, 'distance')})"
     if cost.kind == "true point":
         between = f"at most {most}"
@@ -111,7 +111,7 @@ def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts, of: st
         return f"Average distance from true point to report: {between}, over {of}{distance}."
     if cost.kind == "hamming":
         return (
-            f"At most {percent_at_most(expected.most)} of the reports name another {_noun(subject)} than the "
+            f"At most {percent_at_most(expected.high)} of the reports name another {_noun(subject)} than the "
             "true one."
         )
     if cost.kind == "centres":
@@ -176,7 +176,7 @@ def smoothed_words(expected: Quantity, subject: SubjectFacts, of: str) -> str:
     noun = secret_nouns(subject)[0] if subject.kind == "points" else "place"
     return (
         f"The prior is not that of {of}, as with smoothing. Under it the average loss is at most "
-        f"{most_amount(expected.most, expected.unit)}. There, a {noun} without visits counts as if people were at "
+        f"{most_amount(expected.high, expected.unit)}. There, a {noun} without visits counts as if people were at "
         "it."
     )
 
@@ -265,7 +265,7 @@ def frontier_words(facts: ReportFacts) -> tuple[str, ...]:
         "Time was limited, so there are two numbers for each epsilon: the most that the design loses, and what no "
         f"design with this epsilon goes below, {kind}. The least loss is between them.",
     ]
-    if any(design.loss.known is Known.STATED for design in facts.frontier):
+    if any(design.loss.known is Evidence.STATED for design in facts.frontier):
         sentences.append("Losses are by the file's own table, which nothing confirms.")
     return tuple(sentences)
 
@@ -289,7 +289,7 @@ def frontier_table(facts: ReportFacts) -> tuple[str, tuple[str, ...], tuple[tupl
         loss = design.loss
         at = f"at most {at_most(design.epsilon.value)}" if design.this else about(design.epsilon.value)
         row = [f"{at}{plain(design.epsilon.unit)}{' (this design)' if design.this else ''}"]
-        row.append(percent_at_most(loss.most) if share else most_amount(loss.most, loss.unit))
+        row.append(percent_at_most(loss.high) if share else most_amount(loss.high, loss.unit))
         if bounded and loss.lower is None:
             row.append("not known")
         elif bounded and loss.lower is not None:

@@ -38,7 +38,7 @@ def formal_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...
         return (_error_bound(promise, subject),)
     by = _BY.get(promise.distances)
     sentence = _ratio(promise, subject)
-    begin = "" if promise.proven else "The file claims this: "
+    begin = "" if promise.is_proved else "The file claims this: "
     begin += f"By {by}, " if by else ""
     sentences = [f"{begin}{sentence[0].lower()}{sentence[1:]}" if begin else sentence]
     if promise.kind == "cells" and not by:
@@ -87,7 +87,7 @@ def _ratio(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 def _proof(promise: PromiseFacts, subject: SubjectFacts) -> str:
     formal, unit = promise.formal, per_unit(promise.unit)
-    if not promise.proven:
+    if not promise.is_proved:
         if not math.isfinite(promise.proved.value):
             return "NOT PROVED for any epsilon."
         return (
@@ -114,7 +114,7 @@ def _error_bound(promise: PromiseFacts, subject: SubjectFacts) -> str:
     bound = least_amount(promise.proved.value, promise.unit)
     of_what, by = _of_what(promise, subject), _BY.get(promise.distances)
     counted_in = f", counted in {by}" if by else ""
-    if not promise.proven:
+    if not promise.is_proved:
         return (
             f"NOT PROVED: an average error of at least {claimed} for the best attacker{of_what}{counted_in}. At "
             f"least {bound} is proved."
@@ -159,10 +159,10 @@ def epsilon_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
     """Return a guarantee in one line: its number, its pairs, and whether it is proved."""
     if promise.kind == "nothing":
         return nothing_words(subject)
-    if promise.kind == "error" or not promise.proven:
+    if promise.kind == "error" or not promise.is_proved:
         return formal_words(promise, subject)[-1]
     unit, by = per_unit(promise.unit), _BY.get(promise.distances)
-    several = _protected(promise, subject)
+    several = _plural_noun(promise, subject)
     pairs = f"any two {several}"
     if promise.kind == "near" and promise.near is not None:
         near = least_amount(promise.near.value, promise.near.unit, _DIGITS)
@@ -181,17 +181,17 @@ def epsilon_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
 def belief_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
     """Return the meaning of a proved guarantee for a belief; empty where it has none."""
     example = _example(promise)
-    if promise.kind in ("nothing", "error") or not promise.proven or example is None:
+    if promise.kind in ("nothing", "error") or not promise.is_proved or example is None:
         return ""
-    return _odds(example, promise, _protected(promise, subject))
+    return _odds(example, promise, _plural_noun(promise, subject))
 
 
 def factor_words(promise: PromiseFacts) -> str:
     """Return the factor by which a report changes odds; empty where no useful one is proved."""
     example = _example(promise)
-    if not promise.proven or example is None or example.belief.most >= _USELESS:
+    if not promise.is_proved or example is None or example.belief.high >= _USELESS:
         return ""
-    return f"The odds between the two change by at most a factor of {at_most(example.factor.most)}."
+    return f"The odds between the two change by at most a factor of {at_most(example.factor.high)}."
 
 
 def odds_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
@@ -199,7 +199,7 @@ def odds_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
     return f"{short_words(promise, subject)} {factor_words(promise)}".rstrip()
 
 
-def _protected(promise: PromiseFacts, subject: SubjectFacts) -> str:
+def _plural_noun(promise: PromiseFacts, subject: SubjectFacts) -> str:
     if promise.kind == "points":
         return "points"
     return secret_nouns(subject)[1]
@@ -218,7 +218,7 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
     if promise.kind == "nothing":
         return (nothing_words(subject),)
     sentences = [reveal_words(promise, subject)]
-    if not promise.proven:
+    if not promise.is_proved:
         sentences = [_proof(promise, subject), formal_words(promise, subject)[0]]
     if promise.distances in _BY:
         sentences.append(f"Distances are {_BY[promise.distances]}: {quote(promise.metric)}.")
@@ -233,7 +233,7 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
         sentences.append(
             f"Pairs of {several} that the guarantee counts as infinitely far apart have no guarantee."
         )
-    if promise.proven:
+    if promise.is_proved:
         claimed = f"{exactly(promise.claimed.value)}{per_unit(promise.unit)}"
         by = ", for the distances that the file states" if promise.distances in _BY else ""
         basis = "the recipe of the noise" if subject.kind == "noise" else "the numbers that reports are drawn with"
@@ -248,7 +248,7 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
 
 def reveal_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
     """Return what a report reveals of two secrets."""
-    several = _protected(promise, subject)
+    several = _plural_noun(promise, subject)
     begin = f"One report reveals only a limited amount about which of two {several} is the true one"
     if promise.kind == "near" and promise.near is not None:
         near = least_amount(promise.near.value, promise.near.unit, _DIGITS)
@@ -260,12 +260,12 @@ def reveal_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 
 def _odds(belief: BeliefFacts, promise: PromiseFacts, several: str) -> str:
-    apart = f"two {several}" if _any_two(belief, promise) else f"two {several} {_apart(belief, promise)} apart"
+    apart = f"two {several}" if _any_two(belief, promise) else f"two {several} {_distance(belief, promise)} apart"
     source = " (as the file states it)" if promise.distances in _BY and not _any_two(belief, promise) else ""
     begin = f"After one report, someone who thought {apart}{source} equally likely"
-    if belief.belief.most >= _USELESS:
+    if belief.belief.high >= _USELESS:
         return f"{begin} may be almost certain of one of them: no useful limit is proved."
-    return f"{begin} is at most {percent_at_most(belief.belief.most)} sure of either."
+    return f"{begin} is at most {percent_at_most(belief.belief.high)} sure of either."
 
 
 def _any_two(belief: BeliefFacts, promise: PromiseFacts) -> bool:
@@ -273,7 +273,7 @@ def _any_two(belief: BeliefFacts, promise: PromiseFacts) -> bool:
     return promise.kind == "values" and not promise.unprotected and same
 
 
-def _apart(belief: BeliefFacts, promise: PromiseFacts) -> str:
+def _distance(belief: BeliefFacts, promise: PromiseFacts) -> str:
     if promise.kind == "near" and promise.near is not None:
         return f"at most {least_amount(promise.near.value, promise.near.unit, _DIGITS)}"
     if _any_two(belief, promise):
@@ -287,7 +287,7 @@ def belief_rows(promise: PromiseFacts) -> tuple[tuple[str, ...], ...]:
     """Return a row for each distance: the distance, and the largest belief after each number of reports."""
     rows: dict[float, list[str]] = {}
     for belief in promise.beliefs:
-        row, most = rows.setdefault(belief.distance.value, [_apart(belief, promise)]), belief.belief.most
+        row, most = rows.setdefault(belief.distance.value, [_distance(belief, promise)]), belief.belief.high
         row.append("no useful limit" if most >= _USELESS else f"at most {percent_at_most(most)}")
     return tuple(map(tuple, rows.values()))
 
@@ -295,7 +295,7 @@ def belief_rows(promise: PromiseFacts) -> tuple[tuple[str, ...], ...]:
 def belief_caption(promise: PromiseFacts, subject: SubjectFacts) -> str:
     """Return the caption of the table of beliefs."""
     _, several = nouns_of(subject)
-    useless = any(belief.belief.most >= _USELESS for belief in promise.beliefs)
+    useless = any(belief.belief.high >= _USELESS for belief in promise.beliefs)
     many = any(belief.reports > 1 for belief in promise.beliefs)
     fresh = " Fresh reports are drawn independently; showing the same report again reveals nothing more."
     by = f" Distances are {_BY[promise.distances]}." if promise.distances in _BY else ""
@@ -308,7 +308,7 @@ def belief_caption(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
     bound = _error_bound(promise, subject)
-    if not promise.proven:
+    if not promise.is_proved:
         return (bound,)
     if promise.claimed.value <= 0:
         least = f"{least_amount(promise.proved.value, promise.unit)} is proved{_of_what(promise, subject)}"
@@ -369,7 +369,7 @@ def lead_words(facts: ReportFacts) -> tuple[str, ...]:
             *state,
             f"{count} {lie} outside of the region. Statements about visits are about the others alone.",
         )
-    return framed(facts.outcomes, state)
+    return verdict_words(facts.outcomes, state)
 
 
 def state_words(
@@ -379,13 +379,13 @@ def state_words(
     tuples: TupleFacts | None = None,
 ) -> tuple[str, ...]:
     """Return which guarantees and linear constraints of a file are proved."""
-    state = _guaranteed(subject, promises, tuples, constraints=bool(constraints))
+    state = _guarantee_state(subject, promises, tuples, constraints=bool(constraints))
     failures, total = sum(not constraint.holds for constraint in constraints), len(constraints)
     of = "the linear constraint" if total == 1 else f"{failures} of {total} linear constraints"
     return (*state, f"NOT PROVED: {of} of this file. Do not rely on what is not proved.") if failures else state
 
 
-def framed(outcomes: Iterable[tuple[str, Outcome]], guaranteed: Iterable[str]) -> tuple[str, ...]:
+def verdict_words(outcomes: Iterable[tuple[str, Outcome]], guaranteed: Iterable[str]) -> tuple[str, ...]:
     """Return sentences on guarantees after the requirements that fail, and before all others."""
     verdicts = {
         kind: [f"{word}: {plain(text)}." for text, outcome in outcomes if outcome is kind]
@@ -399,7 +399,7 @@ def requirement_words(text: str, outcome: Outcome, reason: str) -> str:
     return f"The requirement '{plain(text)}' {outcome.value.upper()}: {plain(reason)}"
 
 
-def _guaranteed(
+def _guarantee_state(
     subject: SubjectFacts, promises: Sequence[PromiseFacts], tuples: TupleFacts | None, *, constraints: bool
 ) -> tuple[str, ...]:
     total, several = len(promises), nouns_of(subject)[1]

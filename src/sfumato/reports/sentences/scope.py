@@ -102,11 +102,11 @@ def _write_amount(write: Callable[[float, str, int], str], value: float, unit: s
     return f"{number} {unit}{'' if number == '1' else 's'}"
 
 
-def often(share: Quantity) -> str:
+def frequency_text(share: Quantity) -> str:
     """Return an upper bound of a share: ``at most 12 % of the time``, or ``every time``."""
     if share.lower == 1:
         return "every time"
-    limit = percent_at_most(share.most)
+    limit = percent_at_most(share.high)
     return "perhaps every time (no useful limit is proved)" if limit == ALL else f"at most {limit} of the time"
 
 
@@ -195,7 +195,7 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
     subject, prior, kinds = facts.subject, facts.prior, {promise.kind for promise in facts.promises}
     _, several = nouns_of(subject)
     rated = bool(kinds & {"points", "cells", "values", "near"})
-    unproved = not all(promise.proven or promise.kind == "nothing" for promise in facts.promises)
+    unproved = not all(promise.is_proved or promise.kind == "nothing" for promise in facts.promises)
     listed = (
         (rated, "Repetition: k fresh reports of one person have k times the epsilon."),
         (not rated, "Repetition: unless stated otherwise, this is about one report. Several reports reveal more."),
@@ -341,7 +341,7 @@ def likely_words(error: ErrorFacts | None) -> tuple[str, ...]:
     """Return the error that most reports do not exceed."""
     if error is None or error.likely is None:
         return ()
-    most = most_amount(error.likely.most, error.likely.unit)
+    most = most_amount(error.likely.high, error.likely.unit)
     return (f"Loss of at least {percent_at_least(error.share)} of reports: at most {most}.",)
 
 
@@ -354,7 +354,7 @@ def _largest(facts: ReportFacts) -> str:
         lat, lon = error.latlon
         secret = f"{secret} at {_degrees(lat, 'N', 'S')}, {_degrees(lon, 'E', 'W')}"
     unit = error.worst.unit
-    most = most_amount(error.worst.most, unit) if unit else percent_at_most(error.worst.most)
+    most = most_amount(error.worst.high, unit) if unit else percent_at_most(error.worst.high)
     return f"At most {most} on average, for {secret}."
 
 

@@ -23,7 +23,7 @@ _LEGEND_EDGE = "#cccccc"  # as matplotlib draws it
 _SIZES = {"axes.titlesize": 11.0, "axes.labelsize": 10.0, "tick": 9.0}
 
 
-class Themed(Figure):
+class ThemedFigure(Figure):
     """A figure whose axes are drawn in the colours of `LIGHT`: an open frame on a light grid."""
 
     def add_subplot(self, *args: Any, **kwargs: Any) -> Any:
@@ -41,7 +41,7 @@ class Themed(Figure):
         return axes
 
 
-def exchanged(figure: Figure, theme: Theme) -> Callable[[], None]:
+def exchange_colours(figure: Figure, theme: Theme) -> Callable[[], None]:
     """Give a figure the colours of a theme, and return a function that undoes it.
 
     Black and white count as ink and paper, and the frame of a legend as a line of the grid. Other colours outside
@@ -56,21 +56,21 @@ def exchanged(figure: Figure, theme: Theme) -> Callable[[], None]:
             params: Any = axis.get_tick_params()
             old = {key: params[key] for key in ("color", "labelcolor", "grid_color") if key in params}
             old = {"color": "black", "labelcolor": "black", "grid_color": LIGHT.grid} | old
-            axis.set_tick_params(which="both", **{key: _other(value, new) for key, value in old.items()})
+            axis.set_tick_params(which="both", **{key: _counterpart(value, new) for key, value in old.items()})
             undo.append(partial(axis.set_tick_params, which="both", **old))
     for artist in _artists(figure):
         if isinstance(artist, ScalarMappable):
             scale = artist.get_cmap()
             colours = scale(np.arange(scale.N))
-            other = _other(colours, new)
+            other = _counterpart(colours, new)
             if other is not colours:
                 artist.set_cmap(ListedColormap(other))
                 undo.append(partial(artist.set_cmap, scale))
-        for name in _coloured(artist):
+        for name in _colour_properties(artist):
             before = getattr(artist, f"get_{name}")()
             if isinstance(before, str) and before in ("none", "auto", "inherit"):
                 continue
-            after = _other(before, new)
+            after = _counterpart(before, new)
             if after is not before:
                 getattr(artist, f"set_{name}")(after)
                 undo.append(partial(getattr(artist, f"set_{name}"), before))
@@ -102,7 +102,7 @@ def _artists(figure: Figure) -> Iterator[Artist]:
             yield from (patch for patch in beside if patch is not None)
 
 
-def _coloured(artist: Artist) -> tuple[str, ...]:
+def _colour_properties(artist: Artist) -> tuple[str, ...]:
     """Return the colour properties of an artist that do not come from a scale."""
     if isinstance(artist, Line2D):
         return ("markerfacecolor", "markeredgecolor", "color")
@@ -115,13 +115,13 @@ def _coloured(artist: Artist) -> tuple[str, ...]:
     return ()
 
 
-def _other(colour: Any, new: dict[str, str]) -> Any:
+def _counterpart(colour: Any, new: dict[str, str]) -> Any:
     """Return a colour's counterpart with the same opacity, or the same object if it has none."""
     if not (isinstance(colour, str) or (isinstance(colour, tuple) and np.ndim(colour) == 1)):
         rows = to_rgba_array(colour)
         if not any(to_hex(row) in new for row in rows):
             return colour
-        return np.array([_other(tuple(row), new) for row in rows]).reshape(-1, 4)
+        return np.array([_counterpart(tuple(row), new) for row in rows]).reshape(-1, 4)
     red, green, blue, opacity = to_rgba(colour)
     counterpart = new.get(to_hex((red, green, blue))) if opacity else None
     return colour if counterpart is None else to_rgba(counterpart, opacity)

@@ -48,9 +48,9 @@ def blank(width: float, height: float) -> Figure:
         import matplotlib.figure  # noqa: F401
     except ImportError:
         raise MissingExtraError("A figure", "report") from None
-    from ._themed import Themed
+    from ._themed import ThemedFigure
 
-    return Themed(figsize=(width, height), layout="constrained", dpi=150)
+    return ThemedFigure(figsize=(width, height), layout="constrained", dpi=150)
 
 
 def share_scale() -> Colormap:
@@ -129,11 +129,11 @@ def write_figure(figure: Figure, file: IO[bytes], suffix: str, theme: Theme = LI
     """Write a figure to an open file in the format of a suffix."""
     from matplotlib import rc_context
 
-    from ._themed import exchanged
+    from ._themed import exchange_colours
 
     with _LOCK, rc_context(_SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Creating legend with loc")  # on a busy machine it takes a while
-        back = exchanged(figure, theme)
+        back = exchange_colours(figure, theme)
         try:
             figure.savefig(file, format=suffix[1:], metadata=_NO_DATE[suffix])
         finally:
@@ -165,7 +165,7 @@ def inline_svg(svg: bytes, *, title: str, description: str) -> str:
         element.tag = _local(element.tag)
         for key, value in list(element.attrib.items()):
             del element.attrib[key]
-            element.set(_local(key), _changed(_local(key), value, prefix, variables))
+            element.set(_local(key), _adapt_attribute(_local(key), value, prefix, variables))
     _drop_unused_ids(root)
     size = root.get("viewBox", "")
     label = f"{prefix}-title {prefix}-desc"
@@ -206,7 +206,7 @@ def _local(name: str) -> str:
     return name.rpartition("}")[2]
 
 
-def _changed(key: str, value: str, prefix: str, variables: dict[str, str]) -> str:
+def _adapt_attribute(key: str, value: str, prefix: str, variables: dict[str, str]) -> str:
     if key == "id":
         return f"{prefix}-{value}"
     if key == "href" and value.startswith("#"):
