@@ -309,7 +309,7 @@ def test_of_places_the_attack_begins_with_a_radius(cells):
 
 
 def test_for_very_many_visits_the_radius_is_left_to_the_command(monkeypatch):
-    monkeypatch.setattr(overview, "_MOST", 10)
+    monkeypatch.setattr(overview, "_MOST_PAIRS", 10)
     visits = invented_city(users=5, days=2)
     lattice = Lattice.covering(visits, "2 km", region=visits.region(trim=0.05))
     prior, promise = Prior.from_visits(lattice, visits), CoordinatePrivacy("1/km")

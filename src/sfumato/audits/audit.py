@@ -36,15 +36,15 @@ from ..statistics import Sample
 from .findings import Audit, Entry
 from .measures import COORDINATE_PRIVACY, check_measure, measures, secret_words
 from .request import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AuditInputs, Request, fixed_options, supported_notions
-from .samples import SHOWN, audit_sample
+from .samples import SAMPLE_NAMES, audit_sample
 
-_REPLACED: Final = ("metric-privacy", COORDINATE_PRIVACY)  # which a promise covers better than any coarsening
+_METRIC_KEYS: Final = ("metric-privacy", COORDINATE_PRIVACY)  # which a promise covers better than any coarsening
 _ONE_REPORT: Final = (
     "The guarantee is for one report. Over k reports of one person, its epsilon is at most k times as large, with "
     "the same slack."
 )
 _ROUNDING: Final = 1e-9  # of probabilities, distances and logarithms
-_LISTED: Final = (
+_MATRIX_NOTE: Final = (
     "The numbers are of a matrix that lists all reports, with probabilities rounded to integers. Reports are "
     "drawn by an exact recipe instead, so no number is marked as proved."
 )
@@ -142,8 +142,8 @@ def _levels_of_sample(inputs: AuditInputs, requests: Iterable[Request]) -> tuple
             raise InputError(f"{name} was given for samples.", f"leave {name} out; only a matrix can use it.")
     deltas, delta_at = list(inputs.deltas), list(inputs.delta_at[:1])
     for request in requests:
-        if request.name not in SHOWN:
-            raise InputError(f"samples cannot show {request}.", f"they can show {', '.join(SHOWN)}.")
+        if request.name not in SAMPLE_NAMES:
+            raise InputError(f"samples cannot show {request}.", f"they can show {', '.join(SAMPLE_NAMES)}.")
         deltas += [float(value) for name, value in request.options.items() if name == "delta"]
         delta_at += [float(value) for name, value in request.options.items() if name == "epsilon"]
     return list(dict.fromkeys(deltas)), list(dict.fromkeys(delta_at))
@@ -169,9 +169,9 @@ def _audit_noise(
         progress(promise)
     if inputs.metric is None:
         inputs = replace(inputs, metric=coarse.cells.metric("euclidean", unit="km"))
-    requests = [request for request in also if request.name not in _REPLACED]
+    requests = [request for request in also if request.name not in _METRIC_KEYS]
     coarse_audit = plan_audit(coarse.mechanism, inputs, requests).measure(progress)
-    entries = [_as_estimate(entry) for entry in coarse_audit.entries if entry.key not in _REPLACED]
+    entries = [_as_estimate(entry) for entry in coarse_audit.entries if entry.key not in _METRIC_KEYS]
     return Audit(repr(noise), (promise, *entries), (_ONE_REPORT, coarse.sentence))
 
 
@@ -256,7 +256,7 @@ class AuditPlan(CompactRepr):
         if metric is None:
             notes.append("No metric was given: epsilon per unit of distance and errors were not measured.")
         if self.listed:
-            notes.append(_LISTED)
+            notes.append(_MATRIX_NOTE)
         secrets, reports = self.mechanism.shape
         size = f"a mechanism of {plural(secrets, 'secret')} and {plural(reports, 'report')}"
         return Audit(self.listed or size, tuple(entries), tuple(notes))

@@ -48,7 +48,7 @@ DELTA_AT: Final = (0.0, 1.0)
 ORDERS: Final = (2.0,)
 DIVERGENCES: Final = (TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
 _OPTIONS: Final = ("delta", "epsilon", "order", "divergence")
-_SETTLED: Final = dict.fromkeys(_OPTIONS, 1.0)  # stands for any value
+_PLACEHOLDERS: Final = dict.fromkeys(_OPTIONS, 1.0)  # stands for any value
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -229,7 +229,7 @@ def supported_notions(inputs: AuditInputs) -> Iterator[Notion]:
 
     Those that are measured only on request are left out, unless nothing else uses an input.
     """
-    usual = [kind for kind in KINDS if not kind.on_request and kind.supports({**_SETTLED, **inputs.context})]
+    usual = [kind for kind in KINDS if not kind.on_request and kind.supports({**_PLACEHOLDERS, **inputs.context})]
     names = {name for name, value in inputs.context.items() if value is not None and name != "priors"}
     if inputs.rivals is None:
         names.discard("rivals")

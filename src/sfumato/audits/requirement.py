@@ -25,8 +25,8 @@ _PER_DISTANCE: Final = frozenset(
         *(key for key, needs in NEEDS.items() if "metric" in needs),
     )
 )
-_STATED: Final = "distances that the file states and nothing confirms."
-_APART: Final = 1e-6  # of the value: bounds that are farther apart are both stated
+_STATED_DISTANCES: Final = "distances that the file states and nothing confirms."
+_TOLERANCE: Final = 1e-6  # of the value: bounds that are farther apart are both stated
 _HINT: Final = (
     'write it as "epsilon <= 0.7/km", "epsilon(delta=1e-6) <= 1", "renyi-privacy(order=8) <= 1" or '
     '"error >= 500 m".'
@@ -102,7 +102,7 @@ class Requirement(CompactRepr):
         limit, outcome = _quantity(bound, entry), Outcome.UNDECIDED
         meets, breaks = (Side.AT_MOST, Side.AT_LEAST) if self.at_most else (Side.AT_LEAST, Side.AT_MOST)
         if is_stated and entry.key in _PER_DISTANCE:
-            reason = f"{entry.parameter} counts in {_STATED}"
+            reason = f"{entry.parameter} counts in {_STATED_DISTANCES}"
         elif entry.vacuous:
             reason = entry.sentence
         elif bracket.upper <= bound if self.at_most else bracket.lower >= bound:
@@ -115,7 +115,7 @@ class Requirement(CompactRepr):
             reason += f" ({entry.parameter} is {_bound(entry, breaks, bound)})." if bracket.knows(breaks) else "."
         elif not bracket.knows(meets):
             reason = f"{entry.parameter} is about {_quantity(bracket.value, entry)}: an estimate proves nothing."
-        elif bracket.width > _APART * abs(bracket.value):
+        elif bracket.width > _TOLERANCE * abs(bracket.value):
             low, high = (_bound(entry, side, bound) for side in (Side.AT_LEAST, Side.AT_MOST))
             reason = f"{entry.parameter} is {low} and {high}."
         else:

@@ -32,16 +32,16 @@ from .request import slug
 
 _MOST_ORDERS: Final = 20_000
 
-SHOWN: Final = (
+SAMPLE_NAMES: Final = (
     *("differential-privacy", "metric-privacy", "bayes-vulnerability", "mutual-information"),
     *("epsilon", "delta", "probability", "bits"),
 )
 """The names in requests about samples."""
 
-_LIMITED: Final = "Samples prove no guarantee: every epsilon and delta here is a lower bound of the true one."
+_SAMPLE_NOTE: Final = "Samples prove no guarantee: every epsilon and delta here is a lower bound of the true one."
 _SERIES: Final = 2000  # calls in a row whose dependence is tested
-_LEAST: Final = 64  # a shorter series shows nothing
-_SHOWN: Final = 6  # reports of an event
+_LEAST_SERIES: Final = 64  # a shorter series shows nothing
+_REPORTS: Final = 6  # reports of an event
 
 
 def audit_sample(
@@ -77,7 +77,7 @@ def audit_sample(
     ):
         key, text = slug(title), str(finding)
         entries.append(Entry(key, title, parameter, bracket, side, failure=failure, sentence=text, source=source))
-    notes = [_LIMITED]
+    notes = [_SAMPLE_NOTE]
     orders = _permutations_for(failure)
     if orders is not None:
         notes.append(str(zero_leakage_test(sample, failure=failure, permutations=orders, seed=seed)))
@@ -99,7 +99,7 @@ def _epsilon_entry(bound: EpsilonFinding, metric: Metric | None) -> Entry:
 def _bound_entry(
     bound: EpsilonFinding | DeltaFinding, kind: type[Notion], unit: str = "", **options: float
 ) -> Entry:
-    events = ", ".join([*map(str, bound.event[:_SHOWN]), *(["..."] if len(bound.event) > _SHOWN else [])])
+    events = ", ".join([*map(str, bound.event[:_REPORTS]), *(["..."] if len(bound.event) > _REPORTS else [])])
     return Entry(
         kind.description.key,
         kind.description.heading + "".join(f" ({name} {exactly(value)})" for name, value in options.items()),
@@ -179,14 +179,14 @@ def audit_black_box(
     third, left = failure / 3, limit - series
     decision = decide(black_box, labels, epsilon, metric, failure=third, delta=delta, limit=left, bins=bins)
     dependence = None
-    if series >= _LEAST and orders is not None:
+    if series >= _LEAST_SERIES and orders is not None:
         turns = [labels[i % len(labels)] for i in range(series)]
         outputs = [black_box(secret) for secret in turns]
         dependence = dependence_test(outputs, turns, permutations=orders, failure=third)
     notes = str(decision).splitlines()
     if dependence is not None:
         notes.append(f"{series:,} further calls ask whether successive outputs depend on each other. {dependence}")
-    notes.append(_LIMITED)
+    notes.append(_SAMPLE_NOTE)
     entries = () if decision.finding is None else (_epsilon_entry(decision.finding, metric),)
     calls = decision.calls + (series if dependence is not None else 0)
     report = Audit(f"a black box called {calls:,} times", entries, tuple(notes))

@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 
 SPLINE: Final = "program, spline"
 HAT: Final = "program, hat"
-REMAPPED: Final = "planar Laplace + remap"
+REMAP: Final = "planar Laplace + remap"
 RAW: Final = "planar Laplace"
 CELLS: Final = "cells"
-NAMES: Final = (SPLINE, HAT, REMAPPED, RAW, CELLS, ANY)
+NAMES: Final = (SPLINE, HAT, REMAP, RAW, CELLS, ANY)
 """The order of rows."""
 
 # Colours that most colour-blind readers tell apart (Okabe and Ito), and marks for everybody.
 _STYLES: Final = {
     RAW: (LIGHT.series[0], "v", "-", "planar Laplace noise (about 2 / epsilon)"),
     HAT: (LIGHT.series[3], "^", "-", "program on triangles (hat)"),
-    REMAPPED: (LIGHT.series[2], "s", "-", "planar Laplace noise, each report moved to the best place"),
+    REMAP: (LIGHT.series[2], "s", "-", "planar Laplace noise, each report moved to the best place"),
     SPLINE: (LIGHT.series[1], "o", "-", "program on squares (spline)"),
     CELLS: (LIGHT.muted, "x", "--", "program on cells: no guarantee between two points"),
 }
@@ -181,7 +181,7 @@ class PlaceComparison(Comparison[PlaceRow]):
         slacks = {
             group: max((row.slack_m for row in self.rows if not row.problem and row.name in names), default=0.0)
             for names, group in (
-                ((REMAPPED, RAW), "planar Laplace"),
+                ((REMAP, RAW), "planar Laplace"),
                 ((SPLINE, HAT), "programs"),
                 *(((name,), name) for name in self.files),
             )

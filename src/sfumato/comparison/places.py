@@ -25,27 +25,27 @@ from ..optimal import MOST_VERTICES, CoordinateBound, Design, choose_lattice, co
 from ..proofs import VertexPrivacy, expected_loss_above, prove_coordinate_privacy, worst_border
 from ..rounding import amount_at_most, down, gap_at_most, up
 from .engine import ANY, NOT_REACHED, Clock, Contestant, check_common, check_loss, check_time, epsilons_of, run
-from .place_results import CELLS, HAT, NAMES, RAW, REMAPPED, SPLINE, PlaceComparison, PlaceRow
+from .place_results import CELLS, HAT, NAMES, RAW, REMAP, SPLINE, PlaceComparison, PlaceRow
 from .prior_results import PriorComparison
 from .priors import compare_priors
 
 MOST_VISITS: Final = 2000  # visits that a comparison is made for, at most; of more some are drawn
-SEARCHED: Final = 150  # vertices of a lattice on which an epsilon is searched for: designed for in some seconds
+SEARCH_SIZE: Final = 150  # vertices of a lattice on which an epsilon is searched for: designed for in some seconds
 UNIT: Final = "km"
 SLOPE: Final = -0.7  # of the logarithm of the loss by that of epsilon, where no other one is known
 _SEED: Final = 0  # of the draw of visits: a study that anybody can repeat, nothing is released
 _KINDS: Final[dict[str, Kind]] = {SPLINE: "square", HAT: "triangular"}
 # Quick ones first, so that little time still gives rows; the relative time of each.
-_PARTS: Final = {REMAPPED: 2.0, RAW: 1.0, SPLINE: 4.0, CELLS: 2.0, HAT: 4.0}
+_PARTS: Final = {REMAP: 2.0, RAW: 1.0, SPLINE: 4.0, CELLS: 2.0, HAT: 4.0}
 _PART_OF_BOUND: Final = 4.0
-_MORE: Final = 1.005  # than 2 / loss: an epsilon at which planar Laplace noise loses no more
+_NOISE_FACTOR: Final = 1.005  # times 2 / loss: an epsilon at which planar Laplace noise loses no more
 _FIRST: Final = 0.8  # of the least epsilon of a mechanism: the first one that is tried for the bound
-_NEAR: Final = 1.04  # times the loss: a bound that is good enough
-_LESS: Final = 0.98  # of the epsilon that is thought to be the largest with such a bound
+_GOOD_RATIO: Final = 1.04  # times the loss: a bound that is good enough
+_BACKOFF: Final = 0.98  # of the epsilon that is thought to be the largest with such a bound
 _POWER: Final = 1.4  # of the loss by which it is thought to change
 _BOUNDS: Final = 3  # epsilons tried
 _DIGITS: Final = 3  # of them
-_CLOSE: Final = 0.01  # to the limit of the loss
+_TOLERANCE: Final = 0.01  # of the limit of the loss
 _TRIES: Final = 8  # epsilons for one mechanism
 _STEEPEST, _FLATTEST = -3.0, -0.15
 _ROUNDING: Final = 1e-12  # of means of distances in floating point
@@ -164,7 +164,7 @@ def compare_places(
         equal, values = "loss", (limit,)
     for name, file in (files or {}).items():
         _check_file(name, file, used)
-    most = MOST_VERTICES if equal == "epsilon" else SEARCHED
+    most = MOST_VERTICES if equal == "epsilon" else SEARCH_SIZE
     families = _PlaceFamilies(used, area or visits.region(), step, most, gap, bound_time, equal)
     contestants = [
         Contestant(name, 1.0, partial(_file_rows, name, file, used, equal == "epsilon"), partial(_missing, name))
@@ -295,12 +295,12 @@ class _PlaceFamilies:
 
     def _match(self, name: str, limit: float, clock: Clock) -> Iterator[PlaceRow]:
         """Yield the row at a loss; the search for a program begins at the epsilon of the noise."""
-        noise = _MORE * 2 / limit
+        noise = _NOISE_FACTOR * 2 / limit
         first, slope = (noise, -1.0) if name == RAW else self.start or (noise, SLOPE)
         row, slope = match_loss(
             lambda epsilon: self._candidate(name, epsilon, clock.left()), name, limit, first, slope
         )
-        if name == REMAPPED and not row.problem:
+        if name == REMAP and not row.problem:
             self.start = row.epsilon, slope
         if math.isfinite(row.epsilon_upper):
             self.least = min(self.least, row.epsilon)
@@ -324,9 +324,9 @@ class _PlaceFamilies:
                 most = epsilon
             elif best is None or bound.epsilon > best.epsilon:
                 best = bound
-            if limit < bound.lower < _NEAR * limit:
+            if limit < bound.lower < _GOOD_RATIO * limit:
                 break
-            epsilon = min(_LESS * most, _LESS * epsilon * (bound.lower / limit) ** _POWER)
+            epsilon = min(_BACKOFF * most, _BACKOFF * epsilon * (bound.lower / limit) ** _POWER)
             if best is not None and epsilon <= best.epsilon:
                 break
         yield self._bound_row(best, epsilon)
@@ -349,7 +349,7 @@ class _PlaceFamilies:
     def _candidate(self, name: str, epsilon: float, seconds: float) -> Candidate:
         """Return a family's mechanism of an epsilon, the best so far of a program; SolverError without time."""
         check_time(seconds)
-        return (self._noise if name in (RAW, REMAPPED) else self._program)(name, epsilon, seconds)
+        return (self._noise if name in (RAW, REMAP) else self._program)(name, epsilon, seconds)
 
     def _lattice(self, kind: Kind, epsilon: float) -> Lattice:
         if self.spacing is not None:
@@ -457,8 +457,8 @@ def match_loss(
         loss = candidate.row.loss.upper
         if loss <= limit and (best is None or candidate.row.epsilon < best.row.epsilon):
             best = candidate
-        value = math.log(loss / limit) + _CLOSE / 2
-        if abs(value) <= _CLOSE / 2:
+        value = math.log(loss / limit) + _TOLERANCE / 2
+        if abs(value) <= _TOLERANCE / 2:
             break
         low, high = (x, high) if value > 0 else (low, x)
         if before is not None and x != before[0]:

@@ -40,8 +40,8 @@ _PER_INCH: Final = 12  # letters of a sentence above the panels
 _NAME: Final = 22  # letters of a line of a name on a narrow screen
 _REMAP: Final = " + remap"
 _MARKS: Final = "osv^<>pd"
-_NOTHING: Final = 1e-6  # bits, percent or units of length: as good as nothing
-_ALIKE: Final = 0.1  # of the largest value: a panel of values that near is told in words
+_ZERO_LIMIT: Final = 1e-6  # bits, percent or units of length: as good as nothing
+_SPREAD: Final = 0.1  # of the largest value: a panel of values that near is told in words
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -204,10 +204,10 @@ class _Measure(NamedTuple):
     blind: float | None = None
 
     @property
-    def alike(self) -> bool:
+    def is_flat(self) -> bool:
         known = [value for value in self.values if isfinite(value)]
         most = max([*known, self.blind or 0.0], default=0.0)
-        return bool(known) and max(known) - min(known) <= max(_ALIKE * most, _NOTHING)
+        return bool(known) and max(known) - min(known) <= max(_SPREAD * most, _ZERO_LIMIT)
 
     @property
     def sentence(self) -> str:
@@ -218,7 +218,7 @@ class _Measure(NamedTuple):
 
 
 def _number_text(value: float) -> str:
-    return about(value, 3) if value == 0 or value > _NOTHING else "nearly 0"
+    return about(value, 3) if value == 0 or value > _ZERO_LIMIT else "nearly 0"
 
 
 def _panels(rows: list[PriorRow], comparison: PriorComparison, *, narrow: bool) -> Figure:
@@ -235,7 +235,7 @@ def _panels(rows: list[PriorRow], comparison: PriorComparison, *, narrow: bool) 
         _Measure("the secret is found (%)", [100 * row.hit_rate for row in rows], 100 * comparison.blind_hit_rate),
         _Measure("mutual information (bits)", [row.information_bits for row in rows]),
     )
-    panels = [first, *(measure for measure in measures if not measure.alike)]
+    panels = [first, *(measure for measure in measures if not measure.is_flat)]
     least: dict[str, float] = {}
     for row, value in zip(rows, first.values, strict=True):
         family = row.name.replace(_REMAP, "")
@@ -257,7 +257,7 @@ def _panels(rows: list[PriorRow], comparison: PriorComparison, *, narrow: bool) 
         axes[0].axvline(bound, color=_BLACK, linewidth=1, label=label)
     axes[0].set_yticks(range(len(families)), [outside(fill(name, _NAME) if narrow else name) for name in families])
     axes[0].invert_yaxis()
-    alike = [measure.sentence for measure in measures if measure.alike]
+    alike = [measure.sentence for measure in measures if measure.is_flat]
     if alike:
         text = f"Nearly the same for all, and not drawn: {'; '.join(alike)}."
         figure.suptitle(fill(text, int(_PER_INCH * figure.get_figwidth())), fontsize=9, color=_GREY)
@@ -310,7 +310,7 @@ def _panel(ax: Axes, rows: list[PriorRow], families: list[str], values: list[flo
             marker, size, colour = "*", 11, _BLACK
         look: Any = {"linestyle": "none", "marker": marker, "markersize": size, "color": colour, "zorder": 3}
         ax.plot([value], [height], markerfacecolor="white" if remapped else colour, clip_on=False, **look)
-    ax.set_xlim(0, 1.08 * max([reach, _NOTHING, *filter(isfinite, values)]))
+    ax.set_xlim(0, 1.08 * max([reach, _ZERO_LIMIT, *filter(isfinite, values)]))
     ax.grid(axis="x", alpha=0.3)
     for k in range(len(families)):
         ax.axhline(k, color=_GREY, linewidth=0.4, alpha=0.4, zorder=0)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _STEPS: Final = 401  # of the walk
 _WALK: Final = 1.6  # sides of a cell
 _ERROR: Final = 1e-12  # of likelihoods in floating point
-_LEAST: Final = 1e-12  # likelihoods below are left out of the ratios
+_LEAST_LIKELIHOOD: Final = 1e-12  # likelihoods below are left out of the ratios
 _GREY: Final = LIGHT.muted
 
 
@@ -170,7 +170,7 @@ def _draw_ratios(ax: Axes, street: Street, walks: Iterable[tuple[Walk, str, str]
     top = 1.0
     for row, (walk, colour, label) in enumerate(walks):
         left, right = walk.pair
-        mask = (left > _LEAST) & (right > _LEAST)
+        mask = (left > _LEAST_LIKELIHOOD) & (right > _LEAST_LIKELIHOOD)
         factors = left[mask] / right[mask]
         top = max(top, float(factors.max()), 1 / float(factors.min()))
         spread = np.linspace(-0.22, 0.22, len(factors))

@@ -41,12 +41,12 @@ BLUE, ORANGE, GREEN, GREY = *LIGHT.series[:3], LIGHT.muted
 _BY_DISTANCE = "epsilon-by-distance"
 _POINTS = 161
 _LEAST_DELTA = 1e-9  # where the axis of delta ends
-_FAR = 10.0  # ratio of the epsilon of all pairs to that of near pairs from which the axis is cut
-_SEEN = 4.0  # end of a cut axis, in epsilons of near pairs
-_LEAST = 1e-9  # least end of the axis of ratios
+_CUT_RATIO = 10.0  # ratio of the epsilon of all pairs to that of near pairs from which the axis is cut
+_AXIS_END = 4.0  # end of a cut axis, in epsilons of near pairs
+_LEAST_RATIO = 1e-9  # least end of the axis of ratios
 _DOTS = 600  # largest number of pairs with a dot each; more pairs are counted in squares
 _DOT: Any = {"linestyle": "none", "marker": "o", "markersize": 5, "color": LIGHT.series[0], "alpha": 0.6}
-_DRAWN = (1e-100, 1e100)  # distances between these are drawn
+_DISTANCE_RANGE = (1e-100, 1e100)  # distances between these are drawn
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -121,8 +121,8 @@ def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metri
     relations = _by_distance(mechanism, relation, metric)
     ends = [DifferentialPrivacy(pairs).measure(mechanism).upper for _, pairs in relations]
     # The axis ends where the curve of all pairs would hide those of near ones.
-    cut = len(ends) > 1 and 0 < _FAR * ends[-2] < ends[-1] < math.inf
-    limit = _SEEN * ends[-2] if cut else None
+    cut = len(ends) > 1 and 0 < _CUT_RATIO * ends[-2] < ends[-1] < math.inf
+    limit = _AXIS_END * ends[-2] if cut else None
     for (label, pairs), style, largest in zip(relations, _styles(len(relations)), ends, strict=True):
         finite = math.isfinite(largest) and largest > 0
         end = largest if finite else 5.0
@@ -300,15 +300,15 @@ def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
     unit = outside(metric.unit)
     per = f"/{unit}" if unit else ""
     ax.set_title("How well a report distinguishes two secrets", fontsize=11)
-    if not (_DRAWN[0] < reach < _DRAWN[1] and slope < _DRAWN[1]):
+    if not (_DISTANCE_RANGE[0] < reach < _DISTANCE_RANGE[1] and slope < _DISTANCE_RANGE[1]):
         say_instead(ax, "The distances are too small or too large for a figure.")
         return figure
-    if top < _LEAST:
+    if top < _LEAST_RATIO:
         say_instead(ax, "As far as a figure shows,\na report distinguishes no two secrets.")
     if len(d) <= _DOTS:
         ax.plot(d, values, label="a pair of secrets", **_DOT)
     else:
-        ends = [[0, reach], [0, max(1.02 * top, _LEAST)]]
+        ends = [[0, reach], [0, max(1.02 * top, _LEAST_RATIO)]]
         scale, norm = share_scale(), PowerNorm(0.5, vmin=0)
         ax.hist2d(d, values, bins=60, range=ends, cmap=scale, cmin=1, norm=norm)
         colour_bar(scale, norm, ax, "ordered pairs of secrets", counts=True)
@@ -319,7 +319,7 @@ def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
     if infinities:
         text = f"{infinities:,} pairs are infinite and not shown"
         ax.text(0.98, 0.03, text, transform=ax.transAxes, ha="right", va="bottom")
-    ax.set(ylim=(0, 1.05 * max(top, _LEAST)), xlim=(0, 1.03 * reach))
+    ax.set(ylim=(0, 1.05 * max(top, _LEAST_RATIO)), xlim=(0, 1.03 * reach))
     _legend_below(figure, ax, 2)
     return figure
 

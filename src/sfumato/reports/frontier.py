@@ -22,11 +22,11 @@ from .theme import LIGHT, blank
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_SAME = 0.01  # relative: numbers that look equal in a figure
+_SLACK = 0.01  # relative: numbers that look equal in a figure
 _LONGEST = 40  # characters of a name in the legend
-_FEW = 5  # people: lines of hits without a report are drawn for at most so many
+_MOST_PEOPLE = 5  # people: lines of hits without a report are drawn for at most so many
 _WIDE = 30.0  # ratio of epsilons from which their axis is logarithmic
-_NEAR = 0.1  # relative: for errors that near to the loss a sentence replaces the panel
+_ERROR_TOLERANCE = 0.1  # relative: for errors that near to the loss a sentence replaces the panel
 COLUMNS = (
     "prior",
     "epsilon",
@@ -79,7 +79,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     runs = [point for point in points if point.design is not None]
     if not runs:
         raise InputError("no point of the sweep has a design.", "see why each failed, and ask for less.")
-    erring = any(p.loss_unit != unit or abs(p.distortion - p.loss) > _NEAR * abs(p.loss) for p in runs)
+    erring = any(p.loss_unit != unit or abs(p.distortion - p.loss) > _ERROR_TOLERANCE * abs(p.loss) for p in runs)
     known = [point for point in runs if isfinite(point.hit_rate)]  # noise has no vertex to find
     hitting = 2 * len(known) > len(runs) and (not erring or any(map(_hits_differ, known)))
     label, unit = outside(_label(runs[0])), outside(unit)
@@ -89,7 +89,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     errors = panels[-1] if erring else None
     kinds = list(dict.fromkeys(point.minimum for point in runs))
     people = list(dict.fromkeys(point.name for point in runs))
-    blind_shown = len(people) <= _FEW
+    blind_shown = len(people) <= _MOST_PEOPLE
     styles, colours, markers = ("-", "--", ":", "-."), LIGHT.series, "osD^vPX*<>"
     for i, name in enumerate(people):
         for k, minimum in enumerate(kinds):
@@ -156,7 +156,7 @@ def _hits_differ(point: Point) -> bool:
     if point.design is None or not point.design.has_program:
         return False
     certificate = point.design.certificate
-    return not _counts_misreports(point.design) or point.hit_rate > (1 + _SAME) * (1 - certificate.value)
+    return not _counts_misreports(point.design) or point.hit_rate > (1 + _SLACK) * (1 - certificate.value)
 
 
 def _counts_misreports(design: Design) -> bool:

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ENTRIES: Final = 5  # of the legend
-_OFTEN: Final = 0.02  # the least probability of an example report
+_LEAST_PROBABILITY: Final = 0.02  # the least probability of an example report
 _PANEL: Final = 3.95  # inches: the width of a single map
 _WIDTH: Final = 7.6  # inches: of three maps
 _EVEN: Final = 1e-9  # relative difference of equal shares
-_AROUND: Final = 0.12  # of the longer side of the cells: how much of the world is shown around them
+_MARGIN: Final = 0.12  # of the longer side of the cells: how much of the world is shown around them
 _BLUR: Final = 0.6  # of a cell's side: by which each report is blurred
 
 
@@ -214,7 +214,7 @@ def _ground_of(space: Places, outline: Outline | None) -> Outline | None:
 def _view(corners: Floats) -> tuple[Floats, Floats]:
     """Return the lower left and the upper right corner of a map of cells: they and some of the world around."""
     low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
-    around = _AROUND * float((high - low).max())
+    around = _MARGIN * float((high - low).max())
     return low - around, high + around
 
 
@@ -247,7 +247,7 @@ def _instructive(
     weights = joint[rows] if joint[rows].any() else mechanism.matrix[rows]
     places, reports, guesses = rows[:, None], nearest[None, :], estimates[None, :]
     moves, wrong, other = reports != places, guesses != places, guesses != reports
-    often = mechanism.matrix[rows] >= _OFTEN
+    often = mechanism.matrix[rows] >= _LEAST_PROBABILITY
     errors = ground.array[guesses, places]
     # First place, report and guess all differ, then two of them from the place, then the report does.
     for mask, weight in ((moves & wrong & other, errors), (moves & wrong, errors), (moves, 1.0)):

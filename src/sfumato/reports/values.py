@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_VALUES: Final = 120  # the largest number of bars
-_NAMED: Final = 20  # values with a name each
+_MOST_NAMES: Final = 20  # values with a name each
 _LONGEST: Final = 24  # characters of a name
 _SHORT: Final = 12  # in a title
-_OFTEN: Final = 0.001  # the least probability of an example report
-_TIED: Final = 1e-9  # relative difference of equally probable values
+_LEAST_PROBABILITY: Final = 0.001  # the least probability of an example report
+_TIE_TOLERANCE: Final = 1e-9  # relative difference of equally probable values
 _FILLS: Final = (1.0, 0.4, 0.0)  # opacity of bars within 50 %, within 90 %, and beyond
 
 
@@ -127,18 +127,18 @@ def _instructive(mechanism: Mechanism, joint: Floats, value: int | None) -> tupl
     weights = joint[rows] if joint[rows].any() else mechanism.matrix[rows]
     names = [str(label) for label in mechanism.observables.labels]
     same = np.array([[str(mechanism.secrets.labels[row]) == name for name in names] for row in rows])
-    apart = np.where(same | (mechanism.matrix[rows] < _OFTEN), 0.0, weights)
+    apart = np.where(same | (mechanism.matrix[rows] < _LEAST_PROBABILITY), 0.0, weights)
     s, o = np.unravel_index(int(np.argmax(apart if apart.any() else weights)), weights.shape)
     return int(rows[s]), int(o)
 
 
 def _bars(ax: Axes, shares: Floats, space: Space, title: str, label: str) -> None:
-    half, most = ((1 - _TIED) * shares[often_cells(shares, share)].min() for share in (0.5, 0.9))
+    half, most = ((1 - _TIE_TOLERANCE) * shares[often_cells(shares, share)].min() for share in (0.5, 0.9))
     fills = np.where(shares >= half, _FILLS[0], np.where(shares >= most, _FILLS[1], _FILLS[2])).tolist()
     colours = [(LIGHT.series[0], fill) for fill in fills]
     ax.barh(range(len(shares)), 100 * shares, height=0.8, color=colours, edgecolor=LIGHT.series[0], linewidth=0.7)
     ax.set_ylim(-0.7, len(shares) - 0.3)
-    step = -(-len(shares) // _NAMED)
+    step = -(-len(shares) // _MOST_NAMES)
     at = range(0, len(shares), step)
     ax.set_yticks(at, [outside(shorten(space.labels[k], _LONGEST)) for k in at])
     ax.set(xlim=(0, 1.05 * 100 * float(shares.max())), title=title, xlabel=label)

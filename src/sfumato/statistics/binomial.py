@@ -15,7 +15,7 @@ from ..errors import InputError, argument
 
 Counts = NDArray[np.int64]
 
-_OUTWARD: Final = 1e-9  # far above the error of the beta quantiles, far below any interval's width
+_ROUNDING: Final = 1e-9  # far above the error of the beta quantiles, far below any interval's width
 
 
 def lower(hits: Counts, trials: Counts, failure: float) -> Floats:
@@ -26,7 +26,7 @@ def lower(hits: Counts, trials: Counts, failure: float) -> Floats:
     """
 
     def bound(k: Counts, n: Counts) -> Floats:
-        return np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, failure) * (1 - _OUTWARD), 0.0)
+        return np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, failure) * (1 - _ROUNDING), 0.0)
 
     return _on_distinct(hits, trials, bound)
 
@@ -38,7 +38,7 @@ def upper(hits: Counts, trials: Counts, failure: float) -> Floats:
     """
 
     def bound(k: Counts, n: Counts) -> Floats:
-        raised = betainccinv(k + 1, np.maximum(n - k, 1), failure) * (1 + _OUTWARD)
+        raised = betainccinv(k + 1, np.maximum(n - k, 1), failure) * (1 + _ROUNDING)
         return np.where(k < n, np.minimum(raised, 1.0), 1.0)
 
     return _on_distinct(hits, trials, bound)

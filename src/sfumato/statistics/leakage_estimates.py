@@ -18,7 +18,7 @@ from . import binomial
 from .binomial import Counts
 from .sample import Sample, split
 
-_ENOUGH: Final = 5  # samples per pair of secret and output, from trials on channels of known information
+_PAIR_SAMPLES: Final = 5  # samples per pair of secret and output, from trials on channels of known information
 _OUTWARD_RADIUS = 1 + 2.0**-44  # far above the rounding of these few logarithms and roots
 
 
@@ -87,7 +87,7 @@ def estimate_information(sample: Sample, *, failure: float = 0.05) -> Informatio
     variance = _variance(counts, plug_in) / n + 2 * freedom / (2 * n * log(2)) ** 2
     reach = -float(ndtri(failure / 2)) * sqrt(variance)
     bracket = Bracket(max(bits - reach, 0.0), bits, max(bits + reach, 0.0))
-    return InformationEstimate(bracket, plug_in, miller, failure, n, n < _ENOUGH * len(rows) * len(columns))
+    return InformationEstimate(bracket, plug_in, miller, failure, n, n < _PAIR_SAMPLES * len(rows) * len(columns))
 
 
 def _plug_in(counts: Counts) -> float:

@@ -21,7 +21,7 @@ from . import binomial
 from .binomial import Counts
 from .sample import Sample, split
 
-_MOST: Final = float(np.finfo(np.float64).max)
+_LARGEST_FLOAT: Final = float(np.finfo(np.float64).max)
 Gain = Callable[[Floats, Floats, Floats], Floats]
 """What is shown by p(E|s) >= low and p(E|s') <= high at distance d: gain(low, high, d)."""
 
@@ -197,7 +197,7 @@ def epsilon_gain(delta: float) -> Gain:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = np.where(excess > 0, excess / high, 0.0)
             logarithm = np.log(ratio)
-            quotient = np.minimum(logarithm / distance, _MOST)  # where it is above all floats
+            quotient = np.minimum(logarithm / distance, _LARGEST_FLOAT)  # where it is above all floats
             value = np.where(distance > 0, quotient, np.where(ratio > 1, np.inf, -np.inf))
         value = value - 1e-12 * np.abs(np.where(np.isfinite(value), value, 0.0))
         return np.where(np.isfinite(distance), value, -np.inf)

@@ -23,9 +23,9 @@ from .layout import file_section
 from .page import Page, PageFigure, PageSection, PageTable
 
 _LARGEST: Final = 15  # rows in sight
-_MOST: Final = 1_000  # rows of a page
+_MOST_ROWS: Final = 1_000  # rows of a page
 _TINY: Final = 1e-4  # shares that need no row each
-_MADE: Final = (
+_METHOD_WORDS: Final = (
     "Each report was changed at random by the mechanism. The estimate undoes this for the population as a whole, "
     "not for single people."
 )
@@ -71,7 +71,7 @@ def estimate_page(
     formal = (f"{estimate!r}.", str(known))
     # Weighted reports cannot be stopped early.
     plain = estimate.method == "maximum likelihood" and estimate.effective is None
-    limits = (_MADE, *([_SPIKY] if plain and not known.complete else []), *remarks)
+    limits = (_METHOD_WORDS, *([_SPIKY] if plain and not known.complete else []), *remarks)
     sections.append(PageSection("What the reports can show", limits, formal=formal, fold="For statisticians"))
     if file is not None:
         mark = "" if reports is None else f"{reports.name}, {reports.bytes:,} bytes, SHA-256 {reports.sha256}"
@@ -95,11 +95,11 @@ def _shares(
         order = order[~np.isin(order, tiny)]
     else:
         tiny = order[:0]
-    head, folded, left_out = order[:sight], order[sight:_MOST], len(order[_MOST:])
+    head, folded, left_out = order[:sight], order[sight:_MOST_ROWS], len(order[_MOST_ROWS:])
     formal = []
     if len(tiny):
-        names = ", ".join(words.share_label(estimate.space.labels[s]) for s in tiny[:_MOST])
-        more = f", and {len(tiny) - _MOST:,} others" if len(tiny) > _MOST else ""
+        names = ", ".join(words.share_label(estimate.space.labels[s]) for s in tiny[:_MOST_ROWS])
+        more = f", and {len(tiny) - _MOST_ROWS:,} others" if len(tiny) > _MOST_ROWS else ""
         formal.append(f"Under 0.01 % each: {names}{more}.")
     if left_out:
         formal.append(f"{plural(left_out, noun, nouns)} with the smallest shares are left out.")

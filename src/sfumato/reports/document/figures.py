@@ -31,7 +31,7 @@ _INK, _MUTED = "var(--ink, #1a1a1a)", "var(--muted, #595959)"
 _GUTTER: Final = 96  # between columns, where the arrows run
 _TOP: Final = 40
 _SMALL: Final = 11
-_MOST: Final = 31  # characters of a line in a box
+_LINE_LENGTH: Final = 31  # characters of a line in a box
 _COLUMNS: Final = (
     ("Two secrets", tuple(kind.description.key for kind in (*point.NOTION_CLASSES, *curves.NOTION_CLASSES))),
     ("An attacker's belief", tuple(kind.description.key for kind in beliefs.NOTION_CLASSES)),
@@ -193,9 +193,9 @@ def _lines(boxes: Mapping[str, tuple[float, float]], values: Mapping[str, str]) 
 def _box(key: str, x: float, y: float, value: str | None) -> str:
     stroke, ink, height, below = f'"{_GRID}" stroke-width="1" stroke-dasharray="4 3"', _MUTED, 23, ""
     if value is not None:
-        stroke, ink, height, text = f'"{_BLUE}" stroke-width="1.8"', _INK, 16, shorten(plain(value), _MOST)
+        stroke, ink, height, text = f'"{_BLUE}" stroke-width="1.8"', _INK, 16, shorten(plain(value), _LINE_LENGTH)
         below = f'<text x="{x + 9:g}" y="{y + 31:g}" font-size="{_SMALL}" fill="{_BLUE}">{escape(text)}</text>'
-    title = escape(shorten(VOCABULARY[key].heading, _MOST))
+    title = escape(shorten(VOCABULARY[key].heading, _LINE_LENGTH))
     return (
         f'<rect x="{x:g}" y="{y:g}" width="{_WIDTH}" height="{_HEIGHT}" rx="5" fill="var(--paper, #ffffff)" '
         f'stroke={stroke}/><text x="{x + 9:g}" y="{y + height:g}" fill="{ink}">{title}</text>{below}'

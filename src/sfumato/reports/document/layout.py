@@ -26,7 +26,7 @@ from ..summary import Summary, audit_summary, summarise_noise
 from .figures import atlas_figure, frontier_figures
 from .page import Page, PageFigure, PageSection, PageTable
 
-_REVIEWED: Final = "Answers to the questions of NIST SP 800-226 and of the registry of deployments."
+_REVIEW_TITLE: Final = "Answers to the questions of NIST SP 800-226 and of the registry of deployments."
 _LAWS: Final = "Laws of several US states treat a location that is known to within 1,750 or 1,850 ft as sensitive."
 _LITERATE: Final = (
     "This part is for readers who know the literature; nothing above needs it. The drawing shows the notions of "
@@ -65,7 +65,7 @@ def _sections(facts: ReportFacts, maps: Sequence[PageFigure], demands: tuple[str
     if constraints:
         items, warning = tuple(map(words.constraint_item, constraints)), not all_hold(constraints)
         yield PageSection("Linear constraints", words.constraint_words(constraints), items=items, warning=warning)
-    if len(demands) > words.MOST:
+    if len(demands) > words.MOST_SENTENCES:
         yield PageSection("What was required", items=demands)
     costs = _accuracy(facts)
     if facts.cost.best is not None:
@@ -78,7 +78,7 @@ def _sections(facts: ReportFacts, maps: Sequence[PageFigure], demands: tuple[str
     table = PageTable("Attackers side by side.", *words.attack_rows(attacks, subject))
     sentences = (*_attackers(facts, attacks), words.simulation_words(facts.attacks_left_out))
     yield PageSection("What attackers find", sentences, tables=(table,) if attacks else ())
-    answers = PageTable(_REVIEWED, (), tuple(words.review_words(facts).items()))
+    answers = PageTable(_REVIEW_TITLE, (), tuple(words.review_words(facts).items()))
     yield PageSection("What reviewers ask", tables=(answers,))
     title = "What more or less privacy would cost"
     tables = (PageTable(*words.frontier_table(facts)),) if facts.frontier else ()

@@ -29,8 +29,8 @@ from ..theme import as_svg
 from ..values import MOST_VALUES, prior_bars
 from .figures import atlas_figure, map_figures
 
-_MOST: Final = 400  # places: a notebook keeps what it shows
-_FEW: Final = 10  # rows or labels
+_MOST_PLACES: Final = 400  # places: a notebook keeps what it shows
+_MOST_ROWS: Final = 10  # rows or labels
 _BARS: Final = 60
 _CLAIMS: Final = "These are claims of its maker: sf.audit proves what holds."
 _WIDTH, _HEIGHT = 300, 48  # of the bars
@@ -102,7 +102,7 @@ def _of_audit(audit: Audit) -> str:
 
 @notebook_html.register
 def _of_space(space: Space) -> str:
-    labels = ", ".join(map(shorten, space.labels[:_FEW])) + (", ..." if len(space) > _FEW else "")
+    labels = ", ".join(map(shorten, space.labels[:_MOST_ROWS])) + (", ..." if len(space) > _MOST_ROWS else "")
     rows = [("Values", f"{len(space):,}: {labels}"), ("Description", repr(space))]
     if isinstance(space, Places):
         (south, west), (north, east) = space.latlon.min(axis=0), space.latlon.max(axis=0)
@@ -148,7 +148,7 @@ def _of_attacks(result: AttackResult) -> str:
 def _of_estimate(result: PopulationEstimate) -> str:
     estimate, gaps = result.estimate, result.open_shares
     order = sorted(set(range(len(estimate.space))) - gaps, key=lambda at: -float(estimate.probabilities[at]))
-    headings, rows = share_rows(estimate, order[:_FEW])
+    headings, rows = share_rows(estimate, order[:_MOST_ROWS])
     districts = () if estimate.districts is None else (settled_words(estimate.districts),)
     warning = (withheld_words(len(gaps), len(estimate.space)),) if gaps else ()
     return _table(repr(estimate), rows, " ".join((*districts, *warning, *result.notes)), headings=headings)
@@ -177,7 +177,7 @@ def _table(
 
 
 def _maps(file: MechanismFile, note: str = "") -> str:
-    if max(file.report_channel.shape) > _MOST:
+    if max(file.report_channel.shape) > _MOST_PLACES:
         return ""
     return "".join(f"{figure.svg}<p>{figure.caption}</p>{note}" for figure in map_figures(file))
 
@@ -186,7 +186,7 @@ def _prior_figure(prior: Prior) -> str:
     """Return a picture of a prior; "" where it has too many values, or matplotlib is not installed."""
     space = prior.space
     try:
-        if isinstance(space, Places) and len(prior) <= _MOST:
+        if isinstance(space, Places) and len(prior) <= _MOST_PLACES:
             figure = places_panel(space, prior.probabilities, *prior_titles(prior))
         elif not isinstance(space, Places) and len(prior) <= MOST_VALUES:
             figure = prior_bars(prior)

@@ -29,7 +29,7 @@ SECONDS: Final = 60.0
 
 _TIMES: Final = (0.5, 2.0, 0.25, 4.0)  # of the epsilon of this design
 _GAP: Final = 2e-3  # that ends a design; the page states the gap that is left
-_SAME: Final = 1e-9  # relative: the same losses
+_SLACK: Final = 1e-9  # relative: the same losses
 _EXPECTED, _WORST = "expected", "worst-case"
 _FINENESS: Final = 0.5  # of the tables of noise, in units of 1 / epsilon
 _ROWS: Final = 500  # of a sweep
@@ -120,7 +120,7 @@ def _loss_evidence(file: MechanismFile, loss: Loss, visits: Visits | None) -> Ev
         reports = file.report_channel.observables
         if reports.coordinates is not None and loss.true_point == "euclidean":
             true = places.loss(visits, unit=loss.unit, observables=reports)
-            return Evidence.PROVED if np.allclose(loss.array, true.array, rtol=_SAME, atol=0) else Evidence.STATED
+            return Evidence.PROVED if np.allclose(loss.array, true.array, rtol=_SLACK, atol=0) else Evidence.STATED
     return Evidence.STATED if file.loss_is_stated else Evidence.PROVED
 
 

@@ -58,7 +58,7 @@ from .other_designs import OtherDesigns, frontier_from, other_designs
 from .page import Page, PageFigure
 from .registry import registry_text
 
-_SHOWN = 120  # characters of a source that the file names
+_SOURCE_LENGTH = 120  # characters of a source that the file names
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -227,7 +227,7 @@ def _prior(file: MechanismFile, source: str) -> PriorFacts:
         if isinstance(guarantee, PlaceDistortion) and not places:
             places, visits = len(guarantee.degrees), int(guarantee.times.sum())
     if not file.has_matrix and not source and file.source:
-        source = f"{quote(file.source, _SHOWN)}, as its writer states"
+        source = f"{quote(file.source, _SOURCE_LENGTH)}, as its writer states"
     table = not file.has_matrix and file.noise.remap is not None
     return PriorFacts(prior is not None, plain(source), entropy, places, visits, table, even)
 

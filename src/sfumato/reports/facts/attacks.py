@@ -26,13 +26,13 @@ from .types import AttackFacts, Evidence, InformationFacts, Quantity, TupleFacts
 _ROUNDING: Final = 1e-12  # relative, of sums in floats
 _GOALS: Final = {"points": "vertex", "cells": "cell"}
 CONFIDENCE: Final = 0.99  # probability that the two bounds of a simulated number hold together
-_NEVER: Final = -1e6  # stands for the logarithm of 0: one impossible report outweighs a hundred possible ones
+_LOG_ZERO: Final = -1e6  # stands for the logarithm of 0: one impossible report outweighs a hundred possible ones
 _DRAWS: Final = 1000  # simulated cases
 _ENTRIES: Final = 2_400_000  # of beliefs held at once
 _FEWEST: Final = 200  # cases that are worth stating
 _TOLERANCE_M: Final = 0.01  # of the expected distance of a guess
 SEED: Final = 20260  # seed of simulated cases, so that a report has the same numbers when it is written again
-_MOST: Final = 1 << 24  # probabilities: some seconds
+_TABLE_SIZE: Final = 1 << 24  # probabilities: some seconds
 _PAIRS: Final = 1 << 22  # of points and reports at a time
 _SQUARES: Final = 8_000  # of guesses
 _TOLERANCE: Final = 0.01  # of the chance
@@ -215,7 +215,7 @@ def repeated_attacks(
         return ()
     rows = channel / channel.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
-        logs = np.where(rows > 0, np.log(rows), _NEVER)
+        logs = np.where(rows > 0, np.log(rows), _LOG_ZERO)
     randomness = np.random.default_rng(SEED)
     secrets = randomness.choice(len(prior), size=draws, p=prior)
     attacks = []
@@ -300,7 +300,7 @@ class NoiseOnPoints(NamedTuple):
         positions = self.noise.simulate(np.repeat(self.points[true], count, axis=0), seed=SEED + count)
         reports = self.table.reports(positions).reshape(_NOISE_DRAWS, count)
         with np.errstate(divide="ignore"):
-            logs = np.maximum(np.log(self.table.shares), _NEVER)
+            logs = np.maximum(np.log(self.table.shares), _LOG_ZERO)
         belief = np.empty((_NOISE_DRAWS, len(self.points)))
         tall = max(1, _PAIRS // (len(self.points) * count))
         for first in range(0, _NOISE_DRAWS, tall):
@@ -323,5 +323,5 @@ def noise_on_points(noise: CoordinateNoise, visits: Visits | None) -> NoiseOnPoi
         return "table"
     xy = plane.forward(visits.lat[inside], visits.lon[inside])
     points, _, times = distinct_points(xy)
-    table = table_shares(noise, points, _MOST)
+    table = table_shares(noise, points, _TABLE_SIZE)
     return "size" if table is None else NoiseOnPoints(noise, plane, points, times / times.sum(), table)

@@ -60,7 +60,7 @@ from .types import (
 
 REPORTS: Final = (1, 10, 100)  # numbers of fresh reports
 _LENGTHS_M: Final = (100.0, 500.0, 1000.0)
-_KNOWN: Final = {DistanceSource.LABELS: Evidence.STATED, DistanceSource.UNCONFIRMED: Evidence.STATED}
+_EVIDENCE: Final = {DistanceSource.LABELS: Evidence.STATED, DistanceSource.UNCONFIRMED: Evidence.STATED}
 _STEPS: Final = (1, 2, 5, 10, 20, 50)
 _LONGEST = 40  # characters of a label
 
@@ -113,7 +113,7 @@ def _of_metric(mechanism: Mechanism, guarantee: MetricPrivacy, proof: EpsilonPro
     unit, slack = proof.unit, 0.0
     near, metric, space = None, guarantee.metric, mechanism.secrets
     source, pairs = source_of(mechanism, guarantee), promised_pairs(guarantee.metric)
-    known = _KNOWN.get(source, Evidence.PROVED)
+    known = _EVIDENCE.get(source, Evidence.PROVED)
     if not pairs:
         kind, distances = "nothing", []
     elif isinstance(guarantee, VertexPrivacy):
@@ -164,7 +164,7 @@ def _of_error(mechanism: Mechanism, guarantee: Guarantee, proof: DistortionProof
         proof.holds and not unconfirmed,
         proof.holds and unconfirmed,
         Quantity.exact(proof.claimed, proof.unit, Evidence.STATED),
-        Quantity.at_least(proof.lower, proof.unit, _KNOWN.get(source, Evidence.PROVED)),
+        Quantity.at_least(proof.lower, proof.unit, _EVIDENCE.get(source, Evidence.PROVED)),
         "" if distance is None else distance.name,
         source.value,
         proof.unit,

@@ -33,10 +33,10 @@ from .types import (
     all_hold,
 )
 
-_SAME: Final = 1e-9  # relative, between a prior and that of the visits
-_LIKELY: Final = 0.95  # share of reports
+_TOLERANCE: Final = 1e-9  # relative, between a prior and that of the visits
+_REPORT_SHARE: Final = 0.95  # share of reports
 _SLACK: Final = 1e-9  # of a sum of probabilities in floats
-_MOST: Final = 1_000_000  # distinct visits times reports: about five seconds
+_MOST_PAIRS: Final = 1_000_000  # distinct visits times reports: about five seconds
 
 
 class TightPair(NamedTuple):
@@ -133,7 +133,7 @@ def _usual_risk(file: MechanismFile, visits: Visits | None) -> RiskFacts | None:
     places = file.report_channel.secrets
     if visits is None or not isinstance(places, Places):
         return None
-    many = len(places.true_points(visits).xy) * file.report_channel.shape[1] > _MOST
+    many = len(places.true_points(visits).xy) * file.report_channel.shape[1] > _MOST_PAIRS
     return usual_risk(file, None if many else visits, Evidence.PROVED, "many" if many else "")
 
 
@@ -186,7 +186,7 @@ def _on_points(
         visit_prior = Prior(space, loss.points.masses / loss.points.masses.sum())
     else:
         return (true,), None
-    if np.allclose(visit_prior.probabilities, prior.probabilities, rtol=_SAME, atol=0):
+    if np.allclose(visit_prior.probabilities, prior.probabilities, rtol=_TOLERANCE, atol=0):
         return (true,), None
     mean = Quantity.at_most(expected_loss_above(mechanism, visit_prior, loss), loss.unit)
     return (true._replace(expected=mean),), cost.expected
@@ -221,7 +221,7 @@ def error_of(file: MechanismFile, visits: Visits | None) -> ErrorFacts | None:
     if loss.unit and places is None:  # reports of places have a radius
         losses, joint = loss.array.ravel(), mechanism.joint(prior).ravel()
         order = np.argsort(losses, kind="stable")
-        position = np.searchsorted(joint[order].cumsum(), _LIKELY + _SLACK)
+        position = np.searchsorted(joint[order].cumsum(), _REPORT_SHARE + _SLACK)
         likely = Quantity.at_most(float(losses[order[min(int(position), len(order) - 1)]]), loss.unit)
     mask = (prior.probabilities > 0) | (not loss.true_point)  # a point without visits has no mean
     means = np.where(mask, (mechanism.matrix * loss.array).sum(axis=1), -1.0)
@@ -229,7 +229,7 @@ def error_of(file: MechanismFile, visits: Visits | None) -> ErrorFacts | None:
     alone = expected_loss_above(mechanism, Prior(space, np.eye(1, len(space), worst)[0]), loss)
     latlon = () if places is None else tuple(map(float, places.latlon[worst]))
     label = plain(label_phrase(space.labels[worst]))
-    return ErrorFacts(likely, _LIKELY, Quantity.at_most(alone, loss.unit), label, latlon)
+    return ErrorFacts(likely, _REPORT_SHARE, Quantity.at_most(alone, loss.unit), label, latlon)
 
 
 def budget_of(ledger: Ledger) -> BudgetFacts:

@@ -26,13 +26,13 @@ from .mechanism import of_numbers
 from .types import Evidence, NotionFacts, Quantity, RequirementFacts, RiskFacts
 
 RADIUS: Final = "1850 ft"  # the radius of several laws on precise locations
-_MOST: Final = 260  # secrets, or reports, up to which an audit takes half a minute at most
-_NONE: Final = (
+_MOST_SECRETS: Final = 260  # secrets, or reports, up to which an audit takes half a minute at most
+_NO_NOTIONS: Final = (
     "The notions of the atlas were not measured, because that takes minutes for as many secrets. Run sfumato "
     "audit."
 )
-_NEAR: Final = re.compile(r"\s*within\b", re.IGNORECASE)
-_COMPARED: Final = re.compile(r"[<>=≤≥]")
+_RISK_START: Final = re.compile(r"\s*within\b", re.IGNORECASE)
+_SIGN: Final = re.compile(r"[<>=≤≥]")
 _FORM: Final = re.compile(
     r"^\s*within\s+(?P<radius>[^:]+?)\s*:\s*at\s+most\s+(?P<limit>\d+(?:\.\d*)?|\.\d+)\s*%\s*$", re.IGNORECASE
 )
@@ -53,8 +53,8 @@ def measure_notions(
     notes, is_stated = [], False
     if not file.has_matrix:
         result = audit(file.mechanism, prior=file.prior, also=also)
-    elif max(file.report_channel.shape) > _MOST and not also:
-        return (), (_NONE,), ()
+    elif max(file.report_channel.shape) > _MOST_SECRETS and not also:
+        return (), (_NO_NOTIONS,), ()
     else:
         mechanism, space = file.report_channel, file.report_channel.secrets
         by = measured_by(mechanism, file.guarantees)
@@ -108,9 +108,9 @@ def read_requirements(texts: Iterable[str]) -> Requirements:
     """
     risks, requirements = [], []
     for text in texts:
-        if _NEAR.match(text):
+        if _RISK_START.match(text):
             risks.append(RiskLine.parse(text))
-        elif _COMPARED.search(text):
+        elif _SIGN.search(text):
             requirements.append(Requirement.parse(text))
         else:
             raise InputError(

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 _SIZE: Final = 8.0  # points: names
 _HALO: Final = 2.0  # points around a name
 _LINE: Final = 1.7  # height of a line of text with its halo, in font sizes
-_MOST: Final = 8  # names on one map
+_MOST_NAMES: Final = 8  # names on one map
 _SHARE = 0.32  # largest width of a scale bar, as a share of the map
-_FIXED: Final[Any] = {"clip_on": False, "scalex": False, "scaley": False, "color": LIGHT.ink}
-_BELOW = -0.05  # its position below the map, as a share of the height
+_LINE_STYLE: Final[Any] = {"clip_on": False, "scalex": False, "scaley": False, "color": LIGHT.ink}
+_BAR_Y = -0.05  # its position below the map, as a share of the height
 _SLACK = 1e-12  # of a share, for sums of floats
 _LOWER: Final = 0.8  # of the height at the last point inside: contours pass around it, not through it
-_SAME: Final = 1e-6  # relative difference of the levels of two contours, at least
+_TOLERANCE: Final = 1e-6  # relative difference of the levels of two contours, at least
 _PIXELS: Final = 240  # along the longer side of a map
-_BEYOND: Final = 4.0  # blurs around a map that contours are computed on
+_MARGIN: Final = 4.0  # blurs around a map that contours are computed on
 _SHARES: Final = (0.9, 0.75, 0.5, 0.25)
 _HEIGHTS: Final = (0.3, 0.45, 0.6, 0.8)  # of the peak, at most: so that a single point has contours, too
 _LINES: Final = {0.5: "solid", 0.9: "dashed"}
@@ -68,8 +68,8 @@ def draw_contours(ax: Axes, points: Floats, weights: Floats, width: float, label
 
     (west, east), (south, north) = ax.get_xlim(), ax.get_ylim()
     step = max(east - west, north - south) / _PIXELS
-    low = np.array([west, south]) - _BEYOND * width
-    size = np.ceil((np.array([east, north]) + _BEYOND * width - low) / step).astype(int)
+    low = np.array([west, south]) - _MARGIN * width
+    size = np.ceil((np.array([east, north]) + _MARGIN * width - low) / step).astype(int)
     at = np.floor((points - low) / step).astype(int)
     mask = ((at >= 0) & (at < size)).all(axis=1)
     heights = np.zeros(size)
@@ -84,7 +84,7 @@ def draw_contours(ax: Axes, points: Floats, weights: Floats, width: float, label
         order = np.argsort(-of_points, kind="stable")
         is_enough = np.cumsum(weights[order]) >= share * weights.sum() * (1 - _SLACK)
         level = min(float(of_points[order[int(np.argmax(is_enough))]]), most * peak)
-        least = max(_LOWER * level, least * (1 + _SAME))
+        least = max(_LOWER * level, least * (1 + _TOLERANCE))
         levels.append(least)
     x, y = (low[axis] + step * (np.arange(size[axis]) + 0.5) for axis in (0, 1))
     colours = share_scale()(np.linspace(0.25, 0.95, len(levels)))
@@ -117,7 +117,7 @@ def draw_names(ax: Axes, names: Sequence[Name], projection: Projection, width_in
         box = (x - half, x + half, y - low, y + high)
         inside = west <= box[0] and box[1] <= east and south <= box[2] and box[3] <= north
         meet = (box[0] < e and w < box[1] and box[2] < n and s < box[3] for w, e, s, n in boxes)
-        if len(boxes) >= _MOST or not inside or any(meet):
+        if len(boxes) >= _MOST_NAMES or not inside or any(meet):
             continue
         boxes.append(box)
         ax.plot(x, y, marker="o", markersize=2.6, color=LIGHT.ink, zorder=2.8)
@@ -158,14 +158,14 @@ def scale_bar(ax: Axes) -> None:
     length, text = bar_length(1000 * (high - low))
     across = ax.get_xaxis_transform()
     ends = [low, low + length / 1000]
-    ax.plot(ends, [_BELOW, _BELOW], transform=across, linewidth=1.6, marker="|", markersize=7, **_FIXED)
-    _note(ax, text, (ends[1], _BELOW), across, (6, 0), va="center")
+    ax.plot(ends, [_BAR_Y, _BAR_Y], transform=across, linewidth=1.6, marker="|", markersize=7, **_LINE_STYLE)
+    _note(ax, text, (ends[1], _BAR_Y), across, (6, 0), va="center")
 
 
 def north_arrow(ax: Axes) -> None:
     """Draw an arrow to the north below the right corner of a map whose up is north."""
-    ax.plot([0.985], [_BELOW], transform=ax.transAxes, marker="^", markersize=6, linestyle="none", **_FIXED)
-    _note(ax, "N", (0.985, _BELOW), ax.transAxes, (-6, 0), ha="right", va="center")
+    ax.plot([0.985], [_BAR_Y], transform=ax.transAxes, marker="^", markersize=6, linestyle="none", **_LINE_STYLE)
+    _note(ax, "N", (0.985, _BAR_Y), ax.transAxes, (-6, 0), ha="right", va="center")
 
 
 def draw_credit(ax: Axes, outline: Outline | None) -> None:

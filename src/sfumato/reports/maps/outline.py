@@ -31,12 +31,12 @@ _DEGREES: Final = ("OGC:1.3:CRS84", "OGC::CRS84", "EPSG::4326", "EPSG:4326")
 _EXPORT: Final = "export the outline of the region as GeoJSON in WGS84 degrees, longitude first."
 _COLUMNS: Final = ("name", "place", "place_name", "venue", "venue_name", "poi")
 _MOST_NAMES: Final = 30
-_LEAST: Final = 2  # visits to a place whose name is shown
+_LEAST_VISITS: Final = 2  # visits to a place whose name is shown
 _LONGEST: Final = 28  # characters
 _SPREAD_M: Final = 300.0  # 90 % of the visits to one place are within this distance of its middle
 _GLOBE: Final = ((-90, -180, -90, -180), (90, 180, 90, 180))
 _MOST_TOWNS: Final = 200
-_AROUND: Final = 0.6  # of the size of the places: how much of the world around them
+_MARGIN: Final = 0.6  # of the size of the places: how much of the world around them
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -269,7 +269,7 @@ def most_visited(visits: Visits) -> list[Name]:
     array = np.array(texts, dtype=object)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     for text, number in ranked[: 2 * _MOST_NAMES]:
-        if number >= _LEAST and len(names) < _MOST_NAMES:
+        if number >= _LEAST_VISITS and len(names) < _MOST_NAMES:
             mask = array == text
             lat, lon = visits.lat[mask], visits.lon[mask]
             at = float(np.median(lat)), float(np.median(lon))
@@ -284,7 +284,7 @@ def world_outline(places: Places) -> Outline | None:
     """Return the map of the world around places; None if it would be too large."""
     corners = places.outlines_latlon().reshape(-1, 2)
     low, high = corners.min(axis=0), corners.max(axis=0)
-    low, high = low - _AROUND * (high - low), high + _AROUND * (high - low)
+    low, high = low - _MARGIN * (high - low), high + _MARGIN * (high - low)
     south, west, north, east = (float(degrees) for degrees in np.clip((*low, *high), *_GLOBE))
     try:
         globe = world(south, west, north, east)

@@ -1,4 +1,4 @@
-from .attackers import NEVER as NEVER
+from .attackers import RARE_REPORT as RARE_REPORT
 from .attackers import answer_words as answer_words
 from .attackers import attack_rows as attack_rows
 from .attackers import attack_words as attack_words
@@ -104,7 +104,7 @@ from .guarantees import short_words as short_words
 from .guarantees import state_words as state_words
 from .guarantees import verdict_words as verdict_words
 from .guarantees import witness_words as witness_words
-from .scope import MOST as MOST
+from .scope import MOST_SENTENCES as MOST_SENTENCES
 from .scope import NO_RADIUS as NO_RADIUS
 from .scope import PRIOR_OF_AVERAGE as PRIOR_OF_AVERAGE
 from .scope import REPETITION as REPETITION

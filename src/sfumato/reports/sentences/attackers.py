@@ -22,7 +22,7 @@ from ...rounding import (
 )
 from ..facts import AttackFacts, InformationFacts, NotionFacts, Quantity, RiskFacts, SubjectFacts, TupleFacts
 from .scope import (
-    ALL,
+    CEILING,
     about_amount,
     frequency_text,
     least_amount,
@@ -49,10 +49,10 @@ _NO_CHANCE: Final = {
     "prior": "Not known, because the file holds no prior",
 }
 _POINTS: Final = "where the visits were"
-_COUNTING: Final = {"cells": ", counted between centres of cells", "ranges": ", counted between middles of ranges"}
+_MIDDLES: Final = {"cells": ", counted between centres of cells", "ranges": ", counted between middles of ranges"}
 _TINY: Final = 0.01  # relative to its upper bound: of a smaller estimate only the bound is stated
-_SAME: Final = 1e-9  # relative: bounds that differ by rounding only
-NEVER: Final = "This is never reported, or too rarely to be shown here: the attacker learns nothing from it."
+_TOLERANCE: Final = 1e-9  # relative: bounds that differ by rounding only
+RARE_REPORT: Final = "This is never reported, or too rarely to be shown here: the attacker learns nothing from it."
 """That there is no belief after a report."""
 
 
@@ -117,7 +117,7 @@ def baseline_words(blind: AttackFacts) -> tuple[str, str]:
 def _error(error: Quantity, baseline: str, goal: str, subject: SubjectFacts) -> str:
     counting = " from the true point"
     if goal != "point":
-        counting = _COUNTING.get(subject.kind, way_words(subject))
+        counting = _MIDDLES.get(subject.kind, way_words(subject))
     if error.low <= 0:
         return f"no error is proved{counting} ({baseline})."
     low, high = least_amount(error.low, error.unit), most_amount(error.high, error.unit)
@@ -239,7 +239,7 @@ def share_text(share: Quantity, side: Side) -> str:
     if share.upper is None or share.lower == share.upper:
         return about_percent(share.value)
     limit = percent_at_most(share.upper)
-    return "no useful limit" if limit == ALL else f"{side.value} {limit}"
+    return "no useful limit" if limit == CEILING else f"{side.value} {limit}"
 
 
 def length_text(length: Quantity, side: Side) -> str:
@@ -332,7 +332,7 @@ def _chance(risk: RiskFacts, subject: SubjectFacts) -> str:
         "prior": f"knowing how common each {nouns_of(subject)[0]} is",
     }[risk.of]
     guesses = ""
-    if chance.upper - chance.lower > _SAME * chance.upper:
+    if chance.upper - chance.lower > _TOLERANCE * chance.upper:
         guesses = f"; some guesses reach {percent_at_least(chance.lower)}"
     blind = (
         ""

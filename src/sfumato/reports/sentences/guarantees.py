@@ -21,7 +21,7 @@ _VERTICES: Final = (
     "This is about the lattice points that positions are rounded to at random. It gives no guarantee per distance "
     "for two positions."
 )
-_BY: Final = {
+_SOURCES: Final = {
     DistanceSource.LABELS.value: "distances that the file states",
     DistanceSource.UNCONFIRMED.value: "distances that the file states and nothing confirms",
 }
@@ -36,7 +36,7 @@ def formal_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...
         return ()
     if promise.kind == "error":
         return (_error_bound(promise, subject),)
-    by = _BY.get(promise.distances)
+    by = _SOURCES.get(promise.distances)
     sentence = _ratio(promise, subject)
     begin = "" if promise.is_proved else "The file claims this: "
     begin += f"By {by}, " if by else ""
@@ -101,7 +101,7 @@ def _proof(promise: PromiseFacts, subject: SubjectFacts) -> str:
     if formal.pairs != every:
         pairs = f"the {formal.pairs:,} ordered pairs at a finite distance (of {every:,})"
     of = " of lattice points" if promise.kind == "points" else ""
-    condition = " at these distances" if promise.distances in _BY else ""
+    condition = " at these distances" if promise.distances in _SOURCES else ""
     return (
         f"Proved on the integers that are sampled, for {pairs}{of}{condition} and "
         f"{plural(formal.reports, 'report')}: epsilon is at most "
@@ -112,7 +112,7 @@ def _proof(promise: PromiseFacts, subject: SubjectFacts) -> str:
 def _error_bound(promise: PromiseFacts, subject: SubjectFacts) -> str:
     claimed = least_amount(promise.claimed.value, promise.unit)
     bound = least_amount(promise.proved.value, promise.unit)
-    of_what, by = _of_what(promise, subject), _BY.get(promise.distances)
+    of_what, by = _of_what(promise, subject), _SOURCES.get(promise.distances)
     counted_in = f", counted in {by}" if by else ""
     if not promise.is_proved:
         return (
@@ -143,7 +143,7 @@ def _of_what(promise: PromiseFacts, subject: SubjectFacts) -> str:
         )
     if subject.kind == "points":
         return " from the lattice point that a position is rounded to (not from the position)"
-    if promise.distances in _BY:
+    if promise.distances in _SOURCES:
         return ""
     if promise.formal.circle:
         return f", counted {promise.formal.circle}"
@@ -161,7 +161,7 @@ def epsilon_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
         return nothing_words(subject)
     if promise.kind == "error" or not promise.is_proved:
         return formal_words(promise, subject)[-1]
-    unit, by = per_unit(promise.unit), _BY.get(promise.distances)
+    unit, by = per_unit(promise.unit), _SOURCES.get(promise.distances)
     several = _plural_noun(promise, subject)
     pairs = f"any two {several}"
     if promise.kind == "near" and promise.near is not None:
@@ -220,8 +220,8 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
     sentences = [reveal_words(promise, subject)]
     if not promise.is_proved:
         sentences = [_proof(promise, subject), formal_words(promise, subject)[0]]
-    if promise.distances in _BY:
-        sentences.append(f"Distances are {_BY[promise.distances]}: {quote(promise.metric)}.")
+    if promise.distances in _SOURCES:
+        sentences.append(f"Distances are {_SOURCES[promise.distances]}: {quote(promise.metric)}.")
     example = _example(promise)
     if example is not None:
         sentences.append(_odds(example, promise, several))
@@ -235,7 +235,7 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
         )
     if promise.is_proved:
         claimed = f"{exactly(promise.claimed.value)}{per_unit(promise.unit)}"
-        by = ", for the distances that the file states" if promise.distances in _BY else ""
+        by = ", for the distances that the file states" if promise.distances in _SOURCES else ""
         basis = "the recipe of the noise" if subject.kind == "noise" else "the numbers that reports are drawn with"
         sentences += [
             f"The strength of the guarantee is a number, epsilon: {claimed} here. A smaller epsilon means that a "
@@ -261,7 +261,7 @@ def reveal_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 def _odds(belief: BeliefFacts, promise: PromiseFacts, several: str) -> str:
     apart = f"two {several}" if _any_two(belief, promise) else f"two {several} {_distance(belief, promise)} apart"
-    source = " (as the file states it)" if promise.distances in _BY and not _any_two(belief, promise) else ""
+    source = " (as the file states it)" if promise.distances in _SOURCES and not _any_two(belief, promise) else ""
     begin = f"After one report, someone who thought {apart}{source} equally likely"
     if belief.belief.high >= _USELESS:
         return f"{begin} may be almost certain of one of them: no useful limit is proved."
@@ -298,7 +298,7 @@ def belief_caption(promise: PromiseFacts, subject: SubjectFacts) -> str:
     useless = any(belief.belief.high >= _USELESS for belief in promise.beliefs)
     many = any(belief.reports > 1 for belief in promise.beliefs)
     fresh = " Fresh reports are drawn independently; showing the same report again reveals nothing more."
-    by = f" Distances are {_BY[promise.distances]}." if promise.distances in _BY else ""
+    by = f" Distances are {_SOURCES[promise.distances]}." if promise.distances in _SOURCES else ""
     none = " No useful limit: nothing below 99.9 % is proved."
     return (
         f"An attacker knows that the truth is one of two {several}, and thinks both equally likely. The table "
@@ -317,7 +317,7 @@ def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
     if promise.visits:
         knowing = f"where the {plural(promise.visits, 'visit')} of the file were"
     clause = f", for the distances that the file calls {quote(promise.metric)} alone"
-    alone = clause if promise.distances in _BY else ""
+    alone = clause if promise.distances in _SOURCES else ""
     return (
         f"An attacker who knows {knowing} and how the mechanism works, and nothing more, sees one report.",
         bound,

@@ -32,20 +32,20 @@ _AT_VISITS: Final = (
     "Some may be exactly at a visit, and everyone with reports or the file sees them. "
     f"{_SECOND.format('the visits')}"
 )
-_ACROSS: Final = (
+_BORDERS: Final = (
     "Borders of cells: two people a metre apart may be in two cells. They can then be distinguished like the "
     "centres of these cells."
 )
-_SHOWN: Final = 120  # characters of a source
+_SOURCE_LENGTH: Final = 120  # characters of a source
 _REASON: Final = 400  # characters of a reason
 _WORDS: Final = ("day", "week", "month", "year")  # units that are words; the others are signs
 NO_RADIUS: Final = "No error radius is proved: no distance holds most reports from every point."
 """That no error radius is known."""
 PRIOR_OF_AVERAGE: Final = "The average is under the prior of the file."
 """That a report's average cost is under a prior."""
-MOST: Final = 3
+MOST_SENTENCES: Final = 3
 """The most sentences of one kind on the first sheet."""
-ALL: Final = "100 %"  # a useless limit of a share
+CEILING: Final = "100 %"  # a useless limit of a share
 
 
 def nouns_of(subject: SubjectFacts) -> tuple[str, str]:
@@ -75,8 +75,8 @@ def way_words(subject: SubjectFacts) -> str:
 
 def first_words(sentences: Sequence[str]) -> tuple[str, ...]:
     """Return the first sentences, and how many more there are."""
-    more = len(sentences) - MOST
-    return tuple(sentences) if more < 1 else (*sentences[:MOST], f"{more:,} more: see the next pages.")
+    more = len(sentences) - MOST_SENTENCES
+    return tuple(sentences) if more < 1 else (*sentences[:MOST_SENTENCES], f"{more:,} more: see the next pages.")
 
 
 def about_amount(value: float, unit: str) -> str:
@@ -107,7 +107,7 @@ def frequency_text(share: Quantity) -> str:
     if share.lower == 1:
         return "every time"
     limit = percent_at_most(share.high)
-    return "perhaps every time (no useful limit is proved)" if limit == ALL else f"at most {limit} of the time"
+    return "perhaps every time (no useful limit is proved)" if limit == CEILING else f"at most {limit} of the time"
 
 
 def title_words(subject: SubjectFacts, circle: str = "") -> str:
@@ -217,7 +217,7 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
             bool(subject.region),
             "Positions outside of the region: they have no guarantee unless moved into it first.",
         ),
-        (subject.kind == "cells", _ACROSS),
+        (subject.kind == "cells", _BORDERS),
         (
             subject.kind == "points" and "points" not in kinds,
             "Exact points: no guarantee of this file is about two points that a person may be at.",
@@ -259,7 +259,7 @@ def table_words(source: str) -> str:
     """Return the origin of the places that a table moves the reports of noise to."""
     origin = "It was made of places that the file does not name"
     if source:
-        origin = f"Its writer says that it was made of {quote(source, _SHOWN)}"
+        origin = f"Its writer says that it was made of {quote(source, _SOURCE_LENGTH)}"
     return (
         "After the noise, a table moves each report to the best place for what it reveals. "
         f"{origin}; anyone who sees reports or the file can see where these places are, some of them exactly. "

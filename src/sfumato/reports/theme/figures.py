@@ -35,7 +35,7 @@ _NO_DATE: Final[dict[str, dict[str, Any]]] = {
 _LOCK: Final = Lock()
 _SETTINGS: Final[Any] = {"svg.fonttype": "none", "svg.hashsalt": "sfumato", "pdf.fonttype": 42}
 _ROOT_STYLE: Final = "stroke-linejoin: round; stroke-linecap: butt; max-width: 100%; height: auto"
-_DROPPED: Final = ("metadata", "style")
+_UNUSED_TAGS: Final = ("metadata", "style")
 _LONG_NUMBER: Final = re.compile(r"(\d+\.\d)\d+")  # of a path, with what it is cut to
 
 
@@ -158,7 +158,7 @@ def inline_svg(svg: bytes, *, title: str, description: str) -> str:
     prefix = "f" + sha256(svg + f"{title}\0{description}".encode()).hexdigest()[:10]
     root = Tree.fromstring(svg)  # noqa: S314 - matplotlib wrote it just now
     for parent in root.iter():
-        for child in [child for child in parent if _local(child.tag) in _DROPPED]:
+        for child in [child for child in parent if _local(child.tag) in _UNUSED_TAGS]:
             parent.remove(child)
     variables = {colour: f"var(--{name}, {colour})" for name, colour in LIGHT.colours.items()}
     for element in root.iter():
