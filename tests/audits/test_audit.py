@@ -117,7 +117,7 @@ def test_a_black_box_that_keeps_its_claim_is_not_accused(monkeypatch):
     honest = sf.sampler(sf.mechanisms.randomised_response(sf.Space(range(3)), 1.0))
     found = audit_black_box(lambda s: int(honest.draw([s])[0]), range(3), 1.0, failure=1e-6, limit=8_000)
     assert not found.is_refuted
-    assert found.fresh
+    assert found.is_fresh
 
 
 def test_all_calls_of_a_black_box_are_accounted_for(monkeypatch):
@@ -144,7 +144,7 @@ def test_black_boxes_that_do_not_are(kind, monkeypatch):
     }[kind]
     found = audit_black_box(box, range(3), 1.0, failure=1e-3, limit=8_000)
     assert found.is_refuted
-    assert found.fresh is (kind == "ignores epsilon" and not found.decision.repetition)
+    assert found.is_fresh is (kind == "ignores epsilon" and not found.decision.repetition)
 
 
 def test_points_on_a_lattice_are_measured_too():

@@ -140,7 +140,7 @@ class BlackBoxAudit:
         return f"BlackBoxAudit({self.audit!r}, {'refuted' if self.is_refuted else 'not refuted'})"
 
     @property
-    def fresh(self) -> bool:
+    def is_fresh(self) -> bool:
         """Whether nothing contradicts fresh noise at every call."""
         repeats = self.decision.repetition
         memo = repeats is not None and bool(repeats.constant) and (repeats.probability or 0.0) <= self.failure / 3
@@ -149,7 +149,7 @@ class BlackBoxAudit:
     @property
     def is_refuted(self) -> bool:
         """Whether the claim is refuted, or the noise is not fresh."""
-        return self.decision.is_violated or not self.fresh
+        return self.decision.is_violated or not self.is_fresh
 
 
 def audit_black_box(

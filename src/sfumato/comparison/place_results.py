@@ -83,7 +83,7 @@ class PlaceRow(ComparisonRow):
     stopped: str = ""
 
     @classmethod
-    def missing(cls, name: str, epsilon: float, problem: str) -> PlaceRow:
+    def of_problem(cls, name: str, epsilon: float, problem: str) -> PlaceRow:
         """Return the row of a mechanism that could not be made."""
         infinity = Bracket.exact(math.inf)
         return cls(name, epsilon, math.inf, math.inf, infinity, infinity, infinity, "", problem)

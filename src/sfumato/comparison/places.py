@@ -167,7 +167,7 @@ def compare_places(
     most = MOST_VERTICES if equal == "epsilon" else SEARCH_SIZE
     families = _PlaceFamilies(used, area or visits.region(), step, most, gap, bound_time, equal)
     contestants = [
-        Contestant(name, 1.0, partial(_file_rows, name, file, used, equal == "epsilon"), partial(_missing, name))
+        Contestant(name, 1.0, partial(_file_rows, name, file, used, equal == "epsilon"), partial(_failure, name))
         for name, file in (files or {}).items()
     ]
     rows = run([*contestants, *families.contestants()], values, time_limit, progress, emit)
@@ -283,10 +283,10 @@ class _PlaceFamilies:
         """Return the families in the order in which they are made, and the bound."""
         row, bound = (self._row, self._bound) if self.equal == "epsilon" else (self._match, self._search_bound)
         entries = [
-            Contestant(name, part, partial(row, name), partial(_missing, name)) for name, part in _PARTS.items()
+            Contestant(name, part, partial(row, name), partial(_failure, name)) for name, part in _PARTS.items()
         ]
         if self.bound_time:
-            entries.append(Contestant(ANY, _PART_OF_BOUND, bound, partial(_missing, ANY)))
+            entries.append(Contestant(ANY, _PART_OF_BOUND, bound, partial(_failure, ANY)))
         return entries
 
     def _row(self, name: str, epsilon: float, clock: Clock) -> Iterator[PlaceRow]:
@@ -341,7 +341,7 @@ class _PlaceFamilies:
 
     def _bound_row(self, bound: CoordinateBound | None, epsilon: float) -> PlaceRow:
         if bound is None:
-            return PlaceRow.missing(ANY, epsilon, NOT_REACHED)
+            return PlaceRow.of_problem(ANY, epsilon, NOT_REACHED)
         self.bounds.append(bound)
         detail = f"proved with {bound.heads} places as secrets"
         return PlaceRow(ANY, bound.epsilon, bound.epsilon, 0.0, bound.least, None, None, detail)
@@ -468,12 +468,12 @@ def match_loss(
         if not low < x < high:
             x = (low + high) / 2
     if best is None:
-        return PlaceRow.missing(name, math.exp(x), problem), slope
+        return PlaceRow.of_problem(name, math.exp(x), problem), slope
     return best.attack_row, slope
 
 
-def _missing(name: str, value: float, error: SfumatoError, _: Clock) -> PlaceRow:
-    return PlaceRow.missing(name, value, NOT_REACHED if isinstance(error, SolverError) else error.problem)
+def _failure(name: str, value: float, error: SfumatoError, _: Clock) -> PlaceRow:
+    return PlaceRow.of_problem(name, value, NOT_REACHED if isinstance(error, SolverError) else error.problem)
 
 
 def _metre(epsilon: float, slack_m: float) -> Bracket:

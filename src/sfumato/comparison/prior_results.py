@@ -82,7 +82,7 @@ class PriorRow(ComparisonRow):
     infeasible: bool = False
 
     @classmethod
-    def missing(cls, name: str, problem: str, *, infeasible: bool = False) -> PriorRow:
+    def of_problem(cls, name: str, problem: str, *, infeasible: bool = False) -> PriorRow:
         """Return the row of a mechanism that does not exist or could not be made."""
         return cls(name, None, inf, inf, inf, inf, inf, inf, inf, problem=problem, infeasible=infeasible)
 
@@ -286,7 +286,7 @@ def _lines(rows: list[PriorRow], comparison: PriorComparison, width: float) -> F
     size = (width, 5.6 if width == BROAD else 7.0)
     figure = loss_figure(lines, bounds, labels, blind, (unit, per), size)
     above = [
-        f"{line.label} {line.leaving(max(line.losses, key=lambda epsilon: line.losses[epsilon]), unit, per)}"
+        f"{line.label} {line.outlier(max(line.losses, key=lambda epsilon: line.losses[epsilon]), unit, per)}"
         for line in lines
         if max(line.losses.values()) > TOP * blind
     ]

@@ -185,13 +185,13 @@ class _Task:
             best = self._least_epsilon
         part = 1 / max(1, len(makers))
         return [
-            Contestant(name, share, partial(self._rows, make), partial(self._missing, name))
+            Contestant(name, share, partial(self._rows, make), partial(self._failure, name))
             for name, make, share in ((OPTIMUM, best, _PART_OF_OPTIMUM), *((*maker, part) for maker in makers))
         ]
 
     def files(self, files: Mapping[str, MechanismFile]) -> list[Contestant[PriorRow]]:
         return [
-            Contestant(name, 1 / len(files), partial(self._file_rows, name, file), partial(self._missing, name))
+            Contestant(name, 1 / len(files), partial(self._file_rows, name, file), partial(self._failure, name))
             for name, file in files.items()
         ]
 
@@ -216,10 +216,10 @@ class _Task:
             )
             yield self._label_row(row, value)
 
-    def _missing(self, name: str, value: float, error: SfumatoError, clock: Clock) -> PriorRow:
+    def _failure(self, name: str, value: float, error: SfumatoError, clock: Clock) -> PriorRow:
         late = isinstance(error, SolverError) and not clock.total()
         infeasible = name != OPTIMUM and isinstance(error, InfeasibleError)
-        row = PriorRow.missing(name, NOT_REACHED if late else error.problem, infeasible=infeasible)
+        row = PriorRow.of_problem(name, NOT_REACHED if late else error.problem, infeasible=infeasible)
         return self._label_row(row, value)
 
     def _label_row(self, row: PriorRow, value: float) -> PriorRow:

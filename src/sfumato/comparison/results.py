@@ -159,7 +159,7 @@ class LossLine(NamedTuple):
     losses: dict[float, float]
     hollow: bool = False
 
-    def leaving(self, epsilon: float, unit: str, per: str) -> str:
+    def outlier(self, epsilon: float, unit: str, per: str) -> str:
         """Return the words for a loss above the figure, with its epsilon per a unit."""
         at = f"{about(epsilon, 3)}{f'/{per}' if per else ''}"
         return f"up to {amount_at_most(self.losses[epsilon], unit)} at {at}"
@@ -227,7 +227,7 @@ def mark_leaving(ax: Axes, line: LossLine, unit: str) -> None:
         after, last = epsilons[len(above)], line.losses[above[-1]]
         at *= (after / at) ** ((last - top) / (last - line.losses[after]))
     ax.annotate(
-        line.leaving(first, unit, unit),
+        line.outlier(first, unit, unit),
         (at, top),
         xytext=(-8, -4),
         textcoords="offset points",

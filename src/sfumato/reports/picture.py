@@ -151,7 +151,7 @@ class Scene(NamedTuple):
     @property
     def height(self) -> float:
         """The height of a map, inches."""
-        return _high(self.corners)
+        return _height(self.corners)
 
     def draw(self, ax: Axes, index: int, *, alone: bool = False) -> None:
         """Draw the prior (0), the reports (1) or the belief (2); a map that is alone names its source."""
@@ -194,7 +194,7 @@ def places_panel(
     The label is that of the scale, in percent. Raises `InputError` if the outline lies elsewhere.
     """
     outline, corners = _ground_of(space, outline), _corners_km(space)
-    figure = blank(4.2, _high(corners) + 1.3)
+    figure = blank(4.2, _height(corners) + 1.3)
     ax = figure.subplots()
     _panel(ax, corners, shares, title, label)
     if outline is not None:
@@ -218,7 +218,7 @@ def _view(corners: Floats) -> tuple[Floats, Floats]:
     return low - around, high + around
 
 
-def _high(corners: Floats) -> float:
+def _height(corners: Floats) -> float:
     low, high = _view(corners)
     width, height = high - low
     return float(np.clip(_PANEL * height / width, 1.5, 7))

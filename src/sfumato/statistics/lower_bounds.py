@@ -66,14 +66,14 @@ class _ObservedBound:
         )
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(at least {at_least(self.value)}{self._per}, {self._sure})"
+        return f"{type(self).__name__}(at least {at_least(self.value)}{self._rate}, {self._level})"
 
     @property
-    def _sure(self) -> str:
+    def _level(self) -> str:
         return f"with confidence {at_least(1 - self.failure, 6)}"
 
     @property
-    def _per(self) -> str:
+    def _rate(self) -> str:
         return f"/{plain(self.unit)}" if self.unit else ""
 
     @property
@@ -99,10 +99,10 @@ class EpsilonFinding(_ObservedBound):
 
     def __str__(self) -> str:
         if self.value == 0:
-            return f"The samples show no positive epsilon ({self._sure}); this does not prove privacy."
+            return f"The samples show no positive epsilon ({self._level}); this does not prove privacy."
         at = f" at delta {at_least(self.delta, 6)}" if self.delta else ""
         more = "; it may be infinite" if self.is_unbounded and math.isfinite(self.value) else ""
-        return f"epsilon is at least {at_least(self.value)}{self._per}{at}, {self._sure}{more}: {self._tally}"
+        return f"epsilon is at least {at_least(self.value)}{self._rate}{at}, {self._level}{more}: {self._tally}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -112,10 +112,10 @@ class DeltaFinding(_ObservedBound):
     epsilon: float
 
     def __str__(self) -> str:
-        at = f"at epsilon {at_least(self.epsilon, 6)}{self._per}"
+        at = f"at epsilon {at_least(self.epsilon, 6)}{self._rate}"
         if self.value == 0:
-            return f"The samples show no positive delta {at} ({self._sure})."
-        return f"delta is at least {at_least(self.value)} {at}, {self._sure}: {self._tally}"
+            return f"The samples show no positive delta {at} ({self._level})."
+        return f"delta is at least {at_least(self.value)} {at}, {self._level}: {self._tally}"
 
 
 def epsilon_lower(

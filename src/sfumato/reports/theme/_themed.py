@@ -75,23 +75,23 @@ def exchange_colours(figure: Figure, theme: Theme) -> Callable[[], None]:
                 getattr(artist, f"set_{name}")(after)
                 undo.append(partial(getattr(artist, f"set_{name}"), before))
 
-    def back() -> None:
+    def restore() -> None:
         for step in reversed(undo):
             step()
 
-    return back
+    return restore
 
 
 def _position_restorer(axes: Axes) -> Callable[[], None]:
     """Return a function that restores the position of axes, on which the next layout depends."""
     original, active, laid_out = axes.get_position(original=True), axes.get_position(), axes.get_in_layout()
 
-    def back() -> None:
+    def restore() -> None:
         axes.set_position(original.frozen(), which="original")
         axes.set_position(active.frozen(), which="active")
         axes.set_in_layout(laid_out)
 
-    return back
+    return restore
 
 
 def _artists(figure: Figure) -> Iterator[Artist]:

@@ -133,11 +133,11 @@ def write_figure(figure: Figure, file: IO[bytes], suffix: str, theme: Theme = LI
 
     with _LOCK, rc_context(_SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Creating legend with loc")  # on a busy machine it takes a while
-        back = exchange_colours(figure, theme)
+        restore = exchange_colours(figure, theme)
         try:
             figure.savefig(file, format=suffix[1:], metadata=_NO_DATE[suffix])
         finally:
-            back()
+            restore()
 
 
 def as_svg(figure: Figure, *, title: str, description: str) -> str:
