@@ -56,8 +56,8 @@ def test_a_false_belief_never_helps(case, data):
     weights = data.draw(st.lists(st.integers(0, 4), min_size=len(prior), max_size=len(prior)).filter(any))
     belief = Prior.from_counts(mechanism.secrets, weights)
     best = attacks.optimal(mechanism, prior, d)
-    assert attacks.misinformed(mechanism, prior, d, belief).error >= best.error - CLOSE
-    same = attacks.misinformed(mechanism, prior, d, prior)
+    assert attacks.misinformed_attack(mechanism, prior, d, belief).error >= best.error - CLOSE
+    same = attacks.misinformed_attack(mechanism, prior, d, prior)
     assert same.error == best.error
     assert np.array_equal(same.strategy, best.strategy)
 
@@ -66,7 +66,7 @@ def test_a_report_that_the_belief_holds_impossible_gets_its_blind_guess():
     mechanism = Mechanism(np.eye(3), Space("abc"))
     prior = Prior(mechanism.secrets, [0.25, 0.25, 0.5])
     belief = Prior(mechanism.secrets, [0.75, 0.25, 0.0])
-    attack = attacks.misinformed(mechanism, prior, Metric(line(3)), belief)
+    attack = attacks.misinformed_attack(mechanism, prior, Metric(line(3)), belief)
     assert attack.estimates.tolist() == [0, 1, 0]
     assert attack.error == 1.0
     assert attack.name == "misinformed"
@@ -77,7 +77,7 @@ def test_a_sharper_belief_of_the_likeliest_secret(case, weight):
     mechanism, prior = case
     d = Metric(line(len(prior)))
     sharper = prior.sharpened(weight, places=1)
-    claimed = attacks.misinformed(mechanism, prior, d, sharper)
+    claimed = attacks.misinformed_attack(mechanism, prior, d, sharper)
     known = attacks.optimal(mechanism, sharper, d)
     assert np.array_equal(claimed.strategy, known.strategy)
     assert claimed.error >= attacks.optimal(mechanism, prior, d).error - CLOSE
@@ -87,7 +87,7 @@ def test_a_sharper_belief_of_the_likeliest_secret(case, weight):
 def test_the_unweighted_attack_has_the_least_sum_of_errors(case):
     mechanism, prior = case
     d = line(len(prior))
-    attack = attacks.unweighted(mechanism, prior, d)
+    attack = attacks.unweighted_attack(mechanism, prior, d)
     least = (d @ mechanism.matrix).min(axis=0).sum()
     assert attack.per_secret.sum() == pytest.approx(least, abs=CLOSE)
     assert attack.error >= attacks.optimal(mechanism, prior, d).error - CLOSE
@@ -97,7 +97,7 @@ def test_the_unweighted_attack_is_optimal_under_the_uniform_prior():
     mechanism = exponential_on_line()
     prior = Prior.uniform(mechanism.secrets)
     d = Metric(line(5))
-    attack = attacks.unweighted(mechanism, prior, d)
+    attack = attacks.unweighted_attack(mechanism, prior, d)
     assert attack.error == attacks.optimal(mechanism, prior, d).error
     assert attack.name == "unweighted"
 
@@ -110,7 +110,7 @@ def test_who_is_told_more_never_errs_more(case, data):
     row = st.lists(st.integers(0, 3), min_size=3, max_size=3).filter(any)
     told = np.array(data.draw(st.lists(row, min_size=n, max_size=n)), dtype=float)
     told /= told.sum(axis=1, keepdims=True)
-    informed = attacks.informed(mechanism, prior, d, told)
+    informed = attacks.informed_attack(mechanism, prior, d, told)
     best = attacks.optimal(mechanism, prior, d)
     assert informed.error <= best.error + CLOSE
     # By another route: the report and what is told are one report of a larger mechanism.
@@ -127,13 +127,13 @@ def test_who_is_told_more_never_errs_more(case, data):
 def test_who_is_told_nothing_is_the_optimal_attacker_and_who_is_told_all_never_errs():
     mechanism, prior = sparse_case()
     d = Metric(line(4))
-    nothing = attacks.informed(mechanism, prior, d, np.ones((4, 1)))
+    nothing = attacks.informed_attack(mechanism, prior, d, np.ones((4, 1)))
     best = attacks.optimal(mechanism, prior, d)
     assert nothing.error == best.error
     np.testing.assert_array_equal(nothing.strategy, best.strategy)
-    assert attacks.informed(mechanism, prior, d, np.eye(4)).error == 0.0
+    assert attacks.informed_attack(mechanism, prior, d, np.eye(4)).error == 0.0
     with pytest.raises(InputError, match=r"sums to 0\.5"):
-        attacks.informed(mechanism, prior, d, np.full((4, 1), 0.5))
+        attacks.informed_attack(mechanism, prior, d, np.full((4, 1), 0.5))
 
 
 @given(cases(), st.floats(0, 1), st.integers(1, 5))
@@ -145,7 +145,7 @@ def test_being_told_the_main_places_is_a_channel_that_never_hurts(case, share, p
     np.testing.assert_allclose(told.sum(axis=1), 1.0)
     top = np.argsort(-prior.probabilities, kind="stable")[:places]
     assert set(np.flatnonzero(told[:, 1])) <= set(top)
-    informed = attacks.informed(mechanism, prior, d, told)
+    informed = attacks.informed_attack(mechanism, prior, d, told)
     assert informed.error <= attacks.optimal(mechanism, prior, d).error + CLOSE
 
 
@@ -156,7 +156,7 @@ def test_who_knows_the_truer_prior_errs_no_more_than_who_believes_the_designs(ca
     d = Metric(line(len(prior)))
     truth = prior.sharpened(weight, places=min(places, len(prior)))
     informed = attacks.optimal(mechanism, truth, d)
-    designed_for = attacks.misinformed(mechanism, truth, d, prior)
+    designed_for = attacks.misinformed_attack(mechanism, truth, d, prior)
     assert informed.error <= designed_for.error + CLOSE
 
 

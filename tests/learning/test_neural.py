@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.attacks.learned import NearestNeighbours, learned
+from sfumato.attacks.learned import NearestNeighbours, learn_attack
 from sfumato.errors import InputError, MissingExtraError
 from sfumato.learning import (
     BayesVulnerability,
@@ -171,9 +171,9 @@ def test_the_network_hides_more_than_planar_laplace_within_the_bound(torch, targ
     assert found.within_max_loss
     loss, error = found.loss(test, seed=1)
     assert loss - 2 * error <= 270
-    ours = learned(found.reports(train, 10, seed=2), NearestNeighbours(50), found.reports(test, 10, seed=3))
+    ours = learn_attack(found.reports(train, 10, seed=2), NearestNeighbours(50), found.reports(test, 10, seed=3))
     noise = LaplaceDraws(PlanarLaplace(np.log(2) / 100))
-    theirs = learned(
+    theirs = learn_attack(
         train.reported(noise.draw(train.points, seed=2)),
         NearestNeighbours(50),
         test.reported(noise.draw(test.points, seed=3)),

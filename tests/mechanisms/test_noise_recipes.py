@@ -18,7 +18,7 @@ from sfumato.mechanisms import (
     Staircase,
 )
 from sfumato.sampling import SeededWords, sampler, simulator
-from sfumato.sampling.coins import _digit, below, coins
+from sfumato.sampling.coins import _digit, coins, draw_below
 from tests.sampling.test_sampler import BY_CHANCE, chance
 
 FALSE_ALARM = 1e-6
@@ -111,7 +111,7 @@ def test_a_tie_is_settled_by_the_next_digit(denominator):
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 1000, 2**61 + 1, 2**64, 3 * 2**70 + 1, 2**128 + 5])
 def test_uniform_integers(bound):
-    drawn = [int(u) for u in below(bound, 4000, SeededWords(3))]
+    drawn = [int(u) for u in draw_below(bound, 4000, SeededWords(3))]
     assert all(0 <= u < bound for u in drawn)
     quarters = np.bincount([4 * u // bound for u in drawn], minlength=4)
     if bound >= 1000:

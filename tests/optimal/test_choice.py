@@ -44,7 +44,7 @@ def test_on_a_coarse_lattice_the_noise_is_kept_and_loses_what_is_said():
     assert made.choice is not None
     assert isinstance(made.mechanism, CoordinateNoise)
     choice, certificate = made.choice, made.certificate
-    assert (choice.kind, choice.decided, made.finished, choice.remapped) == ("noise", True, True, True)
+    assert (choice.kind, choice.is_decided, made.is_finished, choice.remapped) == ("noise", True, True, True)
     mean, error = simulated(made.mechanism)
     assert choice.noise.lower - 4 * error <= mean <= choice.noise.upper + 4 * error
     assert choice.noise.upper == pytest.approx(certificate.loss.upper / 1000)
@@ -80,7 +80,7 @@ def test_one_of_them_can_be_asked_for():
     assert not noise.has_program
     assert noise.choice is not None
     assert noise.choice.program is None
-    assert noise.choice.decided
+    assert noise.choice.is_decided
     assert "the program" not in noise.choice.sentence
     assert (noise.kind, noise.value, noise.slack_m) == ("noise", noise.choice.noise.upper, noise.choice.slack_m)
     assert noise.without_answer() is noise
@@ -135,8 +135,8 @@ def test_a_user_who_stops_early_gets_the_better_so_far():
     made = asked(FINE, stop=lambda: True)
     assert not made.has_program
     assert made.choice is not None
-    assert not made.finished
-    assert not made.choice.decided
+    assert not made.is_finished
+    assert not made.choice.is_decided
     assert made.choice.program is not None
     assert made.choice.noise.upper < made.choice.program.upper
 
@@ -197,5 +197,5 @@ def test_the_unit_is_that_of_the_loss_and_the_promise_may_have_another():
 def test_sentences_of_the_choice(kept, program, told, decided):
     choice = Choice(kept, program, Bracket(0.7, 0.75, 0.8), True, "km", 1.4)
     assert told in choice.sentence
-    assert choice.decided is decided
+    assert choice.is_decided is decided
     assert ("slack" in choice.sentence) is (kept == "noise")

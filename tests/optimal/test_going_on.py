@@ -96,7 +96,7 @@ def test_the_error_of_the_true_point(tmp_path):
     rounds = [k for k, line in enumerate(whole.lines) if line.step == 0]
     assert len(rounds) > 1
     early = heard(tmp_path, rounds[1] + 4)
-    assert not made(early).finished
+    assert not made(early).is_finished
     late = heard(tmp_path)
     again = made(late)
     np.testing.assert_array_equal(again.mechanism.matrix, once.mechanism.matrix)
@@ -129,7 +129,7 @@ def test_the_automatic_choice(tmp_path):
     once = made(None)
     told: list[Progress] = []
     early = made(Auto(folder=tmp_path), stop=lambda: len(told) > 3, progress=told.append)
-    assert not early.finished
+    assert not early.is_finished
     assert early.certificate.holds
     late = made(Auto(folder=tmp_path), progress=told.append)
     np.testing.assert_array_equal(late.mechanism.matrix, once.mechanism.matrix)

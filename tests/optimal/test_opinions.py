@@ -71,7 +71,7 @@ def test_where_no_solver_answers_a_closed_form_stands_in(monkeypatch):
     found = design(PRIOR, loss=LOSS, guarantees=FAR, solver=Auto())
     assert found.status is Status.INACCURATE
     assert "no solver found an answer" in found.solver
-    assert not found.finished
+    assert not found.is_finished
     assert exact.private(found.mechanism, hamming(PAIR).array, 5.0)
     assert found.certificate.bound <= 0.01 <= found.certificate.value
 
@@ -80,7 +80,7 @@ def test_solvers_have_names():
     values = []
     for name in SOLVERS:
         found = design(PRIOR, loss=LOSS, guarantees=FAR, solver=name, objective="worst-case", gap=1e-5)
-        assert found.finished
+        assert found.is_finished
         assert found.solver == (
             "structured interior point" if name in ("auto", "generating") else SOLVERS[name]().name
         )
@@ -101,7 +101,7 @@ def test_a_gap_that_nobody_asked_for_is_finished_at_one_in_ten_thousand():
         gap=5e-5,
         solver="structured",
     )
-    assert rough.finished
+    assert rough.is_finished
     assert rough.enough == 5e-5
     plain = design(Prior.uniform(space), loss=hamming(space), guarantees=[MetricPrivacy(0.5, steps)])
     assert plain.enough == 1e-4

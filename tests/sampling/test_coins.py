@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from sfumato.sampling import ScalarCoins, SeededWords
-from sfumato.sampling.coins import below, coins, decays
+from sfumato.sampling.coins import coins, decays, draw_below
 
 FALSE_ALARM = 1e-9
 
@@ -48,9 +48,9 @@ def test_a_coin_on_the_edge_looks_at_more_digits(ratio, rest):
 @given(st.integers(1, 2**130), st.integers(0, 2**32 - 1))
 def test_integers_below_a_bound_are_those_of_arrays(bound, seed):
     one, many = ScalarCoins(SeededWords(seed)), SeededWords(seed)
-    found = one.below(bound)
+    found = one.draw_below(bound)
     assert 0 <= found < bound
-    assert found == int(below(bound, 1, many)[0])
+    assert found == int(draw_below(bound, 1, many)[0])
 
 
 @given(st.integers(0, 999), st.integers(0, 2**32 - 1))
@@ -64,7 +64,7 @@ def test_decays_are_those_of_arrays(numerator, seed):
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(41, 3)])
 def test_signed_numbers_follow_the_two_sided_geometric_distribution(scale):
     scalar = ScalarCoins(SeededWords(11))
-    drawn = np.array([scalar.signed(scale) for _ in range(20_000)])
+    drawn = np.array([scalar.laplace(scale) for _ in range(20_000)])
     ratio = np.exp(-1 / float(scale))
     reach = int(8 * float(scale)) + 2
     k = np.arange(-reach, reach + 1)

@@ -72,7 +72,7 @@ def test_optimal_lifting_by_its_definition(case, p):
         if p == INF:
             assert found.coupling.joint[d > distance].sum() <= 1e-12
         else:
-            attained = found.coupling.expected(d, p) ** p
+            attained = found.coupling.expected_distance(d, p) ** p
             assert attained == pytest.approx(distance**p, abs=1e-9 * max(1.0, d.max()) ** p)
 
 

@@ -23,7 +23,7 @@ def test_value_by_a_general_solver_and_from_below(problem, p):
     assert found.distance.value**p == pytest.approx(
         least_cost(first, second, d**p), rel=1e-6, abs=1e-6 * d.max() ** p
     )
-    assert found.coupling.expected(d, p) == pytest.approx(found.distance.value, rel=1e-12, abs=1e-12)
+    assert found.coupling.expected_distance(d, p) == pytest.approx(found.distance.value, rel=1e-12, abs=1e-12)
     assert found.distance.lower <= found.distance.value <= found.distance.upper
     assert found.distance.upper == pytest.approx(found.distance.value, rel=1e-12, abs=1e-12 * d.max())
     assert found.distance.lower**p == pytest.approx(found.distance.value**p, rel=1e-12, abs=1e-12 * d.max() ** p)
@@ -65,7 +65,7 @@ def test_on_the_line_the_corner_rule_is_optimal_for_every_order(data, n):
     d = np.abs(x[:, None] - x)
     first, second = data.draw(distributions(n)), data.draw(distributions(n))
     for p in (1.0, 2.0, 3.0, INF):
-        corner = north_west_corner(first, second, d, p).expected(d, p)
+        corner = north_west_corner(first, second, d, p).expected_distance(d, p)
         assert corner == pytest.approx(
             wasserstein(first, second, d, p, tolerance=0.0).distance.value, rel=1e-6, abs=1e-6
         )
@@ -115,7 +115,7 @@ def test_in_the_plane_the_corner_rule_is_refused_and_would_be_wrong():
     joint = np.zeros((4, 4))
     joint[0, 1] = joint[1, 3] = 0.5
     unordered = Coupling(joint, first, second)
-    assert unordered.expected(d) == pytest.approx(1.0)
+    assert unordered.expected_distance(d) == pytest.approx(1.0)
     assert wasserstein(first, second, d).distance.value == pytest.approx(np.sqrt(2) / 2)
     for p, name in ((1.0, "Monge"), (2.0, "Monge"), (INF, "bottleneck Monge")):
         with pytest.raises(InputError, match=name):
@@ -135,7 +135,7 @@ def test_the_corner_rule_is_refused_exactly_where_two_pairs_are_out_of_order(pro
     )
     if monge:
         best = wasserstein(first, second, d, p, tolerance=0.0)
-        assert north_west_corner(first, second, d, p).expected(d, p) == pytest.approx(
+        assert north_west_corner(first, second, d, p).expected_distance(d, p) == pytest.approx(
             best.distance.value, abs=1e-9
         )
     else:
@@ -257,9 +257,9 @@ def test_other_refusals():
 def test_couplings_check_their_marginals(problem):
     first, second, d = problem
     product = Coupling.independent(first, second)
-    assert product.expected(d) == pytest.approx(float(first @ d @ second))
-    assert product.expected(d, INF) == d[np.ix_(first > 0, second > 0)].max()
-    assert product.expected(d) >= wasserstein(first, second, d).distance.value - 1e-9
+    assert product.expected_distance(d) == pytest.approx(float(first @ d @ second))
+    assert product.expected_distance(d, INF) == d[np.ix_(first > 0, second > 0)].max()
+    assert product.expected_distance(d) >= wasserstein(first, second, d).distance.value - 1e-9
     assert not product.joint.flags.writeable
     wrong = product.joint.copy()
     wrong[0, 0] += 1e-6

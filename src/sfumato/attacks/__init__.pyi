@@ -13,11 +13,11 @@ from .known_prior import blind as blind
 from .known_prior import evaluate as evaluate
 from .known_prior import fitting as fitting
 from .known_prior import goals as goals
-from .known_prior import informed as informed
+from .known_prior import informed_attack as informed_attack
 from .known_prior import main_place_information as main_place_information
-from .known_prior import misinformed as misinformed
+from .known_prior import misinformed_attack as misinformed_attack
 from .known_prior import optimal as optimal
 from .known_prior import track_beliefs as track_beliefs
 from .prior_free import per_guess as per_guess
 from .prior_free import prior_free as prior_free
-from .prior_free import unweighted as unweighted
+from .prior_free import unweighted_attack as unweighted_attack

@@ -21,11 +21,10 @@ from ..leakage import (
 from ..rounding import about, at_least, at_most, percent, percent_at_most
 from .continuous_attack import PlaceAttack, PlaceNoise, chance_within, true_place
 from .known_prior import Attack, Goals, bayes, goals, main_place_information, silence
-from .known_prior import informed as best_informed
-from .known_prior import misinformed as best_misinformed
-from .learned import Examples, GradientBoosting, NearestNeighbours, RandomForest
-from .learned import learned as train
-from .prior_free import prior_free, unweighted
+from .known_prior import informed_attack as best_informed
+from .known_prior import misinformed_attack as best_misinformed
+from .learned import Examples, GradientBoosting, NearestNeighbours, RandomForest, learn_attack
+from .prior_free import prior_free, unweighted_attack
 
 _EXAMPLES: Final = 20_000
 _ROUNDS: Final = 20  # of boosting, at most
@@ -194,7 +193,8 @@ def attack(
     learns = f"learns in {percent(informed)} of cases whether it is one of the two most probable"
     mistaken = f"overconfident by {percent(misinformed)} of the two most probable"
     overconfident = prior.sharpened(misinformed, places=main)
-    attacks = (best.near, best.hit, *(run(channel, prior, distance) for run in (bayes, unweighted, prior_free)))
+    others = (bayes, unweighted_attack, prior_free)
+    attacks = (best.near, best.hit, *(run(channel, prior, distance) for run in others))
     attackers = (
         Attacker(f"{_BLIND}, {best.near_blind.description}", best.near_blind, Side.ESTIMATE),
         Attacker(f"{_BLIND}, {best.hit_blind.description}", best.hit_blind, Side.ESTIMATE),
@@ -212,7 +212,7 @@ def attack(
         sharper,
         place,
         near,
-        _learned(channel, prior) if learned else {},
+        _hit_rates(channel, prior) if learned else {},
     )
 
 
@@ -258,9 +258,9 @@ def _sharper(mechanism: Mechanism, prior: Prior, metric: Metric, share: float) -
     )
 
 
-def _learned(mechanism: Mechanism, prior: Prior) -> dict[str, float]:
+def _hit_rates(mechanism: Mechanism, prior: Prior) -> dict[str, float]:
     examples = Examples.of_mechanism(mechanism, prior, _EXAMPLES, seed=1)
     # Boosting grows a tree for each secret in each round, and takes minutes where both are many.
     boosting = GradientBoosting(rounds=max(2, min(_ROUNDS, _TREES // len(prior))))
     rules = (NearestNeighbours(), RandomForest(), boosting)
-    return {rule.name: train(examples, rule, seed=1).hit_rate for rule in rules}
+    return {rule.name: learn_attack(examples, rule, seed=1).hit_rate for rule in rules}

@@ -143,10 +143,10 @@ def _attack_noise(noise: PlaceNoise, visits: Visits, unit: str) -> PlaceAttack:
     weights, scale = np.ones(len(points)), units.factor("m", unit)
     blind, error = noise.blind(points, weights), noise.error(points, weights).attacker
     none, best = readonly(np.empty((0, 2))), _at_most_blind(error, blind)
-    return PlaceAttack(_scaled(best, scale), _scaled(blind, scale), none, units.canonical(unit))
+    return PlaceAttack(_scale_bracket(best, scale), _scale_bracket(blind, scale), none, units.canonical(unit))
 
 
-def _scaled(bracket: Bracket, scale: float) -> Bracket:
+def _scale_bracket(bracket: Bracket, scale: float) -> Bracket:
     lower = down(bracket.lower * scale) if bracket.lower > 0 else 0.0
     return Bracket(lower, bracket.value * scale, up(bracket.upper * scale))
 

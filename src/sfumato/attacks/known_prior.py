@@ -314,7 +314,7 @@ def goals(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Goals:
     )
 
 
-def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, information: ArrayLike) -> Attack:
+def informed_attack(mechanism: Randomizer, prior: Prior, distance: AnyLoss, information: ArrayLike) -> Attack:
     """Return the best attack with side information, averaged over the information.
 
     error = sum over y, o of min over g of sum over s of prior(s) r(y|s) p(o|s) d(g, s)
@@ -325,13 +325,13 @@ def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, information
     strategy is for information y and observable o.
 
     The information is true and, given the secret, independent of the report. So the error is never above that of
-    `optimal`. (An attacker who *believes* more than is true is `misinformed`; their error is never below the
-    best.)
+    `optimal`. (An attacker who *believes* more than is true is `misinformed_attack`; their error is never below
+    the best.)
 
     Where the person's habits are sharper than the prior of the design, and the attacker knows them, use them as
-    the truth: ``optimal(mechanism, habits, distance)``, and ``misinformed(mechanism, habits, distance, prior)``
-    for the attacker whom the design expected (Privacy Games, section 9.2). Raises `InputError` if the prior or the
-    distance does not fit the mechanism, or a row of r is not a distribution.
+    the truth: ``optimal(mechanism, habits, distance)``, and ``misinformed_attack(mechanism, habits, distance,
+    prior)`` for the attacker whom the design expected (Privacy Games, section 9.2). Raises `InputError` if the
+    prior or the distance does not fit the mechanism, or a row of r is not a distribution.
     """
     mechanism = matrix_of(mechanism)
     channel = _distributions(information, "the side information", "secret", (len(prior), None))
@@ -353,13 +353,13 @@ def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, information
     )
 
 
-def misinformed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, belief: Prior) -> Attack:
+def misinformed_attack(mechanism: Randomizer, prior: Prior, distance: AnyLoss, belief: Prior) -> Attack:
     """Return the attack that is optimal for a belief, with its error under the true prior.
 
     The belief may know less than the truth (a population's prior against one user) or claim more than is true
     (`Prior.sharpened`: overconfident of home and work). A false belief never lowers the error below that of the
     optimal attack. For a report that is impossible under the belief, the guess is the belief's best one without
-    any report. An attacker who knows more is `informed`. The other arguments are those of `optimal`.
+    any report. An attacker who knows more is `informed_attack`. The other arguments are those of `optimal`.
 
     Source:
         Shokri, "Privacy Games", section 9.2, with the true prior as the sharper one and the design's as the

@@ -21,12 +21,12 @@ __all__ = [
     "Classifier",
     "Confusion",
     "Examples",
-    "Fitted",
+    "FittedRule",
     "GradientBoosting",
     "LearnedAttack",
     "NearestNeighbours",
     "RandomForest",
-    "learned",
+    "learn_attack",
 ]
 
 _CHUNK: Final = 4096  # outputs looked up at a time
@@ -135,7 +135,7 @@ def _positive(size: int) -> int:
     return size
 
 
-class Fitted(ABC):
+class FittedRule(ABC):
     """A rule that has learned."""
 
     __slots__ = ()
@@ -157,7 +157,7 @@ class Classifier(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
+    def fit(self, examples: Examples, *, seed: int | None = None) -> FittedRule:
         """Return the rule that has learned from examples; a seed, for studies, makes it reproducible.
 
         Raises `MissingExtraError` if the library that the rule comes from is not installed.
@@ -187,7 +187,7 @@ class NearestNeighbours(Classifier):
         if self.k is not None and self.k < 1:
             raise InputError(f"{self.k} neighbours were requested.", "use at least one.")
 
-    def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:  # noqa: ARG002 - nothing is random
+    def fit(self, examples: Examples, *, seed: int | None = None) -> FittedRule:  # noqa: ARG002 - nothing is random
         """Return the rule that has learned from examples; nothing is random in it."""
         from scipy.spatial import cKDTree
 
@@ -206,7 +206,7 @@ class RandomForest(Classifier):
     trees: int = 100
     leaf: int = 5
 
-    def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
+    def fit(self, examples: Examples, *, seed: int | None = None) -> FittedRule:
         """Return the rule that has learned from examples."""
         kind = _ensemble("The attack by a random forest").RandomForestClassifier
         return _fit(kind(self.trees, min_samples_leaf=self.leaf, random_state=seed), examples)
@@ -220,14 +220,14 @@ class GradientBoosting(Classifier):
     rounds: int = 100
     rate: float = 0.1
 
-    def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
+    def fit(self, examples: Examples, *, seed: int | None = None) -> FittedRule:
         """Return the rule that has learned from examples."""
         kind = _ensemble("The attack by gradient boosting").HistGradientBoostingClassifier
         return _fit(kind(max_iter=self.rounds, learning_rate=self.rate, random_state=seed), examples)
 
 
 @dataclass(frozen=True, slots=True)
-class _Neighbours(Fitted):
+class _Neighbours(FittedRule):
     tree: Any
     counts: Floats
     k: int
@@ -246,7 +246,7 @@ class _Neighbours(Fitted):
 
 
 @dataclass(frozen=True, slots=True)
-class _Model(Fitted):
+class _Model(FittedRule):
     """A model of the secrets that examples had; None where that was one secret only, which is then certain."""
 
     model: Any
@@ -268,7 +268,7 @@ def _ensemble(feature: str) -> Any:
     return sklearn.ensemble
 
 
-def _fit(model: Any, examples: Examples) -> Fitted:
+def _fit(model: Any, examples: Examples) -> FittedRule:
     classes = np.unique(examples.secrets)
     if len(classes) == 1:
         return _Model(None, classes, len(examples.space))
@@ -386,7 +386,7 @@ class LearnedAttack:
     """
 
     name: str
-    rule: Fitted
+    rule: FittedRule
     confusion: Confusion
     space: Space
     learned_from: int
@@ -414,7 +414,7 @@ class LearnedAttack:
         )
 
 
-def learned(
+def learn_attack(
     examples: Examples,
     rule: Classifier,
     held_out: Examples | None = None,
@@ -433,10 +433,10 @@ def learned(
 
     Example:
         >>> import sfumato as sf
-        >>> from sfumato.attacks.learned import Examples, NearestNeighbours, learned
+        >>> from sfumato.attacks.learned import Examples, NearestNeighbours, learn_attack
         >>> truth = sf.Mechanism([[1.0, 0.0], [0.0, 1.0]])
         >>> examples = Examples.of_mechanism(truth, sf.Prior.uniform(truth.secrets), 100, seed=1)
-        >>> learned(examples, NearestNeighbours(), seed=1).error
+        >>> learn_attack(examples, NearestNeighbours(), seed=1).error
         0.0
     """
     learning, judging = examples.split(share, seed=seed) if held_out is None else (examples, held_out)

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from ..core import AnyLoss, Bracket, Prior, Randomizer, matrix_of
 from ..core.arrays import Floats, Positions
 from ..errors import SolverError
-from .known_prior import Attack, Minimax, evaluate, fitting, misinformed, optimal
+from .known_prior import Attack, Minimax, evaluate, fitting, misinformed_attack, optimal
 
 _GAP = 1e-6  # of the largest distance
 _OFF = 1e-6  # how far from probabilities the solver's answer may be
@@ -32,8 +32,8 @@ _NEAR: Final = 2.0  # margin, in parts of the mean product, at which a guess joi
 _SECRETS: Final = 500  # up to which all are solved for at once
 _LEAST: Final = 0.01  # of the gap that the next mean product leaves
 _TINY: Final = 1e-300
-_MORE_TIME: Final = "allow more time, or use fewer guesses; attacks.unweighted needs no solver."
-_MILDER: Final = "use a distance whose values differ less in size; attacks.unweighted needs no solver."
+_MORE_TIME: Final = "allow more time, or use fewer guesses; attacks.unweighted_attack needs no solver."
+_MILDER: Final = "use a distance whose values differ less in size; attacks.unweighted_attack needs no solver."
 
 
 class _Mixture(NamedTuple):
@@ -244,7 +244,7 @@ def _reach(position: Floats, change: Floats) -> float:
     return min(1.0, _STEP / max(float((-change / position).max()), _TINY))
 
 
-def unweighted(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
+def unweighted_attack(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
     """Return the attack of least summed error, in which every secret counts the same.
 
     The strategy minimises the sum over s, o, g of p(o|s) q(g|o) d(g, s), which is to believe in the uniform prior.
@@ -255,7 +255,7 @@ def unweighted(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack
     """
     mechanism = matrix_of(mechanism)
     belief = Prior.uniform(mechanism.secrets)
-    return replace(misinformed(mechanism, prior, distance, belief), name="unweighted")
+    return replace(misinformed_attack(mechanism, prior, distance, belief), name="unweighted")
 
 
 def prior_free(

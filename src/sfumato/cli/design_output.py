@@ -107,7 +107,7 @@ def _write_program(design: Design, output: DesignOutput) -> None:
         )
     drawing = partial(maps, mechanism, prior, site.distances, outline=output.outline, visits=data.visits)
     code = _publish_places(file, _with_bound(summary, design, output), output, drawing, remarks)
-    if not design.finished:
+    if not design.is_finished:
         if design.status is Status.INACCURATE:
             say(f"Hint: {_advice(design, output.options.solver)}.", err=True)
         raise typer.Exit(code or PARTIAL)
@@ -126,7 +126,7 @@ def _write_noise(design: Design, output: DesignOutput) -> None:
         file = MechanismFile.of_design(design, visits=data.visits, source=data.source)
         save(file, output.target)
         summary = summarise_noise(file, design.certificate, places=data.source)
-    doubts = [] if design.finished else [unfinished_words(stopped_words(design))]
+    doubts = [] if design.is_finished else [unfinished_words(stopped_words(design))]
     remarks = [data.remark] if data.remark else []
     spacing = [site.reason] if site.reason and choice is not None and choice.program is not None else []
     reasons, short = ([], []) if choice is None else ([choice.sentence], [choice.brief])
@@ -146,7 +146,7 @@ def _write_noise(design: Design, output: DesignOutput) -> None:
     drawing = None if file.prior is None else partial(noise_maps, file, outline=output.outline, visits=data.visits)
     remarks = [*doubts, *remarks, *site.search, *reasons]
     code = _publish_places(file, _with_bound(summary, design, output), output, drawing, remarks)
-    if code or not design.finished:
+    if code or not design.is_finished:
         raise typer.Exit(code or PARTIAL)
 
 
@@ -173,7 +173,7 @@ def write_column(
     code = reporting.write(file, target, source=source, visits=None, remarks=remarks)
     if code:
         raise typer.Exit(code)
-    return design.finished
+    return design.is_finished
 
 
 def _publish_places(

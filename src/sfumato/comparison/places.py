@@ -371,7 +371,7 @@ class _PlaceFamilies:
             epsilon_upper = math.inf if metre.lower > 1 else epsilon_upper
         else:
             slack_m, metre = lattice.slack_m, _metre(epsilon_upper, lattice.slack_m)
-        if not best.finished:
+        if not best.is_finished:
             gap = gap_at_most(best.certificate.gap)
             ending = f"stopped by the time limit, at most {gap} above the least with its reports"
         detail = f"{places!r}, {mechanism.shape[1]} reports"

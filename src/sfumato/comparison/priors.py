@@ -305,7 +305,7 @@ def optimum_row(best: Design, prior: Prior, metric: Metric, errors: Metric) -> P
     """Return the row of a certified design."""
     row = measure(OPTIMUM, None, best.mechanism, prior, metric, errors, best.loss)
     ending = ""
-    if not best.finished:
+    if not best.is_finished:
         ending = f"stopped by the time limit, at most {gap_at_most(best.certificate.gap)} above the least loss"
     return replace(row, loss_lower_bound=best.certificate.bound, stopped=ending)
 

@@ -128,18 +128,18 @@ class Divergence(ABC):
         """The name of the divergence in texts."""
 
     @abstractmethod
-    def _between(self, p: Floats, q: Floats) -> Floats:
+    def _divergences(self, p: Floats, q: Floats) -> Floats:
         """Return the divergences of checked distributions, arrays (..., m), along the last axis."""
 
     @final
     def __call__(self, p: Rows, q: Rows) -> float:
         """Return D(p || q) of two distributions, arrays (m,) or priors."""
-        return float(self._between(*single(p, q)))
+        return float(self._divergences(*single(p, q)))
 
     @final
     def rows(self, p: Rows, q: Rows) -> Floats:
         """Return D of many pairs of distributions, arrays (..., m) whose leading axes broadcast; array (...)."""
-        return np.asarray(self._between(*pair(p, q)))
+        return np.asarray(self._divergences(*pair(p, q)))
 
     @final
     def pairwise(self, rows: Rows) -> Floats:
@@ -147,7 +147,7 @@ class Divergence(ABC):
         array = distributions(rows, "the rows")
         if array.ndim != 2:
             raise InputError(f"the rows have shape {array.shape}.", "pass an array of secrets x observables.")
-        return np.stack([self._between(*np.broadcast_arrays(row, array)) for row in array])
+        return np.stack([self._divergences(*np.broadcast_arrays(row, array)) for row in array])
 
 
 @final
@@ -218,7 +218,7 @@ class FDivergence(Divergence, CompactRepr):
         """The name of the divergence in texts."""
         return self.title
 
-    def _between(self, p: Floats, q: Floats) -> Floats:
+    def _divergences(self, p: Floats, q: Floats) -> Floats:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             ratio = p / q
             usual = (p > 0) & (q > 0) & np.isfinite(ratio) & (ratio > 0)
@@ -234,7 +234,7 @@ class FDivergence(Divergence, CompactRepr):
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Named(Divergence):
+class _FormulaDivergence(Divergence):
     """An f-divergence with a formula that keeps more digits than its generator."""
 
     title: str
@@ -247,7 +247,7 @@ class _Named(Divergence):
     def __repr__(self) -> str:
         return f"Divergence {self.title!r}"
 
-    def _between(self, p: Floats, q: Floats) -> Floats:
+    def _divergences(self, p: Floats, q: Floats) -> Floats:
         return self.formula(p, q)
 
 
@@ -266,19 +266,19 @@ def _hellinger(p: Floats, q: Floats) -> Floats:
     return np.asarray((gaps * gaps).sum(axis=-1) / 2)
 
 
-KL: Final[Divergence] = _Named("KL divergence", lambda p, q: power_sum(p, q, 1.0))
+KL: Final[Divergence] = _FormulaDivergence("KL divergence", lambda p, q: power_sum(p, q, 1.0))
 """Kullback-Leibler divergence in nats, sum of p ln(p/q): f(t) = t ln t."""
 
-REVERSE_KL: Final[Divergence] = _Named("reverse KL divergence", lambda p, q: power_sum(q, p, 1.0))
+REVERSE_KL: Final[Divergence] = _FormulaDivergence("reverse KL divergence", lambda p, q: power_sum(q, p, 1.0))
 """KL with its arguments exchanged, in nats: f(t) = -ln t."""
 
-TOTAL_VARIATION: Final[Divergence] = _Named("total variation", _total_variation)
+TOTAL_VARIATION: Final[Divergence] = _FormulaDivergence("total variation", _total_variation)
 """Half the sum of |p - q|, at most 1: f(t) = |t - 1| / 2."""
 
-CHI_SQUARED: Final[Divergence] = _Named("chi-square divergence", lambda p, q: power_sum(p, q, 2.0))
+CHI_SQUARED: Final[Divergence] = _FormulaDivergence("chi-square divergence", lambda p, q: power_sum(p, q, 2.0))
 """Sum of (p - q)**2 / q: f(t) = (t - 1)**2."""
 
-HELLINGER: Final[Divergence] = _Named("squared Hellinger distance", _hellinger)
+HELLINGER: Final[Divergence] = _FormulaDivergence("squared Hellinger distance", _hellinger)
 """Half the sum of (sqrt p - sqrt q)**2, at most 1: f(t) = (sqrt t - 1)**2 / 2."""
 
 F_DIVERGENCES: Final[dict[str, Divergence]] = {
@@ -336,7 +336,7 @@ class Renyi(Divergence):
         """The name of the divergence in texts."""
         return f"Rényi divergence of order {self.order:g}"
 
-    def _between(self, p: Floats, q: Floats) -> Floats:
+    def _divergences(self, p: Floats, q: Floats) -> Floats:
         if self.order > _LARGEST:
             return np.asarray(log_ratios(p, q).max(axis=-1))
         if self.order == 1:

@@ -157,7 +157,7 @@ class HockeyStick(Divergence):
         """The name of the divergence in texts."""
         return f"hockey-stick divergence at epsilon {self.epsilon:g}"
 
-    def _between(self, p: Floats, q: Floats) -> Floats:
+    def _divergences(self, p: Floats, q: Floats) -> Floats:
         if self.epsilon <= _PLAIN:
             multiple = math.exp(self.epsilon) * q
         else:  # beyond the largest float any large number serves, and 0 stays 0
@@ -175,7 +175,7 @@ def hockey_stick(p: Rows, q: Rows, epsilons: ArrayLike) -> Floats:
     """
     first, second = pair(p, q)
     values = numbers(epsilons, "the epsilons")
-    curves = [HockeyStick(float(epsilon))._between(first, second) for epsilon in values.ravel()]
+    curves = [HockeyStick(float(epsilon))._divergences(first, second) for epsilon in values.ravel()]
     return np.array(curves, dtype=np.float64).reshape(values.shape + first.shape[:-1])
 
 
@@ -207,7 +207,7 @@ class MaxDivergence(Divergence):
         """The name of the divergence in texts."""
         return f"max divergence at delta {self.delta:g}" if self.delta else "max divergence"
 
-    def _between(self, p: Floats, q: Floats) -> Floats:
+    def _divergences(self, p: Floats, q: Floats) -> Floats:
         if self.delta == 0:
             return np.asarray(log_ratios(p, q).max(axis=-1))
         answer = np.full(p.shape[:-1], np.inf)

@@ -142,7 +142,7 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
     p = believed.probabilities[:, None]
     gain = np.where(p > 0, prices / np.maximum(p, _TINY), 0.0)
     gain = np.minimum(gain / max(1.0, float(gain.max()) if prior is None else 1.0), 1.0)
-    upper = _left(mechanism, other, processing, prior)
+    upper = _residual(mechanism, other, processing, prior)
     # With a prior the weights are at most it; without one, their maximum over guesses is the prior.
     weighted = _whole((gain * p).T)
     total = _SCALE if prior is not None else int(weighted.max(axis=0).sum())
@@ -188,7 +188,7 @@ def _solve(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
     return processing, prices
 
 
-def _left(mechanism: Mechanism, first: Mechanism, second: Mechanism, prior: Prior | None = None) -> float:
+def _residual(mechanism: Mechanism, first: Mechanism, second: Mechanism, prior: Prior | None = None) -> float:
     """Return the total variation that two mechanisms in sequence leave, computed exactly and rounded up."""
     product = first.weights.astype(object) @ second.weights.astype(object)
     bits = first.bits + second.bits
@@ -245,7 +245,7 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
     _check_size(f"mixing {inputs:,} secrets for {n:,}, with {m:,} observables,", n * m * inputs)
     solutions = [_nearest(row, other.matrix) for row in mechanism.matrix]
     mixing = Mechanism([mixture for mixture, _ in solutions], mechanism.secrets, other.secrets)
-    upper = _left(mechanism, mixing, other)
+    upper = _residual(mechanism, mixing, other)
     proofs = [_score_bound(mechanism, s, other, score) for s, (_, score) in enumerate(solutions)]
     secret, lower = int(np.argmax(proofs)), max(proofs)
     score = solutions[secret][1] if lower > 0 else np.zeros(m)

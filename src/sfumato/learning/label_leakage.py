@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..attacks.learned import Classifier, Examples, Fitted, NearestNeighbours, learned
+from ..attacks.learned import Classifier, Examples, FittedRule, NearestNeighbours, learn_attack
 from ..core import AnyLoss, Bracket, Mechanism, Prior
 from ..core.arrays import Floats, floats
 from ..core.immutable import CompactRepr
@@ -220,9 +220,9 @@ def estimate_risk(
     binomial.check_failure(failure)
     classifier = NearestNeighbours() if rule is None else rule
     learning, judging = examples.split(share, seed=seed)
-    attack = learned(learning, classifier, judging, seed=seed)
-    early = learned(learning.split(0.5, seed=seed)[0], classifier, judging, seed=seed)
-    single = attack if classifier == _ONE_NEIGHBOUR else learned(learning, _ONE_NEIGHBOUR, judging, seed=seed)
+    attack = learn_attack(learning, classifier, judging, seed=seed)
+    early = learn_attack(learning.split(0.5, seed=seed)[0], classifier, judging, seed=seed)
+    single = attack if classifier == _ONE_NEIGHBOUR else learn_attack(learning, _ONE_NEIGHBOUR, judging, seed=seed)
     wrong, trials = len(judging) - attack.confusion.hits, len(judging)
     blind = 1 - attack.blind_hits / trials
     upper = float(binomial.upper(np.array([wrong]), np.array([trials]), failure / 2)[0])
@@ -380,7 +380,7 @@ class NeuralClassifier(Classifier):
     rate: float = 0.01
     device: str | None = None
 
-    def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
+    def fit(self, examples: Examples, *, seed: int | None = None) -> FittedRule:
         """Learn from examples; without torch it raises a `MissingExtraError`."""
         device = device_for("The neural attack", self.device)
         import torch
@@ -405,7 +405,7 @@ class NeuralClassifier(Classifier):
 
 
 @dataclass(frozen=True, slots=True)
-class _Network(Fitted):
+class _Network(FittedRule):
     network: Any
     centre: Floats
     scale: Floats

@@ -17,7 +17,7 @@ from ..core.bracket import bisect, double
 from ..core.immutable import assign
 from ..errors import InputError
 from ..rounding import float_above, float_below
-from ..sampling.coins import below, decays, magnitudes, signed, stairs, successes
+from ..sampling.coins import add_signs, decays, draw_below, magnitudes, stairs, successes
 from .formulas import geometric
 from .noise import Noise, NoiseRecipe, check_scale, integers, rational, whole
 from .real_noise import gaussian_sigma
@@ -105,7 +105,7 @@ class LaplaceNoise(NoiseRecipe):
     scale: Fraction
 
     def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
-        return signed(magnitudes(self.scale, tries, words), words)
+        return add_signs(magnitudes(self.scale, tries, words), words)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -209,10 +209,10 @@ class StaircaseNoise(NoiseRecipe):
 
     def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
         """Return a place in a stair, late ones with probability exp(-epsilon), and the stair's number."""
-        place = below(self.width, tries, words)
+        place = draw_below(self.width, tries, words)
         accepted = (place < self.step) | (stairs(self.epsilon, tries, words) > 0)
         place = place[accepted]
-        return signed(stairs(self.epsilon, len(place), words) * self.width + place, words)
+        return add_signs(stairs(self.epsilon, len(place), words) * self.width + place, words)
 
 
 def _top(epsilon: float, width: int, step: int) -> float:

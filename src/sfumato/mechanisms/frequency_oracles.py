@@ -27,7 +27,7 @@ from ..core import (
 from ..core.arrays import Floats
 from ..core.immutable import assign
 from ..errors import InputError
-from ..sampling.coins import below
+from ..sampling.coins import draw_below
 from .family import MechanismFamily, check_listable, pure_epsilon
 from .strict_privacy import lower_exponents, strictly_private
 
@@ -325,7 +325,7 @@ class Subset(Recipe):
         categories += categories >= rows[:, None]
         every = np.arange(n)
         for place in range(min(d, k - 1)):
-            partner = place + below(k - 1 - place, n, words)
+            partner = place + draw_below(k - 1 - place, n, words)
             swapped = categories[every, partner]
             categories[every, partner] = categories[:, place]
             categories[:, place] = swapped

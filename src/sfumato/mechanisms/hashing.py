@@ -14,7 +14,7 @@ from ..core import AliasTables, Integers, Mechanism, Recipe, Space, Words
 from ..core.arrays import Floats
 from ..core.immutable import assign
 from ..errors import InputError
-from ..sampling.coins import below
+from ..sampling.coins import draw_below
 from .family import check_listable
 from .frequency_oracles import FrequencyOracle, categorical, randomised_response, reports_of
 
@@ -177,6 +177,6 @@ class Hashed(Recipe):
 
     def draw(self, rows: Integers, words: Words) -> NDArray[np.int64]:
         """Return (a, b, bucket) for each row, array (count, 3)."""
-        a, b = 1 + below(self.prime - 1, len(rows), words), below(self.prime, len(rows), words)
+        a, b = 1 + draw_below(self.prime - 1, len(rows), words), draw_below(self.prime, len(rows), words)
         bucket = self._tables.draw(self.bucket(a, b, rows).astype(np.intp), words)
         return np.column_stack([a, b, bucket]).astype(np.int64)

@@ -180,7 +180,7 @@ def _cheapest_reports(problem: Problem) -> Floats:
 
 def _exponential(problem: Problem, exponents: Floats) -> Floats:
     channel = np.exp(-merge_close_secrets(exponents) * (0.5 - _ROOM))
-    return _remapped(problem, channel / channel.sum(axis=1, keepdims=True))
+    return _remap_channel(problem, channel / channel.sum(axis=1, keepdims=True))
 
 
 def _planar_noise(problem: Problem, exponents: Floats) -> Floats | None:
@@ -195,12 +195,12 @@ def _planar_noise(problem: Problem, exponents: Floats) -> Floats | None:
         return None
     epsilon = float((exponents[far] / apart[far]).min()) * (1 - _ROOM)
     try:
-        return _remapped(problem, planar_geometric(space, epsilon).matrix)
+        return _remap_channel(problem, planar_geometric(space, epsilon).matrix)
     except (InputError, UnitError):
         return None  # the places are on no lattice, or epsilon is 0 or infinite
 
 
-def _remapped(problem: Problem, channel: Floats) -> Floats:
+def _remap_channel(problem: Problem, channel: Floats) -> Floats:
     n, m = problem.shape
     weights = np.full(n, 1.0 / n) if problem.objective == WORST_CASE else problem.prior.probabilities
     matrix = np.zeros((n, m))

@@ -99,8 +99,8 @@ def design(
             dilation, which is faster and costs some loss.
         dilation: The largest dilation of the spanner.
         gap: The relative gap to reach. By default the solver aims at 1e-6, and up to 1e-4 counts as reached; see
-            `Design.finished`. Of visits it aims at 1e-4. With a `PlaceDistortion` several programs are solved, and
-            2e-3 is enough.
+            `Design.is_finished`. Of visits it aims at 1e-4. With a `PlaceDistortion` several programs are solved,
+            and 2e-3 is enough.
         tie_break: Whether to break ties, which takes longer than the design itself; by default in spaces of up to
             about a hundred values.
         time_limit: Seconds; when they are over, the best proved answer is returned.
@@ -154,7 +154,7 @@ def design(
     check_method(method, field)
     halt: Stop = stop or (lambda: False)
 
-    def left() -> float:
+    def rest() -> float:
         return max(begin + time_limit - time.monotonic(), 1e-3)
 
     def program(watch: OnProgress | None, beaten: Stop = lambda: False) -> Design:
@@ -169,16 +169,16 @@ def design(
             dilation=dilation,
             gap=gap,
             tie_break=tie_break,
-            time_limit=left(),
+            time_limit=rest(),
             stop=lambda: halt() or beaten(),
             progress=watch,
             start=start,
             constraints=limits,
         )
-        if medians is None or not table.finished:
+        if medians is None or not table.is_finished:
             return table
         try:
-            return at_medians(table, medians, solver=solver, gap=gap, time_limit=left(), stop=halt, progress=watch)
+            return at_medians(table, medians, solver=solver, gap=gap, time_limit=rest(), stop=halt, progress=watch)
         except SolverError:
             return table
 
@@ -205,7 +205,7 @@ def design(
     try:
         table = program(watch, lambda: bound * room > rough.loss.upper)
     except SolverError:
-        return replace(pick(None, rough), finished=False)
+        return replace(pick(None, rough), is_finished=False)
     # Without a table none is finer.
     enough = table.certificate.loss <= rough.loss.lower or rough.noise.remap is None
     return pick(table, rough if enough else rival(FINE))
@@ -237,7 +237,7 @@ def choose(table: Design | None, rival: Rival, promise: CoordinatePrivacy, unit:
     choice = Choice(kind, loss, rival.loss, remapped, unit, slack_m)
     if table is not None and kind == TABLE:
         return replace(table, choice=choice, seconds=seconds)
-    is_finished = table is None or table.finished or choice.decided
+    is_finished = table is None or table.is_finished or choice.is_decided
     return Design(rival.noise, rival.certificate, (promise,), seconds, is_finished, choice, None)
 
 
@@ -331,7 +331,7 @@ def move_to_medians(
     if design.mechanism.observables is not problem.observables:
         # The solver returned only the used reports; others near them may be better once they are moved.
         wider = at(np.vstack([medians, _around(medians, np.asarray(places.coordinates))]))
-        if not wider.finished:
+        if not wider.is_finished:
             return wider
         medians = _medians(wider, points, _USED)
     return at(medians, start)

@@ -62,7 +62,7 @@ class DesignGoal(ABC):
 
     @abstractmethod
     def describe_miss(self, measure: Bracket, unit: str, kind: str) -> str:
-        """Return as a part of a sentence how an epsilon misses the goal; ``kind`` is ``program`` or ``noise``."""
+        """Return as a part of a sentence how an epsilon misses the goal; ``kind`` is ``table`` or ``noise``."""
 
 
 @checked
@@ -78,9 +78,9 @@ class LossGoal(CompactRepr, DesignGoal):
 
     def limit(self, loss: Loss) -> float:
         """Return the largest loss, in its unit."""
-        return self._most(loss.unit)
+        return self._largest_loss(loss.unit)
 
-    def _most(self, unit: str) -> float:
+    def _largest_loss(self, unit: str) -> float:
         return units.parse(self.most, unit=unit, subject="the largest loss")
 
     def ends(self, prior: Prior, loss: Loss, *, bounded: bool = True) -> tuple[float, float]:
@@ -119,7 +119,7 @@ class LossGoal(CompactRepr, DesignGoal):
 
     def describe_success(self, measure: Bracket, unit: str) -> str:
         """Return what a design loses."""
-        most, loss = self._most(unit), amount_at_most(measure.upper, unit)
+        most, loss = self._largest_loss(unit), amount_at_most(measure.upper, unit)
         return f"the loss is at most {limit_amount(most, unit)} on average (at most {loss})"
 
     def describe_miss(self, measure: Bracket, unit: str, kind: str) -> str:
@@ -127,7 +127,7 @@ class LossGoal(CompactRepr, DesignGoal):
         if kind == NOISE:
             low, high = (amount_at_least(measure.lower, unit), amount_at_most(measure.upper, unit))
             return f"planar noise loses {low} to {high}"
-        if measure.lower > self._most(unit):
+        if measure.lower > self._largest_loss(unit):
             return (
                 "no mechanism on the same secrets, with the same reports and the rows that prove this epsilon, "
                 f"loses less than {amount_at_least(measure.lower, unit)}"
@@ -250,7 +250,7 @@ class EpsilonTrial(CompactRepr):
 
     Attributes:
         epsilon: Per unit of the promise.
-        kind: ``program``, or ``noise`` for planar noise with a remap.
+        kind: ``table``, or ``noise`` for planar noise with a remap.
         measure: The quantity that the goal limits. For a program's loss, the upper end is proved of the design,
             the lower end of every mechanism with the same rows and reports. For noise's loss and an attacker's
             chance, both ends hold for this mechanism only.
@@ -275,10 +275,10 @@ class FoundEpsilon(CompactRepr):
         epsilon: Its epsilon, per unit of the promise.
         unit: The unit that epsilon is per.
         loss_unit: The unit of the loss.
-        kind: ``program``, or ``noise`` where planar noise was chosen.
+        kind: ``table``, or ``noise`` where planar noise was chosen.
         trials: All designs, in the order in which they were made.
-        finished: Whether the next epsilon, which misses the goal, is within the tolerance, and program or noise is
-            proved to be the better one.
+        is_finished: Whether the next epsilon, which misses the goal, is within the tolerance, and program or noise
+            is proved to be the better one.
         seconds: The time it took.
     """
 
@@ -289,7 +289,7 @@ class FoundEpsilon(CompactRepr):
     loss_unit: str
     kind: str
     trials: tuple[EpsilonTrial, ...]
-    finished: bool
+    is_finished: bool
     seconds: float
 
     @property
@@ -317,7 +317,7 @@ class FoundEpsilon(CompactRepr):
             texts.append(
                 f"At {exactly(miss.epsilon)}{per} {self.goal.describe_miss(miss.measure, unit, self.kind)}."
             )
-        if not self.finished:
+        if not self.is_finished:
             texts.append("NOT FINISHED: the search ended before the next epsilon was close.")
         return tuple(texts)
 

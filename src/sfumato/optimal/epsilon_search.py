@@ -83,13 +83,13 @@ class Steps:
         if not self.odds:
             return self.first
         if low > 0 and high < math.inf:
-            log_epsilon = self._between(low, high)
+            log_epsilon = self._interpolate(low, high)
         else:
-            log_epsilon = self._beyond(low if low > 0 else high, 1 if low > 0 else -1)
+            log_epsilon = self._extrapolate(low if low > 0 else high, 1 if low > 0 else -1)
         rounded = float(f"{math.exp(log_epsilon):.{_DIGITS - 1}e}")
         return rounded if low < rounded < high else math.exp(log_epsilon)
 
-    def _between(self, below: float, above: float) -> float:
+    def _interpolate(self, below: float, above: float) -> float:
         low, high = math.log(below), math.log(above)
         width = high - low
         bent = max(abs(self.odds[end] - self.target) for end in (below, above)) > _FAR
@@ -115,7 +115,7 @@ class Steps:
             crossing += math.log(epsilon) * math.prod(ratios)
         return crossing
 
-    def _beyond(self, end: float, sign: int) -> float:
+    def _extrapolate(self, end: float, sign: int) -> float:
         """Return the next log epsilon above (sign 1) or below (sign -1) the only known end."""
         at, odds = math.log(end), self.odds[end]
         slope: float = _SLOPES[self.target > 0]
@@ -265,7 +265,7 @@ class ProgramTrials:
             return self._move_reports(near, promise, deadline)
         room, bound = 1.0 if self.medians is None else 1 - GAIN, -math.inf
 
-        def watched(step: Any) -> None:
+        def watch(step: Any) -> None:
             nonlocal bound
             bound = max(bound, step.bound)
 
@@ -276,10 +276,10 @@ class ProgramTrials:
             time_limit=seconds,
             start=near,
             stop=lambda: self.stop() or room * bound > most,
-            progress=watched,
+            progress=watch,
             **self.options,
         )
-        if self.medians is None or not design.finished:
+        if self.medians is None or not design.is_finished:
             return design
         try:
             again = self._move_reports(design, promise, deadline)
@@ -413,8 +413,8 @@ def find_epsilon(
     )
     next_trial = result.next_trial
     close = last is not None and next_trial is not None and last.steps.close(next_trial.epsilon, epsilon)
-    decided = design.has_program or design.finished
-    return replace(result, finished=close and decided, seconds=time.monotonic() - start)
+    decided = design.has_program or design.is_finished
+    return replace(result, is_finished=close and decided, seconds=time.monotonic() - start)
 
 
 def _not_found(

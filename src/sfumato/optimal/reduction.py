@@ -73,7 +73,7 @@ class Reduction(CompactRepr):
             o = prices.observables[used]
         heads = self.heads
         s, t = heads[prices.secrets[used]], heads[prices.rivals[used]]
-        allowed = self._allowed(s, t)
+        allowed = self._pair_exponents(s, t)
         # The gain of p(o|t) stays as the solver left it, and the price of p(o|s) shrinks slightly: unchanged, the
         # price would multiply the exponent's increase by exp(e), and a large epsilon would ruin the bound.
         local = prices.local[used] * np.exp(prices.exponents[used] - allowed)
@@ -107,10 +107,10 @@ class Reduction(CompactRepr):
             rivals=np.concatenate([prices.rivals, np.where(positive_cost, member, head)]),
             observables=np.concatenate([prices.observables, np.tile(np.arange(m), len(rest))]),
             local=np.concatenate([prices.local, np.abs(cost)]),
-            exponents=np.concatenate([prices.exponents, self._allowed(head, member)]),
+            exponents=np.concatenate([prices.exponents, self._pair_exponents(head, member)]),
         )
 
-    def _allowed(self, s: Positions, t: Positions) -> Floats:
+    def _pair_exponents(self, s: Positions, t: Positions) -> Floats:
         """Return the whole problem's exponents of pairs, which can be pairs of equal secrets."""
         exponents = self.problem.exponents
         return np.zeros(len(s)) if exponents is None else exponents[s, t]
@@ -137,7 +137,7 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduction:
         np.fill_diagonal(distinct, 0.0)
     worst, game = problem.objective == WORST_CASE, problem.objective == DISTORTION
     counts = np.ascontiguousarray((loss if worst or mass.all() else loss[mass > 0]).T)
-    observables = _undominated(counts)
+    observables = _pareto_front(counts)
     columns = _merged_into(counts, observables)
     del counts
     prior: Floats = np.asarray(np.bincount(members, mass, n), dtype=np.float64)
@@ -178,7 +178,7 @@ def _equal(exponents: Floats) -> Positions:
     return np.asarray(np.unique(label, return_inverse=True)[1], dtype=np.intp)
 
 
-def _undominated(loss: Floats) -> Positions:
+def _pareto_front(loss: Floats) -> Positions:
     """Return the observables to keep, the first of equal ones; the losses (M, secrets) are those that count."""
     cheapest = loss.argmin(axis=1)
     alive = np.ones(len(loss), dtype=np.bool_)

@@ -60,8 +60,8 @@ class Design(NotebookRepr):
         certificate: What is proved of it: a `Certificate`, or for noise a `NoiseCertificate`.
         guarantees: The requested guarantees. Noise satisfies its guarantee with the slack of its own promise.
         seconds: The time it took; after a resume from a folder, since then.
-        finished: Whether the gap is as small as requested, or as a spanner allows; for noise, whether the program
-            was solved, proved to lose more, or not requested.
+        is_finished: Whether the gap is as small as requested, or as a spanner allows; for noise, whether the
+            program was solved, proved to lose more, or not requested.
         choice: The losses of program and planar noise, where both give the same guarantee for the same points;
             None where noise does not, or was not tried.
     """
@@ -70,7 +70,7 @@ class Design(NotebookRepr):
     certificate: Any
     guarantees: tuple[DesignGuarantee, ...]
     seconds: float
-    finished: bool
+    is_finished: bool
     choice: Choice | None
     _program: SolvedProgram | None
 
@@ -89,7 +89,7 @@ class Design(NotebookRepr):
 
     @property
     def kind(self) -> str:
-        """``program`` or ``noise``."""
+        """``table`` or ``noise``."""
         return TABLE if self.has_program else NOISE
 
     @property
@@ -231,7 +231,7 @@ class Choice(CompactRepr):
     Both losses are expected distances from the true point to the report, over the same points.
 
     Attributes:
-        kind: ``program`` or ``noise``.
+        kind: ``table`` or ``noise``.
         program: From the least loss of any mechanism of the program to that of the one found; None where none was
             designed.
         noise: The loss of planar noise, between proved bounds.
@@ -248,7 +248,7 @@ class Choice(CompactRepr):
     slack_m: float
 
     @property
-    def decided(self) -> bool:
+    def is_decided(self) -> bool:
         """Whether the chosen one is proved to lose less, or the other one was not tried."""
         if self.program is None:
             return True
@@ -275,12 +275,12 @@ class Choice(CompactRepr):
         least = amount_at_least(self.program.lower, unit)
         most = amount_at_most(self.program.upper, unit)
         if self.kind == NOISE:
-            loss = f"at least {least}" if self.decided else f"{least} to {most}"
+            loss = f"at least {least}" if self.is_decided else f"{least} to {most}"
             return (
                 f"The program on this lattice, with the reports tried, loses {loss} on average, {noise} {low} to "
                 f"{high}: the noise is kept. {slack}"
             )
-        why = "" if self.decided else ", because the noise was not proved to lose less"
+        why = "" if self.is_decided else ", because the noise was not proved to lose less"
         return (
             f"The program on this lattice loses at most {most} on average, {noise} {low} to {high}: the program "
             f"is kept{why}."

@@ -89,7 +89,7 @@ def spanner_pairs(exponents: Floats, dilation: float) -> tuple[NDArray[np.intp],
     return edges, shortest_paths(implied)
 
 
-def violated(matrix: Floats, exponents: Floats, known: Triples, most: int) -> Triples:
+def find_violations(matrix: Floats, exponents: Floats, known: Triples, most: int) -> Triples:
     """Return the rows, at most ``most``, that a matrix breaks; ``known`` ones are broken by inaccuracy alone."""
     shrink = np.exp(-exponents)
     parts: list[NDArray[np.intp]] = []
@@ -305,7 +305,7 @@ class LinearSolver(Solver):
                 return replace(best, status=Status.OPTIMAL)
             if narrowed.exponents is None or control.pairs == "spanner":
                 break
-            if _stalled(log, control.gap):
+            if _is_stalled(log, control.gap):
                 status = Status.INACCURATE
                 break
         if best is None or not best.usable:
@@ -345,13 +345,13 @@ def solve_rounds(
         if solution.is_over:
             return
         most = max(ALL_AT_ONCE, 2 * len(triples))
-        more = violated(solution.matrix(len(exponents), m), exponents, triples, most)
+        more = find_violations(solution.matrix(len(exponents), m), exponents, triples, most)
         if len(more) == 0:
             return
         triples = triples.join(more)
 
 
-def _stalled(log: list[Progress], gap: float) -> bool:
+def _is_stalled(log: list[Progress], gap: float) -> bool:
     """Return whether the last rounds moved neither value nor bound: the back-end's accuracy is exhausted."""
     if len(log) <= _PATIENCE:
         return False

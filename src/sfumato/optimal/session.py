@@ -112,8 +112,8 @@ def scale_problem(problem: Problem) -> ScaledProblem:
     scaled = replace(
         problem,
         prior=prior,
-        loss=_divided(problem.loss, loss),
-        distance=None if problem.distance is None else _divided(problem.distance, distance),
+        loss=_divide_loss(problem.loss, loss),
+        distance=None if problem.distance is None else _divide_loss(problem.distance, distance),
         minimum=float(np.ldexp(problem.minimum, -distance)),
         max_loss=float(np.ldexp(problem.max_loss, -loss)),
     )
@@ -125,7 +125,7 @@ def _exponent(array: Floats) -> int:
     return math.frexp(largest)[1] - 1 if largest > 0 else 0
 
 
-def _divided(loss: Loss, exponent: int) -> Loss:
+def _divide_loss(loss: Loss, exponent: int) -> Loss:
     return loss if exponent == 0 else replace(loss, array=readonly(np.ldexp(loss.array, -exponent)), points=None)
 
 

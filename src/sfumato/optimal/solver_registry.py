@@ -239,7 +239,7 @@ class Auto(Solver):
         choice = select_method(problem, control.pairs, control.gap)
         best, reason = None, choice.reason
         if choice.generated:
-            best = self._generated(problem, control, start, choice)
+            best = self._try_generating(problem, control, start, choice)
             if best is not None and (best.status is not Status.INACCURATE or n > _MORE):
                 return best
             reason = "" if best is not None else NO_EDGES if choice.of_pairs is not None else NOT_QUICKER
@@ -268,7 +268,7 @@ class Auto(Solver):
         explain = reason and best.solver == STRUCTURED
         return replace(best, solver=f"{best.solver} (chosen: {reason})") if explain else best
 
-    def _generated(
+    def _try_generating(
         self, problem: Problem, control: Control, start: Answer | None, choice: MethodChoice
     ) -> Answer | None:
         """Return the answer with generated observables; None where the problem needs the structured method."""

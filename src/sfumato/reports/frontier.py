@@ -57,7 +57,7 @@ def rows(points: Sequence[Point]) -> list[tuple[object, ...]]:
             effort = (design.tie_gap, design.seconds, design.status.name, "table", None)
             results = (c.value, c.bound, c.gap, upper, point.distortion, point.hit_rate, *effort)
         elif design is not None:
-            privacy, status = design.certificate.privacy, "OPTIMAL" if design.finished else "STOPPED"
+            privacy, status = design.certificate.privacy, "OPTIMAL" if design.is_finished else "STOPPED"
             effort = (None, design.seconds, status, "planar noise", privacy.slack_m)
             results = (point.loss, None, None, privacy.upper, point.distortion, None, *effort)
         table.append((point.name, point.epsilon, point.minimum, *results))

@@ -96,7 +96,7 @@ def summarise(
     """
     facts = of_design(design, ground, visits, held_out)
     subject = facts.subject
-    is_stopped = not design.finished and design.status is not Status.RESTRICTED
+    is_stopped = not design.is_finished and design.status is not Status.RESTRICTED
     status = (unfinished_words(stopped_words(design)),) if is_stopped else ()
     guarantees = (*_guarantees(facts), *map(constraint_item, facts.constraints))
     costs = _costs(facts, of)
@@ -268,7 +268,7 @@ def best_section(bound: CoordinateBound, loss: float) -> Section:
     """
     limit = amount_at_most(loss, bound.loss_unit)
     sentence = f"On the places that the bound is for it loses at most {limit} on average."
-    return Section("The best conceivable", (sentence, bound.sentence, bound.compared(loss)))
+    return Section("The best conceivable", (sentence, bound.sentence, bound.comparison(loss)))
 
 
 def extremes(guarantee: Guarantee) -> list[str]:

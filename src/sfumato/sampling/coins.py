@@ -174,7 +174,7 @@ class ScalarCoins:
             self._left = self._words.draw(_BLOCK).tolist()[::-1]
         return self._left.pop()
 
-    def below(self, bound: int) -> int:
+    def draw_below(self, bound: int) -> int:
         """Return a uniform integer from 0 to bound - 1."""
         bits = (bound - 1).bit_length()
         while bits:
@@ -204,7 +204,7 @@ class ScalarCoins:
         """Return k >= 0 with probability proportional to exp(-k / scale)."""
         t, s = scale.numerator, scale.denominator
         while True:
-            u = self.below(t)
+            u = self.draw_below(t)
             if self.decay(u, t):
                 break
         v = 0
@@ -212,7 +212,7 @@ class ScalarCoins:
             v += 1
         return (u + t * v) // s
 
-    def signed(self, scale: Fraction) -> int:
+    def laplace(self, scale: Fraction) -> int:
         """Return an integer k with probability proportional to exp(-|k| / scale)."""
         while True:
             size, negative = self.magnitude(scale), self.word() >> 63
@@ -227,7 +227,7 @@ def magnitudes(scale: Fraction, tries: int, words: Words) -> Integers:
     coins of probability exp(-1) are thrown.
     """
     t, s = scale.numerator, scale.denominator
-    u = below(t, tries, words)
+    u = draw_below(t, tries, words)
     u = u[decays(u, t, words)]
     v = successes(len(u), words)
     if max(t, s).bit_length() + int(v.max(initial=0)).bit_length() > 61:
@@ -247,7 +247,7 @@ def stairs(epsilon: Fraction, count: int, words: Words) -> Integers:
     return steps[:count]
 
 
-def signed(magnitude: Integers, words: Words) -> NDArray[np.int64]:
+def add_signs(magnitude: Integers, words: Words) -> NDArray[np.int64]:
     """Return the magnitudes with random signs; of both zeros one is rejected."""
     negative = words.draw(len(magnitude)) >> np.uint64(63) == 1
     numbers: NDArray[np.int64] = np.where(negative, -magnitude, magnitude)[~(negative & (magnitude == 0))]
@@ -303,7 +303,7 @@ def _digit(numerators: Integers, denominator: int) -> tuple[NDArray[np.uint64], 
     return digits[where], np.array([rest for _, rest in parts], dtype=object)[where]
 
 
-def below(bound: int, count: int, words: Words) -> Integers:
+def draw_below(bound: int, count: int, words: Words) -> Integers:
     """Return uniform integers from 0 to bound - 1, array (count,): int64, or Python's where bound needs them."""
     bits = (bound - 1).bit_length()
     if bits == 0:

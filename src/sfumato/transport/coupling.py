@@ -142,7 +142,7 @@ class Coupling:
         """The pairs of positive probability, array (n, m)."""
         return readonly(self.joint > 0)
 
-    def expected(self, distances: Distances, p: float = 1.0) -> float:
+    def expected_distance(self, distances: Distances, p: float = 1.0) -> float:
         """Return the p-th root of the expected p-th power of the distance; for ``inf`` the largest distance.
 
         The distances are an array (n, m) or a metric, and p is at least 1. Raises `InputError` if the distances do
@@ -184,7 +184,7 @@ def north_west_corner(first: Distribution, second: Distribution, distances: Dist
     Example:
         >>> import numpy as np
         >>> line = np.abs(np.arange(3)[:, None] - np.arange(3))
-        >>> north_west_corner([0.5, 0.5, 0.0], [0.0, 0.5, 0.5], line).expected(line)
+        >>> north_west_corner([0.5, 0.5, 0.0], [0.0, 0.5, 0.5], line).expected_distance(line)
         1.0
 
     Source:
@@ -399,7 +399,7 @@ class TransportProblem:
         self._total = sum(self._masses[0])
         self._tree: Tree | None = None
 
-    def cut(self, array: NDArray[Entry]) -> NDArray[Entry]:
+    def restrict(self, array: NDArray[Entry]) -> NDArray[Entry]:
         """Return the part of an array (n, m) between the supports."""
         return np.asarray(array[np.ix_(self.rows, self.columns)])
 
@@ -433,7 +433,7 @@ class TransportProblem:
         """Return whether the current coupling puts any mass on pairs between the supports."""
         return any(where[pair] for pair in self._flow())
 
-    def expected(self, cost: Floats) -> float:
+    def expected_cost(self, cost: Floats) -> float:
         """Return the expected cost of the current coupling, cost between the supports."""
         return float(sum(amount / self._total * cost[pair] for pair, amount in self._flow().items()))
 

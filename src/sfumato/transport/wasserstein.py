@@ -80,8 +80,8 @@ def wasserstein(
     """
     check_tolerance(tolerance)
     problem = TransportProblem(first, second)
-    d = problem.cut(distances_between(distances, problem.shape, p))
-    return _largest(problem, d, tolerance) if np.isinf(p) else _powered(problem, d, p, tolerance)
+    d = problem.restrict(distances_between(distances, problem.shape, p))
+    return _largest(problem, d, tolerance) if np.isinf(p) else _solve_power(problem, d, p, tolerance)
 
 
 def powers(distances: Floats, p: float) -> tuple[Floats, Bools, float]:
@@ -99,14 +99,14 @@ def powers(distances: Floats, p: float) -> tuple[Floats, Bools, float]:
     return scaled**p, beyond, top
 
 
-def _powered(problem: TransportProblem, d: Floats, p: float, tolerance: float) -> Wasserstein:
+def _solve_power(problem: TransportProblem, d: Floats, p: float, tolerance: float) -> Wasserstein:
     cost, beyond, top = powers(d, p)
     layers = problem.solve([beyond.astype(np.float64), cost] if beyond.any() else [cost])
     ignored = problem.mass(beyond)
     if ignored > tolerance:
         return Wasserstein(Bracket.exact(math.inf), p, problem.coupling(), 0.0)
     error = 4 * (p + 4) * UNIT  # of a cost, relatively
-    mean = problem.expected(cost)
+    mean = problem.expected_cost(cost)
     terms = sum(cost.shape)
     attained = mean + error * mean + sum_error(terms, mean) if problem.uses(cost > 0) else 0.0
     least = _dual(problem, cost, beyond, layers, ignored, error)
@@ -241,7 +241,7 @@ def lifting(
     """
     check_tolerance(tolerance)
     problem = TransportProblem(first, second)
-    inside = problem.cut(relation_between(relation, problem.shape))
+    inside = problem.restrict(relation_between(relation, problem.shape))
     return _answer(problem, inside, problem.solve([(~inside).astype(np.float64)])[0][0], tolerance)
 
 
@@ -271,8 +271,8 @@ def optimal_lifting(
             "use lifting() for the relation alone.",
         )
     problem = TransportProblem(first, second)
-    d = problem.cut(distances_between(distances, problem.shape, p))
-    inside = problem.cut(relation_between(relation, problem.shape))
+    d = problem.restrict(distances_between(distances, problem.shape, p))
+    inside = problem.restrict(relation_between(relation, problem.shape))
     if np.isinf(p):
         inside = inside & (d <= best.value)
         answer = _answer(problem, inside, problem.solve([(~inside).astype(np.float64)])[0][0], tolerance)
@@ -282,7 +282,7 @@ def optimal_lifting(
     inside = inside & ~beyond
     layers = problem.solve([(~inside).astype(np.float64), cost])
     answer = _answer(problem, inside, layers[0][0], tolerance)
-    least = problem.expected(cost)
+    least = problem.expected_cost(cost)
     excess = least - (best.value / top) ** p if top > 0 else 0.0
     restricted = top * least ** (1 / p) if answer.holds else float("inf")
     return OptimalLifting(answer.holds and excess <= tolerance, answer, best, restricted, answer.coupling)

@@ -36,7 +36,7 @@ def keep_design(
     proof = design.certificate
     loss = Bracket(min(proof.bound, proof.loss), proof.loss, proof.loss)
     facts = _facts(domain, design.mechanism, loss, epsilon, proof.epsilon_upper, OPTIMIZED) | {
-        "finished": design.finished,
+        "finished": design.is_finished,
         "status": design.status.value,
         "gap": number(proof.gap),
         "wanted_gap": design.enough,

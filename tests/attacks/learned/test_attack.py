@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from sfumato.attacks.learned import Examples, GradientBoosting, NearestNeighbours, RandomForest, learned
+from sfumato.attacks.learned import Examples, GradientBoosting, NearestNeighbours, RandomForest, learn_attack
 from sfumato.core import Mechanism, Prior, Space
 from sfumato.errors import InputError, MissingExtraError
 from sfumato.leakage import bayes_error
@@ -31,7 +31,7 @@ MET = [(case, rule) for case in SMALL for rule in RULES[: 3 if case in SMALL[:3]
 @pytest.mark.parametrize(("case", "rule"), MET, ids=lambda part: getattr(part, "name", None))
 def test_on_finite_channels_the_error_is_near_the_bayes_error(case, rule):
     examples = Examples.of_mechanism(case.mechanism, case.prior, 3000, seed=11)
-    attack = learned(examples, rule, seed=5)
+    attack = learn_attack(examples, rule, seed=5)
     true = bayes_error(case.mechanism, case.prior)
     # Below it only by chance: four standard errors. Above it by what is not learned yet.
     assert attack.error >= true - 4 * np.sqrt(0.25 / 1500)
@@ -45,7 +45,7 @@ def test_two_normal_outputs_are_told_apart_as_well_as_can_be(rule):
     rng = np.random.default_rng(4)
     secrets = rng.integers(0, 2, 6000)
     examples = Examples(secrets, rng.normal(secrets * 2.0, 1.0), Space(["left", "right"]))
-    attack = learned(examples, rule, share=0.7, seed=1)
+    attack = learn_attack(examples, rule, share=0.7, seed=1)
     assert attack.error == pytest.approx(norm.cdf(-1), abs=0.05)
     assert attack.advantage == pytest.approx(0.5 - attack.error, abs=0.05)
 
@@ -53,7 +53,7 @@ def test_two_normal_outputs_are_told_apart_as_well_as_can_be(rule):
 def test_nothing_is_gained_where_nothing_leaks():
     blank = Mechanism(np.tile([0.2, 0.8, 0.0], (3, 1)))
     prior = Prior(blank.secrets, [0.5, 0.5, 0.0])
-    attack = learned(Examples.of_mechanism(blank, prior, 4000, seed=3), RandomForest(trees=20), seed=3)
+    attack = learn_attack(Examples.of_mechanism(blank, prior, 4000, seed=3), RandomForest(trees=20), seed=3)
     assert abs(attack.advantage) < 4 * np.sqrt(0.25 / 2000)
 
 
@@ -75,7 +75,7 @@ def test_examples_of_one_secret_teach_that_secret():
 
 def test_one_neighbour_remembers_its_examples():
     examples = Examples([0, 1, 0, 1], [0.0, 1.0, 2.0, 3.0], Space(["a", "b"]))
-    assert learned(examples, NearestNeighbours(1), examples).error == 0.0
+    assert learn_attack(examples, NearestNeighbours(1), examples).error == 0.0
 
 
 def test_no_neighbour_is_refused():

@@ -153,7 +153,7 @@ def test_who_joins_has_the_rows_of_the_nearest(iterate):
     n2 = given.shape[0] ** 2
     near = given.exponents[given.anchors[1], given.anchors[now.observables]].argmin()
     k = len(now.observables)
-    assert list(pairs.keys[pairs.cut(k)] % n2) == list(pairs.keys[pairs.cut(near)] % n2)
+    assert list(pairs.keys[pairs.block_slice(k)] % n2) == list(pairs.keys[pairs.block_slice(near)] % n2)
     assert then.point.u[k] == pytest.approx(then.point.u[near])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from sfumato.optimal.column_generation.price import price, unpriced
+from sfumato.optimal.column_generation.price import price, trivial_price
 
 from .towns import town
 
@@ -75,7 +75,7 @@ def test_what_is_paid_makes_an_observable_harmless(seed):
     w, anchor = random_costs(given, rng, float(rng.choice([0.02, 0.2, 1.0])))
     for found in (
         price(given.edges, w, given.exponents[anchor], 1e-6, 0.01),
-        unpriced(given.edges, w),
+        trivial_price(given.edges, w),
     ):
         assert (found.short >= 0).all()
         left = np.zeros(len(given.edges.upper))

@@ -222,9 +222,9 @@ def test_the_sentences():
         "No mechanism that keeps epsilon 1/km between all points can lose less than 268 m on average "
         "on these 2 places."
     )
-    assert found.compared(0.3).startswith(
+    assert found.comparison(0.3).startswith(
         "It is within 12 % of the best"
-    ) or "of the best that any" in found.compared(0.3)
+    ) or "of the best that any" in found.comparison(0.3)
     assert found.excess([0.3, 0.3]) == pytest.approx(0.3 / found.lower - 1)
     assert "at least 268 m on 2 places" in repr(found)
     squared = bound([[0, 0], [1, 0], [1, 0]], "1/km", "squared")

@@ -13,8 +13,8 @@ from sfumato.optimal.coordinates.costs import KINDS, Mesh, lower_costs, true_cos
 def test_no_report_is_cheaper_than_its_corners_on_average(seed, kind, corners, scale):
     rng = np.random.default_rng(seed)
     places = rng.normal(size=(8, 2)) * [5, 2] * scale
-    mesh = Mesh.covering(places, corners).quartered(rng.random(1) < 0.5)
-    mesh = mesh.quartered(rng.random(len(mesh.triangles)) < 0.3)
+    mesh = Mesh.covering(places, corners).quarter(rng.random(1) < 0.5)
+    mesh = mesh.quarter(rng.random(len(mesh.triangles)) < 0.3)
     places = np.concatenate([places, mesh.corners[:3]])  # some places are corners
     costs = lower_costs(places, mesh, kind)
     shares = rng.dirichlet(np.full(3, 0.5), size=(5, len(mesh.triangles)))

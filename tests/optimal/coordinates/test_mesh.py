@@ -53,7 +53,7 @@ def test_every_point_of_the_hull_is_in_a_triangle_after_any_quartering(drawn, co
         inside = rng.dirichlet(np.ones(len(points)), size=10) @ points
         for y in [*points, *inside]:
             assert covered(mesh, y)
-        mesh = mesh.quartered(rng.random(len(mesh.triangles)) < 0.4)
+        mesh = mesh.quarter(rng.random(len(mesh.triangles)) < 0.4)
     sides = np.ptp(mesh.corners[mesh.triangles], axis=1)
     ratio = sides[:, 1] / sides[:, 0]
     assert (ratio == 7 / 8).all()
@@ -64,7 +64,7 @@ def test_middles_stay_exact_to_the_last_depth():
     mesh = Mesh.covering(np.array([[448_000.1, 5_411_000.3], [448_900.7, 5_411_333.3]]), 20)
     first = mesh.corners[mesh.triangles[0]]
     for _ in range(DEEPEST + 2):
-        mesh = mesh.quartered(np.arange(len(mesh.triangles)) == np.argmax(mesh.depths))
+        mesh = mesh.quarter(np.arange(len(mesh.triangles)) == np.argmax(mesh.depths))
     small = mesh.corners[mesh.triangles[mesh.depths == DEEPEST]]
     assert mesh.depths.max() == DEEPEST
     assert (np.ptp(small, axis=1) * 2**DEEPEST == np.ptp(first, axis=0)).all()

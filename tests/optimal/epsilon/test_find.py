@@ -47,7 +47,7 @@ def test_randomised_response_has_a_closed_form(part, size):
     )
     exact = math.log((size - 1) * (1 - wrong) / wrong)
     assert exact * (1 - 1e-4) <= found.epsilon <= exact * 1.002
-    assert found.finished
+    assert found.is_finished
     assert found.next_trial is not None
     assert found.next_trial.epsilon <= exact
     assert found.unit == ""
@@ -76,7 +76,7 @@ def test_two_homes_have_a_closed_form(share):
 def test_a_loss_is_met_and_the_next_epsilon_cannot_meet_it(most):
     found = search(LossGoal(most))
     limit = sf.core.units.parse(most, unit="km", subject="it")
-    assert found.finished
+    assert found.is_finished
     assert len(found.trials) <= 8
     assert 0.985 * limit < found.design.certificate.loss <= limit
     assert found.design.certificate.holds
@@ -93,7 +93,7 @@ def test_a_loss_is_met_and_the_next_epsilon_cannot_meet_it(most):
 def test_an_attacker_is_kept_away_and_not_farther_than_need_be():
     goal = AttackerGoal.parse("60 % within 1 km", VISITS)
     found = search(goal)
-    assert found.finished
+    assert found.is_finished
     assert not any(trial.holds for trial in found.trials if trial.epsilon > found.epsilon)
     proved = chance_within(found.design.mechanism, VISITS, "1 km")
     assert proved.upper <= 0.6
@@ -158,7 +158,7 @@ def test_a_stop_returns_what_is_proved_so_far():
     found = search(LossGoal("1.4 km"), first=3.0, progress=seen.append, stop=lambda: bool(seen))
     assert [trial.epsilon for trial in found.trials] == [3.0]
     assert tuple(seen) == found.trials
-    assert not found.finished
+    assert not found.is_finished
     assert found.next_trial is None
     assert found.design.certificate.loss <= 1.4
     assert "NOT FINISHED" in found.sentences[-1]

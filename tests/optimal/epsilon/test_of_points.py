@@ -38,7 +38,7 @@ def test_what_is_found_is_what_design_gives_where_the_noise_is_kept(medians):
     found = asked(coarse, LossGoal("1 km"), medians=medians)
     assert not found.design.has_program
     assert found.design.choice is not None
-    assert (found.kind, found.finished, found.loss_unit) == ("noise", True, "km")
+    assert (found.kind, found.is_finished, found.loss_unit) == ("noise", True, "km")
     assert found.design.choice.noise.upper <= 1
     again = same(coarse, found.epsilon, medians=medians)
     assert not again.has_program
@@ -62,7 +62,7 @@ def test_what_is_found_is_what_design_gives_where_the_program_is_kept():
     small = sf.Lattice.covering("4 km x 3 km around 40,-30", "500 m", kind="square")
     found = asked(small, LossGoal("1 km"))
     assert found.design.has_program
-    assert (found.kind, found.finished) == ("table", True)
+    assert (found.kind, found.is_finished) == ("table", True)
     assert found.design.choice is not None
     assert found.design.choice.kind == "table"
     assert found.design.certificate.loss <= 1
@@ -121,7 +121,7 @@ def test_a_search_stopped_after_the_noise_keeps_it_and_says_so():
         return any(trial.holds for trial in seen)
 
     found = asked(small, LossGoal("700 m"), progress=seen.append, stop=late)
-    assert not found.finished
+    assert not found.is_finished
     assert not found.design.has_program
     assert found.design.choice is not None
     assert found.design.choice.noise.upper <= 0.7

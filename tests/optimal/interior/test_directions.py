@@ -51,7 +51,7 @@ def test_a_refined_direction_removes_all_residuals(newton):
     system, rows, point, z = newton
     form = rows.form
     wanted = -point.lam * z
-    d = system.refined(system.direction(wanted))
+    d = system.refine_direction(system.direction(wanted))
     start = form.total(point.u)
     start[form.size :] += point.w
     if form.free is not None:

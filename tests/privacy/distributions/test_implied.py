@@ -215,7 +215,7 @@ def test_refusals():
         def name(self):
             return "unknown divergence"
 
-        def _between(self, p, q):
+        def _divergences(self, p, q):
             return np.abs(p - q).max(axis=-1)
 
     with pytest.raises(InputError, match="unknown divergence"):

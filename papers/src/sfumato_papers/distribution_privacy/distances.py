@@ -110,6 +110,6 @@ def group_distances(groups: Groups, city: Grid) -> Made:
 
 def _corner(first: Floats, second: Floats, d: Floats, order: float) -> float | None:
     try:
-        return north_west_corner(first, second, d, order).expected(d, order)
+        return north_west_corner(first, second, d, order).expected_distance(d, order)
     except InputError:
         return None

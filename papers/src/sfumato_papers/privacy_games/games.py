@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from sfumato.attacks import bayes, blind, evaluate, misinformed, optimal
+from sfumato.attacks import bayes, blind, evaluate, misinformed_attack, optimal
 from sfumato.core import DistortionPrivacy, Guarantee, Metric, MetricPrivacy, Prior, Space, hamming
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
@@ -245,8 +245,8 @@ class UserGame:
     def informed_row(self, epsilon: float, name: str, design: Design, share: float) -> InformedRow:
         """Return errors of attackers who know more than the design assumed."""
         mechanism, truth, d = design.mechanism, self.prior.sharpened(share), self.distance
-        best, expected = optimal(mechanism, truth, d).error, misinformed(mechanism, truth, d, self.prior).error
-        return InformedRow(self.person.number, epsilon, name, share, best, expected, blind(truth, d).error)
+        best, wrong = optimal(mechanism, truth, d).error, misinformed_attack(mechanism, truth, d, self.prior).error
+        return InformedRow(self.person.number, epsilon, name, share, best, wrong, blind(truth, d).error)
 
 
 def play_scenarios(person: Person, epsilon: float, gap: float, shares: Sequence[float]) -> Made:

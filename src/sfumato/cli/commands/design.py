@@ -107,7 +107,7 @@ def command(options: DesignOptions) -> None:
         search = _search_epsilon(
             options, site, prior, goal, gap=POINTS_GAP if gap is None else gap, medians=medians
         )
-        site, design, is_finished = replace(site, search=search.sentences), search.design, search.finished
+        site, design, is_finished = replace(site, search=search.sentences), search.design, search.is_finished
     else:
         design, is_finished = _solve_program(
             options,
@@ -365,8 +365,8 @@ def _solve_program(
         else:
             errors = site.distances if points is None else PlaceDistortion(0, site.places, points)
             result = maximise_distortion(prior, loss=site.costs, distance=errors, max_loss=limit, **request)
-    if stop.requested and result.finished:  # the best of what was tried until then
-        result = result if result.has_program else replace(result, finished=False)
+    if stop.requested and result.is_finished:  # the best of what was tried until then
+        result = result if result.has_program else replace(result, is_finished=False)
         say(
             "Note: stopped by Ctrl-C. The mechanism is proved; a longer run may find one that loses less.",
             err=True,

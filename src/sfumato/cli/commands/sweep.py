@@ -103,7 +103,7 @@ def command(options: SweepOptions) -> None:
     if picture is not None and any(point.design is not None for point in points):
         paths += draw(lambda: frontier(points, unit), picture, "figure was", dark=options.dark)
     say(f"Written: {', '.join(map(str, paths))}")
-    if any(point.design is None or not point.design.finished for point in points):
+    if any(point.design is None or not point.design.is_finished for point in points):
         raise typer.Exit(PARTIAL)
 
 
@@ -212,7 +212,7 @@ def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: 
     print_table(console, "Frontier", headings, rows, text=(0, 3) if vertices else (0,))
     for reason in sorted({f"{point.name}: {point.reason}" for point in points if point.design is None}):
         console.print(f"No design for {reason}")
-    short = [point.design for point in points if point.design is not None and not point.design.finished]
+    short = [point.design for point in points if point.design is not None and not point.design.is_finished]
     if short:
         reasons = ", ".join(sorted({stopped_words(design) for design in short}))
         console.print(f"NOT FINISHED: {len(short)} of {len(points)} designs ({reasons}).")

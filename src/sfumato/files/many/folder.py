@@ -42,7 +42,7 @@ _KINDS: Final[dict[str, type | tuple[type, ...]]] = {
 class DesignRow(CompactRepr):
     """A design in the index, for the person ``name``; ``request`` is the fingerprint of all that it depends on.
 
-    ``kind`` is ``program`` or ``noise``. The loss is an upper bound on the expected one, or on the worst-case loss
+    ``kind`` is ``table`` or ``noise``. The loss is an upper bound on the expected one, or on the worst-case loss
     where that was the objective. A guarantee per metre adds ``slack_m`` metres to every distance. ``finished`` is
     whether the wanted gap was reached.
     """

@@ -109,7 +109,7 @@ def make_design(job: Job) -> DesignDone:
     sizes = (float(answer.value), answer.loss_unit, float(answer.slack_m))
     file = f"{stem_of(job.name)}.sfm"
     return DesignDone(
-        DesignRow(job.name, file, job.request, answer.kind, *sizes, answer.finished, seconds, check), content
+        DesignRow(job.name, file, job.request, answer.kind, *sizes, answer.is_finished, seconds, check), content
     )
 
 

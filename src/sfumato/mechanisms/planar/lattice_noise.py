@@ -93,7 +93,7 @@ class LatticeNoise(Immutable):
     def noise_one(self, coins: ScalarCoins) -> tuple[int, int]:
         """Return one noise in steps, drawn with plain integers; see `noise`."""
         while True:
-            i, j = coins.signed(self.proposal.scale), coins.signed(self.proposal.scale)
+            i, j = coins.laplace(self.proposal.scale), coins.laplace(self.proposal.scale)
             if self.exponent.accepted_one(i, j, coins):
                 return i, j
 

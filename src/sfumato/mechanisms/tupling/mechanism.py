@@ -15,7 +15,7 @@ from ...core import Capability, Integers, Mechanism, MetricPrivacy, Prior, Rando
 from ...core.arrays import Floats, floats, integer
 from ...core.immutable import Immutable, assign
 from ...errors import InputError
-from ...sampling.coins import below
+from ...sampling.coins import draw_below
 from ..family import check_listable
 
 FARTHEST: Final = 700.0
@@ -218,7 +218,7 @@ class AmongDummies(Recipe):
         # A dummy is drawn for every place, so that the true report's place is chosen by one index alone.
         dummies = self.dummy.draw(np.zeros(count * self.places, dtype=np.intp), words)
         tuples = dummies.reshape(count, self.places)
-        tuples[np.arange(count), below(self.places, count, words)] = reports
+        tuples[np.arange(count), draw_below(self.places, count, words)] = reports
         return tuples
 
 

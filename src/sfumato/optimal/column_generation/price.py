@@ -57,7 +57,7 @@ def price(
     """
     negative = w < 0
     if float(-w[negative].sum()) <= allowed:
-        return replace(unpriced(edges, w), closed=True)
+        return replace(trivial_price(edges, w), closed=True)
     reach = float(exponents[negative].max()) + _AROUND
     while True:
         mask: Bools = exponents <= reach
@@ -77,7 +77,7 @@ def price(
         reach *= _WIDER
 
 
-def unpriced(edges: Edges, w: Floats) -> Price:
+def trivial_price(edges: Edges, w: Floats) -> Price:
     """Return the price of an observable that is not examined: mu is lowered by all negative costs (n,)."""
     short = np.maximum(-w, 0.0)
     none = np.empty(0, dtype=np.int64)
@@ -113,7 +113,7 @@ class _Program:
         best, room = np.zeros(len(z)), w
         least = float(np.maximum(-w, 0.0).sum())
         for count in range(_MOST):
-            newton = self._factored(x, z, lam)
+            newton = self._factor_system(x, z, lam)
             if newton is None:
                 break
             solve = self._solver(newton, z, lam)
@@ -143,7 +143,7 @@ class _Program:
                 break
         return least_value, cost, least <= allowed, np.maximum(-room, 0.0), best
 
-    def _factored(self, x: Floats, z: Floats, lam: Floats) -> _Newton | None:
+    def _factor_system(self, x: Floats, z: Floats, lam: Floats) -> _Newton | None:
         """Return the Newton system at a point; None where rounding spoils it."""
         edges, band = self._edges, self._band
         weights, anchor = lam / z, int(x.argmax())
@@ -253,7 +253,7 @@ def price_absent(
     def price_observable(o: int) -> Price:
         w, options = master.costs[o] - mu, (budget / len(rest), budget, limit)
         if control.cutoff is not None:
-            return unpriced(master.edges, w)
+            return trivial_price(master.edges, w)
         exponents = master.exponents[master.anchors[o]]
         first = price(master.edges, w, exponents, *options)
         if more is None or (first.closed and first.cost > limit):
@@ -265,7 +265,7 @@ def price_absent(
         few = Edges(edges.upper[rows], edges.lower[rows], edges.root[rows], edges.size)
         return replace(again, edges=few, rows=np.arange(len(rows)))
 
-    def several(share: range) -> Prices:
+    def price_share(share: range) -> Prices:
         n = master.shape[0]
         prices = Prices({}, np.zeros(n), np.full(n, np.inf))
         for o in rest[share.start : share.stop].tolist():
@@ -274,11 +274,11 @@ def price_absent(
 
     every = range(len(rest))
     if not every or master.shape[0] < ALONE:
-        return several(every)
+        return price_share(every)
     try:
-        parts = workers.share(several, len(rest))
+        parts = workers.share(price_share, len(rest))
     except StoppedError:
-        return several(every)
+        return price_share(every)
     every_price = {o: price for part in parts for o, price in part.prices.items()}
     short = np.max([part.short for part in parts], axis=0)
     return Prices(every_price, short, np.min([part.least for part in parts], axis=0))

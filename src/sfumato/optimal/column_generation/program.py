@@ -228,7 +228,7 @@ def let_join(master: Program, now: Present, more: Positions) -> Present:
     near = master.exponents[np.ix_(anchors[more], anchors[now.observables])].argmin(axis=1)
     source = np.concatenate([np.arange(len(x)), near])
     share = 1.0 / np.bincount(source, minlength=len(x))[source]
-    cuts, square = [pairs.cut(o) for o in source.tolist()], len(master.prior) ** 2
+    cuts, square = [pairs.block_slice(o) for o in source.tolist()], len(master.prior) ** 2
     keys = np.concatenate([pairs.keys[cut] % square + o * square for o, cut in enumerate(cuts)])
     lam = np.concatenate([lam[cut] for cut in cuts])
     point = replace(now.point, u=share[:, None] * x[source], lam=lam)
@@ -239,6 +239,6 @@ def near_rows(master: Program, now: Present, o: int) -> Edges:
     """Return rows of an absent observable: those of the edges, and of the nearest present observables."""
     away = master.exponents[master.anchors[o], master.anchors[now.observables]]
     pairs, edges, n = now.rows.pairs, master.edges, len(master.prior)
-    near = [pairs.keys[pairs.cut(k)] % n**2 for k in np.argsort(away)[:_NEIGHBOURS].tolist()]
+    near = [pairs.keys[pairs.block_slice(k)] % n**2 for k in np.argsort(away)[:_NEIGHBOURS].tolist()]
     s, t = np.divmod(np.unique(np.concatenate([edges.upper * n + edges.lower, *near])), n)
     return Edges(s, t, np.exp(master.exponents[s, t] / 2), n)

@@ -89,7 +89,7 @@ class ProvedRound(CompactRepr):
         open_ones = [o for o, entry in self.absent.items() if not entry.closed]
         return sorted(open_ones, key=lambda o: -self.absent[o].shortage)
 
-    def near(self, limit: float) -> list[int]:
+    def cheap_observables(self, limit: float) -> list[int]:
         """Return the harmless absent observables that cost no more than a limit, the cheapest first."""
         closed = [o for o, entry in self.absent.items() if entry.closed and entry.cost <= limit]
         return sorted(closed, key=lambda o: self.absent[o].cost)
@@ -177,7 +177,7 @@ class _Rounds:
         aim = replace(control, gap=max(_COARSE, _FINER * control.gap), progress=tell)
         scout = _Rounds(smaller, aim, self._workers, min(self._most, _MOST_SCOUTED), None, self._folder)
         most = _SCOUTS if master.threshold is None else _SCOUTS_OF_PAIRS
-        return np.sort(places[scout.scouted(scout.first(), most)])
+        return np.sort(places[scout.find_used(scout.first(), most)])
 
     def run(self, observables: Positions) -> RoundsResult:
         control = self._control
@@ -185,7 +185,7 @@ class _Rounds:
         best = last = least = self._solve(now)
         harmful: set[int] = set()
         for _ in range(_MOST):
-            if self._near(least, best) or control.cutoff is not None or not last.harmful:
+            if self._is_near(least, best) or control.cutoff is not None or not last.harmful:
                 break
             used = last.x.max(axis=1) > _USED
             if self._master.threshold is not None:
@@ -193,11 +193,11 @@ class _Rounds:
                 used |= np.isin(last.observables, list(harmful))
                 harmful.update(last.harmful)
             early = self._join(early, last.observables[used], last)
-            last = self._solve(self._thinned(early) if self._rough else early)
+            last = self._solve(self._follow_stages(early) if self._rough else early)
             best = max(best, last, key=attrgetter("bound", "hoped"))
             least = last if last.value < least.value else least
         best = max(best, self._tightest or best, key=attrgetter("bound"))
-        near = self._near(least, best)
+        near = self._is_near(least, best)
         status = Status.OPTIMAL if near else control.cutoff or Status.INACCURATE
         observables, x, value = least.observables, least.x, least.value
         if not near and self._least is not None:
@@ -212,7 +212,7 @@ class _Rounds:
         finer = math.pow(max(1.0, _USUAL / self._control.gap), _CAREFUL)
         return finer if self._master.threshold is None else max(_CARE_OF_PAIRS, finer)
 
-    def scouted(self, observables: Positions, most: int) -> Positions:
+    def find_used(self, observables: Positions, most: int) -> Positions:
         """Return the observables used after some rounds, or once few near them would help, without proof."""
         now, early = self._begin(observables)
         for _ in range(most):
@@ -220,7 +220,7 @@ class _Rounds:
             if self._enough(last) or self._control.cutoff is not None:
                 break
             early = self._join(early, last.observables[last.x.max(axis=1) > _USED], last)
-            now = self._thinned(early, _WIDE)
+            now = self._follow_stages(early, _WIDE)
         size = now.point.u.max(axis=1)
         return np.asarray(now.observables[size > min(_SCOUTED, 0.5 * float(size.max()))], dtype=np.intp)
 
@@ -241,14 +241,14 @@ class _Rounds:
             if gap == _EARLY:
                 early = now
             if priced is not None:
-                extras = priced.near(near * gap * priced.value)
+                extras = priced.cheap_observables(near * gap * priced.value)
                 if extras or priced.harmful:
                     most = int(_FEW * (len(now.observables) + len(priced.harmful)))
                     early = self._join(early, now.observables, priced, extras[:most])
-                    now = self._thinned(early, gap)
+                    now = self._follow_stages(early, gap)
         return now, early
 
-    def _thinned(self, now: Present, last: float = 0.0) -> Present:
+    def _follow_stages(self, now: Present, last: float = 0.0) -> Present:
         """Follow the path from an early iterate, at most to a last gap; observables leave at each stage."""
         for gap in _STAGES:
             if max(self._share * self._control.gap, last) <= gap < _EARLY:
@@ -274,7 +274,7 @@ class _Rounds:
             return self._follow(first_iterate(self._master, np.concatenate([now.observables, more])), _EARLY)
         return let_join(self._master, now, more) if len(more) else now
 
-    def _near(self, least: ProvedRound, best: ProvedRound) -> bool:
+    def _is_near(self, least: ProvedRound, best: ProvedRound) -> bool:
         return least.value - best.bound <= self._control.gap * abs(least.value)
 
     def _enough(self, last: ProvedRound) -> bool:

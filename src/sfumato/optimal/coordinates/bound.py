@@ -144,7 +144,7 @@ class CoordinateBound(Immutable):
             return 0.0 if mean <= 0 else math.inf
         return max(0.0, mean / self.lower * (1 + 4 * UNIT) - 1 + 4 * UNIT)
 
-    def compared(self, loss: float | ArrayLike) -> str:
+    def comparison(self, loss: float | ArrayLike) -> str:
         """Return the sentence on how near a mechanism's loss is to the least; see `excess`."""
         share = self.excess(loss)
         if math.isinf(share):
@@ -256,7 +256,7 @@ def coordinate_bound(
     terms = len(rows) + 16  # roundings of the shares, of their sum and of what follows
     of_loss = stretch**2 if square else stretch
     lower = max(0.0, down(search.best / of_loss / unit_of_loss * (1 - 2 * terms * UNIT)))
-    upper = search.attained(stretch) / unit_of_loss * (1 + 2 * terms * UNIT)
+    upper = search.proved_loss(stretch) / unit_of_loss * (1 + 2 * terms * UNIT)
     radius = up(float(groups.away.max()) / scale)
     return CoordinateBound(
         rate,
@@ -334,7 +334,7 @@ class _Search:
                 self.progress(self.log[-1])
             untried = len(groups.heads) < len(groups.places) and not thresholds.any()
             enough = shortage <= self.gap * total
-            finer = mesh if enough else mesh.quartered(mesh.around(_largest(left_out)))
+            finer = mesh if enough else mesh.quarter(mesh.around(_largest(left_out)))
             if len(finer) == len(mesh) and not untried:
                 return
             if self.stop() or (now - begin) * len(finer) / len(mesh) > _LATE * (self.deadline - now):
@@ -368,7 +368,7 @@ class _Search:
     def is_over(self) -> bool:
         return time.monotonic() > self.deadline or self.stop()
 
-    def attained(self, stretch: float) -> float:
+    def proved_loss(self, stretch: float) -> float:
         """Return the proved loss of a mechanism that satisfies the promise between the places; ``inf`` without."""
         groups = self.groups
         if self.solution is None or len(groups.heads) < len(groups.places):

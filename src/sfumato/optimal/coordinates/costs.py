@@ -78,7 +78,7 @@ class Mesh(CompactRepr):
     def __len__(self) -> int:
         return len(self.corners)
 
-    def quartered(self, mask: NDArray[np.bool_]) -> Mesh:
+    def quarter(self, mask: NDArray[np.bool_]) -> Mesh:
         """Return the mesh with the chosen triangles, a mask (t,), cut into four at the middles of their sides."""
         mask = mask & (self.depths < DEEPEST)
         a, b, c = (self.corners[self.triangles[mask, k]] for k in range(3))

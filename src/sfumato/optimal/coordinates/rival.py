@@ -91,7 +91,7 @@ def noise_rival(field: Rivalry, fineness: float = ROUGH, seconds: float = _LONGE
         most = max(_FEWEST, int(seconds / (_SECONDS * _cells(points.xy, per_km / 1000, fineness))))
         groups = _Groups.of(points, most)
         candidate = noise.for_places(groups.xy, groups.weights, fineness)
-        certificate = groups.widened(certify_noise(candidate, groups.xy, groups.weights), per_km / 1000)
+        certificate = groups.widen_certificate(certify_noise(candidate, groups.xy, groups.weights), per_km / 1000)
     if certificate is None:
         proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
         blind, attacker = noise.blind(points.xy, points.weights), Bracket.between(0.0, plain.upper)
@@ -154,7 +154,7 @@ class _Groups:
         away = np.hypot(*(xy - means[where]).T)
         return cls(means, mass, float(away.max()), float(weights @ away))
 
-    def widened(self, certificate: NoiseCertificate, per_m: float) -> NoiseCertificate:
+    def widen_certificate(self, certificate: NoiseCertificate, per_m: float) -> NoiseCertificate:
         """Return what holds of the points, whose reports' ratio to their groups' is e^(epsilon (r + slack))."""
         if self.farthest == 0:
             return certificate

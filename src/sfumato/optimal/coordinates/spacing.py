@@ -128,7 +128,7 @@ def choose_lattice(
     ideal = 0.0 if promise is None else _FINE / (promise.epsilon * units.factor("m", promise.unit))
     finest = max(width, height) / (_PLACES if promise is not None else most)
     narrow = finest < ideal
-    step, limit = _rounded(min(ideal, finest) or finest, down=True), ""
+    step, limit = _round_length(min(ideal, finest) or finest, down=True), ""
     while True:
         wide = (width / step + 3) * (height / step + 3)  # about the vertices of the whole rectangle
         if wide < _WIDEST:
@@ -139,7 +139,7 @@ def choose_lattice(
             limit += ", which take about a minute" if most == MOST_VERTICES else ""
         else:
             aim, limit = _WIDEST, "the finest for so wide a region"
-        step = _rounded(step * max(_GROWTH, 0.97 * math.sqrt(wide / aim)))
+        step = _round_length(step * max(_GROWTH, 0.97 * math.sqrt(wide / aim)))
 
 
 def check_lattice(lattice: Lattice, time_limit: float, *, errors: bool = False) -> None:
@@ -156,7 +156,7 @@ def check_lattice(lattice: Lattice, time_limit: float, *, errors: bool = False) 
         problem, fits = short
         ring = 3.0  # vertices beyond the served ones, and halves of steps, along each side
         by = (math.sqrt(size) - 2) / max(1.0, math.sqrt(fits) - ring)
-        wider = units.show(_rounded(lattice.spacing_m * max(by, _GROWTH)), "m")
+        wider = units.show(_round_length(lattice.spacing_m * max(by, _GROWTH)), "m")
         why = " with the attacker's error in the problem" if errors else ""
         raise InputError(
             problem, f"about {fits:,} vertices fit{why}: use {argument('spacing', wider)}, or a smaller region."
@@ -174,7 +174,7 @@ def _reason(spacing_m: float, ideal: float, limit: str, *, narrow: bool) -> str:
     return f"{opening}three quarters of 1/epsilon. A finer one loses only slightly less and takes longer."
 
 
-def _rounded(metres: float, *, down: bool = False) -> float:
+def _round_length(metres: float, *, down: bool = False) -> float:
     """Return a length with few digits."""
     unit = 10.0 ** (math.floor(math.log10(metres)) + 1 - _DIGITS)
     whole = math.floor(metres / unit + 1e-9) if down else math.ceil(metres / unit - 1e-9)

@@ -125,7 +125,7 @@ class GeneralProgram:
         """The linear program."""
         d, p, (n, m) = self.demands, self.demands.problem, self.demands.problem.shape
         size, attackers = n * m, len(p.attackers)
-        rows = ProgramRows(n, m, attackers * m + (self._several or self.of_room))
+        rows = ProgramRows(n, m, attackers * m + (self._takes_largest or self.of_room))
         scales, kept_back = d.scales, 0.0 if self.of_room else self.kept_back
         more, less = ([(sign * np.ones((1, 1)), rows.columns - 1)] * self.of_room for sign in (1, -1))
         for j, attacker in enumerate(p.attackers):
@@ -140,7 +140,7 @@ class GeneralProgram:
         cost, floor = np.zeros(rows.columns), np.zeros(rows.columns)
         if self.of_room:
             cost[-1], floor[-1] = 1.0, -np.inf
-        elif self._several:
+        elif self._takes_largest:
             cost[-1] = 1.0
             flat = sparse.csr_array((p.loss.array / p.loss_scale).reshape(1, -1))
             rows.add_largest(sparse.csr_array(sparse.kron(sparse.csr_array(d.masses), np.ones((1, m)))) * flat)
@@ -162,14 +162,14 @@ class GeneralProgram:
         limits = -duals[position : position + len(p.constraints)] * unit / scales[len(p.attackers) :]
         position += len(p.constraints)
         masses = np.ones(len(d.masses))
-        if self._several and not self.of_room:
+        if self._takes_largest and not self.of_room:
             masses = -duals[position : position + len(d.masses)]
             position += len(d.masses)
         rows = self.triples.prices(duals[position:], d.exponents, unit)
         return ManyMultipliers(rows, masses, tuple(guesses), limits)
 
     @property
-    def _several(self) -> bool:
+    def _takes_largest(self) -> bool:
         return len(self.demands.masses) > 1
 
 

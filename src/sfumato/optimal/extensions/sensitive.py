@@ -254,7 +254,7 @@ class _Search(BoundedSearch):
         except (LinAlgError, FloatingPointError):
             return Status.INACCURATE
         program, steps = self.program, self.steps
-        rows = program.within(steps.y)
+        rows = program.feasible_rows(steps.y)
         guesses = steps.guesses / steps.guesses.sum(axis=0)
         joint = program.onto @ rows
         if program.tight:
@@ -343,7 +343,7 @@ def prove_best(
 def candidates_of(problem: SensitiveProblem, program: LeakProgram, rows: Floats) -> Iterator[Mechanism]:
     """Yield mechanisms of rows p(z|w), the first without an interior answer's tiny probabilities."""
     for threshold in _DROPPED:
-        likely = program.within(np.where(rows < threshold, 0.0, rows))
+        likely = program.feasible_rows(np.where(rows < threshold, 0.0, rows))
         # Nothing is known of a secret that never occurs: its report reveals as little as possible.
         marginal = problem.weights[program.rows] @ likely
         matrix = np.tile(marginal / marginal.sum(), (len(problem.secrets), 1))

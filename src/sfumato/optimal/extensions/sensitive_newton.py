@@ -59,7 +59,7 @@ class Newton:
         system[n, n] = float((program.cost * self._of_cost).sum()) + slack
         # Scaled to a unit diagonal: secrets may differ in weight by many orders.
         self._scale = 1 / np.sqrt(system.diagonal())
-        self._factor = _factored(self._scale[:, None] * system * self._scale)
+        self._factor = _factor_system(self._scale[:, None] * system * self._scale)
 
     def solve(self, right: Floats) -> Floats:
         """Return the inverses of all H applied to the columns of an array (n, m)."""
@@ -75,14 +75,14 @@ class Newton:
         """
         dy, du, dt = self._once(right, rows, spend)
         for _ in range(_REFINEMENTS):
-            off = right + du[:, None] - dt * self.program.cost - self._applied(dy)
+            off = right + du[:, None] - dt * self.program.cost - self._apply_hessian(dy)
             cost = spend - float((self.program.cost * dy).sum()) + self._slack * dt
             missing = rows - dy.sum(axis=1) - self._damping * du
             more = self._once(np.where(self.program.open, off, 0.0), missing, cost)
             dy, du, dt = dy + more[0], du + more[1], dt + more[2]
         return dy, du, dt
 
-    def _applied(self, dy: Floats) -> Floats:
+    def _apply_hessian(self, dy: Floats) -> Floats:
         """Return H dy."""
         image = self.program.onto @ dy
         b = self._null / self._theta_inverse
@@ -160,7 +160,7 @@ def _with_and_without(masses: Floats) -> tuple[Floats, Floats]:
     return total, sums
 
 
-def _factored(system: Floats) -> tuple[Floats, bool]:
+def _factor_system(system: Floats) -> tuple[Floats, bool]:
     """Return the Cholesky factor, with a slightly larger diagonal where rounding needs it."""
     for nudge in _NUDGES:
         with suppress(LinAlgError):

@@ -167,7 +167,7 @@ class LeakProgram:
         n, m = self.cost.shape
         return n, m
 
-    def within(self, y: Floats) -> Floats:
+    def feasible_rows(self, y: Floats) -> Floats:
         """Return rows scaled to sum one, mixed with the nearest ones just enough to satisfy the limit."""
         rows: Floats = y / y.sum(axis=1, keepdims=True)
         cost = float((self.cost * rows).sum())

@@ -42,7 +42,7 @@ def finer(target: PlaceDistortion, design: Design, attack: Guesses) -> PlaceDist
     order = np.argsort(-missing)
     covered = np.cumsum(missing[order])
     used = order[: int(np.searchsorted(covered, _SHARE * covered[-1])) + 1]
-    known = _used(target.guesses, design)
+    known = _priced_guesses(target.guesses, design)
     side = _STEP * away[used]
     # The best guesses, and the vertices around each of a triangular lattice with steps of this length.
     steps = range(-_RINGS, _RINGS + 1)
@@ -58,7 +58,7 @@ def finer(target: PlaceDistortion, design: Design, attack: Guesses) -> PlaceDist
     return target.with_guesses(np.array(guesses).reshape(-1, 2), known)
 
 
-def _used(guesses: Floats, design: Design) -> Floats:
+def _priced_guesses(guesses: Floats, design: Design) -> Floats:
     """Return the guesses that have a price for some report, array (k, 2)."""
     prices = None if design.optimality is None else design.optimality.multipliers.guesses
     if prices is None or prices.shape[0] != len(guesses):

@@ -212,14 +212,14 @@ class Rows:
         return cls(form, PairRows(keys, form.columns.ratio, form.blocks, form.size))
 
     @property
-    def cut(self) -> int:
+    def slack_start(self) -> int:
         """The place where the multipliers of w begin."""
         return self.pairs.count + (0 if self.form.guesses is None else self.form.guesses.count)
 
     @property
     def count(self) -> int:
         """The number of rows."""
-        return self.cut + self.form.slack_rows
+        return self.slack_start + self.form.slack_rows
 
     def slack(self, u: Floats, w: Floats) -> Floats:
         """Return the slack of every row, array (rows,)."""
@@ -242,7 +242,7 @@ class Rows:
         """Return the sum of the block rows' values in each block, array (blocks,)."""
         out = self.pairs.sums(values[: self.pairs.count])
         if self.form.guesses is not None:
-            out += values[self.pairs.count : self.cut].reshape(self.form.blocks, -1).sum(axis=1)
+            out += values[self.pairs.count : self.slack_start].reshape(self.form.blocks, -1).sum(axis=1)
         return out
 
     def repeat(self, share: Floats) -> Floats:
@@ -256,7 +256,7 @@ class Rows:
         """Return the transpose of the block rows (not of w) times weights, array (blocks, size)."""
         out = self.pairs.adjoint(weights[: self.pairs.count])
         if self.form.guesses is not None:
-            out = out + self.form.guesses.adjoint(weights[self.pairs.count : self.cut])
+            out = out + self.form.guesses.adjoint(weights[self.pairs.count : self.slack_start])
         return out
 
 
@@ -331,7 +331,7 @@ def complete_iterate(rows: Rows, x: Floats) -> Iterate:
     scale = abs(form.value(u)) or float(np.abs(columns.expected).max()) or 1.0
     lam = scale / rows.count / z
     mu = np.empty(len(form.target))
-    mu[form.size :] = -lam[rows.cut :]
+    mu[form.size :] = -lam[rows.slack_start :]
     costs = form.objective - rows.adjoint(lam)
     if form.losses is not None:
         costs = costs - form.losses.adjoint(mu[form.size :])

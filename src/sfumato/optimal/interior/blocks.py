@@ -69,7 +69,7 @@ class Sum:
         return np.block([[self.total, self._cross], [self._cross.T, self._corner]])
 
 
-class Weighted(NamedTuple):
+class WeightedRows(NamedTuple):
     """Rows with their weights lam / z, the diagonals of all H_o, and H_o u_o with u_o' H_o u_o of every block."""
 
     rows: Rows
@@ -92,7 +92,7 @@ class Blocks(ABC):
         form, weights = self._form, rows.weights(point, z)
         self._along, self._anchor = point.u, point.u[:, : form.secrets].argmax(axis=1)
         diagonals = rows.pairs.diagonals(weights[: rows.pairs.count])
-        weighted = Weighted(rows, weights, diagonals, rows.adjoint(point.lam), rows.sums(point.lam * z))
+        weighted = WeightedRows(rows, weights, diagonals, rows.adjoint(point.lam), rows.sums(point.lam * z))
         shares = [part.whole() for part in self._workers.share(partial(self._factor_share, weighted), form.blocks)]
         whole = shares[0]
         while len(shares) > 1:
@@ -105,7 +105,7 @@ class Blocks(ABC):
         """Return H_o^{-1} right_o (blocks, size) as (rest, share): the solution is rest + share * u_o."""
 
     @abstractmethod
-    def _factor_share(self, weighted: Weighted, share: range) -> Sum:
+    def _factor_share(self, weighted: WeightedRows, share: range) -> Sum:
         """Factor a worker's share of the blocks and return its part of the Schur complement."""
 
 
@@ -116,11 +116,11 @@ class DenseBlocks(Blocks):
         super().__init__(form, workers)
         self._store = np.empty((form.blocks, form.size, form.size))
 
-    def _factor_share(self, weighted: Weighted, share: range) -> Sum:
+    def _factor_share(self, weighted: WeightedRows, share: range) -> Sum:
         rows, weights, diagonals, image, energy = weighted
         form, store, along, anchor = self._form, self._store, self._along, self._anchor
         size, pairs, guesses, copies = form.size, rows.pairs, form.guesses, form.symmetry.copies
-        pair_weights, guess_weights = weights[: pairs.count], weights[pairs.count : rows.cut]
+        pair_weights, guess_weights = weights[: pairs.count], weights[pairs.count : rows.slack_start]
         out = Sum(form)
         total = np.zeros((size, size))
         inverse, plain = np.empty((size, size)), np.empty((size, size))
@@ -225,7 +225,7 @@ class BandedBlocks(Blocks):
         else:
             lapack.sweep_banded(self._factors[o], vector, backward)
 
-    def _factor_share(self, weighted: Weighted, share: range) -> Sum:
+    def _factor_share(self, weighted: WeightedRows, share: range) -> Sum:
         form = self._form
         size, sums = form.size, Sum(form)
         # Twice the length: a band that is read off the matrix runs past its end.
@@ -271,7 +271,7 @@ class BandedBlocks(Blocks):
 
     def _arrange(self, o: int, rows: Rows) -> Order:
         """Return block o's order, the last one if its rows and its anchor are still the same."""
-        cut, anchor, known = rows.pairs.cut(o), int(self._anchor[o]), self._orders[o]
+        cut, anchor, known = rows.pairs.block_slice(o), int(self._anchor[o]), self._orders[o]
         # Rows only ever join, so as many rows are the same rows.
         if known is None or known.anchor != anchor or len(known.entries) != cut.stop - cut.start:
             if self._fixed_order is None:
@@ -285,10 +285,10 @@ class BandedBlocks(Blocks):
                 self._factors[o] = np.empty(shape)
         return known
 
-    def _factor_one(self, o: int, order: Order, weighted: Weighted, scratch: Floats) -> None:
+    def _factor_one(self, o: int, order: Order, weighted: WeightedRows, scratch: Floats) -> None:
         """Store B_o's factor, border and pivot, and leave the factor in ``scratch``, unpacked."""
         rows, weights, diagonals, image, energy = weighted
-        weight, border = weights[rows.pairs.cut(o)], image[o].copy()
+        weight, border = weights[rows.pairs.block_slice(o)], image[o].copy()
         border[order.anchor] = 0.0
         shift = 0.0
         while shift <= LAST_SHIFT:

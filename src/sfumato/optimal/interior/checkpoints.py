@@ -200,7 +200,7 @@ def prove(rows: Rows, point: Iterate, tails: Tails | None = None) -> Proof:
     theta, guesses = 0.0, None
     if form.guesses is not None and columns.weighted is not None:
         theta = 1.0 if columns.game else max(0.0, float(point.mu[n]))
-        guesses = point.lam[pairs.count : rows.cut].reshape(form.blocks, -1)
+        guesses = point.lam[pairs.count : rows.slack_start].reshape(form.blocks, -1)
         sums = guesses.sum(axis=1, keepdims=True)
         guesses = guesses * (theta / np.where(sums > 0, sums, 1.0))
         costs = costs - guesses @ columns.weighted

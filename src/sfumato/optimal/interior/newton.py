@@ -68,7 +68,7 @@ class System:
         self._rows, self._point, self._z, self._blocks, self._workers = rows, point, z, blocks, workers
         form = rows.form
         self.dual_residual = form.objective - form.spread(point.mu) - rows.adjoint(point.lam)
-        self._slack_residual = -point.mu[form.size :] - point.lam[rows.cut :]
+        self._slack_residual = -point.mu[form.size :] - point.lam[rows.slack_start :]
         self._primal_residual = form.target - form.total(point.u)
         self._free_residual = 0.0
         if form.losses is not None:
@@ -79,7 +79,7 @@ class System:
         schur = blocks.factor(rows, point, z)
         if form.losses is not None:
             tail = np.arange(form.size, len(schur))
-            schur[tail, tail] += point.w / point.lam[rows.cut :]
+            schur[tail, tail] += point.w / point.lam[rows.slack_start :]
         try:
             # Transposed it is laid out as LAPACK wants it, so that no copy is made.
             self._schur = cho_factor(schur.T, lower=True, overwrite_a=True)
@@ -87,7 +87,7 @@ class System:
             raise BreakdownError("the coupling system is not positive definite") from error
         self._border = None if form.free is None else cho_solve(self._schur, form.free, check_finite=False)
 
-    def _coupled(self, right: Floats, free: float) -> tuple[Floats, float]:
+    def _solve_coupling(self, right: Floats, free: float) -> tuple[Floats, float]:
         """Solve M dmu + a dv = right, a' dmu = free."""
         step = np.asarray(cho_solve(self._schur, right, check_finite=False))
         form = self._rows.form
@@ -100,20 +100,20 @@ class System:
         """Return Newton's direction for a change of z * lam (rows,) that also removes all residuals."""
         rows, z = self._rows, self._z
         right = rows.adjoint(target / z) - self.dual_residual
-        slack_right = target[rows.cut :] / z[rows.cut :] - self._slack_residual
-        rest = self._primal_residual - self._left(*self._apply(right, slack_right, None))
-        mu, v = self._coupled(rest, self._free_residual)
+        slack_right = target[rows.slack_start :] / z[rows.slack_start :] - self._slack_residual
+        rest = self._primal_residual - self._row_totals(*self._apply(right, slack_right, None))
+        mu, v = self._solve_coupling(rest, self._free_residual)
         return self._complete(target, *self._apply(right, slack_right, mu), v, mu)
 
     def correction(self, target: Floats) -> Direction:
         """Return the direction that changes z * lam (rows,) to first order, and preserves all residuals."""
         rows, z = self._rows, self._z
-        right, slack_right = rows.adjoint(target / z), target[rows.cut :] / z[rows.cut :]
-        mu, v = self._coupled(-self._left(*self._apply(right, slack_right, None)), 0.0)
+        right, slack_right = rows.adjoint(target / z), target[rows.slack_start :] / z[rows.slack_start :]
+        mu, v = self._solve_coupling(-self._row_totals(*self._apply(right, slack_right, None)), 0.0)
         step, w = self._apply(right, slack_right, mu)
         return self._complete(target, step, w, v, mu)
 
-    def refined(self, direction: Direction) -> Direction:
+    def refine_direction(self, direction: Direction) -> Direction:
         """Return the direction without the rounding errors of its coupling rows, which are never renormalised."""
         form = self._rows.form
         rest = self._primal_residual - form.total(direction.u)
@@ -122,9 +122,9 @@ class System:
         if form.free is not None:
             rest -= form.free * direction.v
             free -= float(form.free @ direction.mu)
-        mu, v = self._coupled(rest, free)
+        mu, v = self._solve_coupling(rest, free)
         zeros = np.zeros(self._rows.count)
-        step, w = self._apply(np.zeros_like(direction.u), zeros[self._rows.cut :], mu)
+        step, w = self._apply(np.zeros_like(direction.u), zeros[self._rows.slack_start :], mu)
         return direction.plus(self._complete(zeros, step, w, v, mu), 1.0, 1.0, self._workers, last=True)
 
     def _complete(self, target: Floats, step: tuple[Floats, Floats], w: Floats, v: float, mu: Floats) -> Direction:
@@ -142,7 +142,7 @@ class System:
         self._workers.pieces(finish, len(dz))
         return Direction(self._whole(step), w, v, along, mu, dz)
 
-    def _left(self, step: tuple[Floats, Floats], w: Floats) -> Floats:
+    def _row_totals(self, step: tuple[Floats, Floats], w: Floats) -> Floats:
         form = self._rows.form
         out = form.total(self._whole(step))
         out[form.size :] += w
@@ -156,7 +156,7 @@ class System:
     ) -> tuple[tuple[Floats, Floats], Floats]:
         """Return the blocks' and the slacks' answer to right-hand sides and coupling multipliers."""
         rows = self._rows
-        stiffness = self._point.lam[rows.cut :] / self._z[rows.cut :]
+        stiffness = self._point.lam[rows.slack_start :] / self._z[rows.slack_start :]
         if mu is None:
             return self._blocks.solve(right), slack_right / stiffness
         size = rows.form.size
@@ -245,7 +245,7 @@ def compute(system: System, point: Iterate, z: Floats, least: float, most: float
         del extra
         if count and gain < GAIN:
             break
-    best = system.refined(best)
+    best = system.refine_direction(best)
     primal, dual = length(best.z, z, workers), length(best.lam, lam, workers)
     return Step(best, central, min(1.0, TO_BOUNDARY * primal), min(1.0, TO_BOUNDARY * dual))
 

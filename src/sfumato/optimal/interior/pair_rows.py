@@ -81,7 +81,7 @@ class PairRows:
         self.root = self._value[:, 0]  # array (rows,), e^{E/2}
         flat = ratio.reshape(-1)
         for o in range(blocks):
-            cut = self.cut(o)
+            cut = self.block_slice(o)
             pair = keys[cut] - o * n * n
             upper, lower = np.divmod(pair, n)
             self._index[cut, 0], self._index[cut, 1] = lower + o * size, upper + o * size
@@ -110,7 +110,7 @@ class PairRows:
     def fill(self, o: int, weights: Floats, diagonals: Floats, out: Floats) -> None:
         """Write block o of G' diag(w) G into the upper triangle of ``out``, array (size, size)."""
         out[:] = 0.0
-        flat, weight = out.reshape(-1), weights[self.cut(o)]
+        flat, weight = out.reshape(-1), weights[self.block_slice(o)]
         upper, lower = self.ends(o)
         position, descending = np.minimum(upper, lower) * self.size + np.maximum(upper, lower), upper > lower
         flat[position[descending]] = -weight[descending]
@@ -119,13 +119,13 @@ class PairRows:
         flat[position[ascending]] -= weight[ascending]
         flat[:: self.size + 1] = diagonals[o]
 
-    def cut(self, o: int) -> slice:
+    def block_slice(self, o: int) -> slice:
         """Return where block o's rows lie."""
         return slice(int(self._edges[o]), int(self._edges[o + 1]))
 
     def ends(self, o: int) -> tuple[Ints, Ints]:
         """Return s and t of block o's rows."""
-        pair = self._index[self.cut(o)].astype(np.int64) - o * self.size
+        pair = self._index[self.block_slice(o)].astype(np.int64) - o * self.size
         return pair[:, 1], pair[:, 0]
 
     def triples(self) -> tuple[Ints, Ints, Ints]:
@@ -136,7 +136,7 @@ class PairRows:
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum of the rows' values in each block, array (m,)."""
-        return np.array([values[self.cut(o)].sum() for o in range(self.blocks)])
+        return np.array([values[self.block_slice(o)].sum() for o in range(self.blocks)])
 
     def among(self, mask: Bools) -> Ints:
         """Return the rows of the chosen blocks, a mask (blocks,)."""
@@ -298,7 +298,7 @@ def detect_symmetry(columns: Columns) -> Symmetry:
     ratio = columns.ratio
     fixing = [g for g in _candidates(columns) if np.allclose(ratio[np.ix_(g, g)], ratio, rtol=TOLERANCE, atol=0)]
     pairs = [(g, image) for g in fixing if (image := _observables(columns, g)) is not None]
-    if len(pairs) < 2 or not _closed([g for g, _ in pairs]):
+    if len(pairs) < 2 or not _is_closed([g for g, _ in pairs]):
         return trivial_symmetry(n, m)
     secrets, images = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
     first = images.min(axis=0)
@@ -349,7 +349,7 @@ def _candidates(columns: Columns) -> list[Ints]:
     return sorted(out, key=lambda g: not np.array_equal(g, np.arange(n)))
 
 
-def _closed(group: list[Ints]) -> bool:
+def _is_closed(group: list[Ints]) -> bool:
     known = {g.tobytes() for g in group}
     return all(g[h].tobytes() in known for g in group for h in group)
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from ...attacks import PlaceAttack, chance_of_points, goals, true_place, unweighted
+from ...attacks import PlaceAttack, chance_of_points, goals, true_place, unweighted_attack
 from ...core import Bracket, Mechanism, Metric, Prior, Space, hamming
 from ...core.arrays import Floats, distinct_points
 from ...errors import InputError
@@ -151,7 +151,7 @@ def _of_secrets(mechanism: Mechanism, prior: Prior, metric: Metric | None) -> tu
         if always_found(mechanism, prior)
         else Quantity(min(most, success.hit_rate * (1 - _ROUNDING)), min(most, success.hit_rate), most)
     )
-    plain = unweighted(mechanism, prior, hamming(prior.space))
+    plain = unweighted_attack(mechanism, prior, hamming(prior.space))
     errors: dict[str, Quantity | None] = dict.fromkeys(("blind", "informed", "bare", "misinformed"))
     if metric is not None:
         least, error = distortion_below(mechanism, prior, metric), success.near.error
@@ -159,7 +159,7 @@ def _of_secrets(mechanism: Mechanism, prior: Prior, metric: Metric | None) -> tu
             "blind": Quantity.about(success.near_blind.error, unit),
             "informed": Quantity(least, max(least, error), error * (1 + _ROUNDING), unit),
             "bare": Quantity.exact(0.0, unit),
-            "misinformed": Quantity.about(unweighted(mechanism, prior, metric).error, unit),
+            "misinformed": Quantity.about(unweighted_attack(mechanism, prior, metric).error, unit),
         }
     listed = (
         AttackFacts("blind", 0, goal, blind, errors["blind"]),

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from sfumato.attacks import misinformed
+from sfumato.attacks import misinformed_attack
 from sfumato.core import (
     AnyLoss,
     Bracket,
@@ -284,10 +284,10 @@ class Domain(ABC):
     def attacked(self, mechanism: Mechanism, belief: Prior) -> list[Measures]:
         """Return what three attackers achieve: with the right prior, with a false belief, and with a true one."""
         success = []
-        for truth, prior in ((self.prior, self.prior), (self.prior, belief), (belief, belief)):
-            near, right = (misinformed(mechanism, truth, to, prior) for to in (self.metric, hamming(self.space)))
+        for truth, view in ((self.prior, self.prior), (self.prior, belief), (belief, belief)):
+            near, hit = (misinformed_attack(mechanism, truth, d, view) for d in (self.metric, hamming(self.space)))
             error = Bracket.exact(near.error) if self.loss_unit else None
-            success.append(Measures(error, Bracket.exact(right.hit_rate or 0.0)))
+            success.append(Measures(error, Bracket.exact(hit.hit_rate or 0.0)))
         return success
 
 
