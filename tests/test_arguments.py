@@ -33,7 +33,7 @@ NUMBERS = itertools.count()
 NOISE = sf.mechanisms.planar.CoordinateNoise.for_visits(VISITS, "1/km")
 BLUR = sf.Blur(MECHANISM, LEDGER, GUARANTEE)
 FRESH = ledgers.Scheme.fresh(MECHANISM)
-CHAIN = ledgers.MarkovChain.still(PRIOR)
+CHAIN = ledgers.MarkovChain.constant(PRIOR)
 
 WRONG: dict[str, Any] = {
     "None": None,
@@ -185,13 +185,13 @@ CALLS: dict[str, Call] = {
         {"scheme": FRESH, "prior": PRIOR, "reports": [1], "trials": 2, "seed": 1, "failure": 0.1},
     ),
     "MarkovChain": Call(ledgers.MarkovChain, {"initial": PRIOR, "transition": MECHANISM}),
-    "MarkovChain.still": Call(ledgers.MarkovChain.still, {"prior": PRIOR}),
+    "MarkovChain.constant": Call(ledgers.MarkovChain.constant, {"prior": PRIOR}),
     "MarkovChain.of_traces": Call(
         ledgers.MarkovChain.of_traces, {"space": SPACE, "traces": [[0, 1]], "smoothing": 1.0}
     ),
-    "MarkovChain.filtered": Call(CHAIN.filtered, {"released": [(MECHANISM, 1)]}),
+    "MarkovChain.filter": Call(CHAIN.filter, {"released": [(MECHANISM, 1)]}),
     "MarkovChain.next_prior": Call(CHAIN.next_prior, {"released": [(MECHANISM, 1)]}),
-    "MarkovChain.smoothed": Call(CHAIN.smoothed, {"released": [(MECHANISM, 1)]}),
+    "MarkovChain.smooth": Call(CHAIN.smooth, {"released": [(MECHANISM, 1)]}),
     "attacks.optimal": Call(sf.attacks.optimal, {"mechanism": MECHANISM, "prior": PRIOR, "distance": D}),
     "mutual_information_bits": Call(sf.leakage.mutual_information_bits, {"mechanism": MECHANISM, "prior": PRIOR}),
     "randomised_response": Call(sf.mechanisms.randomised_response, {"space": SPACE, "epsilon": 1.0}),

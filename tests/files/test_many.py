@@ -35,7 +35,7 @@ def test_each_is_what_a_single_design_is(tmp_path, how):
             found = many(tmp_path, executor=pool, in_flight=2)
     else:
         found = many(tmp_path, processes=2 if how == "processes" else 1)
-    assert found.finished
+    assert found.is_finished
     assert found.additions == 3
     assert list(found.rows) == list(people(3))
     for name, prior in people(3).items():
@@ -88,7 +88,7 @@ def test_what_is_impossible_is_reported_and_the_others_go_on(tmp_path):
     )
     assert set(found.failed) == {"sure"}
     assert set(found.rows) == {"user 0"}
-    assert not found.finished
+    assert not found.is_finished
     assert [news.name for news in told if news.row is None] == ["sure"]
     assert not (tmp_path / "sure.sfm").exists()
 
@@ -162,7 +162,7 @@ HARD += [
 def test_any_name_has_a_file_of_its_own_and_is_read_back(tmp_path):
     priors = {name: sf.Prior(SPACE, np.eye(6)[k % 6] * 0.5 + 1 / 12) for k, name in enumerate(HARD)}
     found = design_many(priors, tmp_path, loss=METRIC, guarantees=PROMISE, tie_break=False)
-    assert found.finished
+    assert found.is_finished
     files = [row.file for row in found.rows.values()]
     assert len({file.casefold() for file in files}) == len(HARD)
     assert sorted(files) == sorted(path.name for path in tmp_path.glob("*.sfm"))

@@ -102,7 +102,7 @@ def check_rest(folder: Path, count: int) -> None:
     """Check that the next run makes what is missing and nothing else, and leaves no rubbish."""
     there = whole(folder)
     found = many(folder, count)
-    assert found.finished
+    assert found.is_finished
     assert found.additions == count - len(there)
     assert not list(folder.glob(".*.part"))
 

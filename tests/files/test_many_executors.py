@@ -84,13 +84,13 @@ def test_any_executor_makes_the_same_designs(tmp_path, kind):
         users = design_each_user(
             CITY, tmp_path / "users", epsilon="1/km", spacing="4 km", least_visits=5, executor=pool, time_limit=600
         )
-    assert found.finished
+    assert found.is_finished
     assert found.additions == 4
     for name, row in found.rows.items():
         assert row.loss == pytest.approx(alone.rows[name].loss, rel=1e-4)
         assert row.request == alone.rows[name].request
         sf.load(tmp_path / "with" / row.file)
-    assert users.finished
+    assert users.is_finished
     assert users.rows
 
 

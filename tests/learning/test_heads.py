@@ -14,9 +14,9 @@ HEADS, SEEDS, WIDTH = 3, 2, 8
 
 def network(torch, heads=HEADS):
     """A small network whose gates differ from value to value."""
-    from sfumato.learning.neural_game import Obfuscator, seeded
+    from sfumato.learning.neural_game import Obfuscator, seed_module
 
-    made: Any = seeded(lambda: Obfuscator(SEEDS, WIDTH, heads), 5, torch.device("cpu"))
+    made: Any = seed_module(lambda: Obfuscator(SEEDS, WIDTH, heads), 5, torch.device("cpu"))
     if heads > 1:
         source = torch.Generator().manual_seed(6)
         with torch.no_grad():

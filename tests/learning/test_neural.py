@@ -174,8 +174,8 @@ def test_the_network_hides_more_than_planar_laplace_within_the_bound(torch, targ
     ours = learn_attack(found.reports(train, 10, seed=2), NearestNeighbours(50), found.reports(test, 10, seed=3))
     noise = LaplaceDraws(PlanarLaplace(np.log(2) / 100))
     theirs = learn_attack(
-        train.reported(noise.draw(train.points, seed=2)),
+        train.with_reports(noise.draw(train.points, seed=2)),
         NearestNeighbours(50),
-        test.reported(noise.draw(test.points, seed=3)),
+        test.with_reports(noise.draw(test.points, seed=3)),
     )
     assert ours.error > theirs.error + 0.15

@@ -3,7 +3,7 @@
 import pytest
 
 from sfumato.errors import InputError
-from sfumato.learning.training import Ending, RoundsResult, Rules, TrainingRound, loss_at_most
+from sfumato.learning.training import Ending, TrainingOutcome, Rules, TrainingRound, loss_at_most
 
 
 def measured(number=1, *, loss=100.0, error=1.0, target=0.5, accuracy=0.5, averaged=1):
@@ -22,7 +22,7 @@ def test_the_limit_of_a_measured_loss_is_the_normal_one():
 
 @pytest.mark.parametrize(("failure", "allowed"), [(0.5, True), (0.05, True), (0.01, False)])
 def test_the_less_failure_is_allowed_the_smaller_the_loss_must_be(failure, allowed):
-    assert rules(failure=failure).allowed(measured()) is allowed
+    assert rules(failure=failure).meets_limit(measured()) is allowed
 
 
 def test_what_is_within_the_bound_comes_first_and_then_a_mean_and_then_the_target():
@@ -37,7 +37,7 @@ def test_what_is_within_the_bound_comes_first_and_then_a_mean_and_then_the_targe
 
 
 def test_it_ends_hidden_unless_it_is_to_play_on():
-    played = RoundsResult([measured(accuracy=0.255)], best=1)
+    played = TrainingOutcome([measured(accuracy=0.255)], best=1)
     assert rules().ending(played) is Ending.HIDDEN
     assert rules(tolerance=None).ending(played) is None
     played.history[0] = measured(accuracy=0.27)

@@ -85,8 +85,8 @@ def test_softplus_is_the_papers_term(torch):
 
 def test_the_augmented_lagrangian_prices_what_is_above_the_bound(torch):
     rule = AugmentedLagrangian(2.0, 0.5)
-    assert rule.updated(1.2, 1.0, 0.3) == pytest.approx(0.4)
-    assert rule.updated(0.1, 1.0, 0.3) == 0.0
+    assert rule.update(1.2, 1.0, 0.3) == pytest.approx(0.4)
+    assert rule.update(0.1, 1.0, 0.3) == 0.0
     loss = torch.tensor(1.2, dtype=torch.float64, requires_grad=True)
     rule.price(loss, 1.0, 0.3).backward()
     assert float(loss.grad) == pytest.approx(0.3 + 2 * 0.2)

@@ -40,17 +40,17 @@ def test_beliefs_are_sums_over_traces(seed, observed):
     chain = walk(seed)
     released = [(noise(seed + i), o) for i, o in enumerate(observed)]
     each, coming = beliefs(chain, released)
-    np.testing.assert_allclose(chain.smoothed(released), each, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(chain.smooth(released), each, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(chain.next_prior(released).probabilities, coming, rtol=1e-8, atol=1e-12)
     for k in range(1, len(released) + 1):
         np.testing.assert_allclose(
-            chain.filtered(released)[k - 1], beliefs(chain, released[:k])[0][-1], rtol=1e-8, atol=1e-12
+            chain.filter(released)[k - 1], beliefs(chain, released[:k])[0][-1], rtol=1e-8, atol=1e-12
         )
 
 
 def test_a_secret_that_stays_is_fresh_noise_on_one_secret():
     released = [(noise(3), o) for o in (0, 2, 2, 1)]
-    found = MarkovChain.still(PRIOR).filtered(released)[-1]
+    found = MarkovChain.constant(PRIOR).filter(released)[-1]
     np.testing.assert_allclose(
         found, Scheme.fresh(noise(3)).posterior(PRIOR, [1, 1, 2, 0]).probabilities, rtol=1e-10
     )
@@ -60,8 +60,8 @@ def test_independent_secrets_tell_nothing_of_each_other():
     chain = MarkovChain.independent(PRIOR)
     released = [(noise(3), o) for o in (0, 2, 1)]
     posterior = noise(3).posterior(PRIOR)
-    np.testing.assert_allclose(chain.filtered(released), posterior[[0, 2, 1]], rtol=1e-10)
-    np.testing.assert_allclose(chain.smoothed(released), posterior[[0, 2, 1]], rtol=1e-10)
+    np.testing.assert_allclose(chain.filter(released), posterior[[0, 2, 1]], rtol=1e-10)
+    np.testing.assert_allclose(chain.smooth(released), posterior[[0, 2, 1]], rtol=1e-10)
     np.testing.assert_allclose(chain.next_prior(released).probabilities, PRIOR.probabilities, rtol=1e-12)
 
 
@@ -90,7 +90,7 @@ def test_real_traces_make_beliefs_sharper(shared_data):
     released = [(noise_, int(o)) for o in drawn]
     rows = np.arange(40)
     alone = noise_.posterior(chain.initial)[drawn][rows, places[-40:]]
-    whole = chain.smoothed(released)[rows, places[-40:]]
+    whole = chain.smooth(released)[rows, places[-40:]]
     assert np.log(whole).mean() > np.log(alone).mean()
 
 
@@ -100,8 +100,8 @@ def test_real_traces_make_beliefs_sharper(shared_data):
         (lambda: MarkovChain(PRIOR, noise(1)), "transition"),
         (lambda: MarkovChain.of_traces(SPACE, [[0, 3]]), "positions"),
         (lambda: MarkovChain.of_traces(SPACE, [[0, 1]], smoothing=0), "smoothing"),
-        (lambda: walk(1).filtered([(noise(1), 3)]), "report 1 .* impossible"),
-        (lambda: walk(1).filtered([(noise(1), 9)]), "does not fit"),
+        (lambda: walk(1).filter([(noise(1), 3)]), "report 1 .* impossible"),
+        (lambda: walk(1).filter([(noise(1), 9)]), "does not fit"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, said):

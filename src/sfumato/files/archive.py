@@ -94,7 +94,7 @@ def read_archive(
             stream.seek(0)
             start = stream.read(4)
             try:
-                guarded = _Guarded(stream)
+                guarded = _GuardedFile(stream)
                 with zipfile.ZipFile(guarded) as archive:
                     guarded.listed = True
                     return _read(archive, size)
@@ -120,7 +120,7 @@ def _open(path: Path, signed_by: str | os.PathLike[str] | None) -> BinaryIO:
     return io.BytesIO(content)
 
 
-class _Guarded:
+class _GuardedFile:
     """A file that limits what zipfile reads at once, by the file's own claim, until it has listed the members."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -168,7 +168,7 @@ def _read(archive: zipfile.ZipFile, size: int) -> tuple[Fields, dict[str, NDArra
         data = archive.read(info)
         if hashlib.sha256(data).hexdigest() != sums.get(name, str):
             raise FileError(f"the checksum of its member {name!r} does not fit.", DAMAGED)
-        arrays[name] = unpacked(data, name)
+        arrays[name] = unpack(data, name)
     return manifest, arrays
 
 
@@ -320,7 +320,7 @@ def decoded_label(value: Any) -> Hashable:
     raise FileError("it holds a label of an unknown kind.", "the file is damaged: write it again.")
 
 
-def packed(array: NDArray[Any]) -> bytes:
+def pack(array: NDArray[Any]) -> bytes:
     """Return the bytes of an array of 64-bit numbers in numpy's format, version 1.0."""
     stream = io.BytesIO()
     plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
@@ -328,8 +328,8 @@ def packed(array: NDArray[Any]) -> bytes:
     return b"".join((stream.getvalue(), plain.reshape(-1).view(np.uint8).data))
 
 
-def unpacked(data: bytes, name: str) -> NDArray[Any]:
-    """Return the array of a member, read-only; `FileError` for another header than that of `packed` or size."""
+def unpack(data: bytes, name: str) -> NDArray[Any]:
+    """Return the array of a member, read-only; `FileError` for another header than that of `pack` or size."""
     start = 10 + int.from_bytes(data[8:10], "little")
     header = _HEADER.fullmatch(data[10:start])
     if data[:8] != _MAGIC or header is None:

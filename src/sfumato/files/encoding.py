@@ -33,13 +33,13 @@ from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from ..optimal import Design
 from ..proofs import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
-from .archive import MAX_ENTRIES, encoded_label, packed, write_archive
+from .archive import MAX_ENTRIES, encoded_label, pack, write_archive
 from .mechanism_file import MechanismFile
 
 _FOREIGN: Final = frozenset({".csv", ".json", ".mat", ".npy", ".npz", ".parquet", ".png", ".html"})  # formats
 
 
-def encoded(file: MechanismFile) -> tuple[dict[str, Any], dict[str, bytes]]:
+def encode(file: MechanismFile) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the manifest and the members' bytes by name; equal parts are stored once."""
     parts = _Parts()
     if not file.has_matrix:
@@ -206,7 +206,7 @@ class _Parts:
                 f"an array of {array.size:,} entries is too large for a mechanism file.",
                 f"it holds at most {MAX_ENTRIES:,} per array.",
             )
-        data = packed(array)
+        data = pack(array)
         if data not in self._names:
             alike = sum(name.startswith(stem) for name in self.members)
             self._names[data] = f"{stem}_{alike}.npy"
@@ -240,4 +240,4 @@ def save(content: Randomizer | MechanismFile | Design, path: str | os.PathLike[s
         )
     if isinstance(content, Design):
         content = MechanismFile.of_design(content)
-    write_archive(path, *encoded(content if type(content) is MechanismFile else MechanismFile(content)))
+    write_archive(path, *encode(content if type(content) is MechanismFile else MechanismFile(content)))

@@ -111,7 +111,7 @@ class MechanismFile(Immutable):
         promises: tuple[DesignGuarantee, ...]
         matrix = _matrix_of(mechanism)
         if matrix is not None:
-            single, of_tuples = _sorted(matrix.guarantees if guarantees is None else guarantees)
+            single, of_tuples = _split_guarantees(matrix.guarantees if guarantees is None else guarantees)
             bound = bound_to(matrix.secrets, single)
             costs = None if loss is None else as_loss(loss, *matrix.shape)
             dummies = mechanism.supports(Capability.TUPLES)
@@ -276,7 +276,7 @@ def _matrix_of(mechanism: Randomizer) -> Mechanism | None:
     return recipe.mechanism
 
 
-def _sorted(
+def _split_guarantees(
     guarantees: DesignGuarantee | TuplePrivacy | Iterable[DesignGuarantee | TuplePrivacy],
 ) -> tuple[tuple[DesignGuarantee, ...], tuple[TuplePrivacy, ...]]:
     """Return the guarantees of one report, and those of a tuple; `InputError` for anything else."""

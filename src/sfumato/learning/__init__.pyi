@@ -14,9 +14,9 @@ from .neural import learn_generator as learn_generator
 from .neural import repeat_records as repeat_records
 from .pairs import Pairs as Pairs
 from .pairs import nearest as nearest
-from .post_processing import Counted as Counted
 from .post_processing import Draws as Draws
-from .post_processing import Guaranteed as Guaranteed
+from .post_processing import RepairedMechanism as RepairedMechanism
+from .post_processing import ReportCounts as ReportCounts
 from .post_processing import count_reports as count_reports
 from .post_processing import learn_behind as learn_behind
 from .post_processing import mixed_to_loss as mixed_to_loss

@@ -385,7 +385,7 @@ class NeuralClassifier(Classifier):
         device = device_for("The neural attack", self.device)
         import torch
 
-        from .neural_game import dense, seeded, train_classifier
+        from .neural_game import seed_module, dense, train_classifier
 
         centre, scale = examples.points.mean(axis=0), examples.points.std(axis=0)
         scale = np.where(scale > 0, scale, 1.0)
@@ -399,7 +399,7 @@ class NeuralClassifier(Classifier):
             return points[rows], labels[rows]
 
         size = len(examples.space)
-        network = seeded(lambda: dense(points.shape[1], self.width, size), torch_seed, device)
+        network = seed_module(lambda: dense(points.shape[1], self.width, size), torch_seed, device)
         train_classifier(network, batches, self.steps, self.rate)
         return _Network(network, centre, scale, device)
 

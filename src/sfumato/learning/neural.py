@@ -121,7 +121,7 @@ def learn_generator(
     ending = outcome.ending or Ending.STOPPED
     parameters = {name: tensor.numpy() for name, tensor in outcome.parameters.items()}
     shape = settings.seeds, settings.width, settings.heads
-    history, allowed = tuple(outcome.history), rules.allowed(outcome.history[outcome.best - 1])
+    history, allowed = tuple(outcome.history), rules.meets_limit(outcome.history[outcome.best - 1])
     return LearnedGenerator(
         parameters, game.centre, game.scale, *shape, data.unit, history, outcome.best, limit, allowed, ending
     )
@@ -206,7 +206,7 @@ class LearnedGenerator:
     def reports(self, data: Pairs, hits: int = 1, *, seed: int | None = None) -> Examples:
         """Return the labels and reports of records, each ``hits`` times; ``seed`` is for studies."""
         many = repeat_records(data, hits)
-        return many.reported(self.draw(many.points, seed=seed))
+        return many.with_reports(self.draw(many.points, seed=seed))
 
     def loss(self, data: Pairs, hits: int = 100, *, seed: int | None = None) -> tuple[float, float]:
         """Return the mean distance of report and place, and its standard error over records as independent draws.

@@ -100,7 +100,7 @@ def dense(inputs: int, width: int, outputs: int, unit: type[nn.Module] = nn.ReLU
     )
 
 
-def seeded(build: Callable[[], nn.Module], seed: int, device: torch.device) -> nn.Module:
+def seed_module(build: Callable[[], nn.Module], seed: int, device: torch.device) -> nn.Module:
     """Return a module whose initial parameters depend on the seed alone; torch's own state is unchanged."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -172,7 +172,9 @@ class NeuralGame(Game):
         self._size = len(self._data.space)
         settings = self._training
         first = self._seed(_INIT, 1)
-        net: Any = seeded(lambda: Obfuscator(settings.seeds, settings.width, settings.heads), first, self._device)
+        net: Any = seed_module(
+            lambda: Obfuscator(settings.seeds, settings.width, settings.heads), first, self._device
+        )
         self._network = net
         self._fit_start(self._source(_START, 0))
         self._rates = [settings.generator_rate]
@@ -255,7 +257,7 @@ class NeuralGame(Game):
             for name, tensor in self._network.state_dict().items():
                 self._sums[name] = self._sums.get(name, 0) + tensor.double()
         if self._aim < float("inf"):
-            self._multiplier = self._utility.updated(mean, self._aim, self._multiplier)
+            self._multiplier = self._utility.update(mean, self._aim, self._multiplier)
 
     def _spend(self, number: int) -> None:
         """Spend the rest of the limit: report the place itself more rarely, then blur more.
@@ -310,7 +312,9 @@ class NeuralGame(Game):
                 # The mean is over reports; the weights of a record's reports sum to 1.
                 return reports.flatten(0, 1), shares.T * shares.shape[1]
 
-        attacker = seeded(lambda: dense(2, settings.width, self._size), self._seed(_ATTACK, number), self._device)
+        attacker = seed_module(
+            lambda: dense(2, settings.width, self._size), self._seed(_ATTACK, number), self._device
+        )
         train_classifier(attacker, batches, settings.attack_steps, settings.attack_rate)
         return attacker.requires_grad_(False)
 

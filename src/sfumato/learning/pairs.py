@@ -179,7 +179,7 @@ class Pairs:
             costs[cell] = cdist(self.points[cell_of == cell], centres).mean(axis=0)
         return Loss(costs, self.unit, true_point="euclidean")
 
-    def reported(self, reports: Floats) -> Examples:
+    def with_reports(self, reports: Floats) -> Examples:
         """Return the labels with reports, array (k, dimensions), in place of the useful values."""
         return Examples(self.classes, reports, self.space)
 

@@ -33,7 +33,7 @@ class Draws(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Counted:
+class ReportCounts:
     """The counted reports of a generator on finite spaces.
 
     Attributes:
@@ -80,7 +80,7 @@ def count_reports(
     draws: int = 10_000,
     failure: float = 0.05,
     seed: int | None = None,
-) -> Counted:
+) -> ReportCounts:
     """Count many reports of the middle of each secret, each moved to the nearest observable.
 
     Raises `InputError` if the secrets have no coordinates, or there is no draw.
@@ -115,11 +115,11 @@ def count_reports(
     level = failure / (2 * counts.size)
     trials = np.full_like(counts, draws)
     lower, upper = (readonly(bound(counts, trials, level)) for bound in (binomial.lower, binomial.upper))
-    return Counted(readonly(counts), lower, upper, failure, secrets, columns)
+    return ReportCounts(readonly(counts), lower, upper, failure, secrets, columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Guaranteed:
+class RepairedMechanism:
     """A learned mechanism with a proved guarantee.
 
     The proof is on its integers; ``constant_share`` of a constant mechanism had to be mixed in, and the repair
@@ -132,7 +132,7 @@ class Guaranteed:
     shift: float
 
 
-def with_guarantee(learned: Mechanism, guarantee: MetricPrivacy) -> Guaranteed:
+def with_guarantee(learned: Mechanism, guarantee: MetricPrivacy) -> RepairedMechanism:
     """Return the mechanism repaired to a guarantee for its secrets, proved on its integers.
 
     The proof is of the integers that are sampled, and depends on nothing that was learned or counted. Raises
@@ -160,7 +160,7 @@ def with_guarantee(learned: Mechanism, guarantee: MetricPrivacy) -> Guaranteed:
             "ask for a larger epsilon.",
         )
     shift = float(np.abs(mechanism.matrix - learned.matrix).sum(axis=1).max() / 2)
-    return Guaranteed(mechanism, proof, share, shift)
+    return RepairedMechanism(mechanism, proof, share, shift)
 
 
 def learn_behind(
@@ -240,7 +240,7 @@ def promised_within(
     prior: Prior,
     loss: AnyLoss,
     max_loss: float,
-) -> Guaranteed:
+) -> RepairedMechanism:
     """Return a learned mechanism with a guarantee proved on its integers and within the largest loss.
 
     It is repaired (`with_guarantee`). If the repair loses too much, the least share of ``certified`` is mixed in

@@ -277,7 +277,7 @@ class TableGame(Game):
         if self._max_loss < float("inf"):
             with torch.no_grad():
                 loss = (self._costs * torch.softmax(self._logits, 1)).sum()
-            self._multiplier = self._utility.updated(float(loss), self._aim, self._multiplier)
+            self._multiplier = self._utility.update(float(loss), self._aim, self._multiplier)
 
     def matrix(self) -> Floats:
         """Return the present matrix, with as few of the truest reports as bring the loss down to the aim."""

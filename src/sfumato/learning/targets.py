@@ -162,7 +162,7 @@ class Utility(ABC):
         """
 
     @abstractmethod
-    def updated(self, loss: float, max_loss: float, multiplier: float) -> float:
+    def update(self, loss: float, max_loss: float, multiplier: float) -> float:
         """Return the multiplier after a round that ended with this loss."""
 
 
@@ -193,7 +193,7 @@ class AugmentedLagrangian(Utility):
         pressure = (multiplier + self.curvature * (loss / max_loss - 1)).clamp_min(0)
         return (pressure**2 - multiplier**2) / (2 * self.curvature)
 
-    def updated(self, loss: float, max_loss: float, multiplier: float) -> float:
+    def update(self, loss: float, max_loss: float, multiplier: float) -> float:
         """Return the next multiplier."""
         return max(0.0, multiplier + self.step * (loss / max_loss - 1))
 
@@ -227,6 +227,6 @@ class Softplus(Utility):
         # ln(1 + e^t) without overflow.
         return self.weight * (excess.clamp_min(0) + (-excess.abs()).exp().log1p())
 
-    def updated(self, loss: float, max_loss: float, multiplier: float) -> float:  # noqa: ARG002 - nothing moves
+    def update(self, loss: float, max_loss: float, multiplier: float) -> float:  # noqa: ARG002 - nothing moves
         """Return the multiplier unchanged."""
         return multiplier

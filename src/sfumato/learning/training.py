@@ -263,7 +263,7 @@ def descend(optimiser: Any, loss: Tensor) -> None:
 
 
 @dataclass(slots=True)
-class RoundsResult:
+class TrainingOutcome:
     """The result of the rounds: all measurements, the best round (0 before the first) and its parameters."""
 
     history: list[TrainingRound] = field(default_factory=list)
@@ -300,7 +300,7 @@ class Rules:
         if not 0 < self.failure <= 0.5:
             raise InputError(f"a failure of {self.failure} is not above 0 and at most 0.5.", "use 0.05.")
 
-    def allowed(self, measures: TrainingRound) -> bool:
+    def meets_limit(self, measures: TrainingRound) -> bool:
         """Return whether the loss is within its limit, except with the probability of failure."""
         return loss_at_most(measures.loss, measures.loss_error, self.failure) <= self.max_loss
 
@@ -312,17 +312,17 @@ class Rules:
         """
         if old is None:
             return True
-        if self.allowed(new) != self.allowed(old):
-            return self.allowed(new)
-        if not self.allowed(new):
+        if self.meets_limit(new) != self.meets_limit(old):
+            return self.meets_limit(new)
+        if not self.meets_limit(new):
             return new.loss < old.loss
         return new.averaged > old.averaged or new.target < old.target
 
-    def ending(self, outcome: RoundsResult) -> Ending | None:
+    def ending(self, outcome: TrainingOutcome) -> Ending | None:
         """Return the reason why the rounds should end here, or None."""
         last = outcome.history[-1]
         is_hidden = self.tolerance is not None and last.accuracy <= self.blind_accuracy + self.tolerance
-        if is_hidden and self.allowed(last):
+        if is_hidden and self.meets_limit(last):
             return Ending.HIDDEN
         if last.number - outcome.best >= self.patience:
             return Ending.SETTLED
@@ -343,7 +343,7 @@ def play(
     stop: Stop | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     every: int = 1,
-) -> RoundsResult:
+) -> TrainingOutcome:
     """Play the rounds, from the checkpoint if it exists, and return the best generator.
 
     ``identity`` identifies data and settings. A checkpoint of another training is an `InputError`, and one that
@@ -351,12 +351,12 @@ def play(
     """
     if every < 1:
         raise InputError(f"a checkpoint every {every} rounds is not possible.", "use at least 1.")
-    outcome = RoundsResult()
+    outcome = TrainingOutcome()
     state = None if checkpoint is None else load(checkpoint, identity)
     if state is not None:
         ending = None if state["ending"] is None else Ending[state["ending"]]
         history = [TrainingRound(**row) for row in state["history"]]
-        outcome = RoundsResult(history, state["best"], state["parameters"], ending)
+        outcome = TrainingOutcome(history, state["best"], state["parameters"], ending)
         if outcome.ending is not None and outcome.ending is not Ending.STOPPED:
             return outcome
         outcome.ending = None
@@ -383,7 +383,7 @@ def play(
     return outcome
 
 
-def _as_state(outcome: RoundsResult, game: Game) -> State:
+def _as_state(outcome: TrainingOutcome, game: Game) -> State:
     return {
         "history": [asdict(row) for row in outcome.history],
         "best": outcome.best,

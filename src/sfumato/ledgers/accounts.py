@@ -184,7 +184,7 @@ class Account(NamedTuple):
             return self.day_spent if self.day == time_s // DAY_S else ZERO
         return self.week_spent if self.week == weeks_since(time_s) else ZERO
 
-    def charged(self, total: Decimal, reports: int, time_s: int) -> Account:
+    def after_charge(self, total: Decimal, reports: int, time_s: int) -> Account:
         """Return the account after a charge, which limits need not allow."""
         return Account(
             add(self.spent, total),
@@ -247,7 +247,7 @@ def amount(value: float | str | Decimal, unit: str, noun: str, *, at_most: bool 
         raise InputError(f"{noun} has {len(value):,} characters.", "write fewer digits.")
     if isinstance(value, Decimal):
         if value.is_finite() and _SMALLEST <= value <= _LARGEST:
-            return _rounded(Fraction(value), at_most=at_most)
+            return _round_fraction(Fraction(value), at_most=at_most)
         value = float(value)
     try:
         size = units.parse(value, per=True, unit=unit, subject=noun)
@@ -259,22 +259,22 @@ def amount(value: float | str | Decimal, unit: str, noun: str, *, at_most: bool 
         )
     if not _SMALLEST <= size <= _LARGEST:
         raise InputError(f"{noun} {value!r} cannot be counted.", "use one between 1e-30 and 1e30.")
-    return _rounded(units.parse_exactly(value, per=True, unit=unit, subject=noun), at_most=at_most)
+    return _round_fraction(units.parse_exactly(value, per=True, unit=unit, subject=noun), at_most=at_most)
 
 
-def above(value: float) -> Decimal:
+def decimal_above(value: float) -> Decimal:
     """Return a decimal of at most 17 digits that is not below a float."""
     return _CEILING.create_decimal(Decimal(value))
 
 
-def _rounded(value: Fraction, *, at_most: bool) -> Decimal:
+def _round_fraction(value: Fraction, *, at_most: bool) -> Decimal:
     scaled = value * 10**_PLACES
     return _EXACT.normalize(_EXACT.scaleb(Decimal(math.floor(scaled) if at_most else math.ceil(scaled)), -_PLACES))
 
 
 def decimal(value: Fraction) -> Decimal:
     """Return a fraction as the decimal that it is, or raise a ValueError if that has more than fifty places."""
-    rounded = _rounded(value, at_most=True)
+    rounded = _round_fraction(value, at_most=True)
     if Fraction(rounded) != value:
         raise ValueError(f"{str(value)[:40]} is not a decimal of at most {_PLACES} places")
     return rounded
@@ -340,7 +340,7 @@ class Terms:
     key: bytes = b""  # of the hashes; empty for none
 
     @property
-    def keyed(self) -> str:
+    def key_hash(self) -> str:
         """A hash that identifies the key; empty without one."""
         return self.hash("key", self.identity) if self.key else ""
 
@@ -348,7 +348,7 @@ class Terms:
     def genesis(self) -> str:
         """The hash of all terms, with which the record begins."""
         parts = (self.identity, self.unit, self.rule, stored_limits(self.limits), self.salt, str(self.created))
-        return self.hash("ledger", str(VERSION), *parts, self.keyed)
+        return self.hash("ledger", str(VERSION), *parts, self.key_hash)
 
     def hash(self, *parts: str) -> str:
         """Return the BLAKE2b hash of texts, with the key if there is one, 64 hexadecimal digits."""

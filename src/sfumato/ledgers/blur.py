@@ -31,7 +31,7 @@ from ..proofs import VertexPrivacy, error_radius
 from ..sampling import Sampler, SystemWords, simulator
 from ..sampling.sampler import points_of
 from .accounts import BudgetError, Report
-from .charges import Charge, Draw, charge_sentence, listed, place_of, proved_charge
+from .charges import Charge, Draw, as_list, charge_sentence, place_of, proved_charge
 from .fingerprints import fingerprint
 from .ledger import Ledger
 
@@ -215,7 +215,7 @@ class Blur(NotebookRepr):
         if outside not in ("error", "nearest"):
             raise InputError(f"{argument('outside', outside)} is unknown.", "use error or nearest.")
         north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
-        people, names = listed(users, "users"), listed(places, "places")
+        people, names = as_list(users, "users"), as_list(places, "places")
         if not north.shape == east.shape == (len(people),) == (len(names),):
             raise InputError(
                 f"{len(people)} users, latitudes of shape {north.shape}, longitudes of shape {east.shape} and "
@@ -231,7 +231,7 @@ class Blur(NotebookRepr):
         reports = self._settle(people, names, draw, move=move)
         degrees = self.degrees(reports)
         repeats = [number for number in range(len(reports)) if number not in fresh]
-        far = sum(self.far(north[repeats], east[repeats], [reports[at] for at in repeats], outside))
+        far = sum(self.is_far(north[repeats], east[repeats], [reports[at] for at in repeats], outside))
         if far:
             warnings.warn(_FAR.format("a visit" if far == 1 else f"{far:,} visits"), PlaceWarning, stacklevel=4)
         return degrees
@@ -271,8 +271,8 @@ class Blur(NotebookRepr):
         charged, and nothing is repeated. Raises `InputError` if it is noise for coordinates, or there is not one
         position of a secret for each user.
         """
-        secrets, people = self._matrix.shape[0], listed(users, "users")
-        secret_positions = [integer(position) for position in listed(positions, "positions")]
+        secrets, people = self._matrix.shape[0], as_list(users, "users")
+        secret_positions = [integer(position) for position in as_list(positions, "positions")]
         inside = [
             secret_position
             for secret_position in secret_positions
@@ -362,24 +362,24 @@ class Blur(NotebookRepr):
             ) from None
         return last
 
-    def far(self, lat: Floats, lon: Floats, reports: Sequence[Report], outside: Outside) -> list[bool]:
+    def is_far(self, lat: Floats, lon: Floats, reports: Sequence[Report], outside: Outside) -> list[bool]:
         """Return for which visits, arrays (n,) of degrees, fewer than one in 100 fresh reports would be as far."""
         visits = zip(lat.tolist(), lon.tolist(), reports, strict=True)
-        return [self._points.far(north, east, report, outside) for north, east, report in visits]
+        return [self._points.is_far(north, east, report, outside) for north, east, report in visits]
 
     def degrees(self, reports: Sequence[Report]) -> Floats:
         """Return reports as degrees, array (n, 2); `FileError` if one is not the mechanism's."""
         degrees = self._points.degrees(reports)
         if degrees is None:
-            raise self._changed()
+            raise self._tampering()
         return degrees
 
     def _position(self, report: Report) -> int:
         if not isinstance(report, int) or report >= self._matrix.shape[1]:
-            raise self._changed()
+            raise self._tampering()
         return report
 
-    def _changed(self) -> FileError:
+    def _tampering(self) -> FileError:
         return FileError(
             f"in {self.ledger.address!r} the report of a place is not one of the mechanism's.",
             "the ledger was changed: restore it from a copy, and check it.",
@@ -422,7 +422,7 @@ class PointReports:
             return [points.report(lat.item(), lon.item(), self._words, nearest=nearest)]
         return [int(report) for report in points.reports(lat, lon, self._words, nearest=nearest)]
 
-    def far(self, lat: float, lon: float, report: Report, outside: Outside) -> bool:
+    def is_far(self, lat: float, lon: float, report: Report, outside: Outside) -> bool:
         """Return whether less than 1 in 100 fresh reports of a point, simulated for noise, are as far from it."""
         at = self.degrees([report])
         if at is None or not (abs(lat) <= 90 and abs(lon) <= 180):

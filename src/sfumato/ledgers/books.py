@@ -207,7 +207,7 @@ class Books:
             self._number, self._hash = entry.number, entry.after(self._hash, self._terms)
             self._entries.append({**entry._asdict(), "amount": encode(total), "hash": self._hash})
             self._places += [{"key": key, "report": text, "charge": entry.number} for key, text in places.items()]
-            self.accounts[user] = self.accounts[user].charged(total, reports, self.time)
+            self.accounts[user] = self.accounts[user].after_charge(total, reports, self.time)
         if run and charges:
             ends = {"first": first, "last": self._number}
             self._batches.append({"run": run, "batch": batch, "contents": contents, **ends})
@@ -342,7 +342,7 @@ def make_ledger(
         now = database.now(connection)
         terms = Terms(identity, unit, SUM, limits, salt, now, key or b"")
         METADATA.create_all(connection, checkfirst=False)
-        first = {"id": 1, "version": VERSION, "limits": stored_limits(limits), "keyed": terms.keyed}
+        first = {"id": 1, "version": VERSION, "limits": stored_limits(limits), "keyed": terms.key_hash}
         columns = {name: getattr(terms, name) for name in ("identity", "unit", "rule", "salt", "created")}
         connection.execute(
             insert(LEDGER), {**first, **columns, "number": 0, "time": terms.created, "hash": terms.genesis}

@@ -42,7 +42,7 @@ class MarkovChain:
         assign(self, initial=initial, transition=transition)
 
     @classmethod
-    def still(cls, prior: Prior) -> MarkovChain:
+    def constant(cls, prior: Prior) -> MarkovChain:
         """Return the chain of one secret that never changes: every report adds to the others."""
         return cls(prior, Mechanism(np.eye(len(prior)), prior.space, prior.space))
 
@@ -77,7 +77,7 @@ class MarkovChain:
         return cls(Prior.from_counts(space, visits), Mechanism(matrix, space, space))
 
     @checked
-    def filtered(self, released: Released) -> Floats:
+    def filter(self, released: Released) -> Floats:
         """Return the belief about each secret after its own and all earlier reports, array (reports, secrets).
 
         Raises `InputError` if a report is impossible under the belief at its time.
@@ -109,11 +109,11 @@ class MarkovChain:
         """Return the prior of the next secret, after the reports so far."""
         if not released:
             return self.initial
-        coming = self.filtered(released)[-1] @ self.transition.matrix
+        coming = self.filter(released)[-1] @ self.transition.matrix
         return Prior.from_counts(self.initial.space, coming)
 
     @checked
-    def smoothed(self, released: Released) -> Floats:
+    def smooth(self, released: Released) -> Floats:
         """Return the belief about each secret after all reports, later ones too, array (reports, secrets).
 
         Raises `InputError` if a report is impossible under the belief at its time.
@@ -121,7 +121,7 @@ class MarkovChain:
         Source:
             Rabiner, Proceedings of the IEEE 77, 1989 (forward and backward passes).
         """
-        forward = self.filtered(released)
+        forward = self.filter(released)
         beliefs = np.empty_like(forward)
         later = np.ones(len(self.initial))
         for i in range(len(forward) - 1, -1, -1):

@@ -21,7 +21,7 @@ from ..escaping import invisible_character, plain
 from ..proofs import Stated, prove
 from ..rounding import amount_at_most, at_most
 from ..tables import without_fraction
-from .accounts import ExactCharge, Report, Terms, above, amount, checked_report, encode, show, times
+from .accounts import ExactCharge, Report, Terms, amount, checked_report, decimal_above, encode, show, times
 
 if TYPE_CHECKING:
     from .books import Books
@@ -68,7 +68,7 @@ def read_charges(charges: Iterable[Charge], unit: str) -> list[ExactCharge]:
         if epsilon not in amounts:
             amounts[epsilon] = amount(epsilon, unit, "epsilon")
         total = amounts[epsilon] if reports == 1 else times(amounts[epsilon], reports)
-        exact.append(ExactCharge(accepted(user, "the user"), total, reports, mechanism.hex()))
+        exact.append(ExactCharge(normal_name(user, "the user"), total, reports, mechanism.hex()))
     return exact
 
 
@@ -90,7 +90,7 @@ def proved_charge(mechanism: Randomizer, promise: ReportPrivacy) -> Decimal:
     try:
         _proved_epsilon(mechanism, replace(promise, epsilon=nextafter(promise.epsilon, 0.0)))
     except InputError:
-        return above(promise.epsilon)
+        return decimal_above(promise.epsilon)
     return charge
 
 
@@ -165,12 +165,12 @@ class NamedVisits(CompactRepr):
     @classmethod
     def of(cls, users: Collection[str], places: Collection[str | None], keys: PlaceKeys, mechanism: bytes) -> Self:
         """Return visits as a caller names them; refuse lists of different lengths."""
-        people, labels = listed(users, "users"), listed(places, "places")
+        people, labels = as_list(users, "users"), as_list(places, "places")
         if len(people) != len(labels):
             raise InputError(
                 f"{len(people)} users and {len(labels)} places were given.", "pass one of each for every visit."
             )
-        names = [accepted(user, "the user") for user in people]
+        names = [normal_name(user, "the user") for user in people]
         pairs = zip(names, map(place_of, labels), strict=True)
         return cls(names, [keys.of(user, place, mechanism) if place else None for user, place in pairs], mechanism)
 
@@ -244,7 +244,7 @@ def _drawn_reports(values: Any, visits: int) -> list[Report]:
     return reports
 
 
-def accepted(name: object, noun: str) -> str:
+def normal_name(name: object, noun: str) -> str:
     """Return a name in normal form C, ``1`` for ``1.0``; refuse it empty, over 256 characters or partly unseen."""
     if not isinstance(name, str):
         kind = type(name).__name__
@@ -272,14 +272,14 @@ def accepted(name: object, noun: str) -> str:
 def place_of(place: object) -> str:
     """Return the accepted name of a visit's place; empty for None, an empty text, NaN, NA and NaT."""
     if isinstance(place, str):
-        return accepted(place, "the place") if place else ""
+        return normal_name(place, "the place") if place else ""
     missing = place is None or type(place).__name__ in ("NAType", "NaTType")
     if missing or (isinstance(place, float | np.floating) and bool(np.isnan(place))):
         return ""
-    return accepted(place, "the place")
+    return normal_name(place, "the place")
 
 
-def listed(values: Any, name: str) -> list[Any]:
+def as_list(values: Any, name: str) -> list[Any]:
     """Return the values of a list, an array or a column; refuse a single text, which is also a sequence."""
     several = hasattr(values, "__len__") and hasattr(values, "__iter__") and getattr(values, "ndim", 1) == 1
     if not several or isinstance(values, str | bytes | bytearray | Mapping | Set):

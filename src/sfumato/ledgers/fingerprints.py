@@ -31,41 +31,41 @@ def fingerprint(drawable: Any) -> bytes:
     does not depend on stated guarantees, the process, the file or the order of sets. Raises `InputError` if the
     text of a label or parameter does not show its value.
     """
-    return hashlib.blake2b(_encoded(drawable), digest_size=SIZE, person=_FORM).digest()
+    return hashlib.blake2b(_encode(drawable), digest_size=SIZE, person=_FORM).digest()
 
 
-def _encoded(value: Any) -> bytes:
+def _encode(value: Any) -> bytes:
     """Return an injective encoding: a tag, and the parts with their lengths."""
     if isinstance(value, Mechanism):
-        return _tagged("mechanism", value.bits, _Raw(_weights(value)), value.secrets, value.observables)
+        return _encode_parts("mechanism", value.bits, _Raw(_weights(value)), value.secrets, value.observables)
     if isinstance(value, CoordinateNoise):
         centre = None if value.projection is None else (value.projection.lat, value.projection.lon)
         table = None if value.remap is None else value.remap.arrays()
-        return _tagged("noise", value.epsilon, value.step_m, value.noise.rate, centre, value.reach_m, table)
+        return _encode_parts("noise", value.epsilon, value.step_m, value.noise.rate, centre, value.reach_m, table)
     if isinstance(value, Places | NumberBins):
-        return _tagged("described", type(value).__name__, value.describe())
+        return _encode_parts("described", type(value).__name__, value.describe())
     if isinstance(value, JointSpace):
-        return _tagged("joint", value.names, value.parts)
+        return _encode_parts("joint", value.names, value.parts)
     if isinstance(value, Space):
         turn = () if value.period is None else (value.period,)
-        return _tagged("space", value.labels, value.coordinates, value.unit, value.crs, *turn)
+        return _encode_parts("space", value.labels, value.coordinates, value.unit, value.crs, *turn)
     if isinstance(value, np.ndarray):
         return _array(value)
     if isinstance(value, np.generic):
-        return _encoded(value.item())
+        return _encode(value.item())
     if isinstance(value, _Raw):
         return value
     if isinstance(value, Mapping):
-        pairs = sorted(_tagged("pair", *pair) for pair in value.items())
-        return _tagged("mapping", *map(_Raw, pairs))
+        pairs = sorted(_encode_parts("pair", *pair) for pair in value.items())
+        return _encode_parts("mapping", *map(_Raw, pairs))
     if isinstance(value, frozenset | set):
-        return _tagged("set", *map(_Raw, sorted(map(_encoded, value))))
+        return _encode_parts("set", *map(_Raw, sorted(map(_encode, value))))
     if isinstance(value, tuple | list):
-        return _tagged("sequence", *value)
+        return _encode_parts("sequence", *value)
     if is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        return _tagged("made", type(value).__name__, parts)
-    return _tagged("value", _Raw(type(value).__name__.encode()), _Raw(_text(value)))
+        return _encode_parts("made", type(value).__name__, parts)
+    return _encode_parts("value", _Raw(type(value).__name__.encode()), _Raw(_text(value)))
 
 
 class _Raw(bytes):
@@ -74,9 +74,9 @@ class _Raw(bytes):
     __slots__ = ()
 
 
-def _tagged(tag: str, *parts: Any) -> bytes:
+def _encode_parts(tag: str, *parts: Any) -> bytes:
     return b"".join(
-        len(part).to_bytes(8, "big") + part for part in (tag.encode(), *(_encoded(part) for part in parts))
+        len(part).to_bytes(8, "big") + part for part in (tag.encode(), *(_encode(part) for part in parts))
     )
 
 
@@ -92,8 +92,8 @@ def _array(array: np.ndarray[Any, Any]) -> bytes:
     elif array.dtype.kind in "iub":
         content = array.astype("<i8").tobytes()
     else:
-        return _tagged("array", array.shape, array.ravel().tolist())
-    return _tagged("array", array.shape, array.dtype.kind, _Raw(content))
+        return _encode_parts("array", array.shape, array.ravel().tolist())
+    return _encode_parts("array", array.shape, array.dtype.kind, _Raw(content))
 
 
 def _text(value: Hashable) -> bytes:

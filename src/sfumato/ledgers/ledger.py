@@ -35,7 +35,7 @@ from .accounts import (
     decimal,
     read_limits,
 )
-from .charges import Charge, Draw, NamedVisits, PlaceKeys, accepted, contents_of, read_charges, rule_sentence
+from .charges import Charge, Draw, NamedVisits, PlaceKeys, contents_of, normal_name, read_charges, rule_sentence
 
 if TYPE_CHECKING:
     from .books import Books
@@ -236,7 +236,7 @@ class Ledger(NotebookRepr):
         """Return a user's last stored report by a mechanism (fingerprint), or None; `FileError` if damaged."""
         from .books import kept_report
 
-        name = accepted(user, "the user")
+        name = normal_name(user, "the user")
         with self._database.reading() as connection:
             return kept_report(connection, name, mechanism.hex())
 
@@ -245,7 +245,7 @@ class Ledger(NotebookRepr):
         """Return a user's balance; a user who was never charged has the whole limit."""
         from .books import accounts_of, head_row
 
-        name = accepted(user, "the user")
+        name = normal_name(user, "the user")
         with self._database.reading() as connection:
             head_time = head_row(connection).time
             account = accounts_of(connection, [name])[name]
@@ -347,7 +347,7 @@ def _turn(run: str, batch: int) -> tuple[str, int]:
     number = integer(batch)
     if number is None or not 0 <= number < 2**53:
         raise InputError(f"{batch!r} is not the number of a batch.", "count batches from 0.")
-    return accepted(run, "the run") if run else "", number
+    return normal_name(run, "the run") if run else "", number
 
 
 def migrate(source: str | os.PathLike[str], address: str | os.PathLike[str]) -> Ledger:
@@ -390,7 +390,7 @@ def _read(path: Path) -> tuple[Decimal, str, dict[str, tuple[Decimal, int]], str
             total, reports = _decimal(entry["spent"]), entry["reports"]
             if type(reports) is not int or reports < 0 or (reports > 0) != (total > 0):
                 raise ValueError(f"{user!r} has {reports!r} reports")
-            name = accepted(user, "the user")
+            name = normal_name(user, "the user")
             before = accounts.get(name, (ZERO, 0))
             accounts[name] = add(before[0], total), before[1] + reports
             if accounts[name][1] >= _MOST:

@@ -37,7 +37,7 @@ def verify(connection: Connection, terms: Terms, now: int, known: Head | None, f
     head = connection.execute(select(LEDGER)).one()
     if not has_types(head, LEDGER):
         raise FileError("the terms of the ledger are of other types than before.", "restore it from a copy.")
-    if _changed(head, terms):
+    if _differs(head, terms):
         problems.add("The terms of the ledger are not those that it was opened with.")
     if (head.number, head.hash) != (walk.head.number, walk.head.hash):
         problems.add(
@@ -89,7 +89,7 @@ def check_ends(connection: Connection, terms: Terms) -> None:
         raise ValueError("its last charge was changed, or is not the one that its head names")
 
 
-def _changed(row: Any, terms: Terms) -> bool:
+def _differs(row: Any, terms: Terms) -> bool:
     try:
         return Terms.of_row(row._asdict(), terms.key) != terms
     except (ValueError, TypeError):
@@ -150,7 +150,7 @@ class _Walk:
 
     def _sum(self, entry: ChargeRow) -> None:
         before = self.accounts.get(entry.name, Account())
-        after = before.charged(entry.amount, entry.reports, entry.time)
+        after = before.after_charge(entry.amount, entry.reports, entry.time)
         self.accounts[entry.name] = after
         for limit in self._terms.limits:
             total = after.spent_within(limit.window, entry.time)
@@ -242,7 +242,7 @@ def read_terms(connection: Connection, name: str, key: bytes) -> Terms:
             f"the ledger in {name!r} has a key.",
             f"pass {argument('Ledger.key')} with the one that it was made with.",
         )
-    if row.keyed != terms.keyed:
+    if row.keyed != terms.key_hash:
         raise InputError(
             f"the key is not that of the ledger in {name!r}.",
             "use the one that it was made with."

@@ -273,7 +273,7 @@ class MemoizedDraw(FreshDraw):
         last = order[np.flatnonzero(np.diff(revisits.index[order], append=-1))]  # the farthest visit to each place
         sample = last[away_m[last] > self._single.loss_m][:_LOOKED_AT]
         numbers = revisits.index[sample].tolist()
-        far = blur.far(lat[sample], lon[sample], [plain[number] for number in numbers], "nearest")
+        far = blur.is_far(lat[sample], lon[sample], [plain[number] for number in numbers], "nearest")
         visits = zip(numbers, sample.tolist(), far, strict=True)
         return [(number, float(away_m[row]), row) for number, row, is_far in visits if is_far]
 

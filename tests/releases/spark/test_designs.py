@@ -21,4 +21,4 @@ def test_the_executor_of_the_page(tmp_path, spark):
     for name, row in found.rows.items():
         assert row.loss == pytest.approx(alone.rows[name].loss, rel=1e-4)
         assert row.request == alone.rows[name].request
-    assert users.finished
+    assert users.is_finished

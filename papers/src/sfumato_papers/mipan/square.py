@@ -173,7 +173,7 @@ def generator_errors(
     for (name, generator), (part, data), many in product(generators.items(), parts.items(), hits):
         again = repeat_records(data, many)
         outputs = generator.draw(again.points, seed=seed)
-        reports = again.reported(outputs)
+        reports = again.with_reports(outputs)
         moves = np.linalg.norm(outputs - again.points, axis=1).reshape(many, len(data)).mean(axis=0)
         loss = float(moves.mean()), float(moves.std(ddof=1)) / math.sqrt(len(data)) if len(data) > 1 else math.inf
         for cell in _CELLS_M:

@@ -101,7 +101,7 @@ def command(options: DesignUsersOptions) -> None:
         say(_LEAKAGE)
     _print_unfinished(designs, options.least_visits)
     say(f"Written: {folder} ({designs.additions:,} new, {len(rows) - designs.additions:,} that were there)")
-    if designs.failed or not designs.finished:
+    if designs.failed or not designs.is_finished:
         raise typer.Exit(1 if designs.failed else PARTIAL)
 
 

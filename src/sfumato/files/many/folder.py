@@ -80,7 +80,7 @@ class DesignFolder(CompactRepr):
     few: int = 0
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether all requested designs exist, each to the wanted gap."""
         return not self.failed and not self.waiting and all(row.finished for row in self.rows.values())
 

@@ -112,7 +112,7 @@ def design_many(
         cost = as_loss(loss[name] if isinstance(loss, Mapping) else loss, len(prior), len(prior))
         visits = None if medians is None else medians[name]
         jobs.append(DesignJob(name, prior, cost, every, visits, dict(options), workers.threads))
-    return _filled(folder, jobs, workers, progress)
+    return _fill_folder(folder, jobs, workers, progress)
 
 
 @checked
@@ -193,7 +193,7 @@ def design_each_user(
             f"lower {argument('least_visits', least_visits)}.",
         )
     check_names([job.name for job in jobs])
-    return _filled(folder, jobs, workers, progress, few)
+    return _fill_folder(folder, jobs, workers, progress, few)
 
 
 def _check_problem(
@@ -262,14 +262,14 @@ def visits_by_user(visits: Visits) -> Iterator[tuple[str, Visits]]:
         yield names[user], Visits(visits.lat[indices], visits.lon[indices], polar=True)
 
 
-def _filled(
+def _fill_folder(
     folder: str | PathLike[str], jobs: Sequence[Job], workers: DesignWorkers, progress: OnNews | None, few: int = 0
 ) -> DesignFolder:
     """Make the missing designs of a folder, each written when it is ready; ``few`` counts the people left out."""
     start, where = time.monotonic(), Path(folder)
     failed: dict[str, str] = {}
     with open_folder(where) as designs:
-        missing = [job for job in jobs if not _there(where, job, designs.get(job.name))]
+        missing = [job for job in jobs if not _has_design(where, job, designs.get(job.name))]
         for job in missing:
             designs.pop(job.name, None)
         count = 0
@@ -287,7 +287,7 @@ def _filled(
     return DesignFolder(where, rows, count - len(failed), failed, len(missing) - count, few)
 
 
-def _there(folder: Path, job: Job, row: DesignRow | None) -> bool:
+def _has_design(folder: Path, job: Job, row: DesignRow | None) -> bool:
     """Return whether the folder has the whole design; one for other arguments is refused, not replaced."""
     if row is None:
         return False
