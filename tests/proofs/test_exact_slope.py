@@ -155,7 +155,7 @@ def test_the_exact_weights_are_those_of_the_lattice(kind):
     lattice = Lattice.covering("3 km x 2 km around 48.85,2.35", "700 m", kind=kind)
     rng = np.random.default_rng(0)
     lat, lon = lattice.projection.inverse(rng.uniform(-900, 900, (200, 2))).T
-    rounding, snapped = lattice.rounding(lat, lon), lattice.snapped(lat, lon)
+    rounding, snapped = lattice.rounding(lat, lon), lattice.snap(lat, lon)
     for positions, shares, (a, b) in zip(rounding.positions, rounding.shares, snapped.tolist(), strict=True):
         exact = weights_at(lattice, a, b)
         total = sum(exact.values())

@@ -68,6 +68,6 @@ def test_pairs_of_real_points_keep_the_promise(shared_data, name, kind):
     assert (found <= limit + _FLOATS).all()
     share = np.where(ground > 1e-5, found / limit, 0)
     assert share.max() > 0.8  # the promise is not kept by chance
-    snapped = [tuple(point) for point in lattice.snapped(lat, lon).tolist()]
+    snapped = [tuple(point) for point in lattice.snap(lat, lon).tolist()]
     for pair in np.argsort(share)[-CLOSEST_CALLS:]:
         assert keeps(mechanism, snapped[i[pair]], snapped[j[pair]], epsilon)

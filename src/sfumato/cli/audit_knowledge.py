@@ -165,7 +165,7 @@ def is_mechanism_file(path: Path) -> bool:
 
 def _explain_table(path: Path, error: SfumatoError) -> SfumatoError:
     """Return a better error where the file is a table of another kind, else the same one."""
-    from ..geo import recognised
+    from ..geo import find_roles
     from ..tables import read_columns
 
     try:
@@ -180,7 +180,7 @@ def _explain_table(path: Path, error: SfumatoError) -> SfumatoError:
     try:
         # A matrix may well have columns x and y.
         rest = [name for name in names if name.strip().lower() not in ("x", "y")]
-        recognised(rest, path.name, {})
+        find_roles(rest, path.name, {})
     except DataError:
         return error
     return DataError(

@@ -97,7 +97,7 @@ def options_of(kind: type[T]) -> Callable[[Callable[[T], None]], Callable[..., N
         for field in fields(kind)  # type: ignore[arg-type]  # any dataclass
     ]
 
-    def decorated(run: Callable[[T], None]) -> Callable[..., None]:
+    def decorate(run: Callable[[T], None]) -> Callable[..., None]:
         def command(**options: Any) -> None:
             run(kind(**options))
 
@@ -106,7 +106,7 @@ def options_of(kind: type[T]) -> Callable[[Callable[[T], None]], Callable[..., N
         vars(command)["__signature__"] = inspect.Signature(parameters)
         return command
 
-    return decorated
+    return decorate
 
 
 @dataclass(frozen=True, kw_only=True)

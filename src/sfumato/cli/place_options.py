@@ -45,7 +45,7 @@ def visits_of(path: Path | None, options: VisitsOptions) -> tuple[Visits, str]:
         why = "no file was given, so this uses" if path is None else f"{str(path)!r} names"
         say(f"Note: {why} {BUILT_IN}.", err=True)
         return synthetic_city(), BUILT_IN
-    if not (path.suffix or _piped(path) or os.path.exists(path)):
+    if not (path.suffix or _is_stdin(path) or os.path.exists(path)):
         raise InputError(
             f"there is no file {str(path)!r}.", "check the path; values with spaces need quotes: '500 m'."
         )
@@ -58,7 +58,7 @@ def visits_of(path: Path | None, options: VisitsOptions) -> tuple[Visits, str]:
     if visits.user is None and path.is_dir():
         say(f"Note: {OF_FILES}", err=True)
     say(f"Note: the visits are at {whereabouts(visits.lat, visits.lon)}.", err=True)
-    return visits, f"{plural(len(visits), 'visit')} in {'standard input' if _piped(path) else path.name}"
+    return visits, f"{plural(len(visits), 'visit')} in {'standard input' if _is_stdin(path) else path.name}"
 
 
 def optional_visits(path: Path | None, user: str | None, options: VisitsOptions) -> Visits | None:
@@ -72,7 +72,7 @@ def optional_visits(path: Path | None, user: str | None, options: VisitsOptions)
 
 def name_of(visits: Path | None) -> str:
     """Return the default name of a result, without its ending."""
-    return "city" if visits is None else "mechanism" if _piped(visits) else visits.stem or "mechanism"
+    return "city" if visits is None else "mechanism" if _is_stdin(visits) else visits.stem or "mechanism"
 
 
 def region_of(text: str | None) -> Region | None:
@@ -197,7 +197,7 @@ def max_loss_of(text: str, unit: str) -> float:
     return limit
 
 
-def _piped(path: Path) -> bool:
+def _is_stdin(path: Path) -> bool:
     return str(path) in ("-", "/dev/stdin")
 
 

@@ -1,6 +1,6 @@
 from .cells import Grid as Grid
 from .cells import Hexagons as Hexagons
-from .formats.columns import recognised as recognised
+from .formats.columns import find_roles as find_roles
 from .formats.format import PEOPLE as PEOPLE
 from .formats.format import People as People
 from .formats.format import RawVisits as RawVisits

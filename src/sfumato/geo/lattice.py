@@ -40,7 +40,7 @@ from .vertices import (
     nearest_vertices,
     served_polygon,
     served_rectangle,
-    snapped,
+    snap,
     strip,
     vertices_drawn,
     weights_of,
@@ -269,17 +269,17 @@ class Lattice(Places):
         low, sides = (np.full((len(pieces), 2), length) for length in (-0.5, self.spacing_m))
         return Rectangles(pieces, centres[pieces[:, 4]], sides, low, -low), self.slack_m
 
-    def snapped(self, lat: ArrayLike, lon: ArrayLike) -> Integers:
+    def snap(self, lat: ArrayLike, lon: ArrayLike) -> Integers:
         """Return points in degrees as integers (n, 2): lattice coordinates times 2**20."""
-        return snapped(self.kind, (self.projection.forward(lat, lon) - self.origin) / self.spacing_m)
+        return snap(self.kind, (self.projection.forward(lat, lon) - self.origin) / self.spacing_m)
 
     def rounding(self, lat: ArrayLike, lon: ArrayLike) -> Rounding:
         """Return the vertices that points in degrees, arrays (n,), are rounded to, with their probabilities."""
-        return self._rounding(self.snapped(lat, lon))
+        return self._rounding(self.snap(lat, lon))
 
     def draw_secrets(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
         """Return a vertex for each point, drawn exactly as `rounding` says, array (n,); -1 if it is not served."""
-        places = self.snapped(lat, lon)
+        places = self.snap(lat, lon)
         vertices = vertices_drawn(self.kind, places, words)
         return np.where(self._serves(places), self._table.of_vertices(vertices), -1)
 
@@ -368,12 +368,12 @@ class SinglePoint:
         x, y = self.projection.forward_one(lat, lon)
         if nearest and (self.part is None or not self.part.contains(x, y)):
             return None
-        place = self._snapped(x, y)
+        place = self._snap(x, y)
         if place is None:
             return None
         return self._square(*place, words) if self.kind == "square" else self._triangular(*place, words)
 
-    def _snapped(self, x: float, y: float) -> Vertex | None:
+    def _snap(self, x: float, y: float) -> Vertex | None:
         """Return a point in units of the spacing over 2**20; None where the rounding is not certain."""
         step = self.spacing_m
         a, b = lattice_steps(self.kind, (x - self.origin[0]) / step, (y - self.origin[1]) / step)

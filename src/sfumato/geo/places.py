@@ -237,7 +237,7 @@ class Cells(Places):
 
     def singly(self) -> OnePoint:
         """Return a sampler that leaves single points to `locate`."""
-        return _Located()
+        return _CellSampler()
 
     def rounding(self, lat: ArrayLike, lon: ArrayLike) -> Rounding:
         """Return the cell of each point, with probability one."""
@@ -245,7 +245,7 @@ class Cells(Places):
         return Rounding(positions, np.ones(positions.shape))
 
 
-class _Located:
+class _CellSampler:
     """Sampler of single points of cells, which leaves them to `Cells.draw_secrets`."""
 
     def draw_secret(self, lat: float, lon: float, words: Draw, *, nearest: bool = False) -> int | None:  # noqa: ARG002
@@ -359,7 +359,7 @@ def check_size(cells: float, region: Region, visits: Visits | None, by: Sizing) 
     width, height = region.size_m
     noun = "vertices" if by is Sizing.SPACING else "cells"
     hints = [
-        f"choose fewer {noun} with {argument(by.value, _fewer(width, height, by))}{_least(width, height, by)}"
+        f"choose fewer {noun} with {argument(by.value, _fewer(width, height, by))}{_size_hint(width, height, by)}"
     ]
     core = _core(cells, region, visits)
     if core is not None and by is not Sizing.SHAPE:
@@ -383,7 +383,7 @@ def _fewer(width: float, height: float, by: Sizing) -> object:
     return show(float(np.ceil(side * 10.0**digits) / 10.0**digits), "m")
 
 
-def _least(width: float, height: float, by: Sizing) -> str:
+def _size_hint(width: float, height: float, by: Sizing) -> str:
     """Return the least spacing or cell that fits, in words."""
     if by in (Sizing.RESOLUTION, Sizing.SHAPE) or not width * height > 0:
         return ""

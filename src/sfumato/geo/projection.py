@@ -139,11 +139,11 @@ def _powers(values: Floats, nodes_u: Floats) -> Terms:
     nodes_w = chebyshev.chebpts1(values.shape[1])
     waves = np.linalg.solve(chebyshev.chebvander(nodes_u, values.shape[0] - 1), values)
     waves = np.linalg.solve(chebyshev.chebvander(nodes_w, values.shape[1] - 1), waves.T).T
-    in_u = np.column_stack([_padded(chebyshev.cheb2poly(column), values.shape[0]) for column in waves.T])
+    in_u = np.column_stack([_pad_zeros(chebyshev.cheb2poly(column), values.shape[0]) for column in waves.T])
     rows = []
     for row in in_u:  # in 2 w - 1: expand the shift
-        shifted = np.polynomial.Polynomial(_padded(chebyshev.cheb2poly(row), values.shape[1]))
-        rows.append(_padded(shifted(np.polynomial.Polynomial([-1.0, 2.0])).coef, values.shape[1]))
+        shifted = np.polynomial.Polynomial(_pad_zeros(chebyshev.cheb2poly(row), values.shape[1]))
+        rows.append(_pad_zeros(shifted(np.polynomial.Polynomial([-1.0, 2.0])).coef, values.shape[1]))
     terms = []
     for power in np.array(rows).T[::-1]:
         used = np.flatnonzero(np.abs(power) > _NEGLIGIBLE_M)
@@ -151,7 +151,7 @@ def _powers(values: Floats, nodes_u: Floats) -> Terms:
     return tuple(dropwhile(operator.not_, terms))
 
 
-def _padded(values: Any, size: int) -> Floats:
+def _pad_zeros(values: Any, size: int) -> Floats:
     return np.concatenate([values, np.zeros(size - len(values))])
 
 
@@ -286,11 +286,11 @@ def from_centre(m: ModuleType, centre: tuple[float, float], lat: Number, lon: Nu
         sine, cosine = _direction(m, beside, ahead)
         line = _line(m, sine, cosine, sin1, cos1)
         waves = _waves(m, line, arc)
-        missing = along + _F * line.sine * _stretched(_A3, _C3, line.small, arc, waves) - angle
+        missing = along + _F * line.sine * _arc_integral(_A3, _C3, line.small, arc, waves) - angle
         angle = angle + missing / (1 - _F * cos1 * cos2)
         if _is_small(missing):
             break
-    length = _B * _stretched(_A1, _C1, line.small, arc, waves) / (1 - line.small)
+    length = _B * _arc_integral(_A1, _C1, line.small, arc, waves) / (1 - line.small)
     return length * sine, length * cosine
 
 
@@ -303,7 +303,7 @@ def to_degrees(m: ModuleType, centre: tuple[float, float], x: Number, y: Number)
     arc = target / scale
     for _ in range(_ROUNDS):
         waves = _waves(m, line, arc)
-        missing = (target - _stretched(_A1, _C1, line.small, arc, waves)) / scale
+        missing = (target - _arc_integral(_A1, _C1, line.small, arc, waves)) / scale
         arc = arc + missing
         if _is_small(missing):
             break
@@ -311,7 +311,7 @@ def to_degrees(m: ModuleType, centre: tuple[float, float], x: Number, y: Number)
     across = m.hypot(cosine, sine * sin1)  # the cosine of the direction at the equator
     lat = m.atan2(across * m.sin(end), (1 - _F) * m.hypot(line.sine, across * m.cos(end)))
     angle = m.atan2(line.sine * m.sin(end), m.cos(end)) - m.atan2(line.sine * sin1, cosine * cos1)
-    along = angle - _F * line.sine * _stretched(_A3, _C3, line.small, arc, waves)
+    along = angle - _F * line.sine * _arc_integral(_A3, _C3, line.small, arc, waves)
     return m.degrees(lat), (centre[1] + m.degrees(along) + 180) % 360 - 180
 
 
@@ -356,7 +356,7 @@ def _waves(m: ModuleType, line: _Line, arc: Any) -> tuple[Any, ...]:
     )
 
 
-def _stretched(
+def _arc_integral(
     scale: tuple[float, ...], sines: tuple[tuple[float, ...], ...], small: Any, arc: Any, waves: tuple[Any, ...]
 ) -> Any:
     """Return scale * (arc + sum of c_k (sin 2 k (start + arc) - sin 2 k start))."""

@@ -16,7 +16,7 @@ from .formats.format import (
     People,
     RawVisits,
     check_people,
-    cleaned,
+    clean_rows,
     each_file,
     person_at,
     with_people,
@@ -89,7 +89,7 @@ def read_visits(
         if format is not None:
             raise InputError(f"the format {format!r} was given with a table.", f"leave out {argument('format')}.")
         check_skip(IN_MEMORY, skip_damaged=skip_damaged)
-        return cleaned(with_people(read_frame(path, request), people, IN_MEMORY), IN_MEMORY, polar=polar)
+        return clean_rows(with_people(read_frame(path, request), people, IN_MEMORY), IN_MEMORY, polar=polar)
     place = Path("/dev/stdin") if str(path) == "-" else as_path(path, "visits").expanduser()
     if format is not None and format not in FORMATS:
         raise InputError(f"the format {format!r} is unknown.", f"use one of {', '.join(FORMATS)} or leave it out.")
@@ -98,7 +98,7 @@ def read_visits(
     else:
         check_skip(repr(place.name), skip_damaged=skip_damaged)
         raw = _file(Source.of(place), format, request)
-    return cleaned(raw, repr(place.name), polar=polar)
+    return clean_rows(raw, repr(place.name), polar=polar)
 
 
 def check_skip(source: str, *, skip_damaged: bool) -> None:
@@ -118,10 +118,10 @@ def rows_without_columns(path: Path, people: str | None, *, skip_damaged: bool =
     `read_visits`. Raises `DataError` if the file does not exist, or has no known format.
     """
     if path.is_dir():
-        rows = _below(path, None, people, skip_damaged=skip_damaged)
+        rows = _rows_below(path, None, people, skip_damaged=skip_damaged)
         return None if rows is None else _assign_people(rows, people, path)
     source = Source.of(path)
-    format_ = _recognised(source)
+    format_ = _recognise_format(source)
     if format_.text:
         _check_text(source)
     if format_.columns:
@@ -139,7 +139,7 @@ def _assign_people(rows: RawVisits, people: str | None, path: Path, read: Format
     return with_people(rows, people, repr(path.name), person_at(path))
 
 
-def _below(folder: Path, key: str | None, people: str | None, *, skip_damaged: bool) -> RawVisits | None:
+def _rows_below(folder: Path, key: str | None, people: str | None, *, skip_damaged: bool) -> RawVisits | None:
     """Return the rows of the files of one format below a folder, with a note of the others; None without any."""
     for format_ in EVERY:
         if format_.points is None or key not in (None, format_.key):
@@ -151,7 +151,7 @@ def _below(folder: Path, key: str | None, people: str | None, *, skip_damaged: b
 
 
 def _folder(folder: Path, key: str | None, people: str | None, *, skip_damaged: bool) -> RawVisits:
-    rows = _below(folder, key, people, skip_damaged=skip_damaged)
+    rows = _rows_below(folder, key, people, skip_damaged=skip_damaged)
     if rows is not None:
         return _assign_people(rows, people, folder)
     names = sorted(entry.name for entry in folder.iterdir())[:5]
@@ -165,7 +165,7 @@ def _folder(folder: Path, key: str | None, people: str | None, *, skip_damaged: 
 
 
 def _file(source: Source, key: str | None, request: ColumnChoice) -> RawVisits:
-    format_ = _BY_KEY[key] if key is not None else _recognised(source)
+    format_ = _BY_KEY[key] if key is not None else _recognise_format(source)
     roles = [role for role, name in request.by_role.items() if name is not None]
     if roles and not format_.columns:
         raise InputError(
@@ -180,7 +180,7 @@ def _file(source: Source, key: str | None, request: ColumnChoice) -> RawVisits:
         return _assign_people(format_.read(source, request), request.people, source.path, format_)
 
 
-def _recognised(source: Source) -> Format:
+def _recognise_format(source: Source) -> Format:
     for format_ in EVERY:
         if format_.matches is not None and (source.is_text or not format_.text) and format_.matches(source):
             return format_

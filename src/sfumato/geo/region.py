@@ -211,7 +211,7 @@ class Polygon(Immutable):
     def region(self) -> Region:
         """The smallest rectangle around it, widened to hundred-thousandths of a degree."""
         (south, west), (north, east) = self.corners.min(axis=0).tolist(), self.corners.max(axis=0).tolist()
-        low, high = (max(-90.0, _below(south)), max(-180.0, _below(west))), (-_below(-north), -_below(-east))
+        low, high = (max(-90.0, _floor(south)), max(-180.0, _floor(west))), (-_floor(-north), -_floor(-east))
         return Region(*low, min(90.0, high[0]), min(180.0, high[1]))
 
     def contains(self, lat: Any, lon: Any) -> NDArray[np.bool_]:
@@ -226,7 +226,7 @@ class Polygon(Immutable):
         return inside
 
 
-def _below(degrees: float) -> float:
+def _floor(degrees: float) -> float:
     """Return the largest number of five decimals that is at most this one."""
     near = round(degrees, _DIGITS)
     return near if near <= degrees else round(near - 10**-_DIGITS, _DIGITS)

@@ -101,15 +101,15 @@ def city_visits(city: City, seed: int, users: int, days: int) -> Visits:
     area = _choice(random.random(users), [share for *_, share in city.areas])
     age = _choice(random.random(users), [share for _, share in _AGES])
     work = _choice(random.random(users), [share for *_, share in city.work])
-    homes = _scattered(random.random((users, 2)), np.array([row[1:4] for row in city.areas])[area])
-    works = _scattered(random.random((users, 2)), np.array([row[:3] for row in city.work])[work])
+    homes = _scatter(random.random((users, 2)), np.array([row[1:4] for row in city.areas])[area])
+    works = _scatter(random.random((users, 2)), np.array([row[:3] for row in city.work])[work])
     homes = np.where(city.on_land(homes)[:, None], homes, np.array([row[1:3] for row in city.areas])[area])
     works = np.where(city.on_land(works)[:, None], works, np.array([row[:2] for row in city.work])[work])
 
     # One row per user, day and kind of visit; which of them happen is drawn last.
     shape = (users, days, 3)
     evening = _choice(random.random(users * days), [share for *_, share in city.evening])
-    outings = _scattered(random.random((users * days, 2)), np.array([row[:3] for row in city.evening])[evening])
+    outings = _scatter(random.random((users * days, 2)), np.array([row[:3] for row in city.evening])[evening])
     where = np.empty((*shape, 2))
     where[:, :, 0] = works[:, None, :]
     where[:, :, 1] = outings.reshape(users, days, 2)
@@ -146,7 +146,7 @@ def _choice(uniform: Floats, shares: list[float]) -> np.ndarray[tuple[int], np.d
     return np.minimum(np.searchsorted(np.cumsum(shares), uniform, side="right"), len(shares) - 1)
 
 
-def _scattered(uniform: Floats, around: Floats) -> Floats:
+def _scatter(uniform: Floats, around: Floats) -> Floats:
     """Return normal points from uniform numbers (n, 2), around centres (n, 3: east, north, spread)."""
     radius = around[:, 2] * np.sqrt(-2 * np.log1p(-uniform[:, 0]))
     angle = 2 * np.pi * uniform[:, 1]

@@ -167,7 +167,7 @@ class _Search:
         best = self._start()
         every = np.arange(len(best))
         here = self._at(best, every)
-        value, lower, strong = here.value, self._below(here, best, every), here.strong
+        value, lower, strong = here.value, self._dual_bounds(here, best, every), here.strong
         step, steady = self._steps(here)
         for number in range(_STEPS):
             open_ = np.flatnonzero(value - lower > _GAP * value)
@@ -175,7 +175,7 @@ class _Search:
                 break
             trial = strong[open_] if number % 3 == 1 else best[open_] + step[open_]
             there = self._at(trial, open_)
-            lower[open_] = np.maximum(lower[open_], self._below(there, trial, open_))
+            lower[open_] = np.maximum(lower[open_], self._dual_bounds(there, trial, open_))
             better = there.value < value[open_]
             rows = open_[better]
             best[rows], value[rows] = trial[better], there.value[better]
@@ -248,7 +248,7 @@ class _Search:
         newton *= np.minimum(1.0, most / np.where(long > 0, long, 1.0))[:, None]
         return np.where(sound[:, None], newton, weiszfeld), weiszfeld
 
-    def _below(self, here: _At, y: Floats, reports: Indices) -> Floats:
+    def _dual_bounds(self, here: _At, y: Floats, reports: Indices) -> Floats:
         """Return the dual bound of each report's mean distance, array (m,)."""
         mass, away = self.mass[reports], self.mean[reports] - y
         force = np.hypot(*here.pull.T)

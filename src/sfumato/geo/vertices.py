@@ -258,7 +258,7 @@ def spline_steps(offsets: Integers, words: NDArray[np.uint64]) -> Integers:
 
 
 def nearest_vertices(places: Integers) -> Integers:
-    """Return the nearest vertices of a square lattice to `snapped` places, array (n, 2)."""
+    """Return the nearest vertices of a square lattice to places of `snap`, array (n, 2)."""
     return (places + _ONE // 2) >> SNAP_BITS
 
 
@@ -270,7 +270,7 @@ def lattice_steps(kind: Kind, x: Number, y: Number) -> tuple[Number, Number]:
     return x - across / 2, across
 
 
-def snapped(kind: Kind, plane: Floats) -> Integers:
+def snap(kind: Kind, plane: Floats) -> Integers:
     """Return places (n, 2), in steps, as lattice coordinates times 2**20; far away where they are not finite."""
     steps = np.column_stack(lattice_steps(kind, plane[:, 0], plane[:, 1]))
     steps = np.clip(np.where(np.isfinite(steps), steps, _FARTHEST), -_FARTHEST, _FARTHEST)
@@ -278,7 +278,7 @@ def snapped(kind: Kind, plane: Floats) -> Integers:
 
 
 def weights_of(kind: Kind, places: Integers) -> tuple[Integers, Floats]:
-    """Return the vertices that `snapped` places may be rounded to, (n, k, 2), and their probabilities, (n, k)."""
+    """Return the vertices that places of `snap` may be rounded to, (n, k, 2), and their probabilities, (n, k)."""
     if kind == "square":
         nearest = nearest_vertices(places)
         axes = spline_weights(places - (nearest << SNAP_BITS)) / 2.0 ** (2 * SNAP_BITS + 1)
@@ -289,7 +289,7 @@ def weights_of(kind: Kind, places: Integers) -> tuple[Integers, Floats]:
 
 
 def vertices_drawn(kind: Kind, places: Integers, words: Draw) -> Integers:
-    """Return a vertex for each `snapped` place, array (n, 2), drawn exactly by the weights of `weights_of`."""
+    """Return a vertex for each place of `snap`, array (n, 2), drawn exactly by the weights of `weights_of`."""
     if kind == "square":
         nearest = nearest_vertices(places)
         return nearest + spline_steps(places - (nearest << SNAP_BITS), words(places.size).reshape(places.shape))

@@ -106,7 +106,7 @@ def world(south: float, west: float, north: float, east: float) -> World:
             high = np.minimum((north, east), corner + TILE + MARGIN)
             inner = np.maximum(low, corner), np.minimum(high, corner + TILE)
             for name in LAYERS:
-                for rings in tile.within(name, low, high):
+                for rings in tile.select_shapes(name, low, high):
                     if name in ("rivers", "borders"):
                         layers[name] += [(part,) for part in _clip_line(rings[0], *inner)]
                         continue
@@ -134,7 +134,7 @@ class _Tile:
     layers: dict[str, tuple[Floats, Floats, list[tuple[Floats, ...]]]]  # lowest and highest points, and the shapes
     towns: tuple[Town, ...]
 
-    def within(self, name: str, low: Floats, high: Floats) -> list[tuple[Floats, ...]]:
+    def select_shapes(self, name: str, low: Floats, high: Floats) -> list[tuple[Floats, ...]]:
         """Return the shapes of a layer whose box meets that of two corners."""
         lowest, highest, shapes = self.layers[name]
         meets = ((lowest <= high) & (highest >= low)).all(axis=1)
@@ -142,7 +142,7 @@ class _Tile:
 
 
 @cache
-def _packed() -> tuple[bytes, Ints]:
+def _read_tiles() -> tuple[bytes, Ints]:
     """Return the packed file, and where each tile begins and ends."""
     content = PATH.read_bytes()
     number = (180 // TILE) * (360 // TILE)
@@ -152,7 +152,7 @@ def _packed() -> tuple[bytes, Ints]:
 
 @lru_cache(maxsize=64)
 def _tile(row: int, column: int) -> _Tile:
-    content, ends = _packed()
+    content, ends = _read_tiles()
     at = row * (360 // TILE) + column
     blob = content[ends[at] : ends[at + 1]]
     raw = lzma.decompress(blob, lzma.FORMAT_RAW, filters=FILTERS) if blob else bytes(4)

@@ -166,14 +166,14 @@ def _function(name: str, *, numbers: bool) -> Callable[[Any], Hashable]:
     if not callable(target):
         raise InputError(f"{name!r} is not a function, but {_value_and_type(target)}.", _NEED)
 
-    def guarded(secret: Any) -> Hashable:
+    def run_target(secret: Any) -> Hashable:
         try:
             report = target(secret)
         except (Exception, SystemExit) as error:
             raise InputError(f"{name} failed for the secret {secret!r} ({_problem(error)}).", _NEED) from error
         return _report(report, name, secret, numbers=numbers)
 
-    return guarded
+    return run_target
 
 
 def _module(name: str) -> Any:

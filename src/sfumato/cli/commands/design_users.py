@@ -115,13 +115,13 @@ def _print_unfinished(designs: DesignFolder, least_visits: int) -> None:
         )
     short = [name for name, row in designs.rows.items() if not row.finished]
     if short:
-        say(f"NOT FINISHED: {plural(len(short), 'design')} did not reach the gap: {_listed(short)}.")
+        say(f"NOT FINISHED: {plural(len(short), 'design')} did not reach the gap: {_list_names(short)}.")
     if designs.failed:
-        say(f"NO DESIGN for {plural(len(designs.failed), 'user')}: {_listed(list(designs.failed))}.")
+        say(f"NO DESIGN for {plural(len(designs.failed), 'user')}: {_list_names(list(designs.failed))}.")
     if designs.waiting:
         say(f"STOPPED: {plural(designs.waiting, 'design')} not begun. The same command goes on.")
 
 
-def _listed(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     more = f", and {len(names) - _MOST_ROWS:,} more" if len(names) > _MOST_ROWS else ""
     return ", ".join(names[:_MOST_ROWS]) + more

@@ -92,7 +92,7 @@ def command(options: FormulaOptions) -> None:
             file = MechanismFile(CoordinateNoise(options.epsilon, projection=Projection(*area.centre)))
         print_summary(summarise_noise(file))
     else:
-        mechanism, loss = _listed(options)
+        mechanism, loss = _build_mechanism(options)
         file = MechanismFile(mechanism, Prior.uniform(mechanism.secrets), loss)
         if mechanism.guarantees:
             print_promises(file)
@@ -101,7 +101,7 @@ def command(options: FormulaOptions) -> None:
     say(f"Next: sfumato audit {shlex.quote(str(target))}.")
 
 
-def _listed(options: FormulaOptions) -> tuple[Mechanism, Metric]:
+def _build_mechanism(options: FormulaOptions) -> tuple[Mechanism, Metric]:
     from ... import mechanisms
 
     if options.formula in ("staircase", "discrete-gaussian"):

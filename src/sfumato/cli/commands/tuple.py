@@ -77,7 +77,7 @@ def command(
             _ = content.alone().report_channel  # single reports with a matrix
     guarantees: tuple[TuplePrivacy, ...] = ()
     if epsilon is not None and delta is not None:
-        index, plan = _planned(files, inner, family, source, epsilon, delta, _MOST if most is None else most)
+        index, plan = _choose_plan(files, inner, family, source, epsilon, delta, _MOST if most is None else most)
         tupling = plan.tupling
         guarantees = (TuplePrivacy(epsilon, delta),) if family is None else ()
     else:
@@ -98,7 +98,7 @@ def command(
     elif family is not None and plan is not None:
         upper = at_most(plan.found_delta.bounds.upper)
         numbers = f"epsilon {exactly(plan.epsilon)} with delta {exactly(plan.delta)}"
-        say(f"Proved: {numbers} {_between(tupling, family)} (the least delta is at most {upper}).")
+        say(f"Proved: {numbers} {_pairs_phrase(tupling, family)} (the least delta is at most {upper}).")
     prove_tuples(tuple_file, () if guarantees or family is not None else (_SHOWN_DELTA,))
     say(f"Written: {output}")
 
@@ -127,7 +127,7 @@ def _among(file: MechanismFile, family: Path | None, source: str, dummies: int) 
     return Tupling(inner, dummies, choice.distribution)
 
 
-def _planned(
+def _choose_plan(
     files: Sequence[Path],
     inner: Sequence[MechanismFile],
     family: Path | None,
@@ -196,9 +196,9 @@ def print_family(tupling: Tupling, path: Path, delta: float) -> None:
     names = " and ".join(family_from(tupling.secrets, path).names[place] for place in bound.pair)
     numbers = f"epsilon {at_most(bound.bounds.upper)} with delta {exactly(delta)}"
     least = f"the least is at least {at_least(bound.bounds.lower)}, for {names}"
-    say(f"Proved: {numbers} {_between(tupling, path)} ({least}).")
+    say(f"Proved: {numbers} {_pairs_phrase(tupling, path)} ({least}).")
 
 
-def _between(tupling: Tupling, path: Path) -> str:
+def _pairs_phrase(tupling: Tupling, path: Path) -> str:
     count = len(family_from(tupling.secrets, path).names)
     return f"between every two of the {count} distributions of {path.name}, from a tuple"

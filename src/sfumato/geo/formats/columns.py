@@ -77,13 +77,13 @@ class Roles:
         )
 
     @property
-    def used(self) -> list[str]:
+    def columns(self) -> list[str]:
         """The columns that have a role."""
         every = (self.lat, self.lon, self.geometry, self.user, self.time, self.date, self.datum)
         return [name for name in every if name is not None]
 
 
-def recognised(
+def find_roles(
     columns: Sequence[str], source: str, by_role: Mapping[str, str | None], *, geometry: str | None = None
 ) -> Roles:
     """Return the roles of the columns of a table; ``source`` names it in errors.

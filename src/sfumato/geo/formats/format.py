@@ -67,7 +67,7 @@ class RawVisits(CompactRepr):
     notes: tuple[str, ...] = ()
 
 
-def cleaned(rows: RawVisits, source: str, *, polar: bool) -> Visits:
+def clean_rows(rows: RawVisits, source: str, *, polar: bool) -> Visits:
     """Return the visits among the rows, in their order, without useless ones, which are counted in the notes.
 
     They are rows without a position, at (0, 0), and exact repetitions of user, time and place where the time is

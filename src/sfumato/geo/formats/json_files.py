@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import DataError
 from ...rounding import plural
 from ...tables import Source, times
-from .columns import recognised
+from .columns import find_roles
 from .format import ColumnChoice, Format, RawVisits
 from .points import WGS84, Statement
 from .table import visits_of
@@ -87,7 +87,7 @@ def _read_geojson(source: Source, _: ColumnChoice) -> RawVisits:
     )
     table = pa.table({"lat": at[:, 1], "lon": at[:, 0], **columns})
     keys = {"lat": "lat", "lon": "lon", "user": None, "time": None}
-    roles = replace(recognised(table.column_names, str(source), keys), datum=None)  # they are in degrees already
+    roles = replace(find_roles(table.column_names, str(source), keys), datum=None)  # they are in degrees already
     if roles.time is not None and untimed:  # one time of a whole line is that of no vertex
         known = np.ones(len(table), dtype=bool)
         known[untimed] = False
@@ -120,11 +120,11 @@ def _features(source: Source) -> Iterator[tuple[Any, Any]]:
     except UnicodeDecodeError:
         raise DataError(f"{source} is not in UTF-8.", "write it again.") from None
     try:
-        whole = _parsed(text)
+        whole = _parse_json(text)
     except ValueError:
         lines = [line.strip("\x1e \t\r") for line in text.split("\n")]
         try:
-            yield from [(_parsed(line), None) for line in lines if line]
+            yield from [(_parse_json(line), None) for line in lines if line]
         except ValueError as error:
             raise DataError(f"{source} is not valid JSON: {error}.", _EXPORT) from None
         return
@@ -139,7 +139,7 @@ def _features(source: Source) -> Iterator[tuple[Any, Any]]:
         yield (whole if whole.get("type") == "Feature" else {"type": "Feature", "geometry": whole}), None
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     def no_number(text: str) -> NoReturn:
         raise ValueError(f"{text} is not a number in JSON")
 

@@ -104,7 +104,7 @@ def points(
     if types.is_string(values.type) or types.is_large_string(values.type):
         xy, codes = _from_text(values, rows, source)
     elif types.is_binary(values.type) or types.is_large_binary(values.type):
-        xy, codes, problems = _parsed(values.to_pylist())
+        xy, codes, problems = _parse_wkb(values.to_pylist())
         _check(problems, rows, source)
     elif types.is_struct(values.type) and {"x", "y"} <= {part.name for part in values.type}:
         xy = np.column_stack([pc.struct_field(values, part).to_numpy() for part in "xy"])
@@ -133,7 +133,7 @@ def _from_text(values: Any, rows: NDArray[np.intp], source: str) -> tuple[Floats
     if binary.any():
         at = np.flatnonzero(binary)
         texts = (values[int(k)].as_py().strip().removeprefix("\\x").removeprefix("0x") for k in at)
-        xy[at], codes[at], inner = _parsed([b"" if len(text) % 2 else bytes.fromhex(text) for text in texts])
+        xy[at], codes[at], inner = _parse_wkb([b"" if len(text) % 2 else bytes.fromhex(text) for text in texts])
         problems = {int(at[k]): problem for k, problem in inner.items()}
     if not binary.all():
         at = np.flatnonzero(~binary)
@@ -162,7 +162,7 @@ def _kind_of_text(text: str) -> str:
     return kinds.get(name, _DAMAGED if name in ("POINT", "MULTIPOINT") else "a text that is no WKT")
 
 
-def _parsed(
+def _parse_wkb(
     values: Sequence[bytes], shapes: Sequence[int] = (_POINT, _MULTIPOINT)
 ) -> tuple[Floats, NDArray[np.int64], dict[int, str]]:
     """Return x and y of WKB, the SRID of each, and the problems by position, with the first problem of all."""
@@ -201,7 +201,7 @@ def _parsed(
             elif count > 1:
                 problems[k] = "a MultiPoint of several points"
         single = [k for k, count in zip(at, counts.tolist(), strict=True) if count == 1 and k not in problems]
-        xy[single], _, deeper = _parsed([values[k][start + 4 :] for k in single], (_POINT,))
+        xy[single], _, deeper = _parse_wkb([values[k][start + 4 :] for k in single], (_POINT,))
         problems |= {single[k]: problem for k, problem in deeper.items()}
     return xy, codes, problems
 
@@ -243,7 +243,7 @@ class ReferenceSystem(CompactRepr):
         """Return the one system that several places state, None for unknown; `DataError` if they contradict."""
         systems = [(place, _system(value, source, place)) for place, value in statements if value is not None]
         for place, crs in systems[1:]:
-            if not _same(crs, systems[0][1]):
+            if not _are_equal(crs, systems[0][1]):
                 raise DataError(
                     f"{source} states two coordinate systems for its points: {_name(systems[0][1])} in "
                     f"{systems[0][0]}, and {_name(crs)} in {place}.",
@@ -283,7 +283,7 @@ class ReferenceSystem(CompactRepr):
         for key, at in groups.items():
             place = f"{noun} {int(rows[at[0]])} of {source}"
             crs = _system(examples[key], place)
-            if self.explicit and not _same(crs, self.crs):
+            if self.explicit and not _are_equal(crs, self.crs):
                 raise DataError(
                     f"{place} states another coordinate system ({_name(crs)}) than the table ({_name(self.crs)}).",
                     "write it again with the right one.",
@@ -324,7 +324,7 @@ def merged_statements(
     for row, first, second in zip(rows.tolist(), statements, extra or statements, strict=True):
         if first is not None and second is not None and first != second:
             pair, place = (str(first), str(second)), f"row {row} of {source}"
-            if not alike.setdefault(pair, _same(_system(first, place), _system(second, place))):
+            if not alike.setdefault(pair, _are_equal(_system(first, place), _system(second, place))):
                 raise DataError(f"{place} states two coordinate systems.", "write it again with the right one.")
         systems.append(second if first is None else first)
     return systems
@@ -437,7 +437,7 @@ def _is_geocentric(ellipsoid: Any) -> bool:
     return bool(near and abs(ellipsoid.inverse_flattening - 298.257223) < 1e-5)
 
 
-def _same(a: Any, b: Any) -> bool:
+def _are_equal(a: Any, b: Any) -> bool:
     if a is None or b is None:
         return a is b
     code = a.to_authority()

@@ -35,7 +35,7 @@ from ...tables import (
     times,
 )
 from ..visits import LAT_LON
-from .columns import Roles, recognised
+from .columns import Roles, find_roles
 from .format import ColumnChoice, Format, RawVisits
 from .points import WGS84, ReferenceSystem, Statement, degrees, points, row_statements
 
@@ -61,7 +61,7 @@ def read_text(source: Source, request: ColumnChoice) -> RawVisits:
     """Read a table of text whose first line names its columns; without one they are ``f0``, ``f1``, ..."""
     table = TextTable.of(source)
     subject = f"{source} (its first line is taken for data, not for names)" if table.headless else str(source)
-    roles = recognised(table.columns, subject, request.by_role)
+    roles = find_roles(table.columns, subject, request.by_role)
     text = [] if roles.geometry is None else [roles.geometry]  # hexadecimal may look like a number
     content = table.load(_columns(table, roles, request), as_text=text)
     again = [roles.user] if roles.user is not None and _is_rounded(content[roles.user]) else []
@@ -118,7 +118,7 @@ class PlaceColumns(CompactRepr):
         missing, or the metadata are damaged or contradict each other.
         """
         geometries = geometry_columns(schema, source)
-        roles = recognised(schema.names, source, by_role, geometry=next(iter(geometries), None))
+        roles = find_roles(schema.names, source, by_role, geometry=next(iter(geometries), None))
         if IN_DEGREES.items() <= (schema.metadata or {}).items():
             roles = replace(roles, datum=None)
         geometry = None if roles.geometry is None else geometries.get(roles.geometry)
@@ -234,7 +234,7 @@ def visits_of(
         notes.append(f"The column {roles.time!r} could not be read as times and is kept as it is{why}.")
     attributes = {}
     unused = {roles.time if moments is None else None, roles.date if date is None else None}
-    used = set(roles.used) - unused
+    used = set(roles.columns) - unused
     for name in table.column_names:
         if name not in used:
             column = plain_values(table[name])
@@ -298,7 +298,7 @@ def _columns(table: OpenTable, roles: Roles, request: ColumnChoice) -> Sequence[
             f"there is no column {missing[0]!r}. {column_list(table.columns)}",
             f"correct {argument('attributes')}.",
         )
-    return [name for name in table.columns if name in roles.used or name in request.attributes]
+    return [name for name in table.columns if name in roles.columns or name in request.attributes]
 
 
 def geometry_columns(schema: Any, source: str) -> dict[str, tuple[list[str], list[Stated]]]:
@@ -319,7 +319,7 @@ def geometry_columns(schema: Any, source: str) -> dict[str, tuple[list[str], lis
     if not (isinstance(columns, dict) and isinstance(primary, str | None)) or not all(
         isinstance(column, dict) for column in columns.values()
     ):
-        raise _damaged("'geo' metadata", source)
+        raise _damage_error("'geo' metadata", source)
     if primary is not None:
         geometries[primary] = [], []
     for name, entry in columns.items():
@@ -353,11 +353,11 @@ def _object(text: bytes, subject: str, source: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise _damaged(subject, source)
+        raise _damage_error(subject, source)
     return value
 
 
-def _damaged(subject: str, source: str) -> DataError:
+def _damage_error(subject: str, source: str) -> DataError:
     return DataError(
         f"the {subject} of {source} are damaged.",
         "write the file again",

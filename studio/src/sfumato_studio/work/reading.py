@@ -14,7 +14,7 @@ from sfumato.core.naming import quote
 from sfumato.errors import DataError, InfeasibleError
 from sfumato.escaping import csv_cell, invisible_character, plain
 from sfumato.files import read_mechanism_file
-from sfumato.geo import Visits, read_visits, recognised
+from sfumato.geo import Visits, find_roles, read_visits
 from sfumato.rounding import plural
 from sfumato.tables import Source, read_columns
 
@@ -195,7 +195,7 @@ def _check_texts(column: str, texts: Iterable[str]) -> None:
 def _names_places(path: Path) -> bool:
     """Return whether a table has columns of latitudes and longitudes by their names."""
     try:
-        roles = recognised(read_columns(path, ()).column_names, path.name, {})
+        roles = find_roles(read_columns(path, ()).column_names, path.name, {})
     except DataError:
         return False
     return roles.lat is not None and roles.lon is not None
