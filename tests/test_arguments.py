@@ -210,7 +210,7 @@ CALLS: dict[str, Call] = {
     "estimate": Call(sf.estimate, {"mechanism": MECHANISM, "reports": [0, 1, 2, 2], "failure": 0.1, "seed": 1}),
     "Reports": Call(sf.estimation.Reports, {"mechanism": MECHANISM, "counts": [3, 2, 1]}),
     "Relation": Call(privacy.Relation, {"array": np.eye(3) == 0, "name": "others"}),
-    "Relation.within": Call(privacy.Relation.within, {"metric": D, "limit": 1.0}),
+    "Relation.of_radius": Call(privacy.Relation.of_radius, {"metric": D, "limit": 1.0}),
     "Relation.of_pairs": Call(privacy.Relation.of_pairs, {"space": SPACE, "pairs": [(0, 1)]}),
     "Family": Call(
         privacy.Family,

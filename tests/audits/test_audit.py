@@ -86,7 +86,7 @@ def test_entries_agree_with_each_other(case):
 def test_a_relation_and_a_family_narrow_what_is_compared():
     line = sf.Space.numbers(range(4))
     mechanism = sf.mechanisms.geometric(line, 0.5)
-    steps = Relation.within(line.metric("absolute"), 1)
+    steps = Relation.of_radius(line.metric("absolute"), 1)
     young, old = sf.Prior(line, [0.5, 0.5, 0, 0]), sf.Prior(line, [0, 0, 0.5, 0.5])
     found = sf.audit(mechanism, relation=steps, family=Family({"young": young, "old": old}), deltas=())
     assert found.find("differential-privacy").value == pytest.approx(0.5, rel=1e-6)

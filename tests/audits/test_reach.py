@@ -24,7 +24,7 @@ LOW, HIGH = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.5, 0.5])
 GIVEN: dict[str, Any] = {
     "prior": PRIOR,
     "metric": STEPS,
-    "relation": Relation.within(STEPS, 1),
+    "relation": Relation.of_radius(STEPS, 1),
     "events": Events([[True, False, False], [False, True, True]], attribute=True),
     "rivals": Rivals.of_pairs(SPACE, [([0], [2])]),
     "family": Family({"low": LOW, "high": HIGH}),

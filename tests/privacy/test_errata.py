@@ -118,8 +118,8 @@ def test_possible_errors_are_part_of_the_region_only():
     for rows in (unused(np.tile([0.3, 0.7], (2, 1))), unused(randomised_response(2, epsilon))):
         assert DeltaOfDifferentialPrivacy(epsilon).measure(rows).upper <= delta
         found = TestingRegion.of(rows)
-        assert found.within(whole)
-        assert not whole.within(found)
+        assert found.is_within(whole)
+        assert not whole.is_within(found)
         assert found.area < whole.area - 0.1
 
 
@@ -129,7 +129,7 @@ def test_the_factor_is_unnecessary_in_compositions_too():
     delta = DeltaOfDifferentialPrivacy(epsilon).measure(matrix).upper
     beliefs = np.random.default_rng(3).dirichlet(np.ones(6), 4)
     beliefs[:, 5] = 0.0
-    family = Family.lifted(beliefs / beliefs.sum(axis=1, keepdims=True), relation)
+    family = Family.lift(beliefs / beliefs.sum(axis=1, keepdims=True), relation)
     together = same_input(*[lifted_differential_privacy(epsilon, family, delta)] * 2)
     assert together.value == pytest.approx(2 * epsilon)
     assert isinstance(together.notion, DistributionPrivacy)

@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato import privacy
 from sfumato.divergences import KL
 from sfumato.errors import InputError
-from sfumato.privacy import KINDS, VOCABULARY, Claim, Family, Notion, Priors, Relation, Rivals, TradeOff, described
+from sfumato.privacy import KINDS, VOCABULARY, Claim, Family, Notion, Priors, Relation, Rivals, TradeOff, describe
 from sfumato.privacy.vocabulary import kinds
 
 N = 3
@@ -21,7 +21,7 @@ ROWS = np.array([[0.5, 0.3, 0.2], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5]])
 CONTEXT = {
     "priors": Priors.of(sf.Prior.uniform(LINE)),
     "metric": STEPS,
-    "relation": Relation.within(STEPS, 1),
+    "relation": Relation.of_radius(STEPS, 1),
     "divergence": KL,
     "rivals": Rivals.of_pairs(LINE, [([0], [1, 2])]),
     "family": Family({"low": [1.0, 0.0, 0.0], "high": [0.0, 0.5, 0.5]}),
@@ -71,7 +71,7 @@ def test_a_finding_becomes_a_claim_that_becomes_the_notion_again(kind):
 
 @pytest.mark.parametrize("key", VOCABULARY)
 def test_descriptions_are_whole(key):
-    word = described(key)
+    word = describe(key)
     assert word.key == key == key.lower()
     assert word.title
     assert word.heading[1:] == word.title[1:]
@@ -87,4 +87,4 @@ def test_descriptions_are_whole(key):
 
 def test_an_unknown_key_is_refused():
     with pytest.raises(InputError, match="no notion of privacy is called 'rumour'"):
-        described("rumour")
+        describe("rumour")

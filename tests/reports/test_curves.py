@@ -33,7 +33,7 @@ def test_the_profile_ends_where_it_says_that_delta_is_zero():
         across = np.asarray(line.get_xdata())
         assert across[-1] == across.max() <= float(said[1])
         assert across[-1] == pytest.approx(float(said[1]), rel=1e-3)
-    pairs = Relation.within(METRIC, 2.0)
+    pairs = Relation.of_radius(METRIC, 2.0)
     line = next(line for label, line in found.items() if "at most 2 km" in label)
     profile = PrivacyProfile(blurred(), pairs)
     np.testing.assert_allclose(line.get_ydata()[:-1], profile.delta_upper(line.get_xdata()[:-1]))

@@ -63,8 +63,8 @@ from .distributions import independent_inputs as independent_inputs
 from .distributions import lifted_differential_privacy as lifted_differential_privacy
 from .distributions import lifted_divergence_privacy as lifted_divergence_privacy
 from .distributions import lifted_metric_privacy as lifted_metric_privacy
-from .distributions import post_processed as post_processed
-from .distributions import pre_processed as pre_processed
+from .distributions import post_process as post_process
+from .distributions import pre_process as pre_process
 from .distributions import privacy_of_points as privacy_of_points
 from .distributions import product_channel as product_channel
 from .distributions import same_input as same_input
@@ -91,5 +91,5 @@ from .relation import Relation as Relation
 from .vocabulary import KINDS as KINDS
 from .vocabulary import NAMES as NAMES
 from .vocabulary import VOCABULARY as VOCABULARY
-from .vocabulary import described as described
+from .vocabulary import describe as describe
 from .vocabulary import kinds as kinds

@@ -21,8 +21,8 @@ from ..core.arrays import Floats, Positions
 from ..core.immutable import CompactRepr
 from ..core.naming import label_phrase
 from ..rounding import Logarithm, at_most, factor_at_most, log_below
-from .relation import related
-from .rows import AnyMechanism, check_delta, check_epsilon, listed, rows_equal
+from .relation import pair_name
+from .rows import AnyMechanism, check_delta, check_epsilon, list_matrix, rows_equal
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -52,16 +52,16 @@ class Witness(CompactRepr):
             first, second = self.names or tuple(label_phrase(secrets.labels[position]) for position in self.pair)
             parts.append(f"{first} against {second}")
         if self.event is not None:
-            parts.append(f"the event {_listed(secrets, self.event)}")
+            parts.append(f"the event {_label_list(secrets, self.event)}")
         if len(self.outputs):
             word = "report" if len(self.outputs) == 1 else "reports"
-            parts.append(f"{word} {_listed(observables, self.outputs)}")
+            parts.append(f"{word} {_label_list(observables, self.outputs)}")
         if self.note:
             parts.append(self.note)
         return ", ".join(parts)
 
 
-def _listed(space: Space, positions: Positions, most: int = 6) -> str:
+def _label_list(space: Space, positions: Positions, most: int = 6) -> str:
     names = [label_phrase(space.labels[int(position)]) for position in positions[:most]]
     if len(positions) > most:
         names.append(f"... ({len(positions)} in all)")
@@ -219,7 +219,7 @@ class Notion(ABC):
         return None
 
     @property
-    def unprotected(self) -> str:
+    def far_pairs_note(self) -> str:
         """Sentence on the pairs at an infinite distance, which the value does not cover; "" if there are none."""
         return ""
 
@@ -229,7 +229,7 @@ class Notion(ABC):
         return False
 
     @property
-    def unclaimed(self) -> str:
+    def no_claim_reason(self) -> str:
         """The reason why findings make no claim; empty if they do."""
         return ""
 
@@ -241,7 +241,7 @@ class Notion(ABC):
         `InputError` if the matrix cannot be listed, the array is not a mechanism, sizes do not fit those of the
         notion, or a prior has the mechanism's secrets in another order.
         """
-        matrix = listed(mechanism)
+        matrix = list_matrix(mechanism)
         if isinstance(matrix, Mechanism):
             for prior in getattr(getattr(self, "priors", None), "listed", ()):
                 matrix.secrets.check_order(prior.space, "a prior")
@@ -258,7 +258,7 @@ class Notion(ABC):
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in one or two sentences."""
-        about = related(getattr(self, "relation", None))
+        about = pair_name(getattr(self, "relation", None))
         if math.isinf(value):
             return self.certainty.format(related=about)
         return self.limit.format(value=at_most(value), factor=factor_at_most(value), related=about)
@@ -296,7 +296,7 @@ class Finding:
         return cls(notion, float(value), value - log_below(factor), witness, factor)
 
     @classmethod
-    def between(cls, notion: Notion, bounds: Bracket, witness: Witness) -> Self:
+    def of_bounds(cls, notion: Notion, bounds: Bracket, witness: Witness) -> Self:
         """Return the finding whose rounding reaches both bounds of its number."""
         if math.isinf(bounds.value):
             return cls(notion, bounds.value, 0.0 if math.isinf(bounds.lower) else math.inf, witness)

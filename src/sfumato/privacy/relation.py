@@ -52,7 +52,7 @@ class Relation:
         return cls(np.ones((size, size), dtype=np.bool_), "any two secrets")
 
     @classmethod
-    def within(cls, metric: Metric, limit: float | str) -> Relation:
+    def of_radius(cls, metric: Metric, limit: float | str) -> Relation:
         """Return the pairs that are at most ``limit`` apart, a number or text such as ``"500 m"``."""
         amount = limit if isinstance(limit, str) else f"{limit:g} {metric.unit}".strip()
         return cls(metric.within(limit), f"secrets at most {amount} apart")
@@ -109,7 +109,7 @@ def related_rows(mechanism: AnyMechanism, relation: Relation | None) -> tuple[Fl
     return matrix, relation_on(relation, len(matrix)).array
 
 
-def related(relation: Relation | None) -> str:
+def pair_name(relation: Relation | None) -> str:
     """Return the name of the related secrets."""
     return "any two secrets" if relation is None else relation.name
 

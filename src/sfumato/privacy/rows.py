@@ -17,7 +17,7 @@ AnyMechanism = Mechanism | ArrayLike
 """A mechanism, or its array (secrets, observables) of probabilities."""
 
 
-def listed(mechanism: Randomizer | ArrayLike) -> AnyMechanism:
+def list_matrix(mechanism: Randomizer | ArrayLike) -> AnyMechanism:
     """Return the matrix of any kind of mechanism, as its `channel` lists it; an array unchanged."""
     return matrix_of(mechanism) if isinstance(mechanism, Randomizer) else mechanism
 

@@ -36,7 +36,7 @@ VOCABULARY: Final[dict[str, Description]] = {
 """The descriptions, by key."""
 
 
-def described(key: str) -> Description:
+def describe(key: str) -> Description:
     """Return the description of a notion; raise InputError for an unknown key."""
     if key not in VOCABULARY:
         raise InputError(f"no notion of privacy is called {key!r}.", f"the notions are {', '.join(VOCABULARY)}.")
@@ -63,12 +63,12 @@ def table() -> str:
     lines = ["| key | finds | an audit measures it | the question it answers | source |", "|---|---|---|---|---|"]
     for key, word in VOCABULARY.items():
         finds = [kind.parameter for kind in kinds(key)] or word.numbers
-        cells = (f"`{key}`", ", ".join(finds), _audited(key), word.question, word.source)
+        cells = (f"`{key}`", ", ".join(finds), _audit_condition(key), word.question, word.source)
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-def _audited(key: str) -> str:
+def _audit_condition(key: str) -> str:
     """Return when audits measure a notion."""
     classes = kinds(key)
     if not classes:

@@ -241,7 +241,7 @@ def _by_distance(
     _check_size(mechanism, metric)
     relations: list[tuple[str, Relation | None]] = []
     for limit in _limits(metric):
-        pairs = Relation.within(metric, limit)
+        pairs = Relation.of_radius(metric, limit)
         if 0 < len(pairs) < len(Relation.all(len(metric))):
             relations.append((f"at most {amount(limit, metric.unit)} apart", pairs))
     return [*relations, ("any two", None)]

@@ -46,7 +46,7 @@ def test_a_pure_epsilon_is_for_any_two_numbers(run):
 
 def test_staircase_noise(run):
     file, _ = made(run, "staircase", "--numbers", "0..20", "--epsilon", "1", "--sensitivity", "5")
-    near = Relation.within(file.mechanism.secrets.metric("absolute"), 5)
+    near = Relation.of_radius(file.mechanism.secrets.metric("absolute"), 5)
     assert 0.99 < DifferentialPrivacy(near).measure(file.mechanism).upper <= 1
 
 
@@ -54,7 +54,7 @@ def test_discrete_gaussian_noise(run):
     options = ("--numbers", "0..40", "--epsilon", "1", "--delta", "1e-6", "--sensitivity", "2")
     file, text = made(run, "discrete-gaussian", *options)
     assert "epsilon 1 with delta at most" in text
-    near = Relation.within(file.mechanism.secrets.metric("absolute"), 2)
+    near = Relation.of_radius(file.mechanism.secrets.metric("absolute"), 2)
     assert DifferentialPrivacy(near, 1.001e-6).measure(file.mechanism).upper <= 1
     assert not file.guarantees
 

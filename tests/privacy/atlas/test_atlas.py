@@ -56,7 +56,7 @@ def mechanisms(seed):
 def contexts(notion):
     """Contexts and fixed numbers in which claims of a notion are made."""
     relations = [{"relation": each} for each in (None, NEAR, ONE_WAY)]
-    beliefs = [Priors.all(), Priors.of(SKEWED), Priors.of(FULL), Priors.between(0.3, 0.6)]
+    beliefs = [Priors.all(), Priors.of(SKEWED), Priors.of(FULL), Priors.of_range(0.3, 0.6)]
     facts = [{"priors": priors, "events": events} for priors in beliefs for events in (None, HALVES)]
     match notion:
         case "differential-privacy" | "probabilistic-differential-privacy":
@@ -181,13 +181,13 @@ def goals(edge):
             base: list[dict[str, object]] = [
                 {"priors": None},
                 {"priors": Priors.of(FULL)},
-                {"priors": Priors.between(0.1, 0.2)},
+                {"priors": Priors.of_range(0.1, 0.2)},
             ]
             return [{**each, **number} for each in base for number in ({}, {"epsilon": 0.1}, {"delta": 0.03})]
         case "event-ratio":
             return [{"events": HALVES}, {"priors": Priors((FULL,), (0.0, 1.0))}]
         case "positive-membership" | "negative-membership" | "membership" | "noiseless":
-            return [{}, {"priors": Priors.of(FULL), "events": HALVES}, {"priors": Priors.between(0.1, 0.8)}]
+            return [{}, {"priors": Priors.of(FULL), "events": HALVES}, {"priors": Priors.of_range(0.1, 0.8)}]
         case _:
             return [{}]
 
@@ -394,7 +394,7 @@ def test_adversarial_golden_values_and_their_inverse():
 
 def test_membership_at_one_half_golden_values():
     edge = implications(start="event-ratio", end="positive-membership")[0]
-    half = {"priors": Priors.between(0.5, 0.5)}
+    half = {"priors": Priors.of_range(0.5, 0.5)}
     for rho, epsilon in [(3, 0.693147), (2, 0.405465), (10, 1.704748)]:
         implied = follow(edge, Claim("event-ratio", rise=math.log(rho)), half)
         assert implied["epsilon"] == pytest.approx(epsilon, abs=1e-6)

@@ -98,13 +98,13 @@ def test_tightest_of_several_chains():
     chain = convert(DP, "kl-privacy")
     assert [edge.name for edge in chain.edges] == ["dp-to-kl"]
     # A known prior of one half makes membership privacy better than epsilon: ln((1 + e) / 2).
-    half = convert(DP, "membership", priors=Priors.between(0.5, 0.5))
+    half = convert(DP, "membership", priors=Priors.of_range(0.5, 0.5))
     assert half.claim["epsilon"] == pytest.approx(math.log((1 + math.e) / 2), rel=1e-12)
 
 
 def test_metric_privacy_within_a_limit_and_over_the_diameter():
     start = sf.MetricPrivacy("0.6/km", LINE)
-    near = convert(start, "differential-privacy", relation=Relation.within(LINE, "2 km"))
+    near = convert(start, "differential-privacy", relation=Relation.of_radius(LINE, "2 km"))
     assert near.claim["epsilon"] == pytest.approx(1.2, rel=1e-15)
     assert convert(start, "differential-privacy").claim["epsilon"] == pytest.approx(1.8, rel=1e-15)
     # In metres an epsilon per metre is a thousandth.
@@ -150,7 +150,7 @@ def test_families_of_distributions():
     rng = np.random.default_rng(4)
     rows = unused(rng.dirichlet(np.ones(3), N))
     given = [[0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0.5, 0.5]]
-    lifted = Family.lifted(given, NEAR)
+    lifted = Family.lift(given, NEAR)
     near = DifferentialPrivacy(NEAR, 0.02).measure(rows)
     chain = convert(near, "distribution-privacy", family=lifted)
     assert chain.claim["delta"] == pytest.approx(0.02, abs=1e-12)
@@ -237,7 +237,7 @@ def test_separating_mechanisms():
     assert DifferentialPrivacy().measure(rows).value == infinite
     # Differential privacy with epsilon 0 and delta .021, and yet a fact is certain after the second report.
     assert DifferentialPrivacy(delta=0.021).measure(rows).upper < 1e-12
-    assert AdversarialPrivacy(Priors.between(0.1, 0.1), 0.021).measure(rows).value > math.log(9)
+    assert AdversarialPrivacy(Priors.of_range(0.1, 0.1), 0.021).measure(rows).value > math.log(9)
     # Positive, not negative.
     space = sf.Space(["s", "t"])
     rows, fact = np.array([[1.0, 0.0], [0.5, 0.5]]), Events.sets(space, [["s"]])

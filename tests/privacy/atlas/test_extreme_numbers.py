@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.privacy import ATLAS, NOTION_KEYS, Claim, Priors, TradeOff, compose, convert, described, implications
+from sfumato.privacy import ATLAS, NOTION_KEYS, Claim, Priors, TradeOff, compose, convert, describe, implications
 from sfumato.privacy.atlas import Goal, Refusal
 
 from .test_atlas import FULL, LINE, contexts, goals
@@ -49,7 +49,7 @@ def test_claims_print_what_they_promise_or_are_refused(notion, value):
         assert math.isinf(value)
         return
     shown = float(str(claim).split(f"{name} ")[1].split(",")[0].replace("infinite", "inf"))
-    assert shown <= value if described(notion).larger_hides else shown >= value
+    assert shown <= value if describe(notion).larger_hides else shown >= value
 
 
 @given(st.sampled_from(ATLAS), SIZES, st.integers(0, 99))

@@ -84,11 +84,11 @@ def test_interval_of_priors_is_a_dense_grid(matrix, epsilon, delta, one, other):
         after = np.where(p > 0, p / (p + (1 - p) / rho), 0.0)
         excess = float((after - math.exp(epsilon) * p).max())
         ratio = float(np.nan_to_num(np.log(np.maximum(after - delta, 0) / p), nan=0.0, neginf=0.0).max())
-    by_delta = DeltaOfAdversarialPrivacy(Priors.between(a, b), epsilon, Events(mask)).measure(matrix)
+    by_delta = DeltaOfAdversarialPrivacy(Priors.of_range(a, b), epsilon, Events(mask)).measure(matrix)
     assert by_delta.upper >= excess - 1e-12
     if a > 0 or math.isfinite(rho):
         assert by_delta.value <= max(0.0, excess) + 1e-4
-    by_epsilon = AdversarialPrivacy(Priors.between(a, b), delta, Events(mask)).measure(matrix)
+    by_epsilon = AdversarialPrivacy(Priors.of_range(a, b), delta, Events(mask)).measure(matrix)
     assert by_epsilon.upper >= ratio - 1e-9
     if a > 1e-9 and math.isfinite(rho):
         assert by_epsilon.value <= max(0.0, ratio) + 1e-2
@@ -98,7 +98,7 @@ def test_interval_of_priors_is_a_dense_grid(matrix, epsilon, delta, one, other):
 @given(known(positive=True), EPSILONS)
 def test_epsilon_and_delta_are_inverse_and_the_witness_attains_them(case, epsilon):
     matrix, prior = case
-    for priors in (Priors.of(prior), Priors.all(), Priors.between(0.1, 0.6)):
+    for priors in (Priors.of(prior), Priors.all(), Priors.of_range(0.1, 0.6)):
         found = DeltaOfAdversarialPrivacy(priors, epsilon).measure(matrix)
         if found.value < 1e-6:
             continue
@@ -118,7 +118,7 @@ def test_epsilon_and_delta_are_inverse_and_the_witness_attains_them(case, epsilo
 @given(known())
 def test_positive_membership_is_stronger(case):
     matrix, prior = case
-    for priors in (Priors.of(prior), Priors.all(), Priors.between(0.1, 0.6)):
+    for priors in (Priors.of(prior), Priors.all(), Priors.of_range(0.1, 0.6)):
         weaker = AdversarialPrivacy(priors).measure(matrix).value
         assert weaker <= PositiveMembershipPrivacy(priors).measure(matrix).value + 1e-12
 
@@ -139,7 +139,7 @@ def test_extremes():
     assert DeltaOfAdversarialPrivacy(Priors.all(), 1.0).measure(truth).value == 1.0
     assert AdversarialPrivacy(Priors.all(), 0.5).measure(truth).value == math.inf
     assert AdversarialPrivacy(Priors.all(), 1.0).measure(truth).upper < 1e-12
-    assert AdversarialPrivacy(Priors.between(0, 1e-20), 1.0).measure(truth).upper < 1e-12
+    assert AdversarialPrivacy(Priors.of_range(0, 1e-20), 1.0).measure(truth).upper < 1e-12
     assert AdversarialPrivacy(Priors.all()).measure(truth).value == math.inf
     uniform = Priors.of(Prior.uniform(Space(range(3))))
     assert AdversarialPrivacy(uniform).measure(truth).value == pytest.approx(math.log(3))
@@ -148,9 +148,9 @@ def test_extremes():
 
 
 def test_the_least_of_all_floats_as_a_prior_probability():
-    found = AdversarialPrivacy(Priors.between(0, 5e-324), 1e-9).measure([[1.0], [1.0]])
+    found = AdversarialPrivacy(Priors.of_range(0, 5e-324), 1e-9).measure([[1.0], [1.0]])
     assert found.value == 0
-    found = AdversarialPrivacy(Priors.between(5e-324, 5e-324), 0.5).measure(np.eye(2))
+    found = AdversarialPrivacy(Priors.of_range(5e-324, 5e-324), 0.5).measure(np.eye(2))
     assert found.value == pytest.approx(math.log(0.5) - math.log(5e-324))
 
 

@@ -99,7 +99,7 @@ def test_band_of_a_mechanism_is_touched_from_inside(matrix, p):
 def test_catalogue(case: Case):
     p = np.linspace(0, 1, 11)
     every = attained_band(case.mechanism, Priors.all())
-    own = attained_band(case.mechanism, Priors.between(0, 1, case.prior))
+    own = attained_band(case.mechanism, Priors.of_range(0, 1, case.prior))
     assert (every.lower(p) <= own.lower(p) + 1e-12).all()
     assert (own.upper(p) <= every.upper(p) + 1e-12).all()
     assert (every.lower(p) <= p + 1e-12).all()

@@ -52,8 +52,8 @@ def test_witness_attains_the_value(case):
     n = len(matrix)
     for priors in (
         Priors.of(prior),
-        Priors.between(0.25, 0.5),
-        Priors.between(0.1, 0.9, Prior.uniform(prior.space)),
+        Priors.of_range(0.25, 0.5),
+        Priors.of_range(0.1, 0.9, Prior.uniform(prior.space)),
     ):
         found = MembershipPrivacy(priors).measure(matrix)
         if found.value == 0:
@@ -74,7 +74,7 @@ def test_ends_of_an_interval_of_priors_are_the_worst(case, one, other):
     a, b = min(one, other), max(one, other)
     mask = facts(len(matrix))[:1]
     theta = given_prior.probabilities
-    priors = Priors.between(a, b, given_prior)
+    priors = Priors.of_range(a, b, given_prior)
     for notion, reference in zip(NOTIONS, [positive_membership, negative_membership], strict=False):
         found = notion(priors, Events(mask)).measure(matrix).value
         at = []
@@ -92,7 +92,7 @@ def test_interval_is_the_published_threshold_of_the_ratio(matrix, one, other, ep
     rho = max(float(column[mask[0]].max() / column[~mask[0]].min()) for column in matrix.T)
     E = math.exp(epsilon)
     allowed = min(E * (1 - a) / (1 - a * E) if a * E < 1 else math.inf, (E + b - 1) / b)
-    found = PositiveMembershipPrivacy(Priors.between(a, b), Events(mask)).measure(matrix).value
+    found = PositiveMembershipPrivacy(Priors.of_range(a, b), Events(mask)).measure(matrix).value
     if abs(rho - allowed) > 1e-9 * rho:
         assert (found <= epsilon) == (rho <= allowed)
 
@@ -141,7 +141,7 @@ def test_a_fact_that_the_prior_holds_impossible_costs_nothing():
     found = MembershipPrivacy(Priors.of(prior)).measure(matrix)
     assert found.value == 0
     assert found.upper < 1e-13
-    assert MembershipPrivacy(Priors.between(0.1, 0.2, prior)).measure(matrix).value == math.inf
+    assert MembershipPrivacy(Priors.of_range(0.1, 0.2, prior)).measure(matrix).value == math.inf
 
 
 @few
@@ -169,7 +169,7 @@ def test_post_processing_does_not_hurt(case, seed):
     matrix, prior = case
     after = matrix @ np.random.default_rng(seed).dirichlet(np.ones(3), matrix.shape[1])
     for notion in NOTIONS:
-        for priors in (Priors.of(prior), Priors.all(), Priors.between(0.2, 0.3)):
+        for priors in (Priors.of(prior), Priors.all(), Priors.of_range(0.2, 0.3)):
             assert notion(priors).measure(after).value <= notion(priors).measure(matrix).value + 1e-12
 
 
@@ -216,7 +216,7 @@ def test_refusals():
     with pytest.raises(InputError, match="about 3 secrets"):
         MembershipPrivacy(Priors.all(), Events.singletons(3)).measure(RATIOS)
     with pytest.raises(InputError, match="is not an interval"):
-        Priors.between(0.5, 0.25)
+        Priors.of_range(0.5, 0.25)
     with pytest.raises(InputError, match="no prior was given"):
         Priors.of()
     with pytest.raises(InputError, match="true of 3 of 3"):
@@ -229,14 +229,14 @@ def test_refusals():
         MembershipPrivacy(Priors.all()).measure([[1e-260, 1 - 1e-260], [0.5, 0.5]])
     hollow = Prior(Space("abc"), [1.0, 0.0, 0.0])
     with pytest.raises(InputError, match="true of several secrets"):
-        MembershipPrivacy(Priors.between(0.1, 0.2, hollow), Events.sets(Space("abc"), ["bc"])).measure(
+        MembershipPrivacy(Priors.of_range(0.1, 0.2, hollow), Events.sets(Space("abc"), ["bc"])).measure(
             np.full((3, 2), 0.5)
         )
 
 
 def test_words():
     mechanism = Mechanism(RATIOS, Space(["home", "work"]))
-    found = MembershipPrivacy(Priors.between(0.5, 0.5)).measure(mechanism)
+    found = MembershipPrivacy(Priors.of_range(0.5, 0.5)).measure(mechanism)
     assert "gives the fact 0.5 to 0.5" in found.sentence
     assert "2.001 times" not in found.sentence
     assert "home" in found.witness.describe(mechanism.secrets, mechanism.observables)

@@ -103,7 +103,7 @@ def test_all_priors_are_differential_privacy_between_the_values(matrix, seed):
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_catalogue(case: Case):
     local = pure_epsilon(case.mechanism.matrix)
-    for priors in (Priors.all(), Priors.between(0.1, 0.2), Priors.between(0, 1, case.prior)):
+    for priors in (Priors.all(), Priors.of_range(0.1, 0.2), Priors.of_range(0, 1, case.prior)):
         assert NoiselessPrivacy(priors).measure(case.mechanism).value == approx(local)
     support = case.prior.support
     found = NoiselessPrivacy(Priors.of(case.prior)).measure(case.mechanism)
@@ -192,7 +192,7 @@ def test_interventions_need_not_keep_any_secret():
 
 def test_causal_refusals():
     with pytest.raises(InputError, match="causal privacy was asked for"):
-        CausalPrivacy(Priors.between(0.1, 0.2), [[[0, 1]]])
+        CausalPrivacy(Priors.of_range(0.1, 0.2), [[[0, 1]]])
     with pytest.raises(InputError, match="no intervention"):
         CausalPrivacy(Priors.all(), [])
     with pytest.raises(InputError, match="positions of the 2 secrets"):

@@ -142,8 +142,8 @@ def test_curve_and_delta_are_dual(mu, epsilon):
 
 
 def test_composition_adds_squares_and_the_ends_are_as_they_should_be():
-    assert GaussianTradeOff.composed([GaussianTradeOff(3.0), GaussianTradeOff(4.0)]).mu == 5
-    assert GaussianTradeOff.composed([]).mu == 0
+    assert GaussianTradeOff.compose([GaussianTradeOff(3.0), GaussianTradeOff(4.0)]).mu == 5
+    assert GaussianTradeOff.compose([]).mu == 0
     none, all_of_it = GaussianTradeOff(0.0), GaussianTradeOff(math.inf)
     assert (none.delta(0.0), none.epsilon(0.0), all_of_it.delta(5.0), all_of_it.epsilon(0.5)) == (
         0,

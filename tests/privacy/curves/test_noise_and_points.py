@@ -141,7 +141,7 @@ def sampled(draw):
 @given(sampled())
 def test_points_enclose_the_curve_that_they_are_of(case):
     curve, x, y = case
-    upper, lower = TradeOff.through(x, y), TradeOff.below(x, y)
+    upper, lower = TradeOff.through(x, y), TradeOff.minorant(x, y)
     assert (upper(GRID) >= curve(GRID) - 1e-11).all()
     assert (
         lower(GRID) <= curve(GRID) + 1e-15 / x[x > 0].min(initial=1.0)
@@ -152,7 +152,7 @@ def test_points_enclose_the_curve_that_they_are_of(case):
 @given(sampled(), st.lists(st.floats(0, 1), min_size=8, max_size=8))
 def test_what_reaches_the_points_keeps_the_curve_below_them_however_bent(case, shares):
     curve, x, y = case
-    promised = TradeOff.below(x, y * np.array(shares)[: len(x)])
+    promised = TradeOff.minorant(x, y * np.array(shares)[: len(x)])
     assert (promised(GRID) <= curve(GRID) + 1e-15).all()
 
 
@@ -160,9 +160,9 @@ def test_dense_points_come_close():
     curve = GaussianTradeOff(1.0)
     x = np.linspace(0, 1, 2001)
     inner = GRID[1:]  # at 0 a normal curve is infinitely steep
-    assert np.abs(TradeOff.below(x, curve(x))(inner) - curve(inner)).max() < 2e-3
+    assert np.abs(TradeOff.minorant(x, curve(x))(inner) - curve(inner)).max() < 2e-3
     assert np.abs(TradeOff.through(x, curve(x))(inner) - curve(inner)).max() < 2e-4
-    assert TradeOff.below([0.5], [0.5]).least_total_error == pytest.approx(1.0)
+    assert TradeOff.minorant([0.5], [0.5]).least_total_error == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_power_of_a_curve_is_the_curve_of_independent_draws(rows, count):
 @given(several(count=2, largest=3), several(count=2, largest=3))
 def test_composed_mechanisms_keep_the_product_of_their_curves(first, second):
     joint = np.array([tensor(p, q) for p, q in itertools.product(first, second)])
-    bound = product([TradeOff.of(first).symmetrised, TradeOff.of(second).symmetrised])
+    bound = product([TradeOff.of(first).symmetrisation, TradeOff.of(second).symmetrisation])
     both_change = TradeOff.of(joint[[0, 3]])
     assert both_change.shortfall(bound)[0] < 1e-12
 
@@ -83,12 +83,12 @@ def test_what_a_product_cannot_hold_is_refused():
 @given(several(largest=4), several(largest=3), st.floats(-1, 3), st.sampled_from([1e-3, 0.0123, 0.2]))
 def test_bounds_enclose_the_exact_composition(first, second, epsilon, spacing):
     parts = [(LossDistribution(a, b, spacing), count) for (a, b), count in ((first, 3), (second, 2))]
-    found = LossDistribution.composed(parts)
+    found = LossDistribution.compose(parts)
     p, q = tensor(*[first[0]] * 3, *[second[0]] * 2), tensor(*[first[1]] * 3, *[second[1]] * 2)
     exact = float(hockey_stick(p, q, epsilon))
     assert found.delta_lower(epsilon) <= exact + 1e-15
     assert found.delta_upper(epsilon) >= exact - 1e-15
-    again = LossDistribution.composed([(LossDistribution.composed([(part, count)]), 1) for part, count in parts])
+    again = LossDistribution.compose([(LossDistribution.compose([(part, count)]), 1) for part, count in parts])
     assert again.delta_lower(epsilon) <= exact + 1e-15
     assert again.delta_upper(epsilon) >= exact - 1e-15
     assert found.infinite == pytest.approx(p[q == 0].sum(), abs=1e-14)
@@ -97,7 +97,7 @@ def test_bounds_enclose_the_exact_composition(first, second, epsilon, spacing):
 @settings(max_examples=12)
 @given(several(largest=4), st.integers(1, 4), st.sampled_from([1e-9, 1e-3, 0.05, 0.4]))
 def test_bounds_of_epsilon_enclose_the_exact_one(rows, count, delta):
-    found = LossDistribution.composed([(LossDistribution(rows[0], rows[1], 1e-3), count)])
+    found = LossDistribution.compose([(LossDistribution(rows[0], rows[1], 1e-3), count)])
     exact = max(0.0, float(Profile(tensor(*[rows[0]] * count), tensor(*[rows[1]] * count)).epsilon(delta)))
     assert found.epsilon_lower(delta) <= exact + 1e-12
     assert found.epsilon_upper(delta) >= exact - 1e-12
@@ -107,7 +107,7 @@ def test_bounds_of_epsilon_enclose_the_exact_one(rows, count, delta):
 def test_gap_of_the_bounds_falls_with_the_square_of_the_spacing(spacing):
     p, q = np.array([0.5, 0.3, 0.2]), np.array([0.4, 0.35, 0.25])
     exact = power(TradeOff(q, p), 30).profile
-    found = LossDistribution.composed([(LossDistribution(p, q, spacing), 30)])
+    found = LossDistribution.compose([(LossDistribution(p, q, spacing), 30)])
     for epsilon in (0.0, 1.03, 2.0, 4.0):
         upper, lower = found.delta_upper(epsilon), found.delta_lower(epsilon)
         assert lower <= float(exact.delta(epsilon)) <= upper
@@ -118,7 +118,7 @@ def test_gap_of_the_bounds_falls_with_the_square_of_the_spacing(spacing):
 def test_losses_on_the_lattice_cost_nothing():
     coin = LossDistribution.of(TradeOff.of_epsilon(1.0), 0.125)
     assert coin.splits == 0
-    found = LossDistribution.composed([(coin, 200)])
+    found = LossDistribution.compose([(coin, 200)])
     for epsilon in (0.0, 20.0, 93.7):
         exact = response_delta(1.0, 200, epsilon)
         assert found.delta_lower(epsilon) <= exact <= found.delta_upper(epsilon)
@@ -127,7 +127,7 @@ def test_losses_on_the_lattice_cost_nothing():
 
 def test_thousands_of_small_losses_become_gaussian():
     epsilon, count = 0.02, 2500
-    found = LossDistribution.composed([(LossDistribution.of(TradeOff.of_epsilon(epsilon), 0.001), count)])
+    found = LossDistribution.compose([(LossDistribution.of(TradeOff.of_epsilon(epsilon), 0.001), count)])
     gaussian = GaussianTradeOff(epsilon * math.sqrt(count))
     for at in (0.0, 0.5, 2.0):
         assert found.delta_upper(at) == pytest.approx(gaussian.delta(at), abs=1e-4)
@@ -140,8 +140,8 @@ def test_composition_of_gaussians_adds_squares():
         for mean in (0.0, 0.5)
     )
     parts = [GaussianPrivacy().measure([p, q]).value] * 9
-    promised = GaussianTradeOff.composed(GaussianTradeOff(mu) for mu in parts)
-    found = LossDistribution.composed([(LossDistribution(p, q, 1e-3), 9)])
+    promised = GaussianTradeOff.compose(GaussianTradeOff(mu) for mu in parts)
+    found = LossDistribution.compose([(LossDistribution(p, q, 1e-3), 9)])
     for epsilon in (0.0, 1.0, 3.0):
         assert found.delta_lower(epsilon) <= promised.delta(epsilon)
         assert found.delta_upper(epsilon) == pytest.approx(promised.delta(epsilon), abs=2e-3)
@@ -149,11 +149,11 @@ def test_composition_of_gaussians_adds_squares():
 
 def test_infinite_losses_are_kept_apart():
     p, q = np.array([1e-12, 0.5, 0.5 - 1e-12]), np.array([0.0, 0.25, 0.75])
-    found = LossDistribution.composed([(LossDistribution(p, q, 1e-3), 1000)])
+    found = LossDistribution.compose([(LossDistribution(p, q, 1e-3), 1000)])
     assert found.infinite == pytest.approx(1e-9, rel=1e-9)
     assert found.epsilon_upper(1e-10) == math.inf
     told = LossDistribution([1.0, 0.0], [0.0, 1.0])
-    both = LossDistribution.composed([(told, 3), (LossDistribution(p, q), 1)])
+    both = LossDistribution.compose([(told, 3), (LossDistribution(p, q), 1)])
     assert both.delta_upper(50.0) == 1
     assert both.delta_lower(50.0) == pytest.approx(1, abs=1e-12)
     assert both.epsilon_lower(0.5) == both.epsilon_upper(0.5) == math.inf
@@ -189,7 +189,7 @@ def test_agrees_with_dp_accounting_over_30_compositions(seed):
     p, q = rng.dirichlet(3 * np.ones(6), 2)
     p = 0.25 * p + 0.75 * q
     theirs = dots(p, q, 1e-4, library).self_compose(30)
-    ours = LossDistribution.composed([(LossDistribution(p, q, 1e-4), 30)])
+    ours = LossDistribution.compose([(LossDistribution(p, q, 1e-4), 30)])
     for epsilon in (0.0, 0.5, 1.0, 3.0):
         upper, lower = ours.delta_upper(epsilon), ours.delta_lower(epsilon)
         assert theirs.get_delta_for_epsilon(epsilon) == pytest.approx(upper, abs=1e-7)
@@ -211,7 +211,7 @@ def test_lies_between_the_two_estimates_of_dp_accounting(seed):
         masses = [dict(enumerate(np.log(row))) for row in (q, p)]
         above = above.compose(library.from_two_probability_mass_functions(*masses, True, 1e-3).self_compose(15))
         below = below.compose(library.from_two_probability_mass_functions(*masses, False, 1e-3).self_compose(15))
-    found = LossDistribution.composed(ours)
+    found = LossDistribution.compose(ours)
     for epsilon in (0.0, 0.5, 2.0):
         upper, lower = found.delta_upper(epsilon), found.delta_lower(epsilon)
         assert below.get_delta_for_epsilon(epsilon) - 1e-9 <= upper
@@ -224,10 +224,10 @@ def test_lies_between_the_two_estimates_of_dp_accounting(seed):
     [
         lambda: LossDistribution([0.5, 0.5], [0.5, 0.5], 0.0),
         lambda: LossDistribution([0.5, 0.5], [1e-40, 1.0], 1e-7),
-        lambda: LossDistribution.composed([]),
-        lambda: LossDistribution.composed([(LossDistribution([0.5, 0.5], [0.4, 0.6]), 0)]),
-        lambda: LossDistribution.composed([(LossDistribution([1.0], [1.0], h), 1) for h in (0.1, 0.2)]),
-        lambda: LossDistribution.composed([(LossDistribution([0.5, 0.5], [0.1, 0.9], 1e-6), 10**7)]),
+        lambda: LossDistribution.compose([]),
+        lambda: LossDistribution.compose([(LossDistribution([0.5, 0.5], [0.4, 0.6]), 0)]),
+        lambda: LossDistribution.compose([(LossDistribution([1.0], [1.0], h), 1) for h in (0.1, 0.2)]),
+        lambda: LossDistribution.compose([(LossDistribution([0.5, 0.5], [0.1, 0.9], 1e-6), 10**7)]),
         lambda: LossDistribution([1.0], [1.0]).epsilon_upper(2.0),
         lambda: LossDistribution([1.0], [1.0]).epsilon_lower(-1.0),
     ],

@@ -39,7 +39,7 @@ def test_vertices_are_tests_and_enclose_the_area(rows):
 def test_inclusion_is_differential_privacy(rows, epsilon, delta):
     needed = max(float(hockey_stick(p, q, epsilon)) for p, q in itertools.permutations(rows, 2))
     if abs(needed - delta) > 1e-9:
-        inside = TestingRegion.of(rows).within(TestingRegion.of_epsilon(epsilon, delta))
+        inside = TestingRegion.of(rows).is_within(TestingRegion.of_epsilon(epsilon, delta))
         assert inside == (needed <= delta)
 
 
@@ -60,8 +60,8 @@ def test_total_error_does_not_give_epsilon():
     assert region.lower.least_total_error == pytest.approx(0.98)
     assert region.lower.least_total_error >= 2 / (1 + math.e)
     assert MaxDivergence()(p, q) == math.inf
-    assert not region.within(TestingRegion.of_epsilon(1.0))
-    assert region.within(TestingRegion.of_epsilon(1.0, 0.02))
+    assert not region.is_within(TestingRegion.of_epsilon(1.0))
+    assert region.is_within(TestingRegion.of_epsilon(1.0, 0.02))
 
 
 @given(st.floats(0, 5))
@@ -76,7 +76,7 @@ def test_one_order_is_not_the_other():
     rows = np.array([[0.5, 0.5, 0.0], [0.45, 0.45, 0.1]])
     assert float(hockey_stick(rows[0], rows[1], 0.2)) == 0
     assert float(hockey_stick(rows[1], rows[0], 0.2)) == pytest.approx(0.1)
-    assert not TestingRegion.of(rows).within(TestingRegion.of_epsilon(0.2))
+    assert not TestingRegion.of(rows).is_within(TestingRegion.of_epsilon(0.2))
 
 
 def test_errors_that_are_no_probabilities_are_refused():

@@ -110,7 +110,7 @@ def test_curve_of_a_mechanism_is_the_worst_over_all_pairs(rows, epsilon):
     assert float(curve.profile.delta(epsilon)) == pytest.approx(worst, abs=1e-12)
     for p, q in itertools.permutations(rows, 2):
         assert TradeOff(p, q).shortfall(curve)[0] <= 1e-14
-    assert curve.shortfall(curve.symmetrised)[0] <= 1e-14
+    assert curve.shortfall(curve.symmetrisation)[0] <= 1e-14
 
 
 @given(several(count=4), st.floats(-3, 3))
@@ -119,7 +119,7 @@ def test_lowest_of_curves_has_the_largest_profile(rows, epsilon):
     lowest = TradeOff.lowest(curves)
     by_profiles = max(float(curve.profile.delta(epsilon)) for curve in curves)
     assert float(lowest.profile.delta(epsilon)) == pytest.approx(by_profiles, abs=1e-12)
-    assert float(curves[0].symmetrised.profile.delta(epsilon)) == pytest.approx(
+    assert float(curves[0].symmetrisation.profile.delta(epsilon)) == pytest.approx(
         max(float(curve.profile.delta(epsilon)) for curve in (curves[0], curves[0].inverse)), abs=1e-12
     )
 
@@ -176,7 +176,7 @@ def test_catalogue_against_its_own_curve(case):
     assert found.value <= found.rounding
     assert found.upper < 1e-12
     assert "secrets" in found.sentence
-    near = TradeOff.of(case.mechanism, Relation.within(case.metric, 1.0))
+    near = TradeOff.of(case.mechanism, Relation.of_radius(case.metric, 1.0))
     assert near.shortfall(curve)[0] <= 1e-14
     if math.isfinite(case.epsilon):
         assert near.shortfall(TradeOff.of_epsilon(case.epsilon * 1.00001))[0] <= 1e-12
@@ -193,7 +193,7 @@ def test_one_way_relation_compares_one_order_only():
 
 def test_no_pair_to_compare_hides_perfectly():
     assert TradeOff.of([[0.25, 0.75]]).least_total_error == 1
-    relation = Relation.within(Metric([[0.0, 2.0], [2.0, 0.0]]), 1.0)
+    relation = Relation.of_radius(Metric([[0.0, 2.0], [2.0, 0.0]]), 1.0)
     assert TradeOff.of([[1.0, 0.0], [0.0, 1.0]], relation).area == 0.5
 
 
@@ -323,7 +323,7 @@ def envelope_at(alpha, points):
 CURVES = {
     "vertices": TradeOff.of_vertices,
     "through": TradeOff.through,
-    "symmetrised": lambda alphas, betas: TradeOff.of_vertices(alphas, betas).symmetrised,
+    "symmetrisation": lambda alphas, betas: TradeOff.of_vertices(alphas, betas).symmetrisation,
     "inverse": lambda alphas, betas: TradeOff.of_vertices(alphas, betas).inverse.inverse,
 }
 
@@ -343,7 +343,7 @@ def test_curves_of_decimals_are_decided(kind):
         if trial % 5 == 0 and len(alphas) > 2:
             alphas, betas = alphas[:1] + alphas[2:], betas[:1] + betas[2:]
         corners = {(Fraction(a), Fraction(b)) for a, b in zip(alphas, betas, strict=True)}
-        if kind == "symmetrised":
+        if kind == "symmetrisation":
             corners |= {(b, a) for a, b in corners} | {(Fraction(0), Fraction(1))}
         weights = (mechanism.weights if trial % 3 else counts / unit).tolist()
         rows = [[Fraction(entry) / sum(map(Fraction, row)) for entry in row] for row in weights]

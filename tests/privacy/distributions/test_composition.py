@@ -33,8 +33,8 @@ from sfumato.privacy import (
     lifted_differential_privacy,
     lifted_divergence_privacy,
     lifted_metric_privacy,
-    post_processed,
-    pre_processed,
+    post_process,
+    pre_process,
     product_channel,
     same_input,
     stability,
@@ -63,7 +63,7 @@ def test_reports_about_one_secret_add_up_over_a_lifting(data, first, one, two):
     """The second mechanism reads the first report: one channel for each of its values."""
     second = [data.draw(channels(grain=16)) for _ in range(first.shape[1])]
     relation = data.draw(relations(4))
-    family = Family.lifted(data.draw(coupled(relation)), relation)
+    family = Family.lift(data.draw(coupled(relation)), relation)
     assume(len(relation) > 0)
     deltas = delta_of(first, relation, one), max(delta_of(matrix, relation, two) for matrix in second)
     promises = [
@@ -91,7 +91,7 @@ def test_reports_about_one_secret_do_not_add_up_for_any_pairs():
     for delta in (0.0, 0.999):
         assert DistributionPrivacy(XOR, delta).measure(both).value == math.inf
     # The pair is in the lifting of all pairs: that the family was lifted is not enough.
-    lifted = Family.lifted(XOR.distributions, Relation.all(4))
+    lifted = Family.lift(XOR.distributions, Relation.all(4))
     with pytest.raises(InputError, match="known for the pairs of its family only"):
         same_input(*(Promise.of(DistributionPrivacy(lifted).measure(bit)) for bit in BITS))
     # About two secrets, drawn independently, they do add up.
@@ -105,7 +105,7 @@ def test_liftings_of_different_relations_do_not_compose():
         np.array([[s[k] != t[k] and s[1 - k] == t[1 - k] for t in secrets] for s in secrets]) for k in (0, 1)
     ]
     promises = [
-        lifted_differential_privacy(0.0, Family.lifted(XOR.distributions, Relation(differ[1 - k]))) for k in (0, 1)
+        lifted_differential_privacy(0.0, Family.lift(XOR.distributions, Relation(differ[1 - k]))) for k in (0, 1)
     ]
     for promise, bit in zip(promises, BITS, strict=True):
         assert promise.notion.measure(bit).value == 0.0
@@ -121,7 +121,7 @@ def test_a_measured_promise_for_all_point_masses_composes():
     relation = Relation(line(3) == 1, "neighbours")
     matrix = geometric(3, 0.5)
     rows = np.vstack([[0.5, 0.5, 0.0], [0.1 + 0.2, 0.2, 0.5], np.eye(3)])
-    family = Family.lifted(rows, relation)
+    family = Family.lift(rows, relation)
     promise = Promise.of(DistributionPrivacy(family, 0.0).measure(matrix))
     both = same_input(promise, promise)
     assert both.everywhere
@@ -187,7 +187,7 @@ def test_divergences_that_compose(data, first, divergence):
     """For one secret, the second reading the first report, and for independent secrets."""
     second = [data.draw(channels(grain=16)) for _ in range(first.shape[1])]
     relation = data.draw(relations(4))
-    family = Family.lifted(data.draw(coupled(relation)), relation, tolerance=0.0)
+    family = Family.lift(data.draw(coupled(relation)), relation, tolerance=0.0)
 
     def worst(matrix):
         return max([0.0] + [divergence(matrix[s], matrix[t]) for s, t in relation.pairs])
@@ -231,7 +231,7 @@ def test_post_processing_keeps_promises(matrix, rows, delta, data):
     for notion in notions:
         found = notion.measure(matrix)
         if math.isfinite(found.upper):
-            promise = post_processed(Promise.of(found))
+            promise = post_process(Promise.of(found))
             assert promise.notion.measure(matrix @ after).value <= promise.value + 1e-9
 
 
@@ -244,7 +244,7 @@ def test_post_processing_breaks_probabilistic_distribution_privacy():
     assert found.value == 0.0
     assert notion.measure(matrix @ merged).value == pytest.approx(math.log(2))
     with pytest.raises(InputError, match="post-processing can break it"):
-        post_processed(Promise.of(notion.measure(geometric(3, 1.0)[:2])))
+        post_process(Promise.of(notion.measure(geometric(3, 1.0)[:2])))
 
 
 @given(st.data(), channels(), st.sampled_from([0.0, 0.3, 0.8]))
@@ -259,9 +259,9 @@ def test_pre_processing_by_steps_of_a_lifted_relation(data, matrix, epsilon):
     steps = stability(source, transform, Family.of_points(relation), everywhere=True).steps
     if math.isinf(steps):
         with pytest.raises(InputError, match="no steps"):
-            pre_processed(promise, source, transform)
+            pre_process(promise, source, transform)
         return
-    implied = pre_processed(promise, source, transform)
+    implied = pre_process(promise, source, transform)
     assert isinstance(implied.notion, DistributionPrivacy)
     wanted = min(1.0, delta * sum(math.exp(k * epsilon) for k in range(int(steps))))
     assert implied.value == pytest.approx(steps * epsilon, abs=1e-12)
@@ -278,7 +278,7 @@ def test_pre_processing_by_steps_of_a_family(matrix, rows, delta):
     found = DistributionPrivacy(family, delta).measure(matrix)
     assume(math.isfinite(found.upper) and len({tuple(row) for row in rows}) == 3)
     source = Family({"first": [1.0, 0.0], "last": [0.0, 1.0]}, [("first", "last")])
-    implied = pre_processed(Promise.of(found), source, rows[[0, 2]])
+    implied = pre_process(Promise.of(found), source, rows[[0, 2]])
     assert implied.value == pytest.approx(2 * found.upper)
     assert "c = 2" in str(implied.reasons[-1])
     p, q = rows[[0, 2]] @ matrix
@@ -290,7 +290,7 @@ def test_more_delta_is_needed_after_more_steps():
     matrix, delta = np.array([[0.3, 0.7], [0.2, 0.8], [0.1, 0.9]]), 0.1
     promise = lifted_differential_privacy(0.0, Family.of_points(Relation(line(3) == 1)), delta)
     source = Family(np.eye(2), [("0", "1")])
-    implied = pre_processed(promise, source, np.eye(3)[[0, 2]])
+    implied = pre_process(promise, source, np.eye(3)[[0, 2]])
     assert isinstance(implied.notion, DistributionPrivacy)
     assert implied.notion.delta == pytest.approx(0.2)
     assert excess(matrix[0], matrix[2], 0.0) == pytest.approx(0.2)
@@ -307,7 +307,7 @@ def test_pre_processing_of_metric_distribution_privacy(data, matrix, delta):
     promise = Promise.of(MetricDistributionPrivacy(points, ground, delta).measure(matrix))
     source = Family(rows)
     distance = FamilyDistance.wasserstein(source, Metric(2 * line(3)))
-    implied = pre_processed(promise, source, transform, distance)
+    implied = pre_process(promise, source, transform, distance)
     assert isinstance(implied.notion, MetricDistributionPrivacy)
     assert implied.notion.delta == pytest.approx(delta)
     assert implied.value <= 3 * promise.value / 2 + 1e-12  # the images are at most 3 apart, the sources at least 2
@@ -316,7 +316,7 @@ def test_pre_processing_of_metric_distribution_privacy(data, matrix, delta):
         bound = implied.value * distance.array[i, j]
         assert excess(laws[i], laws[j], bound) <= implied.notion.delta + 1e-12
     with pytest.raises(InputError, match="without a distance"):
-        pre_processed(promise, source, transform)
+        pre_process(promise, source, transform)
 
 
 def test_pre_processing_of_members_at_given_distances():
@@ -324,12 +324,12 @@ def test_pre_processing_of_members_at_given_distances():
     distance = FamilyDistance([[0, 1, 2], [1, 0, 4], [2, 4, 0]], "km")
     promise = Promise.of(MetricDistributionPrivacy(family, distance).measure([[0.75, 0.25], [0.25, 0.75]]))
     source = Family(np.eye(2))
-    implied = pre_processed(promise, source, family.distributions[[0, 2]], FamilyDistance(4.0 * line(2), "km"))
+    implied = pre_process(promise, source, family.distributions[[0, 2]], FamilyDistance(4.0 * line(2), "km"))
     assert implied.value == pytest.approx(promise.value / 2)
     with pytest.raises(InputError, match="no c is enough"):
-        pre_processed(promise, source, family.distributions[[0, 2]], FamilyDistance(0.0 * line(2), "km"))
+        pre_process(promise, source, family.distributions[[0, 2]], FamilyDistance(0.0 * line(2), "km"))
     with pytest.raises(InputError, match="is not a distribution of the family"):
-        pre_processed(promise, source, [[0.5, 0.5], [0.9, 0.1]], FamilyDistance(line(2), "km"))
+        pre_process(promise, source, [[0.5, 0.5], [0.9, 0.1]], FamilyDistance(line(2), "km"))
 
 
 def test_the_product_is_exact():
@@ -367,11 +367,11 @@ def test_refusals():
     with pytest.raises(InputError, match="the second 3"):
         product_channel(coin, np.eye(3))
     with pytest.raises(InputError, match="3 outputs"):
-        pre_processed(one, family, np.eye(2, 3))
+        pre_process(one, family, np.eye(2, 3))
     with pytest.raises(InputError, match="with a distance"):
-        pre_processed(one, family, coin, near)
+        pre_process(one, family, coin, near)
     with pytest.raises(InputError, match="between 3"):
-        pre_processed(metric[0], family, coin, FamilyDistance(line(3)))
+        pre_process(metric[0], family, coin, FamilyDistance(line(3)))
     with pytest.raises(InputError, match="not lifted"):
         stability(family, coin, other, everywhere=True)
 
@@ -387,4 +387,4 @@ def test_refusals():
     assert finding.upper == math.inf  # nothing is known of its rounding
     promise = Promise(finding.notion, finding.value, one.reasons)
     with pytest.raises(InputError, match="unknown divergence"):
-        post_processed(promise)
+        post_process(promise)

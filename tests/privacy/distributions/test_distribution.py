@@ -214,7 +214,7 @@ def test_families():
     assert family.position("south") == 1
     assert str(family) == "the distributions north and south"
     near = Relation(line(3) == 1, "neighbours")
-    lifted = Family.lifted({"north": north, "south": south}, near)
+    lifted = Family.lift({"north": north, "south": south}, near)
     assert len(lifted.pairs) == len(lifted.outside) == 2
     assert lifted.outside.tolist() == [0.0, 0.0]
     assert "neighbours" in repr(lifted)
@@ -234,7 +234,7 @@ def test_lifted_families_keep_exactly_the_pairs_with_a_coupling(data):
     reflexive = relation.array | np.eye(4, dtype=bool)
     inside = {(i, j) for i in range(3) for j in range(3) if i != j and lifting(reflexive, rows[i], rows[j]).holds}
     assert (0, 1) in inside
-    family = Family.lifted(rows, relation)
+    family = Family.lift(rows, relation)
     assert {tuple(pair) for pair in family.pairs.tolist()} == inside
     for k, (i, j) in enumerate(family.pairs):
         coupling = family.coupling(k)
@@ -246,14 +246,14 @@ def test_lifted_families_keep_exactly_the_pairs_with_a_coupling(data):
 def test_optimal_lifting_keeps_fewer_pairs():
     far = Relation(np.array([[False, False, True], [False, False, False], [False, False, False]]))
     rows = [[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]
-    assert Family.lifted(rows, far).pairs.tolist() == [[0, 1]]
-    best = Family.optimally_lifted(rows, far, line(3), 1.0)
+    assert Family.lift(rows, far).pairs.tolist() == [[0, 1]]
+    best = Family.lift_optimally(rows, far, line(3), 1.0)
     assert best.pairs.tolist() == [[0, 1]]
     assert best.coupling(0).joint[0, 2] == 0.5
     with pytest.raises(InputError, match="not lifted"):
         Family(rows).coupling(0)
     with pytest.raises(InputError, match="no pair"):
-        Family.optimally_lifted(rows, far, line(3), 2.0)
+        Family.lift_optimally(rows, far, line(3), 2.0)
 
 
 @settings(max_examples=15)
@@ -278,8 +278,8 @@ def test_bayes_factors_move_the_odds(matrix, rows, odds):
 def test_bayes_factors_stay_bounded_but_for_rare_reports(matrix, rows, delta):
     found = ProbabilisticDistributionPrivacy(Family(rows), delta).measure(matrix)
     factors = bayes_factors(matrix, rows[0], rows[1])
-    assert max(factors.beyond(found.value + 1e-12)) <= delta + 1e-12
-    assert found.value < 1e-9 or max(factors.beyond(min(found.value, 1e3) - 1e-9)) > delta
+    assert max(factors.masses_beyond(found.value + 1e-12)) <= delta + 1e-12
+    assert found.value < 1e-9 or max(factors.masses_beyond(min(found.value, 1e3) - 1e-9)) > delta
 
 
 def test_certain_odds_stay_certain():
@@ -313,7 +313,7 @@ def test_refusals():
     with pytest.raises(InputError, match="shape 1 x 2"):
         FamilyDistance([[1.0, 2.0]])
     with pytest.raises(InputError, match="3 secrets"):
-        Family.lifted(pair, Relation.all(3))
+        Family.lift(pair, Relation.all(3))
     with pytest.raises(InputError, match="max divergence"):
         DivergenceDistributionPrivacy(family, MaxDivergence(0.1)).measure(np.eye(2))
     with pytest.raises(InputError, match="below 1e-280"):
@@ -321,4 +321,4 @@ def test_refusals():
     with pytest.raises(InputError, match="odds"):
         bayes_factors(np.eye(2), pair[0], pair[1]).posterior_odds(-1.0)
     with pytest.raises(InputError, match="epsilon"):
-        bayes_factors(np.eye(2), pair[0], pair[1]).beyond(math.nan)
+        bayes_factors(np.eye(2), pair[0], pair[1]).masses_beyond(math.nan)

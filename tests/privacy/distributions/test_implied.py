@@ -45,7 +45,7 @@ TRIANGULAR = FDivergence("triangular", lambda t: (t - 1) ** 2 / (t + 1), 1.0, 1.
 def test_lifting_keeps_delta(data, matrix, epsilon):
     """A.5.1, tight: by all events, with no factor of the size of the relation."""
     relation = data.draw(relations(4))
-    family = Family.lifted(data.draw(coupled(relation)), relation)
+    family = Family.lift(data.draw(coupled(relation)), relation)
     delta = min(1.0, least_delta(matrix, relation.pairs, epsilon))
     promise = lifted_differential_privacy(epsilon, family, delta)
     assert isinstance(promise.notion, DistributionPrivacy)
@@ -62,7 +62,7 @@ def test_the_factor_of_the_published_bound_is_unnecessary():
     epsilon = 1.5
     delta = least_delta_of_pair(matrix[0], matrix[1], epsilon)
     rows = [np.eye(20)[0], np.eye(20)[1], np.full(20, 0.05), np.r_[np.full(10, 0.1), np.zeros(10)]]
-    family = Family.lifted(rows, relation)
+    family = Family.lift(rows, relation)
     promise = lifted_differential_privacy(epsilon, family, delta)
     assert isinstance(promise.notion, DistributionPrivacy)
     assert promise.notion.delta == pytest.approx(delta, abs=1e-12)
@@ -78,7 +78,7 @@ def least_delta_of_pair(p, q, epsilon):
 
 def test_mass_outside_the_relation_is_added_to_delta():
     same = Relation(np.zeros((2, 2), dtype=bool), "equal secrets")
-    family = Family.lifted([[0.3, 0.7], [0.1 + 0.2, 0.7]], same)
+    family = Family.lift([[0.3, 0.7], [0.1 + 0.2, 0.7]], same)
     assert 0 < family.outside.max() < 1e-15
     promise = lifted_differential_privacy(0.0, family, 0.0)
     assert isinstance(promise.notion, DistributionPrivacy)
@@ -144,7 +144,7 @@ def test_divergence_privacy_lifts_to_the_relation(data, matrix, divergence):
     """A.5.3: joint (quasi-)convexity over the coupling."""
     relation = data.draw(relations(4))
     first, second = data.draw(coupled(relation))
-    family = Family.lifted([first, second], relation, tolerance=0.0)
+    family = Family.lift([first, second], relation, tolerance=0.0)
     tight = max([0.0] + [divergence(matrix[s], matrix[t]) for s, t in relation.pairs])
     assume(math.isfinite(tight))
     promise = lifted_divergence_privacy(tight, divergence, family)
@@ -178,7 +178,7 @@ def test_point_masses_give_the_privacy_back(data, matrix, delta):
     assert isinstance(back.notion, DifferentialPrivacy)
     assert back.notion.relation == relation
     assert DifferentialPrivacy(relation, delta).measure(matrix).value <= back.value + 1e-12
-    family = Family.lifted(data.draw(coupled(relation)), relation)
+    family = Family.lift(data.draw(coupled(relation)), relation)
     again = privacy_of_points(lifted_differential_privacy(back.value, family, delta), relation)
     assert again.value == back.value
     assert len(again.reasons) == 2
@@ -187,7 +187,7 @@ def test_point_masses_give_the_privacy_back(data, matrix, delta):
 def test_refusals():
     near = Relation(line(3) == 1)
     rows = [[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]
-    family = Family.lifted(rows, near)
+    family = Family.lift(rows, near)
     with pytest.raises(InputError, match="not lifted"):
         lifted_differential_privacy(1.0, Family(rows))
     with pytest.raises(InputError, match="delta"):
@@ -224,7 +224,7 @@ def test_refusals():
 
 def test_a_promise_says_why():
     near = Relation(line(3) == 1, "neighbours")
-    family = Family.lifted([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]], near)
+    family = Family.lift([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]], near)
     promise = lifted_differential_privacy(1.0, family, 0.01)
     assert "docs/proofs/distribution-privacy.md#differential-privacy" in str(promise.reasons[0])
     assert "neighbours" in promise.sentence

@@ -35,7 +35,7 @@ class CounterexampleRow(CompactRepr):
 def counterexamples() -> Made:
     """Return all counterexamples, each measured again."""
     pair = _two((0.125, 0.0, 0.125, 0.75), (0.0, 0.125, 0.125, 0.75), delta=0.13)
-    every = Family.lifted(_PARITY, Relation.all(4))
+    every = Family.lift(_PARITY, Relation.all(4))
     bits = Instance(*_BITS, every, Metric(1.0 - np.eye(4)), (0.0, 0.0), np.eye(2), np.eye(4))
     cases: dict[str, tuple[str, CheckResult]] = {
         "xdp-mean": (
@@ -97,7 +97,7 @@ def _two(
 ) -> Instance:
     """Return two secrets a unit apart, the reports of each, and two distributions of them."""
     matrix = np.array([left, right])
-    family = Family.lifted({"first": first, "second": second}, Relation.all(2))
+    family = Family.lift({"first": first, "second": second}, Relation.all(2))
     metric = Metric([[0.0, 1.0], [1.0, 0.0]])
     return Instance(matrix, matrix, family, metric, (delta, delta), np.eye(len(left)), np.eye(2))
 

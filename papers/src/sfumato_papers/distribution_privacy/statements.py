@@ -51,8 +51,8 @@ from sfumato.privacy import (
     lifted_differential_privacy,
     lifted_divergence_privacy,
     lifted_metric_privacy,
-    post_processed,
-    pre_processed,
+    post_process,
+    pre_process,
     product_channel,
     same_input,
 )
@@ -215,13 +215,13 @@ def _independent(case: Instance, *, by_metric: bool) -> CheckResult | None:
 
 def _post_processing(case: Instance) -> CheckResult:
     before = _distribution(case).measure(case.first)
-    return _check_promise(post_processed(Promise.of(before)), case.first @ case.merge)
+    return _check_promise(post_process(Promise.of(before)), case.first @ case.merge)
 
 
 def _pre_processing(case: Instance, *, printed_delta: bool) -> CheckResult | None:
     alone = _promise(case)
     try:
-        after = pre_processed(alone, case.pairs_alone, case.move)
+        after = pre_process(alone, case.pairs_alone, case.move)
     except ValueError:
         return None
     if not printed_delta:
@@ -234,7 +234,7 @@ def _pre_processing(case: Instance, *, printed_delta: bool) -> CheckResult | Non
 
 def _pre_processing_by_metric(case: Instance) -> CheckResult:
     distance = FamilyDistance.wasserstein(case.family, case.metric)
-    after = pre_processed(_metric_promise(case), case.pairs_alone, case.move, distance)
+    after = pre_process(_metric_promise(case), case.pairs_alone, case.move, distance)
     return _check_promise(after, case.move @ case.first)
 
 
@@ -371,7 +371,7 @@ def _random_instance(random: np.random.Generator) -> Instance:
         if min(float(np.abs(image - law).sum()) for law in laws) > _DISTINCT:
             laws.append(image)
     names = ("one", "two", "three", "four")
-    family = Family.lifted({name: law / law.sum() for name, law in zip(names, laws, strict=True)}, relation)
+    family = Family.lift({name: law / law.sum() for name, law in zip(names, laws, strict=True)}, relation)
     where = random.random((n, 2))
     d = np.sqrt(((where[:, None] - where) ** 2).sum(axis=2))
     spread = float(random.choice([0.5, 1.0, 3.0]))
@@ -403,7 +403,7 @@ def _people(groups: Sequence[Groups], city: Grid) -> Iterator[tuple[str, Instanc
     halves = np.eye(2)[(centres[:, 0] > centres[:, 0].mean()).astype(int)]
     for group in groups:
         laws = dict(zip(group.names, group.distributions, strict=True))
-        family = Family.lifted(laws, Relation.all(len(city)))
+        family = Family.lift(laws, Relation.all(len(city)))
         for (left, first), (right, second) in pairwise(mechanisms.items()):
             matrices = first.matrix, second.matrix
             instance = Instance(*matrices, family, metric, _DELTAS, halves, np.eye(len(city)))

@@ -94,7 +94,7 @@ def noise_rows() -> list[NoiseRow]:
         half, _ = quad(lambda x, of=real: x**2 * of.density(x), 0.0, 60 * real.scale, epsabs=0.0, epsrel=1e-10)
         by_formula, of_integers = math.sqrt(2) * delta / whole.epsilon, math.sqrt(whole.variance)
         family = whole.clamped(0, _STEPS * delta)
-        upper = DifferentialPrivacy(Relation.within(family.metric, 1)).measure(family.mechanism()).upper
+        upper = DifferentialPrivacy(Relation.of_radius(family.metric, 1)).measure(family.mechanism()).upper
         widths = real.scale, math.sqrt(2 * half), by_formula, of_integers
         rows.append(NoiseRow(whole.epsilon, delta, *widths, upper))
     return rows

@@ -23,7 +23,7 @@ from ..curves.trade_off import TradeOff
 from ..distributions.family import Family
 from ..notion import Description, Finding, Notion
 from ..relation import Relation
-from ..vocabulary import VOCABULARY, described, kinds
+from ..vocabulary import VOCABULARY, describe, kinds
 
 _CONTENT: Final = {
     Family: ("distributions", "pairs"),
@@ -163,7 +163,7 @@ class Claim:
     context: Mapping[str, object]
 
     def __init__(self, notion: str, **parameters: object) -> None:
-        word = described(notion)
+        word = describe(notion)
         unknown = sorted(set(parameters) - {*word.numbers, *word.context})
         if unknown:
             raise InputError(
@@ -182,7 +182,7 @@ class Claim:
                 raise InputError(f"a claim of {word.title} was given without {name}.", f"pass {name}=, a number.")
             if name == "epsilon" and unit is not None and isinstance(value, str):
                 value = units.parse(value, per=True, unit=unit, subject=name)
-            numbers[name] = _checked(word, name, value)
+            numbers[name] = _read_number(word, name, value)
         assign(self, notion=notion, numbers=MappingProxyType(numbers), context=MappingProxyType(context))
 
     @classmethod
@@ -204,9 +204,9 @@ class Claim:
                 "use Claim('distortion', error=, distance=, priors=).",
             )
         notion, upper = claim.notion, claim.upper
-        word = described(notion.key)
-        if notion.unclaimed:
-            raise InputError(f"the finding {notion.unclaimed}.", "measure with sets=True for a claim.")
+        word = describe(notion.key)
+        if notion.no_claim_reason:
+            raise InputError(f"the finding {notion.no_claim_reason}.", "measure with sets=True for a claim.")
         if notion.parameter not in word.numbers:
             raise InputError(
                 f"{claim!r} is not about {', '.join(word.numbers) or 'a number'}.", "state the claim."
@@ -218,7 +218,7 @@ class Claim:
     @staticmethod
     def names(notion: str) -> tuple[str, ...]:
         """Return the names of the parameters of a notion, numbers first."""
-        word = described(notion)
+        word = describe(notion)
         return (*word.numbers, *word.context)
 
     def __getitem__(self, name: str) -> float:
@@ -314,7 +314,7 @@ def _unit(context: Mapping[str, object]) -> str | None:
     return metric.unit if isinstance(metric, Metric) else None
 
 
-def _checked(word: Description, name: str, argument: object) -> float:
+def _read_number(word: Description, name: str, argument: object) -> float:
     try:
         value = float(argument) if isinstance(argument, int | float | np.number) else math.nan
     except OverflowError:
@@ -444,7 +444,7 @@ class Edge(CompactRepr):
         return f"{start} gives {end}{needs}: {self.rule} ({self.source})."
 
 
-def same(_claim: Claim, _goal: Goal) -> Changes:
+def keep(_claim: Claim, _goal: Goal) -> Changes:
     """Return no changes."""
     return {}
 

@@ -8,7 +8,7 @@ from typing import Final
 from ...core import DistortionPrivacy, MetricPrivacy
 from ...errors import InputError
 from ..notion import Finding
-from ..vocabulary import VOCABULARY, described
+from ..vocabulary import VOCABULARY, describe
 from .claims import Claim, Edge, Goal, Refusal, Tightness
 from .edges import ATLAS
 
@@ -74,7 +74,7 @@ def implications(*, start: str | None = None, end: str | None = None) -> tuple[E
     """
     for key in (start, end):
         if key is not None:
-            described(key)
+            describe(key)
     return tuple(edge for edge in ATLAS if start in (None, edge.start) and end in (None, edge.end))
 
 
@@ -161,8 +161,8 @@ def convert(claim: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str,
     start, names = Claim.of(claim), Claim.names(to)
     for name, value in terms.items():
         if name not in names:
-            raise InputError(f"{described(to).title} has no parameter {name!r}.", f"it has {', '.join(names)}.")
-        if name in described(to).numbers and not (isinstance(value, int | float) and value >= 0):
+            raise InputError(f"{describe(to).title} has no parameter {name!r}.", f"it has {', '.join(names)}.")
+        if name in describe(to).numbers and not (isinstance(value, int | float) and value >= 0):
             raise InputError(f"{name} was given as {value!r}.", "pass a number of at least 0.")
     goal = Goal(to, {name: value for name, value in terms.items() if value is not None})
     chains, refusals = _reachable(start, goal)
@@ -199,12 +199,12 @@ def _reachable(start: Claim, goal: Goal) -> tuple[list[Derivation], list[tuple[E
 def _order(chain: Derivation, goal: Goal) -> tuple[float, ...]:
     """Return the sort key of chains: open numbers, delta first; then limited numbers; then length."""
     numbers = sorted(chain.claim.numbers.items(), key=lambda item: (item[0] in goal.terms, item[0] != "delta"))
-    sign = -1 if described(chain.claim.notion).larger_hides else 1
+    sign = -1 if describe(chain.claim.notion).larger_hides else 1
     return (*(sign * value for _, value in numbers), len(chain))
 
 
 def _no_chain(start: Claim, goal: Goal, refusals: list[tuple[Edge, Refusal]]) -> InputError:
-    end = described(goal.notion)
+    end = describe(goal.notion)
     problem = f"no implication is known from {start} to {end.title}{' as asked' if goal.terms else ''}."
     missing = [f"{edge.name}: {refusal.missing}" for edge, refusal in refusals if edge.end == goal.notion]
     missing += [f"{edge.name}: {refusal.missing}" for edge, refusal in refusals if edge.end != goal.notion]

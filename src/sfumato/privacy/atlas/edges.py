@@ -17,11 +17,11 @@ from .claims import (
     Tightness,
     divergence_name,
     everywhere,
+    keep,
     needing,
     number,
     pure,
     rename,
-    same,
     symmetric,
     take,
 )
@@ -88,7 +88,7 @@ ATLAS: Final[tuple[Edge, ...]] = (
     _edge("dp-weaker", pairs.weaker, "a smaller epsilon' costs delta' = 1 - (1 - delta) (1 + e^epsilon') / (1 + "
         "e^epsilon); tanh(epsilon / 2) at 0", "randomised response that reveals the truth with probability delta",
         "Kairouz, Oh and Viswanath 2015", PUBLISHED, *SYMMETRIC),
-    _edge("pdp-to-dp", same, "epsilon and delta stay", "the truth with probability delta, and else randomised "
+    _edge("pdp-to-dp", keep, "epsilon and delta stay", "the truth with probability delta, and else randomised "
         "response", "Kawamoto and Murakami, section II", PUBLISHED),
     _edge("dp-to-pdp", pairs.to_probabilistic, "for any epsilon' > epsilon, delta' = delta (1 + e^-epsilon') / (1 "
         "- e^(epsilon - epsilon')); epsilon' is 2 epsilon unless given", "approached by a pair of reports with "
@@ -123,7 +123,7 @@ ATLAS: Final[tuple[Edge, ...]] = (
         "total variation", "every mechanism", "by the definitions", DEFINITION, "epsilon = 0", (at_zero,)),
     _edge("kl-to-divergence", pairs.as_divergence("KL divergence", "epsilon"), "KL privacy is divergence privacy "
         "for the KL divergence", "every mechanism", "Barthe and Olmedo 2013", DEFINITION),
-    _edge("divergence-to-kl", same, "divergence privacy for the KL divergence is KL privacy", "every mechanism",
+    _edge("divergence-to-kl", keep, "divergence privacy for the KL divergence is KL privacy", "every mechanism",
         "Barthe and Olmedo 2013", DEFINITION, "the divergence is KL", (about_kl,)),
     # Rényi, zero-concentrated and range-bounded privacy.
     _edge("dp-to-renyi", pairs.to_renyi, "ln((e^(a epsilon) + e^((1 - a) epsilon)) / (1 + e^epsilon)) / (a - 1) "
@@ -132,9 +132,9 @@ ATLAS: Final[tuple[Edge, ...]] = (
     _edge("renyi-orders", pairs.smaller_order, "epsilon stays for smaller orders",
         "a report that either secret produces alone with the same probability", "van Erven and Harremoës 2014, "
         "Theorem 3", PUBLISHED),
-    _edge("renyi-inf-to-dp", same, "the divergence of order inf is the epsilon", "every mechanism",
+    _edge("renyi-inf-to-dp", keep, "the divergence of order inf is the epsilon", "every mechanism",
         "by the definitions", DEFINITION, "the order is inf", (at_top,)),
-    _edge("renyi-to-kl", same, "epsilon stays, since the KL divergence is that of order 1",
+    _edge("renyi-to-kl", keep, "epsilon stays, since the KL divergence is that of order 1",
         "every mechanism at order 1", "van Erven and Harremoës 2014, Theorems 3 and 5", PUBLISHED),
     _edge("renyi-to-dp", pairs.renyi_to_dp, "epsilon + ln(1 - 1/a) - (ln delta + ln a) / (a - 1) for the order a, "
         "at any delta above 0", "within ln 2 / (a - 1) or so of numerical optima",
@@ -178,9 +178,9 @@ ATLAS: Final[tuple[Edge, ...]] = (
         "rho = mu^2 / 2", "normal noise", "Bun and Steinke 2016; Dong, Roth and Su 2022, Corollary B.6",
         PUBLISHED),
     # The probability of a fact before and after a report.
-    _edge("dp-to-indistinguishable", same, "epsilon stays", "every mechanism", "Desfontaines, Proposition 1",
+    _edge("dp-to-indistinguishable", keep, "epsilon stays", "every mechanism", "Desfontaines, Proposition 1",
         PUBLISHED, *PURE_SYMMETRIC),
-    _edge("indistinguishable-to-dp", same, "epsilon stays", "every mechanism", "Desfontaines, Proposition 1",
+    _edge("indistinguishable-to-dp", keep, "epsilon stays", "every mechanism", "Desfontaines, Proposition 1",
         PUBLISHED),
     _edge("dp-to-ratio", beliefs.dp_to_ratio, "rise and fall are at most epsilon, for any priors and facts",
         "randomised response between two secrets", "after Desfontaines, 2.2.6", PROVED, *PURE_EVERYWHERE),
@@ -202,9 +202,9 @@ ATLAS: Final[tuple[Edge, ...]] = (
     _edge("membership-to-ratio", beliefs.membership_to_ratio("rise", "fall"), "both, as for positive and negative "
         "membership privacy", "the report with the largest or the least ratio", "after Tramèr et al. 2015",
         PROVED),
-    _edge("membership-to-positive", same, "epsilon stays", "one of its halves", "Desfontaines, 2.2.6", DEFINITION),
-    _edge("membership-to-negative", same, "epsilon stays", "one of its halves", "Desfontaines, 2.2.6", DEFINITION),
-    _edge("positive-to-adversarial", same, "epsilon stays, delta = 0", "facts of small prior probability",
+    _edge("membership-to-positive", keep, "epsilon stays", "one of its halves", "Desfontaines, 2.2.6", DEFINITION),
+    _edge("membership-to-negative", keep, "epsilon stays", "one of its halves", "Desfontaines, 2.2.6", DEFINITION),
+    _edge("positive-to-adversarial", keep, "epsilon stays, delta = 0", "facts of small prior probability",
         "Desfontaines, 2.2.6", DEFINITION),
     _edge("ratio-to-adversarial", beliefs.ratio_to_adversarial, "delta = (sqrt(e^rise) - sqrt(e^epsilon))^2 / "
         "(e^rise - 1) over all probabilities of the fact, or less over some", "the report with the largest ratio, "
@@ -217,21 +217,21 @@ ATLAS: Final[tuple[Edge, ...]] = (
     # Attackers who know the prior.
     _edge("dp-to-noiseless", take("priors", "events"), "epsilon stays, for any priors and attribute",
         "randomised response between two secrets", "Desfontaines, 2.2.6", PROVED, *PURE_EVERYWHERE),
-    _edge("noiseless-to-dp", same, "epsilon stays", "every mechanism", "by the definitions", PROVED,
+    _edge("noiseless-to-dp", keep, "epsilon stays", "every mechanism", "by the definitions", PROVED,
         "the attribute is the secret itself and a prior holds every secret possible", (beliefs.full_prior,)),
-    _edge("noiseless-to-aposteriori", same, "epsilon stays", "approached with values of small probability",
+    _edge("noiseless-to-aposteriori", keep, "epsilon stays", "approached with values of small probability",
         "derived", PROVED),
     _edge("aposteriori-to-noiseless", number("epsilon", lambda claim: above(lambda: 2 * exact(claim["epsilon"]))),
         "epsilon is doubled", "approached with two values of small probability, one more and one less likely than "
         "the rest", "derived", PROVED, "the priors are given, or all", (beliefs.stated_priors,)),
-    _edge("aposteriori-to-membership", same, "epsilon stays", "every mechanism", "derived", PROVED),
-    _edge("membership-to-aposteriori", same, "epsilon stays", "every mechanism", "derived", PROVED),
-    _edge("noiseless-to-inferential", same, "epsilon stays", "every mechanism", "Ghosh and Kleinberg 2017",
+    _edge("aposteriori-to-membership", keep, "epsilon stays", "every mechanism", "derived", PROVED),
+    _edge("membership-to-aposteriori", keep, "epsilon stays", "every mechanism", "derived", PROVED),
+    _edge("noiseless-to-inferential", keep, "epsilon stays", "every mechanism", "Ghosh and Kleinberg 2017",
         DEFINITION),
-    _edge("inferential-to-noiseless", same, "epsilon stays", "every mechanism", "Ghosh and Kleinberg 2017",
+    _edge("inferential-to-noiseless", keep, "epsilon stays", "every mechanism", "Ghosh and Kleinberg 2017",
         DEFINITION),
-    _edge("noiseless-to-identity", same, "epsilon stays", "every mechanism", "Desfontaines, 2.2.6", DEFINITION),
-    _edge("identity-to-noiseless", same, "epsilon stays", "every mechanism", "Desfontaines, 2.2.6", DEFINITION),
+    _edge("noiseless-to-identity", keep, "epsilon stays", "every mechanism", "Desfontaines, 2.2.6", DEFINITION),
+    _edge("identity-to-noiseless", keep, "epsilon stays", "every mechanism", "Desfontaines, 2.2.6", DEFINITION),
     _edge("dp-to-information", take("priors"), "epsilon stays, for any priors", "approached with a prior near a "
         "point mass", "du Pin Calmon and Fawaz 2012", PROVED, *PURE_EVERYWHERE),
     _edge("information-to-dp", beliefs.information_to_dp, "epsilon is doubled; it stays if the claim is against "
@@ -239,7 +239,7 @@ ATLAS: Final[tuple[Edge, ...]] = (
         "it than the rest", "du Pin Calmon and Fawaz 2012", PUBLISHED, "a prior holds every secret possible"),
     _edge("information-to-membership", take("events"), "epsilon stays, for any facts", "single secrets", "derived",
         PROVED, "the priors are given, or all", (beliefs.stated_priors,)),
-    _edge("aposteriori-to-information", same, "epsilon stays", "every mechanism", "by the definitions", DEFINITION,
+    _edge("aposteriori-to-information", keep, "epsilon stays", "every mechanism", "by the definitions", DEFINITION,
         "the attribute is the secret itself", (beliefs.secret_itself,)),
     _edge("information-to-distortion", beliefs.information_to_distortion, "the error is e^-epsilon times the "
         "error of the best blind guess", "right for epsilon = 0", "derived", PROVED,
@@ -272,33 +272,33 @@ ATLAS: Final[tuple[Edge, ...]] = (
     _edge("dp-to-distp", pairs.to_lifting, "epsilon and delta stay, for all distributions that a coupling within "
         "the relation joins", "point masses (the published factor |Phi| on delta is unnecessary)",
         "sharpens Kawamoto and Murakami, section V", PROVED),
-    _edge("distp-to-dp", same, "epsilon and delta stay", "the point masses of two secrets are distributions, and "
+    _edge("distp-to-dp", keep, "epsilon and delta stay", "the point masses of two secrets are distributions, and "
         "one coupling joins them", "Kawamoto and Murakami, section V", PROVED, *LIFTING),
     _edge("metric-to-xdistp", number("order", lambda _claim: math.inf), "epsilon and delta stay, for the "
         "Wasserstein distance of order inf", "point masses", "sharpens Kawamoto and Murakami, section V, in delta",
         PROVED, "the claim is about all pairs", (everywhere,)),
-    _edge("xdistp-to-metric", same, "epsilon and delta stay, since point masses are as far apart as their secrets",
+    _edge("xdistp-to-metric", keep, "epsilon and delta stay, since point masses are as far apart as their secrets",
         "the point masses of two secrets are distributions, and one coupling joins them", "by the definitions",
         PROVED),
     _edge("xdistp-orders", pairs.larger_order, "epsilon stays for larger orders, whose distances are larger",
         "point masses", "by Jensen's inequality", PROVED),
     _edge("xdistp-to-distp", pairs.metric_to_pairs, "epsilon is multiplied by the largest distance of related "
         "secrets", "point masses", "by the definitions", PROVED, "the related secrets are at finite distances"),
-    _edge("pdistp-to-distp", same, "epsilon and delta stay", "point masses", "Kawamoto and Murakami, section III",
+    _edge("pdistp-to-distp", keep, "epsilon and delta stay", "point masses", "Kawamoto and Murakami, section III",
         PUBLISHED),
     _edge("distp-to-pdistp", pairs.family_to_probabilistic, "for any epsilon' > epsilon, delta' = delta (1 + "
         "e^-epsilon') / (1 - e^(epsilon - epsilon')); epsilon' is 2 epsilon unless given",
         "point masses, as for dp-to-pdp", "after Kasiviswanathan and Smith, Lemma 3.3", PROVED,
         "every pair counts in both orders"),
-    _edge("divergence-to-divdistp", same, "epsilon stays", "point masses", "Kawamoto and Murakami, section V",
+    _edge("divergence-to-divdistp", keep, "epsilon stays", "point masses", "Kawamoto and Murakami, section V",
         PUBLISHED, "the divergence is jointly quasi-convex: an f-divergence, one of Renyi or the largest loss",
         (pairs.quasi_convex_needed,)),
-    _edge("divdistp-to-divergence", same, "epsilon stays", "the point masses of two secrets are distributions, "
+    _edge("divdistp-to-divergence", keep, "epsilon stays", "the point masses of two secrets are distributions, "
         "and one coupling joins them", "by the definitions", PROVED, *LIFTING),
     _edge("xdiv-to-xdivdistp", number("order", lambda _claim: 1.0), "epsilon stays, for the Wasserstein distance "
         "of order 1", "point masses", "Kawamoto and Murakami, section V", PUBLISHED,
         "the divergence is an f-divergence", (pairs.convex_needed,)),
-    _edge("xdivdistp-to-xdiv", same, "epsilon stays", "the point masses of two secrets are distributions, and one "
+    _edge("xdivdistp-to-xdiv", keep, "epsilon stays", "the point masses of two secrets are distributions, and one "
         "coupling joins them", "by the definitions", PROVED),
     _edge("xdivdistp-orders", pairs.larger_order, "epsilon stays for larger orders, whose distances are larger",
         "point masses", "by Jensen's inequality", PROVED),

@@ -147,7 +147,7 @@ def to_lifting(claim: Claim, goal: Goal) -> Changes:
     if covers("relation", relation, None):
         return about
     if family.lifted_from is None or not covers("relation", relation, family.lifted_from):
-        return Refusal("a family is needed whose pairs couplings within the relation join: Family.lifted")
+        return Refusal("a family is needed whose pairs couplings within the relation join: Family.lift")
     outside = float(family.outside.max(initial=0.0))
     delta = above(lambda: exact(claim["delta"]) + exact(outside)) if outside else claim["delta"]
     return {"delta": min(delta, 1.0), **about}
@@ -352,7 +352,7 @@ def curve_to_dp(claim: Claim, goal: Goal) -> Changes:
     if isinstance(curve, LaplaceTradeOff) and math.isfinite(curve.epsilon):
         return _of_laplace(curve.epsilon, epsilon, delta or 0.0)
     if not isinstance(curve, TradeOff):
-        return Refusal("a TradeOff is needed: TradeOff.below of points of it; a normal curve is Gaussian privacy")
+        return Refusal("a TradeOff is needed: TradeOff.minorant of its points; a normal curve is Gaussian privacy")
     # In both orders, since a relation may count a pair in one.
     profiles = (curve.profile, curve.inverse.profile)
     support = (curve.null > 0) & (curve.alternative > 0)

@@ -22,7 +22,7 @@ from ..distributions.family import Family
 from ..notion import Finding, Notion
 from ..point.concentrated import BoundedRange
 from ..point.probabilistic import ProbabilisticDifferentialPrivacy
-from ..vocabulary import described, kinds
+from ..vocabulary import describe, kinds
 from .claims import Claim, covers, to_one_default
 
 
@@ -343,7 +343,7 @@ def answer(notion: str, trait: Property) -> PropertyAnswer:
         >>> found.holds, found.counterexample().run()
         (False, ((Membership privacy: epsilon 0, Membership privacy: epsilon 0), Membership privacy: epsilon inf))
     """
-    if described(notion).key not in PROPERTIES:
+    if describe(notion).key not in PROPERTIES:
         raise InputError(f"the properties of {notion} are not in the table.", f"it has {', '.join(PROPERTIES)}.")
     return PROPERTIES[notion][trait]
 
@@ -367,7 +367,7 @@ def compose(claims: Sequence[Claim]) -> Claim:
     composition = answer(first.notion, Property.COMPOSITION)
     if not composition.holds and not all(_of_possible_default(claim) for claim in claims):
         raise InputError(
-            f"{described(first.notion).title} does not compose: {composition.counterexample().says}.",
+            f"{describe(first.notion).title} does not compose: {composition.counterexample().says}.",
             "convert each claim to differential privacy first, or measure the joint mechanism.",
         )
     for other in claims[1:]:
@@ -378,7 +378,7 @@ def compose(claims: Sequence[Claim]) -> Claim:
         if not same or other.numbers.get("order") != first.numbers.get("order"):
             raise InputError(f"{other} is not about the same as {first}.", "convert both to one notion.")
     if composition.combine is None:
-        raise InputError(f"{described(first.notion).title} composes: {composition.why}.", "apply that rule.")
+        raise InputError(f"{describe(first.notion).title} composes: {composition.why}.", "apply that rule.")
     return composition.combine(claims)
 
 

@@ -33,7 +33,7 @@ class Priors:
     Example:
         >>> import sfumato as sf
         >>> space = sf.Space("ab")
-        >>> Priors.of(sf.Prior.uniform(space)), Priors.all(), Priors.between(0.25, 0.75)
+        >>> Priors.of(sf.Prior.uniform(space)), Priors.all(), Priors.of_range(0.25, 0.75)
         (Priors(the given prior), Priors(every prior), Priors(every prior that gives the fact 0.25 to 0.75))
     """
 
@@ -53,7 +53,7 @@ class Priors:
         return cls(priors, None)
 
     @classmethod
-    def between(cls, low: float, high: float, *priors: Prior) -> Priors:
+    def of_range(cls, low: float, high: float, *priors: Prior) -> Priors:
         """Return the priors that give each fact a probability from ``low`` to ``high``.
 
         Given priors fix the distribution of the secrets where the fact is true and where it is false; otherwise it

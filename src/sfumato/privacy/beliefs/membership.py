@@ -15,7 +15,7 @@ from ..notion import Description, Finding
 from ..rows import AnyMechanism, channel
 from . import posterior as beliefs
 from .attackers import AgainstPriors, Events, Priors, events_on
-from .posterior import Chance, Odds, OfFacts, Rated
+from .posterior import Chance, Odds, OfFacts, Ratings
 
 _LARGEST = 700.0  # e to this is still a float
 
@@ -98,7 +98,7 @@ class PositiveMembershipPrivacy(OfFacts):
         "that it is false by more"
     )
 
-    _rate = staticmethod(beliefs.upward)
+    _rate = staticmethod(beliefs.upward_change)
 
 
 @final
@@ -125,7 +125,7 @@ class NegativeMembershipPrivacy(OfFacts):
         "that it is false by more"
     )
 
-    _rate = staticmethod(beliefs.downward)
+    _rate = staticmethod(beliefs.downward_change)
 
 
 @final
@@ -150,7 +150,7 @@ class MembershipPrivacy(OfFacts):
         "than {factor}"
     )
 
-    _rate = staticmethod(beliefs.both)
+    _rate = staticmethod(beliefs.larger_change)
 
 
 @final
@@ -184,7 +184,7 @@ class AdversarialPrivacy(AgainstPriors):
     def _measure(self, mechanism: AnyMechanism) -> Finding:
         return beliefs.worst(self, mechanism, self.events, self._rate)
 
-    def _rate(self, odds: Odds) -> Rated:
+    def _rate(self, odds: Odds) -> Ratings:
         # (posterior - delta) / p peaks at p = sqrt(delta) / (sqrt(rho - 1) (sqrt(rho) - sqrt(delta (rho - 1)))).
         # Here rho is divided out.
         share = -np.expm1(-np.maximum(odds.high, 0.0))  # (rho - 1) / rho
@@ -202,7 +202,7 @@ class AdversarialPrivacy(AgainstPriors):
                 logs = np.log(best.p)
             most = np.minimum(after * (1 + error), 1.0)
             value, upper = self._log_ratio(after, logs), self._log_ratio(most, logs) + error + log_errors(logs)
-        return Rated(value, upper, best.p, odds.high_at, np.ones(len(value), dtype=np.bool_))
+        return Ratings(value, upper, best.p, odds.high_at, np.ones(len(value), dtype=np.bool_))
 
     def _log_ratio(self, after: Floats, log_before: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -245,7 +245,7 @@ class DeltaOfAdversarialPrivacy(AgainstPriors):
     def _measure(self, mechanism: AnyMechanism) -> Finding:
         return beliefs.worst(self, mechanism, self.events, self._rate)
 
-    def _rate(self, odds: Odds) -> Rated:
+    def _rate(self, odds: Odds) -> Ratings:
         # p = (sqrt(rho e**-epsilon) - 1) / (rho - 1) is the peak of posterior - e**epsilon p.
         with np.errstate(divide="ignore", invalid="ignore"):
             root = np.exp(-(odds.high + self.epsilon) / 2) * np.expm1((self.epsilon - odds.high) / 2)
@@ -253,7 +253,7 @@ class DeltaOfAdversarialPrivacy(AgainstPriors):
         best = _nearest_chance(peak, odds)
         value = beliefs.posterior(best, odds.high) - math.exp(self.epsilon) * best.p
         error = log_errors(odds.high, odds.terms) + log_error(self.epsilon, odds.terms)
-        return Rated(value, value + 2 * error, best.p, odds.high_at, np.ones(len(value), dtype=np.bool_))
+        return Ratings(value, value + 2 * error, best.p, odds.high_at, np.ones(len(value), dtype=np.bool_))
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
@@ -326,7 +326,7 @@ class AposterioriNoiselessPrivacy(OfFacts):
     certainty = "some report decides a fact"
     limit = "a report multiplies or divides the probability of a value of what is hidden by at most {factor}"
 
-    _rate = staticmethod(beliefs.both)
+    _rate = staticmethod(beliefs.larger_change)
 
 
 @final
@@ -402,4 +402,4 @@ class InformationPrivacy(AgainstPriors):
     priors: Priors
 
     def _measure(self, mechanism: AnyMechanism) -> Finding:
-        return beliefs.worst(self, mechanism, None, beliefs.both)
+        return beliefs.worst(self, mechanism, None, beliefs.larger_change)

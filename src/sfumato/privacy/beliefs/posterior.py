@@ -134,7 +134,7 @@ def compare_rivals(notion: AgainstPriors, mechanism: AnyMechanism, facts: Bools,
             upper = max(upper, log + log_error(log, terms(prior)))
             if log > value:
                 value = log
-                witness = _between(matrix, prior, facts[first], facts[targets[at]], output)
+                witness = _fact_witness(matrix, prior, facts[first], facts[targets[at]], output)
     return Finding(notion, value, upper - value if np.isfinite(value) else 0.0, witness)
 
 
@@ -147,7 +147,7 @@ def largest_log(row: Floats, rows: Floats) -> tuple[float, int, int]:
         return float(np.log(ratios[at, output])), int(at), int(output)
 
 
-def _between(matrix: Floats, prior: Prior | None, fact: Bools, rival: Bools, output: int) -> Witness:
+def _fact_witness(matrix: Floats, prior: Prior | None, fact: Bools, rival: Bools, output: int) -> Witness:
     event, other = np.flatnonzero(fact), np.flatnonzero(rival)
     if prior is None:
         s, t = event[matrix[event, output].argmax()], other[matrix[other, output].argmin()]
@@ -239,7 +239,7 @@ def _extreme(true: Likelihoods, false: Likelihoods, possible: Bools, *, largest:
     return logs, at
 
 
-class Rated(NamedTuple):
+class Ratings(NamedTuple):
     """A quantity of each fact and an upper bound of its true value, arrays (k,).
 
     ``p`` is the prior probability of the fact at which the value is attained or approached, ``output`` the report,
@@ -253,7 +253,7 @@ class Rated(NamedTuple):
     raised: Bools
 
     @property
-    def opposite(self) -> Rated:
+    def opposite(self) -> Ratings:
         """The same for the facts "not T"."""
         return self._replace(p=1 - self.p, raised=~self.raised)
 
@@ -279,43 +279,43 @@ def posterior(chance: Chance, log_ratio: Floats) -> Floats:
     return np.where(np.isposinf(log_ratio), 1.0, finite)
 
 
-def upward(ratios: Odds) -> Rated:
+def upward_change(ratios: Odds) -> Ratings:
     """Return the largest of ln(posterior / p) and ln((1 - p) / (1 - posterior)), at an end of the interval."""
     first, second = gain(ratios.least, ratios.high), lost_doubt(ratios.most, ratios.high)
     value = np.maximum(first, second)
     upper = value + log_errors(ratios.high, ratios.terms) + log_errors(value, ratios.terms)
     p = np.where(first >= second, ratios.least.p, ratios.most.p)
-    return Rated(value, upper, p, ratios.high_at, np.ones(len(value), dtype=np.bool_))
+    return Ratings(value, upper, p, ratios.high_at, np.ones(len(value), dtype=np.bool_))
 
 
-def downward(ratios: Odds) -> Rated:
-    """Return `upward` for the opposite facts."""
-    return upward(ratios.opposite).opposite
+def downward_change(ratios: Odds) -> Ratings:
+    """Return `upward_change` for the opposite facts."""
+    return upward_change(ratios.opposite).opposite
 
 
-def both(ratios: Odds) -> Rated:
+def larger_change(ratios: Odds) -> Ratings:
     """Return the larger of both directions."""
-    up, down = upward(ratios), downward(ratios)
+    up, down = upward_change(ratios), downward_change(ratios)
     larger = up.value >= down.value
-    maximum = Rated(*(np.where(larger, a, b) for a, b in zip(up, down, strict=True)))
+    maximum = Ratings(*(np.where(larger, a, b) for a, b in zip(up, down, strict=True)))
     return maximum._replace(upper=np.maximum(up.upper, down.upper))
 
 
-def rise(ratios: Odds) -> Rated:
+def rise(ratios: Odds) -> Ratings:
     """Return the largest ln rho, at least 0, at any prior probability."""
     value: Floats = np.maximum(ratios.high, 0.0)
     upper = value + log_errors(value, ratios.terms)
     p = (ratios.least.p + ratios.most.p) / 2
-    return Rated(value, upper, p, ratios.high_at, np.ones(len(value), dtype=np.bool_))
+    return Ratings(value, upper, p, ratios.high_at, np.ones(len(value), dtype=np.bool_))
 
 
-def fall(ratios: Odds) -> Rated:
+def fall(ratios: Odds) -> Ratings:
     """Return `rise` for the opposite facts."""
     return rise(ratios.opposite).opposite
 
 
 def worst(
-    notion: AgainstPriors, mechanism: AnyMechanism, events: Events | None, rate: Callable[[Odds], Rated]
+    notion: AgainstPriors, mechanism: AnyMechanism, events: Events | None, rate: Callable[[Odds], Ratings]
 ) -> Finding:
     """Return the largest rate over all priors and facts, at least 0, with its witness."""
     matrix, secrets, _ = channel(mechanism)
@@ -328,11 +328,11 @@ def worst(
         j = int(rated.value.argmax())
         if rated.value[j] > value:
             value = float(rated.value[j])
-            witness = _attained(matrix, secrets, ratios.prior, masks[j], rated, j)
+            witness = _witness(matrix, secrets, ratios.prior, masks[j], rated, j)
     return Finding(notion, value, upper - value if value < np.inf else 0.0, witness)
 
 
-def _attained(matrix: Floats, secrets: Space, prior: Prior | None, mask: Bools, rated: Rated, j: int) -> Witness:
+def _witness(matrix: Floats, secrets: Space, prior: Prior | None, mask: Bools, rated: Ratings, j: int) -> Witness:
     p, output = float(rated.p[j]), int(rated.output[j])
     belief = np.zeros(len(mask))
     for part, share, high in ((mask, p, bool(rated.raised[j])), (~mask, 1 - p, not rated.raised[j])):
@@ -362,7 +362,7 @@ class OfFacts(AgainstPriors):
 
     @staticmethod
     @abstractmethod
-    def _rate(ratios: Odds) -> Rated:
+    def _rate(ratios: Odds) -> Ratings:
         """Return the rate of each fact."""
 
 

@@ -96,7 +96,7 @@ class SemanticPrivacy(Notion, CompactRepr):
         return cls(np.array(rows, dtype=np.intp).reshape(len(rows), len(space)), sets)
 
     def _measure(self, mechanism: AnyMechanism) -> Finding:
-        matrix, used = self._used(mechanism)
+        matrix, used = self._rows_and_outputs(mechanism)
         if self.maps is None:
             best = _any_default(matrix, used)
         else:
@@ -106,7 +106,7 @@ class SemanticPrivacy(Notion, CompactRepr):
         rounding = (2 * log_error(best.log_spread, len(used)) + log_error(0.0, len(used))) / 4
         if best.mapping is None:
             return Finding(self, value, rounding, Witness())
-        return Finding(self, value, rounding, _attained(matrix, best.mapping, best.outputs))
+        return Finding(self, value, rounding, _map_witness(matrix, best.mapping, best.outputs))
 
     def _of_map(self, matrix: Floats, used: Positions, mapping: Positions) -> _Best:
         """Return the largest ln R over the sets of reports, or single ones, for one map."""
@@ -136,7 +136,7 @@ class SemanticPrivacy(Notion, CompactRepr):
         It is tanh((D + D') / 4), where D and D' bound |ln p(o|s) / p(o|N(s))| upwards and downwards over all s and
         o: at most tanh(epsilon / 2) for differential privacy.
         """
-        matrix, used = self._used(mechanism)
+        matrix, used = self._rows_and_outputs(mechanism)
         if self.maps is None:
             return min(1.0, self.measure(mechanism).upper)
         largest = 0.0
@@ -151,7 +151,7 @@ class SemanticPrivacy(Notion, CompactRepr):
         return min(1.0, math.tanh((largest + rounding) / 4) * (1 + 2.0**-50))
 
     @property
-    def unclaimed(self) -> str:
+    def no_claim_reason(self) -> str:
         """The reason why single reports make no claim."""
         return "" if self.sets else "is about single reports"
 
@@ -165,7 +165,7 @@ class SemanticPrivacy(Notion, CompactRepr):
             f"{at_most(value)} more or less than it would without the person's own record."
         )
 
-    def _used(self, mechanism: AnyMechanism) -> tuple[Floats, Positions]:
+    def _rows_and_outputs(self, mechanism: AnyMechanism) -> tuple[Floats, Positions]:
         matrix = channel(mechanism).matrix
         if self.maps is not None:
             check_size("the maps are on", self.maps.shape[1], len(matrix), "use maps on the mechanism's secrets.")
@@ -203,7 +203,7 @@ def _largest_spread(sums: Floats, mapping: Positions) -> tuple[float, int]:
         return float(np.log(spreads[row])), row
 
 
-def _attained(matrix: Floats, mapping: Positions, outputs: Positions) -> Witness:
+def _map_witness(matrix: Floats, mapping: Positions, outputs: Positions) -> Witness:
     """Return the two secrets and the prior between them that attain the value of a map and a set."""
     secrets = np.flatnonzero(mapping >= 0)
     a, b = matrix[secrets][:, outputs].sum(axis=1), matrix[mapping[secrets]][:, outputs].sum(axis=1)

@@ -72,7 +72,7 @@ class FunctionTradeOff(Curve):
 
     A mechanism is compared with f at the vertices of the mechanism's own curve, without sampling. Convexity is
     checked at about a thousand points; in between you must know it. For a curve known at some points only, use
-    `TradeOff.through` to require it, or `TradeOff.below` to guarantee it. Raises `InputError` if f is not a
+    `TradeOff.through` to require it, or `TradeOff.minorant` to guarantee it. Raises `InputError` if f is not a
     trade-off function at some checked point.
 
     Attributes:
@@ -105,7 +105,7 @@ class FunctionTradeOff(Curve):
         chords = ((x[2:] - x[1:-1]) * y[:-2] + (x[1:-1] - x[:-2]) * y[2:]) / (x[2:] - x[:-2])
         at = _first(y[1:-1] > chords + slack)
         if at is not None:
-            raise InputError(f"the curve is not convex at {x[at + 1]:g}.", "use TradeOff.below(alphas, betas).")
+            raise InputError(f"the curve is not convex at {x[at + 1]:g}.", "use TradeOff.minorant(alphas, betas).")
 
     def __repr__(self) -> str:
         return f"FunctionTradeOff of {getattr(self.function, '__name__', type(self.function).__name__)}"
@@ -230,7 +230,7 @@ class GaussianTradeOff(Curve):
         return cls(-2 * float(ndtri_exp(-float(np.logaddexp(0.0, epsilon)))))
 
     @classmethod
-    def composed(cls, curves: Iterable[Self]) -> Self:
+    def compose(cls, curves: Iterable[Self]) -> Self:
         """Return the curve of several mechanisms used on the same secret: mu = sqrt(sum of mu**2)."""
         return cls(math.hypot(*(curve.mu for curve in curves)))
 

@@ -86,15 +86,15 @@ def envelope(points: Errors) -> Errors:
     order = np.lexsort((points.betas, -points.confidences, points.alphas))
     hull: list[_Point] = []
     for here in zip(*(values[order].tolist() for values in points), strict=True):
-        while hull and _risen(hull[-1], here) <= 0 < _fallen(hull[-1], here):
+        while hull and _rise(hull[-1], here) <= 0 < _fall(hull[-1], here):
             hull.pop()
         while len(hull) > 1:
             first, middle = hull[-2:]
-            if _fallen(first, middle) * _risen(middle, here) > _fallen(middle, here) * _risen(first, middle):
+            if _fall(first, middle) * _rise(middle, here) > _fall(middle, here) * _rise(first, middle):
                 break  # the middle point is strictly below the line through the others
             hull.pop()
         # A point above the last one at the same alpha is no vertex.
-        if not hull or _risen(hull[-1], here) > 0:
+        if not hull or _rise(hull[-1], here) > 0:
             hull.append(here)
     return Errors(*(np.array(column, dtype=np.float64) for column in zip(*hull, strict=True)))
 
@@ -111,11 +111,11 @@ def _differences(front: Floats, front_next: Floats, rest: Floats, rest_next: Flo
     return np.where(front_next <= rest, front_next - front, rest - rest_next)
 
 
-def _risen(first: _Point, second: _Point) -> float:
+def _rise(first: _Point, second: _Point) -> float:
     return second[0] - first[0] if second[0] <= first[1] else first[1] - second[1]
 
 
-def _fallen(first: _Point, second: _Point) -> float:
+def _fall(first: _Point, second: _Point) -> float:
     return second[3] - first[3] if second[3] <= first[2] else first[2] - second[2]
 
 
@@ -124,7 +124,7 @@ _SAME: Final = 2.0**-40  # differences of type II errors that count as rounding
 
 def through(alphas: ArrayLike, betas: ArrayLike) -> Errors:
     """Return the vertices of the polygon through points and (0, 1) and (1, 0); they must lie on one curve."""
-    x, y = _checked(alphas, betas)
+    x, y = _read_points(alphas, betas)
     if x[0] > 0:
         x, y = np.concatenate([[0.0], x]), np.concatenate([[1.0], y])
     if x[-1] < 1:
@@ -137,18 +137,18 @@ def through(alphas: ArrayLike, betas: ArrayLike) -> Errors:
     if above[worst] > _SAME:
         raise InputError(
             f"the points are not convex: at {x[worst]:g} one is {above[worst]:.3g} above a line of others.",
-            "use TradeOff.below(alphas, betas) for a curve that is certain to hold.",
+            "use TradeOff.minorant(alphas, betas) for a curve that is certain to hold.",
         )
     return hull
 
 
-def below(alphas: ArrayLike, betas: ArrayLike) -> Errors:
+def minorant(alphas: ArrayLike, betas: ArrayLike) -> Errors:
     """Return the vertices of a curve below all trade-off functions that reach the points.
 
     After a point no such function falls faster than from (0, 1) to it, and before a point none is flatter than
     from it to (1, 0) (docs/proofs/trade-off.md).
     """
-    x, y = _checked(alphas, betas)
+    x, y = _read_points(alphas, betas)
     with np.errstate(divide="ignore", invalid="ignore"):
         fall = np.where(x > 0, (1 - y) / x, np.inf)
         flat = np.where(x < 1, y / (1 - x), 0.0)
@@ -164,7 +164,7 @@ def below(alphas: ArrayLike, betas: ArrayLike) -> Errors:
     return envelope(Errors(corner, 1 - corner, bound, 1 - bound))
 
 
-def _checked(alphas: ArrayLike, betas: ArrayLike) -> tuple[Floats, Floats]:
+def _read_points(alphas: ArrayLike, betas: ArrayLike) -> tuple[Floats, Floats]:
     x, y = numbers(alphas, "alphas"), numbers(betas, "betas")
     if x.ndim != 1 or x.shape != y.shape or not len(x):
         raise InputError(

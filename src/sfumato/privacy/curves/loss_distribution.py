@@ -48,7 +48,7 @@ class LossDistribution:
 
     Example:
         >>> coin = LossDistribution([0.75, 0.25], [0.25, 0.75])
-        >>> ten = LossDistribution.composed([(coin, 10)])
+        >>> ten = LossDistribution.compose([(coin, 10)])
         >>> round(ten.delta_lower(1.0), 6), round(ten.delta_upper(1.0), 6)
         (0.868248, 0.868248)
 
@@ -87,7 +87,7 @@ class LossDistribution:
         return cls(curve.alternative, curve.null, spacing)
 
     @classmethod
-    def composed(cls, parts: Iterable[tuple[LossDistribution, int]]) -> LossDistribution:
+    def compose(cls, parts: Iterable[tuple[LossDistribution, int]]) -> LossDistribution:
         """Return the loss of independent draws, for each distribution as many as its count.
 
         Raises `InputError` if there is none, spacings differ, a count is below 1, or the lattice would be too

@@ -89,7 +89,7 @@ class TradeOff(Curve):
         rows = channel(mechanism).matrix
         best = tests.in_order(np.ones(1), np.ones(1))
         for _, p, q in pair_blocks(rows, relation_on(relation, len(rows)).pairs):
-            best = _lowered(best, tests.errors(p, q))
+            best = _lower_envelope(best, tests.errors(p, q))
         return cls(*_pair(best))._with(partial(tests.of_mechanism, mechanism, relation))
 
     @classmethod
@@ -101,7 +101,7 @@ class TradeOff(Curve):
         listed = list(curves)
         if not listed:
             raise InputError("no trade-off function was given.", "pass at least one.")
-        best = reduce(_lowered, (curve._vertices for curve in listed))
+        best = reduce(_lower_envelope, (curve._vertices for curve in listed))
         return cls(*_pair(best))._with(partial(tests.of_curves, [curve.corners for curve in listed]))
 
     @classmethod
@@ -137,14 +137,14 @@ class TradeOff(Curve):
         return curve._with(partial(tests.of_points, x, y))
 
     @classmethod
-    def below(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
+    def minorant(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
         """Return a curve that lies nowhere above any trade-off function that reaches some points.
 
         Use it to guarantee a curve known at some points only: type II errors of at least ``betas`` there imply
         this curve everywhere. The points need not be convex; both arrays are (k,), alphas rising. Raises
         `InputError` if the arrays are not the errors of tests.
         """
-        lines = tests.below(alphas, betas)
+        lines = tests.minorant(alphas, betas)
         return cls(*_pair(lines))._with(partial(tests.of_points, lines.alphas, lines.betas))
 
     @classmethod
@@ -185,7 +185,7 @@ class TradeOff(Curve):
         return type(self)(self.alternative, self.null)._with(partial(tests.invert, self.corners))
 
     @property
-    def symmetrised(self) -> Self:
+    def symmetrisation(self) -> Self:
         """The largest trade-off function below this one and its inverse."""
         return self.lowest([self, self.inverse])
 
@@ -237,7 +237,7 @@ def _at(vertices: Errors, alpha: Floats, confidence: Floats) -> tuple[Floats, Fl
     return vertices.betas[k + 1] + tail / width * other[k], vertices.powers[k] + head / width * other[k]
 
 
-def _lowered(best: Errors, points: Errors) -> Errors:
+def _lower_envelope(best: Errors, points: Errors) -> Errors:
     """Return the envelope of a convex curve and of points, most of which are above it."""
     flat = Errors(*(values.ravel() for values in points))
     beta, power = _at(best, flat.alphas, flat.confidences)
@@ -346,7 +346,7 @@ class TestingRegion:
 
         1 - a <= e**epsilon b + delta and 1 - b <= e**epsilon a + delta, and the same for (1 - a, 1 - b)
 
-        A mechanism has the guarantee where its region lies ``within`` this one. It implies a + b >= 2 (1 - delta)
+        A mechanism has the guarantee where its region ``is_within`` this one. It implies a + b >= 2 (1 - delta)
         / (1 + e**epsilon), but not the reverse. Raises `InputError` if epsilon is negative or NaN, or delta not
         between 0 and 1.
         """
@@ -389,7 +389,7 @@ class TestingRegion:
         most = 1 - float(self.lower(1 - false_alarm))
         return least - tolerance <= missed_detection <= most + tolerance
 
-    def within(self, other: TestingRegion, tolerance: float = 1e-12) -> bool:
+    def is_within(self, other: TestingRegion, tolerance: float = 1e-12) -> bool:
         """Return whether every test of this region lies in another one, such as that of a guarantee.
 
         A missed detection may be too small by a tolerance, for the rounding of the rows.

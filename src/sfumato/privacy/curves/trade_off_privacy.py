@@ -152,7 +152,7 @@ def net_of(rows: Floats, shifts: Callable[[Positions], Floats]) -> Net:
     def affinities(index: int) -> Floats:
         return np.where(support == support[index], roots @ roots[index], 0.0)
 
-    def apart(pairs: Positions) -> Floats:
+    def pair_shifts(pairs: Positions) -> Floats:
         shift = np.full(len(pairs), np.inf)
         same = support[pairs[:, 0]] == support[pairs[:, 1]]
         shift[same] = shifts(pairs[same])
@@ -166,10 +166,10 @@ def net_of(rows: Floats, shifts: Callable[[Positions], Floats]) -> Net:
         centre[closer], near = len(centres), np.maximum(near, affinity)
         centres.append(farthest)
     positions = np.array(centres, dtype=np.intp)
-    radius = apart(np.stack([np.arange(len(rows)), positions[centre]], axis=1))
+    radius = pair_shifts(np.stack([np.arange(len(rows)), positions[centre]], axis=1))
     between = np.zeros((len(positions), len(positions)))
     first, second = np.triu_indices(len(positions), 1)
-    between[first, second] = apart(np.stack([positions[first], positions[second]], axis=1))
+    between[first, second] = pair_shifts(np.stack([positions[first], positions[second]], axis=1))
     return Net(centre, radius, between + between.T)
 
 

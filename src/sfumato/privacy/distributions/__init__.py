@@ -9,7 +9,7 @@ from .distribution import DistributionPrivacy, MetricDistributionPrivacy, Probab
 from .distribution_divergence import DivergenceDistributionPrivacy, DivergenceMetricDistributionPrivacy
 from .family import Family, FamilyDistance
 from .family_reports import BayesFactors, bayes_factors
-from .preprocessing import Stability, pre_processed, stability
+from .preprocessing import Stability, pre_process, stability
 from .promise import (
     Promise,
     Reason,
@@ -17,7 +17,7 @@ from .promise import (
     lifted_differential_privacy,
     lifted_divergence_privacy,
     lifted_metric_privacy,
-    post_processed,
+    post_process,
     privacy_of_points,
     product_channel,
     same_input,
@@ -45,8 +45,8 @@ __all__ = [
     "lifted_differential_privacy",
     "lifted_divergence_privacy",
     "lifted_metric_privacy",
-    "post_processed",
-    "pre_processed",
+    "post_process",
+    "pre_process",
     "privacy_of_points",
     "product_channel",
     "same_input",

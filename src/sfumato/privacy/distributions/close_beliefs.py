@@ -21,7 +21,7 @@ from ...divergences import MaxDivergence, max_divergence
 from ...errors import InputError
 from ...intervals import above, exact
 from ...rounding import UNIT, at_most
-from ..rows import channel, check_delta, listed
+from ..rows import channel, check_delta, list_matrix
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
 from .family import Family
 from .family_reports import epsilon_below, reports_of
@@ -124,7 +124,7 @@ def worst_beliefs(
     Source:
         Kawamoto and Murakami, section III-F, bound it by three steps; the exact value is derived here.
     """
-    listing = listed(mechanism)
+    listing = list_matrix(mechanism)
     check_delta(delta)
     if not 0 <= radius <= 1:
         raise InputError(f"the radius {radius} is not between 0 and 1.", "pass a total variation, such as 0.05.")

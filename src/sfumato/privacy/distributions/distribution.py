@@ -85,7 +85,7 @@ class DistributionPrivacy(OfFamily):
                 bounds, worst = exact
                 p, q = rows[self.family.pairs[worst]]
         witness = reports.pair_witness(self.family, worst, max_divergence(p, q, self.delta).outputs)
-        return Finding.between(self, bounds, witness)
+        return Finding.of_bounds(self, bounds, witness)
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
@@ -147,11 +147,11 @@ class ProbabilisticDistributionPrivacy(OfFamily):
         rows = reports_of(mechanism, family.distributions)
         slack = mass_error(self.delta, rows.shape[1], family.size)
         shifts = (0.0, slack, -slack)
-        steps = [[_exceeded(rows[i], rows[j], self.delta + s) for i, j in family.pairs] for s in shifts]
+        steps = [[_least_epsilon(rows[i], rows[j], self.delta + s) for i, j in family.pairs] for s in shifts]
         worst = int(np.argmax(steps[0]))
         p, q = rows[family.pairs[worst]]
         value, upper = steps[0][worst], max(steps[2])
-        aside = _beyond(p, q, value)
+        aside = _reports_beyond(p, q, value)
         below = steps[1][worst] - log_error(steps[1][worst], family.size)
         bounds = Bracket(max(0.0, below), value, upper + log_error(upper, family.size))
         if steps[1][worst] < upper or upper == 0:  # delta is near to a step, or the least epsilon to 0
@@ -159,8 +159,8 @@ class ProbabilisticDistributionPrivacy(OfFamily):
             if exact is not None:
                 bounds, worst = exact
                 p, q = rows[family.pairs[worst]]
-                aside = _beyond(p, q, bounds.value)
-        return Finding.between(self, bounds, reports.pair_witness(family, worst, readonly(aside)))
+                aside = _reports_beyond(p, q, bounds.value)
+        return Finding.of_bounds(self, bounds, reports.pair_witness(family, worst, readonly(aside)))
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
@@ -245,7 +245,7 @@ class MetricDistributionPrivacy(ByDistance):
         family, pairs = self.family, self.family.pairs
         rows = reports_of(mechanism, family.distributions)
         values, uppers = reports.epsilons(rows, pairs, self.delta, family.size)
-        far, near = self.between
+        far, near = self.pair_distances
         same, apart = self.at_no_distance(mechanism)
         values[same] = uppers[same] = 0.0
         if self.delta == 0:
@@ -259,19 +259,19 @@ class MetricDistributionPrivacy(ByDistance):
         below = values[worst] if exactly else reports.per_unit(lower, far[[worst]])[0]
         bounds = Bracket(float(below) * (1 - 2.0**-51), float(values[worst]), float(uppers.max()))
         if reports.is_open(bounds):
-            decisions = self._decided(mechanism, same)
+            decisions = self._decide_in_fractions(mechanism, same)
             if decisions is not None:
                 bounds, worst = decisions
                 p, q = rows[pairs[worst]]
         witness = reports.pair_witness(family, worst, max_divergence(p, q, self.delta).outputs)
-        return Finding.between(self, bounds, witness)
+        return Finding.of_bounds(self, bounds, witness)
 
-    def _decided(self, mechanism: AnyMechanism, same: Positions) -> tuple[Bracket, int] | None:
+    def _decide_in_fractions(self, mechanism: AnyMechanism, same: Positions) -> tuple[Bracket, int] | None:
         """Return the least epsilon in fractions, without the pairs with the same reports, and its pair.
 
         None also where rounding leaves open whether a distance is 0.
         """
-        far, near = (distances.copy() for distances in self.between)
+        far, near = (distances.copy() for distances in self.pair_distances)
         far[same] = near[same] = math.inf
         if ((near == 0) & (far > 0)).any():
             return None
@@ -290,8 +290,8 @@ class MetricDistributionPrivacy(ByDistance):
             per = unit or "unit"
             return f"Some pair of {self.family} is not hidden at any epsilon per {per} of {self.distance.name}."
         if self.vacuous:
-            return self.unprotected
-        rest = f" {self.unprotected}" if self.unprotected else ""
+            return self.far_pairs_note
+        rest = f" {self.far_pairs_note}" if self.far_pairs_note else ""
         if self.delta:
             return (
                 f"Between {self.family}, the probability of any set of reports under one is at most e^("
@@ -304,12 +304,12 @@ class MetricDistributionPrivacy(ByDistance):
         )
 
 
-def _beyond(p: Floats, q: Floats, epsilon: float) -> Positions:
+def _reports_beyond(p: Floats, q: Floats, epsilon: float) -> Positions:
     """Return the reports whose log ratio exceeds an epsilon."""
     return np.flatnonzero(((p > 0) | (q > 0)) & (np.abs(log_ratios(p, q)) > epsilon))
 
 
-def _exceeded(p: Floats, q: Floats, delta: float) -> float:
+def _least_epsilon(p: Floats, q: Floats, delta: float) -> float:
     """Return the least epsilon such that the reports whose log ratio exceeds it have at most mass delta."""
     used = (p > 0) | (q > 0)
     logs = np.abs(log_ratios(p, q)[used])

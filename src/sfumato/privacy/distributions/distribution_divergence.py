@@ -86,7 +86,7 @@ class DivergenceDistributionPrivacy(OfFamily):
         worst = int(np.argmax(values))
         value, error = float(values[worst]), float(errors[worst])
         bounds = Bracket(value - error, value, float((values + errors).max()))
-        return Finding.between(self, bounds, reports.pair_witness(self.family, worst))
+        return Finding.of_bounds(self, bounds, reports.pair_witness(self.family, worst))
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
@@ -159,23 +159,23 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
         values = reports.pairwise_divergences(self.divergence, rows, pairs)
         errors = _errors(self.divergence, values, rows, family)
         lowers, uppers = np.maximum(values - errors, 0.0), values + errors
-        far, near = self.between
+        far, near = self.pair_distances
         same, _ = self.at_no_distance(mechanism)
         values[same] = lowers[same] = uppers[same] = 0.0
         values, uppers = reports.per_unit(values, far), reports.per_unit(uppers, near) * (1 + 2.0**-51)
         worst = int(np.argmax(values))
         below = float(reports.per_unit(lowers, far)[worst]) * (1 - 2.0**-51)
         bounds = Bracket(below, float(values[worst]), float(uppers.max()))
-        return Finding.between(self, bounds, reports.pair_witness(family, worst))
+        return Finding.of_bounds(self, bounds, reports.pair_witness(family, worst))
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
         if math.isinf(value):
             return f"Some pair of {self.family} has no finite {self.divergence.name} per unit of distance."
         if self.vacuous:
-            return self.unprotected
+            return self.far_pairs_note
         per = f" per {self.distance.unit or 'unit'}"
-        rest = f" {self.unprotected}" if self.unprotected else ""
+        rest = f" {self.far_pairs_note}" if self.far_pairs_note else ""
         return (
             f"Between the reports of {self.family} the {self.divergence.name} is at most {at_most(value)}{per} of "
             f"their {self.distance.name}.{rest}"

@@ -76,7 +76,7 @@ class Family:
         assign(self, lifted_from=None, outside=readonly(np.zeros(len(positions))), _origin=how, _optimal=None)
 
     @classmethod
-    def lifted(cls, distributions: Distributions, relation: Relation, *, tolerance: float = _ROUNDING) -> Family:
+    def lift(cls, distributions: Distributions, relation: Relation, *, tolerance: float = _ROUNDING) -> Family:
         """Return the family whose pairs are in the lifting of a relation Phi on the secrets, with couplings.
 
         A secret always counts as related to itself. Mass outside Phi up to the tolerance counts as rounding; it
@@ -93,7 +93,7 @@ class Family:
         return cls._of_lifting(names, rows, relation, outside, f"the lifting of {relation.name}")
 
     @classmethod
-    def optimally_lifted(
+    def lift_optimally(
         cls,
         distributions: Distributions,
         relation: Relation,
@@ -105,7 +105,7 @@ class Family:
         """Return the family whose pairs have an optimal coupling within a relation.
 
         The distances are a metric on the secrets or an array (n, n), and p, from 1 to ``inf``, is the order of the
-        Wasserstein distance. The relation and the tolerance are as in `lifted`. Raises `InputError` if no pair is
+        Wasserstein distance. The relation and the tolerance are as in `lift`. Raises `InputError` if no pair is
         in the lifting, or an argument does not fit.
 
         Source:
@@ -191,7 +191,7 @@ class Family:
         if self.lifted_from is None:
             raise InputError(
                 f"the {self!r} was not lifted from a relation.",
-                "make it by Family.lifted(distributions, relation), which checks each pair by its coupling.",
+                "make it by Family.lift(distributions, relation), which checks each pair by its coupling.",
             )
         return self.lifted_from
 

@@ -141,9 +141,9 @@ class ByDistance(OfFamily):
 
     @final
     @property
-    def unprotected(self) -> str:
+    def far_pairs_note(self) -> str:
         """Sentence on the pairs at an infinite distance, which the value does not cover."""
-        if np.isfinite(self.between[0]).all():
+        if np.isfinite(self.pair_distances[0]).all():
             return ""
         return NO_PAIR.format("distributions") if self.vacuous else FAR_PAIRS
 
@@ -151,11 +151,11 @@ class ByDistance(OfFamily):
     @property
     def vacuous(self) -> bool:
         """Whether no pair of distributions is at a finite distance."""
-        return not np.isfinite(self.between[0]).any()
+        return not np.isfinite(self.pair_distances[0]).any()
 
     @final
     @property
-    def between(self) -> tuple[Floats, Floats]:
+    def pair_distances(self) -> tuple[Floats, Floats]:
         """An upper and a lower bound of the distance of each pair that counts, arrays (k,)."""
         first, second = self.family.pairs.T
         return self.distance.array[first, second], self.distance.lower[first, second]
@@ -163,7 +163,7 @@ class ByDistance(OfFamily):
     @final
     def at_no_distance(self, mechanism: AnyMechanism) -> tuple[Positions, Positions]:
         """Return which pairs at distance 0 have equal reports and which do not, decided in fractions."""
-        together = np.flatnonzero(self.between[1] == 0)
+        together = np.flatnonzero(self.pair_distances[1] == 0)
         pairs = self.family.distributions[self.family.pairs[together]]
         same = np.array([same_reports(mechanism, *pair) for pair in pairs], dtype=np.bool_)
         return together[same], together[~same]
@@ -368,7 +368,7 @@ class BayesFactors:
             return prior_odds, prior_odds
         return prior_odds * low, prior_odds * high
 
-    def beyond(self, epsilon: float) -> tuple[float, float]:
+    def masses_beyond(self, epsilon: float) -> tuple[float, float]:
         """Return the probabilities, under either distribution, of reports whose factor is beyond e**epsilon.
 
         A factor below e**-epsilon is beyond it too. The larger probability is the least delta of probabilistic

@@ -115,7 +115,7 @@ _THEOREM: Final = "pre-processing by a stable transformation"
 _SOURCE: Final = "Kawamoto and Murakami, table III"
 
 
-def pre_processed(
+def pre_process(
     promise: Promise, source: Family, transform: AnyMechanism, distance: FamilyDistance | None = None
 ) -> Promise:
     """Return the guarantee of a mechanism for the input of a transformation that comes before it.
@@ -133,7 +133,7 @@ def pre_processed(
     """
     notion = promise.notion
     if isinstance(notion, MetricDistributionPrivacy) and distance is not None:
-        return _stretched(promise, notion, source, transform, distance)
+        return _stretch_promise(promise, notion, source, transform, distance)
     if not isinstance(notion, DistributionPrivacy) or distance is not None:
         raise InputError(
             f"a guarantee of {notion.title} was given {'with' if distance is not None else 'without'} a distance.",
@@ -167,7 +167,7 @@ def after_steps(delta: float, exponents: Sequence[float], outside: float = 0.0, 
     return min(1.0, above(total)) if delta or outside else 0.0
 
 
-def _stretched(
+def _stretch_promise(
     promise: Promise,
     notion: MetricDistributionPrivacy,
     source: Family,
@@ -180,7 +180,7 @@ def _stretched(
             "pass a distance on the source, such as FamilyDistance.wasserstein(source, metric).",
         )
     images = images_of(source, transform, notion.family.size)
-    apart, outside, slack = _apart(promise, notion, source, images)
+    apart, outside, slack = _image_distances(promise, notion, source, images)
     units = distance.lower[source.pairs[:, 0], source.pairs[:, 1]]
     bound, c, worst = 0.0, 0.0, 0
     for k, (first, second) in enumerate(source.distributions[source.pairs]):
@@ -209,7 +209,7 @@ def _per_unit(value: Interval, length: Interval, slack: Interval, unit: Interval
     return above(lambda: (value * length + slack) / unit)
 
 
-def _apart(
+def _image_distances(
     promise: Promise, notion: MetricDistributionPrivacy, source: Family, images: Floats
 ) -> tuple[Floats, float, float]:
     """Return the distances of the images of each pair, the mass outside, and the rounding of the images."""

@@ -120,7 +120,7 @@ def lifted_differential_privacy(epsilon: float, family: Family, delta: float = 0
 
     Example:
         >>> near = Relation(np.abs(np.subtract.outer(range(3), range(3))) == 1, "neighbours")
-        >>> groups = Family.lifted({"low": [0.5, 0.5, 0.0], "high": [0.0, 0.5, 0.5]}, near)
+        >>> groups = Family.lift({"low": [0.5, 0.5, 0.0], "high": [0.0, 0.5, 0.5]}, near)
         >>> lifted_differential_privacy(0.5, groups, delta=0.01).notion.delta
         0.01
 
@@ -239,7 +239,7 @@ def _largest(divergence: Divergence, outside: float) -> float:
         raise InputError(
             f"couplings leave a mass of {outside:.3g} outside the relation, where the {divergence.name} has no "
             "bound.",
-            "pass tolerance=0 to Family.lifted, with distributions that are exact in binary, or use a metric.",
+            "pass tolerance=0 to Family.lift, with distributions that are exact in binary, or use a metric.",
         )
     return bound
 
@@ -284,7 +284,7 @@ def same_input(first: Promise, second: Promise) -> Promise:
             "reports together may distinguish secrets that one guarantee does not cover.",
             f"use the same relation or metric for both; or {RECOMPUTE}",
         )
-    notion, value = _combined(*known)
+    notion, value = _combine_notions(*known)
     reason = cite("two reports about one secret", _total(notion, value), "same-input", _TABLE)
     return Promise(notion, value, (*known[0].reasons, *known[1].reasons, reason), everywhere=True)
 
@@ -298,12 +298,12 @@ def independent_inputs(first: Promise, second: Promise) -> Promise:
     Source:
         Kawamoto and Murakami, table III.
     """
-    notion, value = _combined(first, second)
+    notion, value = _combine_notions(first, second)
     reason = cite("reports about independent secrets", _total(notion, value), "independent-inputs", _TABLE)
     return Promise(notion, value, (*first.reasons, *second.reasons, reason))
 
 
-def post_processed(promise: Promise) -> Promise:
+def post_process(promise: Promise) -> Promise:
     """Return the same guarantee after any further processing of reports that does not see the secret.
 
     Raises `InputError` if the promise is about no family, or its notion is not known to survive post-processing,
@@ -332,7 +332,7 @@ def known_everywhere(promise: Promise) -> Promise | None:
     return None if whole is None else Promise(whole, promise.value, (*promise.reasons, _POINTS), everywhere=True)
 
 
-def _combined(first: Promise, second: Promise) -> tuple[Notion, float]:
+def _combine_notions(first: Promise, second: Promise) -> tuple[Notion, float]:
     """Return the notion of both reports and its value, the same for either kind of input."""
     a, b = first.notion, second.notion
     if isinstance(a, OfFamily) and isinstance(b, OfFamily) and type(a) is type(b):

@@ -17,7 +17,7 @@ from ...errors import InputError
 from ...rounding import at_most, factor_at_most, inversion_error, log_error, log_errors, mass_error
 from ..exact import largest_factor, largest_mass, round_down
 from ..notion import Description, Finding, Notion, Witness
-from ..relation import Relation, related, related_rows
+from ..relation import Relation, pair_name, related_rows
 from ..rows import (
     AnyMechanism,
     Mask,
@@ -92,12 +92,12 @@ class DifferentialPrivacy(Notion):
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
         if math.isinf(value):
-            return f"Some report can distinguish {related(self.relation)} with certainty: no epsilon is enough."
+            return f"Some report can distinguish {pair_name(self.relation)} with certainty: no epsilon is enough."
         if self.delta:
             return _advantage(self.relation, value, self.delta)
         return (
             f"Every report is at most {factor_at_most(value)} times as likely from one as from the other "
-            f"of {related(self.relation)} (epsilon {at_most(value)})."
+            f"of {pair_name(self.relation)} (epsilon {at_most(value)})."
         )
 
 
@@ -142,7 +142,7 @@ class DeltaOfDifferentialPrivacy(Notion):
         """Return the guarantee at a value, in words."""
         if math.isinf(self.epsilon):
             return (
-                f"Reports that one of {related(self.relation)} makes and the other never does have together a "
+                f"Reports that one of {pair_name(self.relation)} makes and the other never does have together a "
                 f"probability of at most {at_most(value)} (delta {at_most(value)})."
             )
         return _advantage(self.relation, self.epsilon, value)
@@ -151,7 +151,7 @@ class DeltaOfDifferentialPrivacy(Notion):
 def _advantage(relation: Relation | None, epsilon: float, delta: float) -> str:
     """Return the guarantee in words: delta is what any set of reports gains beyond the factor."""
     return (
-        f"The probability of any set of reports from one of {related(relation)} is at most "
+        f"The probability of any set of reports from one of {pair_name(relation)} is at most "
         f"{factor_at_most(epsilon)} times that from the other, plus {at_most(delta)} "
         f"(epsilon {at_most(epsilon)}, delta {at_most(delta)})."
     )
@@ -296,7 +296,7 @@ def _envelope(matrix: Floats, mask: Mask) -> list[_Line]:
     lines, pending = [first.line], [(first, final)] if last > 0 else []
     while pending:
         left, right = pending.pop()
-        new = _between(matrix, mask, left, right)
+        new = _node_between(matrix, mask, left, right)
         if new is None:
             lines.append(right.line)
         else:
@@ -304,7 +304,7 @@ def _envelope(matrix: Floats, mask: Mask) -> list[_Line]:
     return lines
 
 
-def _between(matrix: Floats, mask: Mask, left: _Node, right: _Node) -> _Node | None:
+def _node_between(matrix: Floats, mask: Mask, left: _Node, right: _Node) -> _Node | None:
     """Return a node whose line is above both others where they meet, or None."""
     a, b = left.line, right.line
     before = math.exp(a.epsilon - b.epsilon)

@@ -27,11 +27,11 @@ from ...errors import InputError
 from ...rounding import at_most, divergence_errors, mass_errors
 from ..exact import largest_mass, round_down
 from ..notion import Description, Finding, Notion, Witness
-from ..relation import Relation, related, related_rows
+from ..relation import Relation, pair_name, related_rows
 from ..rows import AnyMechanism, channel, check_size, span, unequal_pair
 from ..search import divergence_limits, search
 from .least_epsilon import Scales
-from .metric import ByMetric, protected, same_place
+from .metric import ByMetric, protected_pairs, same_place
 
 
 def check_divergence(divergence: Divergence, precision: float) -> None:
@@ -104,8 +104,8 @@ class OfRelatedRows(Notion):
         """Return the guarantee at a value, in words."""
         name = self._divergence[0].name
         if math.isinf(value):
-            return f"The {name} of what {related(self.relation)} report has no bound."
-        return f"The {name} of what {related(self.relation)} report is at most {at_most(value)}."
+            return f"The {name} of what {pair_name(self.relation)} report has no bound."
+        return f"The {name} of what {pair_name(self.relation)} report is at most {at_most(value)}."
 
 
 @final
@@ -194,7 +194,7 @@ class DivergenceMetricPrivacy(ByMetric):
             return Finding(self, math.inf, 0.0, Witness(near.pair))
         # Unequal rows with a divergence within rounding of 0.
         open_ = unequal_pair(mechanism, together) is not None
-        mask = protected(metric)
+        mask = protected_pairs(metric)
         scales = Scales.distances(metric.array, mask)
         limits = divergence_limits(self.divergence, matrix)
 
@@ -215,9 +215,9 @@ class DivergenceMetricPrivacy(ByMetric):
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
         if self.vacuous:
-            return self.unprotected
+            return self.far_pairs_note
         per = f" per {self.metric.unit}" if self.metric.unit else ""
-        rest = f" {self.unprotected}" if self.unprotected else ""
+        rest = f" {self.far_pairs_note}" if self.far_pairs_note else ""
         return (
             f"The {self.divergence.name} of what two secrets report is at most {at_most(value)}{per} times "
             f"their distance ({name_phrase(self.metric.name)}).{rest}"

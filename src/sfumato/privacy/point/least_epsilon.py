@@ -111,9 +111,9 @@ def _by_floats(matrix: Floats, mask: Mask, scales: Scales, delta: float, slack: 
         return LeastEpsilon(0.0, None, 0.0)
     deltas = delta, max(0.0, delta - slack), min(1.0, delta + slack)
     floor = _of_pair(matrix, top.pair, scales, deltas[2])
-    candidates = _above(mask, scales.over(ratio_limits(matrix)), floor)
+    candidates = _pairs_above(mask, scales.over(ratio_limits(matrix)), floor)
     (value, pair), (above, _), (below, _) = (
-        (max(0.0, top.value), top.pair) if level == 0 else _raised(matrix, candidates, scales, level, top.pair)
+        (max(0.0, top.value), top.pair) if level == 0 else _worst_pair(matrix, candidates, scales, level, top.pair)
         for level in deltas
     )
     if math.isinf(value):
@@ -166,7 +166,7 @@ def _of_pair(matrix: Floats, pair: tuple[int, int], scales: Scales, delta: float
     return MaxDivergence(delta)(matrix[s], matrix[t]) / scale
 
 
-def _above(mask: Mask, limits: Limits, floor: float) -> Mask:
+def _pairs_above(mask: Mask, limits: Limits, floor: float) -> Mask:
     """Return the pairs of a mask whose limit is above a number, array (n, n)."""
     above = np.zeros_like(mask)
     rows = np.arange(len(mask))
@@ -179,7 +179,7 @@ def _above(mask: Mask, limits: Limits, floor: float) -> Mask:
     return above
 
 
-def _raised(
+def _worst_pair(
     matrix: Floats, candidates: Mask, scales: Scales, delta: float, first: tuple[int, int]
 ) -> tuple[float, Pair]:
     """Return the least epsilon of the candidates and the pair that needs it, from a first pair on."""

@@ -41,7 +41,7 @@ class ByMetric(Notion):
 
     @final
     @property
-    def unprotected(self) -> str:
+    def far_pairs_note(self) -> str:
         """Sentence on secrets at an infinite distance, which the value does not cover."""
         if self.vacuous:
             return NO_PAIR.format("secrets")
@@ -95,7 +95,7 @@ class MetricDifferentialPrivacy(ByMetric):
         pair, open_ = self._at_distance_zero(mechanism, matrix)
         if pair is not None:
             return Finding(self, math.inf, 0.0, witness_of_pair(matrix, pair, self.delta))
-        mask = protected(self.metric)
+        mask = protected_pairs(self.metric)
         if self.delta == 0:
             return self._pure(mechanism, matrix, mask)
         least = least_epsilon(mechanism, mask, Scales.distances(self.metric.array, mask), self.delta)
@@ -147,11 +147,11 @@ class MetricDifferentialPrivacy(ByMetric):
         if math.isinf(value):
             return "Two secrets that must look alike can be distinguished: no epsilon is enough."
         if self.vacuous:
-            return self.unprotected
+            return self.far_pairs_note
         unit = self.metric.unit
         per, step = (f"/{unit}", f"1 {unit}") if unit else ("", "1")
         numbers = f"(epsilon {at_most(value)}{per}, {name_phrase(self.metric.name)})"
-        rest = f" {self.unprotected}" if self.unprotected else ""
+        rest = f" {self.far_pairs_note}" if self.far_pairs_note else ""
         if self.delta:
             return (
                 f"The probability of any set of reports from one of two secrets that are {step} apart is at most "
@@ -164,7 +164,7 @@ class MetricDifferentialPrivacy(ByMetric):
         )
 
 
-def protected(metric: Metric) -> Mask:
+def protected_pairs(metric: Metric) -> Mask:
     """Return the pairs at positive and finite distance, array (n, n)."""
     return np.asarray((metric.array > 0) & np.isfinite(metric.array))
 

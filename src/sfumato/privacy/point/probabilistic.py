@@ -17,7 +17,7 @@ from ...core.arrays import Floats, Positions
 from ...rounding import at_least, at_most, factor_at_most, log_errors, mass_error
 from ..exact import FEW, IntegerRows, Pair, integer_rows, largest_of_pairs, least_step, round_down
 from ..notion import Description, Finding, Notion, Witness
-from ..relation import Relation, related, related_rows, relation_on
+from ..relation import Relation, pair_name, related_rows, relation_on
 from ..rows import AnyMechanism, Mask, channel, largest, span
 from ..search import ratio_limits
 from .differential import DifferentialPrivacy
@@ -62,20 +62,20 @@ class ProbabilisticDifferentialPrivacy(Notion):
         if pair is None:
             return Finding(self, 0.0, bounds.upper, Witness())
         outputs = np.flatnonzero(log_sizes(matrix[pair[0]], matrix[pair[1]]) >= bounds.value - log_error(matrix))
-        return Finding.between(self, bounds, Witness(pair, outputs))
+        return Finding.of_bounds(self, bounds, Witness(pair, outputs))
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
         if math.isinf(value):
             return (
-                f"Reports that only one of {related(self.relation)} can make have a probability above "
+                f"Reports that only one of {pair_name(self.relation)} can make have a probability above "
                 f"{at_least(self.delta)}: no epsilon is enough."
             )
         aside = f", except for reports that together have a probability of at most {at_most(self.delta)}"
         rest = aside if self.delta else ""
         return (
             f"No report is more than {factor_at_most(value)} times as likely from one as from the other of "
-            f"{related(self.relation)}{rest} (epsilon {at_most(value)})."
+            f"{pair_name(self.relation)}{rest} (epsilon {at_most(value)})."
         )
 
 
@@ -118,11 +118,11 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
         if math.isinf(self.epsilon):
-            alone = f"Reports that only one of {related(self.relation)} can make"
+            alone = f"Reports that only one of {pair_name(self.relation)} can make"
             return f"{alone} have together a probability of at most {at_most(value)}."
         return (
             f"A report that is more than {factor_at_most(self.epsilon)} times as likely from one as from the "
-            f"other of {related(self.relation)} occurs with probability at most {at_most(value)}."
+            f"other of {pair_name(self.relation)} occurs with probability at most {at_most(value)}."
         )
 
 
@@ -161,10 +161,10 @@ class IndistinguishablePrivacy(Notion):
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
         if math.isinf(value):
-            return f"Some report rules out one of {related(self.relation)}: no epsilon is enough."
+            return f"Some report rules out one of {pair_name(self.relation)}: no epsilon is enough."
         half = at_most(1 / (1 + math.exp(-value)) * (1 + 2.0**-50))
         return (
-            f"Someone who is unsure between {related(self.relation)} has, after any report, odds of at most "
+            f"Someone who is unsure between {pair_name(self.relation)} has, after any report, odds of at most "
             f"{factor_at_most(value)} times what they were: a belief of 1/2 becomes at most {half} "
             f"(epsilon {at_most(value)})."
         )
