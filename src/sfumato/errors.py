@@ -105,8 +105,8 @@ class SfumatoError(Exception):
         def spell(name: str, value: str) -> str:
             return spelling(name, value) or name.rpartition(".")[2]
 
-        problem = _spelt(self.text, spell, values=values)
-        return problem or "", _join([_spelt(hint, spelling, values=values) for hint in self.hints])
+        problem = _spell_out(self.text, spell, values=values)
+        return problem or "", _join([_spell_out(hint, spelling, values=values) for hint in self.hints])
 
 
 class InputError(SfumatoError, ValueError):
@@ -178,7 +178,7 @@ def in_python(name: str, value: str) -> str | None:
     return f"{bare}={value!r}"
 
 
-def _spelt(text: str, spelling: Spelling, *, values: bool) -> str | None:
+def _spell_out(text: str, spelling: Spelling, *, values: bool) -> str | None:
     """Return a text with its arguments, and data of rows, written out; None if an argument cannot be."""
     parts = []
     end = 0

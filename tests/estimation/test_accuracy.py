@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError
-from sfumato.estimation import Reports, unbiased
+from sfumato.estimation import Reports, unbiased_estimate
 from sfumato.estimation.accuracy import By
 from sfumato.mechanisms import RandomisedResponse, UnaryEncoding
 
@@ -207,7 +207,7 @@ def test_simulated_surveys_are_within_the_margin():
     people = np.repeat(np.arange(k), (shares * n).astype(int))
     off = []
     for _ in range(surveys):
-        estimate = unbiased(Reports.at(mechanism, simulator.draw(people))).estimate.probabilities
+        estimate = unbiased_estimate(Reports.at(mechanism, simulator.draw(people))).estimate.probabilities
         off.append(np.abs(estimate - shares).max())
     assert np.mean(np.array(off) >= found.margin) <= 0.05
     assert np.quantile(off, 0.95) > 0.6 * found.margin  # and the margin is not far too wide

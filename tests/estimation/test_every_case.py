@@ -10,7 +10,7 @@ from sfumato.estimation import (
     least_squares,
     maximum_likelihood,
     profile_intervals,
-    unbiased,
+    unbiased_estimate,
 )
 
 from ..catalogue import CASES
@@ -41,7 +41,7 @@ def test_all_estimates_are_sound(case, total):
     assert (profile.upper <= 1).all()
     assert (bootstrap.lower <= bootstrap.upper).all()
     if known.complete:
-        inverse = unbiased(reports).estimate.probabilities
+        inverse = unbiased_estimate(reports).estimate.probabilities
         if (inverse >= 0).all():
             np.testing.assert_allclose(nearest.probabilities, inverse, atol=1e-6)
 

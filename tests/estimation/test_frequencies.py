@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 import sfumato as sf
-from sfumato.estimation import Reports, support_estimate, unbiased
+from sfumato.estimation import Reports, support_estimate, unbiased_estimate
 from sfumato.mechanisms import LocalHashing, RandomisedResponse, SubsetSelection, UnaryEncoding
 
 SPACE = sf.Space("abcdef")
@@ -53,7 +53,7 @@ def test_for_randomised_response_it_is_the_inverse():
     oracle = ORACLES[0]
     reports = Reports(oracle.mechanism(), [10, 50, 20, 20, 5, 15])
     found = support_estimate(oracle, reports.counts, len(reports))
-    np.testing.assert_allclose(found.probabilities, unbiased(reports).estimate.probabilities, atol=1e-8)
+    np.testing.assert_allclose(found.probabilities, unbiased_estimate(reports).estimate.probabilities, atol=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 import sfumato as sf
 from sfumato.estimation import Reports, bayesian_updates, cross_validated_updates, estimate_population
 from sfumato.estimation.population import _deal
-from sfumato.estimation.reports import pooled
+from sfumato.estimation.reports import pool_reports
 
 from .cases import collected, response
 
@@ -16,7 +16,7 @@ BLUR = sf.mechanisms.geometric(LINE, 0.4)
 
 def held_out_likelihood(reports, folds, seed, updates):
     """Fold by fold, each an estimate of its own."""
-    held = _deal(pooled(reports), folds, np.random.default_rng(seed))
+    held = _deal(pool_reports(reports), folds, np.random.default_rng(seed))
     total = 0.0
     for fold in held:
         rest = Reports(reports.mechanism, reports.counts - fold)
@@ -36,7 +36,7 @@ def test_it_is_the_best_of_all_numbers_that_it_tries(seed):
 
 
 def test_folds_are_dealt_evenly_and_are_all_the_reports():
-    pool = pooled(collected(response(), 103, 1))
+    pool = pool_reports(collected(response(), 103, 1))
     held = _deal(pool, 10, np.random.default_rng(1))
     np.testing.assert_array_equal(held.sum(axis=0), pool.counts)
     assert set(held.sum(axis=1).tolist()) == {10, 11}

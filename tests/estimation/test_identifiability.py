@@ -11,7 +11,7 @@ from sfumato.estimation import (
     estimate_population,
     identifiability,
     maximum_likelihood,
-    unbiased,
+    unbiased_estimate,
 )
 
 from ..catalogue import CASES
@@ -25,14 +25,14 @@ def test_the_rank_is_that_of_the_matrix_and_hidden_changes_change_nothing(case):
     assert found.null_space.shape == (len(found.secrets) - found.rank, len(found.secrets))
     np.testing.assert_allclose(found.null_space @ case.mechanism.matrix, 0, atol=1e-12)
     np.testing.assert_allclose(found.null_space.sum(axis=1), 0, atol=1e-12)
-    assert found.complete == (not found.unidentified)
+    assert found.complete == (not found.unidentified_secrets)
 
 
 def test_twins_are_told_as_a_sum_only():
     case = next(case for case in CASES if case.name == "two names of one place")
     found = identifiability(case.mechanism)
     assert found.twins == (("s0", "s1"), ("s2", "s3"))
-    assert found.unidentified == ("s0", "s1", "s2", "s3")
+    assert found.unidentified_secrets == ("s0", "s1", "s2", "s3")
     assert found.identifies([1, 1, 0, 0])
     assert not found.identifies([1, 0, 0, 0])
     assert "do not settle 4 of the 4 shares" in str(found)
@@ -82,7 +82,7 @@ def test_reports_that_are_never_made_identify_nothing():
     assert "Only 3 of 12 different reports are made in practice" in str(found)
     assert "they do not settle 12 of the 12 shares" in str(found)
     # The reports identify no single probability: another distribution gives the same likely reports.
-    assert len(found.unidentified) == 12
+    assert len(found.unidentified_secrets) == 12
 
 
 @pytest.mark.parametrize("told", [0.55, 0.75, 1.0])
@@ -100,7 +100,7 @@ def test_the_least_number_of_reports_holds_for_every_population(seed):
     mechanism = channel(seed, 3, 4)
     found = identifiability(mechanism)
     matrix = mechanism.matrix
-    right = unbiased(Reports(mechanism, [9] * 4 + [0])).right
+    right = unbiased_estimate(Reports(mechanism, [9] * 4 + [0])).right
     np.testing.assert_allclose(matrix @ right, np.eye(3), atol=1e-9)
     populations = np.random.default_rng(seed).dirichlet(np.full(3, 0.3), 500)
     variances = populations @ matrix @ right**2 - populations**2
@@ -133,14 +133,14 @@ def test_intervals_of_noise_say_that_all_is_possible():
     received[np.argsort(mechanism.matrix.max(axis=0))[-2:]] = 480, 520
     for counts in (received, received + 1):
         reports = Reports(mechanism, counts)
-        sure = unbiased(reports).intervals()
+        sure = unbiased_estimate(reports).intervals()
         assert (sure.lower <= 0).all()
         assert (sure.upper >= 1).all()
         assert "mostly noise" in found.doubt(len(reports))
         again = bootstrap_intervals(reports, replicates=20, seed=1)
         assert (again.lower.tolist(), again.upper.tolist()) == ([0.0] * 16, [1.0] * 16)
         # The half that is older is known, however the single bins are not.
-        older = unbiased(reports).intervals([[0] * 8 + [1] * 8, [1] * 16])
+        older = unbiased_estimate(reports).intervals([[0] * 8 + [1] * 8, [1] * 16])
         assert older.upper[0] - older.lower[0] <= 1
         assert (older.lower[1], older.upper[1]) == (1, 1)
 
@@ -149,6 +149,6 @@ def test_intervals_of_noise_say_that_all_is_possible():
 def test_shares_of_twins_are_unsettled_by_every_method_that_invents_them(method):
     twins = sf.Mechanism([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]])
     reports = Reports(twins, [300, 700])
-    assert identifiability(twins).unsettled(estimate_population(reports, method)) == {1, 2}
+    assert identifiability(twins).unsettled_shares(estimate_population(reports, method)) == {1, 2}
     smooth = estimate_population(reports, "early-stopped", seed=1)
-    assert identifiability(twins).unsettled(smooth) == frozenset()
+    assert identifiability(twins).unsettled_shares(smooth) == frozenset()

@@ -12,7 +12,7 @@ from sfumato.estimation import (
     estimate_population,
     maximum_likelihood,
     profile_intervals,
-    unbiased,
+    unbiased_estimate,
 )
 
 from .cases import channel, collected, population, response
@@ -37,7 +37,7 @@ CELLS = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 2.0]])
 @pytest.mark.parametrize(
     "make",
     [
-        lambda r, seed: unbiased(r).intervals(CELLS),
+        lambda r, seed: unbiased_estimate(r).intervals(CELLS),
         lambda r, seed: profile_intervals(r, CELLS),
         pytest.param(
             lambda r, seed: bootstrap_intervals(r, CELLS, replicates=200, seed=seed), marks=pytest.mark.slow
@@ -103,7 +103,7 @@ def test_no_permitted_distribution_lies_outside_a_profile_interval(seed):
 
 def test_inside_all_three_agree_as_reports_become_many():
     reports = Reports(response(3), [*np.rint(1e6 * INSIDE @ response(3).matrix[:, :3]), 0])
-    normal = unbiased(reports).intervals()
+    normal = unbiased_estimate(reports).intervals()
     profile = profile_intervals(reports)
     bootstrap = bootstrap_intervals(reports, replicates=2000, seed=1)
     np.testing.assert_allclose(profile.upper - profile.lower, normal.upper - normal.lower, rtol=5e-3)
@@ -135,7 +135,7 @@ def test_the_bootstrap_repeats_with_its_seed():
 def test_batches_are_resampled_each_for_itself():
     batches = [collected(response(3), 400, 1, INSIDE), collected(channel(2, 3, 3), 300, 2, INSIDE)]
     together = bootstrap_intervals(batches, replicates=400, seed=1)
-    normal = unbiased(batches).intervals()
+    normal = unbiased_estimate(batches).intervals()
     np.testing.assert_allclose(together.upper - together.lower, normal.upper - normal.lower, rtol=0.25)
 
 

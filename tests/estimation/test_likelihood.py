@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import sfumato as sf
-from sfumato.estimation import Reports, bayesian_updates, estimators, maximum_likelihood, unbiased
+from sfumato.estimation import Reports, bayesian_updates, estimators, maximum_likelihood, unbiased_estimate
 from sfumato.estimation.estimators import fit
-from sfumato.estimation.reports import pooled
+from sfumato.estimation.reports import pool_reports
 
 from .cases import channel, collected, population, response
 
@@ -98,7 +98,7 @@ def test_accelerated_updates_never_lose_likelihood_and_get_further(size, total):
     """Cases in which unguarded extrapolation loses up to 12 nats."""
     line = sf.Space.numbers(range(size))
     reports = collected(sf.mechanisms.geometric(line, 0.2), total, 1)
-    pool = pooled(reports)
+    pool = pool_reports(reports)
     seen = pool.counts > 0
     start = np.full((1, size), 1 / size)
     fits = [
@@ -112,7 +112,7 @@ def test_accelerated_updates_never_lose_likelihood_and_get_further(size, total):
 
 def test_many_fits_at_once_are_each_as_if_alone():
     reports = collected(channel(8), 400, 8)
-    pool = pooled(reports)
+    pool = pool_reports(reports)
     rng = np.random.default_rng(1)
     many = rng.multinomial(400, pool.frequencies, size=5) / 400
     together = estimators.fit_pool(pool, many, 1e-9, 2_000)
@@ -129,7 +129,7 @@ def test_truth_told_is_counted():
 
 def test_where_the_inverse_is_a_distribution_it_is_the_likeliest():
     reports = Reports(response(3), [300, 400, 300, 0])
-    inverse = unbiased(reports).estimate
+    inverse = unbiased_estimate(reports).estimate
     assert (inverse.probabilities > 0).all()
     np.testing.assert_allclose(maximum_likelihood(reports).probabilities, inverse.probabilities, atol=1e-6)
 

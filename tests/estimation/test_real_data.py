@@ -12,7 +12,7 @@ from sfumato.estimation import (
     maximum_likelihood,
     profile_intervals,
     read_reports,
-    unbiased,
+    unbiased_estimate,
 )
 from tests.sampling.mechanisms import fix_seeds
 
@@ -85,7 +85,7 @@ def test_normal_intervals_of_all_cells_cover_in_200_repetitions(paris):
     _, truth, d = paris
     mechanism = sf.mechanisms.exponential(truth.space, d, "2/km")
     cells = np.eye(len(truth))
-    hits = repetitions(truth, mechanism, lambda r: unbiased(r).intervals(), cells)
+    hits = repetitions(truth, mechanism, lambda r: unbiased_estimate(r).intervals(), cells)
     # Of 48 cells each, none may be below what has probability 1e-5 at 95 %.
     assert hits.min() >= int(binom.ppf(1e-5, 200, 0.95)), hits
     assert abs(hits.mean() / 200 - 0.95) < 0.01

@@ -5,7 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.estimation import Reports, estimate_population, maximum_likelihood, read_reports, unbiased
+from sfumato.estimation import Reports, estimate_population, maximum_likelihood, read_reports, unbiased_estimate
 
 from .cases import channel, collected, response
 
@@ -100,12 +100,12 @@ def test_whole_weights_are_copies_of_reports_but_vary_more(method):
     shares = [estimate_population(each, method).probabilities for each in (weighted, copies)]
     np.testing.assert_allclose(shares[0], shares[1], atol=1e-4)
     assert weighted.effective == pytest.approx(14**2 / 36)
-    one = unbiased(weighted)
+    one = unbiased_estimate(weighted)
     matrix = np.linalg.inv(coin.matrix)[positions]
     residuals = matrix - one.estimate.probabilities
     by_hand = (residuals.T * weights**2) @ residuals / weights.sum() ** 2
     np.testing.assert_allclose(one.covariance, by_hand, atol=1e-12)
-    assert one.covariance[0, 0] > unbiased(copies).covariance[0, 0]
+    assert one.covariance[0, 0] > unbiased_estimate(copies).covariance[0, 0]
     many = Reports.at(coin, np.tile(positions, 3), np.tile(weights, 3))
     for kind in ("profile", "bootstrap"):
         with pytest.raises(InputError, match="do not hold for weighted reports"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.estimation import Reports, unbiased
+from sfumato.estimation import Reports, unbiased_estimate
 
 from .cases import channel, collected, population, response
 
@@ -29,7 +29,7 @@ def test_its_mean_is_the_truth_and_its_variance_as_stated(secrets, observables):
     mean, square, stated = np.zeros(secrets), np.zeros((secrets, secrets)), np.zeros((secrets, secrets))
     for counts in tables(total, observables):
         chance = probability(counts, received)
-        found = unbiased(Reports(mechanism, counts))
+        found = unbiased_estimate(Reports(mechanism, counts))
         p = found.estimate.probabilities
         np.testing.assert_allclose(p.sum(), 1, atol=1e-12)
         mean += chance * p
@@ -47,7 +47,7 @@ def test_batches_keep_their_own_variance():
     for a in tables(2, 3):
         for b in tables(3, 3):
             chance = probability(a, truth @ first.matrix[:, :3]) * probability(b, truth @ second.matrix[:, :3])
-            found = unbiased([Reports(first, [*a, 0]), Reports(second, [*b, 0])])
+            found = unbiased_estimate([Reports(first, [*a, 0]), Reports(second, [*b, 0])])
             mean += chance * found.estimate.probabilities
             square += chance * np.outer(found.estimate.probabilities, found.estimate.probabilities)
             stated += chance * found.covariance
@@ -58,12 +58,12 @@ def test_batches_keep_their_own_variance():
         Reports(second, np.rint(3e9 * truth @ second.matrix)),
     ]
     exact = (square - np.outer(mean, mean)) * 5 / 5e9
-    np.testing.assert_allclose(unbiased(many).covariance, exact, rtol=1e-6, atol=1e-20)
+    np.testing.assert_allclose(unbiased_estimate(many).covariance, exact, rtol=1e-6, atol=1e-20)
 
 
 def test_randomised_response_has_the_closed_form():
     reports = collected(sf.mechanisms.randomised_response(sf.Space("abcde"), 1.0), 1000, 3)
-    found = unbiased(reports)
+    found = unbiased_estimate(reports)
     oracle = sf.mechanisms.RandomisedResponse(sf.Space("abcde"), 1.0)
     p, q = oracle.support
     share = reports.counts / 1000
@@ -77,7 +77,7 @@ def test_randomised_response_has_the_closed_form():
 
 
 def test_what_is_negative_is_no_prior():
-    found = unbiased(Reports(response(3), [0, 10, 90, 0])).estimate
+    found = unbiased_estimate(Reports(response(3), [0, 10, 90, 0])).estimate
     assert found.probabilities[0] < 0
     np.testing.assert_allclose(found.probabilities.sum(), 1)
     with pytest.raises(sf.errors.InputError, match="negative"):
@@ -87,4 +87,4 @@ def test_what_is_negative_is_no_prior():
 def test_what_cannot_be_inverted_says_what_is_hidden():
     twins = sf.Mechanism([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]])
     with pytest.raises(sf.errors.InputError, match="do not settle 2 of the 3 shares"):
-        unbiased(Reports(twins, [5, 5]))
+        unbiased_estimate(Reports(twins, [5, 5]))

@@ -3,7 +3,7 @@
 import pytest
 
 from sfumato.errors import InputError
-from sfumato.learning.training import Ending, TrainingOutcome, Rules, TrainingRound, loss_at_most
+from sfumato.learning.training import Ending, Rules, TrainingOutcome, TrainingRound, loss_at_most
 
 
 def measured(number=1, *, loss=100.0, error=1.0, target=0.5, accuracy=0.5, averaged=1):

@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sfumato.rounding import above, below, down, float_above, float_below, sum_above, sum_error, underflow, up
+from sfumato.rounding import (
+    down,
+    float_above,
+    float_below,
+    lower_end,
+    sum_above,
+    sum_error,
+    underflow,
+    up,
+    upper_end,
+)
 
 
 @given(
@@ -67,6 +77,6 @@ def test_what_underflow_takes_is_counted(values, seed, factor):
 
 
 def test_sides_of_what_overflowed():
-    assert above(math.inf, math.inf) == above(-math.inf, math.inf) == above(math.nan, 1.0) == math.inf
-    assert below(math.inf, math.inf) == below(math.inf, 1.0) == below(math.nan, 1.0) == -math.inf
-    assert below(1.0, 0.0) < 1.0 < above(1.0, 0.0)
+    assert upper_end(math.inf, math.inf) == upper_end(-math.inf, math.inf) == upper_end(math.nan, 1.0) == math.inf
+    assert lower_end(math.inf, math.inf) == lower_end(math.inf, 1.0) == lower_end(math.nan, 1.0) == -math.inf
+    assert lower_end(1.0, 0.0) < 1.0 < upper_end(1.0, 0.0)

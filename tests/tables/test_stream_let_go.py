@@ -3,7 +3,7 @@
 import io
 import sys
 
-from sfumato.tables.delimited import parsed
+from sfumato.tables.delimited import parse_rows
 
 
 def test_nothing_holds_the_stream_of_a_table_that_was_read():
@@ -11,5 +11,5 @@ def test_nothing_holds_the_stream_of_a_table_that_was_read():
     for _ in range(50):
         stream = io.BytesIO(text)
         alone = sys.getrefcount(stream)
-        assert parsed(stream).num_rows == 1000
+        assert parse_rows(stream).num_rows == 1000
         assert sys.getrefcount(stream) == alone

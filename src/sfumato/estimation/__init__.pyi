@@ -7,7 +7,7 @@ from .estimators import incremental as incremental
 from .estimators import least_squares as least_squares
 from .estimators import maximum_likelihood as maximum_likelihood
 from .estimators import support_estimate as support_estimate
-from .estimators import unbiased as unbiased
+from .estimators import unbiased_estimate as unbiased_estimate
 from .goodness_of_fit import PointsFit as PointsFit
 from .goodness_of_fit import ReportsFit as ReportsFit
 from .goodness_of_fit import characteristic_most as characteristic_most

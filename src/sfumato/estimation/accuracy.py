@@ -63,7 +63,7 @@ class _Oracle(NamedTuple):
     by: By
 
     @property
-    def apart(self) -> int:
+    def distinct_errors(self) -> int:
         """The number of shares with errors of their own; two shares of randomised response have the same error."""
         return 1 if self.categories == 2 and self.by == "randomised-response" else self.categories
 
@@ -197,7 +197,7 @@ def accuracy(
         epsilon = _epsilon_for(oracle, answers, margin, risk)
     if epsilon is None or answers is None:
         raise AssertionError  # two of three were given
-    every, single = (_margin_of(oracle, epsilon, answers, risk, shares) for shares in (oracle.apart, 1))
+    every, single = (_margin_of(oracle, epsilon, answers, risk, shares) for shares in (oracle.distinct_errors, 1))
     every = every if margin is None else min(every, float(margin))
     typical = _typical(oracle, epsilon, answers, risk)
     return Accuracy(categories, kind, float(epsilon), int(answers), every, single, typical, risk)
@@ -222,7 +222,7 @@ def _margin_of(oracle: _Oracle, epsilon: float, answers: int, failure: float, sh
 
 def _answers_for(oracle: _Oracle, epsilon: float, margin: float, failure: float) -> int:
     def suffices(n: float) -> bool:
-        return _miss_bound(oracle, epsilon, int(n), margin, oracle.apart) <= failure
+        return _miss_bound(oracle, epsilon, int(n), margin, oracle.distinct_errors) <= failure
 
     high = max(1, math.ceil((_typical(oracle, epsilon, 1, failure / oracle.categories) / margin) ** 2))
     low = 0
@@ -241,7 +241,7 @@ def _answers_for(oracle: _Oracle, epsilon: float, margin: float, failure: float)
 
 def _epsilon_for(oracle: _Oracle, answers: int, margin: float, failure: float) -> float:
     def suffices(epsilon: float) -> bool:
-        return _miss_bound(oracle, epsilon, answers, margin, oracle.apart) <= failure
+        return _miss_bound(oracle, epsilon, answers, margin, oracle.distinct_errors) <= failure
 
     if not suffices(_LARGEST_EPSILON):
         without = "without privacy" if oracle.by == "randomised-response" else f"at epsilon {_LARGEST_EPSILON:g}"

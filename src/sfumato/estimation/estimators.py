@@ -21,7 +21,7 @@ from ..leakage import maximise
 from ..mechanisms import FrequencyOracle
 from ..statistics.binomial import check_failure, lower, upper
 from .identifiability import identifiability, least_reports, right_inverse
-from .reports import AnyReports, ConfidenceIntervals, Estimate, Pooled, Reports, pooled, rows_of
+from .reports import AnyReports, ConfidenceIntervals, Estimate, ReportPool, Reports, pool_reports, rows_of
 
 RESOLVED: Final = 1e-13  # gaps per report below this are the rounding of doubles
 _NEWTON: Final = 3000  # the most secrets for which Newton's method is affordable
@@ -128,7 +128,7 @@ def maximum_likelihood(reports: AnyReports, *, tolerance: float = 1e-6, max_upda
         >>> maximum_likelihood(Reports(coin, [80, 20])).probabilities.round(6)  # no distribution gives so many
         array([1., 0.])
     """
-    pool = pooled(reports)
+    pool = pool_reports(reports)
     if not (math.isfinite(tolerance) and tolerance > 0) or max_updates < 1:
         raise InputError(
             f"a tolerance of {tolerance} nats and {max_updates} updates give no estimate.",
@@ -150,7 +150,7 @@ def bayesian_updates(reports: AnyReports, iterations: int, start: Prior | None =
     Source:
         Biswas and Palamidessi, "PRIVIC", 2022 (10 iterations from uniform).
     """
-    pool = pooled(reports)
+    pool = pool_reports(reports)
     if iterations < 1:
         raise InputError(f"{iterations} iterations give no estimate.", "use at least one, such as 10.")
     n = len(pool.secrets)
@@ -165,7 +165,7 @@ def bayesian_updates(reports: AnyReports, iterations: int, start: Prior | None =
     return _estimate(pool, fits, "iterative Bayesian update", math.inf)
 
 
-def fit_pool(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: int) -> Fits:
+def fit_pool(pool: ReportPool, frequencies: Floats, tolerance: float, max_updates: int) -> Fits:
     """Return maximum-likelihood fits to rows of frequencies of a pool's columns, array (fits, columns).
 
     Updates end at the tolerance, a gap per report, or after ``max_updates``.
@@ -189,7 +189,7 @@ def fit_pool(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: i
     return Fits(p, gaps, steps)
 
 
-def _estimate(pool: Pooled, fits: Fits, method: str, tolerance: float) -> Estimate:
+def _estimate(pool: ReportPool, fits: Fits, method: str, tolerance: float) -> Estimate:
     gap, p = max(float(fits.gaps[0]), 0.0) * pool.total, fits.probabilities[0].copy()
     converged = gap <= max(tolerance, RESOLVED * pool.total)
     return pool.estimate(p, method, gap, iterations=fits.iterations, converged=converged)
@@ -290,7 +290,7 @@ class Inverse(CompactRepr):
         return ConfidenceIntervals(readonly(lower), readonly(upper), risk, "normal", False, names)
 
 
-def unbiased(reports: AnyReports) -> Inverse:
+def unbiased_estimate(reports: AnyReports) -> Inverse:
     """Return the unbiased estimate by matrix inversion, with its covariance.
 
     p = f R with C R = I; covariance (R' diag(f) R - p p') / reports
@@ -308,13 +308,13 @@ def unbiased(reports: AnyReports) -> Inverse:
 
     Example:
         >>> import sfumato as sf
-        >>> from sfumato.estimation import Reports, unbiased
+        >>> from sfumato.estimation import Reports, unbiased_estimate
         >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
-        >>> found = unbiased(Reports(coin, [60, 40]))
+        >>> found = unbiased_estimate(Reports(coin, [60, 40]))
         >>> found.estimate.probabilities.round(9), found.covariance[0, 0].round(9)
         (array([0.7, 0.3]), np.float64(0.0096))
     """
-    pool = pooled(reports)
+    pool = pool_reports(reports)
     known = identifiability(reports)
     if not known.complete:
         raise InputError(
@@ -328,7 +328,7 @@ def unbiased(reports: AnyReports) -> Inverse:
     )
 
 
-def _covariance(pool: Pooled, right: Floats) -> Floats:
+def _covariance(pool: ReportPool, right: Floats) -> Floats:
     """Return the plug-in covariance: each mechanism's reports are drawn independently of the others."""
     covariance = np.zeros((len(pool.secrets),) * 2)
     edges = np.flatnonzero(np.diff(pool.batch, prepend=-1, append=-1))
@@ -362,14 +362,14 @@ def least_squares(reports: AnyReports) -> Estimate:
         >>> least_squares(Reports(coin, [60, 40])).probabilities.round(9)
         array([0.7, 0.3])
     """
-    pool = pooled(reports)
+    pool = pool_reports(reports)
     p = nearest(pool, pool.frequencies)
     gradient = 2 * pool.matrix @ (p @ pool.matrix - pool.frequencies)
     gap = max(float(p @ gradient - gradient.min()), 0.0)
     return pool.estimate(p, "least squares", gap, converged=gap <= _TOLERANCE)
 
 
-def nearest(pool: Pooled, frequencies: Floats) -> Floats:
+def nearest(pool: ReportPool, frequencies: Floats) -> Floats:
     """Return the distribution nearest to one vector of frequencies of a pool's columns."""
     differences = pool.matrix - frequencies
     # Any c does; this one gives both parts of the system the same size.

@@ -93,12 +93,12 @@ class Identifiability:
         return bool((np.abs(self.null_space @ weights) <= 1e-8 * size).all())
 
     @property
-    def unidentified(self) -> tuple[Hashable, ...]:
+    def unidentified_secrets(self) -> tuple[Hashable, ...]:
         """The secrets whose own probability is not identified."""
         changes = np.abs(self.null_space).max(axis=0, initial=0.0)
         return tuple(label for label, size in zip(self.secrets.labels, changes, strict=True) if size > 1e-8)
 
-    def unsettled(self, estimate: Estimate) -> frozenset[int]:
+    def unsettled_shares(self, estimate: Estimate) -> frozenset[int]:
         """Return the positions of the estimated shares that the reports do not settle.
 
         There are none with intervals, which show the error, with early stopping, which smooths, or with inversion,
@@ -109,7 +109,7 @@ class Identifiability:
             return frozenset()
         if isinstance(self.secrets, Places) and self.doubt_of(estimate):
             return frozenset(range(len(self.secrets)))
-        return frozenset(self.secrets.positions(self.unidentified).tolist())
+        return frozenset(self.secrets.positions(self.unidentified_secrets).tolist())
 
     def unsettled_margins(self, estimate: Estimate) -> dict[str, frozenset[int]]:
         """Return for each column of a `JointSpace` the positions of its shares that the reports do not settle."""
@@ -149,8 +149,9 @@ class Identifiability:
                 f"for four times as many (condition number {about(self.condition, 3)})."
             )
         text = (
-            f"{used}However many reports there are, they do not settle {len(self.unidentified)} of the {n} shares "
-            f"(such as that of {self.unidentified[0]!r}): other shares lead to the same reports."
+            f"{used}However many reports there are, they do not settle {len(self.unidentified_secrets)} of the "
+            f"{n} shares (such as that of {self.unidentified_secrets[0]!r}): other shares lead to the same "
+            "reports."
         )
         if self.twins:
             group = ", ".join(map(repr, self.twins[0][:3])) + (", ..." if len(self.twins[0]) > 3 else "")
@@ -170,7 +171,7 @@ def identifiability(channels: Channels) -> Identifiability:
         >>> from sfumato.estimation import identifiability
         >>> half = sf.Mechanism([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]])
         >>> found = identifiability(half)
-        >>> found.rank, found.unidentified, found.twins, found.identifies([0, 1, 1])
+        >>> found.rank, found.unidentified_secrets, found.twins, found.identifies([0, 1, 1])
         (2, (1, 2), ((1, 2),), True)
     """
     parts = list(channels) if isinstance(channels, Sequence) else [channels]

@@ -17,7 +17,7 @@ from ..leakage import Maximum, maximise
 from ..statistics.binomial import check_failure
 from .estimators import fit_pool, nearest
 from .identifiability import identifiability, least_reports, right_inverse
-from .reports import AnyReports, ConfidenceIntervals, pooled, rows_of
+from .reports import AnyReports, ConfidenceIntervals, pool_reports, rows_of
 
 _FINE: Final = 1e-4  # of the distance from the estimate to the end: by how much it may be too far
 _GAP: Final = 0.1  # of that share of the permitted loss: how near each solve must come to its optimum
@@ -57,7 +57,7 @@ def profile_intervals(
         (array([0.  , 0.46]), array([0.54, 0.54]))
     """
     risk = check_failure(failure)
-    pool = pooled(reports)
+    pool = pool_reports(reports)
     weights, names = rows_of(functionals, pool.secrets)
     pool.integers("profile-likelihood intervals")
     allowed = float(ndtri(1 - risk / 2) ** 2) / 2 / pool.total
@@ -187,7 +187,7 @@ def bootstrap_intervals(
             f"{replicates} replicates from the seed {seed} give no interval.",
             "use at least 20 replicates, such as 500, and a non-negative seed.",
         )
-    pool = pooled(reports)
+    pool = pool_reports(reports)
     weights, names = rows_of(functionals, pool.secrets)
     integers, rng = pool.integers("bootstrap intervals"), np.random.default_rng(seed)
     samples = []

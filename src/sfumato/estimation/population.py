@@ -22,12 +22,12 @@ from ..leakage import maximise
 from ..mechanisms.planar import Coarsening
 from ..rounding import about
 from ..statistics.binomial import check_failure
-from .estimators import bayesian_updates, least_squares, maximum_likelihood, unbiased, updates
+from .estimators import bayesian_updates, least_squares, maximum_likelihood, unbiased_estimate, updates
 from .goodness_of_fit import distance_within
 from .identifiability import Identifiability, identifiability
 from .intervals import LikelihoodSet, Resampled, bootstrap_intervals, profile_intervals
-from .reading import Received, Table, read_released
-from .reports import AnyReports, ConfidenceIntervals, Districts, Estimate, Pooled, Reports, pooled
+from .reading import ReadResult, Table, read_released
+from .reports import AnyReports, ConfidenceIntervals, Districts, Estimate, ReportPool, Reports, pool_reports
 
 _FITTING: Final[dict[str, tuple[str, ...]]] = {
     "maximum-likelihood": ("profile", "bootstrap"),
@@ -60,7 +60,7 @@ def cross_validated_updates(
     Source:
         Stone, "Cross-validatory choice and assessment of statistical predictions", 1974.
     """
-    pool = pooled(reports)
+    pool = pool_reports(reports)
     if not 2 <= folds <= pool.total or most < 1 or not patience > 1 or seed < 0:
         raise InputError(
             f"{folds} folds of {pool.total} reports and {most} updates choose nothing.",
@@ -84,7 +84,7 @@ def cross_validated_updates(
         goal = min(most, max(steps + 1, int(steps * _GROWTH)))
 
 
-def _deal(pool: Pooled, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _deal(pool: ReportPool, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the counts of each fold, array (folds, columns); folds differ by at most one report."""
     columns = np.repeat(np.arange(len(pool.counts)), pool.integers("held-out reports"))
     rng.shuffle(columns)
@@ -134,7 +134,7 @@ def estimate_population(
             f"use {' or '.join(map(repr, _FITTING[method])) or 'none'}.",
         )
     if method == "inversion":
-        inverse = unbiased(reports)
+        inverse = unbiased_estimate(reports)
         if intervals is None:
             return inverse.estimate
         return inverse.estimate.with_intervals(inverse.intervals(failure=failure))
@@ -153,7 +153,7 @@ def estimate_population(
             bootstrap_intervals(reports, method=method, failure=failure, seed=seed or 0)
         )
     places = isinstance(estimate.space, Places) and len(estimate.space) <= MOST_PLACES
-    if method == "maximum-likelihood" and places and identifiability(reports).unsettled(estimate):
+    if method == "maximum-likelihood" and places and identifiability(reports).unsettled_shares(estimate):
         return replace(estimate, districts=settled_districts(reports, failure=failure))
     return estimate
 
@@ -194,7 +194,7 @@ def _intervals(
     estimate: Estimate, reports: AnyReports, rows: Floats, kind: Kind, failure: float, seed: int | None
 ) -> ConfidenceIntervals:
     if kind == "normal":
-        return unbiased(reports).intervals(rows, failure)
+        return unbiased_estimate(reports).intervals(rows, failure)
     if kind == "profile":
         return profile_intervals(reports, rows, failure=failure)
     method: Resampled = "least-squares" if estimate.method == "least squares" else "maximum-likelihood"
@@ -220,9 +220,9 @@ def settled_districts(reports: AnyReports, *, failure: float = 0.05) -> District
         9 districts of about 2 km
     """
     risk = check_failure(failure)
-    pool = pooled(reports)
+    pool = pool_reports(reports)
     space = pool.secrets
-    if not isinstance(space, Places) or not 1 < len(space) <= MOST_PLACES or pool.weighted:
+    if not isinstance(space, Places) or not 1 < len(space) <= MOST_PLACES or pool.is_weighted:
         return None
     with threadpool_limits(1, user_api="blas"):  # on a busy machine threads wait for each other in small products
         return _smallest_districts(pool, space, risk)
@@ -234,7 +234,7 @@ def expected_districts(mechanism: Mechanism, prior: Prior, reports: int) -> Dist
     return settled_districts(Reports(mechanism, expected)) if expected.any() else None
 
 
-def _smallest_districts(pool: Pooled, space: Places, failure: float) -> Districts | None:
+def _smallest_districts(pool: ReportPool, space: Places, failure: float) -> Districts | None:
     likelihood_set, coordinates = _likelihood_set(pool, failure), space.coordinates
     if likelihood_set is None or coordinates is None:
         return None
@@ -255,7 +255,7 @@ def _smallest_districts(pool: Pooled, space: Places, failure: float) -> District
     return None
 
 
-def _likelihood_set(pool: Pooled, failure: float) -> tuple[LikelihoodSet, Floats] | None:
+def _likelihood_set(pool: ReportPool, failure: float) -> tuple[LikelihoodSet, Floats] | None:
     """Return the distributions near enough to the reports, and that of largest likelihood; None without any."""
     possible = pool.matrix.any(axis=0)
     matrix, frequencies = pool.matrix[:, possible], pool.frequencies[possible]
@@ -315,7 +315,7 @@ class PopulationEstimate(CompactRepr):
     @property
     def open_shares(self) -> frozenset[int]:
         """The positions of shares that the reports do not settle."""
-        return self.identifiability.unsettled(self.estimate)
+        return self.identifiability.unsettled_shares(self.estimate)
 
     @property
     def open_margins(self) -> dict[str, frozenset[int]]:
@@ -337,7 +337,7 @@ class PopulationEstimate(CompactRepr):
 
 
 def estimate_received(
-    collection: Received, method: Method, intervals: Kind | None, failure: float, seed: int
+    collection: ReadResult, method: Method, intervals: Kind | None, failure: float, seed: int
 ) -> PopulationEstimate:
     """Return the estimate from reports that were read; see `estimate`."""
     reports, notes = collection.reports, [collection.note]

@@ -33,7 +33,7 @@ _VERTICES: Final = (
 Table = str | os.PathLike[str] | ArrowStream | ArrowBatch | LazyTable
 
 
-class Received(NamedTuple):
+class ReadResult(NamedTuple):
     """Reports that were read."""
 
     reports: Reports
@@ -75,7 +75,7 @@ def _from_columns(
     weights: str | None,
     unmarked: bool,
     check_fit: bool,
-) -> Received:
+) -> ReadResult:
     observables = mechanism.observables
     joint = observables if isinstance(observables, JointSpace) else None
     parts = (observables,) if joint is None else joint.parts
@@ -93,7 +93,7 @@ def _from_columns(
     return _receive(reports, check=check_fit and mark is None, weighted=weights is not None)
 
 
-def _from_tuples(tupling: Tupling, source: Table, column: str, unmarked: bool, check_fit: bool) -> Received:
+def _from_tuples(tupling: Tupling, source: Table, column: str, unmarked: bool, check_fit: bool) -> ReadResult:
     """Return the tuples in lists of labels, or in the columns ``label_1``, ``label_2``, ..."""
     channel, space, size = tupling.channel(), tupling.observables, tupling.queries
     check_kind(source)
@@ -129,7 +129,7 @@ def _from_tuples(tupling: Tupling, source: Table, column: str, unmarked: bool, c
 
 def _from_several(
     mechanisms: Mapping[str, Mechanism], source: Table, weights: str | None, unmarked: bool, check_fit: bool
-) -> Received:
+) -> ReadResult:
     """Return the reports of columns as those of one joint mechanism, the product of the columns' channels."""
     size = prod(mechanism.weights.size for mechanism in mechanisms.values())
     if size > _LARGEST:
@@ -154,7 +154,7 @@ def _from_several(
 
 def _from_points(
     coarse: Coarsening, source: Table, unmarked: bool, check_fit: bool, skip_damaged: bool = False
-) -> Received:
+) -> ReadResult:
     table, mark = _open(source, {None: coarse.noise}, unmarked=unmarked)
     points, note = read_visits(table, skip_damaged=skip_damaged), coarse.sentence
     if check_fit and mark is None:
@@ -162,7 +162,7 @@ def _from_points(
         fit.check()
         note = f"{fit.sentence} {note}"
     reports = Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
-    return Received(reports, note, points.notes, spread=coarse.spread)
+    return ReadResult(reports, note, points.notes, spread=coarse.spread)
 
 
 def read_released(
@@ -174,7 +174,7 @@ def read_released(
     unmarked: bool = False,
     check_fit: bool = True,
     skip_damaged: bool = False,
-) -> Received:
+) -> ReadResult:
     """Return the reports that a mechanism of any kind drew, from a table or a list of labels; see `estimate`.
 
     Tuples are lists in the column, or the columns ``label_1``, ``label_2``, ... A `Coarsening` says on which cells
@@ -284,12 +284,12 @@ def _weights(column: Any, name: str) -> Floats:
         ) from None
 
 
-def _receive(reports: Reports, *, check: bool, weighted: bool = False) -> Received:
+def _receive(reports: Reports, *, check: bool, weighted: bool = False) -> ReadResult:
     if not check:
-        return Received(reports, weighted=weighted)
+        return ReadResult(reports, weighted=weighted)
     fit = reports_fit(reports)
     fit.check()
-    return Received(reports, fit.sentence, weighted=weighted)
+    return ReadResult(reports, fit.sentence, weighted=weighted)
 
 
 def _open(source: Table, mechanisms: Mapping[Any, Randomizer], *, unmarked: bool) -> tuple[Any, Mark | None]:

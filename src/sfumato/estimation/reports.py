@@ -130,7 +130,7 @@ AnyReports = Reports | Sequence[Reports]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pooled:
+class ReportPool:
     """Reports through one or several mechanisms as those of a single one.
 
     A report of the pool comes through mechanism r with the share of r among all reports, so the pool's channel is
@@ -156,13 +156,13 @@ class Pooled:
         return float(self.counts.sum() ** 2 / self.squares.sum())
 
     @property
-    def weighted(self) -> bool:
+    def is_weighted(self) -> bool:
         """Whether the reports have weights."""
         return self.counts.dtype.kind == "f"
 
     def integers(self, subject: str) -> Counts:
         """Return the counts of reports; refuse weighted reports, for which ``subject`` does not hold."""
-        if self.weighted:
+        if self.is_weighted:
             raise InputError(
                 f"{subject} do not hold for weighted reports.",
                 f"use {argument('method', 'inversion')} with {argument('intervals', 'normal')}, or no intervals.",
@@ -186,12 +186,12 @@ class Pooled:
         self, probabilities: Floats, method: str, gap: float, *, iterations: int = 0, converged: bool = True
     ) -> Estimate:
         """Return the estimate of these reports by a method."""
-        effective, likelihood = self.effective if self.weighted else None, self.log_likelihood(probabilities)
+        effective, likelihood = self.effective if self.is_weighted else None, self.log_likelihood(probabilities)
         of = (self.secrets, readonly(probabilities), method, self.total, likelihood, gap, iterations, converged)
         return Estimate(*of, effective=effective)
 
 
-def pooled(reports: AnyReports) -> Pooled:
+def pool_reports(reports: AnyReports) -> ReportPool:
     """Return reports through one or several mechanisms as one pool; refuse mechanisms with different secrets."""
     parts = [reports] if isinstance(reports, Reports) else list(reports)
     if not parts:
@@ -214,7 +214,7 @@ def pooled(reports: AnyReports) -> Pooled:
         scale = float(counts.sum() / sizes.sum())
         counts = np.concatenate([part.sums for part in parts]) * scale
         squares = np.concatenate([part.squares for part in parts]) * scale**2
-    return Pooled(
+    return ReportPool(
         secrets, readonly(matrix), readonly(counts), readonly(squares), readonly(batch), readonly(shares)
     )
 

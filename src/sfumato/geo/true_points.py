@@ -13,7 +13,7 @@ from ..core import Bracket
 from ..core.arrays import Floats, distinct_points, floats, freeze, readonly
 from ..core.immutable import CompactRepr, Immutable
 from ..errors import InputError, SolverError
-from ..rounding import UNIT, above, below
+from ..rounding import UNIT, lower_end, upper_end
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -187,7 +187,7 @@ class _Search:
                 steady[stayed] /= 2  # where that is no better either, floats are at their limits
         terms = len(self.points.xy) + self.channel.shape[0] + len(value)
         error = 2 * (terms + 64) * UNIT * float(value.sum())
-        return Guesses(best, above(float(value.sum()), error), max(0.0, below(float(lower.sum()), error)))
+        return Guesses(best, upper_end(float(value.sum()), error), max(0.0, lower_end(float(lower.sum()), error)))
 
     def _start(self) -> Floats:
         """Return medians of groups of near points; the masses of a group are at their mean."""

@@ -128,12 +128,12 @@ class Visits(Immutable):
     @checked
     def of_user(self, user: Hashable) -> Visits:
         """Return the visits of one user, ``"17"`` being the integer 17, too; `DataError` if there are none."""
-        from ..tables import spelled
+        from ..tables import name_text
 
         known = self.users()
         if self.user is None or not known:
             raise DataError(*_NO_USERS)
-        text = spelled(user) or str(user)
+        text = name_text(user) or str(user)
         match = user if user in known else next((name for name in known if str(name) == text), None)
         if match is None:
             sample = ", ".join(str(name) for name in list(known)[:5])

@@ -385,7 +385,7 @@ class NeuralClassifier(Classifier):
         device = device_for("The neural attack", self.device)
         import torch
 
-        from .neural_game import seed_module, dense, train_classifier
+        from .neural_game import dense, seed_module, train_classifier
 
         centre, scale = examples.points.mean(axis=0), examples.points.std(axis=0)
         scale = np.where(scale > 0, scale, 1.0)

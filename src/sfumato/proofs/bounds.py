@@ -17,7 +17,7 @@ from ..core import DistortionPrivacy
 from ..core.arrays import Floats, Positions, freeze
 from ..core.immutable import CompactRepr, Immutable, assign
 from ..errors import InputError
-from ..rounding import SMALLEST, UNIT, above, below, sum_error, underflow
+from ..rounding import SMALLEST, UNIT, lower_end, sum_error, underflow, upper_end
 from .constraints import LinearConstraint
 
 Costs = Callable[[slice], tuple[Floats, Floats]]
@@ -76,7 +76,7 @@ def loss_bound(
             terms = len(distance)
             slack += terms + 1
             credit = float(prices.sum(axis=0).min()) * (1 - 2 * (terms + 2) * UNIT) * minimum
-            gain = max(0.0, below(credit, underflow(2, minimum)))
+            gain = max(0.0, lower_end(credit, underflow(2, minimum)))
 
         def costs(rows: slice) -> tuple[Floats, Floats]:
             cost = weights[rows, None] * loss[rows]
@@ -87,7 +87,7 @@ def loss_bound(
                 size += np.abs(earned)
             return cost, size
 
-        bound = below(gain + rows_below(costs, loss.shape, multipliers, terms, slack), 0.0)
+        bound = lower_end(gain + rows_below(costs, loss.shape, multipliers, terms, slack), 0.0)
     return max(bound, least_loss_of_truth(prior, loss, worst=multipliers.worst is not None))
 
 
@@ -101,7 +101,7 @@ def distortion_bound(
     _check(distance, "the adversary's distance")
     with np.errstate(over="ignore"):
         blind = float((distance @ prior).min())
-        without_report = above(blind, sum_error(len(prior), blind))
+        without_report = upper_end(blind, sum_error(len(prior), blind))
     if multipliers.guesses is None:
         return without_report
     terms = len(distance)
@@ -118,7 +118,7 @@ def distortion_bound(
 
         least = rows_below(costs, loss.shape, multipliers, terms, slack)
         allowed = price * max_loss
-        bound = above(allowed - least, 4 * UNIT * abs(allowed) + underflow(1))
+        bound = upper_end(allowed - least, 4 * UNIT * abs(allowed) + underflow(1))
     return min(bound, without_report)
 
 
@@ -150,7 +150,7 @@ def least_loss_of_truth(prior: Floats, loss: Floats, *, worst: bool) -> float:
         return float(best.max())
     with np.errstate(over="ignore", invalid="ignore"):
         terms = prior * best
-        bound = below(float(terms.sum()), sum_error(len(terms), float(np.abs(terms).sum())))
+        bound = lower_end(float(terms.sum()), sum_error(len(terms), float(np.abs(terms).sum())))
     return max(bound, 0.0) if (best >= 0).all() else bound
 
 
@@ -177,7 +177,7 @@ def rows_below(costs: Costs, shape: tuple[int, ...], multipliers: Multipliers, t
         most = terms + 6 + count_here + count_there
         low = (cost + here - there) - 2 * (most + 8) * UNIT * (size + here + there) - (slack + most) * SMALLEST
         best[rows] = low.min(axis=1)
-    return below(float(best.sum()), sum_error(n, float(np.abs(best).sum())))
+    return lower_end(float(best.sum()), sum_error(n, float(np.abs(best).sum())))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -276,10 +276,10 @@ def many_loss_bound(
         bound = rows_below(costs, loss.shape, prices.rows, terms, slack)
         for guesses, distance, minimum in attacks:
             credit = float(guesses.sum(axis=0).min()) * (1 - 2 * (len(distance) + 2) * UNIT) * minimum
-            bound = below(bound + max(0.0, below(credit, underflow(2, minimum))), 0.0)
+            bound = lower_end(bound + max(0.0, lower_end(credit, underflow(2, minimum))), 0.0)
         for price, limit in limits:
             allowed = price * limit.at_most
-            bound = below(bound - above(allowed, 2 * UNIT * abs(allowed) + underflow(1)), 0.0)
+            bound = lower_end(bound - upper_end(allowed, 2 * UNIT * abs(allowed) + underflow(1)), 0.0)
     return max(bound, *(least_loss_of_truth(mass, loss, worst=False) for mass in masses))
 
 
@@ -325,6 +325,6 @@ class LeastCosts:
     def bound(self, least: Floats) -> float:
         """Return a proved lower bound on the loss, from the minimum (n,) of `of` over *all* observables."""
         with np.errstate(over="ignore", invalid="ignore"):
-            total = below(float(least.sum()), sum_error(len(least), float(np.abs(least).sum())))
+            total = lower_end(float(least.sum()), sum_error(len(least), float(np.abs(least).sum())))
         truth = least_loss_of_truth(self._prior, self._loss, worst=False)
         return max(-np.inf if np.isnan(total) else total, truth)

@@ -17,7 +17,7 @@ from ..core.immutable import CompactRepr, Immutable, assign
 from ..core.naming import check_unit
 from ..errors import InputError, python
 from ..escaping import plain, shorten
-from ..rounding import UNIT, above, amount_at_most, below, float_above, float_below, sum_error, underflow
+from ..rounding import UNIT, amount_at_most, float_above, float_below, lower_end, sum_error, underflow, upper_end
 
 _EXACT: Final = 1 << 17  # products of integers that are quick to add up
 Integers = NDArray[Any]  # of Python's own, which do not overflow
@@ -163,7 +163,7 @@ def worst_loss_above(mechanism: Mechanism, loss: AnyLoss) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         terms = mechanism.matrix * costs
         sums, sizes = terms.sum(axis=1).tolist(), np.abs(terms).sum(axis=1).tolist()
-    return max(above(total, sum_error(terms.shape[1], size)) for total, size in zip(sums, sizes, strict=True))
+    return max(upper_end(total, sum_error(terms.shape[1], size)) for total, size in zip(sums, sizes, strict=True))
 
 
 def weighted_sum_above(mechanism: Mechanism, coefficients: Floats, prior: Floats | None = None) -> float:
@@ -182,7 +182,7 @@ def weighted_sum_above(mechanism: Mechanism, coefficients: Floats, prior: Floats
     with np.errstate(over="ignore", invalid="ignore"):
         terms = weights[:, None] * mechanism.matrix * coefficients
         error = sum_error(terms.size, float(np.abs(terms).sum()))
-        return above(float(terms.sum()), error + underflow(terms.size, float(np.abs(coefficients).max())))
+        return upper_end(float(terms.sum()), error + underflow(terms.size, float(np.abs(coefficients).max())))
 
 
 def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> float:
@@ -202,9 +202,9 @@ def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> f
     with np.errstate(over="ignore", invalid="ignore"):
         error = float((d @ joint).min(axis=0).sum())
         if (d < 0).any():
-            return below(error, sum_error(n + m, float((np.abs(d) @ joint).max(axis=0).sum())) + slack)
+            return lower_end(error, sum_error(n + m, float((np.abs(d) @ joint).max(axis=0).sum())) + slack)
     # Without negative terms errors are relative, and small distortions are proved as sharply as large ones.
-    return max(0.0, below(error * (1 - 2 * (n + m + 8) * UNIT), slack))
+    return max(0.0, lower_end(error * (1 - 2 * (n + m + 8) * UNIT), slack))
 
 
 def _exact(mechanism: Mechanism) -> Integers:

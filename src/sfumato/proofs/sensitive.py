@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core import Mechanism
 from ..core.arrays import Floats
-from ..rounding import UNIT, above, below, down, sum_error, underflow, up
+from ..rounding import UNIT, down, lower_end, sum_error, underflow, up, upper_end
 from .bounds import Multipliers, rows_below
 
 _TERMS: Final = 12  # of the series of the logarithm; the rest is below 2**-60 of its sum
@@ -31,7 +31,7 @@ def class_vulnerability_above(mechanism: Mechanism, joint: Floats) -> float:
     """
     best = (joint @ mechanism.matrix).max(axis=0)
     slack = underflow(joint.shape[1] * len(best))
-    return above(float(best.sum()) * (1 + 2 * (joint.shape[1] + len(best) + 8) * UNIT), slack)
+    return upper_end(float(best.sum()) * (1 + 2 * (joint.shape[1] + len(best) + 8) * UNIT), slack)
 
 
 def class_error_below(mechanism: Mechanism, joint: Floats) -> float:
@@ -40,7 +40,7 @@ def class_error_below(mechanism: Mechanism, joint: Floats) -> float:
     masses[np.argmax(masses, axis=0), np.arange(masses.shape[1])] = 0.0
     # Of the rounded masses the largest is left out, and no other choice leaves less: rounding is relative.
     slack = underflow(joint.shape[1] * masses.size)
-    return max(0.0, below(float(masses.sum()) * (1 - 2 * (joint.shape[1] + masses.size + 8) * UNIT), slack))
+    return max(0.0, lower_end(float(masses.sum()) * (1 - 2 * (joint.shape[1] + masses.size + 8) * UNIT), slack))
 
 
 def class_information_above_bits(mechanism: Mechanism, joint: Floats) -> float:
@@ -75,7 +75,7 @@ def class_loss_above(mechanism: Mechanism, joint: Floats, loss: Floats) -> float
         terms = mass[:, None] * mechanism.matrix * loss
         # Sums over rows first: the number of terms added in a chain is what counts.
         error = sum_error(sum(terms.shape) + len(joint), float(np.abs(terms).sum()))
-        return above(float(terms.sum(axis=1).sum()), error + slack)
+        return upper_end(float(terms.sum(axis=1).sum()), error + slack)
 
 
 def class_vulnerability_bound(
@@ -140,7 +140,7 @@ def _bound(
 
         total = rows_below(costs, loss.shape, rows, products, slack)
         allowed = price * max_loss
-        return below(total - above(allowed, 2 * UNIT * abs(allowed) + underflow(1)), 0.0)
+        return lower_end(total - upper_end(allowed, 2 * UNIT * abs(allowed) + underflow(1)), 0.0)
 
 
 def _strategy(weights: Floats) -> Floats:

@@ -14,7 +14,7 @@ from ..ledgers import Blur, BudgetError, Charge
 from ..rounding import percent_at_least
 from ..sampling import SystemWords
 from ..tables import TableStream, rows_of_names
-from .kernel import Kernel, Located, PrivateBatch
+from .kernel import Kernel, LocatedBatch, PrivateBatch
 from .sources import unreadable
 from .work_folder import DamagedRunError, PlaceMemo, WorkFolder
 
@@ -47,7 +47,7 @@ class FreshDraw:
         """
         return self.kernel.release(batch, start=start)
 
-    def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
+    def afford(self, batches: Iterable[tuple[LocatedBatch, int]]) -> None:
         """Refuse, before any charge, batches (with the number of rows before each) beyond a user's budget."""
 
     def cost(self, memo: PlaceMemo) -> str:  # noqa: ARG002
@@ -69,7 +69,7 @@ class ChargedDraw(FreshDraw):
         super().__init__(kernel)
         self.blur, self._words = blur, SystemWords()
 
-    def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
+    def afford(self, batches: Iterable[tuple[LocatedBatch, int]]) -> None:
         """See `FreshDraw.afford`."""
         demand: Counter[str] = Counter()
         for located, start in batches:
@@ -83,7 +83,7 @@ class ChargedDraw(FreshDraw):
         self.has_charged |= self.blur.ledger.charge_many(charges, run=run, batch=start) and bool(charges)
         return self.kernel.assemble(located, self.kernel.draw(located, self._words))
 
-    def _users(self, located: Located, start: int) -> dict[str, int]:
+    def _users(self, located: LocatedBatch, start: int) -> dict[str, int]:
         names = rows_of_names(located.batch.column(self.kernel.user).take(located.rows))
         users: dict[str, int] = {}
         for name, rows in names.items():
@@ -112,7 +112,7 @@ class Tally:
     without_position: int = 0
     resumed: int = 0
 
-    def add(self, rows: int, part: Located | PrivateBatch) -> None:
+    def add(self, rows: int, part: LocatedBatch | PrivateBatch) -> None:
         """Count a part of so many rows of the source."""
         self.source += rows
         self.dropped += part.dropped
@@ -148,7 +148,7 @@ def check_affordable(draw: FreshDraw, stream: TableStream, size: int, allowed: f
     if draw.blur is None:
         return
 
-    def located() -> Iterator[tuple[Located, int]]:
+    def locate_batches() -> Iterator[tuple[LocatedBatch, int]]:
         tally, words = Tally(), SystemWords()
         for batch in stream.batches(draw.columns, size):
             rows = draw.kernel.locate_or_refuse(batch, words, start=tally.source)
@@ -157,7 +157,7 @@ def check_affordable(draw: FreshDraw, stream: TableStream, size: int, allowed: f
         tally.check(allowed, tally.source)
 
     try:
-        draw.afford(located())
+        draw.afford(locate_batches())
     except pa.ArrowException as error:
         raise unreadable(stream, error) from None
 

@@ -185,9 +185,9 @@ class _PandasFrame(FrameKind):
             return index
         subset = index.take(rows)
         if subset.nlevels > 1:  # its levels hold values of all rows
-            arrays = [_pruned(subset.get_level_values(level)) for level in range(subset.nlevels)]
+            arrays = [_prune_categories(subset.get_level_values(level)) for level in range(subset.nlevels)]
             return type(subset).from_arrays(arrays, names=subset.names)
-        return _pruned(subset)
+        return _prune_categories(subset)
 
 
 def _values(column: Any, dtype: Any) -> Any:
@@ -227,7 +227,7 @@ def _numbering(index: Any) -> bool:
     return bool(whole and (len(index) == 0 or (index.min() >= 0 and index.max() < _MOST_ROWS)))
 
 
-def _pruned(index: Any) -> Any:
+def _prune_categories(index: Any) -> Any:
     """Return an index without the categories of other rows."""
     return index.remove_unused_categories() if hasattr(index, "remove_unused_categories") else index
 

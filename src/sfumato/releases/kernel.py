@@ -31,7 +31,7 @@ _FAR: Final = 20.0  # times as far as is allowed
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Located(CompactRepr):
+class LocatedBatch(CompactRepr):
     """A batch before a report is drawn; other fields are those of `PrivateBatch`.
 
     ``rows`` (k,) are positions of rows that have a report; ``values`` (places, k, ...) are their secrets;
@@ -189,7 +189,7 @@ class Kernel:
         located = self.locate_or_refuse(batch, source, start=start)
         return self.assemble(located, self.draw(located, source))
 
-    def locate_or_refuse(self, batch: Any, words: Words, *, start: int = 0) -> Located:
+    def locate_or_refuse(self, batch: Any, words: Words, *, start: int = 0) -> LocatedBatch:
         """Return the secrets of a batch, points on lattices rounded at random with ``words``; see `release`."""
         of_row = self._numbers_of(batch, start)
         secrets_of_places: list[tuple[Secrets, tuple[Floats, Floats] | None]]
@@ -231,7 +231,7 @@ class Kernel:
         rows = np.flatnonzero(inside)
         values = np.stack([secrets.values for secrets, _ in secrets_of_places])
         moves_m = moved_m[rows]
-        return Located(
+        return LocatedBatch(
             batch,
             rows,
             values if len(rows) == len(inside) else values[:, rows],
@@ -283,7 +283,7 @@ class Kernel:
         if at is None:
             return DataError(
                 f"{of} {_are(count)} not {where} {number}.",
-                self._misspelt(batch, inside) or "correct the label, or give missing answers a label of their own",
+                self._spelling(batch, inside) or "correct the label, or give missing answers a label of their own",
                 drop,
                 "design the mechanism for these labels too.",
             )
@@ -309,25 +309,25 @@ class Kernel:
         nearest = f"pass {argument('outside', 'nearest')} to move those on the Earth to the nearest place"
         return DataError(
             f"{of} {_are(count)} not {where} {number}{without}.",
-            _swapped(self._reporters, lat[~inside], lon[~inside], None if numbers is None else numbers[~inside])
+            _swap_hint(self._reporters, lat[~inside], lon[~inside], None if numbers is None else numbers[~inside])
             or "check that mechanism and data belong together, and that latitude and longitude are not swapped",
             nearest if moves else "",
             drop,
             "design the mechanism for a wider region.",
         )
 
-    def _misspelt(self, batch: Any, inside: NDArray[np.bool_]) -> str:
+    def _spelling(self, batch: Any, inside: NDArray[np.bool_]) -> str:
         """Return a hint, without the value, if one differs from a label only in capitals, blanks or accents."""
         if len(self.options.columns) != 1 or not isinstance(self.single, MatrixReporter):
             return ""
         values = batch.column(self.options.columns[0]).filter(~inside).to_pylist()
-        known = {_folded(label) for label in self.single.single.secrets.labels if isinstance(label, str)}
-        if not any(isinstance(value, str) and _folded(value) in known for value in values):
+        known = {_fold_case(label) for label in self.single.single.secrets.labels if isinstance(label, str)}
+        if not any(isinstance(value, str) and _fold_case(value) in known for value in values):
             return ""
         return "correct the label: one differs only in its capitals, blanks or the form of its accents"
 
     def draw(
-        self, located: Located, words: Words, subset: NDArray[np.intp] | None = None
+        self, located: LocatedBatch, words: Words, subset: NDArray[np.intp] | None = None
     ) -> list[tuple[Reporter, NDArray[np.intp], NDArray[Any]]]:
         """Return fresh reports (places, rows, ...) for each mechanism, with the located rows that they are for.
 
@@ -337,7 +337,7 @@ class Kernel:
         draws = []
         groups = [(0, positions)]
         if located.numbers is not None:
-            groups = [(number, positions[rows]) for number, rows in grouped(located.numbers[positions])]
+            groups = [(number, positions[rows]) for number, rows in group_positions(located.numbers[positions])]
         for number, members in groups:
             reporter, reports = self._reporters[number], []
             for secrets in located.values:
@@ -351,7 +351,9 @@ class Kernel:
             draws.append((reporter, members, np.stack(reports)))
         return draws
 
-    def assemble(self, located: Located, draws: Sequence[tuple[Reporter, NDArray[np.intp], Any]]) -> PrivateBatch:
+    def assemble(
+        self, located: LocatedBatch, draws: Sequence[tuple[Reporter, NDArray[np.intp], Any]]
+    ) -> PrivateBatch:
         """Return the private rows, made of the reports that `draw` returned."""
         groups = [self._columns(reporter, reports) for reporter, _, reports in draws]
         columns = groups[0] if groups else {field.name: pa.array([], field.type) for field in self.schema}
@@ -381,7 +383,7 @@ class Kernel:
         numbers = self._numbers_of(batch, 0)
         if numbers is None:
             return [np.arange(batch.num_rows)]
-        return [rows for _, rows in grouped(numbers)]
+        return [rows for _, rows in group_positions(numbers)]
 
     def degrees(self, batch: Any) -> tuple[Floats, Floats]:
         """Return the latitudes and longitudes of the rows' first places, arrays (n,), degrees, NaN for none."""
@@ -391,10 +393,10 @@ class Kernel:
 
     def _columns(self, reporter: Reporter, reports: NDArray[Any]) -> dict[str, Any]:
         how: Any = {"lists": self.options.lists, "dictionaries": len(self._reporters) == 1}
-        columns = reporter.released(reports[0], **how)
+        columns = reporter.all_columns(reports[0], **how)
         for pair, draws in zip(self.options.also, reports[1:], strict=True):
             columns |= {
-                name_for_place(name, pair): column for name, column in reporter.released(draws, **how).items()
+                name_for_place(name, pair): column for name, column in reporter.all_columns(draws, **how).items()
             }
         return columns
 
@@ -420,13 +422,13 @@ def secrets_at(
     reporters: Sequence[Reporter], lat: Floats, lon: Floats, numbers: Numbers, words: Words, *, nearest: bool
 ) -> Secrets:
     """Return the secrets of points (degrees, NaN for none), rounded to vertices with ``words``."""
-    where = (grouped(numbers) if numbers is not None else None) or [(0, np.arange(len(lat)))]
+    where = (group_positions(numbers) if numbers is not None else None) or [(0, np.arange(len(lat)))]
     blocks = [(k, rows[at : at + BLOCK]) for k, rows in where for at in range(0, max(1, len(rows)), BLOCK)]
     parts = [reporters[k].at(lat[rows], lon[rows], words, nearest=nearest) for k, rows in blocks]
     return _join(parts, [rows for _, rows in blocks], len(lat))
 
 
-def grouped(numbers: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp]]]:
+def group_positions(numbers: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp]]]:
     """Return each number that occurs and its positions, in rising order of numbers."""
     order = np.argsort(numbers, kind="stable")
     distinct, starts = np.unique(numbers[order], return_index=True)
@@ -455,7 +457,7 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _swapped(reporters: Sequence[Reporter], lat: Floats, lon: Floats, numbers: Numbers) -> str:
+def _swap_hint(reporters: Sequence[Reporter], lat: Floats, lon: Floats, numbers: Numbers) -> str:
     """Return a hint if all points outside would be inside with their coordinates exchanged."""
     known = np.isfinite(lat) & np.isfinite(lon) & (np.abs(lon) <= 90)
     if not known.all():
@@ -465,5 +467,5 @@ def _swapped(reporters: Sequence[Reporter], lat: Floats, lon: Floats, numbers: N
     return swapped if exchanged else ""
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())

@@ -19,10 +19,10 @@ from ..geo import Cells
 from ..ledgers import Blur
 from ..rounding import amount_at_most, plural
 from ..sampling import SystemWords
-from ..tables import TableStream, spelled
+from ..tables import TableStream, name_text
 from .draws import FreshDraw, charges_of
 from .kept_columns.private_schema import copy_rows
-from .kernel import Kernel, Located, PrivateBatch
+from .kernel import Kernel, LocatedBatch, PrivateBatch
 from .promises import People
 from .reporters import MatrixReporter, NoiseReporter, Reporter, arc_m
 from .work_folder import Anchor, PlaceMemo
@@ -91,7 +91,7 @@ def _names(column: Any) -> tuple[list[str], Positions]:
     of_value = np.array(
         [
             -1 if name is None else numbers.setdefault(name, len(numbers))
-            for name in map(spelled, values.to_pylist())
+            for name in map(name_text, values.to_pylist())
         ]
         + [-1],
         dtype=np.intp,
@@ -119,11 +119,11 @@ class MemoizedDraw(FreshDraw):
         if self.blur is None:
             reports = self._draw_places(located, revisits, start, memo)
         else:
-            reports = self._charged(self.blur, located, revisits, start, memo, run)
+            reports = self._charge_places(self.blur, located, revisits, start, memo, run)
         rows = np.arange(len(located.rows))
         return self.kernel.assemble(located, [(self._single, rows, reports[None, revisits.index])])
 
-    def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
+    def afford(self, batches: Iterable[tuple[LocatedBatch, int]]) -> None:
         """See `FreshDraw.afford`."""
         if self.blur is None:
             return
@@ -132,7 +132,7 @@ class MemoizedDraw(FreshDraw):
             for located, start in batches:
                 revisits = self._revisits(located.batch, located, start)
                 keys = _keys(memo, revisits)
-                known = memo.known(list(filter(None, keys)))
+                known = memo.find_anchors(list(filter(None, keys)))
                 fresh = [number for number, key in enumerate(keys) if key is None or key not in known]
                 memo.keep(start, {key: Anchor(None, 0, 0) for key in map(keys.__getitem__, fresh) if key}, 0, None)
                 users = [revisits.users[number] for number in fresh]
@@ -178,7 +178,7 @@ class MemoizedDraw(FreshDraw):
 
     def warning(self, memo: PlaceMemo) -> str:
         """Return a sentence on how many places may have moved, and how far; see `FreshDraw.warning`."""
-        places, far_m, rows = memo.far
+        places, far_m, rows = memo.possible_moves
         if not places:
             return ""
         far = amount_at_most(far_m, "m")
@@ -196,14 +196,14 @@ class MemoizedDraw(FreshDraw):
             "elsewhere a name of its own"
         )
 
-    def _revisits(self, batch: Any, located: Located, start: int) -> Revisits:
+    def _revisits(self, batch: Any, located: LocatedBatch, start: int) -> Revisits:
         users, places = (batch.column(name).take(located.rows) for name in (self.kernel.user, self.place_column))
         return Revisits.of(users, places, located.rows + start)
 
-    def _draw_places(self, located: Located, revisits: Revisits, start: int, memo: PlaceMemo) -> NDArray[Any]:
+    def _draw_places(self, located: LocatedBatch, revisits: Revisits, start: int, memo: PlaceMemo) -> NDArray[Any]:
         """Return the reports of a batch's places and of its visits without one, drawn where there is none yet."""
         keys = _keys(memo, revisits)
-        known = memo.known([key for key in keys if key])
+        known = memo.find_anchors([key for key in keys if key])
         fresh = np.array([number for number, key in enumerate(keys) if key not in known], dtype=np.intp)
         draws = self._fresh(located, revisits.rows[fresh])
         draws = draws.astype(np.float64 if draws.dtype.kind == "f" else np.int64)
@@ -233,8 +233,8 @@ class MemoizedDraw(FreshDraw):
         memo.keep(start, anchors, revisits.visits, float(away_m.max(initial=0.0)), away)
         return reports
 
-    def _charged(
-        self, blur: Blur, located: Located, revisits: Revisits, start: int, memo: PlaceMemo, run: str
+    def _charge_places(
+        self, blur: Blur, located: LocatedBatch, revisits: Revisits, start: int, memo: PlaceMemo, run: str
     ) -> NDArray[Any]:
         """Return the reports of a batch's places from the ledger, which charges for those that are new."""
         draws: list[int] = []
@@ -247,18 +247,18 @@ class MemoizedDraw(FreshDraw):
         self.has_charged |= bool(draws)  # each was charged
         every = _keys(memo, revisits)
         keys = [key for key in every if key]
-        known = memo.known(keys)
+        known = memo.find_anchors(keys)
         anchors = {key: Anchor(None, np.nan, np.nan) for key in keys if key not in known}
         away = {
             key: (far_m, int(located.rows[row]) + start + 1)
-            for number, far_m, row in self._far(blur, located, revisits, reports, draws)
+            for number, far_m, row in self._far_visits(blur, located, revisits, reports, draws)
             if (key := every[number])
         }
         memo.keep(start, anchors, revisits.visits, None, away)
         return reports
 
-    def _far(
-        self, blur: Blur, located: Located, revisits: Revisits, reports: NDArray[Any], draws: list[int]
+    def _far_visits(
+        self, blur: Blur, located: LocatedBatch, revisits: Revisits, reports: NDArray[Any], draws: list[int]
     ) -> list[tuple[int, float, int]]:
         """Return which places are visited far from their report (as in `Blur.report`), metres, and the row."""
         lat, lon = (degrees[located.rows] for degrees in self.kernel.degrees(located.batch))
@@ -277,7 +277,7 @@ class MemoizedDraw(FreshDraw):
         visits = zip(numbers, sample.tolist(), far, strict=True)
         return [(number, float(away_m[row]), row) for number, row, is_far in visits if is_far]
 
-    def _fresh(self, located: Located, rows: NDArray[np.intp]) -> NDArray[Any]:
+    def _fresh(self, located: LocatedBatch, rows: NDArray[np.intp]) -> NDArray[Any]:
         reports: NDArray[Any] = self.kernel.draw(located, self._words, rows)[0][2][0]
         return reports
 

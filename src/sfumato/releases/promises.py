@@ -138,14 +138,14 @@ def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
     elif not kinds:
         lines = [f"{claim}{note}{f': {most:,} times what is proved of each column' if most > 1 else ''}."]
     elif totals:
-        lines = [f"{claim}: {_listed(totals)}{note}."]
+        lines = [f"{claim}: {_parts_phrase(totals)}{note}."]
     else:
         every = dict.fromkeys(kind for best in kinds for kind in best)
         groups = [[best[kind] for best in kinds if kind in best] for kind in every]
         begin = "By kind of guarantee" if most == 1 else "Where all have a guarantee of one kind"
         lines = [
             f"{claim}{note}; {_WITHOUT if not all(kinds) else _UNLIKE}.",
-            f"{begin}: {_listed(list(dict.fromkeys(_totals(groups, most))))}.",
+            f"{begin}: {_parts_phrase(list(dict.fromkeys(_totals(groups, most))))}.",
         ]
     if people.nameless:
         rows, names = plural(people.nameless, "row"), "names" if people.nameless == 1 else "name"
@@ -194,7 +194,7 @@ def _largest(measure: str, *, several: bool) -> str:
     return f"the largest {measure}" if several and measure in ("epsilon", "rho") else measure
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _parts_phrase(parts: Sequence[str]) -> str:
     more = len(parts) - _MOST_KINDS
     return "; ".join([*parts[:_MOST_KINDS], *([f"and likewise for {more:,} more"] if more > 0 else [])])
 

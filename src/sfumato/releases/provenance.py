@@ -22,7 +22,7 @@ from ..escaping import plain
 from ..ledgers import fingerprint
 from ..proofs import ReportBound
 from ..rounding import amount_at_most, float_above, plural
-from .kept_columns.private_schema import listed
+from .kept_columns.private_schema import list_names
 from .promises import People, PersonLimits
 
 KEY: Final = b"sfumato"
@@ -216,8 +216,8 @@ class Release(CompactRepr):
         text = "; ".join([*parts, *(note.rstrip(".") for note in self.notes)])
         if self.carried_over:
             text += (
-                f". Carried over unchanged, because you named it: {listed(self.carried_over)}. The guarantee does "
-                "not cover it: a precise time, the name of a place or a rare value can reveal the secret"
+                f". Carried over unchanged, because you named it: {list_names(self.carried_over)}. The guarantee "
+                "does not cover it: a precise time, the name of a place or a rare value can reveal the secret"
             )
         return text + (f". {self.cost}" if self.cost else "")
 
@@ -370,7 +370,7 @@ class Receipt(CompactRepr):
         )
 
     @property
-    def most(self) -> int | None:
+    def max_reports(self) -> int | None:
         """Largest number of reports of one person; None where people cannot be counted."""
         if self.people is None or self.rows_without_person:
             return None

@@ -233,7 +233,7 @@ class PreparedRelease(CompactRepr):
         return bool(facts_of(work_folder(self.target)))
 
     @property
-    def _metered(self) -> bool:
+    def _has_ledger(self) -> bool:
         return self._plan.draw.blur is not None  # a ledger counts for itself
 
     def check_limits(self) -> None:
@@ -242,7 +242,7 @@ class PreparedRelease(CompactRepr):
         It is a `DataError` also if people cannot be counted, and an `InputError` if epsilons cannot be compared.
         """
         earlier = (0, True, 0)
-        if self._known is not None and not self._metered:
+        if self._known is not None and not self._has_ledger:
             run = facts_of(work_folder(self.target)).get("run", "") if self._resume else ""
             past = history(self._known, self.target, run=run)
             earlier = (past.reports, past.is_of(self._plan.mark), past.releases)
@@ -268,7 +268,7 @@ class PreparedRelease(CompactRepr):
             target=FileMark.of(self.target),
             mechanism_files=[FileMark.of(file) for file in files],
             left_out=self._plan.kernel.kept_columns.left_out,
-            ledger=self._metered,
+            ledger=self._has_ledger,
         )
 
     def run(self, progress: Progress | None = None) -> Release:
@@ -278,7 +278,7 @@ class PreparedRelease(CompactRepr):
         spent what a user needs.
         """
         start_s, kernel = clock.monotonic(), self._plan.kernel
-        if self._ran and (self._metered or not self._again):
+        if self._ran and (self._has_ledger or not self._again):
             raise InputError(
                 "this prepared release has run. Another run draws every row again, and the guarantees of both add "
                 "up.",
@@ -305,7 +305,7 @@ class PreparedRelease(CompactRepr):
             adds = f"{releases + 1:,} releases add up"
             if before + kernel.places > releases + 1:
                 adds += f", with {before + kernel.places:,} reports of a row"
-            if self._metered and self._plan.draw.memoizes:
+            if self._has_ledger and self._plan.draw.memoizes:
                 adds = "places in the ledger repeat their reports, and all other reports add up"
             notes.append(f"this source had been released {plural(releases, 'time')} before: {adds}")
         facts = (self.promises, self._plan.mark, tally, clock.monotonic() - start_s, notes)
@@ -313,7 +313,7 @@ class PreparedRelease(CompactRepr):
 
     def _open(self) -> WorkFolder:
         """Return the work folder, if the source was not released elsewhere since it was prepared."""
-        known, free, before = self._known, self._metered or self._again, 0
+        known, free, before = self._known, self._has_ledger or self._again, 0
         if known is not None and not self._resume:
             if not free:
                 check_released(known, self.target)  # before anything of an earlier run is removed
@@ -337,7 +337,7 @@ class PreparedRelease(CompactRepr):
         elif not isinstance(error, SfumatoError):
             error = unwritable(self.target, error)
         has_charged: bool | None = self._plan.draw.has_charged
-        if self._metered and self._resume and not has_charged:
+        if self._has_ledger and self._resume and not has_charged:
             has_charged = None  # the run that goes on may have charged, too
         self._ran = self._ran or has_charged is not False
         lasting = self._known is not None

@@ -75,7 +75,7 @@ class Reporter(ABC):
     def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
         """Return the Arrow columns of reports, by name, tuples as ``lists`` and labels as ``dictionaries``."""
 
-    def released(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
+    def all_columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
         """Return the columns of reports as `columns` does, with those of uncertainty if they were asked for."""
         columns = self.columns(reports, lists=lists, dictionaries=dictionaries)
         return columns if self.uncertainty is None else self.uncertainty.add_columns(columns, reports)

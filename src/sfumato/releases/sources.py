@@ -195,7 +195,7 @@ def check_released(source: Identity, target: Path, *, run: str = "", known: int 
             )
     if history(source, target, run=run).reports <= known:
         return
-    name, record, newest = _same(source, target, run)[-1]
+    name, record, newest = _releases_of(source, target, run)[-1]
     if newest and facts_of(work_folder(target.with_name(name))).get("run") == record.run:
         hint = f"its release to {name!r} was interrupted: continue it with {argument('resume', True)}"
     else:
@@ -224,7 +224,7 @@ class History(NamedTuple):
 def history(source: Identity, target: Path, *, run: str = "") -> History:
     """Return the earlier releases of a source, or of some of its columns, to the target's folder."""
     parts = set(source.content.split())
-    records = [record for _, record, _ in _same(source, target, run)]
+    records = [record for _, record, _ in _releases_of(source, target, run)]
     places = sum({record.run: record.places for record in records}.values())
     reports = max([places, *(record.times for record in records if set(record.content.split()) <= parts)])
     mechanisms = {record.mechanism for record in records} | ({""} if reports > places else set())
@@ -263,7 +263,7 @@ def _text(name: str, records: Sequence[Record]) -> str:
     return f'{{"target": {json.dumps(name)}, "releases": [\n' + ",\n".join(lines) + "\n]}\n"
 
 
-def _same(source: Identity, target: Path, run: str) -> list[tuple[str, Record, bool]]:
+def _releases_of(source: Identity, target: Path, run: str) -> list[tuple[str, Record, bool]]:
     """Return the releases of a source: target, record, and whether it is the target's newest."""
     parts = set(source.content.split())
     records_of_source = [

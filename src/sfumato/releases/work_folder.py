@@ -151,7 +151,7 @@ def facts_of(folder: Path) -> dict[str, str]:
         return {}
 
 
-def _resumed(folder: Path, facts: Mapping[str, str], target: Path) -> tuple[str, int]:
+def _resume_run(folder: Path, facts: Mapping[str, str], target: Path) -> tuple[str, int]:
     """Return the name of the run that goes on, and how often its source had been released before it."""
     try:
         before = json.loads((folder / RUN).read_bytes())
@@ -207,7 +207,7 @@ class WorkFolder(CompactRepr):
         try:  # a copy of the folder, which would draw the same rows with one charge, has another number
             facts = {**facts, "folder": str(folder.stat().st_ino)}
             if resume:
-                return cls(folder, lock, *_resumed(folder, facts, target), 0)
+                return cls(folder, lock, *_resume_run(folder, facts, target), 0)
             old_facts = {} if again or not (facts["ledger"] and facts["source"]) else facts_of(folder)
             if old_facts and all(old_facts.get(fact) == now for fact, now in facts.items()):
                 raise InputError(
@@ -410,7 +410,7 @@ class PlaceMemo:
         message = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
         return hashlib.blake2b(message, key=self._name, digest_size=32).digest()
 
-    def known(self, keys: Sequence[bytes]) -> dict[bytes, Anchor]:
+    def find_anchors(self, keys: Sequence[bytes]) -> dict[bytes, Anchor]:
         """Return the anchors of those places that have one."""
         anchors: dict[bytes, Anchor] = {}
         with _readable():
@@ -462,7 +462,7 @@ class PlaceMemo:
         return visits or 0, places, spread or 0.0
 
     @property
-    def far(self) -> tuple[int, float, tuple[int, ...]]:
+    def possible_moves(self) -> tuple[int, float, tuple[int, ...]]:
         """The places that may have moved, how far a visit is away at most, metres, and the first of such rows."""
         with _readable():
             places, far_m = self._database.execute("SELECT count(*), max(m) FROM away").fetchone()

@@ -3,7 +3,6 @@ from .directed import UNIT as UNIT
 from .directed import Logarithm as Logarithm
 from .directed import about as about
 from .directed import about_percent as about_percent
-from .directed import above as above
 from .directed import amount as amount
 from .directed import amount_at_least as amount_at_least
 from .directed import amount_at_most as amount_at_most
@@ -11,7 +10,6 @@ from .directed import at_least as at_least
 from .directed import at_least_against as at_least_against
 from .directed import at_most as at_most
 from .directed import at_most_against as at_most_against
-from .directed import below as below
 from .directed import briefly_at_most as briefly_at_most
 from .directed import divergence_errors as divergence_errors
 from .directed import down as down
@@ -25,6 +23,7 @@ from .directed import inversion_error as inversion_error
 from .directed import log_below as log_below
 from .directed import log_error as log_error
 from .directed import log_errors as log_errors
+from .directed import lower_end as lower_end
 from .directed import mass_error as mass_error
 from .directed import mass_errors as mass_errors
 from .directed import percent as percent
@@ -37,3 +36,4 @@ from .directed import sum_above as sum_above
 from .directed import sum_error as sum_error
 from .directed import underflow as underflow
 from .directed import up as up
+from .directed import upper_end as upper_end

@@ -48,7 +48,7 @@ SMALLEST: Final = 2.0**-1074
 
 def about(value: float, digits: int = 4) -> str:
     """Write a number in at most this many significant digits, rounded to nearest."""
-    return _directed(value, digits, ROUND_HALF_EVEN)
+    return _format_float(value, digits, ROUND_HALF_EVEN)
 
 
 def exactly(value: float) -> str:
@@ -58,17 +58,17 @@ def exactly(value: float) -> str:
 
 def at_most(value: float, digits: int = 4) -> str:
     """Write an upper bound in at most this many significant digits, never below it."""
-    return _directed(value, digits, ROUND_CEILING)
+    return _format_float(value, digits, ROUND_CEILING)
 
 
 def briefly_at_most(value: float, digits: int = 4) -> str:
     """Write an upper bound as `at_most`, but never in more digits, even if they differ by rounding error alone."""
-    return at_most(value) if not math.isfinite(value) else _text(_rounded(_decimal(value), digits, ROUND_CEILING))
+    return at_most(value) if not math.isfinite(value) else _text(_round(_decimal(value), digits, ROUND_CEILING))
 
 
 def at_least(value: float, digits: int = 4) -> str:
     """Write a lower bound in at most this many significant digits, never above it."""
-    return _directed(value, digits, ROUND_FLOOR)
+    return _format_float(value, digits, ROUND_FLOOR)
 
 
 def at_most_against(value: float, limit: float) -> str:
@@ -146,12 +146,12 @@ def percent_of_confidence(confidence: float) -> str:
     Up to the rounding of doubles it is never above the confidence, and never 100 %.
     """
     value = _decimal(round(confidence, 15)).scaleb(2)
-    return f"{_text(min(_rounded(value, _CONFIDENCE_DIGITS, ROUND_FLOOR), _MOST_CONFIDENCE))} %"
+    return f"{_text(min(_round(value, _CONFIDENCE_DIGITS, ROUND_FLOOR), _MOST_CONFIDENCE))} %"
 
 
 def gap_at_most(gap: float) -> str:
     """Write a relative gap as a percentage in two digits, never below it."""
-    return f"{_text(_rounded(_decimal(gap).scaleb(2), 2, ROUND_CEILING))} %" if math.isfinite(gap) else "unknown"
+    return f"{_text(_round(_decimal(gap).scaleb(2), 2, ROUND_CEILING))} %" if math.isfinite(gap) else "unknown"
 
 
 def amount(value: float, unit: str, digits: int = 3) -> str:
@@ -179,21 +179,21 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
 
 def _amount(value: float, unit: str, digits: int, rounding: str) -> str:
     if not math.isfinite(value):
-        return _directed(value, digits, rounding)
+        return _format_float(value, digits, rounding)
     if unit not in _METRES:
-        return f"{_directed(value, digits, rounding)} {unit}".strip()
+        return f"{_format_float(value, digits, rounding)} {unit}".strip()
     metres = _decimal(value).scaleb(_METRES[unit])
     if abs(metres) < _MILLIMETRE:
         whole = int((metres / _MILLIMETRE).to_integral_value(rounding))
         return f"{whole} mm" if whole else "0 m"
-    if abs(_rounded(metres, digits, rounding)) < 1000:
-        return f"{_text(_rounded(metres, digits, rounding))} m"
-    return f"{_text(_rounded(metres.scaleb(-3), digits, rounding))} km"
+    if abs(_round(metres, digits, rounding)) < 1000:
+        return f"{_text(_round(metres, digits, rounding))} m"
+    return f"{_text(_round(metres.scaleb(-3), digits, rounding))} km"
 
 
 def _percent(share: float, rounding: str) -> str:
     if not math.isfinite(share):
-        return _directed(share, _SHARE_DIGITS, rounding)
+        return _format_float(share, _SHARE_DIGITS, rounding)
     value = _decimal(share).scaleb(2)
     if rounding == ROUND_HALF_EVEN and 0 < value < _LEAST_SHARE.scaleb(2):
         return "under 0.01 %"
@@ -203,14 +203,14 @@ def _percent(share: float, rounding: str) -> str:
 def _share(value: Decimal, rounding: str) -> str:
     """Write a percentage: in four digits above 99 %, where rounding to nearest never gives 100 %."""
     if not 99 < value < 100:
-        return f"{_text(_rounded(value, _SHARE_DIGITS, rounding))} %"
-    percentage = _rounded(value, _NEARLY_ALL_DIGITS, rounding)
+        return f"{_text(_round(value, _SHARE_DIGITS, rounding))} %"
+    percentage = _round(value, _NEARLY_ALL_DIGITS, rounding)
     if percentage == 100 and rounding == ROUND_HALF_EVEN:
-        percentage = _rounded(value, _NEARLY_ALL_DIGITS, ROUND_FLOOR)
+        percentage = _round(value, _NEARLY_ALL_DIGITS, ROUND_FLOOR)
     return f"{_text(percentage)} %"
 
 
-def _directed(value: float, digits: int, rounding: str) -> str:
+def _format_float(value: float, digits: int, rounding: str) -> str:
     if math.isinf(value):
         return "infinite" if value > 0 else "-infinite"
     return "unknown" if math.isnan(value) else _text(_close(_decimal(value), digits, rounding))
@@ -221,7 +221,7 @@ def _decimal(value: float) -> Decimal:
     return Decimal(repr(float(value)))
 
 
-def _rounded(value: Decimal, digits: int, rounding: str) -> Decimal:
+def _round(value: Decimal, digits: int, rounding: str) -> Decimal:
     if value.adjusted() in _PLAIN:
         digits = max(digits, value.adjusted() + 1)  # whole parts are written in full
     return Context(prec=digits, rounding=rounding).plus(value).normalize(Context(prec=_PRECISION))
@@ -229,9 +229,9 @@ def _rounded(value: Decimal, digits: int, rounding: str) -> Decimal:
 
 def _close(value: Decimal, digits: int, rounding: str) -> Decimal:
     """Return the value in this many digits, or in more where rounding error alone separates it from fewer."""
-    decimal, nearest = _rounded(value, digits, rounding), _rounded(value, digits, ROUND_HALF_EVEN)
+    decimal, nearest = _round(value, digits, rounding), _round(value, digits, ROUND_HALF_EVEN)
     if decimal != nearest and abs(value - nearest) <= _TIE * abs(value):
-        return _rounded(value, max(digits, _DIGITS_OF_TIES), rounding)
+        return _round(value, max(digits, _DIGITS_OF_TIES), rounding)
     return decimal
 
 
@@ -254,13 +254,13 @@ def up(value: float) -> float:
     return math.nextafter(value, math.inf)
 
 
-def above(value: float, error: float) -> float:
+def upper_end(value: float, error: float) -> float:
     """Return a float at least the exact value of a result with an error; ``inf`` where that overflowed."""
     upper = up(value + error)
     return upper if upper < math.inf else math.inf
 
 
-def below(value: float, error: float) -> float:
+def lower_end(value: float, error: float) -> float:
     """Return a float at most the exact value of a result with an error; ``-inf`` where that overflowed."""
     difference = value - error
     return down(difference) if abs(difference) < math.inf else -math.inf

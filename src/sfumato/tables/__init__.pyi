@@ -15,7 +15,7 @@ from .batch_writer import write_table as write_table
 from .delimited import Layout as Layout
 from .delimited import TextTable as TextTable
 from .delimited import misfit as misfit
-from .delimited import parsed as parsed
+from .delimited import parse_rows as parse_rows
 from .delimited import read_rows as read_rows
 from .iso_times import ambiguous_dates as ambiguous_dates
 from .iso_times import can_be_day as can_be_day
@@ -53,6 +53,7 @@ from .values import find as find
 from .values import holds_names as holds_names
 from .values import label_column as label_column
 from .values import label_texts as label_texts
+from .values import name_text as name_text
 from .values import names as names
 from .values import numbers as numbers
 from .values import numeric as numeric
@@ -60,6 +61,5 @@ from .values import one_spelling as one_spelling
 from .values import plain_values as plain_values
 from .values import python_values as python_values
 from .values import rows_of_names as rows_of_names
-from .values import spelled as spelled
 from .values import text as text
 from .values import without_fraction as without_fraction

@@ -77,7 +77,7 @@ class TextTable(OpenTable):
 
         def attempt(encoding: str, text: Sequence[str], columns: Sequence[str] = columns) -> Any:
             with self.layout.open(source) as stream:
-                return parsed(
+                return parse_rows(
                     stream,
                     delimiter=self.layout.delimiter,
                     names=self.fields if self.headless else None,
@@ -116,7 +116,7 @@ class TextTable(OpenTable):
         return table
 
 
-def parsed(
+def parse_rows(
     stream: Any,
     *,
     delimiter: str = ",",
@@ -156,7 +156,7 @@ def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
 def _header(source: Source, layout: Layout) -> list[str]:
     """Return the names of the columns as Arrow sees them (quotation marks)."""
     try:
-        names = parsed(io.BytesIO(f"{layout.first_line(source)}\n".encode()), delimiter=layout.delimiter)
+        names = parse_rows(io.BytesIO(f"{layout.first_line(source)}\n".encode()), delimiter=layout.delimiter)
     except pa.ArrowInvalid as error:
         raise DataError(
             f"the first line of {source} does not name columns: {cause(error)}.",
@@ -209,7 +209,7 @@ class Layout(NamedTuple):
         """Return the content of a file with this layout, without the lines before the rows."""
         file = source.open_binary()
         if self.blanks:
-            file = cast(BinaryIO, io.BufferedReader(_Tabbed(file), _BLOCK))
+            file = cast(BinaryIO, io.BufferedReader(_TabContent(file), _BLOCK))
         for _ in range(self.before):
             file.readline()
         return file
@@ -251,7 +251,7 @@ def _text(stream: BinaryIO) -> TextIO:
     return io.TextIOWrapper(stream, "latin-1", newline="")
 
 
-class _Tabbed(ConvertedFile):
+class _TabContent(ConvertedFile):
     """The content of a text with a tab in place of the blanks between values."""
 
     def convert(self) -> bytes | None:

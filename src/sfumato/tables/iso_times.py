@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._system import pa, pc
-from .values import decoded, is_text
+from .values import decode_dictionary, is_text
 
 OFFSET: Final = r"[+-](?:(?:0\d|1[0-3])(?::?[0-5]\d)?|14(?::?00)?)"
 """An offset from UTC; none is larger than 14 hours."""
@@ -117,7 +117,7 @@ def hours(hour: Any, half: Any) -> Any:
 
 def ambiguous_dates(column: Any) -> bool:
     """Return whether an Arrow column has dates that can begin with the month or the day, such as 01/02/2024."""
-    column = decoded(column)
+    column = decode_dictionary(column)
     if not is_text(column):
         return False
     parts = pc.extract_regex(trim_blanks(column), _DATE)

@@ -15,7 +15,7 @@ from .._system import pa, pc
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from .iso_times import CLOCK, OFFSET, has_unclear_offsets, hours, iso_texts, shorten_zones, trim_blanks
-from .values import decoded, is_text, microseconds
+from .values import decode_dictionary, is_text, microseconds
 
 Times = NDArray[np.datetime64]
 
@@ -86,13 +86,13 @@ class TimeColumn(NamedTuple):
 
 def times(column: Any, *, most_bad: float = MOST_BAD) -> TimeColumn | None:
     """Return an Arrow column as UTC times (microseconds), or None if more than ``most_bad`` of it are no times."""
-    column = decoded(column)
+    column = decode_dictionary(column)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         known = pc.fill_null(pc.cast(column, pa.float64(), safe=False), float("nan"))  # nanoseconds lose digits
         moments = _since_1970(np.array(known.to_numpy(), dtype=np.float64))
         return None if moments is None else TimeColumn(moments)
     if is_text(column):
-        return _parsed(column, most_bad)
+        return _parse_times(column, most_bad)
     if pa.types.is_date(column.type):
         column = pc.cast(column, pa.timestamp("us"))
     if not pa.types.is_timestamp(column.type):
@@ -130,7 +130,7 @@ def microseconds_of_days(column: Any) -> NDArray[np.int64]:
     return np.where(seconds < 0, -1, micro).astype(np.int64)
 
 
-def _parsed(column: Any, most_bad: float) -> TimeColumn | None:
+def _parse_times(column: Any, most_bad: float) -> TimeColumn | None:
     """Return times of texts, or None."""
     column = trim_blanks(column)
     if column.null_count == len(column):
@@ -238,7 +238,7 @@ class Clocks(CompactRepr):
         13:05:00``) count. Numbers that can all be hours and minutes, such as 0.30, are no fractions. Unless
         ``days`` are in another column, times on a day zero count only if it is a spreadsheet's.
         """
-        column = decoded(column)
+        column = decode_dictionary(column)
         kind = column.type
         if pa.types.is_time(kind):
             return cls._without_zones(pc.cast(column, pa.string()))
@@ -309,7 +309,7 @@ class Clocks(CompactRepr):
         differ, or whose day zero contradicts the day, are none.
         """
         types = pa.types
-        days = decoded(days)
+        days = decode_dictionary(days)
         kind = days.type
         if not (
             is_text(days) or any(test(kind) for test in (types.is_date, types.is_timestamp, types.is_integer))
@@ -342,7 +342,7 @@ class Clocks(CompactRepr):
 
 def are_dotted_clocks(column: Any) -> bool:
     """Return whether all numbers of a column can be hours and minutes, such as 0.30, some below 1."""
-    column = decoded(column)
+    column = decode_dictionary(column)
     if pa.types.is_floating(column.type):
         hundredths = np.asarray(pc.fill_null(pc.cast(column, pa.float64()), float("nan"))) * 100
         hundredths = hundredths[np.isfinite(hundredths)]

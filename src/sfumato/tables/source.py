@@ -140,9 +140,9 @@ class Source:
         """Return the uncompressed content as a file of bytes, never in UTF-16; damage shows while reading."""
         file: BinaryIO = self.path.open("rb") if self.content is None else io.BytesIO(self.content)
         if self.compressed:
-            file = cast(BinaryIO, io.BufferedReader(_Unpacked(file, self), _BLOCK))
+            file = cast(BinaryIO, io.BufferedReader(_GzipContent(file, self), _BLOCK))
         if self.utf16:
-            file = cast(BinaryIO, io.BufferedReader(_Recoded(file, self), _BLOCK))
+            file = cast(BinaryIO, io.BufferedReader(_Utf16Content(file, self), _BLOCK))
         return file
 
 
@@ -178,7 +178,7 @@ class ConvertedFile(io.RawIOBase):
         super().close()
 
 
-class _Unpacked(ConvertedFile):
+class _GzipContent(ConvertedFile):
     """The content of a gzip file, unpacked as it is read; ``source`` is for messages."""
 
     def __init__(self, file: BinaryIO, source: Source) -> None:
@@ -204,7 +204,7 @@ class _Unpacked(ConvertedFile):
         return block or None
 
 
-class _Recoded(ConvertedFile):
+class _Utf16Content(ConvertedFile):
     """The content, as UTF-8, of a file of bytes in UTF-16 that begins with a byte order mark."""
 
     def __init__(self, file: BinaryIO, source: Source) -> None:

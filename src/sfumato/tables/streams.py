@@ -26,7 +26,7 @@ from .arrow import (
     without_views,
 )
 from .batch_writer import SUFFIXES
-from .delimited import Layout, TextTable, parsed
+from .delimited import Layout, TextTable, parse_rows
 from .source import OpenTable, Source, as_path, cause, check_distinct, is_pipe, no_column, others_note, readable
 
 BATCH_ROWS: Final = 1 << 20
@@ -384,16 +384,16 @@ def read_columns(
     names a column. A value that is neither path nor table is an `InputError`, other faults are a `DataError`.
     """
     if is_frame(path):
-        return _loaded(FrameTable(path), columns, IN_MEMORY, option)
+        return _load_columns(FrameTable(path), columns, IN_MEMORY, option)
     path = as_path(path, "a table")
     if path.is_dir():
         return _folder(path, columns, option)
     check_kind(path)
     source, name = Source.of(path), repr(os.fspath(path))
     if path.suffix.lower() in ARROW:
-        return _loaded(ArrowFile(source), columns, name, option)
+        return _load_columns(ArrowFile(source), columns, name, option)
     if path.suffix.lower() == ".parquet":
-        return _loaded(ParquetTable(source), columns, name, option)
+        return _load_columns(ParquetTable(source), columns, name, option)
     table = _text(source, tuple(as_text))
     _check(table.column_names, columns, name, option)
     check_distinct(table.column_names, name)
@@ -421,7 +421,7 @@ def _text(source: Source, as_text: Sequence[str]) -> Any:
     try:
         text.check_quotes()
         with layout.open(source) as stream:
-            table = parsed(stream, delimiter=layout.delimiter, types=types, blank_lines=text.blank_lines)
+            table = parse_rows(stream, delimiter=layout.delimiter, types=types, blank_lines=text.blank_lines)
         return table.rename_columns([from_csv_cell(name) for name in table.column_names])
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         where = text.misfit() if isinstance(error, pa.ArrowInvalid) else None
@@ -431,7 +431,7 @@ def _text(source: Source, as_text: Sequence[str]) -> Any:
         ) from None
 
 
-def _loaded(table: OpenTable, columns: Sequence[str], name: str, option: Mapping[str, str]) -> Any:
+def _load_columns(table: OpenTable, columns: Sequence[str], name: str, option: Mapping[str, str]) -> Any:
     _check(table.columns, columns, name, option)
     check_distinct(table.columns, name)
     return table.load(list(dict.fromkeys(columns)) or None)

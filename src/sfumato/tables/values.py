@@ -31,7 +31,7 @@ _AS_IT_IS: Final = r"^[!-~]([ -~]*[!-~])?$"
 
 def numbers(column: Any, subject: str, *hints: str, comma: bool = False) -> Floats:
     """Return an Arrow column as floats, NaN where missing, with ``comma`` also ``48,85``; refuse others."""
-    column = decoded(column)
+    column = decode_dictionary(column)
     if not len(column):
         return np.empty(0)
     if is_text(column):
@@ -49,7 +49,7 @@ def numbers(column: Any, subject: str, *hints: str, comma: bool = False) -> Floa
     return np.array(pc.fill_null(converted, float("nan")).to_numpy(), dtype=np.float64)
 
 
-def spelled(value: Any) -> str | None:
+def name_text(value: Any) -> str | None:
     """Return a name as text: trimmed, in Unicode's normal form C, 1 for 1.0; None where missing or empty."""
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:  # NaN is not itself
         return None
@@ -64,8 +64,8 @@ def without_fraction(name: str) -> str:
 
 
 def names(column: Any) -> Objects:
-    """Return a column of names, such as users, as Python integers and `spelled` strings; None where missing."""
-    column = decoded(column)
+    """Return a column of names, such as users, as Python integers and texts of `name_text`; None where missing."""
+    column = decode_dictionary(column)
     if pa.types.is_integer(column.type) and column.null_count == 0:
         return column.to_numpy().astype(object)  # type: ignore[no-any-return]
     values = python_values(column)
@@ -82,12 +82,12 @@ def one_spelling(values: list[Any]) -> list[Any]:
 
 
 def _one_name(value: Any) -> Any:
-    """Return a name: an integer as it is, a number without a fraction as one, anything else as `spelled`."""
+    """Return a name: an integer as it is, a number without a fraction as one, anything else by `name_text`."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, np.integer):
         return int(value)
-    text = spelled(value)
+    text = name_text(value)
     if text is not None and isinstance(value, float | np.floating | Decimal) and value == value // 1:
         return int(value)
     return text
@@ -123,7 +123,7 @@ def _with_numbers(kind: Any) -> Any:
 
 def plain_values(column: Any) -> NDArray[Any] | None:
     """Return any flat column as an array; None for nested and binary ones."""
-    column = decoded(column)
+    column = decode_dictionary(column)
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         return None
     if pa.types.is_timestamp(column.type):
@@ -141,7 +141,7 @@ def microseconds(column: Any) -> NDArray[np.datetime64]:
     return np.array(micro.to_numpy(), dtype="datetime64[us]")
 
 
-def decoded(column: Any) -> Any:
+def decode_dictionary(column: Any) -> Any:
     """Return a column without a dictionary."""
     if pa.types.is_dictionary(column.type):
         return pc.cast(column, column.type.value_type)
@@ -265,7 +265,7 @@ def counts_of_names(column: Any) -> tuple[Any, Any]:
     )
     other = pc.invert(pc.fill_null(plain, fill_value=False))
     if pc.any(other).as_py():
-        names = [spelled(value) for value in values.filter(other).to_pylist()]
+        names = [name_text(value) for value in values.filter(other).to_pylist()]
         values = pc.replace_with_mask(values, other, pa.array(names, values.type))
     return values, counts
 
@@ -277,7 +277,7 @@ def rows_of_names(column: Any) -> dict[str | None, int]:
         values = pa.ExtensionArray.from_storage(column.type, values)  # a UUID is written as one
     rows_by_name: dict[str | None, int] = {}
     for value, rows in zip(values.to_pylist(), counts.to_pylist(), strict=True):
-        name = spelled(value)
+        name = name_text(value)
         rows_by_name[name] = rows_by_name.get(name, 0) + rows
     return rows_by_name
 

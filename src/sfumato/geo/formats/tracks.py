@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...errors import DataError, row_value
 from ...rounding import plural
-from ...tables import Source, TimeColumn, Times, can_be_day, cause, day_numbers, misfit, names, parsed, times
+from ...tables import Source, TimeColumn, Times, can_be_day, cause, day_numbers, misfit, names, parse_rows, times
 from .format import ColumnChoice, Format, PointReader, RawVisits, person_of
 from .points import ReferenceSystem, UnknownSystemError, degrees, row_statements
 
@@ -59,7 +59,7 @@ def _points_of_plt(source: Source, user: str | None) -> RawVisits | None:
     if of_ozi:
         rows = _seven_values(rows, source)
     try:
-        table = parsed(
+        table = parse_rows(
             io.BytesIO(rows),
             names=columns,
             types=dict.fromkeys(columns, pa.string()),

@@ -21,7 +21,7 @@ from ...core.arrays import Floats, readonly
 from ...core.naming import EXPECTED
 from ...errors import InputError, SolverError, python
 from ...proofs import EpsilonProof, expected_loss_above, prove_guarantees, relative_gap
-from ...rounding import UNIT, amount_at_most, at_most, below, underflow
+from ...rounding import UNIT, amount_at_most, at_most, lower_end, underflow
 from ..problem import Problem, least_loss
 from ..row_generation import LinearProgram
 from ..session import SolveSession
@@ -264,7 +264,7 @@ class _Game(BoundedSearch):
         # The rounded mixture exceeds a true one by no more than this, and no loss is negative.
         count, most = len(self.priors), float(problem.loss.array.max())
         bound = answer.bound * (1 - 2 * (2 * count + 8) * UNIT) if answer.bound > 0 else answer.bound
-        bound = below(bound, underflow(count * problem.shape[0], most))
+        bound = lower_end(bound, underflow(count * problem.shape[0], most))
         if bound > self.bound:
             self.bound, self.weights = bound, weights
 

@@ -381,13 +381,13 @@ def packed_numbers(values: Sequence[bytes | None]) -> Iterator[tuple[tuple[str, 
     width = int(np.quantile(lengths[lengths > 0], _ODD, method="lower"))
     rows = np.flatnonzero(lengths >= max(width, 1))
     filled = [values[row] or b"" for row in rows.tolist()]
-    yield from _packed([value[: min(width, _LONGEST)] for value in filled], rows, len(values))
+    yield from _unpack_numbers([value[: min(width, _LONGEST)] for value in filled], rows, len(values))
     if len(set(lengths[rows].tolist())) > 1:
         last = min(width, _LAST)
-        yield from _packed([value[-last:] for value in filled], rows, len(values), -last)
+        yield from _unpack_numbers([value[-last:] for value in filled], rows, len(values), -last)
 
 
-def _packed(
+def _unpack_numbers(
     values: Sequence[bytes], rows: NDArray[np.intp], count: int, start: int = 0
 ) -> Iterator[tuple[tuple[str, int], Floats]]:
     table = np.frombuffer(b"".join(values), np.uint8).reshape(len(values), -1)

@@ -290,13 +290,13 @@ def _degrees_in(content: str | bytes) -> list[Floats]:
         both = np.concatenate([decimal, whole])
         units += [both // 100 + both % 100 / 60, both // 1e4 + both % 1e4 // 100 / 60 + both % 100 / 3600]
     else:
-        floats, integers = _packed(content, _FLOATS), _packed(content, _INTEGERS)
+        floats, integers = _unpack_numbers(content, _FLOATS), _unpack_numbers(content, _INTEGERS)
         units = [*floats, *map(np.degrees, floats)]
         units += [numbers / part for numbers in (*integers, _varints(content)) for part in _PARTS[1:]]
     return units
 
 
-def _packed(content: bytes, kinds: Sequence[str]) -> list[Floats]:
+def _unpack_numbers(content: bytes, kinds: Sequence[str]) -> list[Floats]:
     """Return the numbers that may begin at any byte, an array (m,) for each type."""
     row, arrays = np.frombuffer(content, np.uint8), []
     begins = {width: np.arange(len(row) - width + 1)[:, None] for width in (4, 8) if len(row) >= width}

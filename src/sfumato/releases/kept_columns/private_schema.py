@@ -62,11 +62,11 @@ class KeptColumns(CompactRepr):
     @property
     def sentences(self) -> tuple[str, ...]:
         """Sentences on the columns that are left out; `Release` names those that are carried over."""
-        left = f"Left out: {listed(self.left_out)}." if self.left_out else ""
+        left = f"Left out: {list_names(self.left_out)}." if self.left_out else ""
         return tuple(text for text in ("" if self.sources else "No other column is carried over.", left) if text)
 
 
-def listed(names: Iterable[str]) -> str:
+def list_names(names: Iterable[str]) -> str:
     """Return names of columns for a sentence, at most twelve."""
     texts = [plain(name) for name in names]
     return ", ".join(
@@ -184,7 +184,7 @@ def private_schema(
     for reporter in reporters:
         empty = np.zeros((0, 2)) if isinstance(reporter, NoiseReporter) else np.zeros(0, dtype=np.intp)
         reports = reporter.draw(empty, SystemWords())
-        columns = reporter.released(reports, lists=lists, dictionaries=len(reporters) == 1)
+        columns = reporter.all_columns(reports, lists=lists, dictionaries=len(reporters) == 1)
         shapes.append([(name, column.type) for name, column in columns.items()])
     fields = [column for column in shapes[0] if all(column in shape for shape in shapes)]
     have_places = not {"latitude", "decimalLatitude"}.isdisjoint(name for name, _ in fields)

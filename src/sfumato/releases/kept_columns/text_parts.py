@@ -218,7 +218,7 @@ def _of_texts(name: str, column: Any, depth: int) -> Iterator[tuple[str, Any]]:
         yield from _of_objects(name, [_packed_names(value or b"") for value in values], depth)
         return
     texts = texts_of(column)
-    objects = [_parsed(text) for text in texts]
+    objects = [_parse_json(text) for text in texts]
     if not any(objects):
         objects = [dict(_FIELD.findall(unquote(text))) for text in texts]
     yield from _of_objects(name, objects, depth)
@@ -297,7 +297,7 @@ def _array(values: Sequence[Any]) -> Any:
         return pa.array(texts, pa.string())
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     """Return the dictionary or list that a text is in JSON; None for others."""
     if text[:1] not in ("{", "["):
         return None

@@ -152,7 +152,7 @@ class SparkRows(CompactRepr):
                     f"name a column that is different in every row with {argument('key', 'id')}",
                     "write them to Parquet files and release these.",
                 )
-            return cls(_positioned(frame, name), (_FILE, _ROW), columns, name, _is_path(source))
+            return cls(_add_positions(frame, name), (_FILE, _ROW), columns, name, _is_path(source))
         if key not in columns:
             raise no_column(columns, key, "key", name)
         kind = frame.schema[key].dataType.typeName()
@@ -162,9 +162,9 @@ class SparkRows(CompactRepr):
             )
         return cls(frame, (key,), columns, name)
 
-    def selected(self, names: Iterable[str]) -> Any:
+    def select_columns(self, names: Iterable[str]) -> Any:
         """Return a data frame of some columns, each once."""
-        return self.frame.select(*map(_quoted, dict.fromkeys(names)))
+        return self.frame.select(*map(_quote_column, dict.fromkeys(names)))
 
     def check_key(self) -> None:
         """Refuse a key that two rows share or that is missing, as counted by a Spark job."""
@@ -172,7 +172,7 @@ class SparkRows(CompactRepr):
 
         if self.files_only:
             return  # unique as it is
-        columns = [functions.col(_quoted(name)).alias(f"k{number}") for number, name in enumerate(self.key)]
+        columns = [functions.col(_quote_column(name)).alias(f"k{number}") for number, name in enumerate(self.key)]
         nowhere = " or ".join(f"k{number} is null" for number in range(len(columns)))
         duplicates = self.frame.groupBy(*columns).count().where(f"count > 1 or {nowhere}")
         keys, rows = duplicates.agg(functions.count("*"), functions.sum("count")).collect()[0]
@@ -195,7 +195,7 @@ class SparkRows(CompactRepr):
         user = kernel.user
         if user is None or kernel.people == "one":
             return people_without_users(int(self.frame.count()), kernel)
-        kind, name = self.frame.schema[user].dataType.typeName(), functions.col(_quoted(user))
+        kind, name = self.frame.schema[user].dataType.typeName(), functions.col(_quote_column(user))
         if kind in ("string", "varchar", "char"):
             names = self.frame.select(name.alias("name")).mapInArrow(_count_names, "name string, n long")
         else:
@@ -245,7 +245,7 @@ def _is_path(source: str | os.PathLike[str]) -> bool:
     return not isinstance(source, str) or "/" in source or source.endswith(".parquet")
 
 
-def _positioned(frame: Any, name: str) -> Any:
+def _add_positions(frame: Any, name: str) -> Any:
     """Return the rows with their file and their position in it, which stay the same while the files do."""
     from pyspark.errors import AnalysisException
     from pyspark.sql import functions
@@ -259,12 +259,12 @@ def _positioned(frame: Any, name: str) -> Any:
         ) from None
 
 
-def _quoted(column: str) -> str:
+def _quote_column(column: str) -> str:
     return "`" + column.replace("`", "``") + "`"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SparkPrepared(CompactRepr):
+class PreparedSparkRelease(CompactRepr):
     """A release on Spark before its draw.
 
     Attributes:
@@ -383,7 +383,7 @@ def prepare_on_spark(
     max_reports_per_person: int | None = None,
     max_epsilon_per_person: float | str | None = None,
     **options: Any,
-) -> SparkPrepared:
+) -> PreparedSparkRelease:
     """Return a release on Spark, proved and counted, before anything is drawn; see `release_on_spark`."""
     limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)
     refuse_unserved(mechanism, options)
@@ -392,14 +392,14 @@ def prepare_on_spark(
     spark = session(spark)
     rows = SparkRows.of(spark, source, key)
     check_table(request.people, rows.name)
-    schema = rows.selected(rows.columns).limit(0).toArrow().schema
+    schema = rows.select_columns(rows.columns).limit(0).toArrow().schema
     kernel = Kernel(mechanism, schema, request, name=rows.name)
     promises = {name: report_bounds(drawable) for name, drawable in kernel.drawables.items()}
     rows.check_key()
     census = rows.people(kernel)
     people = replace(census, exact=census.exact and request.outside != "drop")
     limits.check(bounds_of_report(promises, columnwise=kernel.columnwise), people)
-    inputs = rows.selected([*kernel.needs, *rows.key])
+    inputs = rows.select_columns([*kernel.needs, *rows.key])
     secret = RunSecret(spark)
     task = (mechanism, schema, request, rows.key, secret.broadcast)
     kind = spark.createDataFrame(spark_schema(kernel.schema).empty_table()).schema
@@ -421,7 +421,7 @@ def prepare_on_spark(
             )
         return drops, moves, float(total["max(farthest_m)"] or 0.0)
 
-    return SparkPrepared(
+    return PreparedSparkRelease(
         (*sentences(promises, people, columnwise=kernel.columnwise), *kernel.kept_columns.sentences),
         people,
         Mark.of(kernel.drawables, columnwise=kernel.columnwise),

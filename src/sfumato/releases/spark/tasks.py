@@ -16,7 +16,7 @@ from ..._system import pa, pc
 from ...errors import DataError, InputError, MissingExtraError, SfumatoError, argument, python
 from ...ledgers import Blur
 from ...sampling import SECRET_BYTES, KeyedWords, SystemWords, UnevenWordsError
-from ..kernel import Kernel, Located, PrivateBatch
+from ..kernel import Kernel, LocatedBatch, PrivateBatch
 from ..options import OPTIONS, WITHIN, ReleaseOptions, columns_of
 from ..promises import EPSILON, REPORTS, People, report_bounds, sentences
 from ..reporters import BLOCK, reporter
@@ -48,14 +48,14 @@ SPARK_OPTIONS: Final = tuple(name for name in OPTIONS if name not in ("keep", *_
 def with_errors(task: Task) -> Task:
     """Return a task whose `SfumatoError`s carry their problem and hint to the driver, as `TASK_ERROR`."""
 
-    def guarded(batches: Iterable[Any]) -> Iterator[Any]:
+    def run_task(batches: Iterable[Any]) -> Iterator[Any]:
         try:
             yield from task(batches)
         except SfumatoError as error:
             data = json.dumps([error.problem, error.hint])  # without values of rows
             raise RuntimeError(f"{error}\nsfumato error as JSON: {data}") from None
 
-    return guarded
+    return run_task
 
 
 def spark_type(kind: Any) -> Any:
@@ -152,7 +152,7 @@ class KeyedDraw:
     def release(self, batch: Any) -> PrivateBatch:
         """Return the private rows of a batch; two rows with one key are a `DataError`."""
         parts, rows = [], []
-        for members, located, keys in self._located(batch):
+        for members, located, keys in self._locate_blocks(batch):
             parts.append(self._kernel.assemble(located, self._draw(located, keys)))
             rows.append(members[located.rows])
         if not parts:
@@ -169,11 +169,11 @@ class KeyedDraw:
 
     def survey(self, batch: Any) -> tuple[int, int, int, float]:
         """Return the numbers of rows, of dropped and of moved ones, and how far; no report is drawn."""
-        parts = [located for _, located, _ in self._located(batch)]
+        parts = [located for _, located, _ in self._locate_blocks(batch)]
         drops, moves = sum(part.dropped for part in parts), sum(part.moved for part in parts)
         return batch.num_rows, drops, moves, max((part.farthest_m for part in parts), default=0.0)
 
-    def _located(self, batch: Any) -> Iterator[tuple[NDArray[np.intp], Located, list[bytes]]]:
+    def _locate_blocks(self, batch: Any) -> Iterator[tuple[NDArray[np.intp], LocatedBatch, list[bytes]]]:
         """Yield rows of one mechanism, at most a block of them, with their keys."""
         names = row_names([_naming(batch.column(name)) for name in self._key])
         if len(set(names)) < len(names):
@@ -189,7 +189,7 @@ class KeyedDraw:
                 part = batch.take(pa.array(members))
                 yield members, self._kernel.locate_or_refuse(part, KeyedWords(self._secret, keys, _PLACE)), keys
 
-    def _draw(self, located: Located, keys: list[bytes]) -> list[tuple[Any, NDArray[np.intp], NDArray[Any]]]:
+    def _draw(self, located: LocatedBatch, keys: list[bytes]) -> list[tuple[Any, NDArray[np.intp], NDArray[Any]]]:
         row_keys = [keys[row] for row in located.rows.tolist()]
         if not row_keys:
             return self._kernel.draw(located, SystemWords())  # no reports
@@ -216,11 +216,11 @@ def _naming(column: Any) -> Any:
 
 def row_names(columns: list[Any]) -> list[bytes]:
     """Return bytes for each row of Arrow columns (n,), different for rows that differ."""
-    parts = [_encoded(column) for column in columns]
+    parts = [_encode_values(column) for column in columns]
     return [b"".join(row) for row in zip(*parts, strict=True)]
 
 
-def _encoded(column: Any) -> list[bytes]:
+def _encode_values(column: Any) -> list[bytes]:
     """Return each value with its kind and length, so that different lists of values have different bytes."""
     types = pa.types
     if types.is_dictionary(column.type):
@@ -235,7 +235,7 @@ def _encoded(column: Any) -> list[bytes]:
         data, tag = raw.astype(raw.dtype.newbyteorder("<")).tobytes(), b"f" if types.is_floating(kind) else b"i"
         return [tag + data[8 * at : 8 * at + 8] if is_valid else b"-" for at, is_valid in enumerate(known)]
     if types.is_timestamp(kind):
-        return _encoded(column.cast(pa.int64()))
+        return _encode_values(column.cast(pa.int64()))
     binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
     texts = (column if binary else column.cast(pa.string()).cast(pa.binary())).to_pylist()
     return [b"-" if text is None else b"s" + len(text).to_bytes(8, "little") + text for text in texts]

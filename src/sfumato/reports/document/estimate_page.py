@@ -52,7 +52,7 @@ def estimate_page(
     doubt = known.doubt_of(estimate)
     warned = [] if estimate.converged else ["NOT FINISHED: the estimate did not converge."]
     warned += [f"NOT ENOUGH REPORTS: {doubt}"] if doubt else []
-    gaps = known.unsettled(estimate)
+    gaps = known.unsettled_shares(estimate)
     warned += words.unsettled_words(known, has_gaps=bool(gaps))
     of_columns = known.unsettled_margins(estimate)
     counts = {name: len(of_columns[name]) for name in margins if of_columns[name]}

@@ -110,7 +110,7 @@ def unsettled_words(known: Identifiability, *, has_gaps: bool) -> tuple[str, ...
     """Return a warning about shares that do not follow from the reports, if there are such."""
     if known.complete:
         return ()
-    count, total, nouns = len(known.unidentified), len(known.secrets), share_nouns(known.secrets)[1]
+    count, total, nouns = len(known.unidentified_secrets), len(known.secrets), share_nouns(known.secrets)[1]
     subject = f"all {total:,} {nouns}" if count == total else f"{count:,} of the {total:,} {nouns}"
     return (
         f"NOT SETTLED: the reports alone do not in general settle the shares of {subject}, however many reports "
@@ -266,7 +266,7 @@ def receipt_warnings(receipt: Receipt) -> tuple[str, ...]:
     warnings = [] if receipt.bounds else ["NOTHING IS GUARANTEED: no bound on the privacy of a report is proved."]
     if any(bound.distances == "stated" for bound in receipt.bounds):
         warnings.append("NOT CONFIRMED: the bound is for distances that only the maker of the mechanism states.")
-    if receipt.most is None:
+    if receipt.max_reports is None:
         warnings.append("NOT COUNTED: the reports of one person cannot be counted, so no total is known.")
     return tuple(warnings)
 
@@ -286,7 +286,7 @@ def people_words(receipt: Receipt) -> tuple[str, ...]:
     if receipt.rows_without_person:
         sentences.append(f"{plural(receipt.rows_without_person, 'row')} cannot be assigned to a person.")
     else:
-        sentences.append(f"The largest number of reports of one person is {about}{receipt.most or 0:,}.")
+        sentences.append(f"The largest number of reports of one person is {about}{receipt.max_reports or 0:,}.")
     if receipt.places_reported_once:
         places = plural(receipt.places_reported_once, "place")
         sentences.append(f"{places} of people were reported once, and the report was repeated.")

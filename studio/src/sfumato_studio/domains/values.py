@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.core import Mechanism, NumberBins, Prior, Space, hamming
 from sfumato.core.arrays import Floats
-from sfumato.estimation import Reports, identifiability, unbiased
+from sfumato.estimation import Reports, identifiability, unbiased_estimate
 from sfumato.mechanisms import exponential, geometric, randomised_response, remapped
 from sfumato.reports.sentences import protected_words, secrecy_words
 from sfumato.rounding import exactly
@@ -146,10 +146,10 @@ def is_whole(label: str) -> bool:
 def share_deviation(mechanism: Mechanism, prior: Prior) -> float | None:
     """Return the largest standard error of a share, times the root of the reports; None if one is not identified.
 
-    The population is the prior, and the estimate is unbiased (`sfumato.estimation.unbiased`).
+    The population is the prior, and the estimate is unbiased (`sfumato.estimation.unbiased_estimate`).
     """
     if not identifiability(mechanism).complete:
         return None
     counts = np.rint(_REPORTS * (prior.probabilities @ mechanism.matrix))
-    estimate = unbiased(Reports(mechanism, counts.astype(np.int64)))
+    estimate = unbiased_estimate(Reports(mechanism, counts.astype(np.int64)))
     return math.sqrt(max(0.0, float(np.diagonal(estimate.covariance).max()) * float(counts.sum())))

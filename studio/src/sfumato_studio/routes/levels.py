@@ -248,7 +248,9 @@ def _belief(domain: Domain, matrix: Floats, report: int) -> answers.BeliefAnswer
     after = track_beliefs(matrix, domain.prior, [report])[-1] if possible else before
     guess = int(np.argmax(after))
     beliefs = float(before[guess]), float(after[guess])
-    sentence = words.guess_words(*beliefs, domain.subject, reported=guess == report) if possible else words.RARE_REPORT
+    sentence = (
+        words.guess_words(*beliefs, domain.subject, reported=guess == report) if possible else words.RARE_REPORT
+    )
     return answers.BeliefAnswer(
         report=report, before=round_digits(before), after=round_digits(after), guess=guess, sentence=sentence
     )
