@@ -24,7 +24,7 @@ from sfumato_studio.serving import server_of
 from sfumato_studio.state import Studio
 from sfumato_studio.store import Store
 from sfumato_studio.work import Work
-from sfumato_studio.work.designing import make_levels
+from sfumato_studio.work.design_job import make_levels
 
 TOKEN = "a-token-of-the-tests"
 DESIGNS = 4
@@ -54,9 +54,9 @@ if sys.orig_argv[-1] == "sfumato_studio.work":
 
             checkpoints.EVERY_S, checkpoints.SHARE = 0.0, float("inf")
         if orders["kind"] == "compare":
-            from sfumato_studio.work import comparing
+            from sfumato_studio.work import comparison_job
 
-            comparing._BOUND_S, comparing._COMPARE_S = 1.0, 900.0
+            comparison_job._BOUND_S, comparison_job._COMPARE_S = 1.0, 900.0
 
         def wait():
             for path, event, after in gates:

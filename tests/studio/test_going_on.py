@@ -9,7 +9,7 @@ from sfumato_studio.jobs import FINAL
 from sfumato_studio.limits import STATES_KEPT
 from sfumato_studio.processes import start_worker
 from sfumato_studio.work import Work
-from sfumato_studio.work.designing import make_design
+from sfumato_studio.work.design_job import make_design
 
 from .conftest import Running, Visitor, soon, waited
 

@@ -13,7 +13,7 @@ from sfumato_studio.jobs import FINAL, seconds_left
 from sfumato_studio.limits import JOBS_RUNNING
 from sfumato_studio.store import Store
 from sfumato_studio.work import Work
-from sfumato_studio.work.designing import make_design
+from sfumato_studio.work.design_job import make_design
 
 from .conftest import PATIENCE_S, TOKEN, Running, Visitor, optimized, soon, waited
 

@@ -51,7 +51,7 @@ def named(folder):
     return int(soon(lambda: path.exists() and path.read_text().strip()))
 
 
-@pytest.mark.parametrize("end", ["cancel", "close", "without"])
+@pytest.mark.parametrize("end", ["cancel", "close", "end_all"])
 def test_a_job_that_is_killed_takes_its_processes_along(jobs, workspace, acts, tmp_path, end):
     acts(CHILD.format(folder=tmp_path) + TOLD)
     row = jobs.start(workspace, "levels", "Levels", {}, unit="m")
@@ -63,7 +63,7 @@ def test_a_job_that_is_killed_takes_its_processes_along(jobs, workspace, acts, t
     elif end == "close":
         jobs.close()
     else:
-        with jobs.without(workspace["id"]):
+        with jobs.end_all(workspace["id"]):
             pass
     soon(lambda: gone(child))
     soon(lambda: not jobs._running)

@@ -11,7 +11,7 @@ import sfumato_studio.routes.designs
 from sfumato_studio.errors import RefusedError
 from sfumato_studio.examples import example_data
 from sfumato_studio.work import Work
-from sfumato_studio.work.reporting import make_report
+from sfumato_studio.work.report_job import make_report
 
 LINE = {"type": "LineString", "coordinates": [[0, 0], [1, 1]]}
 

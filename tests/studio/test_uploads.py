@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.errors import SfumatoError
 from sfumato_papers.invented_city import invented_city
 from sfumato_studio.errors import RefusedError
-from sfumato_studio.work.reading import read_upload
+from sfumato_studio.work.upload_job import read_upload
 
 from .conftest import Visitor, soon
 

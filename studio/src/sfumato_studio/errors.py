@@ -32,7 +32,7 @@ class RefusedError(Exception):
         self.columns = columns or {}
 
 
-def in_page(name: str, value: str) -> str | None:
+def page_term(name: str, value: str) -> str | None:
     """Write an argument as the page calls it; None where the page has no such field."""
     name = name.rpartition(".")[2]
     if name == "region":  # the page has no field for its value
@@ -45,7 +45,7 @@ def in_page(name: str, value: str) -> str | None:
 
 def message_of(error: SfumatoError) -> tuple[str, str]:
     """Return the message and the hint of an error, in the words of the page."""
-    problem, _, hint = _PATHS.sub("", error.render(in_page)).partition("\nHint: ")  # only the names of files
+    problem, _, hint = _PATHS.sub("", error.render(page_term)).partition("\nHint: ")  # only the names of files
     return _sentence(plain(problem)), _sentence(plain(hint))
 
 

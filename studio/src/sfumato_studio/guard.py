@@ -21,7 +21,7 @@ from .limits import BODY_BYTES, OUTLINE_BYTES, UPLOAD_BYTES
 
 TOKEN_HEADER: Final = "x-sfumato-token"  # noqa: S105  # the name of a header
 _SAFE: Final = frozenset({"GET", "HEAD"})
-_HERE: Final = frozenset({"same-origin", "none"})  # what browsers say of requests by this page or by an address
+_OWN_SITES: Final = frozenset({"same-origin", "none"})  # what browsers say of requests by this page or an address
 _MOST: Final = {"file": UPLOAD_BYTES, "outline": OUTLINE_BYTES}  # by the last part of the path
 
 POLICY: Final = (
@@ -45,7 +45,7 @@ _NO_TOKEN: Final = RefusedError(
     "This page belongs to a running studio.",
     "open the address that 'sfumato studio' printed in the terminal, with its token.",
 )
-_ELSEWHERE: Final = RefusedError(
+_FOREIGN_PAGE: Final = RefusedError(
     403, "This request comes from another page.", "use the page of the studio itself."
 )
 _STOPPED: Final = RefusedError(
@@ -107,40 +107,40 @@ class Guard:
 
         most = _MOST.get(path.rpartition("/")[2], BODY_BYTES)
         answer: ASGIApp = self.app
-        if headers.getlist("host") not in [[host] for host in self.key.hosts] or self._elsewhere(headers):
-            answer = _response(_ELSEWHERE)
-        elif method == "GET" and path == "/" and self._is_token(_queried(scope)):
+        if headers.getlist("host") not in [[host] for host in self.key.hosts] or self._is_foreign(headers):
+            answer = _response(_FOREIGN_PAGE)
+        elif method == "GET" and path == "/" and self._is_token(_query_tokens(scope)):
             answer = self._welcome()
         elif not (by_header := self._is_token(headers.getlist(TOKEN_HEADER))) and not self._has_cookie(headers):
             answer = _response(_NO_TOKEN)
-        elif method not in _SAFE and not by_header and not _own_page(headers):
-            answer = _response(_ELSEWHERE)
+        elif method not in _SAFE and not by_header and not _is_own_page(headers):
+            answer = _response(_FOREIGN_PAGE)
         elif _stated_bytes(headers) > most:
             problem = f"The request is larger than {most // 2**20} MB."
             answer = _response(
                 RefusedError(413, problem, "use a smaller file: some of the rows are enough to try things out.")
             )
         try:
-            await answer(scope, _limited(receive, most), send_guarded)
+            await answer(scope, _limit_bytes(receive, most), send_guarded)
         except asyncio.CancelledError:  # the server stops, and would print a traceback
             if not has_begun:
                 await _response(_STOPPED)(scope, receive, send_guarded)
 
-    def _elsewhere(self, headers: Headers) -> bool:
+    def _is_foreign(self, headers: Headers) -> bool:
         """Return whether another page sent the request: another port of this machine is another page, too."""
         pages = {f"http://{host}" for host in self.key.hosts & set(headers.getlist("host"))}
         origins, sites = headers.getlist("origin"), headers.getlist("sec-fetch-site")
-        return not (pages.issuperset(origins) and _HERE.issuperset(sites))
+        return not (pages.issuperset(origins) and _OWN_SITES.issuperset(sites))
 
     def _is_token(self, values: list[str]) -> bool:
-        return len(values) == 1 and _same(values[0], self.key.token)
+        return len(values) == 1 and _is_equal(values[0], self.key.token)
 
     def _has_cookie(self, headers: Headers) -> bool:
         sessions: list[str] = []
         for line in headers.getlist("cookie"):
             with suppress(CookieError):
                 sessions += [part.value for name, part in SimpleCookie(line).items() if name == self.key.cookie]
-        return any(_same(session, self.key.session) for session in sessions)
+        return any(_is_equal(session, self.key.session) for session in sessions)
 
     def _welcome(self) -> Response:
         """Keep the session in a cookie, and take the token out of the address."""
@@ -152,17 +152,17 @@ def _response(error: RefusedError) -> Response:
     return JSONResponse(error_body(error), error.status)
 
 
-def _own_page(headers: Headers) -> bool:
-    """Return whether a browser says that the studio's own page sent the request; `_elsewhere` was asked before."""
+def _is_own_page(headers: Headers) -> bool:
+    """Return whether a browser says that the studio's own page sent the request; `_is_foreign` is asked first."""
     return "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
 
 
-def _queried(scope: Scope) -> list[str]:
+def _query_tokens(scope: Scope) -> list[str]:
     """Return the tokens in the query of a request."""
     return parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
 
 
-def _same(text: str, secret: str) -> bool:
+def _is_equal(text: str, secret: str) -> bool:
     return hmac.compare_digest(text.encode("utf-8", "surrogateescape"), secret.encode())
 
 
@@ -172,11 +172,11 @@ def _stated_bytes(headers: Headers) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0 if not text else 2**63
 
 
-def _limited(receive: Receive, most: int) -> Receive:
+def _limit_bytes(receive: Receive, most: int) -> Receive:
     """Count the bytes that arrive, and stop at too many, independent of the stated length."""
     size = 0
 
-    async def counting() -> Message:
+    async def count_bytes() -> Message:
         nonlocal size
         message = await receive()
         if message["type"] == "http.request":
@@ -185,4 +185,4 @@ def _limited(receive: Receive, most: int) -> Receive:
                 raise HTTPException(413)
         return message
 
-    return counting
+    return count_bytes

@@ -69,7 +69,7 @@ class RunningJob:
             self.late.daemon = True
             self.late.start()
 
-    def ending(self, last: Mapping[str, Any]) -> Row:
+    def final_state(self, last: Mapping[str, Any]) -> Row:
         """Return how the job ended; ``last`` is its last result or error, empty without one."""
         result = last["result"] if last.get("event") == "result" else self.row["result"]
         if self.cancelled:
@@ -116,7 +116,7 @@ class Jobs:
 
     def start(self, workspace: Row, kind: str, title: str, request: Mapping[str, Any], *, unit: str) -> Row:
         """Start a job, and return it."""
-        with self.unchanged(workspace):
+        with self.lock_site(workspace):
             self._check_room()
             self._store.drop_old_states(workspace["id"], but={*self._running})
             row = self._store.make_job(workspace["id"], kind=kind, title=title, request=dict(request), unit=unit)
@@ -124,7 +124,7 @@ class Jobs:
 
     def resume(self, workspace: Row, identity: str) -> Row:
         """Resume a job that was cancelled or interrupted, or that failed."""
-        with self.unchanged(workspace):
+        with self.lock_site(workspace):
             row = self.now(workspace["id"], identity)
             if row["status"] not in _STOPPED:
                 raise RefusedError(409, f"The job is {row['status']}.", "only a job that stopped can be resumed.")
@@ -162,7 +162,7 @@ class Jobs:
             self._store.delete_job(identity)
 
     @contextmanager
-    def unchanged(self, workspace: Row) -> Iterator[None]:
+    def lock_site(self, workspace: Row) -> Iterator[None]:
         """Lock the data and the site of a workspace; `RefusedError` if they changed since they were read."""
         with self._lock:
             now = self._store.workspace(workspace["id"])
@@ -171,7 +171,7 @@ class Jobs:
             yield
 
     @contextmanager
-    def without(self, workspace: str) -> Iterator[None]:
+    def end_all(self, workspace: str) -> Iterator[None]:
         """End all jobs of a workspace at once, and forget them; no job of it starts before the block ends."""
         with self._lock:
             jobs = [job for job in self._running.values() if job.row["workspace"] == workspace]
@@ -247,7 +247,7 @@ class Jobs:
             if running.late is not None:
                 running.late.cancel()
             if not running.is_orphan:
-                running.row.update(running.ending(last))
+                running.row.update(running.final_state(last))
                 if running.row["status"] == "done":
                     self._store.drop_states(running.row["workspace"], identity)
                 self._keep(running)

@@ -82,7 +82,7 @@ def rank(domain: Domain, facts: Mapping[str, Any]) -> float:
     return float(facts["loss"][2])
 
 
-def shown_at(domain: Domain, level: int, rows: Iterable[Row]) -> Row | None:
+def best_row(domain: Domain, level: int, rows: Iterable[Row]) -> Row | None:
     """Return the best design of a level; None where there is none yet."""
     here = [row for row in rows if row["frontier"] and row["epsilon"] == domain.epsilons[level]]
     return min(here, key=lambda row: rank(domain, row["facts"]), default=None)
@@ -90,7 +90,7 @@ def shown_at(domain: Domain, level: int, rows: Iterable[Row]) -> Row | None:
 
 def best_rows(domain: Domain, rows: Sequence[Row]) -> list[Row]:
     """Return the best design of each level that has one, the least private first."""
-    best = (shown_at(domain, level, rows) for level in range(len(domain.epsilons)))
+    best = (best_row(domain, level, rows) for level in range(len(domain.epsilons)))
     return [row for row in best if row is not None]
 
 

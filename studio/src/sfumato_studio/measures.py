@@ -40,14 +40,14 @@ def success_answers(domain: Domain, success: Measures) -> tuple[MeasuredAnswer |
         hits = words.risk_words(
             RiskFacts("", radius, radius_text, informed.hit, None, None, "", "visits", blind.hit), domain.subject
         )[0]
-    bounds, before = success.chance, min(domain.blind.chance.value, 1.0)
+    bounds, before = success.chance, min(domain.blind_success.chance.value, 1.0)
     text = words.share_text(Quantity.at_most(min(bounds.upper, 1.0)), Side.AT_MOST)
     share = Bracket(max(bounds.lower, 0.0), bounds.value, min(bounds.upper, 1.0))
     chance = _answer(domain, share, text, hits, before, hit_before, share=True)
-    if success.error is None or domain.blind.error is None:
+    if success.error is None or domain.blind_success.error is None:
         return None, chance
     least = Quantity.at_least(max(success.error.lower, 0.0), domain.subject.unit)
-    text, before = words.length_text(least, Side.AT_LEAST), domain.blind.error.value
+    text, before = words.length_text(least, Side.AT_LEAST), domain.blind_success.error.value
     return _answer(domain, success.error, text, errors[0], before, error_before), chance
 
 
@@ -111,7 +111,7 @@ def level_sentences(domain: Domain, facts: Row) -> list[str]:
 
 def useless_words(domain: Domain, facts: Row) -> list[str]:
     """Return that one report for everyone is nearly as useful as a design, if so."""
-    return [] if domain.useful(facts["loss"][1]) else [words.useless_words(EXCESS, domain.subject)]
+    return [] if domain.is_useful(facts["loss"][1]) else [words.useless_words(EXCESS, domain.subject)]
 
 
 def warnings(domain: Domain, facts: Row, shares: SharesAnswer | None) -> list[str]:

@@ -77,7 +77,7 @@ def _level(domain: Domain, row: Row, rows: Sequence[Row], jobs: Sequence[Row]) -
         design=row["id"],
         epsilon=facts["proved"],
         status=status,
-        useful=domain.useful(loss.value),
+        useful=domain.is_useful(loss.value),
         headline=headline(domain, facts["proved"]),
         sentences=level_sentences(domain, facts),
         loss=loss_answer(domain, loss),

@@ -22,7 +22,7 @@ from .domains import Domain, domain_of
 from .errors import RefusedError
 from .examples import example_data
 from .jobs import Jobs
-from .levels import closed_form_facts, shown_at, write_design
+from .levels import best_row, closed_form_facts, write_design
 from .limits import LEAST_PLACES, MECHANISM_FILE, READ_SECONDS, VISITS_FILE
 from .processes import Processes, run_worker
 from .store import Row, Store
@@ -101,7 +101,7 @@ class Studio:
 
     def start_over(self, identity: str, **values: Any) -> None:
         """Change the data or the site of a workspace, which ends its jobs and drops its designs."""
-        with self.jobs.without(identity):
+        with self.jobs.end_all(identity):
             before = self.store.workspace(identity)["data"]
             self.store.start_over(identity)
             self.store.change_workspace(identity, **values)
@@ -110,7 +110,7 @@ class Studio:
 
     def delete(self, identity: str) -> None:
         """Delete a workspace."""
-        with self.jobs.without(identity):
+        with self.jobs.end_all(identity):
             self.store.delete_workspace(identity)
 
     def domain(self, workspace: Row) -> Domain:
@@ -136,11 +136,11 @@ class Studio:
         if level > (last := len(domain.epsilons) - 1):
             raise RefusedError(422, f"There is no level {level}.", f"use 0 to {last}.", "level")
         with self._making[workspace["id"], level]:
-            there = shown_at(domain, level, self.store.designs(workspace["id"]))
+            there = best_row(domain, level, self.store.designs(workspace["id"]))
             if there is not None:
                 return there
             file, facts = closed_form_facts(domain, level)
-            with self.jobs.unchanged(workspace):
+            with self.jobs.lock_site(workspace):
                 identity = write_design(self.store.files(workspace["id"]), file)
                 self.store.add_design(workspace["id"], "", identity, frontier=True, facts=facts)
         return self.store.design(workspace["id"], identity)

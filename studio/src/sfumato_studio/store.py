@@ -68,7 +68,7 @@ class Store:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             is_shared = os.name == "posix" and folder.stat().st_mode & stat.S_IWOTH
             if not is_shared:
-                database = _for_its_owner(folder)
+                database = _create_files(folder)
                 self._running = os.fdopen(os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600), "r+b")
         except OSError as error:
             raise FileError(
@@ -288,7 +288,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _for_its_owner(folder: Path) -> Path:
+def _create_files(folder: Path) -> Path:
     """Create the files of the store, for their owner only; return the path of the database."""
     (folder / "workspaces").mkdir(mode=0o700, exist_ok=True)
     (folder / "workspaces").chmod(0o700)

@@ -147,7 +147,7 @@ class Domain(ABC):
         noun, unit = "point" if self.radius_m else noun, self.subject.unit
         blind, informed = (
             (_quantity(row.chance, "", 1.0), None if row.error is None else _quantity(row.error, unit, math.inf))
-            for row in (self.blind, success)
+            for row in (self.blind_success, success)
         )
         return facts.AttackFacts("blind", 0, noun, *blind), facts.AttackFacts("informed", 1, noun, *informed)
 
@@ -187,7 +187,7 @@ class Domain(ABC):
         np.add.at(shares, rounding.positions[0], rounding.shares[0])
         return shares
 
-    def away(self, where: Where) -> Floats:
+    def distances_to(self, where: Where) -> Floats:
         """Return the distance of each report from a position, array (n,), in the unit of the loss."""
         if isinstance(where, int):
             distances: Floats = self.metric.array[self.checked_index(where)]
@@ -256,19 +256,19 @@ class Domain(ABC):
         return sorted(range(len(self.epsilons)), key=lambda level: abs(level - self.start))
 
     @cached_property
-    def blind(self) -> Measures:
+    def blind_success(self) -> Measures:
         """The success of an attacker who sees no report."""
         return self.measures(Mechanism(np.ones((len(self.prior), 1)), self.space, Space(["nothing"])))
 
     @property
     def loss_of_nothing(self) -> float:
         """A lower bound of the loss of one report for everyone: that of a guess without a report."""
-        blind = self.blind
+        blind = self.blind_success
         return down(1 - blind.chance.upper) if blind.error is None else blind.error.lower
 
-    def useful(self, loss: float) -> bool:
+    def is_useful(self, loss: float) -> bool:
         """Return whether a loss is smaller by 0.5 % or more than that of one report for everyone."""
-        blind = self.blind
+        blind = self.blind_success
         return loss < _USEFUL * (1 - blind.chance.value if blind.error is None else blind.error.value)
 
     def position_of(self, where: Where) -> int:
@@ -281,7 +281,7 @@ class Domain(ABC):
             raise RefusedError(422, f"There is no place or value {at}.", f"use 0 to {len(self.prior) - 1}.", "at")
         return at
 
-    def attacked(self, mechanism: Mechanism, belief: Prior) -> list[Measures]:
+    def attack_measures(self, mechanism: Mechanism, belief: Prior) -> list[Measures]:
         """Return what three attackers achieve: with the right prior, with a false belief, and with a true one."""
         success = []
         for truth, view in ((self.prior, self.prior), (self.prior, belief), (belief, belief)):

@@ -30,7 +30,7 @@ class OpenedDomain(Domain):
         self.file, self.source = file, f"the mechanism file {name}"
         noise, self._off = None if file.has_matrix else file.noise, 0.0
         if noise is None:
-            self.mechanism = _onto_secrets(file.report_channel)
+            self.mechanism = _remap_reports(file.report_channel)
         else:
             picture = coarsened(noise, None if file.prior is None else file.prior.space)  # type: ignore[arg-type]  # cells
             self.mechanism, self._off = picture.mechanism, picture.off
@@ -131,7 +131,7 @@ class OpenedDomain(Domain):
         raise RefusedError(404, *_NO_SCRIPT)
 
 
-def _onto_secrets(channel: Mechanism) -> Mechanism:
+def _remap_reports(channel: Mechanism) -> Mechanism:
     """Return a mechanism whose reports are its secrets; reports at other points become the nearest secret."""
     secrets, reports = channel.secrets, channel.observables
     if reports == secrets:

@@ -36,7 +36,7 @@ _ATTACKERS: Final[tuple[answers.Attacker, ...]] = ("expected", "mistaken", "righ
 
 
 @levels.get("/levels")
-def listed(studio: AStudio, workspace: AWorkspace) -> answers.LevelsAnswer:
+def list_all(studio: AStudio, workspace: AWorkspace) -> answers.LevelsAnswer:
     """Return the levels that are there; those that are missing are being made."""
     answer = levels_answer(studio, workspace)
     if sum(level.level is not None for level in answer.levels) < answer.total:
@@ -63,7 +63,7 @@ def preview(
     matrix = studio.mechanism(workspace, row).matrix
     return answers.PreviewAnswer(
         shown=answer,
-        here=None if position is None else _here(domain, matrix, position),
+        here=None if position is None else _here_answer(domain, matrix, position),
         belief=None if report is None else _belief(domain, matrix, domain.checked_index(report)),
     )
 
@@ -113,7 +113,7 @@ def share(studio: AStudio, workspace: AWorkspace, body: ShareBody) -> answers.Sh
     row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
     position = position_of(body.at, body.lat, body.lon)
     reports = _draw(domain, studio.mechanism(workspace, row), position, body.times)
-    mean = float(np.mean(domain.away(position)[reports]))
+    mean = float(np.mean(domain.distances_to(position)[reports]))
     same = sum(report == domain.position_of(position) for report in reports)
     return answers.SharedAnswer(
         reports=reports,
@@ -169,7 +169,7 @@ def walk(studio: AStudio, workspace: AWorkspace, body: WalkBody) -> answers.Walk
 def attack(studio: AStudio, workspace: AWorkspace, body: AttackBody) -> answers.AttackedAnswer:
     """Attack with a belief of one's own: mistaken, or right."""
     row, domain = studio.row(workspace, body.level, body.design), studio.domain(workspace)
-    success = domain.attacked(studio.mechanism(workspace, row), _attacker_belief(domain, body))
+    success = domain.attack_measures(studio.mechanism(workspace, row), _attacker_belief(domain, body))
     attackers = [
         answers.AttackerAnswer(
             name=name,
@@ -224,9 +224,9 @@ def round_digits(probabilities: Floats) -> list[float]:
     return [float(f"{value:.6g}") for value in probabilities.tolist()]
 
 
-def _here(domain: Domain, matrix: Floats, position: Where) -> answers.HereAnswer:
+def _here_answer(domain: Domain, matrix: Floats, position: Where) -> answers.HereAnswer:
     row = domain.spread(position) @ matrix
-    mean = float(row @ domain.away(position))
+    mean = float(row @ domain.distances_to(position))
     lat, lon = (None, None) if isinstance(position, int) else position
     return answers.HereAnswer(
         at=domain.position_of(position),

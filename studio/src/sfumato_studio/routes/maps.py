@@ -158,7 +158,7 @@ def names_of(places: Places) -> list[str]:
 
     Towns are those of the world map. Where names would be the same, column and row take the place of the distance.
     """
-    labels, here = [_in_words(str(label)) for label in places.labels], places.latlon
+    labels, here = [_label_phrase(str(label)) for label in places.labels], places.latlon
     low = np.maximum(here.min(axis=0) - _AROUND, (-90, -180)).tolist()
     high = np.minimum(here.max(axis=0) + _AROUND, (90, 180)).tolist()
     wide = max(high[0] - low[0], high[1] - low[1]) > _WIDEST_NAMED
@@ -193,7 +193,7 @@ def _direction(step: Floats, lat: float) -> str:
     return _DIRECTIONS[round(math.atan2(east, north) / (math.pi / 4)) % 8]
 
 
-def _in_words(label: str) -> str:
+def _label_phrase(label: str) -> str:
     """Return the label of a grid's place in words: x03y02 is the fourth column from the west, the third row."""
     match = re.fullmatch(r"x(\d+)y(\d+)", label)
     return f"column {int(match[1]) + 1}, row {int(match[2]) + 1}" if match else label
@@ -220,11 +220,11 @@ def _lines(lines: Sequence[Floats], step: float | None, fewest: int) -> list[lis
     are left out.
     """
     if step is not None:
-        lines = [thin for line in lines if len(thin := _thinned(line, step)) >= fewest]
+        lines = [thin for line in lines if len(thin := _thin_line(line, step)) >= fewest]
     return [_lonlat(line) for line in lines]
 
 
-def _thinned(line: Floats, step: float) -> Floats:
+def _thin_line(line: Floats, step: float) -> Floats:
     squares = np.round(line / step)
     mask = np.concatenate([[True], (np.diff(squares, axis=0) != 0).any(axis=1)])
     mask[-1] = True

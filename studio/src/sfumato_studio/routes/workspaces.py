@@ -68,7 +68,7 @@ def begin(studio: AStudio) -> answers.WorkspaceAnswer:
 
 
 @workspaces.get("/workspaces/{workspace}")
-def one(studio: AStudio, workspace: AWorkspace) -> answers.WorkspaceAnswer:
+def show(studio: AStudio, workspace: AWorkspace) -> answers.WorkspaceAnswer:
     """Return all that a page shows of a workspace."""
     return workspace_answer(studio, workspace["id"])
 
@@ -124,7 +124,7 @@ async def upload(
     path = folder / safe_name(name)
     await run_in_threadpool(folder.mkdir, mode=0o700, parents=True)
     try:
-        with open(path, "xb", opener=_for_its_owner) as file:
+        with open(path, "xb", opener=_open_private) as file:
             async for block in request.stream():
                 file.write(block)
         options = {"path": str(path), "kind": kind, "lat": lat, "lon": lon, "user": user}
@@ -170,7 +170,7 @@ def show_values(studio: AStudio, workspace: AWorkspace) -> answers.ValuesAnswer:
     )
 
 
-def _for_its_owner(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 

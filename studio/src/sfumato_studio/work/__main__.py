@@ -16,11 +16,11 @@ from ..errors import refusal_of
 from . import Work
 
 KINDS: Final = {
-    "levels": ("designing", "make_levels"),
-    "design": ("designing", "make_design"),
-    "compare": ("comparing", "make_comparison"),
-    "report": ("reporting", "make_report"),
-    "read": ("reading", "read_file"),
+    "levels": ("design_job", "make_levels"),
+    "design": ("design_job", "make_design"),
+    "compare": ("comparison_job", "make_comparison"),
+    "report": ("report_job", "make_report"),
+    "read": ("upload_job", "read_file"),
 }
 """The module and the function of each kind of job; only what a job needs is imported."""
 
@@ -28,7 +28,7 @@ KINDS: Final = {
 def main() -> None:
     """Do one job."""
     os.umask(0o077)  # what it writes holds places of visitors
-    out = _only_ours()
+    out = _claim_pipe()
     orders = json.loads(sys.stdin.readline())
     stopping = threading.Event()
 
@@ -67,7 +67,7 @@ def _leave() -> None:
     os._exit(1)
 
 
-def _only_ours() -> TextIO:
+def _claim_pipe() -> TextIO:
     """Return the pipe to the studio, which nothing else in this process can write to."""
     pipe = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)

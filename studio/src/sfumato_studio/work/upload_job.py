@@ -64,7 +64,7 @@ def read_upload(path: Path, kind: str | None, columns: Mapping[str, str | None],
             people = "" if visits.user is None else f" of {plural(len(visits.users()), 'person', 'people')}"
             return data | places_data(visits) | {"sentence": f"{plural(len(visits), 'visit')}{people}."}
     if problem is not None and (kind == "places" or _names_places(path)):
-        raise _with_columns(path, problem)
+        raise _column_error(path, problem)
     try:
         tables, rows = _labels(path)
     except DataError as error:
@@ -76,7 +76,7 @@ def read_upload(path: Path, kind: str | None, columns: Mapping[str, str | None],
             f"no column of {path.name!r} has 2 to {MOST_LABELS} different values.",
             "choose a table with a column of categories or of whole numbers.",
         )
-        raise _with_columns(path, problem or fallback)
+        raise _column_error(path, problem or fallback)
     sentence = f"{plural(rows, 'row')}, {plural(len(tables), 'column')} with 2 to {MOST_LABELS} values."
     return data | {"kind": "values", "rows": rows, "columns": list(tables), "tables": tables, "sentence": sentence}
 
@@ -92,7 +92,7 @@ def _open_mechanism(path: Path, folder: Path) -> dict[str, Any]:
     }
 
 
-def _with_columns(path: Path, problem: DataError) -> Exception:
+def _column_error(path: Path, problem: DataError) -> Exception:
     """Return an error with the columns of a table to choose from; the error itself for other files."""
     try:
         table = read_columns(path, [])
@@ -173,7 +173,7 @@ def _labels(path: Path) -> tuple[dict[str, dict[str, int]], int]:
             continue
         counts = Counter(value for value in texts.to_pylist() if value not in (None, ""))
         if 2 <= len(counts) <= MOST_LABELS and max(map(len, counts)) <= _LONGEST_LABEL:
-            tables[str(name)] = {label: counts[label] for label in sorted(counts, key=_sorted)}
+            tables[str(name)] = {label: counts[label] for label in sorted(counts, key=_sort_key)}
     return tables, table.num_rows
 
 
@@ -201,7 +201,7 @@ def _names_places(path: Path) -> bool:
     return roles.lat is not None and roles.lon is not None
 
 
-def _sorted(label: str) -> tuple[int, int, str]:
+def _sort_key(label: str) -> tuple[int, int, str]:
     return (0, int(label), label) if is_whole(label) else (1, 0, label)
 
 

@@ -67,7 +67,7 @@ def make_comparison(work: Work) -> dict[str, Any]:
             files=files,
             progress=announce,
         )
-        compared = [(row, _near(row.loss), _near(row.attacker_error), "") for row in table.rows]
+        compared = [(row, _open_bracket(row.loss), _open_bracket(row.attacker_error), "") for row in table.rows]
         visits = 0
     else:
         raise TypeError(f"a {type(domain).__name__} is not compared.")
@@ -86,6 +86,6 @@ def _metres(km: Bracket | None) -> Bracket | None:
     return None if km is None else Bracket(*(1000 * end for end in (km.lower, km.value, km.upper)))
 
 
-def _near(value: float) -> Bracket:
+def _open_bracket(value: float) -> Bracket:
     """Return a number that is computed in floats, and not bounded."""
     return Bracket(-math.inf, value, math.inf)

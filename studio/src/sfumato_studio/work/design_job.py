@@ -78,7 +78,7 @@ def make_design(work: Work) -> dict[str, Any]:
     if not design.has_program:
         raise SolverError("the answer is noise without a table.", "choose an epsilon.")
     before = work.orders.get("before")
-    if before is not None and _no_worse(before["facts"], design):
+    if before is not None and _is_no_worse(before["facts"], design):
         return {"design": before["id"], "sentences": ["What was there before is no worse, and was kept."]}
     identity, facts = keep_design(work.folder, domain, design, epsilon, request.get("distortion"))
     work.send({"event": "design", "id": identity, "frontier": False, "facts": facts})
@@ -94,7 +94,7 @@ def _goal(domain: Domain, request: Mapping[str, Any]) -> optimal.DesignGoal:
     return optimal.AttackerGoal(request["found_at_most"], domain.radius_m, domain.visits)
 
 
-def _no_worse(before: Mapping[str, Any], design: optimal.Design) -> bool:
+def _is_no_worse(before: Mapping[str, Any], design: optimal.Design) -> bool:
     """Return whether a kept design loses less than a new one, or as much with as small a gap."""
     gap = math.inf if before["gap"] is None else before["gap"]
     return (before["loss"][2], gap) <= (design.certificate.loss, design.certificate.gap)
