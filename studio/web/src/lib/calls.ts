@@ -5,7 +5,7 @@ import type { Column } from "./types";
 export const client = createClient<paths>({ baseUrl: "" });
 
 /** A refusal of the server in its own words, with the columns of a file that it could not read. */
-export class Refused extends Error {
+export class Refusal extends Error {
   constructor(message: string, readonly hint: string, readonly columns: Column[] = []) {
     super(message);
   }
@@ -24,11 +24,11 @@ export interface Answer<T> {
 /** Return the data of an answer, or throw the server's refusal. */
 export async function unwrap<T>(answer: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await answer.catch(() => {
-    throw new Refused("The studio does not answer.", "Is `sfumato studio` still running? Start it again: nothing is lost.");
+    throw new Refusal("The studio does not answer.", "Is `sfumato studio` still running? Start it again: nothing is lost.");
   });
   if (response.ok) return data as T;
   const { message, hint, columns } = (error as Failure | undefined)?.error ?? { message: response.statusText, hint: "" };
-  throw new Refused(message, hint, columns);
+  throw new Refusal(message, hint, columns);
 }
 
 /** Return the options of a request whose body is a file. */

@@ -1,13 +1,13 @@
 import type { Ground } from "./types";
 
-interface Named {
+interface NamedPoint {
   lat: number;
   lon: number;
   text: string;
 }
 
 /** Return the named points of an outline. */
-export function namedPoints(outline: { features: readonly { geometry: unknown; properties?: unknown }[] } | null): Named[] {
+export function namedPoints(outline: { features: readonly { geometry: unknown; properties?: unknown }[] } | null): NamedPoint[] {
   return (outline?.features ?? []).flatMap(({ geometry, properties }) => {
     const { type, coordinates } = geometry as { type: string; coordinates: unknown[] };
     const text = (properties as { name?: unknown } | null | undefined)?.name;
@@ -18,13 +18,13 @@ export function namedPoints(outline: { features: readonly { geometry: unknown; p
 
 /** Return the names of a map's places, each with the outline's named point inside. */
 export function placeNames(ground: Ground): string[] {
-  const known = namedPoints(ground.outline as never);
+  const points = namedPoints(ground.outline as never);
   return ground.cells.features.map(({ geometry, properties }) => {
     const corners = (geometry.coordinates as number[][][])[0]!;
-    const [east, north] = [corners.map((one) => one[0]!), corners.map((one) => one[1]!)];
-    const inside = known.find(({ lat, lon }) => (
+    const [east, north] = [corners.map((corner) => corner[0]!), corners.map((corner) => corner[1]!)];
+    const point = points.find(({ lat, lon }) => (
       lon >= Math.min(...east) && lon < Math.max(...east) && lat >= Math.min(...north) && lat < Math.max(...north)
     ));
-    return `${properties.name}${inside ? ` (${inside.text})` : ""}`;
+    return `${properties.name}${point ? ` (${point.text})` : ""}`;
   });
 }

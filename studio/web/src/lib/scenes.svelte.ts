@@ -1,24 +1,24 @@
 import { EMPTY, type Box, type Scene } from "../map/scene";
 
-export type Action = "here" | "report" | "walk" | "attack" | "compare";
+export type Action = "appear" | "report" | "walk" | "attack" | "compare";
 
 /** What the picture shows: each panel sets it, the map or the bars draw it. */
-class Showing {
+class Stage {
   scene = $state.raw<Scene>(EMPTY);
   /** The open panel of the step Choose. */
-  action = $state<Action>("here");
+  action = $state<Action>("appear");
   /** Answers a click on a place; null where a click means nothing. */
-  pick = $state.raw<((index: number) => void) | null>(null);
+  onpick = $state.raw<((index: number) => void) | null>(null);
   /** What is being drawn on the map: a box by dragging, or a polygon corner by corner. */
-  drawing = $state<"box" | "corners" | null>(null);
+  drawMode = $state<"box" | "corners" | null>(null);
   /** Takes a box that was drawn. */
-  boxed = $state.raw<((box: Box) => void) | null>(null);
+  onbox = $state.raw<((box: Box) => void) | null>(null);
   /** Takes a corner that was set, longitude first; null takes the last one away. */
-  cornered = $state.raw<((corner: [number, number] | null) => void) | null>(null);
+  oncorner = $state.raw<((corner: [number, number] | null) => void) | null>(null);
 
   show(scene: Partial<Scene>): void {
     this.scene = { ...EMPTY, ...scene };
   }
 }
 
-export const showing = new Showing();
+export const stage = new Stage();

@@ -3,9 +3,9 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 
 export type About = Schemas["AboutAnswer"];
-export type Attacked = Schemas["AttackedAnswer"];
+export type AttackResult = Schemas["AttackedAnswer"];
 export type Box = Schemas["RegionAnswer"];
-export type Brief = Schemas["WorkspaceBriefAnswer"];
+export type WorkspaceBrief = Schemas["WorkspaceBriefAnswer"];
 export type Choice = Schemas["ChoiceAnswer"];
 export type Column = Schemas["ColumnAnswer"];
 export type Comparison = Schemas["ComparedAnswer"];
@@ -15,13 +15,13 @@ export type Job = Schemas["JobAnswer"];
 export type Ledger = Schemas["LedgerAnswer"];
 export type Level = Schemas["LevelAnswer"];
 export type Levels = Schemas["LevelsAnswer"];
-export type Measured = Schemas["MeasuredAnswer"];
+export type Measurement = Schemas["MeasuredAnswer"];
 export type Notions = Schemas["NotionsAnswer"];
 export type Preview = Schemas["PreviewAnswer"];
-export type Shared = Schemas["SharedAnswer"];
+export type ShareResult = Schemas["SharedAnswer"];
 export type TakeAway = Schemas["TakeawayAnswer"];
 export type Value = Schemas["ValueAnswer"];
-export type Walked = Schemas["WalkedAnswer"];
+export type WalkResult = Schemas["WalkedAnswer"];
 export type Workspace = Schemas["WorkspaceAnswer"];
 
 /** A mechanism: one of the levels, or a design of its own. */

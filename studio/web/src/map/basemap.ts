@@ -44,19 +44,19 @@ export async function openBasemap(): Promise<Basemap> {
   const archive = new PMTiles(`${location.origin}${FILE}`);
   const protocol = new Protocol();
   protocol.add(archive);
-  const read = protocol.tile as AddProtocolAction; // its type says no more of the data than "unknown"
+  const readTile = protocol.tile as AddProtocolAction; // its type says no more of the data than "unknown"
   try {
     const header = await archive.getHeader();
-    const { attribution, vector_layers: listed } = (await archive.getMetadata().catch(() => null) ?? {}) as Metadata;
-    const names = Array.isArray(listed) ? listed.map((layer: { id?: unknown }) => String(layer?.id)) : null;
+    const { attribution, vector_layers: layerList } = (await archive.getMetadata().catch(() => null) ?? {}) as Metadata;
+    const names = Array.isArray(layerList) ? layerList.map((layer: { id?: unknown }) => String(layer?.id)) : null;
     const vector = VECTOR.includes(header.tileType);
     const layers = () => (vector ? vectorLayers(header, names) : [rasterLayer()]);
     const text = plainText(attribution);
-    const unknown = layers().every(({ id }) => id === "basemap-ground") ? "The basemap has no known layers." : "";
-    return { protocol: read, sources: sourcesOf(header, vector), layers, credit: unknown || (text && `Basemap: ${text}`) };
+    const warning = layers().every(({ id }) => id === "basemap-ground") ? "The basemap has no known layers." : "";
+    return { protocol: readTile, sources: sourcesOf(header, vector), layers, credit: warning || (text && `Basemap: ${text}`) };
   } catch (problem) {
     const reason = problem instanceof Error ? problem.message : String(problem);
-    return { protocol: read, sources: {}, layers: () => [], credit: `The basemap cannot be read (${reason}).` };
+    return { protocol: readTile, sources: {}, layers: () => [], credit: `The basemap cannot be read (${reason}).` };
   }
 }
 
@@ -79,19 +79,19 @@ function sourcesOf(header: Header, vector: boolean): Record<string, SourceSpecif
   };
 }
 
-function dark(): boolean {
+function isDark(): boolean {
   return matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
 /** Raster tiles have their own colours: on dark paper they are dimmed. */
 function rasterLayer(): LayerSpecification {
-  return { id: "basemap-raster", type: "raster", source: "basemap", paint: dark() ? { "raster-brightness-max": 0.55, "raster-saturation": -0.3 } : {} };
+  return { id: "basemap-raster", type: "raster", source: "basemap", paint: isDark() ? { "raster-brightness-max": 0.55, "raster-saturation": -0.3 } : {} };
 }
 
 /** Return the layers for Protomaps and OpenMapTiles, of those that the file names; of all where it names none. */
 function vectorLayers(header: Header, names: readonly string[] | null): LayerSpecification[] {
-  const paint = (name: keyof typeof PAINT) => PAINT[name][dark() ? 1 : 0];
-  const is = (...kinds: string[]): ExpressionSpecification => ["match", KIND, kinds, true, false];
+  const paint = (name: keyof typeof PAINT) => PAINT[name][isDark() ? 1 : 0];
+  const isKind = (...kinds: string[]): ExpressionSpecification => ["match", KIND, kinds, true, false];
   const shape = (name: "Polygon" | "LineString"): ExpressionSpecification => ["==", ["geometry-type"], name];
   /** Pixels by zoom: of major roads, minor roads and others. */
   const widths = (extra: number): ExpressionSpecification => [
@@ -99,34 +99,34 @@ function vectorLayers(header: Header, names: readonly string[] | null): LayerSpe
     6, ["match", KIND, MAJOR, 0.6 + extra / 2, 0.2], 12, ["match", KIND, MAJOR, 2 + extra, MINOR, 0.8 + extra, 0.6],
     18, ["match", KIND, MAJOR, 18 + extra, MINOR, 10 + extra, 3],
   ];
-  const fill = (part: string, from: string[], color: string, filter: ExpressionSpecification | null = null, minzoom = 0): LayerSpecification[] =>
-    from.map((name) => ({
+  const fill = (part: string, sourceLayers: string[], color: string, filter: ExpressionSpecification | null = null, minzoom = 0): LayerSpecification[] =>
+    sourceLayers.map((name) => ({
       id: `basemap-${part}-${name}`, type: "fill", source: "basemap", "source-layer": name, minzoom,
       filter: (filter ? ["all", shape("Polygon"), filter] : shape("Polygon")) as FilterSpecification, paint: { "fill-color": color },
     }));
   const line = (
-    part: string, from: string[], color: string, width: number | ExpressionSpecification, filter: ExpressionSpecification | null = null,
+    part: string, sourceLayers: string[], color: string, width: number | ExpressionSpecification, filter: ExpressionSpecification | null = null,
     minzoom = 0, dashes: number[] | null = null,
-  ): LayerSpecification[] => from.map((name) => ({
+  ): LayerSpecification[] => sourceLayers.map((name) => ({
     id: `basemap-${part}-${name}`, type: "line", source: "basemap", "source-layer": name, minzoom,
     filter: (filter ? ["all", shape("LineString"), filter] : shape("LineString")) as FilterSpecification,
     paint: { "line-color": color, "line-width": width, ...(dashes ? { "line-dasharray": dashes } : {}) },
   }));
   const roads = ["roads", "transportation"];
   const border: ExpressionSpecification = [
-    "all", ["any", is("country", "region"), ["<=", LEVEL, 4]], ["!=", ["to-number", ["get", "maritime"], 0], 1],
+    "all", ["any", isKind("country", "region"), ["<=", LEVEL, 4]], ["!=", ["to-number", ["get", "maritime"], 0], 1],
   ];
   const layers = [
     ...fill("earth", ["earth"], token("land")),
-    ...fill("green", ["landcover", "natural", "landuse"], paint("green"), is(...GREEN)),
+    ...fill("green", ["landcover", "natural", "landuse"], paint("green"), isKind(...GREEN)),
     ...fill("green", ["park"], paint("green")),
     ...fill("water", ["water"], token("water")),
     ...line("river", ["water", "waterway", "physical_line"], token("water"), ["interpolate", ["linear"], ["zoom"], 8, 1, 16, 6]),
     ...fill("building", ["buildings", "building"], paint("building"), null, 13),
-    ...line("rail", [...roads, "transit"], token("muted"), 0.8, is(...RAILS), 10, [4, 2]),
-    ...line("path", roads, paint("edge"), widths(0), is(...PATHS), 14),
-    ...line("edge", roads, paint("edge"), widths(1.4), is(...MAJOR, ...MINOR), 9),
-    ...line("road", roads, paint("road"), widths(0), is(...MAJOR, ...MINOR)),
+    ...line("rail", [...roads, "transit"], token("muted"), 0.8, isKind(...RAILS), 10, [4, 2]),
+    ...line("path", roads, paint("edge"), widths(0), isKind(...PATHS), 14),
+    ...line("edge", roads, paint("edge"), widths(1.4), isKind(...MAJOR, ...MINOR), 9),
+    ...line("road", roads, paint("road"), widths(0), isKind(...MAJOR, ...MINOR)),
     ...line("border", ["boundaries", "boundary"], token("muted"), 1, border, 0, [4, 2]),
   ].filter((layer) => names === null || names.includes((layer as { "source-layer": string })["source-layer"]));
   // OpenMapTiles draws no land: all that is not water is land, within the file's bounds.

@@ -39,10 +39,10 @@ export interface Scene {
   /** The meaning of one value. */
   unit: string;
   /** The true place or value; null where it is not shown. */
-  here: number | null;
+  truth: number | null;
 }
 
-export const EMPTY: Scene = { values: null, bands: null, longRun: null, dots: [], pins: [], path: [], ring: [], legend: "", unit: "", here: null };
+export const EMPTY: Scene = { values: null, bands: null, longRun: null, dots: [], pins: [], path: [], ring: [], legend: "", unit: "", truth: null };
 
 /** A box from its west, south, east and north; most of the world without them. */
 export function boundsOf([west = -180, south = -60, east = 180, north = 70]: readonly number[]): Box {

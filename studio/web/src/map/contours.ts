@@ -5,7 +5,7 @@ const LEVELS: [percent: number, most: number][] = [[90, 0.3], [75, 0.45], [50, 0
 /** A contour passes around the last place inside, not through it. */
 const LOWER = 0.8;
 /** Points of the grid along the side of a cell, blur in these points, and points around the cells. */
-const [FINE, BLUR, AROUND] = [8, 4.8, 16];
+const [FINE, BLUR, MARGIN] = [8, 4.8, 16];
 
 /** Smooth areas that hold 90, 75, 50 and 25 % of the shares of cells, the largest first. */
 export function contours(cells: FeatureCollection, shares: readonly number[]): Feature[] {
@@ -13,9 +13,9 @@ export function contours(cells: FeatureCollection, shares: readonly number[]): F
   if (boxes.length === 0) return [];
   const sides = [boxes[0]![2] - boxes[0]![0], boxes[0]![3] - boxes[0]![1]];
   const steps = sides.map((side) => side / FINE) as [number, number];
-  const low = [0, 1].map((axis) => Math.min(...boxes.map((box) => box[axis]!)) - AROUND * steps[axis]!);
+  const low = [0, 1].map((axis) => Math.min(...boxes.map((box) => box[axis]!)) - MARGIN * steps[axis]!);
   const [nx, ny] = [0, 1].map((axis) => (
-    Math.ceil((Math.max(...boxes.map((box) => box[axis + 2]!)) - low[axis]!) / steps[axis]!) + AROUND
+    Math.ceil((Math.max(...boxes.map((box) => box[axis + 2]!)) - low[axis]!) / steps[axis]!) + MARGIN
   )) as [number, number];
   const places = boxes.map((box) => {
     const [i, j] = [0, 1].map((axis) => Math.round(((box[axis]! + box[axis + 2]!) / 2 - low[axis]!) / steps[axis]!));
@@ -23,17 +23,17 @@ export function contours(cells: FeatureCollection, shares: readonly number[]): F
   });
   let heights = new Float64Array(nx * ny);
   places.forEach((place, at) => { heights[place]! += shares[at] ?? 0; });
-  heights = blurred(blurred(heights, nx, ny, 1), nx, ny, nx);
+  heights = blur(blur(heights, nx, ny, 1), nx, ny, nx);
   const peak = heights.reduce((most, height) => Math.max(most, height), 0);
   const total = shares.reduce((sum, share) => sum + share, 0);
   if (!(peak > 0 && total > 0)) return [];
   const order = places.map((_, at) => at).sort((a, b) => heights[places[b]!]! - heights[places[a]!]!);
   return LEVELS.map(([percent, most]) => {
-    let held = 0;
-    const last = order.find((at) => (held += shares[at] ?? 0) >= (percent / 100) * total * (1 - 1e-12)) ?? order.at(-1)!;
+    let sum = 0;
+    const last = order.find((at) => (sum += shares[at] ?? 0) >= (percent / 100) * total * (1 - 1e-12)) ?? order.at(-1)!;
     const level = LOWER * Math.min(heights[places[last]!]!, most * peak);
     const rings = ringsAt(heights, nx, ny, level).map((ring) => ring.map(([x, y]) => [low[0]! + x! * steps[0], low[1]! + y! * steps[1]]));
-    return { type: "Feature", properties: { kind: percent }, geometry: { type: "MultiPolygon", coordinates: nested(rings) } };
+    return { type: "Feature", properties: { kind: percent }, geometry: { type: "MultiPolygon", coordinates: polygonsOf(rings) } };
   });
 }
 
@@ -43,20 +43,20 @@ function boxOf(ring: Position[]): [number, number, number, number] {
 }
 
 /** Heights blurred along one axis, whose neighbours lie a stride apart. */
-function blurred(heights: Float64Array, nx: number, ny: number, stride: number): Float64Array<ArrayBuffer> {
+function blur(heights: Float64Array, nx: number, ny: number, stride: number): Float64Array<ArrayBuffer> {
   const reach = Math.ceil(3.3 * BLUR);
   const weights = Array.from({ length: 2 * reach + 1 }, (_, k) => Math.exp(-0.5 * ((k - reach) / BLUR) ** 2));
-  const found = new Float64Array(heights.length);
+  const result = new Float64Array(heights.length);
   const [length, size] = [stride === 1 ? nx : ny, heights.length];
   for (let at = 0; at < size; at++) {
     const height = heights[at]!;
     if (height === 0) continue;
-    const here = stride === 1 ? at % nx : Math.floor(at / nx);
-    for (let k = Math.max(-reach, -here); k <= Math.min(reach, length - 1 - here); k++) {
-      found[at + k * stride]! += height * weights[k + reach]!;
+    const offset = stride === 1 ? at % nx : Math.floor(at / nx);
+    for (let k = Math.max(-reach, -offset); k <= Math.min(reach, length - 1 - offset); k++) {
+      result[at + k * stride]! += height * weights[k + reach]!;
     }
   }
-  return found;
+  return result;
 }
 
 /** From which side of a square a line comes, and to which it goes, by the corners inside: its left is inside. */
@@ -68,29 +68,29 @@ const TURNS: [from: number, to: number][][] = [
 
 /** The lines at a level, by marching squares; the edge of the grid is below it. */
 function ringsAt(heights: Float64Array, nx: number, ny: number, level: number): Position[][] {
-  const next = new Map<number, number>();
+  const successors = new Map<number, number>();
   for (let j = 0; j + 1 < ny; j++) {
     for (let i = 0; i + 1 < nx; i++) {
       const at = j * nx + i;
       const corners = [at, at + 1, at + nx + 1, at + nx];
       const turn = corners.reduce((sum, corner, k) => sum + (heights[corner]! >= level ? 1 << k : 0), 0);
       const edges = [2 * at, 2 * (at + 1) + 1, 2 * (at + nx), 2 * at + 1];
-      for (const [from, to] of TURNS[turn]!) next.set(edges[from]!, edges[to]!);
+      for (const [from, to] of TURNS[turn]!) successors.set(edges[from]!, edges[to]!);
     }
   }
   const rings: Position[][] = [];
-  while (next.size > 0) {
+  while (successors.size > 0) {
     const ring: Position[] = [];
-    let edge = next.keys().next().value;
-    while (edge !== undefined && next.has(edge)) {
+    let edge = successors.keys().next().value;
+    while (edge !== undefined && successors.has(edge)) {
       const at = edge >> 1;
-      const other = edge & 1 ? at + nx : at + 1;
-      const share = (level - heights[at]!) / (heights[other]! - heights[at]!);
+      const end = edge & 1 ? at + nx : at + 1;
+      const share = (level - heights[at]!) / (heights[end]! - heights[at]!);
       const [i, j] = [at % nx, Math.floor(at / nx)];
       ring.push(edge & 1 ? [i, j + share] : [i + share, j]);
-      const after: number = next.get(edge)!;
-      next.delete(edge);
-      edge = after;
+      const following: number = successors.get(edge)!;
+      successors.delete(edge);
+      edge = following;
     }
     rings.push([...ring, ring[0]!]);
   }
@@ -98,9 +98,9 @@ function ringsAt(heights: Float64Array, nx: number, ny: number, level: number): 
 }
 
 /** Rings as polygons: those that run clockwise are holes of the one around them. */
-function nested(rings: Position[][]): Position[][][] {
+function polygonsOf(rings: Position[][]): Position[][][] {
   const outer = rings.filter((ring) => area(ring) > 0).map((ring) => [ring]);
-  for (const hole of rings.filter((ring) => area(ring) < 0)) outer.find(([ring]) => inside(ring!, hole[0]!))?.push(hole);
+  for (const hole of rings.filter((ring) => area(ring) < 0)) outer.find(([ring]) => contains(ring!, hole[0]!))?.push(hole);
   return outer;
 }
 
@@ -111,7 +111,7 @@ function area(ring: Position[]): number {
   }, 0);
 }
 
-function inside(ring: Position[], [x, y]: Position): boolean {
+function contains(ring: Position[], [x, y]: Position): boolean {
   return ring.reduce((odd, [a, b], i) => {
     const [c, d] = ring[(i + 1) % ring.length]!;
     return (b! > y!) !== (d! > y!) && x! < a! + ((y! - b!) / (d! - b!)) * (c! - a!) ? !odd : odd;

@@ -1,13 +1,13 @@
 /** Return a measured or estimated share in percent. Bounds are not rounded here: the server words them. */
 export function percent(share: number): string {
-  const of = share * 100;
-  if (of === 0) return "0 %";
-  if (of < 0.1) return "less than 0.1 %";
-  return `${of >= 10 ? of.toFixed(0) : of.toFixed(1)} %`;
+  const value = share * 100;
+  if (value === 0) return "0 %";
+  if (value < 0.1) return "less than 0.1 %";
+  return `${value >= 10 ? value.toFixed(0) : value.toFixed(1)} %`;
 }
 
 /** Return a text whose numbers stay on one line with their units. */
-export function tight(text: string): string {
+export function bindUnits(text: string): string {
   return text.replace(/(\d) (?=(?:km|cm|mm|m|%)(?![a-z]))/g, "$1\u00a0");
 }
 

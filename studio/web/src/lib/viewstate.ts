@@ -2,7 +2,7 @@ import { client, unwrap } from "./calls";
 import type { Mechanism, Workspace } from "./types";
 
 /** What the page remembers on the server, so that a refresh finds it again. */
-export interface Memory {
+export interface ViewState {
   mechanism?: Mechanism;
   at?: number;
   path?: number[];
@@ -11,37 +11,37 @@ export interface Memory {
   laid?: string;
 }
 
-const LATER = 600; // milliseconds without a change before the server is informed
+const DELAY = 600; // milliseconds without a change before the server is informed
 
 /** Return the identity of the places or values of a workspace. */
-export function laidOf(site: NonNullable<Workspace["site"]>): string {
+export function siteKey(site: NonNullable<Workspace["site"]>): string {
   const { kind, n, region, polygon, column, labels } = site;
   return JSON.stringify([kind, n, region, polygon, column, labels?.[0], labels?.at(-1)]);
 }
 
 /** Sends the server what to remember, some time after the last change. */
-export class Remembering {
-  #later = 0;
+export class ViewStateSaver {
+  #timer = 0;
   #send: (() => void) | null = null;
 
-  remember(id: string, view: Memory): void {
-    clearTimeout(this.#later);
+  remember(id: string, view: ViewState): void {
+    clearTimeout(this.#timer);
     this.#send = () => {
-      this.forget();
+      this.cancel();
       void unwrap(client.PATCH("/api/workspaces/{workspace}", {
         params: { path: { workspace: id } }, body: { view: view as Record<string, never> }, keepalive: true,
       })).catch(() => {});
     };
-    this.#later = window.setTimeout(this.#send, LATER);
+    this.#timer = window.setTimeout(this.#send, DELAY);
   }
 
   /** Send at once what was to be sent later. */
-  now(): void {
+  flush(): void {
     this.#send?.();
   }
 
-  forget(): void {
-    clearTimeout(this.#later);
+  cancel(): void {
+    clearTimeout(this.#timer);
     this.#send = null;
   }
 }
