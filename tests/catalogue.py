@@ -101,7 +101,7 @@ def _case(name: str, matrix: Floats, distances: Floats, epsilon: float, observab
 
 def _cells() -> Case:
     space = Space([f"s{i}" for i in range(4)])
-    groups = space.grouped([["s0", "s1"], ["s2", "s3"], ["s0", "s1", "s2", "s3"], ["s1"]])
+    groups = space.group_labels([["s0", "s1"], ["s2", "s3"], ["s0", "s1", "s2", "s3"], ["s1"]])
     matrix = np.array([[0.5, 0.25, 0.25, 0.0]] * 2 + [[0.25, 0.5, 0.25, 0.0]] * 2)
     return _case("generalised cells", matrix, discrete(4), log(2), groups)
 
@@ -152,8 +152,8 @@ def families() -> list[MechanismFamily]:
         DiscreteLaplace(0.7, 2),
         DiscreteGaussian(4, 2),
         Staircase(1, 3),
-        DiscreteLaplace(0.7, 2).clamped(-3, 3),
-        DiscreteGaussian(4, 2).clamped(-3, 3),
+        DiscreteLaplace(0.7, 2).clamp(-3, 3),
+        DiscreteGaussian(4, 2).clamp(-3, 3),
         Laplace(0.7, 2.0),
         Gaussian(1.3),
         ContinuousStaircase(1.0, 2.0),

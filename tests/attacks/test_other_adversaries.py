@@ -8,7 +8,7 @@ from sfumato import attacks
 from sfumato.core import Mechanism, Metric, Prior, Space
 from sfumato.errors import InputError
 from sfumato.leakage import bayes_vulnerability
-from sfumato.mechanisms.planar import coarsened
+from sfumato.mechanisms.planar import coarsen
 from sfumato_papers.invented_city import invented_city
 
 from ..leakage.channels import cases, exponential_on_line, line, sparse_case
@@ -76,7 +76,7 @@ def test_a_report_that_the_belief_holds_impossible_gets_its_blind_guess():
 def test_a_sharper_belief_of_the_likeliest_secret(case, weight):
     mechanism, prior = case
     d = Metric(line(len(prior)))
-    sharper = prior.sharpened(weight, places=1)
+    sharper = prior.sharpen(weight, places=1)
     claimed = attacks.misinformed_attack(mechanism, prior, d, sharper)
     known = attacks.optimal(mechanism, sharper, d)
     assert np.array_equal(claimed.strategy, known.strategy)
@@ -154,7 +154,7 @@ def test_who_knows_the_truer_prior_errs_no_more_than_who_believes_the_designs(ca
     # Privacy Games, section 9.2: the truth is sharper than the prior that the mechanism was made for.
     mechanism, prior = case
     d = Metric(line(len(prior)))
-    truth = prior.sharpened(weight, places=min(places, len(prior)))
+    truth = prior.sharpen(weight, places=min(places, len(prior)))
     informed = attacks.optimal(mechanism, truth, d)
     designed_for = attacks.misinformed_attack(mechanism, truth, d, prior)
     assert informed.error <= designed_for.error + CLOSE
@@ -198,7 +198,7 @@ def test_noise_is_attacked_on_cells_and_from_its_true_points():
     result = sf.attack(made, visits=visits)
     assert result.place is not None
     assert result.place.error == attacks.true_place(made.mechanism, visits, unit="m").error
-    assert result.mechanism.matrix == pytest.approx(coarsened(made.mechanism).mechanism.matrix)
+    assert result.mechanism.matrix == pytest.approx(coarsen(made.mechanism).mechanism.matrix)
     with pytest.raises(InputError, match="noise has no proved chance"):
         sf.attack(made, visits=visits, within="500 m")
 

@@ -34,8 +34,8 @@ def test_the_bound_of_a_side() -> None:
 
 
 def test_the_middle_of_two_bounds_and_their_width() -> None:
-    assert Bracket.between(1.0, 4.0) == Bracket(1.0, 2.5, 4.0)
-    assert Bracket.between(1.0, 4.0).width == 3.0
+    assert Bracket.of_bounds(1.0, 4.0) == Bracket(1.0, 2.5, 4.0)
+    assert Bracket.of_bounds(1.0, 4.0).width == 3.0
     assert Bracket.exact(math.inf).width == 0.0
 
 

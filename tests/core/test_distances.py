@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from pyproj import Geod
 
 from sfumato.core import WGS84, Space
-from sfumato.core.distances import EARTH_RADIUS_M, KINDS, between
+from sfumato.core.distances import EARTH_RADIUS_M, KINDS, distance_matrix
 from sfumato.errors import UnitError
 
 from .arrays import refused
@@ -39,7 +39,7 @@ def test_absolute_difference_of_ages():
 
 def test_hamming():
     np.testing.assert_array_equal(Space("abc").metric("hamming").array, 1 - np.eye(3))
-    array, unit = between(Space("abc"), Space("xbz"), "hamming")
+    array, unit = distance_matrix(Space("abc"), Space("xbz"), "hamming")
     np.testing.assert_array_equal(array, [[1, 1, 1], [1, 0, 1], [1, 1, 1]])
     assert unit == ""
 
@@ -123,8 +123,8 @@ def test_every_kind_is_a_metric(labels):
         (lambda: Space("ab").metric("semantic", categories={"a": 1}), "'b'"),
         (lambda: Space("ab").metric("semantic", categories=[1]), "1 categories were given for 2 labels"),
         (lambda: Space("ab").metric("hamming", categories=[1, 2]), "uses no categories"),
-        (lambda: between(Space("a", [1.0], "m"), Space("a", [1.0], "km"), "euclidean"), "differ"),
-        (lambda: between(Space("a", [1.0], "m"), Space("a", [[1.0, 2.0]], "m"), "euclidean"), "differ"),
+        (lambda: distance_matrix(Space("a", [1.0], "m"), Space("a", [1.0], "km"), "euclidean"), "differ"),
+        (lambda: distance_matrix(Space("a", [1.0], "m"), Space("a", [[1.0, 2.0]], "m"), "euclidean"), "differ"),
     ],
 )
 def test_what_a_space_lacks_is_said(make, says):

@@ -32,7 +32,7 @@ def test_any_function_of_two_labels():
 
 
 def test_generalised_observables():
-    cells = PLACES.grouped([["a", "b"], ["c"], ["a", "b", "c"]])
+    cells = PLACES.group_labels([["a", "b"], ["c"], ["a", "b", "c"]])
     np.testing.assert_array_equal(loss(PLACES, cells, "member").array, [[0, 1, 0], [0, 1, 0], [1, 0, 0]])
     np.testing.assert_array_equal(loss(PLACES, PLACES, "member").array, 1 - np.eye(3))
     np.testing.assert_array_equal(loss(PLACES, cells, "hamming").array, np.ones((3, 3)))

@@ -91,7 +91,7 @@ def test_zero_steps_of_the_closure_are_kept():
 
 @given(distances(), st.floats(1e-3, 1e3))
 def test_scaled(array, factor):
-    metric = Metric(array, "km").scaled(factor)
+    metric = Metric(array, "km").scale(factor)
     np.testing.assert_array_equal(metric.array, array * factor)
     assert metric.unit == "km"
     np.testing.assert_allclose(Metric(array, "km").to("m").array, array * 1000)
@@ -100,7 +100,7 @@ def test_scaled(array, factor):
 @pytest.mark.parametrize("factor", [0, -1, np.nan, np.inf])
 def test_scaling_needs_a_positive_factor(factor):
     with pytest.raises(InputError, match="cannot be scaled"):
-        Metric([[0, 1], [1, 0]]).scaled(factor)
+        Metric([[0, 1], [1, 0]]).scale(factor)
 
 
 def test_units():
@@ -118,12 +118,12 @@ def test_units():
 def test_within_reads_units_and_includes_the_limit():
     x = np.array([0.0, 0.5, 0.8, 3.0])
     metric = Metric(np.abs(x[:, None] - x), "km")
-    near = metric.within("500 m")
+    near = metric.near_pairs("500 m")
     np.testing.assert_array_equal(np.argwhere(np.triu(near)), [[0, 1], [1, 2]])
-    np.testing.assert_array_equal(metric.within(0.5), near)
+    np.testing.assert_array_equal(metric.near_pairs(0.5), near)
     assert not near.diagonal().any()
     with pytest.raises(UnitError):
-        metric.within("1 h")
+        metric.near_pairs("1 h")
 
 
 @given(distances(smallest=2), st.floats(0.01, 10))
@@ -164,7 +164,7 @@ def test_scaling_and_units_keep_a_broken_triangle_broken():
         metric = Metric(TRIANGLE, "km")
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # it was said when the metric was made
-        for derived in (metric.scaled(3), metric.to("m")):
+        for derived in (metric.scale(3), metric.to("m")):
             assert not derived.triangle
             np.testing.assert_allclose(derived.closure().array[0, 2], 2 * derived.array[0, 1])
     assert metric.closure().to("m").triangle
@@ -172,14 +172,14 @@ def test_scaling_and_units_keep_a_broken_triangle_broken():
 
 def test_a_scaled_metric_has_another_name_and_another_unit_has_the_same():
     metric = Metric([[0, 2], [2, 0]], "km", name="walk")
-    assert metric.scaled(10).name == "10 x walk"
+    assert metric.scale(10).name == "10 x walk"
     assert metric.to("m").name == "walk"
 
 
 @pytest.mark.parametrize("factor", [1e300, 1e-310])
 def test_a_scale_at_which_distances_vanish_or_overflow_is_refused(factor):
     metric = Metric([[0, 1e-20, 1e20], [1e-20, 0, 1e20], [1e20, 1e20, 0]])
-    refused(lambda: metric.scaled(factor), "cannot be scaled")
+    refused(lambda: metric.scale(factor), "cannot be scaled")
 
 
 @pytest.mark.parametrize(
@@ -204,4 +204,4 @@ def test_ways_around_that_are_longer_than_all_floats():
 
 def test_no_limit_is_so_large_that_infinite_distances_are_within_it():
     metric = Metric([[0, 1.7e308, np.inf], [1.7e308, 0, np.inf], [np.inf, np.inf, 0]])
-    assert np.argwhere(metric.within(np.finfo(float).max)).tolist() == [[0, 1], [1, 0]]
+    assert np.argwhere(metric.near_pairs(np.finfo(float).max)).tolist() == [[0, 1], [1, 0]]

@@ -17,7 +17,7 @@ def test_own_names_stand_as_they_are(kind):
 
 def test_names_that_are_made_of_own_ones_are_own():
     metric = sf.Space.numbers(range(4), unit="km").metric("absolute")
-    for each in (metric.threshold("1.5 km"), metric.scaled(2.5), metric.to("m").closure()):
+    for each in (metric.threshold("1.5 km"), metric.scale(2.5), metric.to("m").closure()):
         assert name_phrase(each.name) == each.name
     assert name_phrase("loss", "loss") == "loss"
 

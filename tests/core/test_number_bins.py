@@ -111,7 +111,7 @@ def test_the_hour_before_midnight_is_next_to_midnight():
     for space in (hours, bearings):
         assert pickle.loads(pickle.dumps(space)) == space
         with pytest.raises(InputError, match="do not have"):
-            space.grouped([[space.labels[0]]])
+            space.group_labels([[space.labels[0]]])
     assert hours != sf.NumberBins(0, 1, 24, "hour")
     with pytest.raises(InputError, match="circles of"):
         sf.loss(hours, sf.NumberBins(0, 1, 24, "hour"), "absolute")

@@ -34,12 +34,12 @@ counts = st.lists(st.one_of(st.just(0.0), st.floats(1e-3, 1e3)), min_size=1, max
         (lambda: Prior.from_counts(ABC, [1, 2, 3], smoothing=np.nan), "smoothing nan"),
         (lambda: Prior.from_counts(ABC, [1, np.inf, 3]), "inf"),
         (lambda: Prior.from_visits(ABC, []), "all counts are zero"),
-        (lambda: Prior.uniform(ABC).sharpened(1.5), "1.5 is not between 0 and 1"),
-        (lambda: Prior.uniform(ABC).sharpened(np.nan), "not between 0 and 1"),
-        (lambda: Prior.uniform(ABC).sharpened(0.5, places=0), "places=0 is not from 1 to 3"),
-        (lambda: Prior.uniform(ABC).sharpened(0.5, places=4), "places=4 is not from 1 to 3"),
-        (lambda: Prior.uniform(ABC).sharpened(0.5, at=["z"]), "'z'"),
-        (lambda: Prior(ABC, [1, 0, 0]).sharpened(0.5, at=["b", "c"]), "all have probability zero"),
+        (lambda: Prior.uniform(ABC).sharpen(1.5), "1.5 is not between 0 and 1"),
+        (lambda: Prior.uniform(ABC).sharpen(np.nan), "not between 0 and 1"),
+        (lambda: Prior.uniform(ABC).sharpen(0.5, places=0), "places=0 is not from 1 to 3"),
+        (lambda: Prior.uniform(ABC).sharpen(0.5, places=4), "places=4 is not from 1 to 3"),
+        (lambda: Prior.uniform(ABC).sharpen(0.5, at=["z"]), "'z'"),
+        (lambda: Prior(ABC, [1, 0, 0]).sharpen(0.5, at=["b", "c"]), "all have probability zero"),
     ],
 )
 def test_what_is_no_prior_is_refused(make, says):
@@ -93,7 +93,7 @@ def test_entropy_of_known_priors():
 def test_sharpening_towards_the_likeliest_keeps_the_total_and_never_raises_entropy(weights, weight):
     prior = Prior.from_counts(Space(range(len(weights))), weights)
     for places in range(1, len(weights) + 1):
-        sharper = prior.sharpened(weight, places=places)
+        sharper = prior.sharpen(weight, places=places)
         assert sharper.probabilities.sum() == pytest.approx(1, abs=1e-12)
         assert sharper.entropy_bits <= prior.entropy_bits + 1e-9
         top = np.argsort(-prior.probabilities, kind="stable")[:places]
@@ -102,10 +102,10 @@ def test_sharpening_towards_the_likeliest_keeps_the_total_and_never_raises_entro
 
 def test_sharpening_by_hand():
     prior = Prior(ABC, [0.5, 0.3, 0.2])
-    np.testing.assert_allclose(prior.sharpened(0.5, places=2).probabilities, [0.5625, 0.3375, 0.1])
-    np.testing.assert_allclose(prior.sharpened(1, places=1).probabilities, [1, 0, 0])
-    np.testing.assert_allclose(prior.sharpened(0.5, at=["c"]).probabilities, [0.25, 0.15, 0.6])
-    np.testing.assert_array_equal(prior.sharpened(0).probabilities, prior.probabilities)
+    np.testing.assert_allclose(prior.sharpen(0.5, places=2).probabilities, [0.5625, 0.3375, 0.1])
+    np.testing.assert_allclose(prior.sharpen(1, places=1).probabilities, [1, 0, 0])
+    np.testing.assert_allclose(prior.sharpen(0.5, at=["c"]).probabilities, [0.25, 0.15, 0.6])
+    np.testing.assert_array_equal(prior.sharpen(0).probabilities, prior.probabilities)
 
 
 @given(counts, st.integers(1, 4), st.integers(0, 2**32))
@@ -127,7 +127,7 @@ def test_weights_whose_sum_is_larger_than_all_floats():
     assert Prior.from_counts(Space("ab"), [0.0, 0.0], smoothing=1.7e308).probabilities.tolist() == [0.5, 0.5]
     refused(lambda: Prior(Space("ab"), [1.7e308, 1.7e308]), "sums to inf")
     rare = Prior(Space("abc"), [1.0, 5e-324, 0.0])
-    assert rare.sharpened(0.3, at=["b"]).probabilities == pytest.approx([0.7, 0.3, 0.0])
+    assert rare.sharpen(0.3, at=["b"]).probabilities == pytest.approx([0.7, 0.3, 0.0])
 
 
 def test_a_prior_is_even_but_for_rounding():

@@ -46,9 +46,9 @@ def test_labels_are_pythons_own():
         (lambda: Space("ab").positions(["a", "z"]), "'z'"),
         (lambda: Space("ab").counts(["a"], user="u"), "has no users"),
         (lambda: Space("ab").counts(["a", "q"]), "'q'"),
-        (lambda: Space("ab").grouped([["a"], []]), "empty"),
-        (lambda: Space("ab").grouped([["a", "c"]]), "'c'"),
-        (lambda: Space("ab").grouped([["a", "b"], ["b", "a"]]), "positions 0 and 1"),
+        (lambda: Space("ab").group_labels([["a"], []]), "empty"),
+        (lambda: Space("ab").group_labels([["a", "c"]]), "'c'"),
+        (lambda: Space("ab").group_labels([["a", "b"], ["b", "a"]]), "positions 0 and 1"),
         (lambda: Space("ab", [0, 1], "m").latlon, "no latitudes"),
     ],
 )
@@ -82,13 +82,13 @@ def test_latitudes_and_longitudes():
 
 def test_groups_have_the_middle_of_their_members():
     space = Space("abcd", [[0, 0], [2, 0], [0, 2], [2, 2]], "km")
-    groups = space.grouped([["a", "b"], ["d"], "abcd", ["b", "d"]])
+    groups = space.group_labels([["a", "b"], ["d"], "abcd", ["b", "d"]])
     assert groups.labels == (frozenset("ab"), frozenset("d"), frozenset("abcd"), frozenset("bd"))
     assert groups.coordinates is not None
     np.testing.assert_allclose(groups.coordinates, [[1, 0], [2, 2], [1, 1], [2, 1]])
     assert groups.unit == "km"
     assert space.position("a") == 0
-    assert Space("ab").grouped([["a"]]).coordinates is None
+    assert Space("ab").group_labels([["a"]]).coordinates is None
 
 
 def test_equality():

@@ -30,7 +30,7 @@ DRAWS: Final[dict[str, tuple[Callable[[], Any], list[int]]]] = {
     "discrete Laplace": (lambda: LAPLACE, [0, 100, -5] * 8),
     "discrete Gaussian": (lambda: sf.mechanisms.DiscreteGaussian(4, 2), [0, 100, -5] * 8),
     "staircase": (lambda: sf.mechanisms.Staircase(1, 3), [0, 100, -5] * 8),
-    "clamped": (lambda: LAPLACE.clamped(-3, 3), [0, 3, 6] * 8),
+    "clamped": (lambda: LAPLACE.clamp(-3, 3), [0, 3, 6] * 8),
     "unary encoding": (lambda: sf.mechanisms.UnaryEncoding(ANSWERS, 2.0, "optimised"), [0, 5] * 3),
     "local hashing": (lambda: sf.mechanisms.LocalHashing(ANSWERS, 1.0), [0, 5] * 3),
     "subset selection": (lambda: sf.mechanisms.SubsetSelection(ANSWERS, 0.7, 2), [0, 5] * 3),

@@ -5,7 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.estimation import Reports, estimate_population
-from sfumato.mechanisms.planar import CoordinateNoise, coarsened
+from sfumato.mechanisms.planar import CoordinateNoise, coarsen
 
 
 @pytest.mark.slow
@@ -15,7 +15,7 @@ def test_a_population_is_found_again():
     rng = np.random.default_rng(3)
     truth = rng.dirichlet(np.full(12, 0.5))
     noise = CoordinateNoise("3/km", "5 m", cells.projection, "30 km")
-    coarse = coarsened(noise, cells, spread=True)
+    coarse = coarsen(noise, cells, spread=True)
     off = []
     for size in (2_000, 200_000):
         centres = cells.projection.forward(*cells.latlon.T)[rng.choice(12, size=size, p=truth)]

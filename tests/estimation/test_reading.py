@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato import estimation
 from sfumato.errors import DataError, InputError
 from sfumato.estimation import check_mark, read_released, read_reports
-from sfumato.mechanisms.planar import CoordinateNoise, coarsened
+from sfumato.mechanisms.planar import CoordinateNoise, coarsen
 from sfumato_papers.invented_city import invented_city
 from tests.sampling.mechanisms import fix_seeds
 
@@ -98,7 +98,7 @@ def test_points_of_noise(kind, monkeypatch):
     fix_seeds(monkeypatch)
     noise = CoordinateNoise("5/km", "2 m", GRID.projection)
     private = sf.release(noise, KINDS[kind])
-    seen = coarsened(noise, GRID, spread=True)
+    seen = coarsen(noise, GRID, spread=True)
     if kind not in MARKED:
         with pytest.raises(DataError, match="has no mark"):
             read_released(seen, private)
@@ -106,7 +106,7 @@ def test_points_of_noise(kind, monkeypatch):
     assert len(reports) == 4000
     if kind in MARKED:
         with pytest.raises(DataError, match="drawn from another mechanism"):
-            read_released(coarsened(CoordinateNoise("2/km", "2 m", GRID.projection), GRID, spread=True), private)
+            read_released(coarsen(CoordinateNoise("2/km", "2 m", GRID.projection), GRID, spread=True), private)
 
 
 def test_a_table_is_no_reports_yet():
@@ -137,6 +137,6 @@ def test_one_call_estimates_from_labels_a_frame_or_points():
     released = sf.release(made.mechanism, pa.table({"lat": visits.lat, "lon": visits.lon}))
     result = sf.estimate(made, released)
     assert "coarsening" in result.notes[0]
-    assert len(result.estimate.space) == len(coarsened(made.mechanism).mechanism.secrets)
+    assert len(result.estimate.space) == len(coarsen(made.mechanism).mechanism.secrets)
     with pytest.raises(InputError, match="unweighted points"):
         sf.estimate(made, released, weights="w")

@@ -12,7 +12,7 @@ from tests.sampling.mechanisms import random_mechanism
 def rich_file() -> MechanismFile:
     """A small file that holds everything a file can, with places that were never visited."""
     places = sf.Space(["home", "work", "shop"], [[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]], unit="km")
-    groups = places.grouped([["home", "work"], ["shop"]])
+    groups = places.group_labels([["home", "work"], ["shop"]])
     mechanism = sf.Mechanism([[0.75, 0.25], [0.5, 0.5], [0.0, 1.0]], places, groups)
     metric = places.metric("euclidean")
     return MechanismFile(

@@ -309,7 +309,7 @@ def test_other_secrets_and_other_distances_do_not_compose():
     with pytest.raises(OpenDPException, match="omain"):
         COMPOSED([sf.files.as_opendp(here), sf.files.as_opendp(there)])
     with pytest.raises(OpenDPException, match="etric"):
-        COMPOSED([sf.files.as_opendp(here, metric), sf.files.as_opendp(here, metric.scaled(2.0))])
+        COMPOSED([sf.files.as_opendp(here, metric), sf.files.as_opendp(here, metric.scale(2.0))])
     with pytest.raises(OpenDPException, match="etric"):
         COMPOSED([sf.files.as_opendp(here, metric), sf.files.as_opendp(here)])
 

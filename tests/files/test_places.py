@@ -49,7 +49,7 @@ def test_places_come_back(tmp_path: Path, places: Cells) -> None:
 
 
 def test_groups_of_cells_come_back(tmp_path: Path) -> None:
-    halves = GRID.grouped([GRID.labels[:7], GRID.labels[7:]])
+    halves = GRID.group_labels([GRID.labels[:7], GRID.labels[7:]])
     mechanism = sf.Mechanism(np.full((len(GRID), 2), 0.5), GRID, halves)
     save(mechanism, tmp_path / "groups.sfm")
     assert read_mechanism_file(tmp_path / "groups.sfm").mechanism == mechanism

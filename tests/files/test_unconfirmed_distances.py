@@ -124,7 +124,7 @@ def test_the_mark_outlives_copies_conversions_and_other_files(file, tmp_path):
     save(mechanism, tmp_path / "again.sfm")
     others = [
         metric.to("m"),
-        metric.scaled(2),
+        metric.scale(2),
         metric.threshold("20000 km"),
         copy.deepcopy(metric),
         pickle.loads(pickle.dumps(mechanism)).guarantees[0].metric,

@@ -16,7 +16,7 @@ from sfumato.errors import InputError, UnitError
 from sfumato.intervals import exp_below_exact
 from sfumato.mechanisms import (
     Bits,
-    Hashed,
+    Hashing,
     LocalHashing,
     RandomisedResponse,
     Subset,
@@ -24,7 +24,7 @@ from sfumato.mechanisms import (
     UnaryEncoding,
     exponential,
     randomised_response,
-    remapped,
+    remap_mechanism,
     tight_constraints,
 )
 from sfumato.proofs import prove_metric_privacy
@@ -67,7 +67,7 @@ def exact_rows(family):
             for bits in product((0, 1), repeat=steps.count):
                 chance = math.prod(Fraction(w[int(j == s)][bit], one) for j, bit in enumerate(bits))
                 row[frozenset(labels[j] for j, bit in enumerate(bits) if bit)] += chance
-        elif isinstance(steps, Hashed):
+        elif isinstance(steps, Hashing):
             p, response = steps.prime, steps.response
             for a, b in product(range(1, p), range(p)):
                 for z, w in enumerate(response.weights[steps.bucket(a, b, s)].tolist()):
@@ -135,7 +135,7 @@ def test_hamming_loss_is_the_bayes_error_of_the_matrix(size, epsilon, index):
     mechanism = family.mechanism()
     right = mechanism.matrix.max(axis=0).sum() / size
     assert family.hamming_loss == pytest.approx(1 - right, rel=1e-8, abs=1e-12)
-    decoded = remapped(mechanism, Prior.uniform(space), 1 - np.eye(size), space)
+    decoded = remap_mechanism(mechanism, Prior.uniform(space), 1 - np.eye(size), space)
     assert decoded.expected_loss(Prior.uniform(space), 1 - np.eye(size)) == pytest.approx(
         family.hamming_loss, abs=1e-8
     )

@@ -65,7 +65,7 @@ def test_gaussian_golden():
 
 @given(st.floats(0.01, 20), st.floats(1e-12, 0.9), st.floats(0.1, 100))
 def test_calibration_is_tight(epsilon, delta, sensitivity):
-    family = Gaussian.calibrated(epsilon, delta, sensitivity)
+    family = Gaussian.calibrate(epsilon, delta, sensitivity)
     assert family.delta(epsilon) <= delta * (1 + 1e-12)
     assert Gaussian(family.sigma * (1 - 1e-6), sensitivity).delta(epsilon) > delta
     if epsilon <= 1 and delta < 0.5:  # never worse than the classical rule
@@ -109,7 +109,7 @@ def test_bad_arguments():
     with pytest.raises(InputError, match="epsilon must be a positive number"):
         Laplace(0.0)
     with pytest.raises(InputError, match="delta is 1"):
-        Gaussian.calibrated(1.0, 1.0)
+        Gaussian.calibrate(1.0, 1.0)
     with pytest.raises(InputError, match="epsilon is nan"):
         Gaussian(1.0).delta(math.nan)
     with pytest.raises(InputError, match="between 0 and 1"):

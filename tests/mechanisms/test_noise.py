@@ -64,7 +64,7 @@ def test_epsilon_is_exact_on_all_integers(family):
 @pytest.mark.parametrize("family", FAMILIES, ids=names)
 @pytest.mark.parametrize("width", [0, 1, 11])
 def test_clamped_is_noise_moved_to_the_ends(family, width):
-    clamped = family.clamped(-3, -3 + width)
+    clamped = family.clamp(-3, -3 + width)
     mechanism = clamped.mechanism()
     n = width + 1
     k = wide(family)
@@ -80,7 +80,7 @@ def test_clamped_is_noise_moved_to_the_ends(family, width):
 @pytest.mark.parametrize("family", FAMILIES, ids=names)
 def test_clamped_ranges_keep_and_use_up_epsilon(family):
     # So narrow a range that the integers resolve the smallest probability.
-    clamped = family.clamped(0, 4 if family.variance < 1 else 11)
+    clamped = family.clamp(0, 4 if family.variance < 1 else 11)
     metric = clamped.metric
     assert metric.array[0, family.sensitivity] == 1
     found = prove_metric_privacy(clamped.mechanism(), MetricPrivacy(clamped.epsilon * (1 + 1e-9), metric))
@@ -94,9 +94,9 @@ def test_clamped_ranges_keep_and_use_up_epsilon(family):
 def test_laplace_with_sensitivity_one_is_the_staircase_and_clamped_the_geometric():
     laplace, stairs = DiscreteLaplace("3/2"), Staircase("3/2", 1)
     np.testing.assert_allclose(laplace.pmf(np.arange(-9, 9)), stairs.pmf(np.arange(-9, 9)), rtol=1e-13)
-    assert laplace.clamped(0, 6).mechanism() == geometric(Space.numbers(range(7)), 1.5)
+    assert laplace.clamp(0, 6).mechanism() == geometric(Space.numbers(range(7)), 1.5)
     # Golden G.3: the line of five points at epsilon 1.
-    mechanism = DiscreteLaplace(1).clamped(0, 4).mechanism()
+    mechanism = DiscreteLaplace(1).clamp(0, 4).mechanism()
     steps = np.abs(np.arange(5)[:, None] - np.arange(5))
     assert (mechanism.matrix * steps).sum() / 5 == pytest.approx(0.583505631, abs=1e-9)
 
@@ -131,7 +131,7 @@ def test_delta_of_the_gaussian(v, width, epsilon):
     assert delta == pytest.approx(tails[0] - math.exp(epsilon) * tails[1], rel=1e-6, abs=1e-13)
     # Fewer units apart, less delta; and clamped to a range of integers no more than that.
     assert all(DiscreteGaussian(v, less).delta(epsilon) <= delta for less in range(1, width))
-    clamped = family.clamped(0, 2 * width + 3).mechanism()
+    clamped = family.clamp(0, 2 * width + 3).mechanism()
     one = 2**clamped.bits
     for s in range(width, 2 * width + 4):
         for t in (s - width, s):
@@ -155,7 +155,7 @@ def test_delta_far_out_stays_positive_and_is_accurate():
 
 @pytest.mark.parametrize(("epsilon", "delta", "width"), [(1.0, 1e-6, 1), (0.1, 1e-3, 7), (4.0, 0.05, 1)])
 def test_calibration_of_the_discrete_gaussian(epsilon, delta, width):
-    family = DiscreteGaussian.calibrated(epsilon, delta, width)
+    family = DiscreteGaussian.calibrate(epsilon, delta, width)
     assert family.delta(epsilon) <= delta
     less = DiscreteGaussian(family.squared_sigma * Fraction(9999, 10000), width)
     assert less.delta(epsilon) > delta
@@ -186,7 +186,7 @@ def test_recipes_are_exact_fractions():
 
 def test_a_metric_of_single_units_pays_in_proportion():
     # Laplace: epsilon per unit is epsilon / sensitivity.
-    mechanism = DiscreteLaplace("1/2", 5).clamped(0, 9).mechanism()
+    mechanism = DiscreteLaplace("1/2", 5).clamp(0, 9).mechanism()
     units = Metric(np.abs(np.arange(10.0)[:, None] - np.arange(10)))
     assert prove_metric_privacy(mechanism, MetricPrivacy(0.1, units)).upper == pytest.approx(0.1, rel=1e-8)
 
@@ -208,13 +208,13 @@ def test_bad_arguments():
     with pytest.raises(InputError, match="use 1 to 5"):
         Staircase(1, 5, 6)
     with pytest.raises(InputError, match="empty"):
-        DiscreteLaplace(1).clamped(3, 2)
+        DiscreteLaplace(1).clamp(3, 2)
     with pytest.raises(InputError, match="1,000,001 x 1,000,001"):
-        DiscreteLaplace(1).clamped(0, 10**6)
+        DiscreteLaplace(1).clamp(0, 10**6)
     with pytest.raises(InputError, match="pass integers"):
         DiscreteLaplace(1).pmf([0.5])
     with pytest.raises(InputError, match="epsilon is -1"):
         DiscreteGaussian(1).delta(-1)
     with pytest.raises(InputError, match="0 reports"):
         DiscreteLaplace(1).estimate_variance(0)
-    assert isinstance(Staircase(1, 5).clamped(2, 2).mechanism(), Mechanism)
+    assert isinstance(Staircase(1, 5).clamp(2, 2).mechanism(), Mechanism)

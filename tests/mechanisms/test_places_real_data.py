@@ -11,12 +11,12 @@ from sfumato.mechanisms import (
     elastic_metric,
     elastic_surplus,
     exponential,
-    matched,
+    match_loss,
     planar_geometric,
     rate_distortion,
     rate_distortion_of_loss,
-    remapped,
-    remapped_in_plane,
+    remap_in_plane,
+    remap_mechanism,
 )
 from sfumato.proofs import distortion_below, prove_metric_privacy
 
@@ -49,14 +49,16 @@ def test_the_comparison_of_oya_et_al_in_new_york(shared_data):
     prior = sf.Prior.from_visits(city, visits)
     km = city.metric("euclidean", unit="km")
     before = planar_geometric(city, "1/km")  # 2 km of noise
-    laplace = remapped(before, prior, km)
+    laplace = remap_mechanism(before, prior, km)
     loss = laplace.expected_loss(prior, km)
     assert 0.2 < 1 - loss / before.expected_loss(prior, km) < 0.3  # in San Francisco the remap gained 25 %
-    plane = remapped_in_plane(before, prior)
+    plane = remap_in_plane(before, prior)
     assert plane.expected_loss(prior, sf.loss(city, plane.observables, unit="km")) <= loss
 
     def equal(build, bracket):
-        return matched(lambda x: remapped(build(x), prior, km), prior, km, loss, bracket, tolerance=3e-3).mechanism
+        return match_loss(
+            lambda x: remap_mechanism(build(x), prior, km), prior, km, loss, bracket, tolerance=3e-3
+        ).mechanism
 
     rivals = {
         "laplace": laplace,

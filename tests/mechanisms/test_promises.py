@@ -31,11 +31,11 @@ CLOSED_FORMS = {
     "subset selection": (lambda: m.SubsetSelection(FIVE, 1.0).mechanism(), 1.0),
     "exponential mechanism": (lambda: m.ExponentialMechanism(VOTES, 1.0, "introductory").mechanism(), 2.0),
     "permute and flip": (lambda: m.PermuteAndFlip(VOTES, 1.0).mechanism(), 1.0),
-    "discrete Laplace on a range": (lambda: m.DiscreteLaplace("1/3", 2).clamped(0, 8).mechanism(), 1 / 3),
-    "staircase on a range": (lambda: m.Staircase("1/2", 3).clamped(0, 8).mechanism(), 0.5),
+    "discrete Laplace on a range": (lambda: m.DiscreteLaplace("1/3", 2).clamp(0, 8).mechanism(), 1 / 3),
+    "staircase on a range": (lambda: m.Staircase("1/2", 3).clamp(0, 8).mechanism(), 0.5),
     "rate distortion": (lambda: m.rate_distortion(PRIOR, LINE.metric("absolute"), 0.5).mechanism, 1.0),
     "a design": (lambda: designed("1.5"), 1.5),
-    "a remap": (lambda: m.remapped(m.geometric(LINE, 0.5), PRIOR, LINE.metric("absolute")), 0.5),
+    "a remap": (lambda: m.remap_mechanism(m.geometric(LINE, 0.5), PRIOR, LINE.metric("absolute")), 0.5),
 }
 
 
@@ -67,7 +67,7 @@ def test_a_saved_closed_form_keeps_its_promise(name, tmp_path):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: m.DiscreteGaussian(4).clamped(0, 8).mechanism(),
+        lambda: m.DiscreteGaussian(4).clamp(0, 8).mechanism(),
         lambda: m.PlanarGaussian(GRID, "500 m").mechanism(),
         lambda: m.restricted_laplace(LINE, LINE.metric("absolute"), 1.0, 1.0),
         lambda: m.coin(LINE, 0.5, 0),
@@ -135,6 +135,6 @@ def test_one_guarantee_or_a_list_of_them():
 
 
 def test_the_metric_of_noise_counts_steps():
-    mechanism = m.DiscreteLaplace("1/3", 2).clamped(0, 4).mechanism()
+    mechanism = m.DiscreteLaplace("1/3", 2).clamp(0, 4).mechanism()
     assert mechanism.guarantees[0].metric.array[0].tolist() == [0, 1, 1, 2, 2]
     assert math.isclose(mechanism.guarantees[0].epsilon, 1 / 3)

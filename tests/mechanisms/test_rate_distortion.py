@@ -11,7 +11,13 @@ import sfumato as sf
 from sfumato.core import MetricPrivacy, Prior, Space
 from sfumato.errors import InfeasibleError, InputError, SolverError
 from sfumato.leakage import conditional_entropy_bits, mutual_information_bits
-from sfumato.mechanisms import coin_of_distortion, exponential, rate_distortion, rate_distortion_of_loss, remapped
+from sfumato.mechanisms import (
+    coin_of_distortion,
+    exponential,
+    rate_distortion,
+    rate_distortion_of_loss,
+    remap_mechanism,
+)
 from sfumato.proofs import distortion_below, prove_metric_privacy
 
 LINE = Space.numbers(range(5))
@@ -147,7 +153,7 @@ def test_ex_post_leaves_the_most_entropy_at_equal_loss():
     grid = sf.Grid.covering("4 km x 4 km around 48.85,2.35", cell="500 m")
     prior = Prior.from_counts(grid, np.random.default_rng(9).gamma(0.5, size=len(grid)))
     metric = grid.metric("euclidean", unit="km")
-    other = remapped(exponential(grid, metric, "4/km"), prior, metric)
+    other = remap_mechanism(exponential(grid, metric, "4/km"), prior, metric)
     loss = other.expected_loss(prior, metric)
     ours = rate_distortion_of_loss(prior, metric, loss).mechanism
     coin = coin_of_distortion(prior, metric, loss * (1 - 1e-9))

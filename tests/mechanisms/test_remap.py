@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sfumato.core import Mechanism, MetricPrivacy, Prior, Space
 from sfumato.errors import InputError
-from sfumato.mechanisms import constant, exponential, remapped
+from sfumato.mechanisms import constant, exponential, remap_mechanism
 from sfumato.proofs import distortion_below, prove_metric_privacy
 
 
@@ -29,7 +29,7 @@ def instances(draw):
 @given(instances())
 def test_no_deterministic_map_is_better(instance):
     mechanism, prior, loss, goals = instance
-    after = remapped(mechanism, prior, loss, goals)
+    after = remap_mechanism(mechanism, prior, loss, goals)
     joint = mechanism.joint(prior)
     costs = [
         sum(joint[:, z] @ loss[:, o] for z, o in enumerate(target))
@@ -42,7 +42,7 @@ def test_no_deterministic_map_is_better(instance):
 @given(instances())
 def test_integers_are_only_moved(instance):
     mechanism, prior, loss, goals = instance
-    after = remapped(mechanism, prior, loss, goals)
+    after = remap_mechanism(mechanism, prior, loss, goals)
     assert after.bits == mechanism.bits
     goal = (mechanism.joint(prior).T @ loss).argmin(axis=1)  # unique, for random losses
     for o in range(len(goals)):
@@ -56,13 +56,13 @@ def test_where_the_loss_is_the_distance_the_attacker_errs_by_the_loss(size, seed
     prior = Prior.from_counts(space, rng.dirichlet(np.ones(size)))
     metric = space.metric("euclidean")
     before = exponential(space, metric, epsilon)
-    after = remapped(before, prior, metric)
+    after = remap_mechanism(before, prior, metric)
     loss = after.expected_loss(prior, metric)
     assert loss <= before.expected_loss(prior, metric) + 1e-12
     assert distortion_below(after, prior, metric) == pytest.approx(loss, abs=1e-10)
     claim = MetricPrivacy(epsilon, metric)
     assert prove_metric_privacy(after, claim).upper <= prove_metric_privacy(before, claim).upper * (1 + 1e-9)
-    again = remapped(after, prior, metric)
+    again = remap_mechanism(after, prior, metric)
     assert again.expected_loss(prior, metric) == pytest.approx(loss, abs=1e-12)
 
 
@@ -71,14 +71,14 @@ def test_a_report_stays_where_none_is_better():
     even = Prior.uniform(space)
     flat = np.ones((3, 3))
     mechanism = exponential(space, space.metric("hamming"), 1.0)
-    assert remapped(mechanism, even, flat) == mechanism
-    median = remapped(constant(space, [1, 0, 0]), Prior(space, [0.1, 0.1, 0.8]), 1 - np.eye(3))
+    assert remap_mechanism(mechanism, even, flat) == mechanism
+    median = remap_mechanism(constant(space, [1, 0, 0]), Prior(space, [0.1, 0.1, 0.8]), 1 - np.eye(3))
     assert median.matrix[:, 2].tolist() == [1, 1, 1]
 
 
 def test_sizes_must_fit():
     mechanism = Mechanism(np.eye(3))
     with pytest.raises(InputError, match="2 secrets"):
-        remapped(mechanism, Prior.uniform(Space(range(3))), np.ones((2, 3)))
+        remap_mechanism(mechanism, Prior.uniform(Space(range(3))), np.ones((2, 3)))
     with pytest.raises(InputError, match="prior has 2"):
-        remapped(mechanism, Prior.uniform(Space(range(2))), np.ones((3, 3)))
+        remap_mechanism(mechanism, Prior.uniform(Space(range(2))), np.ones((3, 3)))

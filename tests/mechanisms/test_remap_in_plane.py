@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.core import Mechanism, Prior, Space
 from sfumato.core.arrays import Floats
 from sfumato.errors import InputError, SolverError
-from sfumato.mechanisms import exponential, geometric_median, remapped, remapped_in_plane
+from sfumato.mechanisms import exponential, geometric_median, remap_in_plane, remap_mechanism
 
 
 def points_of(space: Space) -> Floats:
@@ -87,9 +87,9 @@ def test_a_median_beside_a_given_point_is_found():
 def test_the_plane_is_better_than_any_cells(instance):
     mechanism, prior = instance
     space = mechanism.secrets
-    after = remapped_in_plane(mechanism, prior)
+    after = remap_in_plane(mechanism, prior)
     loss = after.expected_loss(prior, sf.loss(space, after.observables))
-    cells = remapped(mechanism, prior, space.metric("euclidean"), space)
+    cells = remap_mechanism(mechanism, prior, space.metric("euclidean"), space)
     assert loss <= cells.expected_loss(prior, space.metric("euclidean")) * (1 + 1e-8)
     joint = mechanism.joint(prior)
     medians = [geometric_median(points_of(space), joint[:, z]).total.value for z in range(mechanism.shape[1] - 1)]
@@ -103,7 +103,7 @@ def test_the_plane_is_better_than_any_cells(instance):
 def test_squared_loss_takes_the_mean_of_the_posterior(instance):
     mechanism, prior = instance
     x = points_of(mechanism.secrets)
-    after = remapped_in_plane(mechanism, prior, "squared")
+    after = remap_in_plane(mechanism, prior, "squared")
     means = mechanism.posterior(prior)[:-1] @ x
     np.testing.assert_allclose(points_of(after.observables)[:-1], means, rtol=1e-9, atol=1e-9)
     # What is left is the mean variance of the posteriors: the law of total variance.
@@ -119,7 +119,7 @@ def test_an_unused_report_gets_the_best_point_of_the_prior():
     space = Space("abc", [[0, 0], [4, 0], [0, 4]], "km")
     prior = Prior(space, [0.0, 0.9, 0.1])
     mechanism = Mechanism(np.column_stack([np.eye(3), np.zeros(3)]), space, Space("wxyz"))
-    after = remapped_in_plane(mechanism, prior)
+    after = remap_in_plane(mechanism, prior)
     assert points_of(after.observables).tolist() == [[4, 0], [4, 0], [0, 4], [4, 0]]
     assert after.observables.unit == "km"
 
@@ -128,12 +128,12 @@ def test_what_is_refused():
     space = Space("ab", [[0, 0], [1, 1]])
     mechanism = exponential(space, space.metric(), 1.0)
     with pytest.raises(InputError, match="coordinates on a plane"):
-        remapped_in_plane(Mechanism(np.eye(2)), Prior.uniform(Space(range(2))))
+        remap_in_plane(Mechanism(np.eye(2)), Prior.uniform(Space(range(2))))
     degrees = Space("ab", [[48.0, 2.0], [48.1, 2.0]], crs="EPSG:4326")
     with pytest.raises(InputError, match="coordinates on a plane"):
-        remapped_in_plane(Mechanism(np.eye(2), degrees), Prior.uniform(degrees))
+        remap_in_plane(Mechanism(np.eye(2), degrees), Prior.uniform(degrees))
     with pytest.raises(InputError, match="'cubed' is unknown"):
-        remapped_in_plane(mechanism, Prior.uniform(space), "cubed")  # type: ignore[arg-type]
+        remap_in_plane(mechanism, Prior.uniform(space), "cubed")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="all are zero"):
         geometric_median([[0, 0]], [0])
     with pytest.raises(InputError, match="tolerance 0 is not positive"):

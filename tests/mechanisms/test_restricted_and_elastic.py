@@ -16,7 +16,7 @@ from sfumato.mechanisms import (
     elastic_metric,
     elastic_surplus,
     exponential,
-    matched,
+    match_loss,
     planar_geometric,
     restricted_laplace,
 )
@@ -75,7 +75,7 @@ def test_every_ball_holds_what_is_required(count, seed, required, radius, on_lat
     assert requirement_holds(found, mass, required, radius)
     assert elastic_surplus(found, mass, quota=required, radius=radius).min() >= 1 - 1e-12
     Metric(found.array)  # its axioms, checked
-    larger = found.scaled(1.3)
+    larger = found.scale(1.3)
     assert elastic_surplus(larger, mass, quota=required, radius=radius).min() < 1
     assert not requirement_holds(larger, mass, required, radius)
 
@@ -121,17 +121,19 @@ def test_mechanisms_of_equal_loss():
         "planar Gaussian": (lambda sigma: PlanarGaussian(GRID, sigma).mechanism(), (10.0, 1e4)),
     }
     for build, bracket in families.values():
-        found = matched(build, prior, km, "600 m", bracket, tolerance=1e-3)
+        found = match_loss(build, prior, km, "600 m", bracket, tolerance=1e-3)
         assert 0.6 * (1 - 1e-3) <= found.loss <= 0.6
         assert found.loss == build(found.parameter).expected_loss(prior, km)
         assert found.unit == "km"
     with pytest.raises(InfeasibleError, match="farther apart"):
-        matched(families["exponential"][0], prior, km, "600 m", (0.09, 0.1))
+        match_loss(families["exponential"][0], prior, km, "600 m", (0.09, 0.1))
     with pytest.raises(InputError, match="cannot be used"):
-        matched(families["exponential"][0], prior, km, "600 m", (0.0, 0.1))
-    steps = matched(
+        match_loss(families["exponential"][0], prior, km, "600 m", (0.0, 0.1))
+    steps = match_loss(
         lambda p: exponential(GRID, METRES, round(p, 3)), prior, km, "600 m", (1e-3, 1e-1), tolerance=0.5
     )
     assert 0.3 <= steps.loss <= 0.6
     with pytest.raises(InfeasibleError, match="jumps"):
-        matched(lambda p: exponential(GRID, METRES, round(p, 3)), prior, km, "600 m", (1e-3, 1e-1), tolerance=1e-9)
+        match_loss(
+            lambda p: exponential(GRID, METRES, round(p, 3)), prior, km, "600 m", (1e-3, 1e-1), tolerance=1e-9
+        )

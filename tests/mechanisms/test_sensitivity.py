@@ -135,12 +135,12 @@ def test_bad_queries():
 
 def test_two_queries_with_the_sum_of_sensitivities():
     # Section E: noise of scale (Delta f1 + Delta f2) / epsilon on each is jointly epsilon-private.
-    joint = JointQueries.allocated([1.0, 3.0], 0.5, "equal-noise")
+    joint = JointQueries.allocate([1.0, 3.0], 0.5, "equal-noise")
     assert joint.scales == (8.0, 8.0)
     assert joint.epsilon == 0.5
     # On integers: secrets move both answers at once, by 1 and by 3; reports are pairs.
     first, second = (
-        DiscreteLaplace(e, int(d)).clamped(0, 6).mechanism()
+        DiscreteLaplace(e, int(d)).clamp(0, 6).mechanism()
         for d, e in zip(joint.sensitivities, joint.epsilons, strict=True)
     )
     rows = [np.outer(first.matrix[s], second.matrix[3 * s]).ravel() for s in range(3)]
@@ -159,7 +159,7 @@ def test_two_queries_with_the_sum_of_sensitivities():
     st.sampled_from(["equal-noise", "equal-epsilon", "least-variance", "least-error"]),
 )
 def test_allocations_spend_no_more_than_epsilon(sensitivities, epsilon, rule):
-    joint = JointQueries.allocated(sensitivities, epsilon, rule)
+    joint = JointQueries.allocate(sensitivities, epsilon, rule)
     assert joint.epsilon <= epsilon
     assert joint.epsilon == pytest.approx(epsilon, rel=1e-12)
     if rule == "equal-noise":
@@ -176,7 +176,7 @@ def test_least_rules_are_the_least(sensitivities, seed):
 
     rules: list[tuple[Rule, int]] = [("least-variance", 2), ("least-error", 1)]
     for rule, power in rules:
-        best = JointQueries.allocated(sensitivities, 1.0, rule, weights)
+        best = JointQueries.allocate(sensitivities, 1.0, rule, weights)
         for _ in range(20):
             shares = np.array(best.epsilons) * np.exp(rng.normal(size=len(weights)) * rng.choice([0.01, 1.0]))
             other = JointQueries(sensitivities, (shares / shares.sum()).tolist())
@@ -191,6 +191,6 @@ def test_joint_queries_in_general():
     with pytest.raises(InputError, match="1 sensitivities and 2 epsilons"):
         JointQueries([1.0], [0.1, 0.1])
     with pytest.raises(InputError, match="weights"):
-        JointQueries.allocated([1.0], 1.0, "equal-noise", [2.0])
+        JointQueries.allocate([1.0], 1.0, "equal-noise", [2.0])
     with pytest.raises(InputError, match="rule 'fair'"):
-        JointQueries.allocated([1.0], 1.0, "fair")  # type: ignore[arg-type]
+        JointQueries.allocate([1.0], 1.0, "fair")  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ def test_threshold_privacy_is_the_program_of_near_pairs():
 
 
 def test_observables_may_be_groups_of_secrets():
-    cells = PLACES.grouped([["a", "b"], ["c", "d", "e"], "abcde"])
+    cells = PLACES.group_labels([["a", "b"], ["c", "d", "e"], "abcde"])
     member = loss(PLACES, cells, "member").array + np.array([0.0, 0.0, 0.3])
     private = MetricPrivacy(2.0, WALK)
     result = design(PRIOR, loss=member, guarantees=[private], observables=cells)

@@ -150,7 +150,7 @@ def test_the_posterior_of_noise_is_that_of_bayes(epsilon, step, confidence):
     visits = sf.Visits(*(np.array([[48.85], [2.35]]) + [[0.02], [0.03]] * rng.standard_normal((2, 60))))
     noise = CoordinateNoise(epsilon, step, Projection(48.85, 2.35))
     plane, size = Projection(48.85, 2.35), float(noise.step_m)
-    reports = noise.blurred(visits.lat, visits.lon, SeededWords(5))
+    reports = noise.blur_points(visits.lat, visits.lon, SeededWords(5))
     radii = posterior_radii(noise, visits, confidence, reports=reports)
     points = plane.forward(visits.lat, visits.lon)
     for report, radius in zip(plane.forward(*reports.T), radii, strict=True):
@@ -171,7 +171,7 @@ def test_the_posterior_of_noise_with_a_table_holds_the_true_point(confidence):
     noise = CoordinateNoise.for_visits(visits, "1/km")
     plane = cast("Projection", noise.projection)
     which = rng.integers(len(visits), size=200_000)
-    reports = noise.blurred(visits.lat[which], visits.lon[which], SeededWords(5))
+    reports = noise.blur_points(visits.lat[which], visits.lon[which], SeededWords(5))
     met, place, counts = np.unique(reports, axis=0, return_inverse=True, return_counts=True)
     radii = posterior_radii(noise, visits, confidence, reports=met)
     away = np.hypot(*(plane.forward(visits.lat, visits.lon)[which] - plane.forward(*reports.T)).T)

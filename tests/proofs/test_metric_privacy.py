@@ -149,7 +149,7 @@ def test_words_and_units():
 def test_epsilon_scales_with_the_unit(case, factor):
     mechanism, metric, claimed = case
     one = prove_metric_privacy(mechanism, MetricPrivacy(claimed, metric)).upper
-    other = prove_metric_privacy(mechanism, MetricPrivacy(claimed, metric.scaled(factor))).upper
+    other = prove_metric_privacy(mechanism, MetricPrivacy(claimed, metric.scale(factor))).upper
     if one > 1e-6:
         assert other * factor == pytest.approx(one, rel=1e-6)
 

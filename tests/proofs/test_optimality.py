@@ -90,9 +90,9 @@ def test_parts_of_secrets_are_those_of_scipy():
         metric = space.metric("absolute")
         limit = max(near, np.sort(metric.array[metric.array > 0])[0])
         asked = [
-            sf.ThresholdPrivacy(1.0, metric, each) for each in (limit, limit / 2) if (metric.within(each)).any()
+            sf.ThresholdPrivacy(1.0, metric, each) for each in (limit, limit / 2) if metric.near_pairs(each).any()
         ]
-        part = optimality._connected(asked, len(space))
-        parts, wanted = connected_components(csr_array(metric.within(limit)), directed=False)
+        part = optimality._components(asked, len(space))
+        parts, wanted = connected_components(csr_array(metric.near_pairs(limit)), directed=False)
         assert len(set(zip(part.tolist(), wanted.tolist(), strict=True))) == parts == len(set(part.tolist()))
-    assert len(set(optimality._connected([], 3).tolist())) == 3
+    assert len(set(optimality._components([], 3).tolist())) == 3

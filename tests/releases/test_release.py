@@ -163,7 +163,7 @@ def test_columns_of_the_users_own_names(tmp_path: Path) -> None:
 
 
 def test_groups_of_cells_have_a_place_too(tmp_path: Path) -> None:
-    halves = GRID.grouped([GRID.labels[:4], GRID.labels[4:]])
+    halves = GRID.group_labels([GRID.labels[:4], GRID.labels[4:]])
     mechanism = sf.Mechanism(np.repeat(np.eye(2), 4, axis=0), GRID, halves)
     lat, lon = GRID.latlon[6]
     release(mechanism, Visits([lat], [lon]), tmp_path / "p.csv")

@@ -139,7 +139,7 @@ def test_noise_that_has_rho_only():
     said = " ".join(done.promises)
     assert "rho 0.0625 for true numbers that differ by at most 1" in said
     assert "2 times rho, 0.125 for true numbers" in said
-    clamped = sf.releases.prepare_frame(DiscreteGaussian(8).clamped(18, 99), answers(3), column="age")
+    clamped = sf.releases.prepare_frame(DiscreteGaussian(8).clamp(18, 99), answers(3), column="age")
     assert "no guarantee" in " ".join(clamped.promises)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sfumato as sf
-from sfumato.proofs import covered
+from sfumato.proofs import scope_text
 from sfumato.reports import summarise_file
 
 from ..cli.conftest import runner
@@ -22,13 +22,13 @@ from .document.test_constraints import told, without_others
     ],
 )
 def test_a_bound_names_its_mechanisms(guarantees, loss, words):
-    assert covered(guarantees, loss=loss, lattice=False) == words
+    assert scope_text(guarantees, loss=loss, lattice=False) == words
 
 
 def test_a_bound_on_a_lattice_names_its_vertices():
-    assert covered(0, lattice=True) == "on these lattice points, with these reports,"
+    assert scope_text(0, lattice=True) == "on these lattice points, with these reports,"
     rows = "on these lattice points, with these reports and the rows that prove the guarantee,"
-    assert covered(1, lattice=True) == rows
+    assert scope_text(1, lattice=True) == rows
 
 
 @pytest.mark.thinned(2)

@@ -28,7 +28,7 @@ SUBJECTS = [
     (LocalHashing(SPACE, 1.0), (4, 3)),
     (SubsetSelection(SPACE, 1.0, 2), (4, 2)),
     (DiscreteLaplace(1.0), (4,)),
-    (DiscreteLaplace(1.0).clamped(0, 2), (4,)),
+    (DiscreteLaplace(1.0).clamp(0, 2), (4,)),
     (Tupling(Mechanism(np.full((3, 3), 1 / 3)), 2, [1 / 3] * 3), (4, 3)),
     (PermuteAndFlip(UtilityTable(np.eye(3), SPACE, SPACE), 1.0), (4,)),
 ]

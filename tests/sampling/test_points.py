@@ -25,7 +25,7 @@ def test_one_point_and_arrays():
     assert once != again  # by chance: each of the five repeats with a probability of less than 1e-4
     same = sf.simulator(NOISE, 5).blur([48.86] * 9, [2.35] * 9)
     np.testing.assert_array_equal(same, sf.simulator(NOISE, 5).blur([48.86] * 9, [2.35] * 9))
-    one = NOISE.blurred_one(48.86, 2.35, SeededWords(5))
+    one = NOISE.blur_point(48.86, 2.35, SeededWords(5))
     np.testing.assert_array_equal(one, sf.simulator(NOISE, 5).blur(48.86, 2.35))
 
 
@@ -74,12 +74,12 @@ def test_a_plane_at_the_pole_and_across_the_dateline():
 
 
 def test_points_beyond_the_reach_are_moved_where_that_is_asked_for():
-    reports = NOISE.blurred(np.array([48.86] * 300), np.array([4.0] * 300), SeededWords(1), nearest=True)
+    reports = NOISE.blur_points(np.array([48.86] * 300), np.array([4.0] * 300), SeededWords(1), nearest=True)
     plane = NOISE.projection
     assert plane is not None
     assert np.median(plane.forward(*reports.T)[:, 0]) == pytest.approx(30_000, rel=0.02)
     with pytest.raises(InputError, match="not a latitude"):
-        NOISE.blurred(np.array([math.nan]), np.array([4.0]), SeededWords(1), nearest=True)
+        NOISE.blur_points(np.array([math.nan]), np.array([4.0]), SeededWords(1), nearest=True)
     np.testing.assert_array_equal(
         NOISE.serves(np.array([48.9, 48.9, math.nan]), np.array([2.3, 4.0, 2.0])), [1, 0, 0]
     )

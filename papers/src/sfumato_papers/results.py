@@ -75,7 +75,7 @@ def _value(name: str, kind: Any, cells: Mapping[str, str]) -> object:
         lower, upper = cells[f"{name}_lower"], cells[f"{name}_upper"]
         if not lower and type(None) in kinds:
             return None
-        ends = Bracket.between(float(lower), float(upper))
+        ends = Bracket.of_bounds(float(lower), float(upper))
         return Bracket(ends.lower, float(cells[name]), ends.upper) if name in cells else ends
     text = cells[name]
     if not text and type(None) in kinds:

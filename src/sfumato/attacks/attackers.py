@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from ..core import Bracket, Mechanism, MechanismWithPrior, Metric, Prior, Randomizer, Side, Space, matrix_of
-from ..core.immutable import CompactRepr, registered
+from ..core.immutable import CompactRepr, load_method
 from ..core.naming import name_phrase
 from ..errors import InputError, argument, python
 from ..geo import Grid, Places, Visits
@@ -192,7 +192,7 @@ def attack(
     information = main_place_information(prior, informed, places=main)
     learns = f"learns in {percent(informed)} of cases whether it is one of the two most probable"
     mistaken = f"overconfident by {percent(misinformed)} of the two most probable"
-    overconfident = prior.sharpened(misinformed, places=main)
+    overconfident = prior.sharpen(misinformed, places=main)
     others = (bayes, unweighted_attack, prior_free)
     attacks = (best.near, best.hit, *(run(channel, prior, distance) for run in others))
     attackers = (
@@ -230,7 +230,7 @@ def _read_channel(
         if cells is None and visits is not None and target.remap is None:
             region = visits.region(trim=0.02)
             cells = Grid.covering(visits, shape=region.shape_of(_CELLS), region=region)
-        target = registered("coarsened")(target, cells)
+        target = load_method("coarsen")(target, cells)
     if isinstance(target, Randomizer):
         return matrix_of(target), None, design_prior
     return target.mechanism, target.noise, design_prior
@@ -249,7 +249,7 @@ def _metric(space: Space) -> Metric:
 
 
 def _sharper(mechanism: Mechanism, prior: Prior, metric: Metric, share: float) -> tuple[Attacker, ...]:
-    truth = prior.sharpened(share, places=min(_MAIN, len(prior)))
+    truth = prior.sharpen(share, places=min(_MAIN, len(prior)))
     best = goals(mechanism, truth, metric)
     return (
         Attacker(f"{_BLIND}, knows this", best.near_blind, Side.ESTIMATE),

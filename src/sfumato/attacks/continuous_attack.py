@@ -234,7 +234,7 @@ def chance_of_points(
     lower, upper = _cover(points, channel, least, most, tolerance, squares)
     slack = 2 * (len(points.xy) + sum(channel.shape) + channel.shape[1] + 32) * UNIT
     high = min(1.0, up(up(upper * (1 + slack)) + off))
-    return Bracket.between(min(max(0.0, down(lower * (1 - slack) - off)), high), high)
+    return Bracket.of_bounds(min(max(0.0, down(lower * (1 - slack) - off)), high), high)
 
 
 def _cover(

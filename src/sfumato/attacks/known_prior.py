@@ -357,7 +357,7 @@ def misinformed_attack(mechanism: Randomizer, prior: Prior, distance: AnyLoss, b
     """Return the attack that is optimal for a belief, with its error under the true prior.
 
     The belief may know less than the truth (a population's prior against one user) or claim more than is true
-    (`Prior.sharpened`: overconfident of home and work). A false belief never lowers the error below that of the
+    (`Prior.sharpen`: overconfident of home and work). A false belief never lowers the error below that of the
     optimal attack. For a report that is impossible under the belief, the guess is the belief's best one without
     any report. An attacker who knows more is `informed_attack`. The other arguments are those of `optimal`.
 

@@ -28,7 +28,7 @@ from ..core.immutable import CompactRepr
 from ..divergences import Divergence
 from ..errors import InputError
 from ..geo import Cells
-from ..mechanisms.planar import Coarsening, CoordinateNoise, coarsened
+from ..mechanisms.planar import Coarsening, CoordinateNoise, coarsen
 from ..privacy import Curve, Events, Family, Notion, Priors, Relation, Rivals
 from ..proofs import NoiseProof, prove_metric_privacy, prove_planar_noise
 from ..rounding import amount_at_most, down, exactly, plural
@@ -163,7 +163,7 @@ def _audit_noise(
     if cells is None and noise.remap is None:
         note = "The distribution of people is unknown: give a prior on cells to measure leakage, too."
         return Audit(repr(noise), (_promise(proof, None),), (_ONE_REPORT, note))
-    coarse = coarsened(noise, cells)
+    coarse = coarsen(noise, cells)
     promise = _promise(proof, coarse)
     if progress is not None:
         progress(promise)

@@ -67,7 +67,7 @@ def coarse_of(file: MechanismFile, visits: Visits | None = None, *, spread: bool
     With `spread`, people are spread over their cell.
     """
     from ..geo import Grid
-    from ..mechanisms.planar import coarsened
+    from ..mechanisms.planar import coarsen
 
     if file.prior is None and file.noise.remap is None and visits is None:
         raise InputError(
@@ -78,7 +78,7 @@ def coarse_of(file: MechanismFile, visits: Visits | None = None, *, spread: bool
     if cells is None and file.noise.remap is None and visits is not None:
         region = visits.region(trim=0.02)
         cells = Grid.covering(visits, shape=region.shape_of(100), region=region)
-    return coarsened(file.noise, cells, spread=spread)  # type: ignore[arg-type]
+    return coarsen(file.noise, cells, spread=spread)  # type: ignore[arg-type]
 
 
 def print_promises(file: MechanismFile) -> ProvedPromises:

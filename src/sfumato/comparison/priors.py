@@ -27,12 +27,12 @@ from ..mechanisms import (
     elastic_metric,
     exponential,
     geometric,
-    matched,
+    match_loss,
     planar_geometric,
     quality_loss_of_secrets,
     randomised_response,
     rate_distortion,
-    remapped,
+    remap_mechanism,
     restricted_laplace,
     tight_constraints,
 )
@@ -246,7 +246,9 @@ class _Task:
                 except SfumatoError:
                     break
                 bracket[end] *= factor
-        member = matched(family.build, self.prior, self.loss, limit, (bracket[0], bracket[1]), tolerance=_DIGITS)
+        member = match_loss(
+            family.build, self.prior, self.loss, limit, (bracket[0], bracket[1]), tolerance=_DIGITS
+        )
         return self._measure(family.name, member.parameter, member.mechanism, member.parameter)
 
     def _measure(self, name: str, parameter: float | None, mechanism: Mechanism, claimed: float = 1.0) -> _Case:
@@ -413,7 +415,7 @@ class ParametricFamily:
     def with_remap(self, prior: Prior, loss: Metric) -> ParametricFamily:
         """Return the family followed by the remap of least loss."""
         return ParametricFamily(
-            f"{self.name} + remap", lambda value: remapped(self.build(value), prior, loss), self.promises
+            f"{self.name} + remap", lambda value: remap_mechanism(self.build(value), prior, loss), self.promises
         )
 
 

@@ -65,7 +65,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "Prior": "make one with sf.Prior(space, probabilities), or sf.Prior.uniform(space).",
     "Metric": "make one with sf.Metric(array, unit), or space.metric('euclidean').",
     "Mechanism": (
-        "make one with sf.Mechanism(matrix), or of noise with .clamped(low, high).mechanism(); "
+        "make one with sf.Mechanism(matrix), or of noise with .clamp(low, high).mechanism(); "
         "sf.load reads one from a file, and what sf.design returns has its .mechanism."
     ),
     "mechanism": "pass a Mechanism, a Tupling, a CoordinateNoise or a family of sfumato.mechanisms.",
@@ -151,7 +151,7 @@ def random_generator(seed: int | None) -> np.random.Generator:
 
 
 def _checking(function: Callable[..., Any]) -> Callable[..., Any]:
-    verified = _verified
+    verified = _verify_arguments
 
     def call(*arguments: Any, **keywords: Any) -> Any:
         arguments, keywords = verified(function, arguments, keywords)
@@ -164,10 +164,10 @@ def _checking(function: Callable[..., Any]) -> Callable[..., Any]:
     return update_wrapper(wrapped, function)
 
 
-def _verified(
+def _verify_arguments(
     function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    names, kinds = _described(function)
+    names, kinds = _parameter_kinds(function)
     places = zip(chain(names, repeat(names[-1])), arguments, strict=False)
     return (
         tuple([_verify(name, value, kinds[name]) if name in kinds else value for name, value in places]),
@@ -231,7 +231,7 @@ def wrong_kind(name: str, value: object, kinds: tuple[type, ...], *, item: bool 
 
 
 @cache
-def _described(function: Callable[..., Any]) -> tuple[list[str], dict[str, tuple[_Kind, ...]]]:
+def _parameter_kinds(function: Callable[..., Any]) -> tuple[list[str], dict[str, tuple[_Kind, ...]]]:
     """Return the names of positional parameters, the last of which takes all others, and what they may be."""
     positional, kinds = [], {}
     rest = ""
@@ -241,13 +241,13 @@ def _described(function: Callable[..., Any]) -> tuple[list[str], dict[str, tuple
         elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             positional.append(name)
         annotated = parameter.annotation is not parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
-        allowed = _kinds(_resolved(parameter.annotation, function.__globals__)) if annotated else None
+        allowed = _kinds(_resolve_annotation(parameter.annotation, function.__globals__)) if annotated else None
         if allowed is not None:
             kinds[name] = allowed
     return [*positional, rest], kinds
 
 
-def _resolved(annotation: Any, space: dict[str, Any]) -> Any:
+def _resolve_annotation(annotation: Any, space: dict[str, Any]) -> Any:
     """Return the type of an annotation; Any where its names are known to type checkers only."""
     holder = types.SimpleNamespace(__annotations__={"argument": annotation})
     try:

@@ -70,7 +70,7 @@ class Bracket:
         return cls(value, value, value)
 
     @classmethod
-    def between(cls, lower: float, upper: float) -> Self:
+    def of_bounds(cls, lower: float, upper: float) -> Self:
         """Return the bracket of two bounds, with their middle as the estimate."""
         return cls(lower, (lower + upper) / 2, upper)
 

@@ -35,7 +35,7 @@ class _Values(Protocol):
     def __len__(self) -> int: ...
 
 
-def between(
+def distance_matrix(
     rows: _Values,
     columns: _Values,
     kind: str,

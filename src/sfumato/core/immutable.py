@@ -19,7 +19,7 @@ class NotebookRepr:
 
     def _repr_html_(self) -> str:
         """Return the object as HTML."""
-        return str(registered("html")(self))
+        return str(load_method("html")(self))
 
 
 class Immutable(NotebookRepr):
@@ -78,7 +78,7 @@ def brief(value: object) -> str:
     return type(value).__name__
 
 
-def registered(name: str) -> Callable[..., Any]:
+def load_method(name: str) -> Callable[..., Any]:
     """Return the function that a higher package registers as an entry point of the group ``sfumato.methods``."""
     from importlib.metadata import entry_points
 

@@ -14,7 +14,7 @@ from ..errors import InputError, python
 from ..escaping import plain
 from . import units
 from .arrays import Floats, floats, freeze, readonly
-from .distances import KINDS, between
+from .distances import KINDS, distance_matrix
 from .immutable import CompactRepr, Immutable, assign
 from .metric import Metric
 from .naming import TRUE_POINT
@@ -94,7 +94,7 @@ def is_hamming(distances: Metric | Loss, rows: Space, columns: Space) -> bool:
     """Return whether distances are pure numbers: 0 for equal labels of two spaces, and 1 for others."""
     if distances.unit or distances.array.shape != (len(rows), len(columns)):
         return False
-    return np.array_equal(distances.array, between(rows, columns, "hamming")[0])
+    return np.array_equal(distances.array, distance_matrix(rows, columns, "hamming")[0])
 
 
 def loss(
@@ -118,7 +118,7 @@ def loss(
         return Loss(values, unit or "", name=getattr(kind, "__name__", "loss"))
     if kind == "member":
         return Loss(member(secrets, observables), name="member")
-    array, natural_unit = between(secrets, observables, kind, categories=categories)
+    array, natural_unit = distance_matrix(secrets, observables, kind, categories=categories)
     return Loss(array * units.factor(natural_unit, unit) if unit else array, unit or natural_unit, name=kind)
 
 
@@ -198,7 +198,7 @@ def _rebuilt(name: str, unit: str, rows: Space, columns: Space) -> Floats | None
     if kind not in KINDS:
         return None
     try:
-        array, natural_unit = between(rows, columns, kind)
+        array, natural_unit = distance_matrix(rows, columns, kind)
     except InputError:  # no coordinates, labels that are not sets, or categories that files do not store
         return None
     return array * units.factor(natural_unit, unit)

@@ -64,7 +64,7 @@ class Metric(Immutable):
             raise InputError(
                 f"the {name} has shape {n} x {m}, but {n} x {n} is needed.", "pass a row and a column per value."
             )
-        distances = _checked(distances, name)
+        distances = _check_distances(distances, name)
         assign(self, array=distances, unit=units.canonical(unit), name=name)
         assign(self, triangle=_triangle(distances, name) if triangle is None else triangle, is_stated=is_stated)
 
@@ -89,17 +89,17 @@ class Metric(Immutable):
         """Return the distances of the pairs at ``rows`` and ``columns``, arrays (k,) of positions."""
         return np.asarray(self.array[rows, columns])
 
-    def scaled(self, factor: float, unit: str | None = None) -> Metric:
+    def scale(self, factor: float, unit: str | None = None) -> Metric:
         """Return the metric times a positive factor, in a new unit if one is given; `InputError` if that fails."""
         if not (np.isfinite(factor) and factor > 0):
             raise InputError(f"a metric cannot be scaled by {factor}.", "use a positive number.")
         unit = self.unit if unit is None else unit
-        return self._scaled(factor, unit, f"{exactly(factor)} x {self.name}")
+        return self._scale(factor, unit, f"{exactly(factor)} x {self.name}")
 
     @checked
     def to(self, unit: str) -> Metric:
         """Return the metric in another unit; `UnitError` if it has another dimension."""
-        return self._scaled(units.factor(self.unit, unit), unit, self.name)
+        return self._scale(units.factor(self.unit, unit), unit, self.name)
 
     def trust(self) -> Metric:
         """Return the same distances as trusted by the caller, who knows them from another source than the file."""
@@ -107,7 +107,7 @@ class Metric(Immutable):
             return self
         return Metric(self.array, self.unit, name=self.name, triangle=self.triangle)
 
-    def within(self, limit: float | str) -> NDArray[np.bool_]:
+    def near_pairs(self, limit: float | str) -> NDArray[np.bool_]:
         """Return which distinct pairs are at most ``limit`` apart, array (n, n) of bool."""
         bound = units.parse(limit, unit=self.unit, subject="the limit")
         near = (self.array <= bound * (1 + 1e-12)) & np.isfinite(self.array)
@@ -119,7 +119,7 @@ class Metric(Immutable):
 
         Metric privacy for it means indistinguishability of pairs within the limit (Privacy Games, equation 9).
         """
-        near = self.within(limit)
+        near = self.near_pairs(limit)
         bound = units.parse(limit, unit=self.unit, subject="the limit")
         if not near.any():
             smallest = float(self.array[~np.eye(len(self), dtype=bool)].min(initial=np.inf))
@@ -137,7 +137,7 @@ class Metric(Immutable):
         name = f"closure of {self.name}"
         return Metric(shortest_paths(self.array), self.unit, name=name, triangle=True, is_stated=self.is_stated)
 
-    def _scaled(self, factor: float, unit: str, name: str) -> Metric:
+    def _scale(self, factor: float, unit: str, name: str) -> Metric:
         array = np.empty_like(self.array)
         for part in _parts(self.array):
             old = self.array[part]
@@ -164,7 +164,7 @@ def _largest(array: Floats) -> float:
     return max(finite, default=0.0)
 
 
-def _checked(array: Floats, name: str) -> Floats:
+def _check_distances(array: Floats, name: str) -> Floats:
     scale = _TOLERANCE * max(_largest(array), 1e-300)
     if array.min(initial=0.0) < 0:
         i, j = np.argwhere(array < 0)[0]
@@ -312,7 +312,7 @@ def neighbours(metric: Metric, limit: float | str) -> Spanner:
     Source:
         Shokri, "Privacy Games", appendix C, which drops farther pairs without taking the dilation out of epsilon.
     """
-    return Spanner(metric, np.argwhere(np.triu(metric.within(limit))))
+    return Spanner(metric, np.argwhere(np.triu(metric.near_pairs(limit))))
 
 
 def direct_pairs(metric: Metric) -> Spanner:

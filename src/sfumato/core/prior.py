@@ -129,7 +129,7 @@ class Prior(Immutable):
         p = self.probabilities[self.support]
         return float(-(p * np.log2(p)).sum()) + 0.0
 
-    def sharpened(self, weight: float, *, places: int = 2, at: Iterable[Hashable] | None = None) -> Prior:
+    def sharpen(self, weight: float, *, places: int = 2, at: Iterable[Hashable] | None = None) -> Prior:
         """Return the prior with a share of the probability moved to the main places, such as home and work.
 
         It is (1 - weight) p + weight p(. | the places), which are the most probable secrets, or the labels ``at``.

@@ -19,7 +19,7 @@ from ..escaping import plain
 from ..rounding import exactly
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
-from .distances import between
+from .distances import distance_matrix
 from .immutable import Immutable, assign
 from .metric import Metric
 
@@ -115,7 +115,7 @@ class Space(Immutable):
         labels = [_plain(value) for value in values]
         return cls(labels, numbers(labels, "the space"), unit, period=period)
 
-    def grouped(self, groups: Iterable[Iterable[Hashable]]) -> Space:
+    def group_labels(self, groups: Iterable[Iterable[Hashable]]) -> Space:
         """Return a space of frozensets of these labels, such as larger cells, at their members' mean coordinates.
 
         Groups may overlap and need not cover the space. Empty groups, or circles, are an `InputError`.
@@ -244,7 +244,7 @@ class Space(Immutable):
             unit: The unit of the answer.
             categories: For ``semantic``, the category of each label.
         """
-        array, natural_unit = between(self, self, kind, categories=categories)
+        array, natural_unit = distance_matrix(self, self, kind, categories=categories)
         metric = Metric(readonly(array), natural_unit, name=kind, triangle=True)
         return metric if unit is None else metric.to(unit)
 

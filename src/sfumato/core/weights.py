@@ -146,7 +146,7 @@ class AliasTables:
     def of(cls, weights: Integers, bits: int) -> AliasTables:
         """Return the tables of weights, array (secrets, observables), whose rows sum to 2**bits."""
         k = max(1, (weights.shape[1] - 1).bit_length())
-        thresholds, alias = _swept(weights, k, bits)
+        thresholds, alias = _sweep_weights(weights, k, bits)
         if bits == ONE_WORD:
             high, low = thresholds.astype(np.uint64), None
         else:
@@ -183,7 +183,7 @@ class AliasTables:
         return column if direct else self.alias.item(row, column)
 
 
-def _swept(weights: Integers, k: int, bits: int) -> tuple[Integers, NDArray[np.int32]]:
+def _sweep_weights(weights: Integers, k: int, bits: int) -> tuple[Integers, NDArray[np.int32]]:
     """Return thresholds and aliases, arrays (secrets, 2**k).
 
     Each row is swept once: columns within capacity in their order, and in parallel those above, whose excess fills
@@ -267,12 +267,12 @@ class PointRecipe(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
+    def blur_points(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
         """Return a report for each point in degrees: latitudes and longitudes, array (n, 2).
 
         ``nearest`` moves points outside the region served to its nearest point, else they are an `InputError`.
         """
 
     @abstractmethod
-    def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool) -> tuple[float, float]:
-        """Return a report for one point: latitude and longitude; see `blurred`."""
+    def blur_point(self, lat: float, lon: float, words: Words, *, nearest: bool) -> tuple[float, float]:
+        """Return a report for one point: latitude and longitude; see `blur_points`."""

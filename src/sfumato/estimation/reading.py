@@ -16,7 +16,7 @@ from ..core.arrays import Floats
 from ..errors import DataError, InputError, argument, row_value
 from ..geo import Lattice, read_visits
 from ..mechanisms import Tupling
-from ..mechanisms.planar import Coarsening, CoordinateNoise, coarsened
+from ..mechanisms.planar import Coarsening, CoordinateNoise, coarsen
 from ..releases import Mark, kind_of, mark_in, read_mark
 from ..rounding import plural
 from ..tables import ArrowBatch, ArrowStream, FrameTable, LazyTable, check_kind, find, numeric, read_columns
@@ -186,7 +186,7 @@ def read_released(
         target, prior = target.mechanism, target.prior
     if isinstance(target, CoordinateNoise):
         cells = None if prior is None else prior.space
-        target = coarsened(target, cells, spread=True)
+        target = coarsen(target, cells, spread=True)
     labels = source.tolist() if isinstance(source, np.ndarray) else source
     if isinstance(target, Coarsening):
         for name, option in (("column", column), ("weights", weights)):

@@ -9,9 +9,9 @@ from .discrete_noise import GaussianNoise as GaussianNoise
 from .discrete_noise import LaplaceNoise as LaplaceNoise
 from .discrete_noise import Staircase as Staircase
 from .discrete_noise import StaircaseNoise as StaircaseNoise
-from .family import Matched as Matched
+from .family import LossMatch as LossMatch
 from .family import MechanismFamily as MechanismFamily
-from .family import matched as matched
+from .family import match_loss as match_loss
 from .formulas import coin as coin
 from .formulas import coin_of_distortion as coin_of_distortion
 from .formulas import constant as constant
@@ -29,10 +29,10 @@ from .frequency_oracles import SubsetSelection as SubsetSelection
 from .frequency_oracles import UnaryEncoding as UnaryEncoding
 from .frequency_oracles import bit_probabilities as bit_probabilities
 from .frequency_oracles import randomised_response as randomised_response
-from .hashing import Hashed as Hashed
+from .hashing import Hashing as Hashing
 from .hashing import LocalHashing as LocalHashing
 from .noise import AdditiveNoise as AdditiveNoise
-from .noise import Clamped as Clamped
+from .noise import ClampedNoise as ClampedNoise
 from .noise import Noise as Noise
 from .noise import NoiseRecipe as NoiseRecipe
 from .noise_accuracy import NoiseAccuracy as NoiseAccuracy
@@ -53,8 +53,8 @@ from .real_noise import epsilon_before_rounding as epsilon_before_rounding
 from .real_noise import rounded_epsilon as rounded_epsilon
 from .remap import GeometricMedian as GeometricMedian
 from .remap import geometric_median as geometric_median
-from .remap import remapped as remapped
-from .remap import remapped_in_plane as remapped_in_plane
+from .remap import remap_in_plane as remap_in_plane
+from .remap import remap_mechanism as remap_mechanism
 from .selection import ExponentialMechanism as ExponentialMechanism
 from .selection import PermuteAndFlip as PermuteAndFlip
 from .selection import UtilityTable as UtilityTable

@@ -101,8 +101,8 @@ class PlanarGeometric(MechanismFamily):
         """Z, the sum of exp(-epsilon |z|) over the lattice, with proved bounds."""
         radius = self._radius(self._epsilon, _LEFT)
         total = self._sum(radius, 0)
-        beyond = _beyond(self._epsilon * self.basis.shortest(self.norm), radius)
-        return Bracket.between(total * (1 - _ROUNDING), (total + beyond) * (1 + _ROUNDING))
+        beyond = _tail_bound(self._epsilon * self.basis.shortest(self.norm), radius)
+        return Bracket.of_bounds(total * (1 - _ROUNDING), (total + beyond) * (1 + _ROUNDING))
 
     @property
     def expected_distance(self) -> float:
@@ -140,7 +140,7 @@ class PlanarGeometric(MechanismFamily):
             def kernel(offsets: NDArray[np.int64]) -> Floats:
                 return np.asarray(np.exp(-rate * region.basis.lengths(offsets, self.norm)))
 
-            row, total = region.clamped(kernel, radius)
+            row, total = region.clamp_noise(kernel, radius)
             return region.matrix(row) / total
 
         span = float(exponents.max()) + 8 * radius
@@ -154,13 +154,13 @@ class PlanarGeometric(MechanismFamily):
     def _radius(self, rate: float, left: float) -> int:
         """Return a number of steps beyond which less than ``left`` remains of the sum of exp(-rate |z|)."""
         decay = rate * self.basis.shortest(self.norm)
-        if _beyond(decay, _WIDEST) > left:
+        if _tail_bound(decay, _WIDEST) > left:
             cells = 2 / (self._epsilon * math.sqrt(abs(float(np.linalg.det(self.basis.steps)))))
             raise InputError(
                 f"the noise moves a report by about {cells:,.0f} cells: they are too small for this epsilon.",
                 "use larger cells or a larger epsilon.",
             )
-        return bisect(lambda radius: _beyond(decay, radius) <= left, fails=0, holds=_WIDEST).holds
+        return bisect(lambda radius: _tail_bound(decay, radius) <= left, fails=0, holds=_WIDEST).holds
 
     def _sum(self, radius: int, power: int) -> float:
         """Return the sum of |z|**power exp(-epsilon |z|) up to a radius; z and -z are counted at once."""
@@ -175,7 +175,7 @@ class PlanarGeometric(MechanismFamily):
         return total
 
 
-def _beyond(decay: float, radius: int) -> float:
+def _tail_bound(decay: float, radius: int) -> float:
     """Return a bound of the sum of exp(-decay r) over all offsets whose larger step r is above a radius.
 
     There are 8 r such offsets; with q = exp(-decay) the sum of r q**r is q**(R + 1) (R + 1 - R q) / (1 - q)**2.
@@ -354,7 +354,7 @@ class LatticeBasis(CompactRepr):
         """Whether the steps are along the axes."""
         return bool(np.count_nonzero(self.steps) == 2)
 
-    def swapped(self) -> LatticeBasis:
+    def swap_steps(self) -> LatticeBasis:
         """Return the same basis with its steps in the other order."""
         return LatticeBasis(self.steps[::-1])
 
@@ -427,7 +427,7 @@ class ClampingWindow:
         if len(np.unique(positions, axis=0)) < len(positions):
             raise InputError("two places lie at the same point.", "put them into one.")
         if positions[:, 0].max() > positions[:, 1].max():
-            positions, basis = positions[:, ::-1], basis.swapped()
+            positions, basis = positions[:, ::-1], basis.swap_steps()
         full = int(np.prod(positions.max(axis=0) + 1)) == len(positions)
         margin = 0 if full and basis.rectangular else 1 + int(reach / basis.shortest(norm))
         positions = positions + margin
@@ -450,7 +450,7 @@ class ClampingWindow:
             matrix[s] = np.bincount(self.nearest, row(column, line).ravel(), len(matrix))
         return matrix
 
-    def clamped(self, kernel: Callable[[NDArray[np.int64]], Floats], radius: int) -> tuple[Window, float]:
+    def clamp_noise(self, kernel: Callable[[NDArray[np.int64]], Floats], radius: int) -> tuple[Window, float]:
         """Return the window's probabilities for noise of a kernel, times the kernel's sum, and that sum.
 
         All terms are positive, so every entry has a relative error of at most about 4 ``radius`` roundings and

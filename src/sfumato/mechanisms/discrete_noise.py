@@ -104,7 +104,7 @@ class LaplaceNoise(NoiseRecipe):
 
     scale: Fraction
 
-    def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
+    def _accepted_draws(self, tries: int, words: Words) -> NDArray[np.int64]:
         return add_signs(magnitudes(self.scale, tries, words), words)
 
 
@@ -207,7 +207,7 @@ class StaircaseNoise(NoiseRecipe):
     width: int
     step: int
 
-    def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
+    def _accepted_draws(self, tries: int, words: Words) -> NDArray[np.int64]:
         """Return a place in a stair, late ones with probability exp(-epsilon), and the stair's number."""
         place = draw_below(self.width, tries, words)
         accepted = (place < self.step) | (stairs(self.epsilon, tries, words) > 0)
@@ -269,7 +269,7 @@ class DiscreteGaussian(Noise):
         assign(self, squared_sigma=v, sensitivity=whole(sensitivity, "the sensitivity"))
 
     @classmethod
-    def calibrated(cls, epsilon: float, delta: float, sensitivity: int = 1) -> DiscreteGaussian:
+    def calibrate(cls, epsilon: float, delta: float, sensitivity: int = 1) -> DiscreteGaussian:
         """Return the noise of least variance, to 16 bits, that is (epsilon, delta)-private.
 
         Raises `InputError` if epsilon is not positive, delta not from 1e-250 to below 1, the sensitivity no
@@ -381,7 +381,7 @@ class GaussianNoise(NoiseRecipe):
         """Return (|k| - variance / t)**2 / (2 variance): k**2 / (2 variance) - |k| / t, up to a constant."""
         return (magnitude - self.variance / self.proposal.scale) ** 2 / (2 * self.variance)
 
-    def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
+    def _accepted_draws(self, tries: int, words: Words) -> NDArray[np.int64]:
         k = self.proposal.noise(tries, words)
         distinct, where = np.unique(np.abs(k), return_inverse=True)
         gammas = [self.rejection(magnitude) for magnitude in distinct.tolist()]

@@ -115,7 +115,7 @@ def check_listable(secrets: int, reports: int, name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Matched(CompactRepr):
+class LossMatch(CompactRepr):
     """A mechanism of a wanted expected loss, with the family's parameter."""
 
     parameter: float
@@ -124,7 +124,7 @@ class Matched(CompactRepr):
     unit: str
 
 
-def matched(
+def match_loss(
     build: Callable[[float], Mechanism],
     prior: Prior,
     loss: AnyLoss,
@@ -132,7 +132,7 @@ def matched(
     between: tuple[float, float],
     *,
     tolerance: float = 1e-4,
-) -> Matched:
+) -> LossMatch:
     """Return the mechanism of a family whose expected loss is just below a target, to compare at equal loss.
 
     ``build`` takes a parameter to a mechanism, and the parameter is found by bisection of its logarithm between
@@ -159,7 +159,7 @@ def matched(
     for parameter in between:
         mechanism = build(parameter)
         losses = as_loss(loss, *mechanism.shape)
-        ends.append(Matched(parameter, mechanism, mechanism.expected_loss(prior, losses), losses.unit))
+        ends.append(LossMatch(parameter, mechanism, mechanism.expected_loss(prior, losses), losses.unit))
     bound = units.parse(target, unit=ends[0].unit, subject="the loss")
     low, high = sorted(ends, key=lambda end: end.loss)
     if not low.loss <= bound < high.loss:
@@ -170,17 +170,17 @@ def matched(
             "use parameters farther apart, or a loss that the family reaches.",
         )
 
-    def within(parameter: float) -> bool:
+    def is_low(parameter: float) -> bool:
         nonlocal low, high
         mechanism = build(parameter)
-        end = Matched(parameter, mechanism, mechanism.expected_loss(prior, loss), low.unit)
+        end = LossMatch(parameter, mechanism, mechanism.expected_loss(prior, loss), low.unit)
         low, high = (end, high) if end.loss <= bound else (low, end)
         return end is low
 
     def close(*_ends: float) -> bool:
         return bound - low.loss <= tolerance * bound
 
-    bisect(within, fails=high.parameter, holds=low.parameter, middle=geometric_mean, stop=close, steps=_STEPS)
+    bisect(is_low, fails=high.parameter, holds=low.parameter, middle=geometric_mean, stop=close, steps=_STEPS)
     if close():
         return low
     raise InfeasibleError(

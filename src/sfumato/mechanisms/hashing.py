@@ -120,10 +120,10 @@ class LocalHashing(FrequencyOracle):
             counts += ((a * np.arange(k) + b) % self.prime % g == bucket).sum(axis=0)
         return counts
 
-    def recipe(self) -> Hashed:
+    def recipe(self) -> Hashing:
         """Return the recipe: a uniform seed, then randomised response on the buckets."""
         check_listable(self.buckets, self.buckets, "the response to the buckets")
-        return Hashed(len(self.space), self.prime, randomised_response(Space(range(self.buckets)), self._epsilon))
+        return Hashing(len(self.space), self.prime, randomised_response(Space(range(self.buckets)), self._epsilon))
 
     @property
     def _response(self) -> tuple[float, float]:
@@ -150,7 +150,7 @@ class LocalHashing(FrequencyOracle):
 
 
 @dataclass(frozen=True, slots=True)
-class Hashed(Recipe):
+class Hashing(Recipe):
     """Draw a uniform seed (a, b), hash the secret, and draw from the bucket's row of ``response``."""
 
     categories: int

@@ -94,13 +94,13 @@ class Noise(AdditiveNoise):
             "use clamped(low, high) for a range, or draw from it with sf.sampler.",
         )
 
-    def clamped(self, low: int, high: int) -> Clamped:
+    def clamp(self, low: int, high: int) -> ClampedNoise:
         """Return the family on low, ..., high that moves reports there; `InputError` if empty or too large."""
-        return Clamped(self, low, high)
+        return ClampedNoise(self, low, high)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Clamped(MechanismFamily):
+class ClampedNoise(MechanismFamily):
     """Integer noise whose reports beyond a range are moved to its ends; secrets and reports are low, ..., high.
 
     Moving reports is post-processing, so the guarantee of the noise still holds.
@@ -182,12 +182,12 @@ class NoiseRecipe(Recipe):
         parts: list[NDArray[np.int64]] = []
         missing = count
         while missing > 0:
-            parts.append(self._accepted(min(_BLOCK, 2 * missing + 64), words)[:missing])
+            parts.append(self._accepted_draws(min(_BLOCK, 2 * missing + 64), words)[:missing])
             missing -= len(parts[-1])
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
     @abstractmethod
-    def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
+    def _accepted_draws(self, tries: int, words: Words) -> NDArray[np.int64]:
         """Return the draws that were accepted out of ``tries``."""
 
 

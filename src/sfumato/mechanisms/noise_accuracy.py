@@ -125,7 +125,7 @@ def noise_accuracy(
 
 def _off_by(noise: Noise, failure: Fraction) -> int:
     def enough(reach: int) -> bool:
-        return _beyond(noise, reach, failure)
+        return _has_small_tail(noise, reach, failure)
 
     if enough(0):
         return 0
@@ -140,7 +140,7 @@ def _epsilon_for(off_by: int, sensitivity: int, failure: Fraction) -> float:
     """Return the least float that is enough, or raise if the noise's scale would be too large."""
 
     def enough(epsilon: float) -> bool:
-        return _beyond(DiscreteLaplace(epsilon, sensitivity), off_by, failure)
+        return _has_small_tail(DiscreteLaplace(epsilon, sensitivity), off_by, failure)
 
     least = math.nextafter(sensitivity / _FARTHEST, math.inf)
     if enough(least):
@@ -148,7 +148,7 @@ def _epsilon_for(off_by: int, sensitivity: int, failure: Fraction) -> float:
     return bisect(enough, *double(enough, fails=least, holds=2 * least)).holds
 
 
-def _beyond(noise: Noise, reach: int, failure: Fraction) -> bool:
+def _has_small_tail(noise: Noise, reach: int, failure: Fraction) -> bool:
     """Return whether P(|noise| > reach) is proved to be at most ``failure``."""
     if isinstance(noise, DiscreteLaplace):
         return negative(lambda: _laplace_excess(noise, reach, failure))

@@ -116,7 +116,7 @@ def rate_distortion(
     losses = as_loss(loss, n, len(reports))
     b = positive(units.parse(slope, per=True, unit=losses.unit, subject="the slope"), "the slope")
     positive(tolerance_bits, "the tolerance")
-    most, allowed = _allowed(prior.space, losses, largest_loss)
+    most, allowed = _allowed_reports(prior.space, losses, largest_loss)
     marginal = _marginal(prior, losses.array, allowed, b, tolerance_bits)
 
     def build(scale: float) -> Floats:
@@ -165,7 +165,7 @@ def rate_distortion_of_loss(
     losses = as_loss(loss, len(prior), len(reports))
     bound = units.parse(target, unit=losses.unit, subject="the loss")
     positive(tolerance, "the tolerance")
-    _, allowed = _allowed(prior.space, losses, largest_loss)
+    _, allowed = _allowed_reports(prior.space, losses, largest_loss)
     open_costs = np.where(allowed, losses.array, np.inf)
     likely = prior.support
     least = float(prior.probabilities[likely] @ open_costs[likely].min(axis=1))
@@ -224,7 +224,7 @@ def _decay(loss: Floats, allowed: NDArray[np.bool_], slope: float) -> tuple[Floa
     return base, np.where(allowed, np.exp(-slope * (loss - base[:, None])), 0.0)
 
 
-def _allowed(secrets: Space, loss: Loss, largest: float | str | None) -> tuple[float, NDArray[np.bool_]]:
+def _allowed_reports(secrets: Space, loss: Loss, largest: float | str | None) -> tuple[float, NDArray[np.bool_]]:
     """Return the largest loss allowed, and which reports it allows, array (n, m)."""
     if largest is None:
         return math.inf, np.ones(loss.array.shape, dtype=bool)

@@ -132,7 +132,7 @@ class Gaussian(RealNoise):
         assign(self, sigma=positive(sigma, "sigma"), sensitivity=positive(sensitivity, "the sensitivity"))
 
     @classmethod
-    def calibrated(cls, epsilon: float, delta: float, sensitivity: float = 1.0) -> Gaussian:
+    def calibrate(cls, epsilon: float, delta: float, sensitivity: float = 1.0) -> Gaussian:
         """Return the noise of least sigma that is (epsilon, delta)-private.
 
         Raises `InputError` if epsilon or the sensitivity is not positive, or delta not from 1e-250 to below 1.

@@ -14,7 +14,9 @@ from ..geo import geometric_median as geometric_median
 from ..geo import median_from
 
 
-def remapped(mechanism: Mechanism, prior: Prior, loss: AnyLoss, observables: Space | None = None) -> Mechanism:
+def remap_mechanism(
+    mechanism: Mechanism, prior: Prior, loss: AnyLoss, observables: Space | None = None
+) -> Mechanism:
     """Return the mechanism followed by the remap of least expected loss.
 
     z -> argmin over o of sum over s of prior(s) p(z|s) l(s, o). A report keeps its label where none is better. The
@@ -39,7 +41,7 @@ def remapped(mechanism: Mechanism, prior: Prior, loss: AnyLoss, observables: Spa
     return mechanism.then(Mechanism.deterministic(mapping, reports, space))
 
 
-def remapped_in_plane(
+def remap_in_plane(
     mechanism: Mechanism,
     prior: Prior,
     loss: Literal["euclidean", "squared"] = "euclidean",

@@ -220,7 +220,7 @@ class JointQueries(CompactRepr):
 
     Example:
         >>> from sfumato.mechanisms import JointQueries
-        >>> both = JointQueries.allocated([1.0, 3.0], 0.5, "equal-noise")
+        >>> both = JointQueries.allocate([1.0, 3.0], 0.5, "equal-noise")
         >>> both.scales  # (1 + 3) / 0.5 on each
         (8.0, 8.0)
     """
@@ -238,7 +238,7 @@ class JointQueries(CompactRepr):
         assign(self, epsilons=tuple(positive(epsilon, "an epsilon") for epsilon in epsilons))
 
     @classmethod
-    def allocated(
+    def allocate(
         cls, sensitivities: Sequence[float], epsilon: float, rule: Rule, weights: Sequence[float] | None = None
     ) -> JointQueries:
         """Return the queries with a total epsilon divided between them.

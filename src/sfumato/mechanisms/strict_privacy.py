@@ -120,7 +120,7 @@ def repair_to_private(
         limits = floats(exponents, "the array of exponents", shape=(n, n), infinite=True)
         # The constant may lift entries that needed two words to one word, so the rounding to one word counts.
         rounding = float(_RATIO + 4 * 0.5**ONE_WORD * (1 / FINE + columns.shape[1] ** 2))
-        allowed = merge_close_secrets(_within(limits, margin, rounding))
+        allowed = merge_close_secrets(_shrink_exponents(limits, margin, rounding))
         columns = _envelope(columns, allowed)
     rows: Floats = columns / columns.sum(axis=1, keepdims=True)
     constant = rows.max(axis=0)
@@ -135,7 +135,7 @@ def repair_to_private(
     return (1 - share) * rows + share * constant, share
 
 
-def _within(exponents: Floats, margin: float, least: float) -> Floats:
+def _shrink_exponents(exponents: Floats, margin: float, least: float) -> Floats:
     """Return exponents below the given ones by a relative margin, and at least by an absolute one."""
     positive = exponents[exponents > 0]
     share = max(margin, least / float(positive.min())) if positive.size else margin

@@ -12,7 +12,7 @@ from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..core.naming import EXPECTED
 from ..errors import InfeasibleError, InputError
-from ..mechanisms import coin_of_distortion, remapped, tight_constraints
+from ..mechanisms import coin_of_distortion, remap_mechanism, tight_constraints
 from ..proofs import Certificate, Multipliers, exponents_above, loss_bound
 from ..rounding import UNIT
 from .problem import Problem
@@ -102,7 +102,7 @@ def _tight(problem: Problem, exponents: Floats, gap: float) -> ClosedForm | None
     used = amounts > 0
     s, t, o = a[used], b[used], np.broadcast_to(np.arange(amounts.shape[1]), amounts.shape)[used]
     prices = Multipliers(s, t, o, amounts[used], exponents[s, t])
-    mechanism = remapped(tight, problem.prior, problem.loss, problem.observables)
+    mechanism = remap_mechanism(tight, problem.prior, problem.loss, problem.observables)
     has_remap = mechanism.weights.shape != tight.weights.shape or bool((mechanism.weights != tight.weights).any())
     off = exponents[~np.eye(len(space), dtype=bool)]
     if off.size and (off == off[0]).all():

@@ -26,7 +26,7 @@ from ..core.immutable import CompactRepr
 from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InfeasibleError, InputError, SolverError, python
 from ..geo import Lattice
-from ..proofs import PlaceDistortion, VertexPrivacy, as_constraints, covered, distortion_below, distortion_bound
+from ..proofs import PlaceDistortion, VertexPrivacy, as_constraints, distortion_below, distortion_bound, scope_text
 from ..rounding import amount_at_least, amount_at_most
 from .baseline import closed_form_answer
 from .extensions.true_point import design_for_points, maximise_point_error
@@ -171,7 +171,7 @@ def _most_private(
     if least_value <= most:
         return session.prove(problem, closed_form_answer(problem, least.mechanism))
     limit, text = limit_amount(most, unit), amount_at_least(bound if bound > most else least_value, unit)
-    mechanisms = covered(len(problem.guarantees), lattice=isinstance(prior.space, Lattice))
+    mechanisms = scope_text(len(problem.guarantees), lattice=isinstance(prior.space, Lattice))
     message = (
         f"no mechanism {mechanisms} loses at most {limit}: the least possible with them is {text}."
         if bound > most

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 
 from ..core import Bracket, DesignGuarantee, Loss, Mechanism, Prior
 from ..core.arrays import Floats
-from ..core.immutable import CompactRepr, NotebookRepr, registered
+from ..core.immutable import CompactRepr, NotebookRepr, load_method
 from ..core.naming import DISTORTION, slack_words
 from ..errors import InputError, argument
 from ..proofs import Certificate, Optimality, VertexPrivacy
@@ -177,7 +177,7 @@ class Design(NotebookRepr):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the design to a mechanism file; see `sfumato.files.save`."""
-        registered("save")(self, path)
+        load_method("save")(self, path)
 
     def sampler(self) -> Sampler:
         """Return a sampler of the mechanism's reports; see `sfumato.sampling.sampler`."""
@@ -185,11 +185,11 @@ class Design(NotebookRepr):
 
     def sentences(self, **options: Any) -> tuple[str, ...]:
         """Return what is proved of the design, in sentences; options are those of `sfumato.reports.summarise`."""
-        return tuple(registered("sentences")(self, **options))
+        return tuple(load_method("sentences")(self, **options))
 
     def report(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Return the report of the design, and write it to a path (.html or .json); see `sfumato.report`."""
-        report = registered("report")(self, **options)
+        report = load_method("report")(self, **options)
         if path is not None:
             report.save(path)
         return report

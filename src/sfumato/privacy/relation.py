@@ -55,7 +55,7 @@ class Relation:
     def of_radius(cls, metric: Metric, limit: float | str) -> Relation:
         """Return the pairs that are at most ``limit`` apart, a number or text such as ``"500 m"``."""
         amount = limit if isinstance(limit, str) else f"{limit:g} {metric.unit}".strip()
-        return cls(metric.within(limit), f"secrets at most {amount} apart")
+        return cls(metric.near_pairs(limit), f"secrets at most {amount} apart")
 
     @classmethod
     def of_pairs(

@@ -15,10 +15,10 @@ from .certificate import relative_gap as relative_gap
 from .constraints import ConstraintProof as ConstraintProof
 from .constraints import LinearConstraint as LinearConstraint
 from .constraints import as_constraints as as_constraints
-from .constraints import covered as covered
 from .constraints import distortion_below as distortion_below
 from .constraints import expected_loss_above as expected_loss_above
 from .constraints import prove_constraint as prove_constraint
+from .constraints import scope_text as scope_text
 from .constraints import worst_loss_above as worst_loss_above
 from .coordinates import CoordinateProof as CoordinateProof
 from .coordinates import NoiseCertificate as NoiseCertificate

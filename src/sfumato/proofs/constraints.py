@@ -126,7 +126,7 @@ def as_constraints(value: object) -> tuple[LinearConstraint, ...]:
     return tuple(limits)
 
 
-def covered(guarantees: int, constraints: int = 0, loss: str = "", *, lattice: bool) -> str:
+def scope_text(guarantees: int, constraints: int = 0, loss: str = "", *, lattice: bool) -> str:
     """Return the mechanisms that a bound covers, in words that follow "no mechanism".
 
     The bound of a program is about mechanisms with its secrets and reports. With other reports, or on a lattice
@@ -137,12 +137,12 @@ def covered(guarantees: int, constraints: int = 0, loss: str = "", *, lattice: b
     limits += [loss] if loss else []
     if lattice:
         proof = ["the rows that prove the guarantee"] if guarantees else []
-        return f"on these lattice points, with {_listed(['these reports', *limits, *proof])},"
+        return f"on these lattice points, with {_join_phrases(['these reports', *limits, *proof])},"
     terms = ["these guarantees" if guarantees > 1 else "this guarantee"] if guarantees else []
-    return f"with {_listed([*terms, *limits, 'these reports'])}"
+    return f"with {_join_phrases([*terms, *limits, 'these reports'])}"
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _join_phrases(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
@@ -159,7 +159,7 @@ def worst_loss_above(mechanism: Mechanism, loss: AnyLoss) -> float:
         return 0.0
     if costs.size <= _EXACT:
         prices, shift = _integers(costs)
-        return float_above(_scaled((_exact(mechanism) * prices).sum(axis=1).max(), shift - mechanism.bits))
+        return float_above(_dyadic_number((_exact(mechanism) * prices).sum(axis=1).max(), shift - mechanism.bits))
     with np.errstate(over="ignore", invalid="ignore"):
         terms = mechanism.matrix * costs
         sums, sizes = terms.sum(axis=1).tolist(), np.abs(terms).sum(axis=1).tolist()
@@ -178,7 +178,7 @@ def weighted_sum_above(mechanism: Mechanism, coefficients: Floats, prior: Floats
     if coefficients.size <= _EXACT:
         (masses, a), (prices, b) = _integers(weights), _integers(coefficients)
         sums = (_exact(mechanism) * prices).sum(axis=1)
-        return float_above(_scaled((masses * sums).sum(), a + b - mechanism.bits))
+        return float_above(_dyadic_number((masses * sums).sum(), a + b - mechanism.bits))
     with np.errstate(over="ignore", invalid="ignore"):
         terms = weights[:, None] * mechanism.matrix * coefficients
         error = sum_error(terms.size, float(np.abs(terms).sum()))
@@ -197,7 +197,7 @@ def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> f
     if len(d) * n * m <= _EXACT:
         (weights, a), (errors, b) = _integers(prior.probabilities), _integers(d)
         least = (errors @ (weights[:, None] * _exact(mechanism))).min(axis=0).sum()
-        return float_below(_scaled(least, a + b - mechanism.bits))
+        return float_below(_dyadic_number(least, a + b - mechanism.bits))
     slack = underflow(2 * n * m, float(np.abs(d).max(initial=0.0)))
     with np.errstate(over="ignore", invalid="ignore"):
         error = float((d @ joint).min(axis=0).sum())
@@ -219,5 +219,5 @@ def _integers(array: Floats) -> tuple[Integers, int]:
     return integers << np.where(array != 0, powers - lowest, 0).astype(object), lowest - 53
 
 
-def _scaled(value: int, power: int) -> Fraction:
+def _dyadic_number(value: int, power: int) -> Fraction:
     return Fraction(value << power) if power >= 0 else Fraction(value, 1 << -power)

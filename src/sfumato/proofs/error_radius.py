@@ -308,11 +308,11 @@ def _of_table(noise: CoordinateNoise, table: PlaneRemap, confidence: float, *, n
     places = table.arrays()[1]
     radius_m = noise.reach_m + float(np.hypot(*places.T).max())
     if near_table and noise.projection is not None:
-        radius_m = min(radius_m, _searched(noise, confidence, places.min(axis=0), places.max(axis=0)))
+        radius_m = min(radius_m, _search_radius(noise, confidence, places.min(axis=0), places.max(axis=0)))
     return up(radius_m * (1 + _MASS) + _DEGREES_M)
 
 
-def _searched(noise: CoordinateNoise, confidence: float, low: Floats, high: Floats) -> float:
+def _search_radius(noise: CoordinateNoise, confidence: float, low: Floats, high: Floats) -> float:
     """Return a radius for all points of a rectangle, by squares that are split where in doubt."""
     centres, half = (low + high)[None] / 2, float((high - low).max()) / 2
     least_m = found_m = above_m = 0.0

@@ -52,7 +52,7 @@ def worst_ratios(mechanism: Mechanism) -> tuple[Floats, Positions]:
     The ratios carry a relative error below 2**-50. A zero denominator gives ``inf``; observables that neither
     secret produces are left out.
     """
-    weights, inverse, used = _used(mechanism)
+    weights, inverse, used = _possible_reports(mechanism)
     zeros = bool(np.isinf(inverse).any())
     n = len(weights)
     ratios, where = np.empty((n, n)), np.empty((n, n), dtype=np.intp)
@@ -69,7 +69,7 @@ def worst_ratios(mechanism: Mechanism) -> tuple[Floats, Positions]:
 
 def ratios_of(mechanism: Mechanism, s: Positions, t: Positions, distances: Floats) -> PairRatios:
     """Return the largest likelihood ratios of listed pairs of secrets (k,); see `worst_ratios` for all pairs."""
-    weights, inverse, used = _used(mechanism)
+    weights, inverse, used = _possible_reports(mechanism)
     ratios = np.empty(len(s))
     size = max(1, _AT_ONCE // len(used))
     for begin in range(0, len(s), size):
@@ -83,7 +83,7 @@ def ratios_of(mechanism: Mechanism, s: Positions, t: Positions, distances: Float
 
 def _all_ratios(mechanism: Mechanism) -> Floats:
     """Return the largest likelihood ratios of all pairs, array (n, n); 1 on the diagonal."""
-    weights, inverse, _ = _used(mechanism)
+    weights, inverse, _ = _possible_reports(mechanism)
     columns, inverses = np.ascontiguousarray(weights.T), np.ascontiguousarray(inverse.T)
     n = len(weights)
     ratios = np.zeros((n, n))
@@ -124,14 +124,14 @@ def prove_pairs(mechanism: Mechanism, pairs: PairRatios, epsilon: float, unit: s
     if pairs.distances[worst] == 0 and s != t:  # floats may not separate integers that differ
         observable = int(np.argmax(mechanism.weights[s] > mechanism.weights[t]))
     else:
-        weights, inverse, used = _used(mechanism)
+        weights, inverse, used = _possible_reports(mechanism)
         with np.errstate(invalid="ignore"):
             quotient = weights[s] * inverse[t]
         observable = int(used[np.argmax(np.nan_to_num(quotient, nan=0.0, posinf=np.inf))])
     return EpsilonProof(epsilon, upper, holds, (s, t), observable, unit, name)
 
 
-def _used(mechanism: Mechanism) -> tuple[Floats, Floats, Positions]:
+def _possible_reports(mechanism: Mechanism) -> tuple[Floats, Floats, Positions]:
     """Return the weights of the observables that can be reported, their inverses, and their positions."""
     used = np.flatnonzero((mechanism.weights != 0).any(axis=0))
     weights = mechanism.weights[:, used].astype(np.float64)

@@ -100,7 +100,7 @@ def check_optimality(
         )
     if optimality.candidates is not None:
         _check_among(mechanism, loss, optimality.candidates)
-    _check(_priced(loss, optimality), guarantees, optimality, constraints)
+    _check(_priced_loss(loss, optimality), guarantees, optimality, constraints)
     if optimality.objective == DISTORTION:
         loss_upper = expected_loss_above(mechanism, prior, loss)
         if not loss_upper <= optimality.max_loss:
@@ -124,10 +124,10 @@ def prove_optimality(
     counts instead of ``loss``, that of the mechanism's observables. Raises `InputError` if prices name secrets or
     observables that do not exist, price constraints that are not required, or are those of another objective.
     """
-    loss = _priced(loss, optimality)
+    loss = _priced_loss(loss, optimality)
     _check(loss, guarantees, optimality, constraints)
     prices = optimality.multipliers
-    exponents = _allowed(guarantees, prices.secrets, prices.rivals)
+    exponents = _implied_exponents(guarantees, prices.secrets, prices.rivals)
     # An infinite exponent constrains nothing, so its price does not count.
     bound = np.isfinite(exponents)
     prices = replace(prices, exponents=np.where(bound, exponents, 0.0), local=np.where(bound, prices.local, 0.0))
@@ -164,7 +164,7 @@ def _of_general_program(
     return many_loss_bound(masses, loss.array, many, prior=mass, attackers=attackers, constraints=constraints)
 
 
-def _priced(loss: Loss, optimality: Optimality) -> Loss:
+def _priced_loss(loss: Loss, optimality: Optimality) -> Loss:
     """Return the loss of all observables that the prices are for."""
     return loss if optimality.candidates is None else optimality.candidates.loss
 
@@ -201,7 +201,7 @@ def _check(
     for array in (*of_rows, *optimality.further, optimality.limits):
         if array is not None and not np.isfinite(array).all():
             raise InputError("one of the prices is not finite.", _DAMAGED)
-    part = _connected(guarantees, n)
+    part = _components(guarantees, n)
     priced = prices.local > 0
     if (part[prices.secrets] != part[prices.rivals])[priced].any():
         raise InputError("a price is for a pair that no guarantee is about.", _DAMAGED)
@@ -270,7 +270,7 @@ def _distortion(guarantees: Sequence[Guarantee]) -> DistortionPrivacy | None:
     return next(iter(_distortions(guarantees)), None)
 
 
-def _connected(guarantees: Sequence[Guarantee], n: int) -> Positions:
+def _components(guarantees: Sequence[Guarantee], n: int) -> Positions:
     """Return for each secret the first of its component; guarantees constrain every pair within a component."""
     demands = [guarantee for guarantee in guarantees if isinstance(guarantee, MetricPrivacy)]
     if any(demand.metric.finite for demand in demands):
@@ -288,7 +288,7 @@ def _connected(guarantees: Sequence[Guarantee], n: int) -> Positions:
     return part
 
 
-def _allowed(guarantees: Sequence[Guarantee], s: Positions, t: Positions) -> Floats:
+def _implied_exponents(guarantees: Sequence[Guarantee], s: Positions, t: Positions) -> Floats:
     """Return the exponents that the guarantees together imply for listed pairs, array (k,)."""
     demands = [guarantee for guarantee in guarantees if isinstance(guarantee, MetricPrivacy)]
     with np.errstate(over="ignore"):

@@ -33,7 +33,7 @@ from ..escaping import plain
 from ..mechanisms import (
     Bits,
     GaussianNoise,
-    Hashed,
+    Hashing,
     LaplaceNoise,
     MechanismFamily,
     StaircaseNoise,
@@ -309,7 +309,7 @@ _PROOFS: Final[dict[tuple[type, type], Callable[[Any, Any], Proved | Stated]]] =
     (Subset, LocalPrivacy): _of_categories(
         lambda recipe, _: subset_epsilon(recipe.count, recipe.size, *map(int, recipe.coin.weights[0].tolist()))
     ),
-    (Hashed, LocalPrivacy): _of_categories(  # the seed is drawn without the secret, and each gives a bucket
+    (Hashing, LocalPrivacy): _of_categories(  # the seed is drawn without the secret, and each gives a bucket
         lambda recipe, epsilon: (
             prove_metric_privacy(recipe.response, MetricPrivacy(epsilon, hamming(recipe.response.secrets))).upper
         )
@@ -369,7 +369,7 @@ def bits_epsilon(weights: NDArray[np.generic]) -> float:
     most that of the one bit times that of the other. ``weights`` are the integers (2, 2) of a bit's mechanism.
     """
     off, on = weights.tolist()
-    return _logarithm_of(_most(zip(on, off, strict=True)), _most(zip(off, on, strict=True)))
+    return _logarithm_of(_largest_ratio(zip(on, off, strict=True)), _largest_ratio(zip(off, on, strict=True)))
 
 
 def subset_epsilon(categories: int, size: int, left_out: int, inside: int) -> float:
@@ -382,10 +382,10 @@ def subset_epsilon(categories: int, size: int, left_out: int, inside: int) -> fl
     if not 1 <= size < categories:
         raise InputError(f"subsets of {size} out of {categories} categories have no guarantee.", "use 1 to k - 1.")
     hits, misses = inside * comb(categories - 1, size), left_out * comb(categories - 1, size - 1)
-    return _logarithm_of(_most([(hits, misses), (misses, hits)]))
+    return _logarithm_of(_largest_ratio([(hits, misses), (misses, hits)]))
 
 
-def _most(weights: Iterable[tuple[int, int]]) -> Fraction | None:
+def _largest_ratio(weights: Iterable[tuple[int, int]]) -> Fraction | None:
     """Return the largest ratio of pairs of weights, at least 1; None if one is infinite."""
     possible = [pair for pair in weights if pair[0]]
     return max(Fraction(1), *starmap(Fraction, possible)) if all(below for _, below in possible) else None

@@ -128,8 +128,8 @@ def _search_square(mechanism: Mechanism, lattice: Lattice) -> tuple[float, float
             if math.isinf(best) or not open_.any():
                 break
             axis = depth % 2
-            steep = np.concatenate(halved(steep[..., open_], axis), axis=-1)
-            value = np.concatenate(halved(value[..., open_], axis), axis=-1)
+            steep = np.concatenate(halve(steep[..., open_], axis), axis=-1)
+            value = np.concatenate(halve(value[..., open_], axis), axis=-1)
             used, low = np.tile(used[open_], 2), box[open_]
             high, middle = low.copy(), (low[:, axis] + low[:, axis + 2]) / 2
             low[:, axis + 2], high[:, axis] = middle, middle
@@ -214,13 +214,13 @@ def gradient_and_value(columns: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any
     ``columns`` (k, 3, 3) are four times f at the nine vertices, west to east and within that south to north.
     """
     weights, slopes = np.array(_WEIGHTS), np.array(_SLOPES)
-    east, north = _squared(slopes.T @ columns @ weights), _squared(weights.T @ columns @ slopes)
+    east, north = _squares(slopes.T @ columns @ weights), _squares(weights.T @ columns @ slopes)
     for _ in range(2):
-        east, north = _raised(east, 0), _raised(north, 1)
-    return east + north, _squared(weights.T @ columns @ weights)
+        east, north = _elevate_degree(east, 0), _elevate_degree(north, 1)
+    return east + north, _squares(weights.T @ columns @ weights)
 
 
-def _squared(polynomials: NDArray[Any]) -> NDArray[Any]:
+def _squares(polynomials: NDArray[Any]) -> NDArray[Any]:
     """Return the Bernstein coefficients of the squares of polynomials (k, a, b), array (2 a - 1, 2 b - 1, k)."""
     factors = np.ascontiguousarray(polynomials.transpose(1, 2, 0))
     a, b = factors.shape[0] - 1, factors.shape[1] - 1
@@ -235,7 +235,7 @@ def _binomials(degree: int) -> list[int]:
     return [math.comb(degree, i) for i in range(degree + 1)]
 
 
-def _raised(polynomials: NDArray[Any], axis: int) -> NDArray[Any]:
+def _elevate_degree(polynomials: NDArray[Any], axis: int) -> NDArray[Any]:
     """Return the same polynomials with coefficients of one degree more along an axis."""
     row = polynomials.swapaxes(0, axis)
     degree = len(row)
@@ -255,11 +255,11 @@ def _positive(coefficients: NDArray[Any], margin: float) -> bool:
             return True
         if len(open_) > _MOST_BOXES:
             return False
-        coefficients = np.concatenate(halved(coefficients.take(open_, axis=-1), depth % 2), axis=-1)
+        coefficients = np.concatenate(halve(coefficients.take(open_, axis=-1), depth % 2), axis=-1)
     return False
 
 
-def halved(polynomials: NDArray[Any], axis: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def halve(polynomials: NDArray[Any], axis: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the coefficients (a, b, k) on both halves of the square along an axis, by de Casteljau's scheme."""
     row = polynomials.swapaxes(0, axis)
     left, right = np.empty_like(row), np.empty_like(row)

@@ -235,8 +235,8 @@ class NoiseReporter(Reporter):
     def draw(self, secrets: NDArray[Any], words: Words) -> NDArray[Any]:
         """Return latitudes and longitudes, array (n, 2)."""
         if len(secrets) == 1:
-            return np.array([self.noise.blurred_one(secrets.item(0), secrets.item(1), words, nearest=True)])
-        return self.noise.blurred(secrets[:, 0], secrets[:, 1], words, nearest=True)
+            return np.array([self.noise.blur_point(secrets.item(0), secrets.item(1), words, nearest=True)])
+        return self.noise.blur_points(secrets[:, 0], secrets[:, 1], words, nearest=True)
 
     def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:  # noqa: ARG002
         """Return the columns ``latitude`` and ``longitude``."""

@@ -16,7 +16,7 @@ from ..core.arrays import Floats
 from ..errors import InputError, python
 from ..files import MechanismFile
 from ..geo import Cells, Places, Visits
-from ..mechanisms.planar import coarsened
+from ..mechanisms.planar import coarsen
 from .maps import (
     Name,
     Outline,
@@ -311,5 +311,5 @@ def on_cells(file: MechanismFile) -> tuple[Mechanism, Prior, Metric]:
         raise InputError(
             "there is no prior on cells to draw.", python("give one: Prior.from_visits(grid, visits).")
         )
-    mechanism = coarsened(file.noise, file.prior.space).mechanism
+    mechanism = coarsen(file.noise, file.prior.space).mechanism
     return mechanism, file.prior, file.prior.space.metric("euclidean", unit="km")

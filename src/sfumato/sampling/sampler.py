@@ -75,14 +75,14 @@ class _Reports:
         nearest = outside == "nearest"
         point = _number(lat), _number(lon)
         if point[0] is not None and point[1] is not None:
-            return np.array(recipe.blurred_one(point[0], point[1], self._words, nearest=nearest))
+            return np.array(recipe.blur_point(point[0], point[1], self._words, nearest=nearest))
         north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
         if north.shape != east.shape:
             raise InputError(
                 f"latitudes of shape {north.shape} and longitudes of shape {east.shape} were given.",
                 "pass as many latitudes as longitudes.",
             )
-        reports = recipe.blurred(north.ravel(), east.ravel(), self._words, nearest=nearest)
+        reports = recipe.blur_points(north.ravel(), east.ravel(), self._words, nearest=nearest)
         return reports.reshape(*north.shape, 2)
 
 
@@ -282,12 +282,12 @@ class MechanismPoints(PointRecipe):
             return int(self.reports(np.array([lat]), np.array([lon]), words, nearest=nearest)[0])
         return self.row.draw_one(secret, words)
 
-    def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
+    def blur_points(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
         """Return reports for points, array (n, 2), degrees; see `PointRecipe`."""
         places: Floats = self._places[self.reports(lat, lon, words, nearest=nearest)]
         return places
 
-    def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool) -> tuple[float, float]:
+    def blur_point(self, lat: float, lon: float, words: Words, *, nearest: bool) -> tuple[float, float]:
         """Return the report for one point, degrees; see `PointRecipe`."""
         report = self.report(lat, lon, words, nearest=nearest)
         return self._places.item(report, 0), self._places.item(report, 1)

@@ -49,7 +49,7 @@ def _labels() -> MechanismFile:
 
 def _places() -> MechanismFile:
     places = sf.Space(["home", "work", "shop"], [[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]], unit="km")
-    groups = places.grouped([["home", "work"], ["shop"]])
+    groups = places.group_labels([["home", "work"], ["shop"]])
     metric = places.metric("euclidean")
     apart = sf.Metric([[0, 3, np.inf], [3, 0, np.inf], [np.inf, np.inf, 0]], "km", name="by boat")
     return MechanismFile(

@@ -8,7 +8,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.geo import Projection
-from sfumato.mechanisms.planar import CoordinateNoise, coarsened
+from sfumato.mechanisms.planar import CoordinateNoise, coarsen
 
 PLANE = Projection(48.86, 2.34)
 CELLS = sf.Grid.covering("2 km x 2 km around 48.86,2.34", cell="500 m")
@@ -38,7 +38,7 @@ def by_sums(noise, coarse, points):
 @pytest.mark.slow
 @pytest.mark.parametrize(("noise", "spread"), [(RAW, False), (REMAPPED, True)])
 def test_probabilities_are_those_of_all_lattice_points(noise, spread):
-    coarse = coarsened(noise, CELLS, spread=spread)
+    coarse = coarsen(noise, CELLS, spread=spread)
     points = PLANE.forward(*CELLS.latlon.T)
     if spread:
         quarter = np.array([(i, j) for i in (-125.0, 125.0) for j in (-125.0, 125.0)])
@@ -56,7 +56,7 @@ def test_reports_are_counted_where_the_matrix_says():
     """A chi-squared statistic below the mean plus six standard deviations."""
     size = 40_000
     for noise in (RAW, REMAPPED):
-        coarse = coarsened(noise, CELLS)
+        coarse = coarsen(noise, CELLS)
         lat, lon = CELLS.latlon[5]
         reports = sf.simulator(noise, 2).blur([lat] * size, [lon] * size)
         counts = np.bincount(coarse.positions(*reports.T), minlength=16)
@@ -67,7 +67,7 @@ def test_reports_are_counted_where_the_matrix_says():
 
 def test_the_promise_holds_between_middles():
     """Coarsening looks at the report alone, so ratios keep the promise but for what probabilities are off."""
-    coarse = coarsened(REMAPPED, CELLS)
+    coarse = coarsen(REMAPPED, CELLS)
     points = PLANE.forward(*CELLS.latlon.T)
     apart = np.hypot(*(points[:, None] - points[None, :]).transpose(2, 0, 1))
     factor = np.exp(0.004 * (apart + REMAPPED.promise.slack_m))
@@ -76,22 +76,22 @@ def test_the_promise_holds_between_middles():
 
 
 def test_usual_cells_are_over_the_table():
-    cells = coarsened(REMAPPED).cells
+    cells = coarsen(REMAPPED).cells
     assert 60 <= len(cells) <= 150
     assert (cells.locate(*PLANE.inverse(X[:5] * 0.5).T) >= 0).all()
 
 
 def test_what_cannot_be_coarsened():
     with pytest.raises(InputError, match="no table of where people are"):
-        coarsened(RAW)
+        coarsen(RAW)
     with pytest.raises(InputError, match="farther from the centre"):
-        coarsened(RAW, sf.Grid.covering("2 km x 2 km around 50,2.34", cell="500 m"))
+        coarsen(RAW, sf.Grid.covering("2 km x 2 km around 50,2.34", cell="500 m"))
     with pytest.raises(InputError, match="points of a plane"):
-        coarsened(CoordinateNoise("1/km"), CELLS)
+        coarsen(CoordinateNoise("1/km"), CELLS)
     with pytest.raises(InputError, match="too many"):
-        coarsened(RAW, sf.Grid.covering("20 km x 20 km around 48.86,2.34", cell="500 m"))
+        coarsen(RAW, sf.Grid.covering("20 km x 20 km around 48.86,2.34", cell="500 m"))
     with pytest.raises(InputError, match="report number 2"):
-        coarsened(RAW, CELLS).positions([48.8, 91.0], [2.3, 2.3])
+        coarsen(RAW, CELLS).positions([48.8, 91.0], [2.3, 2.3])
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -116,6 +116,6 @@ def test_one_place_needs_no_guess():
 def test_noise_that_hardly_moves_anything(epsilon, step):
     """Its rate per step has no exponential; every report is the lattice point next to the place."""
     noise = CoordinateNoise(epsilon, step, Projection(48.86, 2.34), "1000 km")
-    coarse = coarsened(noise, sf.Grid.covering("4 km x 4 km around 48.86,2.34", "1 km"))
+    coarse = coarsen(noise, sf.Grid.covering("4 km x 4 km around 48.86,2.34", "1 km"))
     assert coarse.off < 1e-8
     assert ((coarse.mechanism.matrix > 1 - 1e-8).sum(axis=1) == 1).all()

@@ -84,7 +84,7 @@ def test_acceptance_is_as_stated_and_high(rate):
     noise = LatticeNoise(rate)
     tries = 40_000
     proposed = noise.proposal.noise(2 * tries, SeededWords(3)).reshape(-1, 2)
-    share = noise.exponent.accepted(proposed, SeededWords(4)).mean()
+    share = noise.exponent.accepts(proposed, SeededWords(4)).mean()
     stated = noise.acceptance
     assert stated.lower > 0.7
     assert stated.lower - 5 / tries**0.5 / 2 < share < stated.upper + 5 / tries**0.5 / 2

@@ -13,7 +13,7 @@ from sfumato.errors import InputError
 from sfumato.geo.true_points import medians
 from sfumato.mechanisms import geometric_median
 from sfumato.mechanisms.planar import PlaneRemap, RemapWindow
-from sfumato.mechanisms.planar.plane_remap import weighted
+from sfumato.mechanisms.planar.plane_remap import place_shares
 
 STEP = Fraction(2)
 EPSILON = 0.002
@@ -154,7 +154,7 @@ def test_bad_places_are_refused():
         ([[0.0, 1.0]], [1.0, 2.0], "has shape"),
     ):
         with pytest.raises(InputError, match=message):
-            weighted(points, weights)
+            place_shares(points, weights)
     with pytest.raises(InputError, match="the fineness"):
         PlaneRemap.of([[0.0, 0.0]], [1.0], 0.001, STEP, fineness=0.0)
     with pytest.raises(InputError, match=r"cells as wide as 1 / epsilon has [\d,]+, more than 65,536"):
@@ -170,6 +170,6 @@ def test_far_places_get_wider_cells():
 
 
 def test_repeated_places_are_one():
-    x, w = weighted([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [9.0, 9.0]], [1, 2, 3, 0])
+    x, w = place_shares([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [9.0, 9.0]], [1, 2, 3, 0])
     np.testing.assert_array_equal(x, [[1.0, 2.0], [3.0, 4.0]])
     np.testing.assert_allclose(w, [2 / 3, 1 / 3])

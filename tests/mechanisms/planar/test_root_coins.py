@@ -59,8 +59,8 @@ def test_floats_err_by_less_than_they_say(rate, offset):
 def test_floats_decide_as_integers_do(rate, seed):
     noise = LatticeNoise(rate)
     offsets = noise.proposal.noise(120, SeededWords(seed)).reshape(-1, 2)
-    quick = noise.exponent.accepted(offsets, SeededWords(seed + 1))
-    exact = noise.exponent.accepted(offsets, SeededWords(seed + 1), INTEGERS_ALONE)
+    quick = noise.exponent.accepts(offsets, SeededWords(seed + 1))
+    exact = noise.exponent.accepts(offsets, SeededWords(seed + 1), INTEGERS_ALONE)
     np.testing.assert_array_equal(quick, exact)
 
 
@@ -94,13 +94,13 @@ def test_words_next_to_the_digits_decide():
     third = exponent.digits(2, 1, 1, 192) - (exponent.digits(2, 1, 1, 128) << 64)
     last = 2**64 - 1  # fails every later coin
     for doubt in (1.0, INTEGERS_ALONE):
-        assert exponent.accepted(offset, Script([first + 1]), doubt) == [True]  # fails first
-        assert exponent.accepted(offset, Script([first - 1, last]), doubt) == [False]  # fails second
-        assert exponent.accepted(offset, Script([first, second + 1]), doubt) == [True]
-        assert exponent.accepted(offset, Script([first, second - 1, last]), doubt) == [False]
-        assert exponent.accepted(offset, Script([first, second, third + 1]), doubt) == [True]
-        assert exponent.accepted(offset, Script([first, second, third - 1, last]), doubt) == [False]
+        assert exponent.accepts(offset, Script([first + 1]), doubt) == [True]  # fails first
+        assert exponent.accepts(offset, Script([first - 1, last]), doubt) == [False]  # fails second
+        assert exponent.accepts(offset, Script([first, second + 1]), doubt) == [True]
+        assert exponent.accepts(offset, Script([first, second - 1, last]), doubt) == [False]
+        assert exponent.accepts(offset, Script([first, second, third + 1]), doubt) == [True]
+        assert exponent.accepts(offset, Script([first, second, third - 1, last]), doubt) == [False]
 
 
 def test_no_noise_is_always_accepted():
-    assert RootExponent(Fraction(3), Fraction(2)).accepted(np.zeros((5, 2), dtype=np.int64), SeededWords(1)).all()
+    assert RootExponent(Fraction(3), Fraction(2)).accepts(np.zeros((5, 2), dtype=np.int64), SeededWords(1)).all()

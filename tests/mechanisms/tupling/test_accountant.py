@@ -141,7 +141,7 @@ def test_a_report_that_one_side_never_makes_leaves_its_mass():
     for dummies in (0, 1, 3):
         rest = 0.5 * 0.2**dummies
         account = PairAccountant(p, q, nu, dummies)
-        assert account.epsilon(0.99 * rest) == Bracket.between(700.0, math.inf)
+        assert account.epsilon(0.99 * rest) == Bracket.of_bounds(700.0, math.inf)
         assert account.epsilon(1.01 * rest).upper < 20
         assert account.pure_epsilon == math.inf
         assert account.delta(300.0).value == pytest.approx(rest, abs=1e-9)

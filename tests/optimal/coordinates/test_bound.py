@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato import coordinate_bound
 from sfumato.errors import InputError, UnitError
-from sfumato.mechanisms import geometric_median, remapped_in_plane
+from sfumato.mechanisms import geometric_median, remap_in_plane
 from sfumato.optimal.coordinates.bound import Round
 from sfumato_papers.invented_city import invented_city
 
@@ -121,7 +121,7 @@ def test_no_mechanism_with_the_promise_is_better(seed, epsilon, loss):
     assume(kept)
     space = sf.Space(range(n), places, "km")
     prior = sf.Prior.from_counts(space, weights)
-    remapped = remapped_in_plane(sf.Mechanism(rows, space, sf.Space(range(len(rows[0])))), prior, loss)
+    remapped = remap_in_plane(sf.Mechanism(rows, space, sf.Space(range(len(rows[0])))), prior, loss)
     at = np.asarray(remapped.observables.coordinates)
     lost = np.linalg.norm(places[:, None] - at, axis=2) ** (1 if loss == "euclidean" else 2)
     each = (remapped.matrix * lost).sum(axis=1)

@@ -10,7 +10,13 @@ from sfumato.attacks import blind, optimal
 from sfumato.errors import DataError, InputError
 from sfumato.geo import Region
 from sfumato.leakage import conditional_entropy_bits
-from sfumato.mechanisms import coin_of_distortion, exponential, geometric_median, rate_distortion_of_loss, remapped
+from sfumato.mechanisms import (
+    coin_of_distortion,
+    exponential,
+    geometric_median,
+    rate_distortion_of_loss,
+    remap_mechanism,
+)
 from sfumato_papers.follow_ups import means
 from sfumato_papers.follow_ups.aipo import ROME
 from sfumato_papers.follow_ups.drawing_board import (
@@ -126,14 +132,14 @@ def test_a_mechanism_is_measured_report_by_report():
     assert found.loss_km == pytest.approx(loss, rel=1e-5)
     assert found.entropy_bits == pytest.approx(entropy, rel=1e-9)
     # In the plane the best point can only be better than the best place.
-    assert found.loss_km <= remapped(mechanism, PEOPLE, TOWN_KM).expected_loss(PEOPLE, TOWN_KM) + 1e-12
+    assert found.loss_km <= remap_mechanism(mechanism, PEOPLE, TOWN_KM).expected_loss(PEOPLE, TOWN_KM) + 1e-12
 
 
 @pytest.mark.parametrize("level", [0.3, 1.0, 2.0])
 def test_after_the_best_remap_the_best_attacker_errs_by_the_loss(level):
     """The average error cannot rank mechanisms, and entropy can: ExPost leaves most of it."""
     town = exponential(TOWN, TOWN_KM, 4 / level)
-    moved = remapped(town, PEOPLE, TOWN_KM)
+    moved = remap_mechanism(town, PEOPLE, TOWN_KM)
     lost = moved.expected_loss(PEOPLE, TOWN_KM)
     assert optimal(moved, PEOPLE, TOWN_KM).error == pytest.approx(lost, rel=1e-12)
     expost = rate_distortion_of_loss(PEOPLE, TOWN_KM, lost)

@@ -27,8 +27,8 @@ from sfumato.mechanisms import (
     exponential,
     rate_distortion,
     rate_distortion_of_loss,
-    remapped,
-    remapped_in_plane,
+    remap_in_plane,
+    remap_mechanism,
 )
 from sfumato.optimal import Clarabel, Highs, maximise_distortion
 from sfumato.rounding import about, percent
@@ -148,9 +148,9 @@ def of_mechanism(
     city: str, name: str, level_km: float | None, mechanism: Mechanism, prior: Prior, metric: Metric
 ) -> Measure:
     """Return the measures of a mechanism whose reports are its secrets, summed over all of them."""
-    plane = remapped_in_plane(mechanism, prior, tolerance=_TOLERANCE)
+    plane = remap_in_plane(mechanism, prior, tolerance=_TOLERANCE)
     distances = loss(plane.secrets, plane.observables, "euclidean", unit="km")
-    spots = remapped(mechanism, prior, metric)
+    spots = remap_mechanism(mechanism, prior, metric)
     return Measure(
         city,
         name,

@@ -119,7 +119,7 @@ PAPER: Final = Paper(
         ("Bordenabe, spanners", "its program: pairs=", "sf.optimal.design", SPANNERS),
         ("Oya, average error", "the best attacker", "sf.attacks.optimal", BOARD),
         ("Oya, conditional entropy", "bits that are left", "sf.leakage.conditional_entropy_bits", BOARD),
-        ("Oya, optimal remap", "in the plane", "sf.mechanisms.remapped_in_plane", BOARD),
+        ("Oya, optimal remap", "in the plane", "sf.mechanisms.remap_in_plane", BOARD),
         ("Oya, ExPost", "least information", "sf.mechanisms.rate_distortion", BOARD),
         ("Oya, ExPost", "worst loss: largest_loss=", "sf.mechanisms.rate_distortion", LIMITED),
         ("Oya, coin", "the coin", "sf.mechanisms.coin_of_distortion", BOARD),

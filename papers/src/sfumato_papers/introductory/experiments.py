@@ -93,7 +93,7 @@ def noise_rows() -> list[NoiseRow]:
         real = Laplace(whole.epsilon, float(delta))
         half, _ = quad(lambda x, of=real: x**2 * of.density(x), 0.0, 60 * real.scale, epsabs=0.0, epsrel=1e-10)
         by_formula, of_integers = math.sqrt(2) * delta / whole.epsilon, math.sqrt(whole.variance)
-        family = whole.clamped(0, _STEPS * delta)
+        family = whole.clamp(0, _STEPS * delta)
         upper = DifferentialPrivacy(Relation.of_radius(family.metric, 1)).measure(family.mechanism()).upper
         widths = real.scale, math.sqrt(2 * half), by_formula, of_integers
         rows.append(NoiseRow(whole.epsilon, delta, *widths, upper))
@@ -217,7 +217,7 @@ def _joint(names: Sequence[str], epsilon: Fraction | Sequence[Fraction], rule: s
     reports = []
     for column, delta, share in zip(answers.T, deltas, epsilon, strict=True):
         low, high = int(column.min()) - _REACH, int(column.max()) + _REACH
-        noise = DiscreteLaplace(share, delta).clamped(low, high).mechanism()
+        noise = DiscreteLaplace(share, delta).clamp(low, high).mechanism()
         reports.append(Mechanism(noise.matrix[column - low]))
     joint = reduce(product_channel, reports)
     cost = DifferentialPrivacy(Relation(near, "data sets that differ by one record")).measure(joint).upper

@@ -15,7 +15,7 @@ from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError
 from sfumato.geo import Grid, Projection, Visits
 from sfumato.learning import Pairs, hiding, learn_table
-from sfumato.mechanisms import matched, planar_geometric, rate_distortion_of_loss, remapped
+from sfumato.mechanisms import match_loss, planar_geometric, rate_distortion_of_loss, remap_mechanism
 from sfumato.optimal import least_vulnerability
 
 from .square import GAP, NO_NOISE, OPTIMUM, TABLE
@@ -75,12 +75,12 @@ def contest(label: HiddenLabel, max_loss_m: float, *, rounds: int = 120, seed: i
     table = learn_table(joint, cells, loss, max_loss_m, records=half, rounds=rounds, seed=seed, device="cpu")
 
     def match(family: Callable[[float], Mechanism]) -> Mechanism:
-        return matched(family, prior, loss, max_loss_m, _BRACKET_PER_M).mechanism
+        return match_loss(family, prior, loss, max_loss_m, _BRACKET_PER_M).mechanism
 
     mechanisms: Mapping[str, Mechanism] = {
         NO_NOISE: Mechanism(np.eye(len(cells)), cells, cells),
         NOISE: match(lambda epsilon: planar_geometric(cells, epsilon)),
-        REMAP: match(lambda epsilon: remapped(planar_geometric(cells, epsilon), prior, loss)),
+        REMAP: match(lambda epsilon: remap_mechanism(planar_geometric(cells, epsilon), prior, loss)),
         EXPOST: rate_distortion_of_loss(prior, loss, max_loss_m).mechanism,
         TABLE: table.mechanism,
         OPTIMUM: best.mechanism,

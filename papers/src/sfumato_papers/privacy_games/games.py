@@ -244,7 +244,7 @@ class UserGame:
 
     def informed_row(self, epsilon: float, name: str, design: Design, share: float) -> InformedRow:
         """Return errors of attackers who know more than the design assumed."""
-        mechanism, truth, d = design.mechanism, self.prior.sharpened(share), self.distance
+        mechanism, truth, d = design.mechanism, self.prior.sharpen(share), self.distance
         best, wrong = optimal(mechanism, truth, d).error, misinformed_attack(mechanism, truth, d, self.prior).error
         return InformedRow(self.person.number, epsilon, name, share, best, wrong, blind(truth, d).error)
 

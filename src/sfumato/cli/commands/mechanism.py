@@ -144,7 +144,7 @@ def _integer_noise(options: FormulaOptions) -> tuple[Mechanism, Metric]:
         return Staircase(promise.epsilon, sensitivity).on_range(space).promising(promise), metric
     if options.delta is None:
         raise InputError("discrete-gaussian was given without --delta.", "add --delta 1e-6.")
-    noise = DiscreteGaussian.calibrated(promise.epsilon, options.delta, sensitivity)
+    noise = DiscreteGaussian.calibrate(promise.epsilon, options.delta, sensitivity)
     delta = noise.delta(promise.epsilon) + (1 + exp(promise.epsilon)) * 2.0**-40  # of probabilities as integers
     say(
         f"Guarantee: epsilon {exactly(promise.epsilon)} with delta at most {at_most(delta)}, for numbers that "

@@ -1,6 +1,6 @@
 from .coarsening import Coarsening as Coarsening
 from .coarsening import TableShares as TableShares
-from .coarsening import coarsened as coarsened
+from .coarsening import coarsen as coarsen
 from .coarsening import table_shares as table_shares
 from .coordinate_noise import CoordinateNoise as CoordinateNoise
 from .lattice_noise import LatticeNoise as LatticeNoise

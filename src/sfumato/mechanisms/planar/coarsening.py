@@ -20,7 +20,7 @@ from ...rounding import at_most
 from .coordinate_noise import CoordinateNoise
 from .lattice_noise import normaliser, snap
 from .plane_remap import PlaneRemap
-from .quadrature import Block, Cell, share_beyond_table, uncovered
+from .quadrature import Block, Cell, share_beyond_table, uncovered_cells
 
 _USUAL: Final = 100  # cells: seen well on a map, and audited in seconds
 _MOST: Final = 1000
@@ -75,7 +75,7 @@ class Coarsening(CompactRepr):
         return _locate(self.cells, plane, xy)
 
 
-def coarsened(noise: CoordinateNoise, cells: Cells | None = None, *, spread: bool = False) -> Coarsening:
+def coarsen(noise: CoordinateNoise, cells: Cells | None = None, *, spread: bool = False) -> Coarsening:
     """Return noise for coordinates, with a projection, seen on at most 1,000 cells.
 
     By default they are about 100 over the places of the noise's table. ``spread`` is as for `Coarsening`. Raises
@@ -190,7 +190,7 @@ def shares_of(
     error = np.zeros(len(points))
     for level, window in enumerate(table.windows):
         cell = Cell.of(window.width, step, float(rate / noise.step_m))
-        centres, targets = uncovered(window, table.windows[level - 1] if level else None)
+        centres, targets = uncovered_cells(window, table.windows[level - 1] if level else None)
         where = located(targets)
         tall = max(1, _PAIRS // len(points))
         for first in range(0, len(centres), tall):

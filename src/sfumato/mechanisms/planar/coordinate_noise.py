@@ -20,7 +20,7 @@ from ...sampling import ScalarCoins, SeededWords, SystemWords
 from ..family import positive
 from ..noise import rational
 from .lattice_noise import LatticeNoise, snap, snap_one
-from .plane_remap import PlaneRemap, weighted
+from .plane_remap import PlaneRemap, place_shares
 from .quadrature import PlaneError, plane_error, raw_error
 
 REACH_M: Final = 100_000.0
@@ -169,7 +169,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         beyond = np.hypot(*points.T) - self.reach_m
         return np.asarray(np.where(beyond > 0, np.maximum(shift, beyond), beyond))
 
-    def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool = False) -> Floats:
+    def blur_points(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool = False) -> Floats:
         """Return a report for each point on the ground: latitudes and longitudes in degrees, array (n, 2).
 
         ``nearest`` moves points beyond the reach straight to it, instead of refusing them. This brings no two
@@ -210,12 +210,12 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         swapped = "check whether latitude and longitude are swapped: the other way round it is served"
         return swapped if inside.all() else ""
 
-    def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool = False) -> tuple[float, float]:
-        """Return a report for one point, latitude and longitude, in less time; see `blurred`."""
+    def blur_point(self, lat: float, lon: float, words: Words, *, nearest: bool = False) -> tuple[float, float]:
+        """Return a report for one point, latitude and longitude, in less time; see `blur_points`."""
         plane = self._plane
         x, y = plane.forward_one(lat, lon)
         if not math.hypot(x, y) < self.reach_m - CLOSE_M:
-            north, east = self.blurred(np.array([lat]), np.array([lon]), words, nearest=nearest)[0].tolist()
+            north, east = self.blur_points(np.array([lat]), np.array([lon]), words, nearest=nearest)[0].tolist()
             return north, east
         i, j = self.noise.noise_one(ScalarCoins(words))
         i, j = i + snap_one(x, self.step_m), j + snap_one(y, self.step_m)
@@ -257,7 +257,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         """Return the mean distance of the best guess without a report, between bounds; see `for_places`."""
         from scipy.sparse import csr_array
 
-        x, w = weighted(self._inside(points_m), weights)
+        x, w = place_shares(self._inside(points_m), weights)
         bracket = TruePoints(x, csr_array(w[:, None])).guesses(np.ones((1, 1)))
         return self._on_ground(Bracket(bracket.lower, bracket.value, up(bracket.value * (1 + _ROUNDING))))
 

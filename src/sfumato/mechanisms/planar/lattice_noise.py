@@ -86,7 +86,7 @@ class LatticeNoise(Immutable):
         while missing > 0:
             tries = min(_BLOCK, missing + missing // 2 + 16)
             proposed = self.proposal.noise(2 * tries, words).reshape(tries, 2)
-            parts.append(proposed[self.exponent.accepted(proposed, words)][:missing])
+            parts.append(proposed[self.exponent.accepts(proposed, words)][:missing])
             missing -= len(parts[-1])
         return np.concatenate(parts) if parts else np.empty((0, 2), dtype=np.int64)
 
@@ -140,7 +140,7 @@ class RootExponent:
         first, second = float(self.rate) * np.sqrt(i * i + j * j), float(self.slope) * (i + j)
         return np.maximum(first - second, 0.0), _RELATIVE * (first + second)
 
-    def accepted(self, offsets: Integers, words: Words, doubt: float = 1.0) -> Truths:
+    def accepts(self, offsets: Integers, words: Words, doubt: float = 1.0) -> Truths:
         """Throw one coin of probability exp(-x) for each offset, array (n,): the product of t coins exp(-x / t).
 
         The whole number t above x depends on the offset alone. The error allowed for floats is multiplied by
@@ -159,12 +159,12 @@ class RootExponent:
         return accepted
 
     def accepted_one(self, i: int, j: int, coins: ScalarCoins) -> bool:
-        """Throw one coin of probability exp(-x(i, j)), by integers alone; see `accepted`."""
+        """Throw one coin of probability exp(-x(i, j)), by integers alone; see `accepts`."""
         x = float(self.rate) * math.hypot(i, j) - float(self.slope) * (abs(i) + abs(j))
         times = 1 + math.floor(max(x, 0.0) + 0.25)
         for _ in range(times):
             k = 1
-            while self._below(i, j, times * k, coins.word(), coins.word):
+            while self._is_below(i, j, times * k, coins.word(), coins.word):
                 k += 1
             if k % 2 == 0:
                 return False
@@ -184,14 +184,14 @@ class RootExponent:
             unsure = np.flatnonzero(~(np.abs(margin) > error[alive] / divisor + _ABSOLUTE * doubt))
             for place in unsure.tolist():
                 i, j = offsets[alive[place]].tolist()
-                success[place] = self._below(
+                success[place] = self._is_below(
                     i, j, int(divisor[place]), int(word[place]), lambda: int(words.draw(1)[0])
                 )
             odd[alive[~success]] = k % 2 == 1
             alive, k = alive[success], k + 1
         return odd
 
-    def _below(self, i: int, j: int, divisor: int, word: int, more: Callable[[], int]) -> bool:
+    def _is_below(self, i: int, j: int, divisor: int, word: int, more: Callable[[], int]) -> bool:
         """Return whether a uniform number, of which 64 bits are drawn, is below x / divisor."""
         count = 64
         while True:
@@ -208,7 +208,7 @@ def normaliser(rate: Fraction) -> Bracket:
         first = 2 * math.pi / a**2
         return _widen(first, first * (1 + _CUBES * (a / (2 * math.pi)) ** 3))
     least, reach = _sum(a, 0)
-    return _widen(least, least + _beyond(a, reach)[0])
+    return _widen(least, least + _tail_sums(a, reach)[0])
 
 
 def mean_length(rate: Fraction) -> Bracket:
@@ -219,8 +219,8 @@ def mean_length(rate: Fraction) -> Bracket:
         sums = _widen(most - _CUBES / (2 * math.pi) ** 2, most)
     else:
         least, reach = _sum(a, 1)
-        sums = _widen(least, least + _beyond(a, reach)[1])
-    return Bracket.between(sums.lower / whole.upper * (1 - _ROUNDING), sums.upper / whole.lower * (1 + _ROUNDING))
+        sums = _widen(least, least + _tail_sums(a, reach)[1])
+    return _widen(sums.lower / whole.upper, sums.upper / whole.lower)
 
 
 def share_beyond(rate: Fraction, distance: Floats) -> Floats:
@@ -246,7 +246,7 @@ def _sum(a: float, power: int) -> tuple[float, int]:
     return float(times @ (lengths**power * np.exp(-a * lengths)) @ times), reach
 
 
-def _beyond(a: float, reach: int) -> tuple[float, float]:
+def _tail_sums(a: float, reach: int) -> tuple[float, float]:
     """Return bounds of the sums of exp(-a |z|) and |z| exp(-a |z|) over max(|i|, |j|) > reach.
 
     There are 8 r points of larger coordinate r, of length up to sqrt(2) r, and r**2 exp(-a r / 2) < 16 / (e a)**2.
@@ -258,7 +258,7 @@ def _beyond(a: float, reach: int) -> tuple[float, float]:
 
 
 def _widen(lower: float, upper: float) -> Bracket:
-    return Bracket.between(lower * (1 - _ROUNDING), upper * (1 + _ROUNDING))
+    return Bracket.of_bounds(lower * (1 - _ROUNDING), upper * (1 + _ROUNDING))
 
 
 def snap_one(place_m: float, step_m: Fraction) -> int:

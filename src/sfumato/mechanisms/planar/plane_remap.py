@@ -117,7 +117,7 @@ class PlaneRemap(Immutable):
         would exceed `CELLS`. Raises `InputError` if an array is not as described, or the cells of a table that is
         not too large would be wider than 1 / epsilon.
         """
-        x, w = weighted(points_m, weights)
+        x, w = place_shares(points_m, weights)
         frames, width = _fit(x, epsilon, step_m, fineness)
         spread = float(w @ np.hypot(*(x - w @ x).T)) + float(step_m)
         side = min(_GROUPS * width * float(step_m), _CLOSE * spread)
@@ -177,7 +177,7 @@ class PlaneRemap(Immutable):
         return f"PlaneRemap of {len(self):,} cells in {len(self.windows)} windows"
 
 
-def weighted(points_m: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats]:
+def place_shares(points_m: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats]:
     """Return places of positive weight, array (n, 2), and their shares, array (n,), of sum one."""
     w = floats(weights, "the weights", shape=(None,))
     x = floats(points_m, "the places", shape=(len(w), 2))

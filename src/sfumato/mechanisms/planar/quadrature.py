@@ -17,7 +17,7 @@ from ...core import Bracket
 from ...core.arrays import Floats
 from ...rounding import down, up
 from .lattice_noise import mean_length, normaliser, share_beyond, snap
-from .plane_remap import PlaneRemap, RemapWindow, weighted
+from .plane_remap import PlaneRemap, RemapWindow, place_shares
 
 _PAIRS: Final = 1 << 15  # of cells and places at a time
 _ROUNDING: Final = 1e-9  # of all sums of positive terms, of exponentials, quotients and roots
@@ -46,13 +46,13 @@ def plane_error(
     points_m: ArrayLike, weights: ArrayLike, rate: Fraction, step_m: Fraction, remap: PlaneRemap
 ) -> PlaneError:
     """Return the loss and the attacker's error for weighted places (n, 2), metres east and north."""
-    x, w = weighted(points_m, weights)
+    x, w = place_shares(points_m, weights)
     spots, step = snap(x, step_m), float(step_m)
     origins: Floats = spots.astype(np.float64) * step
     mid = error = gain = 0.0
     for level, window in enumerate(remap.windows):
         cell = Cell.of(window.width, step, float(rate / step_m))
-        centres, targets = uncovered(window, remap.windows[level - 1] if level else None)
+        centres, targets = uncovered_cells(window, remap.windows[level - 1] if level else None)
         tall = max(1, _PAIRS // len(x))
         for first in range(0, len(centres), tall):
             rows = slice(first, first + tall)
@@ -78,7 +78,7 @@ def raw_error(points_m: ArrayLike, weights: ArrayLike, rate: Fraction, step_m: F
     The noise is symmetric, so snapping by d makes it no shorter than the noise, and longer by at most d. Raises
     `InputError` if the points are not an array (n, 2), or the weights not (n,), at least 0 and not all 0.
     """
-    x, w = weighted(points_m, weights)
+    x, w = place_shares(points_m, weights)
     away = x - snap(x, step_m) * float(step_m)
     mean, step = mean_length(rate), float(step_m)
     shift = float(w @ np.hypot(*away.T)) * (1 + _ROUNDING) + _ROUNDING * step
@@ -86,7 +86,7 @@ def raw_error(points_m: ArrayLike, weights: ArrayLike, rate: Fraction, step_m: F
     return Bracket(lower, min(max(mean.value * step, lower), upper), upper)
 
 
-def uncovered(window: RemapWindow, inner: RemapWindow | None) -> tuple[Floats, Floats]:
+def uncovered_cells(window: RemapWindow, inner: RemapWindow | None) -> tuple[Floats, Floats]:
     """Return the middles in steps and the places of the cells that no finer window covers."""
     centres, targets = window.centres.reshape(-1, 2), window.targets.reshape(-1, 2)
     if inner is None:

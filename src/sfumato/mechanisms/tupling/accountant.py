@@ -18,7 +18,7 @@ from ...core.immutable import CompactRepr, assign
 from ...divergences import Rows, distributions, single
 from ...errors import InputError
 from ...rounding import UNIT
-from .law import LARGEST, Atoms, atoms, positive_part, rare, split, tilted, window
+from .law import LARGEST, Atoms, atoms, positive_part, rare, split, tilted_masses, window
 from .mechanism import FARTHEST, Tupling, check_delta, check_dummies, check_epsilon
 
 _COARSE: Final = 2**10
@@ -118,7 +118,7 @@ class PairAccountant:
         """
         check_epsilon(epsilon)
         _check_tolerance(tolerance)
-        return self._refined(epsilon, lambda bounds: tolerance * bounds.upper)
+        return self._refine_delta(epsilon, lambda bounds: tolerance * bounds.upper)
 
     def exceeds(self, epsilon: float, delta: float) -> bool:
         """Return whether delta(epsilon) is not proved to be at most a delta; `InputError` as for `delta`."""
@@ -137,10 +137,10 @@ class PairAccountant:
         pure = self.pure_epsilon
         if delta == 0:
             lower = max(0.0, pure - 5 * self.slack - 20 * UNIT * pure) if pure < math.inf else pure
-            return Bracket.between(lower, pure)
+            return Bracket.of_bounds(lower, pure)
         end = min(pure, FARTHEST)
         if end == FARTHEST and self._coarse(end).lower > delta:
-            return Bracket.between(end, pure)
+            return Bracket.of_bounds(end, pure)
         if self._coarse(0.0).upper <= delta:
             return Bracket.exact(0.0)
         guess, step = self._guess(delta, end, tolerance)
@@ -148,9 +148,9 @@ class PairAccountant:
         lower = proved_beyond(lambda e: self._against(e, delta).lower > delta, guess, -step, 0.0)
         if upper == end and self.exceeds(end, delta):
             upper = pure
-        return self._narrowed(lower, upper, delta, tolerance)
+        return self._narrow_epsilon(lower, upper, delta, tolerance)
 
-    def _narrowed(self, lower: float, upper: float, delta: float, tolerance: float) -> Bracket:
+    def _narrow_epsilon(self, lower: float, upper: float, delta: float, tolerance: float) -> Bracket:
         """Return bounds of epsilon halved to the tolerance, or as far as the largest lattice can decide."""
         while 1.01 * tolerance < upper - lower < math.inf:
             middle = lower + (upper - lower) / 2
@@ -163,7 +163,7 @@ class PairAccountant:
                 lower = middle
             else:
                 break
-        return Bracket.between(lower, upper)
+        return Bracket.of_bounds(lower, upper)
 
     def _guess(self, delta: float, end: float, tolerance: float) -> tuple[float, float]:
         """Return about where the profile passes delta, and the distance at which proofs may succeed."""
@@ -182,12 +182,12 @@ class PairAccountant:
 
     def _against(self, epsilon: float, delta: float) -> Bracket:
         """Return bounds of delta(epsilon) that exclude a given delta, where the largest lattice can decide."""
-        return self._refined(epsilon, lambda bounds: 2 * abs(bounds.value - delta))
+        return self._refine_delta(epsilon, lambda bounds: 2 * abs(bounds.value - delta))
 
     def _coarse(self, epsilon: float) -> Bracket:
-        return self._refined(epsilon, lambda _: math.inf)
+        return self._refine_delta(epsilon, lambda _: math.inf)
 
-    def _refined(self, epsilon: float, room: Callable[[Bracket], float]) -> Bracket:
+    def _refine_delta(self, epsilon: float, room: Callable[[Bracket], float]) -> Bracket:
         """Return bounds from lattices of falling spacing, until their distance is at most ``room``."""
         copies = self.dummies + 1
         growth = math.exp(epsilon)
@@ -198,19 +198,19 @@ class PairAccountant:
         if epsilon >= self.pure_epsilon:
             return Bracket.exact(0.0)
         if copies == 1:
-            return Bracket.between(max(0.0, single_report * (1 - (len(excess) + 4) * UNIT) - self.slack), most)
+            return Bracket.of_bounds(max(0.0, single_report * (1 - (len(excess) + 4) * UNIT) - self.slack), most)
         values = excess / self.distribution
         rest, surplus = rare(values, self.distribution, copies)
         draw = atoms(values[rest], self.distribution[rest], copies)
         if draw is None:
-            return Bracket.between(max(0.0, surplus.lower - self.slack), min(most, surplus.upper + self.slack))
+            return Bracket.of_bounds(max(0.0, surplus.lower - self.slack), min(most, surplus.upper + self.slack))
         largest = float(np.abs(draw.values).max())
         # Chernoff: E[S_+] / n is at most the n-th power of the scale times the largest value.
         if copies * draw.log_scale < _FARTHEST_DOWN:
-            return Bracket.between(
+            return Bracket.of_bounds(
                 max(0.0, surplus.lower - self.slack), min(most, surplus.upper + LEAST * largest + self.slack)
             )
-        best = Bracket.between(0.0, most)
+        best = Bracket.of_bounds(0.0, most)
         spacing = first_spacing(draw, copies, _COARSE)
         while True:
             part = positive_part(split(draw, spacing), copies)
@@ -219,7 +219,7 @@ class PairAccountant:
             noise = part.error + self.slack + 4 * UNIT * spacing
             upper = (part.value + surplus.upper + noise) * (1 + 8 * UNIT)
             lower = (part.value + surplus.lower - part.shift - part.shift_error - noise) * (1 - 8 * UNIT)
-            best = Bracket.between(max(best.lower, float(lower)), min(best.upper, float(upper)))
+            best = Bracket.of_bounds(max(best.lower, float(lower)), min(best.upper, float(upper)))
             # A finer lattice helps only against what splitting adds.
             gap, allowed = best.width, room(best)
             finest = part.points >= LARGEST or spacing <= largest * _FINEST
@@ -237,7 +237,7 @@ def first_spacing(draw: Atoms, copies: int, points: int) -> float:
     By Hoeffding's lemma, splitting multiplies the tilted scale of the sum by at most exp(copies (theta spacing)**2
     / 8), which stays below exp(0.01).
     """
-    low, high = window(draw.values, tilted(draw), copies)
+    low, high = window(draw.values, tilted_masses(draw), copies)
     width = max(high, 0.0) - min(low, 0.0)
     blur = 0.28 / (draw.tilt * math.sqrt(copies)) if draw.tilt > 0 else math.inf
     least = float(np.abs(draw.values).max()) * _FINEST
@@ -257,17 +257,17 @@ def passing(curve: Callable[[float], float], delta: float, end: float) -> float:
     """Return about where a falling curve, from epsilon to delta, passes a positive delta, from 0 to ``end``."""
 
     @cache
-    def above(epsilon: float) -> float:
+    def log_excess(epsilon: float) -> float:
         # The logarithm of a profile is nearly a line.
         value = math.log(max(curve(epsilon), LEAST)) - math.log(delta)
         return value if abs(value) >= _SAME else 0.0
 
     low, high = 0.0, min(1.0, end)
-    while high < end and above(high) > 0:
+    while high < end and log_excess(high) > 0:
         low, high = high, min(2 * high, end)
-    if above(low) <= 0 or above(high) >= 0:
-        return low if above(low) <= 0 else high
-    return float(brentq(above, low, high, xtol=_SAME, rtol=_SAME, maxiter=_STEPS, disp=False))
+    if log_excess(low) <= 0 or log_excess(high) >= 0:
+        return low if log_excess(low) <= 0 else high
+    return float(brentq(log_excess, low, high, xtol=_SAME, rtol=_SAME, maxiter=_STEPS, disp=False))
 
 
 def proved_beyond(condition: Callable[[float], bool], guess: float, step: float, end: float) -> float:
@@ -412,7 +412,7 @@ class FamilyAccountant:
             lower = max(lower, bounds.lower)
             if bounds.upper > upper:
                 upper, worst = bounds.upper, tuple(self.pairs[i].tolist())
-        return Worst(Bracket.between(lower, upper), (int(worst[0]), int(worst[1])))
+        return Worst(Bracket.of_bounds(lower, upper), (int(worst[0]), int(worst[1])))
 
     def cheap_delta(self, epsilon: float) -> Floats:
         """Return cheap upper bounds of delta(epsilon >= 0), one per pair, array (count,)."""

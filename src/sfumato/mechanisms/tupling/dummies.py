@@ -49,7 +49,7 @@ def mixture_dummies(inner: Mechanism, distributions: ArrayLike | None = None, fl
     """
     _check_floor(floor)
     images = inner.matrix if distributions is None else inner.lift(np.atleast_2d(distributions))
-    return _floored(inner, images.mean(axis=0), floor)
+    return _floor_prior(inner, images.mean(axis=0), floor)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -106,14 +106,14 @@ def optimised_dummies(
         return (account.epsilon(delta or 0.0) if epsilon is None else account.delta(epsilon)).bounds
 
     used = np.unique(family.pairs)
-    mixture = _floored(inner, family.images[used].mean(axis=0), floor)
+    mixture = _floor_prior(inner, family.images[used].mean(axis=0), floor)
     start = value(mixture)
     best, least = mixture, start
     for _ in range(1 if epsilon is not None else 3):
         at = epsilon if epsilon is not None else least.value
         if k == 0 or not 0 < least.upper < math.inf:
             break
-        candidate = _searched(family.with_dummies(k, best), at, floor)
+        candidate = _search_prior(family.with_dummies(k, best), at, floor)
         score = value(candidate)
         if score.upper >= least.upper:
             break
@@ -121,7 +121,7 @@ def optimised_dummies(
     return DummyChoice(best, least, start, value(uniform_dummies(inner)))
 
 
-def _searched(family: FamilyAccountant, epsilon: float, floor: float) -> Prior:
+def _search_prior(family: FamilyAccountant, epsilon: float, floor: float) -> Prior:
     """Return the distribution at which a local search for the least delta(epsilon) ends."""
     tupling = family.tupling
     m = tupling.inner.shape[1]
@@ -184,7 +184,7 @@ def _pivots(law: Law, draw: Atoms, values: Floats, copies: int) -> Floats:
     return np.asarray(above[np.clip(at, 0, len(terms)).astype(np.intp)])
 
 
-def _floored(inner: Mechanism, weights: Floats, floor: float) -> Prior:
+def _floor_prior(inner: Mechanism, weights: Floats, floor: float) -> Prior:
     return Prior(inner.observables, (1 - floor) * weights + floor / inner.shape[1])
 
 
@@ -347,7 +347,7 @@ def quality_loss_of_secrets(tupling: Tupling, loss: AnyLoss) -> Floats:
     values = np.take_along_axis(array, order, axis=1)
     report = np.take_along_axis(tupling.inner.matrix, order, axis=1)
     dummies = tupling.distribution[order]
-    survivals = _beyond(report) * _beyond(dummies) ** tupling.dummies
+    survivals = _right_masses(report) * _right_masses(dummies) ** tupling.dummies
     return np.asarray(values[:, 0] + (np.diff(values, axis=1) * survivals).sum(axis=1))
 
 
@@ -399,14 +399,14 @@ def attack_success(
     accountant = PairAccountant.of(tupling, first, second)
     epsilon = math.log((1 - prior) / prior) if prior > 0 else math.inf
     if epsilon > FARTHEST:
-        return Bracket.between(1 - prior, 1.0)
+        return Bracket.of_bounds(1 - prior, 1.0)
     bounds = accountant.delta(epsilon, tolerance)
     # The logarithm's rounding moves delta by as much, and the last sums round once each.
     rounding = (8 + 4 * epsilon) * 2.0**-52
     lower, upper = (1 - prior) + prior * bounds.lower - rounding, (1 - prior) + prior * bounds.upper + rounding
-    return Bracket.between(max(1 - prior, lower), min(1.0, upper))
+    return Bracket.of_bounds(max(1 - prior, lower), min(1.0, upper))
 
 
-def _beyond(masses: Floats) -> Floats:
+def _right_masses(masses: Floats) -> Floats:
     """Return the mass right of each position but the last, array (n, m - 1), summed from the far end."""
     return np.asarray(np.cumsum(masses[:, :0:-1], axis=1)[:, ::-1])

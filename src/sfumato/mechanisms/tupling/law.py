@@ -123,7 +123,7 @@ def window(values: Floats, masses: Floats, copies: int) -> tuple[float, float]:
     return -ends[1], ends[0]
 
 
-def tilted(draw: Atoms) -> Floats:
+def tilted_masses(draw: Atoms) -> Floats:
     """Return the tilted masses of atoms, which sum to one."""
     exponents = draw.tilt * draw.values
     weights = draw.masses * np.exp(exponents - exponents.max())
@@ -166,7 +166,7 @@ def _surplus(values: Floats, masses: Floats, rest: NDArray[np.bool_], n: int) ->
     rounding = (64 + 32 * n) * UNIT * (gain + float(mass.sum()) * (n - 1) * (abs(mean) + positive))
     lower = float((mass * np.maximum(alone, 0.0)).sum())
     upper = float((mass * most).sum()) + gain * union_bound + positive * (n * float(mass.sum())) ** 2
-    return Bracket.between(max(0.0, lower - rounding), upper + rounding)
+    return Bracket.of_bounds(max(0.0, lower - rounding), upper + rounding)
 
 
 def _saddle(values: Floats, masses: Floats) -> float:

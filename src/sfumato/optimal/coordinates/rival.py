@@ -94,11 +94,11 @@ def noise_rival(field: Rivalry, fineness: float = ROUGH, seconds: float = _LONGE
         certificate = groups.widen_certificate(certify_noise(candidate, groups.xy, groups.weights), per_km / 1000)
     if certificate is None:
         proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
-        blind, attacker = noise.blind(points.xy, points.weights), Bracket.between(0.0, plain.upper)
+        blind, attacker = noise.blind(points.xy, points.weights), Bracket.of_bounds(0.0, plain.upper)
         certificate = NoiseCertificate(proof, plain, attacker, blind)
     elif plain.upper < certificate.loss.upper:  # a coarse table for far places may do more harm than good
         guessed = certificate.attacker
-        attacker = Bracket.between(min(guessed.lower, plain.upper), min(guessed.upper, plain.upper))
+        attacker = Bracket.of_bounds(min(guessed.lower, plain.upper), min(guessed.upper, plain.upper))
         candidate, certificate = noise, replace(certificate, loss=plain, attacker=attacker)
     scale = units.factor("m", field.loss.unit)
     loss = certificate.loss

@@ -252,4 +252,4 @@ def _hits(mechanism: Mechanism, prior: Prior, surely: Floats, perhaps: Floats) -
     upper = min(1.0, -distortion_below(mechanism, prior, -perhaps))
     lower = float((surely @ mechanism.joint(prior)).max(axis=0).sum()) * (1 - _ROUNDING)
     lower = min(lower, upper) if math.isfinite(lower) else 0.0
-    return Bracket.between(lower, upper)
+    return Bracket.of_bounds(lower, upper)

@@ -9,7 +9,7 @@ from ...core.naming import name_phrase, quote
 from ...core.units import per_unit
 from ...escaping import plain
 from ...optimal import Design
-from ...proofs import covered, radius_words
+from ...proofs import radius_words, scope_text
 from ...rounding import (
     about,
     at_most,
@@ -206,7 +206,7 @@ def optimum_words(
         return ""
     best, value, unit = cost.best.value, cost.reached.value, cost.best.unit
     limit = loss if cost.objective == "distortion" else ""
-    mechanism = f"No mechanism {covered(guarantees, constraints, limit, lattice=subject.kind == 'points')}"
+    mechanism = f"No mechanism {scope_text(guarantees, constraints, limit, lattice=subject.kind == 'points')}"
     if cost.objective == "distortion":
         near = near_words(value, best, unit)
         attacker = f"the best attacker who guesses one of {guesses:,} points" if guesses else "the best attacker"

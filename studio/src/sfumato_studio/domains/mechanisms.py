@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.core import Bracket, Mechanism, MetricPrivacy, Prior, ThresholdPrivacy, hamming, units
 from sfumato.files import MechanismFile
 from sfumato.geo import Places
-from sfumato.mechanisms.planar import coarsened
+from sfumato.mechanisms.planar import coarsen
 from sfumato.proofs import VertexPrivacy, expected_loss_above, prove_guarantees, prove_planar_noise
 from sfumato.rounding import plural, up
 
@@ -32,7 +32,7 @@ class OpenedDomain(Domain):
         if noise is None:
             self.mechanism = _remap_reports(file.report_channel)
         else:
-            picture = coarsened(noise, None if file.prior is None else file.prior.space)  # type: ignore[arg-type]  # cells
+            picture = coarsen(noise, None if file.prior is None else file.prior.space)  # type: ignore[arg-type]  # cells
             self.mechanism, self._off = picture.mechanism, picture.off
         space = self.mechanism.secrets
         if space is None:

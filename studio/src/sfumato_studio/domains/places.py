@@ -12,7 +12,7 @@ from sfumato.attacks import chance_within, true_place
 from sfumato.core import CoordinatePrivacy, DesignGuarantee, Mechanism, Prior
 from sfumato.core.arrays import Floats
 from sfumato.geo import Lattice, Polygon, Region, Visits
-from sfumato.mechanisms import planar_geometric, remapped
+from sfumato.mechanisms import planar_geometric, remap_mechanism
 from sfumato.optimal import choose_lattice
 from sfumato.proofs import PlaceDistortion, VertexPrivacy
 from sfumato.rounding import amount, plural
@@ -84,7 +84,7 @@ class PlacesDomain(Domain):
         """Return planar noise on the lattice, with the remap of least loss; steps are at least distances."""
         rows = VertexPrivacy(CoordinatePrivacy(epsilon, "km"), self.lattice)
         rate = rows.epsilon / self.lattice.spacing_m * (1 - _ROUNDING)
-        return remapped(planar_geometric(self.lattice, rate), self.prior, self.loss), "planar noise"
+        return remap_mechanism(planar_geometric(self.lattice, rate), self.prior, self.loss), "planar noise"
 
     def measures(self, mechanism: Mechanism) -> Measures:
         """Return the best attacker's average error from the true point, and how often it is within the radius."""
@@ -136,7 +136,7 @@ loss = lattice.loss(inside, unit="m")
 guarantee = sf.CoordinatePrivacy({epsilon!r}, "km")"""
         closed = f"""rows = sf.proofs.VertexPrivacy(guarantee, lattice)
 noise = sf.mechanisms.planar_geometric(lattice, rows.epsilon / lattice.spacing_m * (1 - {_ROUNDING!r}))
-mechanism = sf.mechanisms.remapped(noise, prior, loss)"""
+mechanism = sf.mechanisms.remap_mechanism(noise, prior, loss)"""
         code = closed if gap is None else design_lines(f"guarantee{error}", gap, 'method="table", ')
         return script_text(lines, code, optimized=gap is not None, source=self.source, visits="inside")
 

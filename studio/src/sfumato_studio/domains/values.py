@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.core import Mechanism, NumberBins, Prior, Space, hamming
 from sfumato.core.arrays import Floats
 from sfumato.estimation import Reports, identifiability, unbiased_estimate
-from sfumato.mechanisms import exponential, geometric, randomised_response, remapped
+from sfumato.mechanisms import exponential, geometric, randomised_response, remap_mechanism
 from sfumato.reports.sentences import protected_words, secrecy_words
 from sfumato.rounding import exactly
 
@@ -87,7 +87,7 @@ class ValuesDomain(Domain):
             forms.append((noise, "exponential noise", f"exponential(space, loss, {rate!r})"))
         if self.goal == "shares":
             return min(forms, key=lambda form: share_deviation(form[0], self.prior) or math.inf)
-        best = [(remapped(form, self.prior, self.loss), name, code) for form, name, code in forms]
+        best = [(remap_mechanism(form, self.prior, self.loss), name, code) for form, name, code in forms]
         return min(best, key=lambda form: form[0].expected_loss(self.prior, self.loss))
 
     def answer(self) -> dict[str, Any]:
@@ -134,7 +134,9 @@ guarantee = sf.MetricPrivacy({epsilon!r}, {apart})"""
 
     def _closed_lines(self, epsilon: float) -> str:
         """Return the lines that make the closed form."""
-        remap = "" if self.goal == "shares" else "\nmechanism = sf.mechanisms.remapped(mechanism, prior, loss)"
+        remap = (
+            "" if self.goal == "shares" else "\nmechanism = sf.mechanisms.remap_mechanism(mechanism, prior, loss)"
+        )
         return f"mechanism = sf.mechanisms.{self._best_form(epsilon)[2]}{remap}"
 
 
