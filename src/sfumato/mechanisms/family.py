@@ -144,10 +144,10 @@ def match_loss(
 
     Example:
         >>> import sfumato as sf
-        >>> from sfumato.mechanisms import geometric, matched
+        >>> from sfumato.mechanisms import geometric, match_loss
         >>> line = sf.Space.numbers(range(9))
         >>> even, steps = sf.Prior.uniform(line), line.metric("absolute")
-        >>> matched(lambda e: geometric(line, e), even, steps, 1.0, (0.1, 10)).parameter
+        >>> match_loss(lambda e: geometric(line, e), even, steps, 1.0, (0.1, 10)).parameter
         0.720...
     """
     if not (0 < between[0] < math.inf and 0 < between[1] < math.inf and 0 < tolerance < 1):

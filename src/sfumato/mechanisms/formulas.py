@@ -42,11 +42,10 @@ def geometric(space: Space, epsilon: float | str) -> Mechanism:
         w(1) = (1 + t(1)) / 2,   w(k) = (t(k-1) + t(k)) / 2,   w(n) = (t(n-1) + 1) / 2.
 
     On equally spaced numbers it is geometric noise whose reports beyond either end move to that end. Every pair of
-    neighbours is as distinguishable as epsilon allows. Followed by the optimal remap (`remap_mechanism`) it has
-    the least loss for every prior and every loss that grows with the distance. Epsilon is per unit of the
-    coordinates, for the metric ``absolute``; a number or text such as ``"0.1/year"``. Raises `InputError` if the
-    space has not exactly one coordinate, or epsilon is not positive. Raises `UnitError` if the unit of epsilon
-    does not fit.
+    neighbours is as distinguishable as epsilon allows. Followed by the remap of `remap_mechanism` it has the least
+    loss for every prior and every loss that grows with the distance. Epsilon is per unit of the coordinates, for
+    the metric ``absolute``; a number or text such as ``"0.1/year"``. Raises `InputError` if the space has not
+    exactly one coordinate, or epsilon is not positive. Raises `UnitError` if the unit of epsilon does not fit.
 
     Source:
         Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009,
