@@ -54,15 +54,15 @@ def test_what_is_no_mechanism_is_refused(make, says):
         ([[0.9, 0.3], [0.1, 0.7]], "pass matrix.T", "save the transpose"),
     ],
 )
-def test_what_to_do_about_rows_that_do_not_sum_to_one(rows, python, typed):
+def test_what_to_do_about_rows_that_do_not_sum_to_one(rows, python, shell):
     with pytest.raises(InputError, match="not sum to 1") as error:
         Mechanism(rows)
     assert python in str(error.value)
     told = error.value.render(at_command_line)
-    assert typed in told
+    assert shell in told
     assert "matrix" not in told.partition("Hint")[2]
     rows = np.array(rows, float)
-    Mechanism(rows.T if "transpose" in typed else rows / rows.sum(axis=1, keepdims=True))
+    Mechanism(rows.T if "transpose" in shell else rows / rows.sum(axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize(
