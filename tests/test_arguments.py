@@ -14,7 +14,7 @@ import pytest
 
 import sfumato as sf
 from sfumato import ledgers, privacy
-from sfumato.core.arguments import checked
+from sfumato.core.arguments import check_arguments
 from sfumato.errors import InputError, SfumatoError
 from sfumato.ledgers import Charge
 from sfumato.mechanisms import Tupling
@@ -272,7 +272,7 @@ def test_the_error_names_argument_and_kind() -> None:
 
 
 def test_numbers_of_numpy_are_numbers_and_truth_values_are_not() -> None:
-    @checked
+    @check_arguments
     def half(value: float, times: int = 1, *, exact: bool = False, text: str | None = None) -> float:
         """Return the half."""
         return value / 2 * times

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import AnyLoss, Bracket, Loss, Mechanism, Prior, Randomizer, Space, as_distance, hamming, matrix_of
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import Bools, Floats, Positions, any_array, floats, readonly
 from ..errors import InputError
 from ..rounding import amount, percent
@@ -188,7 +188,7 @@ def optimal(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
     return evaluate(mechanism, prior, distance, strategy, name="optimal")
 
 
-@checked
+@check_arguments
 def optimal_strategy(mechanism: Mechanism, belief: Prior, distance: AnyLoss) -> Floats:
     """Return the strategy of least error under a belief, array (observables, guesses) of zeros and ones."""
     d = fitting(mechanism, belief, distance).array

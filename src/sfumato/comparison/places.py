@@ -13,7 +13,7 @@ import numpy as np
 
 from ..attacks import true_place
 from ..core import AnyLoss, Bracket, CoordinatePrivacy, Mechanism, Metric, MetricPrivacy, Prior, Space, units
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import Floats
 from ..errors import DataError, InputError, SfumatoError, SolverError, argument, python
 from ..files import MechanismFile
@@ -59,7 +59,7 @@ def compare(data: Prior, metric: Metric, **options: Any) -> PriorComparison: ...
 def compare(data: Visits, **options: Any) -> PlaceComparison: ...
 
 
-@checked
+@check_arguments
 def compare(
     data: Prior | Visits, metric: Metric | None = None, **options: Any
 ) -> PriorComparison | PlaceComparison:
@@ -81,7 +81,7 @@ def compare(
     return compare_priors(data, metric, **options)
 
 
-@checked
+@check_arguments
 def compare_places(
     visits: Visits,
     *,

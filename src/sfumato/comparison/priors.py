@@ -14,7 +14,7 @@ from ..attacks import blind as without_report
 from ..attacks import optimal
 from ..core import AnyLoss, Bracket, Mechanism, Metric, MetricPrivacy, Prior, units
 from ..core import loss as loss_between
-from ..core.arguments import checked, random_generator
+from ..core.arguments import check_arguments, random_generator
 from ..core.bracket import bisect, geometric_mean
 from ..errors import InfeasibleError, InputError, SfumatoError, SolverError, argument, python
 from ..files import MechanismFile
@@ -54,7 +54,7 @@ _ELASTIC: Final = 0.1  # the share of people and area that the elastic metric hi
 REACH: Final = 3.0  # of restricted Laplace noise, in units of its scale 1 / epsilon
 
 
-@checked
+@check_arguments
 def compare_priors(
     prior: Prior,
     metric: Metric,

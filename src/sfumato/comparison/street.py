@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..core import Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
 from ..core.units import length_m
@@ -77,7 +77,7 @@ class Street(CompactRepr):
     side_m: float
 
 
-@checked
+@check_arguments
 def street(
     visits: Visits,
     epsilon: float | str = "1/km",

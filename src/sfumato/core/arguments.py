@@ -87,7 +87,7 @@ _ADVICE: Final[Mapping[str, str]] = {
 }
 
 
-def checked(target: Target) -> Target:
+def check_arguments(target: Target) -> Target:
     """Return the function, which refuses arguments of any but its annotated kinds (`InputError`).
 
     Of a class, the constructor and the public methods are checked. Only kinds are checked (a `Space` is not a
@@ -95,8 +95,8 @@ def checked(target: Target) -> Target:
     numbers count as Python's, and a list as a tuple or array: the function gets the latter.
 
     Example:
-        >>> from sfumato.core.arguments import checked
-        >>> @checked
+        >>> from sfumato.core.arguments import check_arguments
+        >>> @check_arguments
         ... def half(value: float) -> float:
         ...     return value / 2
         >>> half("3")
@@ -122,7 +122,7 @@ def _check_member(kind: type, name: str, member: object) -> None:
 def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return what `lazy_loader.attach_stub` does, with checked functions, constructors and class methods.
 
-    Other methods are left as they are, because random draws call some of them often: use `checked` for these.
+    Other methods are left as they are, because random draws call some often: use `check_arguments` for these.
     """
     load, names, public = lazy_loader.attach_stub(package, file)
 

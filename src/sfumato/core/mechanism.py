@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, python
-from .arguments import checked
+from .arguments import check_arguments
 from .arrays import Floats, floats, numbers, readonly
 from .guarantees import AnyGuarantee, CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees
 from .immutable import Immutable, assign
@@ -247,7 +247,7 @@ class Mechanism(Immutable, Randomizer):
         assign(mechanism, **{name: getattr(self, name) for name in names}, guarantees=tuple(promises))
         return mechanism
 
-    @checked
+    @check_arguments
     def joint(self, prior: Prior) -> Floats:
         """Return p(s, o) = prior(s) p(o|s), array (secrets, observables)."""
         if len(prior) != self.shape[0]:

@@ -14,7 +14,7 @@ from ..errors import InputError, MetricWarning
 from ..escaping import plain
 from ..rounding import exactly
 from . import units
-from .arguments import checked
+from .arguments import check_arguments
 from .arrays import Floats, floats, readonly
 from .immutable import Immutable, assign
 
@@ -96,7 +96,7 @@ class Metric(Immutable):
         unit = self.unit if unit is None else unit
         return self._scale(factor, unit, f"{exactly(factor)} x {self.name}")
 
-    @checked
+    @check_arguments
     def to(self, unit: str) -> Metric:
         """Return the metric in another unit; `UnitError` if it has another dimension."""
         return self._scale(units.factor(self.unit, unit), unit, self.name)

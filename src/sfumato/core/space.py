@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError, argument, python
 from ..escaping import plain
 from ..rounding import exactly
-from .arguments import checked
+from .arguments import check_arguments
 from .arrays import Floats, floats, numbers, readonly
 from .distances import distance_matrix
 from .immutable import Immutable, assign
@@ -225,7 +225,7 @@ class Space(Immutable):
             f"build it with coordinates and crs={WGS84!r}, or use a Grid.",
         )
 
-    @checked
+    @check_arguments
     def metric(
         self,
         kind: str = "euclidean",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Space
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import assign
 from ..core.units import length_m, show
@@ -71,7 +71,7 @@ class Grid(Cells):
         assign(self, columns=columns, rows=rows, cell_m=(width, height), origin=(west, south))
 
     @classmethod
-    @checked
+    @check_arguments
     def covering(
         cls,
         places: Visits | Region | str,
@@ -231,7 +231,7 @@ class Hexagons(Cells):
         object.__setattr__(self, "resolution", resolutions.pop())
 
     @classmethod
-    @checked
+    @check_arguments
     def covering(
         cls,
         places: Visits | Region | str,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Metric, Space
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import Floats, integer, numbers, readonly
 from ..core.immutable import assign
 from ..core.units import length_m, show
@@ -291,7 +291,7 @@ class Lattice(Places):
         plane = self.projection, self.spacing_m, self.origin
         return SinglePoint(*plane, self.kind, positions, middles, self.convex_part)
 
-    @checked
+    @check_arguments
     def steps(self) -> Metric:
         """Return the distances of the vertices in steps of the whole lattice; vertices between may be missing.
 
@@ -300,7 +300,7 @@ class Lattice(Places):
         """
         return LatticeSteps(self.kind, self.vertices)
 
-    @checked
+    @check_arguments
     def sublattice(self, step: int = 2) -> ChosenPlaces:
         """Return every ``step``-th vertex in both directions, for coarser reports of finer places.
 

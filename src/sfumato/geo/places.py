@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import WGS84, Loss, LossPoints, Space, great_circle_m, naming, units
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import Floats, integer, numbers, readonly, round_degrees
 from ..core.immutable import assign
 from ..core.units import show
@@ -127,7 +127,7 @@ class Places(Space, ABC):
                 raise InputError(wrong.text, *wrong.hints, hint) from None
         return np.asarray(self._shares(values, user)[0].sum(axis=0))
 
-    @checked
+    @check_arguments
     def loss(
         self,
         visits: Visits,

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import Floats, floats, numbers, readonly
 from ..core.immutable import Immutable, NotebookRepr
 from ..core.units import length_m, show
@@ -130,7 +130,7 @@ class Region(NotebookRepr):
         ends = Projection(lat, lon).forward([lat, lat, self.south, self.north], [self.west, self.east, lon, lon])
         return float(ends[1, 0] - ends[0, 0]), float(ends[3, 1] - ends[2, 1])
 
-    @checked
+    @check_arguments
     def shape_of(self, cells: int) -> tuple[int, int]:
         """Return the columns and rows of a grid of about this many nearly square cells.
 

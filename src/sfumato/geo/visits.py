@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.arguments import checked, random_generator
+from ..core.arguments import check_arguments, random_generator
 from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import Immutable, assign
 from ..errors import DataError, InputError, argument, row_value
@@ -125,7 +125,7 @@ class Visits(Immutable):
         del counts[None]
         return dict(counts.most_common())
 
-    @checked
+    @check_arguments
     def of_user(self, user: Hashable) -> Visits:
         """Return the visits of one user, ``"17"`` being the integer 17, too; `DataError` if there are none."""
         from ..tables import name_text
@@ -153,7 +153,7 @@ class Visits(Immutable):
             )
         return self.select(within)
 
-    @checked
+    @check_arguments
     def held_out(self, share: float, *, by_user: bool | None = None, seed: int = 1) -> tuple[Visits, Visits]:
         """Return the visits to design with, and a random part that is held out to judge the result.
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..core import units
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError, python, row_value
 from ..escaping import plain
@@ -316,7 +316,7 @@ def show(value: Decimal, unit: str) -> str:
     return f"{encode(value)}{'/' + plain(unit) if unit else ''}"
 
 
-@checked
+@check_arguments
 def amount_text(value: Fraction, unit: str) -> str:
     """Return an exact amount, such as those of a `Balance`, as text for people: ``0.3/km``."""
     return show(_EXACT.divide(Decimal(value.numerator), Decimal(value.denominator)), unit)

@@ -21,7 +21,7 @@ from ..core import (
     great_circle_m,
     units,
 )
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import Floats, integer, numbers, round_degrees
 from ..core.immutable import NotebookRepr, assign
 from ..errors import FileError, InputError, PlaceWarning, argument, python
@@ -156,7 +156,7 @@ class Blur(NotebookRepr):
         """The `error_radius` of a fresh report for a point served, metres; it does not cover repeated reports."""
         return error_radius(self.mechanism)
 
-    @checked
+    @check_arguments
     def report(
         self,
         user: str,
@@ -181,7 +181,7 @@ class Blur(NotebookRepr):
             reports = self.degrees([self._last(user, error, move=move)])
         return np.asarray(reports[0])
 
-    @checked
+    @check_arguments
     def report_all(
         self,
         users: Collection[str],
@@ -236,7 +236,7 @@ class Blur(NotebookRepr):
             warnings.warn(_FAR.format("a visit" if far == 1 else f"{far:,} visits"), PlaceWarning, stacklevel=4)
         return degrees
 
-    @checked
+    @check_arguments
     def draw(
         self, user: str, position: int | np.integer[Any], *, place: str | None = None, move: bool = False
     ) -> int:
@@ -260,7 +260,7 @@ class Blur(NotebookRepr):
         except BudgetError as error:
             return self._position(self._last(user, error, move=move))
 
-    @checked
+    @check_arguments
     def draw_all(
         self, users: Collection[str], positions: NDArray[np.intp], places: Collection[str | None]
     ) -> list[int]:
@@ -291,7 +291,7 @@ class Blur(NotebookRepr):
         reports = self._settle(users, places, lambda visits: self._sampler.draw(at[visits]).tolist(), move=move)
         return [self._position(report) for report in reports]
 
-    @checked
+    @check_arguments
     def reports(
         self,
         users: Collection[str],
@@ -314,7 +314,7 @@ class Blur(NotebookRepr):
             return self.degrees(reports)
         return np.array([self._position(report) for report in reports], dtype=np.intp)
 
-    @checked
+    @check_arguments
     def charge_for(self, user: str, reports: int = 1) -> Charge:
         """Return the charge for reports of a user that are drawn elsewhere, for `Ledger.charge_many`."""
         return Charge(user, self.charge, reports, self._name)
@@ -336,7 +336,7 @@ class Blur(NotebookRepr):
             )
         return self._channel
 
-    @checked
+    @check_arguments
     def remembers(self, users: Collection[str], places: Collection[str | None]) -> list[bool]:
         """Return for each visit whether its place has a report of this mechanism, which costs nothing more."""
         return self.ledger.remembers(users, places, self._name)

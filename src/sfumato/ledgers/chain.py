@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Mechanism, Prior, Space
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import Floats, floats, integer, readonly
 from ..core.immutable import assign
 from ..errors import InputError, argument
@@ -76,7 +76,7 @@ class MarkovChain:
         matrix = steps / steps.sum(axis=1, keepdims=True)
         return cls(Prior.from_counts(space, visits), Mechanism(matrix, space, space))
 
-    @checked
+    @check_arguments
     def filter(self, released: Released) -> Floats:
         """Return the belief about each secret after its own and all earlier reports, array (reports, secrets).
 
@@ -104,7 +104,7 @@ class MarkovChain:
             coming = beliefs[-1] @ self.transition.matrix
         return readonly(np.array(beliefs).reshape(-1, len(self.initial)))
 
-    @checked
+    @check_arguments
     def next_prior(self, released: Released) -> Prior:
         """Return the prior of the next secret, after the reports so far."""
         if not released:
@@ -112,7 +112,7 @@ class MarkovChain:
         coming = self.filter(released)[-1] @ self.transition.matrix
         return Prior.from_counts(self.initial.space, coming)
 
-    @checked
+    @check_arguments
     def smooth(self, released: Released) -> Floats:
         """Return the belief about each secret after all reports, later ones too, array (reports, secrets).
 

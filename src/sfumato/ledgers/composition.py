@@ -15,7 +15,7 @@ from scipy.special import gammaln
 
 from ..attacks import fitting
 from ..core import AnyLoss, Bracket, Mechanism, Metric, Prior
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import Floats, integer, numbers, readonly
 from ..core.immutable import assign
 from ..errors import InputError, argument
@@ -209,7 +209,7 @@ class Scheme:
                     logs[start : start + width] = np.log(np.exp(terms - top).sum(axis=2)) + top[:, :, 0]
         return logs if array.ndim == 2 else np.asarray(logs[0])
 
-    @checked
+    @check_arguments
     def posterior(self, prior: Prior, counts: ArrayLike) -> Prior:
         """Return the posterior of the secret from the counts of each observable, array (observables,).
 
@@ -231,7 +231,7 @@ class Scheme:
         weights = np.exp(logs - logs.max())
         return Prior.from_counts(prior.space, weights)
 
-    @checked
+    @check_arguments
     def epsilon_upper(self, metric: Metric, reports: int) -> float:
         """Return a proved epsilon of that many reports together, per unit of the metric, rounded up.
 
@@ -275,7 +275,7 @@ class ErrorCurve:
         return f"ErrorCurve of the {self.attack} attack on {self.scheme!r}: {ends}"
 
 
-@checked
+@check_arguments
 def errors_after(
     scheme: Scheme,
     prior: Prior,
@@ -334,7 +334,7 @@ def errors_after(
     return _curve(scheme, "optimal", times, errors, tuple(exact), failure, loss.unit)
 
 
-@checked
+@check_arguments
 def averaging_errors(
     scheme: Scheme, prior: Prior, reports: Sequence[int], *, trials: int = 2_000, seed: int, failure: float = 0.05
 ) -> ErrorCurve:

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import integer
 from ..core.immutable import NotebookRepr
 from ..errors import FileError, InputError, MissingExtraError
@@ -140,7 +140,7 @@ class Ledger(NotebookRepr):
         """The rule of composition, in sentences."""
         return rule_sentence(self.unit)
 
-    @checked
+    @check_arguments
     def charge(self, user: str, epsilon: float | str, reports: int = 1) -> Balance:
         """Charge a user for reports of an epsilon each, per unit of the metric, and return the balance, or refuse.
 
@@ -152,7 +152,7 @@ class Ledger(NotebookRepr):
             books.charge(charges)
         return books.accounts[charged.user].balance(self._terms.limits, books.time)
 
-    @checked
+    @check_arguments
     def charge_many(self, charges: Iterable[Charge], *, run: str = "", batch: int = 0) -> bool:
         """Charge many users in one transaction, all or none; return whether they were charged now, not before.
 
@@ -171,14 +171,14 @@ class Ledger(NotebookRepr):
             books.charge(exact, run=run, batch=batch, contents=contents)
         return True
 
-    @checked
+    @check_arguments
     def afford(self, charges: Iterable[Charge]) -> None:
         """Raise a `BudgetError` if the charges do not fit now, and charge nothing."""
         exact = read_charges(charges, self.unit)
         with self._books() as books:
             books.check(exact)
 
-    @checked
+    @check_arguments
     def reports(
         self,
         users: Collection[str],
@@ -221,7 +221,7 @@ class Ledger(NotebookRepr):
         with self._books() as books:
             return visits.settle(books, cost, draw, turn, repeatable=repeatable, move=move)
 
-    @checked
+    @check_arguments
     def remembers(self, users: Collection[str], places: Collection[str | None], mechanism: bytes) -> list[bool]:
         """Return for each visit whether its place has a report, which costs nothing more; see `reports`."""
         from .books import known_places
@@ -231,7 +231,7 @@ class Ledger(NotebookRepr):
             known = known_places(connection, visits.place_keys)
         return [key in known for key in visits.keys]
 
-    @checked
+    @check_arguments
     def last_report(self, user: str, mechanism: bytes) -> Report | None:
         """Return a user's last stored report by a mechanism (fingerprint), or None; `FileError` if damaged."""
         from .books import kept_report
@@ -240,7 +240,7 @@ class Ledger(NotebookRepr):
         with self._database.reading() as connection:
             return kept_report(connection, name, mechanism.hex())
 
-    @checked
+    @check_arguments
     def balance(self, user: str) -> Balance:
         """Return a user's balance; a user who was never charged has the whole limit."""
         from .books import accounts_of, head_row
@@ -251,7 +251,7 @@ class Ledger(NotebookRepr):
             account = accounts_of(connection, [name])[name]
             return account.balance(self._terms.limits, max(head_time, self._database.now(connection)))
 
-    @checked
+    @check_arguments
     def budgets(self, *, days: int = 30, identities: bool = False) -> LedgerBudgets:
         """Return the spending of the last days, the users near their limit, and who would be refused.
 
@@ -280,7 +280,7 @@ class Ledger(NotebookRepr):
             row = head_row(connection)
             return str(Head(row.number, row.hash))
 
-    @checked
+    @check_arguments
     def check(self, *, head: str | None = None) -> LedgerCheck:
         """Verify the whole record, the sums of all users and the reports of all places.
 

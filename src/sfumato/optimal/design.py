@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..core import WGS84, AnyLoss, Bracket, CoordinatePrivacy, Guarantees, Prior, Space, as_guarantees
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import Floats
 from ..core.naming import EXPECTED
 from ..errors import InputError, SolverError, argument, python
@@ -39,7 +39,7 @@ _APART_M: Final = 0.1  # reports nearer to each other are one
 _USED: Final = 0.01  # probability of a report that is worth a place of its own
 
 
-@checked
+@check_arguments
 def design(
     data: Prior | Visits | str | os.PathLike[str] | ArrowStream,
     *,
@@ -241,7 +241,7 @@ def choose(table: Design | None, rival: Rival, promise: CoordinatePrivacy, unit:
     return Design(rival.noise, rival.certificate, (promise,), seconds, is_finished, choice, None)
 
 
-@checked
+@check_arguments
 def at_medians(
     design: Design,
     visits: Visits,

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._system import cores
 from ..core import AnyLoss, Guarantees, Prior, Space
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.immutable import CompactRepr
 from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InputError, argument
@@ -208,7 +208,7 @@ class MethodChoice:
     )
 
 
-@checked
+@check_arguments
 def forecast(
     prior: Prior,
     *,

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..attacks import chance_within
 from ..core import Bracket, Loss, Mechanism, Prior, Space, units
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.immutable import CompactRepr, assign
 from ..errors import InfeasibleError, InputError, argument
 from ..escaping import plain
@@ -65,7 +65,7 @@ class DesignGoal(ABC):
         """Return as a part of a sentence how an epsilon misses the goal; ``kind`` is ``table`` or ``noise``."""
 
 
-@checked
+@check_arguments
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LossGoal(CompactRepr, DesignGoal):
     """The least epsilon with an expected loss of at most ``most``, in its unit or as text such as ``"500 m"``."""
@@ -158,7 +158,7 @@ class AttackerGoal(CompactRepr, DesignGoal):
     user: Hashable | None
     least: ClassVar[bool] = False
 
-    @checked
+    @check_arguments
     def __init__(self, share: float, within: float | str, visits: Visits, user: Hashable | None = None) -> None:
         if not 0 < share < 1:
             raise InputError(f"a share of {share:g} is not between 0 and 1.", "use 0.2 for 20 %.")

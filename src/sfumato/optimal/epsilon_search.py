@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from ..core import AnyLoss, Bracket, CoordinatePrivacy, MetricPrivacy, Prior, Space, as_guarantees, as_loss, units
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.bracket import bisect
 from ..core.naming import EXPECTED
 from ..errors import InfeasibleError, InputError, SolverError, argument, python
@@ -295,7 +295,7 @@ class ProgramTrials:
         )
 
 
-@checked
+@check_arguments
 def find_epsilon(
     prior: Prior,
     *,

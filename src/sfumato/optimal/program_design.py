@@ -20,7 +20,7 @@ from ..core import (
     as_loss,
     units,
 )
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
 from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
@@ -89,7 +89,7 @@ def solve_program(
     return session.prove(problem, answer, break_ties(problem, answer, session) if breaks else None)
 
 
-@checked
+@check_arguments
 def maximise_distortion(
     prior: Prior,
     *,
@@ -253,7 +253,7 @@ class Equilibrium(CompactRepr):
         return max(self.error_upper - self.error_lower, 0.0)
 
 
-@checked
+@check_arguments
 def equilibrium(design: Design) -> Equilibrium:
     """Return the attacker's equilibrium strategy against a design, and the price of its privacy.
 

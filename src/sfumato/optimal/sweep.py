@@ -21,7 +21,7 @@ from ..core import (
     Prior,
     units,
 )
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.immutable import CompactRepr
 from ..errors import InputError, SfumatoError, argument
 from ..geo import Lattice, Places, Visits
@@ -118,7 +118,7 @@ class _Chain:
         return field if isinstance(field, str) else "there is no time for it, or its table would be too large"
 
 
-@checked
+@check_arguments
 def sweep(
     priors: Mapping[str, Prior],
     *,

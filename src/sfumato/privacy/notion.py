@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Bracket, Mechanism, Metric, Randomizer, Space
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.arrays import Floats, Positions
 from ..core.immutable import CompactRepr
 from ..core.naming import label_phrase
@@ -107,7 +107,7 @@ class Description(CompactRepr):
         return self.title[0].upper() + self.title[1:]
 
 
-@checked
+@check_arguments
 class Notion(ABC):
     """A definition of privacy with one open parameter, whose least value is measured. Smaller values hide more.
 

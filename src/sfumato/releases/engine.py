@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from .._system import cores, pa
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, PlaceWarning, argument
 from ..ledgers import Blur
@@ -263,7 +263,7 @@ class PreparedFrame(CompactRepr):
         return ReleasedFrame(frame, outcome_of(kernel, *facts, places=places, cost=cost))
 
 
-@checked
+@check_arguments
 def prepare_frame(
     mechanism: Mechanisms,
     frame: ArrowStream | ArrowBatch | LazyTable,

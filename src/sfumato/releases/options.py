@@ -11,7 +11,7 @@ import numpy as np
 
 from .._system import pa
 from ..core import JointSpace, Prior, Randomizer, units
-from ..core.arguments import checked
+from ..core.arguments import check_arguments
 from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, argument, python, shell
 from ..geo import People, PlaceColumns, Visits, check_people
@@ -34,7 +34,7 @@ AnyMechanism = Randomizer | Blur
 Mechanisms = AnyMechanism | Mapping[str, AnyMechanism]
 
 
-@checked
+@check_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class ReleaseOptions(CompactRepr):
     """Options of a release, as in `sfumato.release`; with ``lists`` a report of several numbers is a list."""

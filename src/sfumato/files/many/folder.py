@@ -18,7 +18,7 @@ from urllib.parse import unquote_to_bytes
 
 from ..._system import atomically, try_lock
 from ...core import Randomizer
-from ...core.arguments import checked
+from ...core.arguments import check_arguments
 from ...core.immutable import CompactRepr
 from ...errors import FileError, InputError
 from ..decoding import load
@@ -120,7 +120,7 @@ def check_names(names: Iterable[str]) -> None:
             raise InputError(f"the name {name!r} is not written in Unicode.", "use another name.") from None
 
 
-@checked
+@check_arguments
 def read_designs(
     folder: str | PathLike[str], *, trust_distances: bool = False, signed_by: str | PathLike[str] | None = None
 ) -> dict[str, Randomizer]:

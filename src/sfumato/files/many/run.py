@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...core import AnyLoss, CoordinatePrivacy, Guarantees, Prior, as_guarantees, as_loss, units
-from ...core.arguments import checked
+from ...core.arguments import check_arguments
 from ...core.immutable import CompactRepr
 from ...errors import DataError, InputError, argument
 from ...geo import DISTANCES, KINDS, Region, Visits
@@ -49,7 +49,7 @@ class DesignNews(CompactRepr):
 OnNews = Callable[[DesignNews], None]
 
 
-@checked
+@check_arguments
 def design_many(
     priors: Mapping[str, Prior],
     folder: str | PathLike[str],
@@ -115,7 +115,7 @@ def design_many(
     return _fill_folder(folder, jobs, workers, progress)
 
 
-@checked
+@check_arguments
 def design_each_user(
     visits: Visits,
     folder: str | PathLike[str],

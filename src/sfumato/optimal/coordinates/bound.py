@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, Loss, Mechanism, Metric, MetricPrivacy, Prior, Space, units
-from ...core.arguments import checked
+from ...core.arguments import check_arguments
 from ...core.arrays import Floats, floats, freeze
 from ...core.immutable import Immutable, assign
 from ...errors import InputError, SolverError, argument
@@ -125,7 +125,7 @@ class CoordinateBound(Immutable):
             return f"{promise} have a mean squared distance of less than {least} on these {where}."
         return f"{promise} lose less than {least} on average on these {where}."
 
-    @checked
+    @check_arguments
     def excess(self, loss: float | ArrayLike) -> float:
         """Return an upper bound of the share by which a mechanism's loss on these places exceeds the least.
 
@@ -179,7 +179,7 @@ def _count_places(visits: int, distinct: int) -> str:
 Progress = Callable[[Round], None]
 
 
-@checked
+@check_arguments
 def coordinate_bound(
     places: Visits | ArrayLike,
     epsilon: str | float,

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import Final, NamedTuple
 
 from ...core import CoordinatePrivacy, Loss, Prior, units
-from ...core.arguments import checked
+from ...core.arguments import check_arguments
 from ...errors import InputError, argument
 from ...geo import MOST_CELLS, Kind, Lattice, Region, Visits
 from ...rounding import about
@@ -85,7 +85,7 @@ def place_lattice(
     return choose_lattice(visits, guarantee, most=most, kind=kind, region=region, near=near)
 
 
-@checked
+@check_arguments
 def choose_lattice(
     places: Visits | Region | str,
     promise: CoordinatePrivacy | None,

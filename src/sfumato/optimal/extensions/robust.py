@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from ...core import AnyLoss, Guarantee, Guarantees, Loss, Mechanism, Prior, Space
-from ...core.arguments import checked
+from ...core.arguments import check_arguments
 from ...core.arrays import Floats, readonly
 from ...core.naming import EXPECTED
 from ...errors import InputError, SolverError, python
@@ -133,7 +133,7 @@ def best_mixture(losses: Floats) -> tuple[Floats, Floats]:
     return shares / shares.sum(), weights / total if total > 0 else np.full(priors, 1.0 / priors)
 
 
-@checked
+@check_arguments
 def design_robust(
     priors: Sequence[Prior],
     *,

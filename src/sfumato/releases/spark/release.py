@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ..._system import pa
-from ...core.arguments import checked
+from ...core.arguments import check_arguments
 from ...core.immutable import CompactRepr
 from ...errors import DataError, FileError, InputError, argument
 from ...rounding import at_most, plural
@@ -370,7 +370,7 @@ def release_on_spark(
     return job.run(target, tell=tell)
 
 
-@checked
+@check_arguments
 def prepare_on_spark(
     mechanism: Any,
     source: Any,
