@@ -269,7 +269,7 @@ def elastic_metric(distance: Metric, mass: ArrayLike, *, quota: float, radius: f
         >>> import sfumato as sf
         >>> from sfumato.mechanisms import elastic_metric
         >>> street = sf.Space.numbers(range(4)).metric("absolute")
-        >>> elastic_metric(street, [9, 9, 1, 1], required=4, radius=1).array[[0, 2], [1, 3]]
+        >>> elastic_metric(street, [9, 9, 1, 1], quota=4, radius=1).array[[0, 2], [1, 3]]
         array([1.5, 0.5])
     """
     ground = distance.array
