@@ -38,6 +38,19 @@ PYTHON = re.compile(
 )
 # A text that is or begins with the name of a module: "sfumato.core", "..core.prior:Prior", f".commands.{name}".
 MODULE = re.compile(r"(?P<dots>\.*)(?P<name>[A-Za-z_]\w*(?:\.\w+)*)[.:\w]*$")
+# Participles and pronouns tell nothing of the thing that they name.
+NAMELESS = re.compile(
+    r"""_*(
+    added|anything|asked|begun|broken|brought|built|chosen|counted|done|drawn|each|ended|everything|
+    fixed|found|given|gone|grown|held|hidden|it|kept|lacking|lifted|lost|made|meant|measured|mended|
+    merged|mine|missed|mixed|moved|named|needed|nothing|opened|others|ours|owed|own|paid|passed|placed|
+    played|prepared|promised|proved|reached|received|reduced|refused|removed|repeated|required|restored|
+    returned|said|seen|sent|served|settled|shared|shown|solved|some|something|spent|started|stated|
+    stopped|stored|taken|tested|that|theirs|them|this|thrown|told|tried|turned|typed|unseen|wanted|
+    weighed|what|which|who|whom|whose|wishes|withheld|worked|written
+    )_*""",
+    re.VERBOSE | re.IGNORECASE,
+)
 QUOTED = re.compile(r"""["'](?:sfumato\.|\.\.?\w)""")
 
 
@@ -51,6 +64,7 @@ class Source(NamedTuple):
     classes: list[str]
     hints: list[tuple[int, str]]
     modules: list[str]  # that texts name
+    nameless: list[str]
     lines: int
     checks_of_types: int
 
@@ -63,7 +77,7 @@ def sources() -> list[Source]:
 def read(path: Path) -> Source:
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
-    source = Source(path, [], [], [], [], [], [], len(text.splitlines()), text.count("isinstance("))
+    source = Source(path, [], [], [], [], [], [], [], len(text.splitlines()), text.count("isinstance("))
     for node in statements(tree):
         body = getattr(node, "body", [])
         source.alone.extend(each.lineno for place, each in enumerate(body) if stands_alone(each, node, place))
@@ -78,6 +92,11 @@ def read(path: Path) -> Source:
         for call in ast.walk(tree):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id.endswith("Error"):
                 source.hints.append((call.lineno, " ".join(text for each in call.args for text in texts(each))))
+    if package_of(path):
+        bodies = [node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        fields = {id(each.target) for body in bodies for each in body if isinstance(each, ast.AnnAssign)}
+        names = [bound_name(node) for node in ast.walk(tree) if id(node) not in fields]
+        source.nameless.extend(name for name in names if NAMELESS.fullmatch(name))
     if path.is_relative_to(PACKAGE) and QUOTED.search(text):
         source.modules.extend(named_modules(tree, path))
     return source
@@ -93,6 +112,15 @@ def named_modules(tree: ast.Module, path: Path) -> Iterator[str]:
         if found:
             dots, name = len(found["dots"]), found["name"]
             yield ".".join([*room[: len(room) - dots + 1], name]) if dots else name
+
+
+def bound_name(node: ast.AST) -> str:
+    """Return the name that a definition, an argument or an assignment binds, or ""."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.name
+    if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+        return node.id if isinstance(node, ast.Name) else node.attr
+    return node.arg if isinstance(node, ast.arg) else ""
 
 
 def package_of(path: Path) -> Path | None:
@@ -186,6 +214,12 @@ def imported() -> dict[str, set[str]]:
                 seen |= {each if each in files else base for each in names}
         found[name] = seen & set(files) - {name}
     return found
+
+
+def test_no_name_is_a_participle_or_a_pronoun() -> None:
+    """Fields of classes may be, as columns and keys of files are; so may the two answers of `proofs.prove`."""
+    names = {(str(each.path.relative_to(ROOT)), name) for each in sources() for name in each.nameless}
+    assert not {(path, name) for path, name in names if name not in ("Proved", "Stated", "PROVED")}
 
 
 def test_no_files_import_each_other() -> None:

@@ -50,7 +50,7 @@ def negative(formula: Callable[[], Interval]) -> bool:
     return False
 
 
-def above(formula: Callable[[], Interval]) -> float:
+def upper_end(formula: Callable[[], Interval]) -> float:
     """Return a float at least as large as a formula over intervals; ``inf`` where none is proved."""
     from flint import arb, ctx
 
@@ -62,12 +62,12 @@ def above(formula: Callable[[], Interval]) -> float:
         return nearest if arb(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
-def below(formula: Callable[[], Interval]) -> float:
+def lower_end(formula: Callable[[], Interval]) -> float:
     """Return a float at most as large as a formula over intervals; ``-inf`` where none is proved."""
-    return -above(lambda: -formula())
+    return -upper_end(lambda: -formula())
 
 
-def least(guess: float, holds: Callable[[Interval], object]) -> float:
+def least_float(guess: float, holds: Callable[[Interval], object]) -> float:
     """Return a float close above a guess at which a condition that grows is proved.
 
     Args:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core import ONE_WORD, Mechanism
 from ..core.arrays import Floats, Positions
-from ..intervals import Interval, above, below
+from ..intervals import Interval, lower_end, upper_end
 from ..intervals import exact as interval
 from ..rounding import float_above, float_below
 from .rows import AnyMechanism, Mask, channel, pair_blocks, unequal_pair
@@ -175,7 +175,7 @@ def largest_rate(
             return None
         factors[distance] = max(factors.get(distance, Fraction(1)), ratio)
     rates = [_rate(factor, distance) for distance, factor in factors.items() if factor > 1]
-    return max([0.0, *map(below, rates)]), max([0.0, *map(above, rates)])
+    return max([0.0, *map(lower_end, rates)]), max([0.0, *map(upper_end, rates)])
 
 
 def least_factor(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
@@ -243,8 +243,8 @@ def largest_of_rows(
         if factor is None or (factor > 1 and distance == 0):
             return math.inf, math.inf, (s, t)
         rate = _rate(factor, distance)
-        if factor > 1 and above(rate) > largest[1]:
-            largest = max(largest[0], below(rate)), above(rate), (s, t)
+        if factor > 1 and upper_end(rate) > largest[1]:
+            largest = max(largest[0], lower_end(rate)), upper_end(rate), (s, t)
     return largest
 
 

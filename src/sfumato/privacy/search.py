@@ -57,12 +57,12 @@ def search(mask: Mask, values: Values, limits: Limits | None = None, errors: Err
     A pair is left out only if its limit is below another pair's value less its error. Without limits all pairs are
     computed; without errors values are exact.
     """
-    state = _Found(values, errors)
+    state = _SearchState(values, errors)
     rows = np.flatnonzero(mask.any(axis=1))
     if limits is not None and limits.of_rows is not None and len(rows):
         state.look(mask, rows[[int(np.argmax(limits.of_rows[rows]))]], limits)
         if state.value == math.inf:
-            state = _Found(values, errors)  # the first infinite pair is wanted, not the largest bound
+            state = _SearchState(values, errors)  # the first infinite pair is wanted, not the largest bound
     size = max(1, _ENTRIES // max(1, len(mask)))
     for begin in range(0, len(rows), size):
         part = rows[begin : begin + size]
@@ -94,7 +94,7 @@ def falling(
 
 
 @dataclass(slots=True)
-class _Found:
+class _SearchState:
     """The state of a search."""
 
     values: Values

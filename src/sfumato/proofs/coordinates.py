@@ -74,7 +74,7 @@ def per_unit_above(lattice: Lattice, exponent: float, unit: str) -> float:
 
         slope = octile_slope(exponent) if exponent > 0 else 0.0
     else:
-        slope = intervals.above(lambda: (intervals.exact(exponent).exp() - 1) * 2 / intervals.exact(3).sqrt())
+        slope = intervals.upper_end(lambda: (intervals.exact(exponent).exp() - 1) * 2 / intervals.exact(3).sqrt())
     return up(slope / lattice.spacing_m * lattice.stretch / units.factor("m", unit) * (1 + 1e-14))
 
 
@@ -170,6 +170,6 @@ def prove_planar_noise(
             _PROJECTED_M if projected else 0
         )
 
-    upper, slack_upper = intervals.above(epsilon), intervals.above(slack)
+    upper, slack_upper = intervals.upper_end(epsilon), intervals.upper_end(slack)
     holds = upper <= promise.epsilon and slack_upper <= promise.slack_m
     return NoiseProof(promise, upper, slack_upper, reach_m, holds)

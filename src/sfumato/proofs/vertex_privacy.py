@@ -54,7 +54,9 @@ class VertexPrivacy(MetricPrivacy):
         if self.lattice.kind == "square":
             exponent = octile_exponent(slope)
         else:
-            exponent = intervals.below(lambda: (1 + intervals.exact(slope) * intervals.exact(3).sqrt() / 2).log())
+            exponent = intervals.lower_end(
+                lambda: (1 + intervals.exact(slope) * intervals.exact(3).sqrt() / 2).log()
+            )
         if not exponent > 0:
             raise InputError(
                 f"{self.promise} is too strict for a spacing of {self.lattice.spacing_m:g} m: no row is proved to "

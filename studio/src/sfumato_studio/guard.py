@@ -48,7 +48,7 @@ _NO_TOKEN: Final = RefusedError(
 _FOREIGN_PAGE: Final = RefusedError(
     403, "This request comes from another page.", "use the page of the studio itself."
 )
-_STOPPED: Final = RefusedError(
+_STOPPING: Final = RefusedError(
     503, "The studio was stopped.", "start it again with 'sfumato studio'; what was finished is kept."
 )
 
@@ -124,7 +124,7 @@ class Guard:
             await answer(scope, _limit_bytes(receive, most), send_guarded)
         except asyncio.CancelledError:  # the server stops, and would print a traceback
             if not has_begun:
-                await _response(_STOPPED)(scope, receive, send_guarded)
+                await _response(_STOPPING)(scope, receive, send_guarded)
 
     def _is_foreign(self, headers: Headers) -> bool:
         """Return whether another page sent the request: another port of this machine is another page, too."""

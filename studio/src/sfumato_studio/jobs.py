@@ -17,11 +17,11 @@ from .processes import hang_up, messages, send, start_worker
 from .store import Row, Store
 
 FINAL: Final = frozenset({"done", "cancelled", "interrupted", "failed"})
-_STOPPED: Final = FINAL - {"done"}
+_WITHOUT_RESULT: Final = FINAL - {"done"}
 _PATIENCE_S: Final = 60.0  # for a design to end by itself with the best so far
 _STOPS_AT_ONCE: Final = frozenset({"levels", "compare", "read"})  # nothing is lost that was not kept before
 _KEPT_EVERY_S: Final = 0.5  # progress is kept on disk no more often
-_KEPT: Final = ("status", "title", "progress", "done", "total", "error", "result")
+_SAVED_FIELDS: Final = ("status", "title", "progress", "done", "total", "error", "result")
 _RECENT: Final = 8  # lines of progress from which the time left is estimated
 
 
@@ -126,7 +126,7 @@ class Jobs:
         """Resume a job that was cancelled or interrupted, or that failed."""
         with self.lock_site(workspace):
             row = self.now(workspace["id"], identity)
-            if row["status"] not in _STOPPED:
+            if row["status"] not in _WITHOUT_RESULT:
                 raise RefusedError(409, f"The job is {row['status']}.", "only a job that stopped can be resumed.")
             self._check_room()
             changed: Row = {"status": "running", "error": None}
@@ -272,7 +272,7 @@ class Jobs:
     def _keep(self, running: RunningJob) -> None:
         """Write a job to disk as it is now."""
         running.save_time = time.monotonic()
-        self._store.change_job(running.row["id"], **{name: running.row[name] for name in _KEPT})
+        self._store.change_job(running.row["id"], **{name: running.row[name] for name in _SAVED_FIELDS})
 
     def _drop_others(self, row: Row, best: str) -> None:
         """Delete all designs of a job except the best."""

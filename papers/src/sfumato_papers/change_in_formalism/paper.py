@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ..reproduction import Made, Paper, RunTables, Setting, StudyPart, equations
+from ..reproduction import Paper, RunTables, Setting, StudyPart, Tables, equations
 from .channels import cases
 from .claims import claims
 from .properties import ENTRIES, property_rows
@@ -40,7 +40,7 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
     return parts
 
 
-def _figures_and_errata() -> Made:
+def _figures_and_errata() -> Tables:
     return {
         "figure-2-8": band_values(),
         "figure-2-2": edge_values(),
@@ -50,16 +50,16 @@ def _figures_and_errata() -> Made:
     }
 
 
-def _relations(seed: int, channels: int) -> Made:
+def _relations(seed: int, channels: int) -> Tables:
     sample = list(cases(seed, channels))
     return {"relations": [relation_row(relation, seed, sample) for relation in FORMAL_RELATIONS]}
 
 
-def _known_channels() -> Made:
+def _known_channels() -> Tables:
     return {"known-channels": [known_row(relation) for relation in FORMAL_RELATIONS]}
 
 
-def _properties(entry: int, pairs: int) -> Made:
+def _properties(entry: int, pairs: int) -> Tables:
     return {"properties": property_rows(ENTRIES[entry], 1, pairs)}
 
 

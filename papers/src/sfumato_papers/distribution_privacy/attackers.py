@@ -16,7 +16,7 @@ from sfumato.mechanisms import Tupling, attack_success, mixture_dummies
 from sfumato.privacy import DifferentialPrivacy, DistributionPrivacy, Family, worst_beliefs
 from sfumato.statistics import total_variation_radius
 
-from ..reproduction import Made
+from ..reproduction import Tables
 from .groups import Groups
 from .measurements import EVERYWHERE, noise
 
@@ -40,7 +40,7 @@ class SuccessRow(CompactRepr):
 
 def run_attacks(
     halves: tuple[Groups, Groups], city: Grid, seed: int, dummies: Sequence[int], slopes: Sequence[float]
-) -> Made:
+) -> Tables:
     """Return the success of attackers who learned from the first half, on both halves."""
     known, _ = halves
     rows = []
@@ -111,7 +111,7 @@ class CoverageRow(CompactRepr):
     checked: int  # draws where that was looked at
 
 
-def confident(groups: Groups, city: Grid, sizes: Sequence[tuple[str, tuple[int, int]]], slope: float) -> Made:
+def confident(groups: Groups, city: Grid, sizes: Sequence[tuple[str, tuple[int, int]]], slope: float) -> Tables:
     """Return the epsilon that holds for all distributions within the radius of each number of samples."""
     family = _family(groups, groups.distributions)
     inner = noise(city, groups.metric, slope, EVERYWHERE)
@@ -127,7 +127,7 @@ def confident(groups: Groups, city: Grid, sizes: Sequence[tuple[str, tuple[int, 
     return {"confidence": rows}
 
 
-def measure_coverage(groups: Groups, city: Grid, samples: int, seed: int, draws: int, checked: int) -> Made:
+def measure_coverage(groups: Groups, city: Grid, samples: int, seed: int, draws: int, checked: int) -> Tables:
     """Return how often the radius holds the distance of drawn samples from the distribution of the groups."""
     random = np.random.Generator(np.random.PCG64([seed, samples]))
     truth = groups.distributions

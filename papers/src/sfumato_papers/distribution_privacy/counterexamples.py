@@ -14,7 +14,7 @@ from sfumato.divergences import HockeyStick
 from sfumato.mechanisms import PairAccountant, PublishedBound
 from sfumato.privacy import Family, Relation
 
-from ..reproduction import Made
+from ..reproduction import Tables
 from .statements import STATEMENTS, CheckResult, Instance
 
 _BITS: Final = (np.eye(2)[[0, 0, 1, 1]], np.eye(2)[[0, 1, 0, 1]])
@@ -32,7 +32,7 @@ class CounterexampleRow(CompactRepr):
     refuted: bool
 
 
-def counterexamples() -> Made:
+def counterexamples() -> Tables:
     """Return all counterexamples, each measured again."""
     pair = _two((0.125, 0.0, 0.125, 0.75), (0.0, 0.125, 0.125, 0.75), delta=0.13)
     every = Family.lift(_PARITY, Relation.all(4))

@@ -16,7 +16,7 @@ from sfumato.errors import InputError
 from sfumato.geo import Grid
 from sfumato.transport import north_west_corner, wasserstein
 
-from ..reproduction import Made
+from ..reproduction import Tables
 from .groups import Groups
 
 LINE, MAP = "line", "map"  # from west to east, and in the plane
@@ -47,7 +47,7 @@ class GeneratorRow(CompactRepr):
     both_infinite: int  # pairs where both are infinite, because a report is possible under one alone
 
 
-def generators(seed: int, pairs: int) -> Made:
+def generators(seed: int, pairs: int) -> Tables:
     """Return the checks of Table I on random pairs; in every fourth a report has probability 0."""
     random = np.random.Generator(np.random.PCG64(seed))
     laws = [_pair(random, k % 4 == 0) for k in range(pairs)]
@@ -91,7 +91,7 @@ class GroupDistanceRow(CompactRepr):
     north_west_km: float | None  # of the north-west corner rule; None where its precondition fails
 
 
-def group_distances(groups: Groups, city: Grid) -> Made:
+def group_distances(groups: Groups, city: Grid) -> Tables:
     """Return distances of two groups, of several orders, on the line from west to east and on the map."""
     centres = np.asarray(city.coordinates) / 1000
     east, column = np.unique(np.round(centres[:, 0], 9), return_inverse=True)

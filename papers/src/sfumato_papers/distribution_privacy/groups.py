@@ -16,7 +16,7 @@ from sfumato.divergences import TOTAL_VARIATION
 from sfumato.errors import DataError, InputError
 from sfumato.geo import Grid, Places, Region, Visits
 
-from ..reproduction import Made
+from ..reproduction import Tables
 
 HOURS: Final = "hours"
 DAY, NIGHT = "8 to 20", "20 to 8"
@@ -204,7 +204,7 @@ class GroupRow(CompactRepr):
     total_variation: float
 
 
-def describe_groups(splits: Sequence[Split]) -> Made:
+def describe_groups(splits: Sequence[Split]) -> Tables:
     """Return the table of the groups that are compared."""
     rows = []
     for split in splits:

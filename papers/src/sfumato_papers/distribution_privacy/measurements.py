@@ -34,7 +34,7 @@ from sfumato.mechanisms import (
     uniform_dummies,
 )
 
-from ..reproduction import Made
+from ..reproduction import Tables
 from .groups import Groups
 
 DELTA: Final = 1e-3
@@ -187,7 +187,7 @@ def run_line(
     dummies: Sequence[int],
     optimised: Sequence[int] = (),
     many: Sequence[int] = (),
-) -> Made:
+) -> Tables:
     """Return the measurements of one line; optimised dummies are searched for at every other parameter."""
     lines = published_lines(city, groups.metric, slopes=slopes, radii_km=radii_km)
     line = next(line for line in lines if line.name == name)
@@ -197,7 +197,7 @@ def run_line(
     return {"distribution-privacy": rows, "many-dummies": list(among_many)}
 
 
-def neighbours(groups: Groups, city: Grid, slopes: Sequence[float], dummies: Sequence[int]) -> Made:
+def neighbours(groups: Groups, city: Grid, slopes: Sequence[float], dummies: Sequence[int]) -> Tables:
     """Return epsilon for two groups and for two neighbouring visited cells, around planar Laplace noise."""
     d, visited = groups.metric.array, groups.population.support
     between = d[np.ix_(visited, visited)]
@@ -246,7 +246,7 @@ class FewestRow(CompactRepr):
     loss_km: float | None  # expected distance to the best answer
 
 
-def vary_noise(groups: Groups, city: Grid, radii_km: Sequence[float], slopes: Sequence[float]) -> Made:
+def vary_noise(groups: Groups, city: Grid, radii_km: Sequence[float], slopes: Sequence[float]) -> Tables:
     """Return epsilon where the radius or the epsilon of the noise varies, the other being 2 km or 1/km."""
     varied = [("r", radius, 1.0) for radius in radii_km] + [("epsilon_A", 2.0, slope) for slope in slopes]
     rows = []
@@ -260,7 +260,7 @@ def vary_noise(groups: Groups, city: Grid, radii_km: Sequence[float], slopes: Se
     return {"tupling": rows}
 
 
-def bounds(groups: Groups, city: Grid, exact: Sequence[int], more: Sequence[int]) -> Made:
+def bounds(groups: Groups, city: Grid, exact: Sequence[int], more: Sequence[int]) -> Tables:
     """Return the paper's bound and exact values, for four reports and for the groups; the bound alone for more."""
     rows = []
     for instance, inner, family in (
@@ -289,7 +289,7 @@ def _published_bound(inner: Mechanism, family: Floats, dummies: int) -> float | 
     return min(epsilons, default=None)
 
 
-def fewest(groups: Groups, city: Grid, slopes: Sequence[float], epsilons: Sequence[float]) -> Made:
+def fewest(groups: Groups, city: Grid, slopes: Sequence[float], epsilons: Sequence[float]) -> Tables:
     """Return the fewest dummies for each epsilon at delta 0.001, over restricted Laplace noise within 2 km."""
     rows, prior = [], groups.population
     for slope in slopes:

@@ -12,7 +12,7 @@ from sfumato.errors import InputError
 from sfumato.reports.theme import LIGHT, blank
 
 from ..curve_labels import label_curve
-from ..reproduction import Made, Paper, RunTables, Setting, StudyPart, equations, interval
+from ..reproduction import Paper, RunTables, Setting, StudyPart, Tables, equations, interval
 from ..results import distinct, where
 from .attackers import IMAGINED, USERS, VISITS, ConfidenceRow, SuccessRow, confident, measure_coverage, run_attacks
 from .claims import claims
@@ -86,7 +86,7 @@ def _of_split(setting: Setting, split: Split, coarse: Split, *, first: bool) -> 
     few = size((0, 10), (0, 10, 100))
     users = [(USERS, split.users)] if min(split.users) > 0 else []
     sizes = [(VISITS, split.counts), *users, *((IMAGINED, (n, n)) for n in _IMAGINED)]
-    parts: list[tuple[str, Callable[..., Made], tuple[Any, ...]]] = [
+    parts: list[tuple[str, Callable[..., Tables], tuple[Any, ...]]] = [
         ("coupling", group_distances, (groups, city)),
         ("confidence", confident, (split.by_user(), city, sizes, 1.0)),
     ]

@@ -57,7 +57,7 @@ from sfumato.privacy import (
     same_input,
 )
 
-from ..reproduction import Made
+from ..reproduction import Tables
 from .groups import Groups
 
 _FIVE: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
@@ -410,17 +410,17 @@ def _people(groups: Sequence[Groups], city: Grid) -> Iterator[tuple[str, Instanc
             yield f"{group.title}: {left}; {right}", instance
 
 
-def try_groups(title: str, groups: Sequence[Groups], city: Grid) -> Made:
+def try_groups(title: str, groups: Sequence[Groups], city: Grid) -> Tables:
     """Try the statements on groups of one map."""
     return _try_statements(_people(groups, city), title)
 
 
-def try_random(seed: int, number: int) -> Made:
+def try_random(seed: int, number: int) -> Tables:
     """Try all statements on random instances."""
     return _try_statements(random_instances(seed, number), f"random, seed {seed}")
 
 
-def _try_statements(instances: Iterable[tuple[str, Instance]], title: str) -> Made:
+def _try_statements(instances: Iterable[tuple[str, Instance]], title: str) -> Tables:
     cases, rows = list(instances), []
     for key, statement in STATEMENTS.items():
         outcomes = ((name, check(case)) for check in statement.checks for name, case in cases)

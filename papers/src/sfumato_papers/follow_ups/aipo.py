@@ -22,7 +22,7 @@ from sfumato.geo import Projection, Region, Visits
 from sfumato.optimal import Auto, choose_lattice, coordinate_bound, design
 from sfumato.rounding import about, at_least, at_most, percent
 
-from ..reproduction import Made, PaperClaim, RunTables, abstain, illustrates, interval, judge
+from ..reproduction import PaperClaim, RunTables, Tables, abstain, illustrates, interval, judge
 from ..results import markdown_table, where
 from .regions import around, distances, pair_epsilons, positions
 
@@ -173,7 +173,7 @@ class AnchorRow(CompactRepr):
     epsilon_upper: float | None  # upper bound for all points of the box
 
 
-def measure_mechanisms(city: str, visits: Visits, epsilon: float, most: int, splits: int, seed: int) -> Made:
+def measure_mechanisms(city: str, visits: Visits, epsilon: float, most: int, splits: int, seed: int) -> Tables:
     """Measure AIPO, AIPO-R, a program on cells and the exponential mechanism, with 20 random reports."""
     _, _, points = _points(visits, most)
     reports = points[np.random.default_rng(seed).choice(len(points), size=_REPORTS, replace=False)]
@@ -194,7 +194,7 @@ def measure_mechanisms(city: str, visits: Visits, epsilon: float, most: int, spl
 
 def design_noise(
     city: str, visits: Visits, epsilon: float, most: int, splits: int, vertices: int, heads: int
-) -> Made:
+) -> Tables:
     """Design certified noise for the same points, bound all mechanisms, and let AIPO report all anchors."""
     inside, region, points = _points(visits, most)
     promise = CoordinatePrivacy(f"{epsilon}/km")

@@ -33,7 +33,7 @@ from sfumato.mechanisms import (
 from sfumato.optimal import Clarabel, Highs, maximise_distortion
 from sfumato.rounding import about, percent
 
-from ..reproduction import Made, PaperClaim, RunTables, abstain, follows, illustrates, interval, judge, remark
+from ..reproduction import PaperClaim, RunTables, Tables, abstain, follows, illustrates, interval, judge, remark
 from ..results import distinct, markdown_table, where
 from .regions import SAN_FRANCISCO, VisitedPlaces, positions
 
@@ -237,7 +237,7 @@ _NOISES: Final[Mapping[str, tuple[Callable[..., Floats], Callable[[float, Floats
 }
 
 
-def describe_city(ground: VisitedPlaces, box: str = "") -> Made:
+def describe_city(ground: VisitedPlaces, box: str = "") -> Tables:
     """Return the size of a city, and the coin at several losses."""
     prior, metric = ground.prior, ground.distances_km
     most = blind(prior, metric).error
@@ -250,7 +250,7 @@ def describe_city(ground: VisitedPlaces, box: str = "") -> Made:
     return {CITIES: [row], BOARD: coins}
 
 
-def measure_level(ground: VisitedPlaces, level_km: float, seeds: int, samples: int) -> Made:
+def measure_level(ground: VisitedPlaces, level_km: float, seeds: int, samples: int) -> Tables:
     """Measure ExPost, exponential, Laplace, Gaussian and circle at one level.
 
     Reports of ExPost (slope epsilon) and of the exponential mechanism (exp(-epsilon d), normalised) are spots, and
@@ -268,7 +268,7 @@ def measure_level(ground: VisitedPlaces, level_km: float, seeds: int, samples: i
     return {BOARD: rows}
 
 
-def finer(ground: VisitedPlaces, levels_km: tuple[float, ...]) -> Made:
+def finer(ground: VisitedPlaces, levels_km: tuple[float, ...]) -> Tables:
     """Measure ExPost at more levels, so that its entropy is known at the losses of others."""
     return {BOARD: [_expost(ground, level) for level in levels_km]}
 
@@ -279,7 +279,7 @@ def _expost(ground: VisitedPlaces, level_km: float) -> Measure:
     return of_mechanism(ground.name, EXPOST, level_km, expost, prior, metric)
 
 
-def cap_loss(ground: VisitedPlaces, level_km: float) -> Made:
+def cap_loss(ground: VisitedPlaces, level_km: float) -> Tables:
     """Limit the worst loss of ExPost, and compare with ExPost of the same expected loss."""
     prior, metric = ground.prior, ground.distances_km
     expost = rate_distortion(prior, metric, 2 / level_km, largest_loss=_LARGEST_KM, tolerance_bits=_INFORMATION)
@@ -300,7 +300,7 @@ def cap_loss(ground: VisitedPlaces, level_km: float) -> Made:
     return {LIMITED: [row]}
 
 
-def town(levels: int) -> Made:
+def town(levels: int) -> Tables:
     """Compare optima of one program on 5 x 5 cells: the simplex method, an interior point, ExPost and the coin."""
     cells = positions(_SIDE, _SIDE)
     space = Space(range(len(cells)), cells, "")

@@ -28,7 +28,7 @@ from sfumato.proofs import prove_metric_privacy
 from sfumato.rounding import about, percent
 from sfumato.transport import wasserstein
 
-from ..reproduction import Made, PaperClaim, RunTables, abstain, follows, illustrates, interval, judge, remark
+from ..reproduction import PaperClaim, RunTables, Tables, abstain, follows, illustrates, interval, judge, remark
 from ..results import distinct, where
 from .regions import BOXES, SAN_FRANCISCO, CityCells, PublishedBox, cell_distances, pair_epsilons
 
@@ -134,7 +134,7 @@ def run_blahut(prior: Floats, distance: Metric, slope: float, steps: int) -> Flo
     return matrix
 
 
-def solve_slope(city: str, visits: Visits, slope: float, steps: tuple[int, ...]) -> Made:
+def solve_slope(city: str, visits: Visits, slope: float, steps: tuple[int, ...]) -> Tables:
     """Make the mechanism of one slope for the true population, and prove its tight epsilon."""
     cells = CityCells.of(visits)
     privacy = MetricPrivacy(2 * slope, cells.distance)
@@ -151,7 +151,7 @@ def solve_slope(city: str, visits: Visits, slope: float, steps: tuple[int, ...])
     return {SLOPES: rows}
 
 
-def run_rounds(city: str, visits: Visits, slope: float, steps: int | None, rounds: int, seed: int) -> Made:
+def run_rounds(city: str, visits: Visits, slope: float, steps: int | None, rounds: int, seed: int) -> Tables:
     """Collect in rounds: first with noise, then with mechanisms for the last estimate."""
     cells = CityCells.of(visits)
     users = round(_SHARE * len(visits))
@@ -171,7 +171,7 @@ def run_rounds(city: str, visits: Visits, slope: float, steps: int | None, round
     return {ROUNDS: rows}
 
 
-def compare_noise(city: str, visits: Visits, slope: float, seeds: int) -> Made:
+def compare_noise(city: str, visits: Visits, slope: float, seeds: int) -> Tables:
     """Compare the mechanism of a slope with noise of the same tight epsilon: estimates, and noise by place."""
     cells = CityCells.of(visits)
     privacy = MetricPrivacy(2 * slope, cells.distance)

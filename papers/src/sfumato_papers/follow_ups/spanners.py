@@ -18,13 +18,13 @@ from sfumato.optimal import Auto, Design, design
 from sfumato.proofs import prove_metric_privacy
 from sfumato.rounding import about, at_least, at_most, percent_at_most
 
-from ..reproduction import Made, PaperClaim, RunTables, abstain, follows, illustrates, judge
+from ..reproduction import PaperClaim, RunTables, Tables, abstain, follows, illustrates, judge
 from ..results import distinct, markdown_table, where
 from .regions import VisitedPlaces
 
 SPANNERS: Final = "spanners"
 
-ASKED: Final = "asked"
+NOMINAL: Final = "asked"
 REALISED: Final = "realised"
 EXACT: Final = "exact"
 
@@ -55,7 +55,7 @@ class SpannerRow(CompactRepr):
     error_best: float  # of the best attacker
 
 
-def compare_spanners(ground: VisitedPlaces, dilations: tuple[float, ...]) -> Made:
+def compare_spanners(ground: VisitedPlaces, dilations: tuple[float, ...]) -> Tables:
     """Design with spanners and without one."""
     prior, metric, n = ground.prior, ground.distances_km, len(ground.prior)
     guarantee = MetricPrivacy(_EPSILON, metric)
@@ -84,7 +84,7 @@ def compare_spanners(ground: VisitedPlaces, dilations: tuple[float, ...]) -> Mad
     for dilation in dilations:
         spanner = greedy_spanner(metric, dilation)
         less = MetricPrivacy(_EPSILON * spanner.dilation / dilation, metric)
-        for kind, privacy in ((REALISED, guarantee), (ASKED, less)):
+        for kind, privacy in ((REALISED, guarantee), (NOMINAL, less)):
             rows.append(row(kind, dilation, spanner, _optimal_design(prior, privacy, dilation)))
     return {SPANNERS: rows}
 
@@ -107,7 +107,7 @@ def _optimal_design(prior: Prior, privacy: MetricPrivacy, dilation: float | None
 def spanner_claims(tables: RunTables) -> list[PaperClaim]:
     """Return the claims on spanners, judged."""
     rows = tables.rows(SPANNERS, SpannerRow)
-    realised, nominal, exact = (where(rows, kind=kind) for kind in (REALISED, ASKED, EXACT))
+    realised, nominal, exact = (where(rows, kind=kind) for kind in (REALISED, NOMINAL, EXACT))
     most = max(realised, key=lambda row: (row.places, -row.dilation_asked))
     low, high = (pick(_powers(realised)) for pick in (min, max))
     every = [row for row in rows if row.kind != EXACT]
@@ -202,7 +202,7 @@ def _powers(rows: Sequence[SpannerRow]) -> list[tuple[float, int, int, tuple[str
 def spanner_table(rows: Sequence[SpannerRow]) -> str:
     """Return losses and rows of spanners on most places in Markdown, a column for each ground."""
     most = max(row.places for row in rows)
-    subset = [row for row in where(rows, places=most) if row.kind != ASKED]
+    subset = [row for row in where(rows, places=most) if row.kind != NOMINAL]
     grounds = distinct(subset, "ground")
     by = {(row.ground, None if row.kind == EXACT else row.dilation_asked): row for row in subset}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.reports.theme import LIGHT, blank
 
-from ..reproduction import Made, Paper, RunTables, Setting, StudyPart, equations, interval
+from ..reproduction import Paper, RunTables, Setting, StudyPart, Tables, equations, interval
 from ..results import distinct, where
 from .claims import claims
 from .experiments import (
@@ -38,7 +38,7 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
     return parts
 
 
-def _make(part: str, *arguments: int) -> Made:
+def _make(part: str, *arguments: int) -> Tables:
     return {table: rows(*arguments) for table, rows in PARTS[part].items()}
 
 

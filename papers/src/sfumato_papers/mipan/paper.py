@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 from ..curve_labels import label_curve
-from ..reproduction import Made, Paper, RunTables, Setting, StudyPart, equations
+from ..reproduction import Paper, RunTables, Setting, StudyPart, Tables, equations
 from ..results import distinct, where
 from .claims import claims, over_field
 from .contest import ContestRow, contest, hidden_labels
@@ -76,7 +76,7 @@ def _part(
     return StudyPart(name, _rows, (table, partial(rows, *arguments, **settings)))
 
 
-def _rows(table: str, rows: Callable[[], Sequence[Any]]) -> Made:
+def _rows(table: str, rows: Callable[[], Sequence[Any]]) -> Tables:
     with one_thread():
         return {table: rows()}
 
@@ -87,7 +87,7 @@ def _theorems(seed: int, channels: int) -> Sequence[GuessTheoremRow]:
 
 def _square(
     name: str, experiment: Experiment, seed: int, records: int, hits: Sequence[int], information_rounds: int
-) -> Made:
+) -> Tables:
     """Make a generator of Experiment 1 or 2, and measure it on every grid."""
     with one_thread():
         train, test = square_data(records, seed=seed)

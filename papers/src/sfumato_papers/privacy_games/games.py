@@ -33,7 +33,7 @@ from sfumato.geo import Grid, Projection, Visits
 from sfumato.optimal import Auto, Design, design, equilibrium
 from sfumato.proofs import distortion_below
 
-from ..reproduction import Made
+from ..reproduction import Tables
 
 METRIC: Final = "metric"
 DISTORTION: Final = "distortion"
@@ -249,7 +249,7 @@ class UserGame:
         return InformedRow(self.person.number, epsilon, name, share, best, wrong, blind(truth, d).error)
 
 
-def play_scenarios(person: Person, epsilon: float, gap: float, shares: Sequence[float]) -> Made:
+def play_scenarios(person: Person, epsilon: float, gap: float, shares: Sequence[float]) -> Tables:
     """Play scenarios 1 and 2 with one user and one epsilon."""
     game = UserGame(person)
     tables: dict[str, list[object]] = {GAMES: [], INFORMED: [], PRICES: []}
@@ -273,7 +273,7 @@ def play_scenarios(person: Person, epsilon: float, gap: float, shares: Sequence[
     return tables
 
 
-def repeat_designs(person: Person, epsilon: float, gap: float) -> Made:
+def repeat_designs(person: Person, epsilon: float, gap: float) -> Tables:
     """Repeat *metric* and *joint* of scenario 1 at a smaller gap, to rule out inaccuracy."""
     game = UserGame(person)
     metric = game.design(epsilon, None, gap)
@@ -321,7 +321,7 @@ def _distortions(game: UserGame, step: float) -> Iterator[float]:
     yield most
 
 
-def design_joint(person: Person, epsilon: float, step: float, gap: float) -> Made:
+def design_joint(person: Person, epsilon: float, step: float, gap: float) -> Tables:
     """Design *metric*, and *joint* for each d_m of scenario 3."""
     game = UserGame(person)
     metric = game.design(epsilon, None, gap)
@@ -335,7 +335,7 @@ def design_joint(person: Person, epsilon: float, step: float, gap: float) -> Mad
     return {APART: rows}
 
 
-def design_distortion(person: Person, step: float, gap: float) -> Made:
+def design_distortion(person: Person, step: float, gap: float) -> Tables:
     """Design *distortion* for each d_m of scenario 3."""
     game = UserGame(person)
     rows = [
@@ -373,7 +373,7 @@ class LineRow(CompactRepr):
     joint_lower_bound: float
 
 
-def five_points() -> Made:
+def five_points() -> Tables:
     """Design the three mechanisms on five points for several distortions."""
     space = Space.numbers(range(5))
     prior, d, cost = Prior.uniform(space), space.metric("absolute"), hamming(space)
@@ -408,7 +408,7 @@ class SlopeRow(CompactRepr):
     error_strategy: float  # of an attacker with the equilibrium strategy
 
 
-def compare_prices(person: Person, epsilon: float, gap: float) -> Made:
+def compare_prices(person: Person, epsilon: float, gap: float) -> Tables:
     """Design *distortion* and *joint* at three values of d_m, and compare the price of the middle one."""
     game = UserGame(person)
     metric = game.design(epsilon, None, gap)

@@ -22,7 +22,7 @@ from sfumato.errors import SolverError
 from sfumato.optimal import Highs, LinearProgram
 from sfumato.proofs import distortion_below, expected_loss_above, prove_metric_privacy
 
-from ..reproduction import Made
+from ..reproduction import Tables
 from .games import Person, UserGame
 
 PAIRS: Final = "pruned-pairs"
@@ -65,7 +65,7 @@ class AttackRow(CompactRepr):
     cost: float
 
 
-def far_pairs(person: Person, epsilon: float, threshold: float | None, gap: float) -> Made:
+def far_pairs(person: Person, epsilon: float, threshold: float | None, gap: float) -> Tables:
     """Design *metric* with pairs within a threshold alone, as in the paper and with epsilon over the dilation."""
     game = UserGame(person)
     guarantee = MetricPrivacy(epsilon, game.distance)
@@ -101,7 +101,7 @@ def far_pairs(person: Person, epsilon: float, threshold: float | None, gap: floa
     return {PAIRS: rows}
 
 
-def far_guesses(person: Person, share: float, threshold: float | None, gap: float) -> Made:
+def far_guesses(person: Person, share: float, threshold: float | None, gap: float) -> Tables:
     """Design *distortion* against attackers who guess near the report."""
     game = UserGame(person)
     minimum = share * game.most

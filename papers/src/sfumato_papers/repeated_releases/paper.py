@@ -18,7 +18,7 @@ from sfumato.reports.theme import LIGHT, blank
 from sfumato.rounding import about, amount, at_most
 
 from ..curve_labels import label_curve
-from ..reproduction import Made, Paper, PaperClaim, RunTables, Setting, StudyPart, equations, follows, remark
+from ..reproduction import Paper, PaperClaim, RunTables, Setting, StudyPart, Tables, equations, follows, remark
 from ..results import where
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
     return [StudyPart(f"reports of {name}", _repeat, (user_visits, region, cell, reports, trials))]
 
 
-def _repeat(visits: Visits, region: str, cell: str, reports: tuple[int, ...], trials: int) -> Made:
+def _repeat(visits: Visits, region: str, cell: str, reports: tuple[int, ...], trials: int) -> Tables:
     grid = Grid.covering(region, cell=cell)
     prior = Prior.from_visits(grid, visits.inside(Region.parse(region)))
     return {_TABLE: repetition(planar_geometric(grid, _EPSILON), prior, reports, trials=trials)}

@@ -33,7 +33,7 @@ SECONDS: Final = "-seconds"
 """Ending of names of tables that measure time: they differ between runs, so the page has none of their numbers."""
 
 _Size = TypeVar("_Size")
-Made = Mapping[str, Sequence[Any]]
+Tables = Mapping[str, Sequence[Any]]
 """The rows of each table by its name: objects of a dataclass, or columns by name, the same in all rows."""
 
 
@@ -136,7 +136,7 @@ class StudyPart(CompactRepr):
     """A part of a study: done completely or not at all, in any process, with a name of its own."""
 
     name: str
-    make: Callable[..., Made]  # a function of a module, whose result depends on its arguments alone
+    make: Callable[..., Tables]  # a function of a module, whose result depends on its arguments alone
     arguments: tuple[Any, ...] = ()  # can be pickled
 
 

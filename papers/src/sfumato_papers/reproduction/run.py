@@ -30,7 +30,7 @@ from sfumato.tables import write_rows
 
 from ..results import RunTables, TableRow, columns_of
 from .page import run_page
-from .paper import Made, Paper, PaperClaim, Setting, StudyPart, counts
+from .paper import Paper, PaperClaim, Setting, StudyPart, Tables, counts
 
 CLAIMS: Final = "claims"
 TIMES: Final = "parts-seconds"
@@ -109,20 +109,20 @@ def run(
         return Reproduction(paper.name, folder, claims, len(parts), before)
 
 
-def _make_parts(parts: Sequence[StudyPart], processes: int) -> Iterator[tuple[StudyPart, Made, float]]:
+def _make_parts(parts: Sequence[StudyPart], processes: int) -> Iterator[tuple[StudyPart, Tables, float]]:
     """Yield the result of each part as it finishes."""
     if processes == 1 or len(parts) < 2:
         for part in parts:
             yield part, *_make(part)
         return
     with worker_pool(processes) as pool:
-        running: dict[Future[tuple[Made, float]], StudyPart] = {pool.submit(_make, part): part for part in parts}
+        running: dict[Future[tuple[Tables, float]], StudyPart] = {pool.submit(_make, part): part for part in parts}
         while running:
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), *future.result()
 
 
-def _make(part: StudyPart) -> tuple[Made, float]:
+def _make(part: StudyPart) -> tuple[Tables, float]:
     start = time.perf_counter()
     tables = part.make(*part.arguments)
     seconds = time.perf_counter() - start
@@ -135,7 +135,7 @@ def _columns(row: Any) -> TableRow:
     return columns
 
 
-def _write_tables(folder: Path, outputs: Sequence[tuple[StudyPart, tuple[Made, float]]]) -> None:
+def _write_tables(folder: Path, outputs: Sequence[tuple[StudyPart, tuple[Tables, float]]]) -> None:
     tables: dict[str, list[TableRow]] = {}
     for _, (part_tables, _) in outputs:
         for name, rows in part_tables.items():
@@ -215,7 +215,7 @@ class KeptParts:
             with atomically(path) as temporary:
                 temporary.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
-    def read(self, part: StudyPart) -> tuple[Made, float] | None:
+    def read(self, part: StudyPart) -> tuple[Tables, float] | None:
         """Return the tables of a part and its seconds; None if it is not done."""
         try:
             document = json.loads(self._path(part).read_text(encoding="utf-8"))
@@ -226,7 +226,7 @@ class KeptParts:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None  # it is done again
 
-    def write(self, part: StudyPart, output: Made, seconds: float) -> None:
+    def write(self, part: StudyPart, output: Tables, seconds: float) -> None:
         """Store the tables of a part and its seconds."""
         tables = {
             name: {"columns": list(rows[0]), "rows": [[_plain(value) for value in row.values()] for row in rows]}

@@ -97,7 +97,7 @@ _UNCHECKED: Final = (
         "you can uniquely identify 40% of NYC taxi trips",
     ),
 )
-_Found = Mapping[tuple[str, int], CloseRow]
+_CloseRows = Mapping[tuple[str, int], CloseRow]
 
 
 def claims(tables: RunTables) -> Sequence[PaperClaim]:
@@ -329,7 +329,7 @@ def close_table(rows: Sequence[CloseRow]) -> str:
 def near_table(rows: Sequence[CloseRow]) -> str:
     """Return the shares found within 100 m by attackers who know where people go, by scheme."""
 
-    def cells(errors: _Found) -> list[str]:
+    def cells(errors: _CloseRows) -> list[str]:
         first, last, memo = errors[AS_DOCUMENTED, 1], errors[AS_DOCUMENTED, 100], errors[REMEMBERED, 100]
         near = [shares(row.within_100) for row in (first, last, memo)]
         return [*near, f"{metres(first.loss_m)}, {metres(memo.loss_m)}", at_most(memo.epsilon_per_km, 3)]
@@ -342,7 +342,7 @@ def _table(
     rows: Sequence[CloseRow],
     attacker: str,
     heads: Sequence[str],
-    cells: Callable[[_Found], list[str]],
+    cells: Callable[[_CloseRows], list[str]],
     unlinked: Sequence[int],
 ) -> str:
     """Return a table of schemes; columns of many reports are empty where reports are not linked."""

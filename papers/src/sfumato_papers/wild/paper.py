@@ -7,7 +7,7 @@ from typing import Final
 from sfumato.geo import Visits
 
 from ..invented_city import invented_city
-from ..reproduction import Made, Paper, Setting, StudyPart, equations
+from ..reproduction import Paper, Setting, StudyPart, Tables, equations
 from ..results import columns_of
 from .attack_errors import scheme_errors, town_of
 from .channels import FixedCells, WildChannel
@@ -60,7 +60,7 @@ def _parts(setting: Setting) -> list[StudyPart]:
     return parts
 
 
-def facts() -> Made:
+def facts() -> Tables:
     """Return the schemes, their facts, and what is not known of them."""
     columns = ("key", "title", "who", "model", "promise", "linked")
     return {
@@ -70,7 +70,7 @@ def facts() -> Made:
     }
 
 
-def pictures() -> Made:
+def pictures() -> Tables:
     """Return the points of the pictures."""
     schemes = [scheme for scheme in SCHEMES if scheme.key in _PICTURED]
     return {
@@ -80,13 +80,13 @@ def pictures() -> Made:
     }
 
 
-def borders() -> Made:
+def borders() -> Tables:
     """Return the audited epsilons of schemes of cells for two people a metre apart."""
     cells = [(scheme.key, scheme.channel) for scheme in SCHEMES if isinstance(scheme.channel, FixedCells)]
     return {"borders": [at_border(key, channel) for key, channel in cells]}
 
 
-def averages(seed: int, places: int) -> Made:
+def averages(seed: int, places: int) -> Tables:
     """Return averages of copies, and of hourly offsets up to a year."""
     rows = [copies_averaged(count, seed, places) for count in (1, 10, 50)]
     for count in (1, 10, 100, 1000, 8760):
@@ -94,14 +94,14 @@ def averages(seed: int, places: int) -> Made:
     return {"averages": rows}
 
 
-def walks(seed: int, places: int) -> Made:
+def walks(seed: int, places: int) -> Tables:
     """Return the errors on walks with reports every 100 m, and every ten minutes on foot."""
     grid, drift = ("fixed-grid", GRID_CELLS), ("drifting-offset", OFFSET)
     cases: list[tuple[tuple[str, WildChannel], float]] = [(grid, 100.0), (grid, 800.0), (drift, 800.0)]
     return {"walks": [walk_errors(*case, step, seed, places, _WALK_M) for case, step in cases]}
 
 
-def zones(seed: int, homes: int) -> Made:
+def zones(seed: int, homes: int) -> Tables:
     """Return the errors of attacks on ends of tracks."""
     rows = [
         row
@@ -112,7 +112,7 @@ def zones(seed: int, homes: int) -> Made:
     return {"zones": rows}
 
 
-def distances(seed: int, people: int) -> Made:
+def distances(seed: int, people: int) -> Tables:
     """Return the errors of attacks on rounded distances."""
     rows = [
         row
@@ -123,7 +123,7 @@ def distances(seed: int, people: int) -> Made:
     return {"distances": rows}
 
 
-def attacks(key: str, city: str, visits: Visits, seed: int, alone: int, knowing: int) -> Made:
+def attacks(key: str, city: str, visits: Visits, seed: int, alone: int, knowing: int) -> Tables:
     """Return errors under a scheme, of attackers with the reports alone and of those who know the city."""
     (channel,) = (scheme.channel for scheme in SCHEMES if scheme.key == key and scheme.channel is not None)
     town = town_of(city, visits)

@@ -33,7 +33,7 @@ _RADII, _TURNS = 31, 48  # distances and directions of the shift, in the attacke
 MILE_M: Final = 1609.344
 _RAYS: Final = 3
 _NEAREST_M: Final = 1e-3  # the search ends
-Shown = Callable[[Floats], int]
+DistanceQuery = Callable[[Floats], int]
 _APART_M: Final = 1.0  # two people at a border
 OFFSETS: Final = "drifting offset"
 OFFSETS_UNDER_GRID: Final = "drifting offset, under its grid"
@@ -156,13 +156,13 @@ class RoundedDistance(CompactRepr):
     def __post_init__(self) -> None:
         check_positive(self.step_m, "a step")
 
-    def of(self, person_m: Floats) -> Shown:
+    def of(self, person_m: Floats) -> DistanceQuery:
         """Return the shown distance of a person as a function of the attacker's position."""
         place = person_m if self.cells is None else self.cells.centres(person_m)
         return lambda attacker: int(np.hypot(*(place - attacker)) // self.step_m)
 
 
-def trilaterate(query: Shown, step_m: float, start_m: Floats, questions: int) -> Floats:
+def trilaterate(query: DistanceQuery, step_m: float, start_m: Floats, questions: int) -> Floats:
     """Return where an attacker locates a person by bisection on three rays, array (2,); the start if too few."""
     if questions < 1:
         raise InputError(f"{questions} questions are too few.", "ask at least one.")
@@ -197,7 +197,7 @@ def _radical_centre(points: Floats, distances: Floats) -> Floats:
 
 
 def _flip(
-    query: Shown, here: int, start_m: Floats, way: Floats, step_m: float, most: int
+    query: DistanceQuery, here: int, start_m: Floats, way: Floats, step_m: float, most: int
 ) -> tuple[int, tuple[Floats, int] | None]:
     """Return the questions spent, and a point where the shown distance changes, with its whole steps."""
     near, low, count = 0.0, here, 0

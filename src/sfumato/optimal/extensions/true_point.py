@@ -76,12 +76,12 @@ def _nearest(points: Floats, targets: Floats) -> Floats:
 Solve = Callable[[PlaceDistortion, float, float], Design]
 """From the distortion with the guesses to use, the gap and seconds to a design for these guesses."""
 
-_SECONDS, _MEASURED, _CORES = 70.0, 196, 4  # CPU seconds, measured for this number of places; cores that help
+_SECONDS, _PLACES, _CORES = 70.0, 196, 4  # CPU seconds, measured for this number of places; cores that help
 
 
 def seconds_for_points(places: int) -> float:
     """Return about how long a design for the error of the true point takes on an idle machine, by its places."""
-    return _SECONDS * (places / _MEASURED) ** 3 / min(cores(), _CORES)
+    return _SECONDS * (places / _PLACES) ** 3 / min(cores(), _CORES)
 
 
 def design_for_points(target: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:

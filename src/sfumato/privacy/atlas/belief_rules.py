@@ -11,7 +11,7 @@ import numpy as np
 from ...core import as_distance, blind_error
 from ...core.arrays import Positions
 from ...core.bracket import bisect
-from ...intervals import Interval, above, below, exact
+from ...intervals import Interval, exact, lower_end, upper_end
 from ..beliefs.attackers import Events, Priors
 from ..beliefs.pufferfish import intervention_pairs
 from ..relation import Relation
@@ -76,8 +76,8 @@ def rise_of_posterior(ratio: float, span: Span) -> float:
     def factor() -> Interval:
         return exact(ratio).exp()
 
-    more = above(lambda: (factor() / (1 + low * (factor() - 1))).log())
-    less = above(lambda: (1 + high * (factor() - 1)).log())
+    more = upper_end(lambda: (factor() / (1 + low * (factor() - 1))).log())
+    less = upper_end(lambda: (1 + high * (factor() - 1)).log())
     return min(max(more, less, 0.0), ratio)
 
 
@@ -90,8 +90,8 @@ def ratio_of_rise(epsilon: float, span: Span) -> float:
 
     if span[0] == 0 or span[1] == 1:
         return epsilon
-    more = above(lambda: (growth() * (1 - low) / (1 - low * growth())).log())
-    less = above(lambda: ((growth() + high - 1) / high).log()) if span[1] > 0 else math.inf
+    more = upper_end(lambda: (growth() * (1 - low) / (1 - low * growth())).log())
+    less = upper_end(lambda: ((growth() + high - 1) / high).log()) if span[1] > 0 else math.inf
     return min(more, less)
 
 
@@ -108,14 +108,14 @@ def excess(ratio: float, epsilon: float, span: Span) -> float:
     outside = (peak < span[0] - 1e-9, peak > span[1] + 1e-9)
     ends = [end for end, beyond in zip(span, outside, strict=True) if beyond]
     if not ends:
-        return above(over_all)
+        return upper_end(over_all)
     p = exact(ends[0])
 
     def at_end() -> Interval:
         factor = exact(ratio).exp()
         return p * factor / (1 + p * (factor - 1)) - exact(epsilon).exp() * p
 
-    return max(0.0, above(at_end))
+    return max(0.0, upper_end(at_end))
 
 
 def least_epsilon(ratio: float, delta: float, span: Span) -> float:
@@ -137,7 +137,7 @@ def ratio_of_excess(epsilon: float, delta: float, span: Span) -> float:
         return 2 * ((part + (free * (part**2 - 1 + free)).sqrt()) / (1 - free)).log()
 
     if span == (0.0, 1.0):
-        return epsilon if delta == 0 else above(over_all)
+        return epsilon if delta == 0 else upper_end(over_all)
     return min(_ratio_at(epsilon, delta, end) for end in span)
 
 
@@ -151,7 +151,7 @@ def _ratio_at(epsilon: float, delta: float, mass: float) -> float:
         bound = exact(epsilon).exp() * p + exact(delta)
         return (bound * (1 - p) / (p * (1 - bound))).log()
 
-    return above(value)
+    return upper_end(value)
 
 
 _UNBOUNDED = Refusal("the claim leaves the likelihood ratio unbounded")
@@ -264,7 +264,7 @@ def information_to_dp(claim: Claim, _goal: Goal) -> Changes:
         return {}
     if not holds_all(priors):
         return Refusal("a prior that holds every secret possible is needed")
-    return {"epsilon": above(lambda: 2 * exact(claim["epsilon"]))}
+    return {"epsilon": upper_end(lambda: 2 * exact(claim["epsilon"]))}
 
 
 def information_to_distortion(claim: Claim, goal: Goal) -> Changes:
@@ -280,7 +280,7 @@ def information_to_distortion(claim: Claim, goal: Goal) -> Changes:
     blind = blind_error(priors.listed[0].probabilities, array)
     # The relative error of a sum of n products is at most n 2**-53.
     safe = blind * (1 - (array.shape[1] + 8) * 2.0**-52)
-    least = below(lambda: exact(safe) * (-exact(claim["epsilon"])).exp())
+    least = lower_end(lambda: exact(safe) * (-exact(claim["epsilon"])).exp())
     return {"error": max(least, 0.0), "distance": distance, "priors": priors}
 
 
@@ -312,12 +312,12 @@ def dp_to_semantic(claim: Claim, goal: Goal) -> Changes:
     """Return tanh(epsilon / 4) for defaults, else tanh(epsilon / 2)."""
     maps, relation = goal.context("maps"), claim.context["relation"]
     if covers("relation", relation, None) and (maps is None or to_one_default(maps)):
-        return {"epsilon": above(lambda: (exact(claim["epsilon"]) / 4).tanh()), "maps": maps}
+        return {"epsilon": upper_end(lambda: (exact(claim["epsilon"]) / 4).tanh()), "maps": maps}
     if maps is None:
         return Refusal("any two secrets must be related, or the maps that take a record out be given: maps=")
     if not covers("relation", relation, _map_pairs(np.atleast_2d(np.asarray(maps)))):
         return Refusal("every secret and its image must be related, in both orders")
-    return {"epsilon": above(lambda: (exact(claim["epsilon"]) / 2).tanh()), "maps": maps}
+    return {"epsilon": upper_end(lambda: (exact(claim["epsilon"]) / 2).tanh()), "maps": maps}
 
 
 def semantic_to_dp(claim: Claim, _goal: Goal) -> Changes:
@@ -330,7 +330,7 @@ def semantic_to_dp(claim: Claim, _goal: Goal) -> Changes:
         return Refusal("it must be known that the image of a secret may make all its reports: possible=True")
     if sigma >= 1:
         return Refusal("an epsilon below 1 is needed")
-    value = above(lambda: 4 * exact(sigma).atanh())
+    value = upper_end(lambda: 4 * exact(sigma).atanh())
     return {"epsilon": value, "relation": None if maps is None else _map_pairs(maps)}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from ...intervals import above, exact
+from ...intervals import exact, upper_end
 from ..curves.curve import GaussianTradeOff
 from . import belief_rules as beliefs
 from . import pair_rules as pairs
@@ -152,9 +152,9 @@ ATLAS: Final[tuple[Edge, ...]] = (
         tightness=OPEN),
     _edge("range-to-dp", rename("eta", "epsilon"), "epsilon = eta", "approached by two reports with ratios near "
         "e^eta and near 1", "Durfee and Rogers 2019", PUBLISHED),
-    _edge("dp-to-range", number("eta", lambda claim: above(lambda: 2 * exact(claim["epsilon"]))),
+    _edge("dp-to-range", number("eta", lambda claim: upper_end(lambda: 2 * exact(claim["epsilon"]))),
         "eta = 2 epsilon", "randomised response", "Durfee and Rogers 2019", PUBLISHED, *PURE_SYMMETRIC),
-    _edge("range-to-zcdp", number("rho", lambda claim: above(lambda: exact(claim["eta"]) ** 2 / 8)),
+    _edge("range-to-zcdp", number("rho", lambda claim: upper_end(lambda: exact(claim["eta"]) ** 2 / 8)),
         "rho = eta^2 / 8", "the factor 1/8 is right for small eta", "Cesar and Rogers 2021", PUBLISHED,
         tightness=OPEN),
     # Trade-off curves and Gaussian privacy.
@@ -174,7 +174,7 @@ ATLAS: Final[tuple[Edge, ...]] = (
     _edge("gaussian-to-dp", pairs.gaussian_to_dp, "delta(epsilon) = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 "
         "- epsilon/mu), at epsilon 0 unless given", "normal noise", "Balle and Wang 2018, Theorem 8; Dong, Roth "
         "and Su 2022, Corollary 2.13", PUBLISHED),
-    _edge("gaussian-to-zcdp", number("rho", lambda claim: above(lambda: exact(claim["mu"]) ** 2 / 2)),
+    _edge("gaussian-to-zcdp", number("rho", lambda claim: upper_end(lambda: exact(claim["mu"]) ** 2 / 2)),
         "rho = mu^2 / 2", "normal noise", "Bun and Steinke 2016; Dong, Roth and Su 2022, Corollary B.6",
         PUBLISHED),
     # The probability of a fact before and after a report.
@@ -221,9 +221,10 @@ ATLAS: Final[tuple[Edge, ...]] = (
         "the attribute is the secret itself and a prior holds every secret possible", (beliefs.full_prior,)),
     _edge("noiseless-to-aposteriori", keep, "epsilon stays", "approached with values of small probability",
         "derived", PROVED),
-    _edge("aposteriori-to-noiseless", number("epsilon", lambda claim: above(lambda: 2 * exact(claim["epsilon"]))),
-        "epsilon is doubled", "approached with two values of small probability, one more and one less likely than "
-        "the rest", "derived", PROVED, "the priors are given, or all", (beliefs.stated_priors,)),
+    _edge("aposteriori-to-noiseless",
+        number("epsilon", lambda claim: upper_end(lambda: 2 * exact(claim["epsilon"]))), "epsilon is doubled",
+        "approached with two values of small probability, one more and one less likely than the rest", "derived",
+        PROVED, "the priors are given, or all", (beliefs.stated_priors,)),
     _edge("aposteriori-to-membership", keep, "epsilon stays", "every mechanism", "derived", PROVED),
     _edge("membership-to-aposteriori", keep, "epsilon stays", "every mechanism", "derived", PROVED),
     _edge("noiseless-to-inferential", keep, "epsilon stays", "every mechanism", "Ghosh and Kleinberg 2017",

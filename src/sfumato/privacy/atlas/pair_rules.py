@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 from ...core import Metric
 from ...core.arrays import Floats
 from ...divergences import F_DIVERGENCES, Divergence
-from ...intervals import Interval, above, exact, least, normal
+from ...intervals import Interval, exact, least_float, normal, upper_end
 from ...rounding import mass_error
 from ..curves.curve import GaussianTradeOff, LaplaceTradeOff
 from ..curves.trade_off import TradeOff
@@ -51,10 +51,10 @@ def groups(claim: Claim, goal: Goal) -> Changes:
     def total() -> object:
         return sum((exact(delta) * (i * exact(epsilon)).exp() for i in range(k)), exact(0.0))
 
-    upper = above(total) if delta > 0 else 0.0
+    upper = upper_end(total) if delta > 0 else 0.0
     if upper >= 1:
         return Refusal(f"delta would grow to {upper:g} over {k} steps, which guarantees nothing")
-    return {"epsilon": above(lambda: k * exact(epsilon)), "delta": upper, "relation": target}
+    return {"epsilon": upper_end(lambda: k * exact(epsilon)), "delta": upper, "relation": target}
 
 
 def weaker(claim: Claim, goal: Goal) -> Changes:
@@ -63,11 +63,11 @@ def weaker(claim: Claim, goal: Goal) -> Changes:
     goal_epsilon, goal_delta = goal.number("epsilon"), goal.number("delta")
     if goal_epsilon is not None and goal_epsilon < claim["epsilon"]:
         lower = exact(goal_epsilon)
-        rest = above(lambda: 1 - (1 - delta) * (1 + lower.exp()) / (1 + epsilon.exp()))
+        rest = upper_end(lambda: 1 - (1 - delta) * (1 + lower.exp()) / (1 + epsilon.exp()))
         return {"epsilon": goal_epsilon, "delta": min(max(rest, 0.0), 1.0)}
     if goal_epsilon is None and goal_delta is not None and goal_delta > claim["delta"]:
-        factor = above(lambda: (1 + epsilon.exp()) * (1 - exact(goal_delta)) / (1 - delta) - 1)
-        return {"epsilon": above(exact(factor).log) if factor > 1 else 0.0, "delta": goal_delta}
+        factor = upper_end(lambda: (1 + epsilon.exp()) * (1 - exact(goal_delta)) / (1 - delta) - 1)
+        return {"epsilon": upper_end(exact(factor).log) if factor > 1 else 0.0, "delta": goal_delta}
     return Refusal("a smaller epsilon or a larger delta must be given: epsilon= or delta=")
 
 
@@ -81,12 +81,14 @@ def to_probabilistic(claim: Claim, goal: Goal) -> Changes:
         if goal_delta <= delta:
             return Refusal(f"a delta above {delta:g} is needed")
         first, last = exact(delta), exact(goal_delta)
-        value = above(lambda: ((first + last * exact(epsilon).exp()) / (last - first)).log())
+        value = upper_end(lambda: ((first + last * exact(epsilon).exp()) / (last - first)).log())
         return {"epsilon": value, "delta": goal_delta}
-    wider = above(lambda: 2 * exact(epsilon)) if goal_epsilon is None else goal_epsilon
+    wider = upper_end(lambda: 2 * exact(epsilon)) if goal_epsilon is None else goal_epsilon
     if not wider > epsilon:
         return Refusal(f"an epsilon above {epsilon:g} is needed")
-    rest = above(lambda: exact(delta) * (1 + (-exact(wider)).exp()) / (1 - (exact(epsilon) - exact(wider)).exp()))
+    rest = upper_end(
+        lambda: exact(delta) * (1 + (-exact(wider)).exp()) / (1 - (exact(epsilon) - exact(wider)).exp())
+    )
     return {"epsilon": wider, "delta": min(rest, 1.0)}
 
 
@@ -96,7 +98,11 @@ def _per_unit(claim: Claim, lengths: Floats, metric: Metric) -> Changes:
     ratio = largest_ratio(lengths, metric.array)
     if ratio == float("inf"):
         return Refusal("some pair at a finite distance must be protected, but no steps of the claim lead there")
-    return {"epsilon": above(lambda: exact(claim["epsilon"]) * exact(ratio)), "metric": metric, "relation": None}
+    return {
+        "epsilon": upper_end(lambda: exact(claim["epsilon"]) * exact(ratio)),
+        "metric": metric,
+        "relation": None,
+    }
 
 
 def hops_to_metric(claim: Claim, goal: Goal) -> Changes:
@@ -135,7 +141,7 @@ def metric_to_pairs(claim: Claim, goal: Goal) -> Changes:
     longest = largest_over(lengths, _some_pairs(target))
     if math.isinf(longest):
         return Refusal("some pair is at infinite distance and has no protection: pass relation= with finite ones")
-    return {"epsilon": above(lambda: exact(claim["epsilon"]) * exact(longest)), "relation": target}
+    return {"epsilon": upper_end(lambda: exact(claim["epsilon"]) * exact(longest)), "relation": target}
 
 
 def to_lifting(claim: Claim, goal: Goal) -> Changes:
@@ -149,7 +155,7 @@ def to_lifting(claim: Claim, goal: Goal) -> Changes:
     if family.lifted_from is None or not covers("relation", relation, family.lifted_from):
         return Refusal("a family is needed whose pairs couplings within the relation join: Family.lift")
     outside = float(family.outside.max(initial=0.0))
-    delta = above(lambda: exact(claim["delta"]) + exact(outside)) if outside else claim["delta"]
+    delta = upper_end(lambda: exact(claim["delta"]) + exact(outside)) if outside else claim["delta"]
     return {"delta": min(delta, 1.0), **about}
 
 
@@ -215,7 +221,7 @@ def _chord(epsilon: Interval, f: str) -> Interval:
 
 def largest_kl(claim: Claim) -> float:
     """Return epsilon tanh(epsilon / 2), which KL privacy and zero-concentrated privacy share."""
-    return above(lambda: _chord(exact(claim["epsilon"]), "KL divergence"))
+    return upper_end(lambda: _chord(exact(claim["epsilon"]), "KL divergence"))
 
 
 def to_divergence(claim: Claim, goal: Goal) -> Changes:
@@ -224,7 +230,7 @@ def to_divergence(claim: Claim, goal: Goal) -> Changes:
     if divergence is None:
         return Refusal("the divergence must be given: divergence=")
     try:
-        value = above(lambda: _chord(exact(claim["epsilon"]), divergence_name(divergence)))
+        value = upper_end(lambda: _chord(exact(claim["epsilon"]), divergence_name(divergence)))
     except KeyError:
         return Refusal(_NAMES)
     return {"epsilon": value, "divergence": divergence}
@@ -236,13 +242,13 @@ def to_variation(claim: Claim, _goal: Goal) -> Changes:
     x = exact(value)
     match divergence_name(claim.context.get("divergence", "KL divergence")):
         case "KL divergence" | "reverse KL divergence":
-            delta = min(above(lambda: (x / 2).sqrt()), above(lambda: (1 - (-x).exp()).sqrt()))
+            delta = min(upper_end(lambda: (x / 2).sqrt()), upper_end(lambda: (1 - (-x).exp()).sqrt()))
         case "total variation":
             delta = value
         case "chi-square divergence":
-            delta = above(lambda: x.sqrt() / 2 if x <= 1 else x / (1 + x))
+            delta = upper_end(lambda: x.sqrt() / 2 if x <= 1 else x / (1 + x))
         case "squared Hellinger distance":
-            delta = above(lambda: (x * (2 - x)).sqrt()) if value <= 1 else 1.0
+            delta = upper_end(lambda: (x * (2 - x)).sqrt()) if value <= 1 else 1.0
         case _:
             return Refusal(_NAMES)
     return {"epsilon": 0.0, "delta": min(delta, 1.0)}
@@ -274,7 +280,7 @@ def to_renyi(claim: Claim, goal: Goal) -> Changes:
 
     if math.isinf(order):
         return {"order": order}
-    return {"epsilon": largest_kl(claim) if order == 1 else above(value), "order": order}
+    return {"epsilon": largest_kl(claim) if order == 1 else upper_end(value), "order": order}
 
 
 def _from_orders(goal: Goal, loss: Callable[[Interval], Interval], order: float) -> Changes:
@@ -282,11 +288,13 @@ def _from_orders(goal: Goal, loss: Callable[[Interval], Interval], order: float)
     delta, epsilon = goal.number("delta"), goal.number("epsilon")
     a = exact(order)
     if epsilon is not None:
-        upper = above(lambda: ((a - 1) * (loss(a) - exact(epsilon)) - (a - 1).log() + a * (1 - 1 / a).log()).exp())
+        upper = upper_end(
+            lambda: ((a - 1) * (loss(a) - exact(epsilon)) - (a - 1).log() + a * (1 - 1 / a).log()).exp()
+        )
         return {"epsilon": epsilon, "delta": min(upper, 1.0)}
     if delta is None or delta == 0:
         return Refusal("a delta above 0 or an epsilon must be given: delta= or epsilon=")
-    tail = above(lambda: loss(a) + ((a - 1) / a).log() - (exact(delta).log() + a.log()) / (a - 1))
+    tail = upper_end(lambda: loss(a) + ((a - 1) / a).log() - (exact(delta).log() + a.log()) / (a - 1))
     return {"epsilon": max(tail, 0.0), "delta": delta}
 
 
@@ -303,7 +311,7 @@ def concentrated_to_renyi(claim: Claim, goal: Goal) -> Changes:
     order = goal.number("order")
     if order is None or math.isinf(order):
         return Refusal("a finite order must be given: order=")
-    return {"epsilon": above(lambda: exact(claim["rho"]) * exact(order)), "order": order}
+    return {"epsilon": upper_end(lambda: exact(claim["rho"]) * exact(order)), "order": order}
 
 
 def concentrated_to_dp(claim: Claim, goal: Goal) -> Changes:
@@ -338,9 +346,11 @@ def _of_laplace(shift: float, epsilon: float | None, delta: float) -> Changes:
     """Return the epsilon and the delta of Laplace noise, one of which is given."""
     x = exact(shift)
     if epsilon is None:
-        value = above(lambda: x + 2 * (1 - exact(min(delta, 1.0))).log()) if 0 < delta < 1 else shift * (delta < 1)
+        value = (
+            upper_end(lambda: x + 2 * (1 - exact(min(delta, 1.0))).log()) if 0 < delta < 1 else shift * (delta < 1)
+        )
         return {"epsilon": max(0.0, value), "delta": min(delta, 1.0)}
-    upper = 0.0 if epsilon >= shift else above(lambda: 1 - ((exact(epsilon) - x) / 2).exp())
+    upper = 0.0 if epsilon >= shift else upper_end(lambda: 1 - ((exact(epsilon) - x) / 2).exp())
     return {"epsilon": epsilon, "delta": min(max(upper, 0.0), 1.0)}
 
 
@@ -384,7 +394,7 @@ def dp_to_gaussian(claim: Claim, _goal: Goal) -> Changes:
         return {"mu": 0.0}
     guess = GaussianTradeOff.of_epsilon(epsilon).mu
     # Phi(-mu / 2) is the least error of both kinds, 1 / (1 + e^epsilon) for randomised response.
-    mu = least(guess, lambda mu: normal(-mu / 2) <= 1 / (1 + exact(epsilon).exp()))
+    mu = least_float(guess, lambda mu: normal(-mu / 2) <= 1 / (1 + exact(epsilon).exp()))
     if math.isinf(mu):
         return Refusal(f"no mu could be proved for epsilon {epsilon:g}; it is too large")
     return {"mu": mu}
@@ -402,14 +412,14 @@ def gaussian_to_dp(claim: Claim, goal: Goal) -> Changes:
     if epsilon is None and delta is None:
         epsilon = 0.0
     if epsilon is not None:
-        upper = above(lambda: _delta(exact(epsilon), exact(mu)))
+        upper = upper_end(lambda: _delta(exact(epsilon), exact(mu)))
         return {"epsilon": epsilon, "delta": min(max(upper, 0.0), 1.0)}
     if delta is None or delta == 0:
         return Refusal("an epsilon or a delta above 0 must be given: epsilon= or delta=")
     guess = GaussianTradeOff(mu).epsilon(min(delta, 1.0))
-    value = guess if guess == 0 else least(guess, lambda e: _delta(e, exact(mu)) <= exact(delta))
-    if guess == 0 and not above(lambda: _delta(exact(0.0), exact(mu))) <= delta:
-        value = least(2.0**-40, lambda e: _delta(e, exact(mu)) <= exact(delta))
+    value = guess if guess == 0 else least_float(guess, lambda e: _delta(e, exact(mu)) <= exact(delta))
+    if guess == 0 and not upper_end(lambda: _delta(exact(0.0), exact(mu))) <= delta:
+        value = least_float(2.0**-40, lambda e: _delta(e, exact(mu)) <= exact(delta))
     if math.isinf(value):
         return Refusal(f"no epsilon could be proved at delta {delta:g}")
     return {"epsilon": value, "delta": delta}

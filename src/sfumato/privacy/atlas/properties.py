@@ -14,7 +14,7 @@ import numpy as np
 from ...core import Prior, Space
 from ...core.arrays import Floats
 from ...errors import InputError
-from ...intervals import Interval, above, exact
+from ...intervals import Interval, exact, upper_end
 from ..beliefs.attackers import Events, Priors
 from ..beliefs.membership import NoiselessPrivacy
 from ..beliefs.semantic import SemanticPrivacy
@@ -215,7 +215,7 @@ _DEFAULTS: Final = "against every default, or one that can make every report"
 def _add(claims: Sequence[Claim]) -> Claim:
     """Return the claim whose numbers, except the order, are sums, rounded up."""
     totals = {
-        name: above(lambda name=name: sum((exact(claim[name]) for claim in claims), exact(0.0)))  # type: ignore[misc]
+        name: upper_end(lambda name=name: sum((exact(claim[name]) for claim in claims), exact(0.0)))  # type: ignore[misc]
         for name in claims[0].numbers
         if name != "order"
     }
@@ -230,7 +230,7 @@ _Combine = Callable[[Sequence[Claim]], Claim]
 def _add_as(name: str, to: Callable[[Interval], Interval], back: Callable[[Interval], Interval]) -> _Combine:
     """Return the composition that adds a number on another scale."""
     return lambda claims: claims[0].with_values(
-        **{name: above(lambda: back(sum((to(exact(claim[name])) for claim in claims), exact(0.0))))}
+        **{name: upper_end(lambda: back(sum((to(exact(claim[name])) for claim in claims), exact(0.0))))}
     )
 
 

@@ -19,7 +19,7 @@ from ...core import Bracket, Randomizer
 from ...core.arrays import Bools, Floats, Positions, readonly
 from ...divergences import MaxDivergence, max_divergence
 from ...errors import InputError
-from ...intervals import above, exact
+from ...intervals import exact, upper_end
 from ...rounding import UNIT, at_most
 from ..rows import channel, check_delta, list_matrix
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
@@ -92,7 +92,7 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
         exponents = [_product(promise.value, float(notion.distance.array[pair])) for pair in steps]
     if np.isinf(exponents).any():
         raise InputError("a step is infinitely long.", "step between distributions at finite distance.")
-    epsilon = above(lambda: sum((exact(exponent) for exponent in exponents), exact(0.0)))
+    epsilon = upper_end(lambda: sum((exact(exponent) for exponent in exponents), exact(0.0)))
     delta = after_steps(notion.delta, exponents)
     names = family.names[path[0]], family.names[path[-1]]
     ends = Family(dict(zip(names, family.distributions[[path[0], path[-1]]], strict=True)), [names])
@@ -204,7 +204,7 @@ def _ratio_above(top: float, bottom: float) -> float:
 
 
 def _product(a: float, b: float) -> float:
-    return above(lambda: exact(a) * exact(b)) if math.isfinite(b) else math.inf
+    return upper_end(lambda: exact(a) * exact(b)) if math.isfinite(b) else math.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)

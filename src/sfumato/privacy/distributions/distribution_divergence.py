@@ -27,7 +27,7 @@ from ...divergences import (
     Renyi,
 )
 from ...errors import InputError
-from ...intervals import above, exact
+from ...intervals import exact, upper_end
 from ...rounding import UNIT, at_most, log_error
 from ..notion import Description, Finding
 from ..rows import AnyMechanism
@@ -71,7 +71,7 @@ class DivergenceDistributionPrivacy(OfFamily):
         self.check_pairs(other)
         if self.divergence == other.divergence == CHI_SQUARED:
             x, y = exact(first), exact(second)
-            return self, above(lambda: x + y + x * y)
+            return self, upper_end(lambda: x + y + x * y)
         _check_sum(self.divergence, other.divergence)
         return self, reports.add(first, second)
 

@@ -14,7 +14,7 @@ from ...core import Bracket, Mechanism, Metric, Prior
 from ...core.arrays import Floats, Positions, numbers, readonly
 from ...divergences import Divergence, HockeyStick, MaxDivergence, log_ratios
 from ...errors import InputError
-from ...intervals import above, exact
+from ...intervals import exact, upper_end
 from ...rounding import log_error, mass_error
 from ..exact import IntegerRows, OfPair, Row, integer_rows, largest_of_rows
 from ..notion import Notion, Witness
@@ -178,7 +178,7 @@ def per_unit(values: Floats, distances: Floats) -> Floats:
 
 def add(first: float, second: float) -> float:
     """Return a sum, rounded up."""
-    return above(lambda: exact(first) + exact(second))
+    return upper_end(lambda: exact(first) + exact(second))
 
 
 def with_mass(delta: float, more: float) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.arrays import Floats, Positions
 from ...errors import InputError
-from ...intervals import Interval, above, exact
+from ...intervals import Interval, exact, upper_end
 from ...rounding import at_most, log_error
 from ...transport import wasserstein
 from ..relation import Relation
@@ -147,7 +147,7 @@ def pre_process(
             "widen the relation, or measure the mechanism after the transformation.",
         )
     steps, slack = int(stable.steps), exact(stable.slack)
-    epsilon = above(lambda: steps * exact(promise.value) + slack)
+    epsilon = upper_end(lambda: steps * exact(promise.value) + slack)
     delta = after_steps(notion.delta, [promise.value] * steps, stable.outside, stable.slack)
     form = f"images are at most c = {steps} steps apart ({names}): ({at_most(epsilon, 9)}, {at_most(delta, 9)})"
     reason = cite(_THEOREM, form, "pre-processing", _SOURCE)
@@ -164,7 +164,7 @@ def after_steps(delta: float, exponents: Sequence[float], outside: float = 0.0, 
             so_far += exact(exponent)
         return value * exact(slack).exp()
 
-    return min(1.0, above(total)) if delta or outside else 0.0
+    return min(1.0, upper_end(total)) if delta or outside else 0.0
 
 
 def _stretch_promise(
@@ -206,7 +206,7 @@ def _stretch_promise(
 
 
 def _per_unit(value: Interval, length: Interval, slack: Interval, unit: Interval) -> float:
-    return above(lambda: (value * length + slack) / unit)
+    return upper_end(lambda: (value * length + slack) / unit)
 
 
 def _image_distances(

@@ -16,7 +16,7 @@ from ...core import ONE_WORD, TWO_WORDS, Mechanism, Metric, MetricPrivacy, Space
 from ...core.arrays import Floats
 from ...divergences import HELLINGER, TOTAL_VARIATION, Divergence, FDivergence, HockeyStick
 from ...errors import InputError
-from ...intervals import above, exact
+from ...intervals import exact, upper_end
 from ...rounding import at_most
 from ..notion import Finding, Notion
 from ..point.differential import DifferentialPrivacy
@@ -190,7 +190,7 @@ def lifted_divergence_privacy(
     family.require_relation()
     value, outside = epsilon, float(family.outside.max())
     if outside > 0:
-        value = above(lambda: exact(epsilon) + exact(outside) * exact(_largest(divergence, outside)))
+        value = upper_end(lambda: exact(epsilon) + exact(outside) * exact(_largest(divergence, outside)))
     form = f"epsilon for the relation gives epsilon for its lifting: {at_most(value, 9)}"
     reason = cite("lifting of divergence privacy", form, "divergences")
     return Promise(DivergenceDistributionPrivacy(family, divergence), value, (reason,), everywhere=True)

@@ -20,7 +20,7 @@ from sfumato.rounding import amount, plural
 from .domain import Domain, Measures, design_lines, script_text
 
 UNIT: Final = "m"
-_DRAWN: Final = (
+_OUTLINE_NOTE: Final = (
     "Only visits inside the area that was drawn count. The guarantee holds in the whole rectangle around it, but "
     "outside of the area nothing was done to keep the loss small."
 )
@@ -109,7 +109,7 @@ class PlacesDomain(Domain):
                 f"{plural(used, 'visit')}.",
                 "You are rounded at random to a place near you, and a place is reported. The guarantee holds "
                 "for any two points of the region.",
-                *(() if self.polygon is None else (_DRAWN,)),
+                *(() if self.polygon is None else (_OUTLINE_NOTE,)),
                 f"A guess counts as found within {amount(self.radius_m, 'm')} of your true place.",
             ],
         }
