@@ -93,10 +93,7 @@ def read(path: Path) -> Source:
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id.endswith("Error"):
                 source.hints.append((call.lineno, " ".join(text for each in call.args for text in texts(each))))
     if package_of(path):
-        bodies = [node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-        fields = {id(each.target) for body in bodies for each in body if isinstance(each, ast.AnnAssign)}
-        names = [bound_name(node) for node in ast.walk(tree) if id(node) not in fields]
-        source.nameless.extend(name for name in names if NAMELESS.fullmatch(name))
+        source.nameless.extend(filter(NAMELESS.fullmatch, names_in(tree)))
     if path.is_relative_to(PACKAGE) and QUOTED.search(text):
         source.modules.extend(named_modules(tree, path))
     return source
@@ -114,13 +111,21 @@ def named_modules(tree: ast.Module, path: Path) -> Iterator[str]:
             yield ".".join([*room[: len(room) - dots + 1], name]) if dots else name
 
 
-def bound_name(node: ast.AST) -> str:
-    """Return the name that a definition, an argument or an assignment binds, or ""."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return node.name
-    if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
-        return node.id if isinstance(node, ast.Name) else node.attr
-    return node.arg if isinstance(node, ast.arg) else ""
+def names_in(tree: ast.Module) -> Iterator[str]:
+    """Yield the names that definitions, arguments and assignments bind, but no fields of classes."""
+    parts = [part for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for part in node.body]
+    targets = [target for part in parts if isinstance(part, ast.Assign) for target in part.targets]
+    targets += [part.target for part in parts if isinstance(part, ast.AnnAssign)]
+    fields = {target.id for target in targets if isinstance(target, ast.Name)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr not in fields:
+            yield node.attr
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in targets:
+            yield node.id
 
 
 def package_of(path: Path) -> Path | None:
@@ -217,7 +222,7 @@ def imported() -> dict[str, set[str]]:
 
 
 def test_no_name_is_a_participle_or_a_pronoun() -> None:
-    """Fields of classes may be, as columns and keys of files are; so may the two answers of `proofs.prove`."""
+    """Fields of classes may be: they are columns and keys of files. So may the two answers of `proofs.prove`."""
     names = {(str(each.path.relative_to(ROOT)), name) for each in sources() for name in each.nameless}
     assert not {(path, name) for path, name in names if name not in ("Proved", "Stated", "PROVED")}
 

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sfumato.attacks.learned import Examples
+from sfumato.attacks.classifiers import Examples
 from sfumato.core import Mechanism, Space
 from sfumato.errors import InputError
 from sfumato.geo import Grid, Visits

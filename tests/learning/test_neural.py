@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.attacks.learned import NearestNeighbours, learn_attack
+from sfumato.attacks.classifiers import NearestNeighbours, learn_attack
 from sfumato.errors import InputError, MissingExtraError
 from sfumato.learning import (
     BayesVulnerability,

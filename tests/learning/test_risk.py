@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from sfumato.attacks.learned import Examples, GradientBoosting, NearestNeighbours
+from sfumato.attacks.classifiers import Examples, GradientBoosting, NearestNeighbours
 from sfumato.core import Mechanism, Prior, Space
 from sfumato.errors import InputError
 from sfumato.leakage import bayes_error, mutual_information_bits

@@ -300,7 +300,7 @@ def test_rows_are_looked_for_where_they_are_needed_and_refused_at_once(kind, mon
     for steep in np.geomspace(FLATTEST, 60, 6).tolist():
         assert VertexPrivacy(CoordinatePrivacy(1.001 * steep), lattice).epsilon > 0
     monkeypatch.setattr(slope, "octile_exponent", lambda _: 0.0)
-    monkeypatch.setattr(intervals, "below", lambda _: 0.0)
+    monkeypatch.setattr(intervals, "lower_end", lambda _: 0.0)
     rows = VertexPrivacy(CoordinatePrivacy(1.001 * FLATTEST), lattice)
     for wanted in (lambda: rows.epsilon, lambda: VertexPrivacy(CoordinatePrivacy(0.99 * FLATTEST), lattice)):
         with pytest.raises(InputError, match="too strict for a spacing of 1000 m"):

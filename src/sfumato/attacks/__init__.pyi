@@ -1,4 +1,4 @@
-from . import learned as learned
+from . import classifiers as classifiers
 from .attackers import AttackResult as AttackResult
 from .attackers import attack as attack
 from .continuous_attack import PlaceAttack as PlaceAttack

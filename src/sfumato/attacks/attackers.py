@@ -19,11 +19,11 @@ from ..leakage import (
     shannon_capacity,
 )
 from ..rounding import about, at_least, at_most, percent, percent_at_most
+from .classifiers import Examples, GradientBoosting, NearestNeighbours, RandomForest, learn_attack
 from .continuous_attack import PlaceAttack, PlaceNoise, chance_within, true_place
 from .known_prior import Attack, Goals, bayes, goals, main_place_information, silence
 from .known_prior import informed_attack as best_informed
 from .known_prior import misinformed_attack as best_misinformed
-from .learned import Examples, GradientBoosting, NearestNeighbours, RandomForest, learn_attack
 from .prior_free import prior_free, unweighted_attack
 
 _EXAMPLES: Final = 20_000
@@ -193,8 +193,8 @@ def attack(
     learns = f"learns in {percent(informed)} of cases whether it is one of the two most probable"
     mistaken = f"overconfident by {percent(misinformed)} of the two most probable"
     overconfident = prior.sharpen(misinformed, places=main)
-    others = (bayes, unweighted_attack, prior_free)
-    attacks = (best.near, best.hit, *(run(channel, prior, distance) for run in others))
+    runs = (bayes, unweighted_attack, prior_free)
+    attacks = (best.near, best.hit, *(attack(channel, prior, distance) for attack in runs))
     attackers = (
         Attacker(f"{_BLIND}, {best.near_blind.description}", best.near_blind, Side.ESTIMATE),
         Attacker(f"{_BLIND}, {best.hit_blind.description}", best.hit_blind, Side.ESTIMATE),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..attacks.learned import Classifier, Examples, FittedRule, NearestNeighbours, learn_attack
+from ..attacks.classifiers import Classifier, Examples, FittedRule, NearestNeighbours, learn_attack
 from ..core import AnyLoss, Bracket, Mechanism, Prior
 from ..core.arrays import Floats, floats
 from ..core.immutable import CompactRepr

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..attacks.learned import Examples
+from ..attacks.classifiers import Examples
 from ..core import units
 from ..core.arrays import Floats, floats
 from ..errors import InputError

@@ -11,7 +11,7 @@ import torch
 from scipy.optimize import brentq
 from torch import Tensor, nn
 
-from ..attacks.learned import Confusion
+from ..attacks.classifiers import Confusion
 from ..core.arrays import Floats
 from ..mechanisms import PlanarLaplace
 from .pairs import Pairs

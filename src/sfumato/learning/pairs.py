@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..attacks.learned import Examples
+from ..attacks.classifiers import Examples
 from ..core import Loss, Space, units
 from ..core.arrays import Floats, floats, numbers, readonly
 from ..core.immutable import assign

@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.privacy import Band
 from sfumato_papers.change_in_formalism.claims import _figures
-from sfumato_papers.change_in_formalism.published import (
+from sfumato_papers.change_in_formalism.thesis_values import (
     BAND_EPSILONS,
     EDGE_PRIOR,
     PANELS,

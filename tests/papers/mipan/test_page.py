@@ -68,7 +68,7 @@ def test_thresholds_are_ours_and_nothing_is_refuted(claims):
 
 def test_equations_lead_to_the_calls_that_compute_them():
     calls = {each.number: each.call for each in paper_of("mipan").equations}
-    assert calls["(18) to (22)"] == "sfumato.attacks.learned.Confusion"
+    assert calls["(18) to (22)"] == "sfumato.attacks.classifiers.Confusion"
     assert calls["(15) to (17)"] == "sf.learning.Softplus"
     assert calls["(28) to (30)"] == "sfumato_papers.mipan.EXPERIMENT_1"
     assert not any(number.startswith("Figure 3") or number == "Figure 13" for number in calls)

@@ -8,7 +8,7 @@ Source: D. Desfontaines, "Lowering the cost of anonymization", PhD thesis, ETH Z
 
 from .claims import RelationSummary, erratum_words, property_table, relation_table, summaries
 from .properties import PropertyRow
-from .published import ErratumRow, errata
+from .thesis_values import ErratumRow, errata
 
 __all__ = [
     "ErratumRow",

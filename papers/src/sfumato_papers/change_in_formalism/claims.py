@@ -13,8 +13,8 @@ from sfumato.rounding import about, at_most, plural
 from ..reproduction import PaperClaim, RunTables, abstain, interval, judge
 from ..results import columns_of, distinct, markdown_table, where
 from .properties import NO, OPEN, YES, PropertyRow
-from .published import BAND_EPSILONS, READ, BandValue, ErratumRow, PosteriorRow
 from .relations import KnownRow, RelationRow
+from .thesis_values import BAND_EPSILONS, READ, BandValue, ErratumRow, PosteriorRow
 
 _TABLE: Final = "2.2.9, table 2.20"
 _RANGE: Final = "It is equivalent to ε-DP up to a change in parameters"

@@ -9,7 +9,8 @@ from ..reproduction import Paper, RunTables, Setting, StudyPart, Tables, equatio
 from .channels import cases
 from .claims import claims
 from .properties import ENTRIES, property_rows
-from .published import (
+from .relations import FORMAL_RELATIONS, known_row, relation_row
+from .thesis_values import (
     BandValue,
     CornerRow,
     PosteriorRow,
@@ -22,7 +23,6 @@ from .published import (
     published_figure,
     regions_figure,
 )
-from .relations import FORMAL_RELATIONS, known_row, relation_row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from sfumato.attacks.learned import Confusion
+from sfumato.attacks.classifiers import Confusion
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError

@@ -225,7 +225,7 @@ PAPER: Final = Paper(
         ("(13), Propositions 2 to 4", "convexity and errors", "sfumato_papers.mipan.theorem_row", "theorems"),
         ("(14)", "least information on the label", "sfumato_papers.mipan.least_information", "square-designs"),
         ("(15) to (17)", "loss of the generator, with softplus", "sf.learning.Softplus"),
-        ("(18) to (22)", "accuracy, precision, recall, F1", "sfumato.attacks.learned.Confusion"),
+        ("(18) to (22)", "accuracy, precision, recall, F1", "sfumato.attacks.classifiers.Confusion"),
         ("(23), (24)", "planar Laplace noise, its mean distance", "sfumato_papers.mipan.LaplaceDraws", "square"),
         ("(25) to (27)", "Bayes error on a grid, and its bias", "sf.learning.grid_error", "square"),
         ("(28) to (30)", "limit and noise of Experiment 1", "sfumato_papers.mipan.EXPERIMENT_1", "square"),

@@ -48,7 +48,7 @@ def blank(width: float, height: float) -> Figure:
         import matplotlib.figure  # noqa: F401
     except ImportError:
         raise MissingExtraError("A figure", "report") from None
-    from ._themed import ThemedFigure
+    from ._theme_exchange import ThemedFigure
 
     return ThemedFigure(figsize=(width, height), layout="constrained", dpi=150)
 
@@ -129,7 +129,7 @@ def write_figure(figure: Figure, file: IO[bytes], suffix: str, theme: Theme = LI
     """Write a figure to an open file in the format of a suffix."""
     from matplotlib import rc_context
 
-    from ._themed import exchange_colours
+    from ._theme_exchange import exchange_colours
 
     with _LOCK, rc_context(_SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Creating legend with loc")  # on a busy machine it takes a while

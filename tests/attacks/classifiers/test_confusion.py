@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sfumato.attacks.learned import Confusion
+from sfumato.attacks.classifiers import Confusion
 from sfumato.core import Mechanism, Prior, Space
 from sfumato.errors import InputError
 from sfumato.leakage import bayes_error, mutual_information_bits

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from sfumato.attacks.learned import Examples, GradientBoosting, NearestNeighbours, RandomForest, learn_attack
+from sfumato.attacks.classifiers import Examples, GradientBoosting, NearestNeighbours, RandomForest, learn_attack
 from sfumato.core import Mechanism, Prior, Space
 from sfumato.errors import InputError, MissingExtraError
 from sfumato.leakage import bayes_error

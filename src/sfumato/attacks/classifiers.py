@@ -287,7 +287,7 @@ class Confusion:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equations 18 to 22.
 
     Example:
-        >>> from sfumato.attacks.learned import Confusion
+        >>> from sfumato.attacks.classifiers import Confusion
         >>> Confusion([[8, 2], [4, 6]])
         Confusion of 20 guesses among 2 secrets: accuracy 0.7, F1 0.697
     """
@@ -433,7 +433,7 @@ def learn_attack(
 
     Example:
         >>> import sfumato as sf
-        >>> from sfumato.attacks.learned import Examples, NearestNeighbours, learn_attack
+        >>> from sfumato.attacks.classifiers import Examples, NearestNeighbours, learn_attack
         >>> truth = sf.Mechanism([[1.0, 0.0], [0.0, 1.0]])
         >>> examples = Examples.of_mechanism(truth, sf.Prior.uniform(truth.secrets), 100, seed=1)
         >>> learn_attack(examples, NearestNeighbours(), seed=1).error

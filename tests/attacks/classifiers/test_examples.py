@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sfumato.attacks.learned import Examples
+from sfumato.attacks.classifiers import Examples
 from sfumato.core import Mechanism, Prior, Space
 from sfumato.errors import InputError
 
