@@ -38,7 +38,7 @@ def test_it_says_what_it_is_in_one_short_line(family: MechanismFamily) -> None:
 def test_its_matrix_keeps_what_it_promises(family: MechanismFamily) -> None:
     mechanism = family.mechanism()
     promised = mechanism.guarantees
-    assert bool(promised) == math.isfinite(family.epsilon) or isinstance(family, mechanisms.ClampedNoise)
+    assert bool(promised) == math.isfinite(family.epsilon) or isinstance(family, mechanisms.Clamped)
     for guarantee in promised:
         assert prove_metric_privacy(mechanism, guarantee).holds
 

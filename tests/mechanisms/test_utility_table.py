@@ -41,15 +41,15 @@ def test_exponential_keeps_what_the_convention_promises(table, epsilon, conventi
     mechanism = family.mechanism()
     expected = np.exp(rate * u) / np.exp(rate * u).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(mechanism.matrix, expected, rtol=1e-8)
-    assert family.promise == epsilon * (1 if convention == "mcsherry-talwar" else 2)
-    assert proved(mechanism, table, family.promise).holds
+    assert family.promised == epsilon * (1 if convention == "mcsherry-talwar" else 2)
+    assert proved(mechanism, table, family.promised).holds
 
     s, t = np.nonzero(table.neighbours)
     logs = np.log(expected[s] / expected[t])
     assert family.epsilon == pytest.approx(logs.max(), rel=1e-9, abs=1e-12)
     assert family.bounded_range == pytest.approx((logs.max(axis=1) - logs.min(axis=1)).max(), rel=1e-9, abs=1e-12)
     assert family.epsilon <= family.bounded_range + 1e-12 <= 2 * rate * table.sensitivity + 1e-11
-    assert proved(mechanism, table, family.promise).upper == pytest.approx(family.epsilon, rel=1e-7, abs=1e-12)
+    assert proved(mechanism, table, family.promised).upper == pytest.approx(family.epsilon, rel=1e-7, abs=1e-12)
     if family.epsilon > 1e-9:  # it is 0 where one row is the other plus a constant
         assert not proved(mechanism, table, 0.99 * family.epsilon).holds
 

@@ -7,7 +7,7 @@ import numpy as np
 import sfumato as sf
 from sfumato.core import Capability, LocalPrivacy, Randomizer, Recipe, Row
 from sfumato.geo import Projection
-from sfumato.mechanisms import ClampedNoise, DiscreteLaplace, MechanismFamily, Tupling, randomised_response
+from sfumato.mechanisms import Clamped, DiscreteLaplace, MechanismFamily, Tupling, randomised_response
 from sfumato.mechanisms.planar import CoordinateNoise
 
 SPACE = sf.Space("ab")
@@ -153,6 +153,6 @@ LIARS = {
     "tupling of a subclass": Tupling(true_mechanism(), 2, [0.5, 0.5]),
     "family": Boasting(),
     "family that changes": Wavering(),
-    "noise of its own on a range": ClampedNoise(Bargain(0.5), 0, 1),
+    "noise of its own on a range": Clamped(Bargain(0.5), 0, 1),
     "disguise": Disguised(),
 }

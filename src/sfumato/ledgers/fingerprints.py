@@ -62,7 +62,7 @@ def _encode(value: Any) -> bytes:
         return _encode_parts("set", *map(_Raw, sorted(map(_encode, value))))
     if isinstance(value, tuple | list):
         return _encode_parts("sequence", *value)
-    if is_dataclass(value) and not isinstance(value, type):
+    if is_dataclass(value) and not isinstance(value, type):  # the names of its class and fields are stored, too
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
         return _encode_parts("made", type(value).__name__, parts)
     return _encode_parts("value", _Raw(type(value).__name__.encode()), _Raw(_text(value)))

@@ -32,7 +32,7 @@ from .frequency_oracles import randomised_response as randomised_response
 from .hashing import Hashing as Hashing
 from .hashing import LocalHashing as LocalHashing
 from .noise import AdditiveNoise as AdditiveNoise
-from .noise import ClampedNoise as ClampedNoise
+from .noise import Clamped as Clamped
 from .noise import Noise as Noise
 from .noise import NoiseRecipe as NoiseRecipe
 from .noise_accuracy import NoiseAccuracy as NoiseAccuracy

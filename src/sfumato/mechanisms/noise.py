@@ -94,13 +94,13 @@ class Noise(AdditiveNoise):
             "use clamped(low, high) for a range, or draw from it with sf.sampler.",
         )
 
-    def clamp(self, low: int, high: int) -> ClampedNoise:
+    def clamp(self, low: int, high: int) -> Clamped:
         """Return the family on low, ..., high that moves reports there; `InputError` if empty or too large."""
-        return ClampedNoise(self, low, high)
+        return Clamped(self, low, high)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ClampedNoise(MechanismFamily):
+class Clamped(MechanismFamily):
     """Integer noise whose reports beyond a range are moved to its ends; secrets and reports are low, ..., high.
 
     Moving reports is post-processing, so the guarantee of the noise still holds.

@@ -124,7 +124,7 @@ class _Selection(MechanismFamily):
 
     __slots__ = ()
     table: UtilityTable
-    promise: float
+    promised: float
     rate: float
 
     @property
@@ -143,11 +143,11 @@ class _Selection(MechanismFamily):
         return 1 - float((self._rows(1.0) * (self.table.below_best == 0)).sum(axis=1).mean())
 
     def mechanism(self) -> Mechanism:
-        """Return the mechanism in integers, which is `promise`-private between neighbours."""
+        """Return the mechanism in integers, which is `promised`-private between neighbours."""
         table = self.table
-        exponents = self.promise * table.metric.array
+        exponents = self.promised * table.metric.array
         matrix = lower_exponents(self._rows, exponents, table.secrets, table.answers, span=self._span)
-        return matrix.promising(MetricPrivacy(self.promise, table.metric))
+        return matrix.promising(MetricPrivacy(self.promised, table.metric))
 
     @property
     @abstractmethod
@@ -183,12 +183,12 @@ class PermuteAndFlip(_Selection):
 
     name: ClassVar[str] = "permute-and-flip"
     table: UtilityTable
-    promise: float
+    promised: float
     rate: float
 
     def __init__(self, table: UtilityTable, epsilon: float | str) -> None:
         value = pure_epsilon(epsilon)
-        assign(self, table=table, promise=value, rate=value / table.sensitivity / (1 if table.monotone else 2))
+        assign(self, table=table, promised=value, rate=value / table.sensitivity / (1 if table.monotone else 2))
 
     @property
     def epsilon(self) -> float:
@@ -224,7 +224,7 @@ class ExponentialMechanism(_Selection):
     Texts that use the second and call it epsilon-private are wrong by a factor of two. The log likelihood ratios
     of two neighbours range over an interval of length `bounded_range`: at most 2 rate Delta, and at most rate
     Delta for monotone utilities or a normaliser that is the same for all secrets. `epsilon` is that of this table,
-    and ``promise`` that guaranteed for every table of this sensitivity. The argument is the epsilon of the
+    and ``promised`` that guaranteed for every table of this sensitivity. The argument is the epsilon of the
     convention, a pure number. Raises `InputError` if it is not positive or the convention is unknown.
 
     Source:
@@ -235,7 +235,7 @@ class ExponentialMechanism(_Selection):
         >>> from sfumato.mechanisms import ExponentialMechanism, UtilityTable
         >>> votes = UtilityTable([[3, 1], [2, 2]])
         >>> choice = ExponentialMechanism(votes, 1.0, "introductory")
-        >>> choice.promise, choice.rate
+        >>> choice.promised, choice.rate
         (2.0, 1.0)
     """
 
@@ -244,7 +244,7 @@ class ExponentialMechanism(_Selection):
     parameter: float
     convention: Convention
     rate: float
-    promise: float
+    promised: float
 
     def __init__(self, table: UtilityTable, epsilon: float | str, convention: Convention) -> None:
         if convention not in CONVENTIONS:
@@ -252,7 +252,7 @@ class ExponentialMechanism(_Selection):
         value = pure_epsilon(epsilon)
         share, promise = CONVENTIONS[convention]
         assign(self, table=table, parameter=value, convention=convention)
-        assign(self, rate=share * value / table.sensitivity, promise=promise * value)
+        assign(self, rate=share * value / table.sensitivity, promised=promise * value)
 
     @property
     def epsilon(self) -> float:

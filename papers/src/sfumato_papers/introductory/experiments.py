@@ -289,7 +289,7 @@ def _choices(seed: int, tables: Iterable[tuple[str, UtilityTable]]) -> list[Choi
         epsilon, spread = (notion(near).measure(mechanism).upper for notion in (DifferentialPrivacy, BoundedRange))
         regret = -(mechanism.matrix * table.below_best).sum(axis=1)
         head = kind, convention, seed, number, table.values.shape[1]
-        privacy = family.promise, family.epsilon, epsilon, family.bounded_range, spread
+        privacy = family.promised, family.epsilon, epsilon, family.bounded_range, spread
         rows.append(ChoiceRow(*head, *privacy, float(regret.max()), family.regret_bound))
     return rows
 
