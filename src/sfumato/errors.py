@@ -164,12 +164,12 @@ class PlaceWarning(UserWarning):
 
 
 def at_command_line(name: str, value: str) -> str | None:
-    """Return a text of `typed` as it is; None for anything else."""
+    """Return a text of `shell` as it is; None for anything else."""
     return value if name == _SHELL else None
 
 
 def in_python(name: str, value: str) -> str | None:
-    """Write an argument as Python does: ``region='8 km x 6 km around 48.85,2.35'``; None for a text of `typed`."""
+    """Write an argument as Python does: ``region='8 km x 6 km around 48.85,2.35'``; None for a text of `shell`."""
     if name in (_PYTHON, _SHELL):
         return value if name == _PYTHON else None
     bare = name.rpartition(".")[2]

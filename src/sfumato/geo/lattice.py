@@ -284,7 +284,7 @@ class Lattice(Places):
         return np.where(self._serves(places), self._table.of_vertices(vertices), -1)
 
     def singly(self) -> SinglePoint:
-        """Return a sampler that draws as `drawn` does, prepared for many single points."""
+        """Return a sampler that draws as `draw_secrets` does, prepared for many single points."""
         vertices = [(a, b) for a, b in self.vertices.tolist()]
         middles = {vertices[piece[4]] for piece in self.pieces.tolist()} if self.kind == "square" else ()
         positions = {vertex: position for position, vertex in enumerate(vertices)}

@@ -75,7 +75,7 @@ class Places(Space, ABC):
 
     @abstractmethod
     def singly(self) -> OnePoint:
-        """Return a sampler that draws as `drawn` does, prepared for many single points."""
+        """Return a sampler that draws as `draw_secrets` does, prepared for many single points."""
 
     @abstractmethod
     def outlines_latlon(self) -> Floats:

@@ -17,7 +17,7 @@ def test_the_executor_of_the_page(tmp_path, spark):
         users = design_each_user(
             CITY, tmp_path / "users", epsilon="1/km", spacing="4 km", least_visits=5, executor=pool, time_limit=600
         )
-    assert found.finished
+    assert found.is_finished
     for name, row in found.rows.items():
         assert row.loss == pytest.approx(alone.rows[name].loss, rel=1e-4)
         assert row.request == alone.rows[name].request
