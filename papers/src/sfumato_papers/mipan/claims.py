@@ -113,7 +113,7 @@ def _people(rows: Sequence[ContestRow]) -> list[PaperClaim]:
     shares = [row.error / row.largest_error for row in tables]
     robust = sum(row.held_out_error > best.held_out_error for row, best in zip(tables, optima, strict=True))
     limit = max(row.max_loss_m for row in rows)
-    users = [row for row in where(tables, max_loss_m=limit) if row.hidden.endswith(" users")]
+    users = [row for row in where(tables, max_loss_m=limit) if row.of_users]
     successes = sum(row.error >= row.blind_error - _MARGIN for row in users)
     far = min(users, key=lambda row: row.error - row.blind_error)
     return [

@@ -62,6 +62,16 @@ class ContestRow(CompactRepr):
     largest_error: float  # proved bound for all mechanisms of that loss, training visits, one report each
     blind_error: float  # of the best guess without a report, training visits
 
+    @property
+    def of_users(self) -> bool:
+        """Whether the label is the user."""
+        return self.hidden == users_label(self.labels)
+
+
+def users_label(users: int) -> str:
+    """Return the name of the label that is one of several users."""
+    return f"{users} users"
+
 
 def contest(label: HiddenLabel, max_loss_m: float, *, rounds: int = 120, seed: int = 1) -> list[ContestRow]:
     """Return what each mechanism of at most this loss hides, on four fifths of the visits and on the rest."""
@@ -145,7 +155,7 @@ def hidden_labels(
         pairs = Pairs.of_visits(inside, cells, values=present[:many])
         numbers = Space(range(1, many + 1))
         data = Pairs((pairs.classes + 1).tolist(), pairs.points, "m", numbers)
-        labels.append(HiddenLabel(source, f"{many} users", cells, data))
+        labels.append(HiddenLabel(source, users_label(many), cells, data))
     for column in _HOMES:
         if column in visits.attributes:
             counts = Counter(value for value in inside.attributes[column].tolist() if value)

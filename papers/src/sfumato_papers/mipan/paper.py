@@ -148,7 +148,7 @@ def people_figure(rows: Sequence[ContestRow]) -> Figure:
     figure = blank(7.4, 3.4)
     axes = figure.subplots(1, len(sources), squeeze=False, sharex=True, sharey=True)[0]
     for ax, source in zip(axes, sources, strict=True):
-        users = [row for row in where(rows, source=source) if row.hidden.endswith("users")]
+        users = [row for row in where(rows, source=source) if row.of_users]
         labels = min(row.labels for row in users)
         fewest = where(users, labels=labels, max_loss_m=min(row.max_loss_m for row in users))
         _panel(ax, fewest)
