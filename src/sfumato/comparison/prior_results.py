@@ -41,7 +41,7 @@ _NAME: Final = 22  # letters of a line of a name on a narrow screen
 _REMAP: Final = " + remap"
 _MARKS: Final = "osv^<>pd"
 _ZERO_LIMIT: Final = 1e-6  # bits, percent or units of length: as good as nothing
-_SPREAD: Final = 0.1  # of the largest value: a panel of values that near is told in words
+_SPREAD: Final = 0.1  # of the largest value: a sentence replaces a panel of values that near
 
 
 @dataclass(frozen=True, slots=True, repr=False)

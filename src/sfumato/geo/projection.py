@@ -280,10 +280,10 @@ def from_centre(m: ModuleType, centre: tuple[float, float], lat: Number, lon: Nu
     # The angle between the meridians of the auxiliary sphere: as halfway between close points, then by Newton.
     angle = along / ((1 - _F) * m.sqrt(1 + _SECOND * ((sin1 + sin2) / 2) ** 2))
     for _ in range(_ROUNDS):
-        beside, behind = cos2 * m.sin(angle), cos2 * m.cos(angle)
-        ahead = cos1 * sin2 - sin1 * behind
-        arc = m.atan2(m.hypot(beside, ahead), sin1 * sin2 + cos1 * behind)
-        sine, cosine = _direction(m, beside, ahead)
+        east, inner = cos2 * m.sin(angle), cos2 * m.cos(angle)
+        north = cos1 * sin2 - sin1 * inner
+        arc = m.atan2(m.hypot(east, north), sin1 * sin2 + cos1 * inner)
+        sine, cosine = _direction(m, east, north)
         line = _line(m, sine, cosine, sin1, cos1)
         waves = _waves(m, line, arc)
         missing = along + _F * line.sine * _arc_integral(_A3, _C3, line.small, arc, waves) - angle

@@ -86,7 +86,7 @@ def best_guesses(channel: WildChannel, reports_m: Floats, people: PeopleMap) -> 
     scale = channel.mean_m / math.sqrt(count)  # how far their mean is from the place
     spacing = float(np.clip(scale / _FINENESS, _FINEST_M, _COARSEST_M))
     reach = max((_REACH if count == 1 else _REACH_OF_MEAN) * scale, 4 * spacing)
-    medians, likeliest = np.empty((len(reports_m), 2)), np.empty((len(reports_m), 2))
+    medians, modes = np.empty((len(reports_m), 2)), np.empty((len(reports_m), 2))
     for row, reports in enumerate(reports_m):
         lattice = people.candidates(reports.mean(axis=0), reach, spacing)
         places = lattice.reshape(-1, 2)
@@ -96,8 +96,8 @@ def best_guesses(channel: WildChannel, reports_m: Floats, people: PeopleMap) -> 
         weights = np.exp(log_weights - log_weights.max())
         medians[row] = weighted_median(places, weights)
         near = gaussian_filter(weights.reshape(lattice.shape[:2]), _NEAR_M / spacing, mode="constant")
-        likeliest[row] = places[np.argmax(near)]
-    return medians, likeliest
+        modes[row] = places[np.argmax(near)]
+    return medians, modes
 
 
 def weighted_median(points_m: Floats, weights: Floats) -> Floats:

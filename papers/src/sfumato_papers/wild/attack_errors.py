@@ -139,9 +139,9 @@ def scheme_errors(
                 guess = noise.guesses(even[:, :count])
                 about = (key, mechanism, ALONE, "", count, seed)
                 block.append(_row(about, spread, guess, guess, even[:, 0], epsilon))
-            medians, likeliest = best_guesses(noise, uneven[:, :count], town.people)
+            medians, modes = best_guesses(noise, uneven[:, :count], town.people)
             about = (key, mechanism, KNOWS, town.name, count, seed)
-            block.append(_row(about, visited, medians, likeliest, uneven[:, 0], epsilon))
+            block.append(_row(about, visited, medians, modes, uneven[:, 0], epsilon))
         rows += block
     return rows
 
@@ -150,11 +150,11 @@ def _row(
     about: tuple[str, str, str, str, int, int],
     truths: Floats,
     medians: Floats,
-    likeliest: Floats,
+    modes: Floats,
     reports: Floats,
     epsilon: float,
 ) -> FoundRow:
-    errors, misses, losses = (np.hypot(*(points - truths).T) for points in (medians, likeliest, reports))
+    errors, misses, losses = (np.hypot(*(points - truths).T) for points in (medians, modes, reports))
     median, mean, loss = float(np.median(errors)), float(errors.mean()), float(losses.mean())
     return FoundRow(*about, len(truths), median, mean, float((misses <= 100).mean()), loss, epsilon)
 

@@ -267,9 +267,8 @@ def joint_of(columns: Sequence[Column]) -> Column:
         )
     space = JointSpace({column.name: column.space for column in columns})
     labels = "; ".join(f"{column.name}: {column.labels}" for column in columns)
-    return Column(
-        " and ".join(column.name for column in columns), space, labels, tuple(column.name for column in columns)
-    )
+    names = tuple(column.name for column in columns)
+    return Column(" and ".join(names), space, labels, names)
 
 
 def prior_from_data(column: Column, data: Path | None, kind: str) -> tuple[Prior, str]:
