@@ -70,6 +70,7 @@ from .optimal import design as design
 from .optimal import find_epsilon as find_epsilon
 from .optimal import maximise_distortion as maximise_distortion
 from .optimal import sweep as sweep
+from .proofs import FamilyPrivacy as FamilyPrivacy
 from .proofs import PlaceDistortion as PlaceDistortion
 from .releases import release as release
 from .reports import report as report

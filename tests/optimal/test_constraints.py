@@ -332,7 +332,7 @@ def test_what_does_not_fit_is_refused():
         asked(pairs="spanner")
     with pytest.raises(InputError, match="cannot move to medians"):
         asked(medians=sf.Visits([48.85], [2.35]))
-    with pytest.raises(InputError, match="several attackers or has linear constraints"):
+    with pytest.raises(InputError, match="several attackers or distributions, or has linear constraints"):
         equilibrium(asked())
     with pytest.raises(InputError, match="no guarantee"):
         asked(guarantees=(), constraints=())

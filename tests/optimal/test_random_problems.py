@@ -102,7 +102,7 @@ def _check(seed: int) -> bool:
     for guarantee in found.problem.guarantees:
         if isinstance(guarantee, MetricPrivacy):
             assert exact.private(found.mechanism, guarantee.metric.array, guarantee.epsilon)
-        else:
+        elif isinstance(guarantee, DistortionPrivacy):
             assert distortion_below(found.mechanism, found.problem.prior, guarantee.distance) >= guarantee.minimum
     assert found.certificate.holds
     assert np.isfinite(found.certificate.value)

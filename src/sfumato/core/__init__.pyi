@@ -11,6 +11,7 @@ from .guarantees import AnyGuarantee as AnyGuarantee
 from .guarantees import CoordinatePrivacy as CoordinatePrivacy
 from .guarantees import DesignGuarantee as DesignGuarantee
 from .guarantees import DistortionPrivacy as DistortionPrivacy
+from .guarantees import DistributionGuarantee as DistributionGuarantee
 from .guarantees import Guarantee as Guarantee
 from .guarantees import Guarantees as Guarantees
 from .guarantees import LocalPrivacy as LocalPrivacy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -14,7 +15,7 @@ from ..escaping import plain
 from ..rounding import amount_at_least, amount_at_most, at_most, exactly, factor_at_most, up
 from . import units
 from .arrays import Floats
-from .immutable import Immutable, assign
+from .immutable import Immutable, NotebookRepr, assign
 from .loss import AnyLoss, Loss, follows, to_loss
 from .metric import Metric
 from .naming import name_phrase
@@ -238,7 +239,17 @@ class LocalPrivacy:
         return f"epsilon {exactly(self.epsilon)}"
 
 
-Guarantee = MetricPrivacy | DistortionPrivacy
+class DistributionGuarantee(NotebookRepr, ABC):
+    """Guarantee about the reports of distributions of the secret; `sfumato.proofs.FamilyPrivacy` is its class."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def check_secrets(self, secrets: Space) -> None:
+        """Refuse secrets of another number than those of the distributions (`InputError`)."""
+
+
+Guarantee = MetricPrivacy | DistortionPrivacy | DistributionGuarantee
 DesignGuarantee = Guarantee | CoordinatePrivacy
 AnyGuarantee = DesignGuarantee | LocalPrivacy
 Guarantees = DesignGuarantee | Iterable[DesignGuarantee]
@@ -254,7 +265,9 @@ def as_guarantees(value: object) -> tuple[DesignGuarantee, ...]:
             subject = f"the class {guarantee.__name__}" if isinstance(guarantee, type) else repr(guarantee)
             raise InputError(
                 f"{subject} is not a guarantee.",
-                python("pass MetricPrivacy, ThresholdPrivacy, CoordinatePrivacy or DistortionPrivacy."),
+                python(
+                    "pass MetricPrivacy, ThresholdPrivacy, CoordinatePrivacy, DistortionPrivacy or FamilyPrivacy."
+                ),
             )
     return guarantees
 

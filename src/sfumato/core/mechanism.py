@@ -235,8 +235,8 @@ class Mechanism(Immutable, Randomizer):
                 )
             if not isinstance(guarantee, MetricPrivacy):
                 raise InputError(
-                    f"{guarantee} depends on a prior, but a mechanism has none.",
-                    python("pass it to MechanismFile together with the prior."),
+                    f"{guarantee} depends on distributions of the secret, but a mechanism has none.",
+                    python("pass it to MechanismFile, for distortion together with the prior."),
                 )
             guarantee.check_secrets(self.secrets)
             promises.append(guarantee)

@@ -34,7 +34,8 @@ from ..core import (
 from ..core.arrays import Floats
 from ..errors import DataError, FileError, InputError, MetricWarning
 from ..geo import DISTANCES, TRUE_POINT, ChosenPlaces, Places, Projection, places_from
-from ..proofs import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
+from ..privacy import DistributionPrivacy, Family, FamilyDistance, MetricDistributionPrivacy
+from ..proofs import Candidates, FamilyPrivacy, LinearConstraint, Multipliers, Optimality, PlaceDistortion
 from .archive import DAMAGED, MAX_ENTRIES, MOST_CONSTRAINTS, MOST_GUARANTEES, Fields, decoded_label, read_archive
 from .mechanism_file import MechanismFile
 
@@ -146,7 +147,8 @@ class _Contents:
             for name in (entry.get("further", list) if entry.has("further") else ())
         ]
         limits, objective = self._optional(entry, "limits", 1), entry.get("objective", str)
-        return Optimality(objective, multipliers, distance, max_loss, candidates, tuple(further), limits)
+        families = self._optional(entry, "families", 2)
+        return Optimality(objective, multipliers, distance, max_loss, candidates, tuple(further), limits, families)
 
     def constraints(self) -> tuple[LinearConstraint, ...]:
         values = self.manifest.get("constraints", list) if self.manifest.has("constraints") else []
@@ -172,6 +174,8 @@ class _Contents:
             return DistortionPrivacy(entry.number("minimum"), self._loss(entry, "distance"))
         if kind == "true place":
             return self._true_place(entry)
+        if kind == "family":
+            return self._family(entry)
         if kind == "coordinates":
             return CoordinatePrivacy(entry.number("epsilon"), entry.get("unit", str))
         if kind in ("metric", "threshold"):
@@ -180,6 +184,26 @@ class _Contents:
                 return MetricPrivacy(entry.number("epsilon"), metric)
             return ThresholdPrivacy(entry.number("epsilon"), metric, entry.number("within"))
         raise FileError(f"it holds a guarantee of the unknown kind {kind!r}.", DAMAGED)
+
+    def _family(self, entry: Fields) -> FamilyPrivacy:
+        """Return the distribution privacy of a family, by distances as the file states them."""
+        names, rows = entry.get("names", list), self._array(entry, "distributions", np.float64, 2)
+        pairs, count = self._array(entry, "pairs", np.int64, 2), len(rows)
+        are_names = len(names) == len(set(map(str, names))) == count and all(type(name) is str for name in names)
+        if not are_names or pairs.shape[1:] != (2,) or ((pairs < 0) | (pairs >= count)).any():
+            raise FileError("its distributions, their names and their pairs do not fit each other.", DAMAGED)
+        if len(pairs) > count * (count - 1) or len(pairs) * rows.shape[1] > MAX_ENTRIES:
+            raise FileError(f"it holds {len(pairs):,} pairs of distributions, too many.", DAMAGED)
+        ordered = [(names[first], names[second]) for first, second in pairs.tolist()]
+        every = len(set(ordered)) == count * (count - 1)
+        family = Family(dict(zip(names, rows, strict=True)), None if every else ordered)
+        epsilon, delta = entry.number("epsilon"), entry.number("delta")
+        if not entry.has("distances"):
+            return FamilyPrivacy(epsilon, DistributionPrivacy(family, delta))
+        source = entry.fields("distances")
+        array, unit = self._array(source, "array", np.float64, 2), source.get("unit", str)
+        distance = FamilyDistance(array, unit, name=source.get("name", str))
+        return FamilyPrivacy(epsilon, MetricDistributionPrivacy(family, distance, delta))
 
     def _true_place(self, entry: Fields) -> PlaceDistortion:
         """Return the distortion of the true point: its distances are computed, not read."""

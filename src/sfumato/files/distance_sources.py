@@ -23,7 +23,9 @@ from ..core import (
 from ..core.immutable import CompactRepr
 from ..core.naming import name_phrase, quote
 from ..errors import InputError
-from ..proofs import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
+from ..escaping import plain, shorten
+from ..privacy import MetricDistributionPrivacy
+from ..proofs import FamilyPrivacy, LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 
 _UNCONFIRMED: Final = (
     "Epsilon per distance and errors count in distances that the file states and nothing confirms."
@@ -150,7 +152,11 @@ def unconfirmed_claims(
                 f"that people are where the file states it ({visits:,} visits at {places:,} places), not checked; "
                 "the attacker's error is computed from these places"
             )
-        else:
+        elif isinstance(guarantee, FamilyPrivacy):
+            apart = ", and their distances," if isinstance(guarantee.notion, MetricDistributionPrivacy) else ""
+            family = shorten(plain(str(guarantee.notion.family)))
+            notes.append(f"{family}{apart} as the file states them, not checked")
+        elif isinstance(guarantee, DistortionPrivacy):
             notes += _attacker(guarantee.distance, mechanism)
     if optimality is not None and optimality.distance is not None:
         notes += _attacker(optimality.distance, mechanism)

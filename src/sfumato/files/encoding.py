@@ -20,6 +20,7 @@ from ..core import (
     Loss,
     Mechanism,
     Metric,
+    MetricPrivacy,
     NumberBins,
     Prior,
     Randomizer,
@@ -32,7 +33,8 @@ from ..geo import ChosenPlaces, Places, places_from
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from ..optimal import Design
-from ..proofs import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
+from ..privacy import MetricDistributionPrivacy
+from ..proofs import FamilyPrivacy, LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 from .archive import MAX_ENTRIES, encoded_label, pack, write_archive
 from .mechanism_file import MechanismFile
 
@@ -135,7 +137,27 @@ class _Parts:
             return {"kind": "threshold", "epsilon": guarantee.epsilon, **near}
         if isinstance(guarantee, VertexPrivacy):
             return {"kind": "coordinates", "epsilon": guarantee.promise.epsilon, "unit": guarantee.promise.unit}
-        return {"kind": "metric", "epsilon": guarantee.epsilon, "metric": self.metric(guarantee.metric)}
+        if isinstance(guarantee, MetricPrivacy):
+            return {"kind": "metric", "epsilon": guarantee.epsilon, "metric": self.metric(guarantee.metric)}
+        if not isinstance(guarantee, FamilyPrivacy):
+            raise InputError(f"{guarantee!r} cannot be written to a file.", python("pass FamilyPrivacy."))
+        return self.family(guarantee)
+
+    def family(self, guarantee: FamilyPrivacy) -> dict[str, Any]:
+        notion, family = guarantee.notion, guarantee.notion.family
+        distances = None
+        if isinstance(notion, MetricDistributionPrivacy):  # the smaller ones promise more
+            array, name = self.array("distances", notion.distance.lower), notion.distance.name
+            distances = {"array": array, "unit": notion.distance.unit, "name": name}
+        return {
+            "kind": "family",
+            "epsilon": guarantee.epsilon,
+            "delta": notion.delta,
+            "names": list(family.names),
+            "distributions": self.array("family", family.distributions),
+            "pairs": self.array("pairs", family.pairs.astype(np.int64)),
+            "distances": distances,
+        }
 
     def constraint(self, constraint: LinearConstraint) -> dict[str, Any]:
         return {
@@ -159,6 +181,7 @@ class _Parts:
             "guesses": None if prices.guesses is None else self.array("guesses", prices.guesses),
             "further": [self.array("guesses", array) for array in optimality.further],
             "limits": None if optimality.limits is None else self.array("limits", optimality.limits),
+            "families": None if optimality.families is None else self.array("families", optimality.families),
             "worst": None if prices.worst is None else self.array("worst", prices.worst),
             "loss_price": prices.loss,
             "distance": None if optimality.distance is None else self.loss(optimality.distance),

@@ -86,7 +86,7 @@ def design(
         loss: The loss, array (n, m), a `Loss` or a `Metric`; of visits the distance of the true point.
         guarantees: With a prior: one or several `MetricPrivacy`, `ThresholdPrivacy` and `CoordinatePrivacy`, and
             either `DistortionPrivacy` (one per attacker) or one `PlaceDistortion`. All attackers share the prior;
-            each has their own distance.
+            each has their own distance. `FamilyPrivacy` hides which of several distributions the secret is from.
         epsilon: Of visits: the epsilon of `CoordinatePrivacy`; by default ``"1/km"``.
         region: Of visits: the region to serve, by default all of them.
         spacing: Of visits: that of the lattice; by default see `choose_lattice`.
@@ -111,9 +111,9 @@ def design(
         medians: The visits that the loss is from: the program's reports are then moved to the best places for what
             they reveal, and it is solved once more; see `at_medians`. Of visits these are used.
         method: ``best``, or ``table`` (the program) or ``noise`` to consider that one alone.
-        constraints: One `LinearConstraint` or several that must hold too; then no guarantee is needed. They and
-            several attackers need general back-ends (HiGHS and Clarabel). The back-ends get slightly tighter
-            constraints, so that integers satisfy the original ones; ties are not broken.
+        constraints: One `LinearConstraint` or several that must hold too; then no guarantee is needed. They,
+            `FamilyPrivacy` and several attackers need general back-ends (HiGHS and Clarabel). The back-ends get
+            slightly tighter constraints, so that integers satisfy the original ones; ties are not broken.
 
     Source:
         Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015, equations 21 to 24.

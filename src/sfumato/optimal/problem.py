@@ -28,7 +28,7 @@ from ..core.immutable import CompactRepr
 from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InfeasibleError, InputError, python, shell
 from ..geo import Lattice
-from ..proofs import LinearConstraint, PlaceDistortion, as_constraints, bound_to
+from ..proofs import FamilyPrivacy, LinearConstraint, PlaceDistortion, as_constraints, bound_to
 from ..rounding import amount, amount_at_least, amount_at_most, exactly
 
 Constraints = LinearConstraint | Iterable[LinearConstraint]
@@ -72,8 +72,9 @@ class Problem(CompactRepr):
 
     @property
     def general(self) -> bool:
-        """Whether it needs a general linear program: it has linear constraints or several attackers."""
-        return bool(self.constraints) or len(self.attackers) > 1
+        """Whether it needs a general program: for linear constraints, several attackers or distributions."""
+        has_families = any(isinstance(guarantee, FamilyPrivacy) for guarantee in self.guarantees)
+        return bool(self.constraints) or len(self.attackers) > 1 or has_families
 
     @property
     def sign(self) -> float:
@@ -138,7 +139,10 @@ def least_loss(
         raise InputError(
             "there is no guarantee, and without one the best mechanism reports the secret itself.",
             shell("add one with --epsilon 1/km."),
-            python("pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy in guarantees=, or constraints=."),
+            python(
+                "pass MetricPrivacy, ThresholdPrivacy, DistortionPrivacy or FamilyPrivacy in guarantees=, or "
+                "constraints=."
+            ),
         )
     space = observables if observables is not None else prior.space
     losses = as_loss(loss, len(prior), len(space))
@@ -178,6 +182,11 @@ def most_distortion(
         raise InputError(
             "the dual game maximises distortion privacy itself.", python("leave DistortionPrivacy out.")
         )
+    if any(isinstance(guarantee, FamilyPrivacy) for guarantee in guarantees):
+        raise InputError(
+            "the dual game takes no distribution privacy.",
+            python("use sf.design with DistortionPrivacy and FamilyPrivacy, which minimises the loss."),
+        )
     least = float(prior.probabilities @ losses.array.min(axis=1))
     if max_loss <= least:
         raise InfeasibleError(
@@ -193,6 +202,9 @@ def most_distortion(
 def guarantees_for(space: Space, guarantees: Guarantees) -> tuple[Guarantee, ...]:
     """Return guarantees bound to the secrets; raise `InputError` for one that is meaningless on a lattice."""
     bound = bound_to(space, as_guarantees(guarantees))
+    for guarantee in bound:
+        if isinstance(guarantee, FamilyPrivacy):
+            guarantee.check_secrets(space)
     if isinstance(space, Lattice) and any(isinstance(guarantee, ThresholdPrivacy) for guarantee in bound):
         raise InputError(
             "ThresholdPrivacy is not possible on a lattice: it would be about the vertices that points are "

@@ -260,8 +260,8 @@ def equilibrium(design: Design) -> Equilibrium:
     The design is one of least expected loss with `DistortionPrivacy`, or one by `maximise_distortion`. The prices
     of the attack's rows, divided by their sum for each report, are the strategy; the sum is the price. The bound
     that they prove is computed again, so it holds even where they are inexact. Raises `InputError` if it was made
-    without a distortion, with several, with a `PlaceDistortion`, with linear constraints, or for the worst-case
-    loss; or if it has no prices.
+    without a distortion, with several, with a `PlaceDistortion`, with `FamilyPrivacy`, with linear constraints, or
+    for the worst-case loss; or if it has no prices.
 
     Source:
         Shokri et al., CCS 2012 (the two linear programs are each other's dual); Shokri, "Privacy Games", equations
@@ -270,8 +270,9 @@ def equilibrium(design: Design) -> Equilibrium:
     problem, optimality = design.problem, design.optimality
     if problem.general:
         raise InputError(
-            "the design is for several attackers or has linear constraints, so its privacy has no single price.",
-            python("design with one DistortionPrivacy and no constraints=."),
+            "the design is for several attackers or distributions, or has linear constraints, so its privacy has "
+            "no single price.",
+            python("design with one DistortionPrivacy, without FamilyPrivacy and constraints=."),
         )
     distance = problem.distance
     if distance is None or any(isinstance(guarantee, PlaceDistortion) for guarantee in problem.guarantees):

@@ -120,7 +120,7 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduction:
     """Return a problem reduced, with exponents and ``max_loss`` of ``narrowed``, which has room for rounding."""
     if problem.general:
         raise InputError(
-            "this solver takes no linear constraints and no more than one attacker.",
+            "this solver takes no linear constraints, no distribution privacy and no more than one attacker.",
             python("pass the problem to design, which asks a general solver."),
         )
     target = problem if narrowed is None else narrowed

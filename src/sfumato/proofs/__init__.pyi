@@ -28,6 +28,11 @@ from .coordinates import prove_planar_noise as prove_planar_noise
 from .error_radius import error_radius as error_radius
 from .error_radius import posterior_radii as posterior_radii
 from .error_radius import radius_words as radius_words
+from .family_privacy import FamilyPrivacy as FamilyPrivacy
+from .family_privacy import FamilyProof as FamilyProof
+from .family_privacy import FamilyRows as FamilyRows
+from .family_privacy import family_rows as family_rows
+from .family_privacy import prove_families as prove_families
 from .metric_privacy import EpsilonProof as EpsilonProof
 from .metric_privacy import prove_metric_privacy as prove_metric_privacy
 from .metric_privacy import worst_ratios as worst_ratios

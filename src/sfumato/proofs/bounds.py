@@ -19,6 +19,7 @@ from ..core.immutable import CompactRepr, Immutable, assign
 from ..errors import InputError
 from ..rounding import SMALLEST, UNIT, lower_end, sum_error, underflow, upper_end
 from .constraints import LinearConstraint
+from .family_privacy import FamilyRows
 
 Costs = Callable[[slice], tuple[Floats, Floats]]
 _ROWS: Final = 256  # secrets processed together
@@ -214,16 +215,19 @@ class ManyMultipliers(Immutable, CompactRepr):
         masses: Array (k,), the weight of each mass; irrelevant for one mass.
         attackers: For each attacker the prices of their guesses, array (guesses, m).
         constraints: Array (c,), the price of each linear constraint.
+        families: Array (k, m), the prices of distribution privacy for each pair and observable; None for none.
     """
 
     rows: Multipliers
     masses: Floats
     attackers: tuple[Floats, ...]
     constraints: Floats
+    families: Floats | None = None
 
     def __post_init__(self) -> None:
         assign(self, masses=freeze(self.masses), attackers=tuple(freeze(attacker) for attacker in self.attackers))
         assign(self, constraints=freeze(self.constraints))
+        assign(self, families=None if self.families is None else freeze(self.families))
 
 
 def many_loss_bound(
@@ -234,13 +238,15 @@ def many_loss_bound(
     prior: Floats,
     attackers: Sequence[DistortionPrivacy] = (),
     constraints: Sequence[LinearConstraint] = (),
+    families: FamilyRows | None = None,
 ) -> float:
     """Return a proved lower bound on the largest expected loss of every mechanism that satisfies all constraints.
 
     ``masses``, array (k, n), at least 0, have a mass of each secret for each expected loss, and the prior (n,) is
     that known to the attackers. With masses of zero there is no loss: a positive bound then proves that no
-    mechanism satisfies the distortion guarantees ``attackers`` and the linear constraints. Prices are from any
-    solver. Raises `InputError` if a loss is negative and there are several masses.
+    mechanism satisfies the distortion guarantees ``attackers``, the linear constraints and the distribution
+    privacy ``families``. Prices are from any solver. Raises `InputError` if a loss is negative and there are
+    several masses.
     """
     count = len(masses)
     if count == 1:
@@ -259,6 +265,8 @@ def many_loss_bound(
     terms = count + sum(len(distance) + 1 for _, distance, _ in attacks) + len(limits)
     slack = terms + (count + 1.0) * (1.0 + float(np.abs(loss).max()))
     with np.errstate(over="ignore", invalid="ignore"):
+        pairs = _PricedPairs.of(families, prices.families)
+        terms, slack = terms + pairs.terms, slack + pairs.terms
 
         def costs(part: slice) -> tuple[Floats, Floats]:
             cost = weights[part, None] * loss[part]
@@ -271,6 +279,10 @@ def many_loss_bound(
                 charge = price * limit.coefficients[part]
                 cost += charge
                 size += np.abs(charge)
+            if pairs.terms:
+                giving, taking = pairs.sums(part)
+                cost += giving - taking
+                size += giving + taking
             return cost, size
 
         bound = rows_below(costs, loss.shape, prices.rows, terms, slack)
@@ -280,7 +292,48 @@ def many_loss_bound(
         for price, limit in limits:
             allowed = price * limit.at_most
             bound = lower_end(bound - upper_end(allowed, 2 * UNIT * abs(allowed) + underflow(1)), 0.0)
+        if pairs.allowed:
+            bound = lower_end(bound - pairs.allowed, 0.0)
     return max(bound, *(least_loss_of_truth(mass, loss, worst=False) for mass in masses))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _PricedPairs(CompactRepr):
+    """Prices z of rows of distribution privacy, in arrays of pairs and observables.
+
+    For each pair the mass over delta is at most the sum over o of t(o) <= delta, and z(o) t(o) adds up to at most
+    max z times delta. Factors rounded up allow more, so the bound holds for exact ones.
+    """
+
+    first: Floats
+    second: Floats
+    giving: Floats  # array (k, m), z
+    taking: Floats  # array (k, m), z times the factor
+    allowed: float  # the sum over pairs of delta max z, rounded up
+
+    @classmethod
+    def of(cls, rows: FamilyRows | None, prices: Floats | None) -> _PricedPairs:
+        """Return the positive prices of rows; none where either is None."""
+        if rows is None or prices is None:
+            none = np.empty((0, 0))
+            return cls(none, none, none, none, 0.0)
+        giving = np.maximum(prices, 0.0)
+        taking = giving * rows.factors[:, None]
+        useless = ~np.isfinite(taking)  # the factor or the product overflows
+        giving, taking = np.where(useless, 0.0, giving), np.where(useless, 0.0, taking)
+        charges = rows.deltas * giving.max(axis=1, initial=0.0)
+        total = float(charges.sum())
+        allowed = upper_end(total, sum_error(len(charges), total)) if rows.deltas.any() else 0.0
+        return cls(rows.first, rows.second, giving, taking, allowed)
+
+    @property
+    def terms(self) -> int:
+        """The number of products in the two sums of a cell."""
+        return 2 * len(self.giving)
+
+    def sums(self, part: slice) -> tuple[Floats, Floats]:
+        """Return for some secrets the sums over pairs of z lam and of z factor mu, arrays (secrets, m)."""
+        return self.first.T[part] @ self.giving, self.second.T[part] @ self.taking
 
 
 class LeastCosts:

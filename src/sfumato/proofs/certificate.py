@@ -32,6 +32,7 @@ from .constraints import (
     worst_loss_above,
 )
 from .coordinates import per_unit_above, prove_coordinate_privacy, prove_steps
+from .family_privacy import FamilyProof, prove_families
 from .metric_privacy import EpsilonProof, prove_metric_privacy
 from .place_distortion import PlaceDistortion
 from .slope import Steepest
@@ -77,6 +78,7 @@ class Certificate:
             loss, or an upper bound on the distortion.
         repair_weight: Share of the constant mechanism that was mixed in to repair the solver's answer.
         constraints: One proof per linear constraint.
+        families: One proof per guarantee of distribution privacy.
     """
 
     metric_privacy: tuple[EpsilonProof, ...]
@@ -89,6 +91,7 @@ class Certificate:
     bound: float
     repair_weight: float
     constraints: tuple[ConstraintProof, ...] = ()
+    families: tuple[FamilyProof, ...] = ()
 
     def __repr__(self) -> str:
         state = "proved" if self.holds else "NOT proved"
@@ -105,8 +108,8 @@ class Certificate:
         return all(proof.holds for proof in self._proofs)
 
     @property
-    def _proofs(self) -> tuple[EpsilonProof | DistortionProof | ConstraintProof, ...]:
-        return (*self.metric_privacy, *self.distortion, *self.constraints)
+    def _proofs(self) -> tuple[EpsilonProof | DistortionProof | ConstraintProof | FamilyProof, ...]:
+        return (*self.metric_privacy, *self.distortion, *self.constraints, *self.families)
 
     @property
     def gap(self) -> float:
@@ -138,7 +141,7 @@ class Certificate:
 def prove_guarantees(
     mechanism: Mechanism, prior: Prior | None, guarantees: Guarantees
 ) -> tuple[tuple[EpsilonProof, ...], tuple[DistortionProof, ...]]:
-    """Prove each guarantee, one or several, over the integers of the mechanism."""
+    """Prove metric privacy and distortion among guarantees, one or several, over the integers of the mechanism."""
     demands = bound_to(mechanism.secrets, as_guarantees(guarantees))
     epsilons = tuple(
         prove_coordinate_privacy(mechanism, demand)
@@ -190,7 +193,8 @@ def certify(
         value = worst if objective == "worst-case" else expected
     proofs = tuple(prove_constraint(mechanism, constraint) for constraint in constraints)
     losses = expected, worst, table.unit
-    return Certificate(epsilons, distortions, *losses, objective, value, bound, repair_weight, proofs)
+    families = prove_families(mechanism, as_guarantees(guarantees))
+    return Certificate(epsilons, distortions, *losses, objective, value, bound, repair_weight, proofs, families)
 
 
 def as_dict(certificate: Certificate) -> dict[str, Any]:

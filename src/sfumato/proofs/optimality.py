@@ -24,6 +24,7 @@ from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InputError
 from .bounds import ManyMultipliers, Multipliers, distortion_bound, loss_bound, many_loss_bound
 from .constraints import LinearConstraint, expected_loss_above
+from .family_privacy import family_rows
 from .place_distortion import PlaceDistortion
 
 _DAMAGED = "the prices are damaged or belong to another design: leave them out."
@@ -49,6 +50,7 @@ class Optimality(Immutable, CompactRepr):
         candidates: The observables that the prices are for, where the mechanism reports some of them only.
         further: The prices of the guesses of all attackers but the first, whose prices are in the multipliers.
         limits: Array (constraints,), the prices of linear constraints; None for none.
+        families: Array (pairs, observables), the prices of distribution privacy; None for none.
     """
 
     objective: str
@@ -58,24 +60,27 @@ class Optimality(Immutable, CompactRepr):
     candidates: Candidates | None = None
     further: tuple[Floats, ...] = ()
     limits: Floats | None = None
+    families: Floats | None = None
 
     def __post_init__(self) -> None:
         further = (freeze(np.asarray(prices, dtype=np.float64)) for prices in self.further)
         limits = None if self.limits is None else freeze(np.asarray(self.limits, dtype=np.float64))
-        assign(self, further=tuple(further), limits=limits)
+        families = None if self.families is None else freeze(np.asarray(self.families, dtype=np.float64))
+        assign(self, further=tuple(further), limits=limits, families=families)
 
     @classmethod
     def of_many(cls, objective: str, prices: ManyMultipliers) -> Optimality:
-        """Return the optimality of a general program, with linear constraints or several attackers."""
+        """Return the optimality of a general program."""
         worst = prices.masses if objective == WORST_CASE else None
         multipliers = replace(prices.rows, guesses=next(iter(prices.attackers), None), worst=worst)
         limits = prices.constraints if len(prices.constraints) else None
-        return cls(objective, multipliers, further=prices.attackers[1:], limits=limits)
+        families = prices.families if prices.families is not None and len(prices.families) else None
+        return cls(objective, multipliers, further=prices.attackers[1:], limits=limits, families=families)
 
     @property
     def of_general_program(self) -> bool:
-        """Whether linear constraints or further attackers have prices."""
-        return bool(self.further) or self.limits is not None
+        """Whether linear constraints, further attackers or pairs of distributions have prices."""
+        return bool(self.further) or self.limits is not None or self.families is not None
 
 
 def check_optimality(
@@ -149,7 +154,7 @@ def _of_general_program(
     optimality: Optimality,
     constraints: Sequence[LinearConstraint],
 ) -> float:
-    """Return the bound on the loss by prices of linear constraints, or of several attackers."""
+    """Return the bound on the loss by prices of linear constraints, several attackers or distributions."""
     prices, mass = optimality.multipliers, prior.probabilities
     attackers = _distortions(guarantees)
     unpriced = [np.zeros((len(attacker.distance.array), loss.array.shape[1])) for attacker in attackers]
@@ -160,8 +165,11 @@ def _of_general_program(
     worst = optimality.objective == WORST_CASE
     masses = np.eye(len(mass)) if worst else mass[None, :]
     weights = np.ones(1) if prices.worst is None else prices.worst
-    many = ManyMultipliers(prices, weights, (*guesses, *unpriced[len(guesses) :]), limits)
-    return many_loss_bound(masses, loss.array, many, prior=mass, attackers=attackers, constraints=constraints)
+    many = ManyMultipliers(prices, weights, (*guesses, *unpriced[len(guesses) :]), limits, optimality.families)
+    pairs = family_rows(guarantees, len(mass))
+    return many_loss_bound(
+        masses, loss.array, many, prior=mass, attackers=attackers, constraints=constraints, families=pairs
+    )
 
 
 def _priced_loss(loss: Loss, optimality: Optimality) -> Loss:
@@ -198,7 +206,7 @@ def _check(
         if len(places) != len(prices.local) or (len(places) and not 0 <= places.min() <= places.max() < size):
             raise InputError("a price is for a secret or observable that does not exist.", _DAMAGED)
     of_rows = (prices.local, prices.guesses, prices.worst, np.array(prices.loss))
-    for array in (*of_rows, *optimality.further, optimality.limits):
+    for array in (*of_rows, *optimality.further, optimality.limits, optimality.families):
         if array is not None and not np.isfinite(array).all():
             raise InputError("one of the prices is not finite.", _DAMAGED)
     part = _components(guarantees, n)
@@ -241,7 +249,7 @@ def _check(
 def _check_general(
     loss: Loss, guarantees: Sequence[Guarantee], optimality: Optimality, constraints: Sequence[LinearConstraint]
 ) -> None:
-    """Refuse prices of further attackers, or of linear constraints, that do not fit these."""
+    """Refuse prices of further attackers, linear constraints or distributions that do not fit these."""
     if optimality.objective == DISTORTION:
         raise InputError(f"the objective {DISTORTION!r} has no prices of constraints or attackers.", _DAMAGED)
     attackers = _distortions(guarantees)[1:]
@@ -255,6 +263,10 @@ def _check_general(
             f"there are {optimality.limits.size} prices for {len(constraints)} linear constraints.",
             "give the constraints of the same design, or leave the prices out.",
         )
+    n, m = loss.array.shape
+    pairs = (len(family_rows(guarantees, n)), m)
+    if optimality.families is not None and optimality.families.shape != pairs:
+        raise InputError("the prices of pairs of distributions do not fit the guarantees.", _DAMAGED)
     if optimality.limits is not None and optimality.candidates is not None:
         raise InputError("linear constraints have prices, but coefficients for some observables only.", _DAMAGED)
 

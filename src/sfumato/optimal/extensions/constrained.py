@@ -1,8 +1,8 @@
-"""Designs with linear constraints or several attackers, by a general linear program.
+"""Designs with linear constraints, several attackers or distribution privacy, by a linear program.
 
-The variables, in this order: p(o|s) row by row; for each attacker their error y(o) per observable; the largest
-expected loss, where there are several. The program of the room minimises a last variable: the largest violation of
-a constraint, as a share of its scale.
+The variables, in this order: p(o|s) row by row; for each attacker their error y(o) per observable; for each pair
+of distributions with a delta its share per observable; the largest expected loss, where there are several. The
+program of the room minimises a last variable: the largest violation of a constraint, as a share of its scale.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from ...core.immutable import CompactRepr
 from ...core.naming import WORST_CASE
 from ...errors import InfeasibleError, InputError, SolverError, argument
 from ...mechanisms import repair_to_private
-from ...proofs import ManyMultipliers, Multipliers, many_loss_bound
+from ...proofs import FamilyRows, ManyMultipliers, Multipliers, family_rows, many_loss_bound
 from ...rounding import amount_at_least
 from ..problem import Problem
 from ..row_generation import LinearProgram, LinearSolver, ProgramRows, Triples, first_rows, solve_rounds
 from ..solver import Answer, BoundedSearch, Control, Solver, Status, certify_mechanism
 from ..solver_registry import SMALL_PROBLEM, Auto, general_solvers
+from .families import TightRows, repair_to_families
 
 ENOUGH: Final = 1e-9
 """Share of a constraint's scale left for rounding."""
@@ -45,6 +46,7 @@ class Demands(CompactRepr):
     problem: Problem
     masses: Floats  # array (k, n): the objective is the largest of the expected losses for these k masses
     exponents: Floats  # array (n, n) as in `Problem`, `inf` off the diagonal for unconstrained pairs
+    families: FamilyRows  # of distribution privacy
 
     @classmethod
     def of(cls, problem: Problem) -> Demands:
@@ -52,7 +54,8 @@ class Demands(CompactRepr):
         every = np.eye(problem.shape[0])
         masses = every if problem.objective == WORST_CASE else problem.prior.probabilities[None, :]
         free = np.where(every > 0, 0.0, np.inf)
-        return cls(problem, masses, free if problem.exponents is None else problem.exponents)
+        exponents = free if problem.exponents is None else problem.exponents
+        return cls(problem, masses, exponents, family_rows(problem.guarantees, problem.shape[0]))
 
     @property
     def scales(self) -> Floats:
@@ -87,8 +90,9 @@ class Demands(CompactRepr):
         return np.asarray(np.array(over) / self.scales, dtype=np.float64)
 
     def private(self, matrix: Floats, margin: float) -> Floats:
-        """Return a row-stochastic matrix with metric privacy, near a solver's."""
-        return repair_to_private(matrix, self.exponents, margin=margin)[0]
+        """Return a row-stochastic matrix with metric and distribution privacy, near a solver's."""
+        rows = repair_to_private(matrix, self.exponents, margin=margin)[0]
+        return repair_to_families(rows, TightRows.of(self.families, margin))
 
     def bound(self, prices: ManyMultipliers, *, of_loss: bool = True) -> float:
         """Return the lower bound of the value that prices prove; without a loss, a positive one is infeasible."""
@@ -100,6 +104,7 @@ class Demands(CompactRepr):
             prior=problem.prior.probabilities,
             attackers=problem.attackers,
             constraints=problem.constraints,
+            families=self.families,
         )
 
     def no_prices(self) -> ManyMultipliers:
@@ -125,7 +130,9 @@ class GeneralProgram:
         """The linear program."""
         d, p, (n, m) = self.demands, self.demands.problem, self.demands.problem.shape
         size, attackers = n * m, len(p.attackers)
-        rows = ProgramRows(n, m, attackers * m + (self._takes_largest or self.of_room))
+        pairs = self._pairs
+        further = attackers * m + pairs.shares * m
+        rows = ProgramRows(n, m, further + (self._takes_largest or self.of_room))
         scales, kept_back = d.scales, 0.0 if self.of_room else self.kept_back
         more, less = ([(sign * np.ones((1, 1)), rows.columns - 1)] * self.of_room for sign in (1, -1))
         for j, attacker in enumerate(p.attackers):
@@ -137,6 +144,7 @@ class GeneralProgram:
             scale = scales[attackers + k]
             row = constraint.coefficients.reshape(1, -1) / scale
             rows.add(-np.inf, constraint.at_most / scale - kept_back, (row, 0), *less)
+        pairs.add_to(rows, size + attackers * m)
         cost, floor = np.zeros(rows.columns), np.zeros(rows.columns)
         if self.of_room:
             cost[-1], floor[-1] = 1.0, -np.inf
@@ -161,12 +169,19 @@ class GeneralProgram:
             position += count * m + 1
         limits = -duals[position : position + len(p.constraints)] * unit / scales[len(p.attackers) :]
         position += len(p.constraints)
+        pairs = self._pairs
+        families = pairs.prices(duals[position : position + pairs.rows * m], m, d.families.factors) * unit
+        position += pairs.rows * m + pairs.shares
         masses = np.ones(len(d.masses))
         if self._takes_largest and not self.of_room:
             masses = -duals[position : position + len(d.masses)]
             position += len(d.masses)
         rows = self.triples.prices(duals[position:], d.exponents, unit)
-        return ManyMultipliers(rows, masses, tuple(guesses), limits)
+        return ManyMultipliers(rows, masses, tuple(guesses), limits, families)
+
+    @property
+    def _pairs(self) -> TightRows:
+        return TightRows.of(self.demands.families, _MARGIN)
 
     @property
     def _takes_largest(self) -> bool:
@@ -211,7 +226,7 @@ def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
     if len(culprits) == 1:
         attackers = tuple(attacker * (j == k) for j, attacker in enumerate(prices.attackers))
         mask = np.arange(len(prices.constraints)) + len(attackers) != k
-        prices = ManyMultipliers(prices.rows, prices.masses, attackers, np.where(mask, 0.0, prices.constraints))
+        prices = replace(prices, attackers=attackers, constraints=np.where(mask, 0.0, prices.constraints))
         bound = demands.bound(prices, of_loss=False)
         names = names if bound > 0 else demands.names
     if len(names) > 1:
@@ -254,8 +269,13 @@ class _Search(BoundedSearch):
             impossible = self.infeasible and kept_back == _KEPT_BACK[-1]
             if self.gap <= self.control.gap or impossible or self.control.cutoff is not None:
                 break
-        if self.best is None:
+        if self.best is None and self.demands.names:
             self.make_room(back_ends)
+        if len(self.demands.families):
+            losses = self.demands.masses @ self.demands.problem.loss.array
+            constant = np.zeros((n, m))
+            constant[:, int(losses.max(axis=0).argmin())] = 1.0
+            self._offer(constant, back_ends[0].name)
         reason = self.control.cutoff
         if self.best is None:
             why = (reason or Status.INACCURATE).value
@@ -345,6 +365,7 @@ def back_ends(solver: Solver, pairs: str) -> Sequence[LinearSolver]:
     if isinstance(solver, LinearSolver):
         return (solver,)
     raise InputError(
-        f"the {solver.name} solver takes no linear constraints, and no more than one attacker and one prior.",
+        f"the {solver.name} solver takes no linear constraints, no distribution privacy, and no more than one "
+        "attacker and one prior.",
         f"leave {argument('solver', solver.name)} out, or use highs, simplex or clarabel.",
     )

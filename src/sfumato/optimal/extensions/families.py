@@ -1,0 +1,105 @@
+"""Rows of distribution privacy: in a linear program, and the repair of an answer to satisfy them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy import sparse
+
+from ...core.arrays import Floats
+from ...core.immutable import CompactRepr
+from ...errors import InfeasibleError
+from ...proofs import FamilyRows
+from ..row_generation import ProgramRows
+
+_STEEPEST: Final = 35.0  # exponents of the program; what larger ones allow more, no float shows
+_LARGE: Final = 20.0  # factors above it are divided out of a row
+_LIFT: Final = 1e-12  # the least probability of a report whose rows need repair
+_MASS: Final = 1e-12  # of delta, left for rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TightRows(CompactRepr):
+    """Rows of distribution privacy, tightened by a margin for rounding."""
+
+    first: Floats  # array (k, n)
+    second: Floats  # array (k, n)
+    factors: Floats  # array (k,)
+    deltas: Floats  # array (k,)
+
+    @classmethod
+    def of(cls, rows: FamilyRows, margin: float) -> TightRows:
+        """Return rows with a little less of every exponent and delta."""
+        lower = rows.exponents - np.minimum(rows.exponents / 2, margin * (1 + rows.exponents))
+        deltas = np.maximum(rows.deltas * (1 - margin) - _MASS, 0.0)
+        return cls(rows.first, rows.second, np.exp(np.minimum(lower, _STEEPEST)), deltas)
+
+    @property
+    def rows(self) -> int:
+        """The number of pairs, each with a row per observable."""
+        return len(self.deltas)
+
+    @property
+    def shares(self) -> int:
+        """The number of pairs with a delta, each with a variable per observable and a row for their sum."""
+        return int(np.count_nonzero(self.deltas))
+
+    @property
+    def _scales(self) -> Floats:
+        """The divisor of each pair's rows."""
+        return np.where((self.deltas == 0) & (self.factors > _LARGE), self.factors, 1.0)
+
+    def add_to(self, rows: ProgramRows, offset: int) -> None:
+        """Add the rows to a program whose variables of shares of delta begin at a column."""
+        if not self.rows:
+            return
+        eye, scales = sparse.identity(rows.m), self._scales[:, None]
+        coefficients = sparse.kron((self.first - self.factors[:, None] * self.second) / scales, eye)
+        loose = np.flatnonzero(self.deltas)
+        if not len(loose):
+            rows.add(-np.inf, 0.0, (coefficients, 0))
+            return
+        deltas = sparse.csr_array((-self.deltas[loose], (loose, np.arange(len(loose)))), (self.rows, len(loose)))
+        rows.add(-np.inf, 0.0, (coefficients, 0), (sparse.kron(deltas, eye), offset))
+        rows.add(-np.inf, 1.0, (sparse.kron(sparse.identity(len(loose)), np.ones((1, rows.m))), offset))
+
+    def prices(self, duals: Floats, observables: int, factors: Floats) -> Floats:
+        """Return the duals of the rows as prices, array (k, m), of rows with larger factors."""
+        # The gain of p(o|s) stays as the solver left it, and its cost shrinks slightly: a large factor amplifies.
+        scale = np.where(np.isfinite(factors), self.factors / (self._scales * factors), 0.0)
+        return np.asarray(-duals.reshape(self.rows, observables) * scale[:, None])
+
+
+def repair_to_families(matrix: Floats, rows: TightRows) -> Floats:
+    """Return a row-stochastic matrix with distribution privacy, near one, as a mixture with constant reports.
+
+    A constant report's rows have room. For delta 0 each report gets the least constant that its rows need; for
+    delta the excess of mass is convex. Metric privacy and room in other linear constraints of both stay. Raises
+    `InfeasibleError` if not even a constant report satisfies a row: distributions sum to 1 up to rounding.
+    """
+    if not rows.rows:
+        return matrix
+    pure = rows.deltas == 0
+    room = rows.factors * rows.second.sum(axis=1) - rows.first.sum(axis=1)
+    if (room[pure] <= 0).any():
+        raise InfeasibleError(
+            "two different distributions are at an exponent of 0, or so near to it that rounding exceeds it.",
+            "use a larger epsilon, or a delta.",
+        )
+    if pure.any():
+        images = rows.first[pure] @ matrix
+        excess = images - rows.factors[pure, None] * (rows.second[pure] @ matrix)
+        constant = (excess / room[pure, None]).max(axis=0)
+        rare = ((images > 0) & (images < _LIFT)).any(axis=0)
+        lift = np.where((constant > 0) | rare, np.maximum(constant, _LIFT), 0.0)
+        matrix = (matrix + lift) / (1 + lift.sum())
+    if not pure.all():
+        excess = rows.first[~pure] @ matrix - rows.factors[~pure, None] * (rows.second[~pure] @ matrix)
+        masses = np.maximum(excess, 0.0).sum(axis=1)
+        share = float(np.max(1 - rows.deltas[~pure] / np.maximum(masses, 1e-300), initial=0.0))
+        if share > 0:
+            share = min(1.0, share * (1 + 1e-6))
+            matrix = (1 - share) * matrix + share * matrix.mean(axis=0)
+    return matrix

@@ -1,0 +1,79 @@
+"""Distribution privacy in a file: proved again from the file alone, whatever the file says of it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.errors import FileError
+from sfumato.privacy import DistributionPrivacy, Family, MetricDistributionPrivacy
+from sfumato.proofs import prove_families, prove_optimality
+
+from .forging import forged, opened
+
+SPACE = sf.Space("abc")
+GROUPS = Family({"day": [0.5, 0.5, 0.0], "night": [0.0, 0.5, 0.5], "both": [0.2, 0.6, 0.2]}, [("day", "night")])
+METRIC = sf.Metric([[0, 1, 2], [1, 0, 1], [2, 1, 0]], "km")
+PRIOR = sf.Prior(SPACE, [0.5, 0.3, 0.2])
+
+
+@pytest.fixture(params=["delta", "distances"])
+def design(request: pytest.FixtureRequest) -> sf.Design:
+    """A design for one pair of groups, with a delta or by distances."""
+    if request.param == "delta":
+        guarantee = sf.FamilyPrivacy(0.5, DistributionPrivacy(GROUPS, 0.01))
+    else:
+        guarantee = sf.FamilyPrivacy("0.5/km", MetricDistributionPrivacy.wasserstein(GROUPS, METRIC, 1.0))
+    return sf.design(PRIOR, loss=METRIC, guarantees=[guarantee, sf.MetricPrivacy("3/km", METRIC)])
+
+
+def test_it_is_proved_again_from_the_file_alone(design: sf.Design, tmp_path: Path) -> None:
+    design.save(tmp_path / "m.sfm")
+    file = sf.read_mechanism_file(tmp_path / "m.sfm")
+    assert [str(guarantee) for guarantee in file.guarantees] == [str(each) for each in design.guarantees]
+    (proof,) = prove_families(file.report_channel, file.guarantees)
+    assert proof.holds
+    assert proof.upper == pytest.approx(design.certificate.families[0].upper, rel=1e-12)
+    assert file.prior is not None
+    assert file.loss is not None
+    assert file.optimality is not None
+    bound = prove_optimality(file.prior, file.loss, file.guarantees, file.optimality)
+    assert bound == pytest.approx(design.certificate.bound, rel=1e-9)
+    assert any("day" in note or "1 pairs" in note for note in file.stated)
+
+
+def test_more_than_holds_is_not_believed(design: sf.Design, tmp_path: Path) -> None:
+    design.save(tmp_path / "m.sfm")
+    manifest, members = opened(tmp_path / "m.sfm")
+    manifest["guarantees"][0]["epsilon"] = 0.25
+    forged(tmp_path / "m.sfm", manifest, members)
+    file = sf.read_mechanism_file(tmp_path / "m.sfm")
+    assert not prove_families(file.report_channel, file.guarantees)[0].holds
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("names", ["day", "night"]),
+        ("names", ["day", "day", "both"]),
+        ("names", ["day", 1, "both"]),
+        ("epsilon", -1.0),
+        ("epsilon", "0.5"),
+        ("delta", 2.0),
+        ("pairs", "family_0.npy"),
+        ("distributions", "prior.npy"),
+    ],
+)
+def test_a_damaged_family_is_refused(design: sf.Design, tmp_path: Path, key: str, value: object) -> None:
+    design.save(tmp_path / "m.sfm")
+    manifest, members = opened(tmp_path / "m.sfm")
+    manifest["guarantees"][0][key] = value
+    forged(tmp_path / "m.sfm", manifest, members)
+    with pytest.raises(FileError):
+        sf.read_mechanism_file(tmp_path / "m.sfm")
+
+
+def test_distributions_on_other_secrets_are_refused() -> None:
+    with pytest.raises(sf.errors.InputError, match="3 secrets, but there are 2"):
+        sf.MechanismFile(sf.Mechanism(np.eye(2)), guarantees=sf.FamilyPrivacy(0.5, DistributionPrivacy(GROUPS)))

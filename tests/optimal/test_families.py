@@ -1,0 +1,283 @@
+"""Designs with distribution privacy: an independent program, exact proofs, hand cases, refusals."""
+
+import math
+import pickle
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+import sfumato as sf
+from sfumato.errors import InfeasibleError, InputError, UnitError
+from sfumato.intervals import exp_below_exact
+from sfumato.optimal import Status, design_robust, equilibrium
+from sfumato.privacy import (
+    DistributionPrivacy,
+    Family,
+    FamilyDistance,
+    MetricDistributionPrivacy,
+    ProbabilisticDistributionPrivacy,
+    Relation,
+)
+from sfumato.proofs import (
+    ManyMultipliers,
+    Multipliers,
+    family_rows,
+    many_loss_bound,
+    prove_families,
+    prove_optimality,
+)
+
+from ..proofs import exact
+
+SHIFTS = Family({"day": [0.5, 0.5, 0.0], "night": [0.0, 0.5, 0.5]})
+SPACE = sf.Space("abc")
+PRIOR, LOSS = sf.Prior(SPACE, [0.5, 0.3, 0.2]), sf.hamming(SPACE)
+
+
+def hide(epsilon, notion=None):
+    """The guarantee for the two shifts, or another notion."""
+    return sf.FamilyPrivacy(epsilon, DistributionPrivacy(SHIFTS) if notion is None else notion)
+
+
+def least_loss(prior, loss, family, exponents, delta=0.0, limits=None):
+    """The least loss by the simplex method of SciPy, with every row written out.
+
+    ``exponents`` are those of the pairs, ``limits`` those of metric privacy, array (n, n).
+    """
+    n, m = loss.shape
+    size, count = n * m, len(family.pairs)
+    rows, right = [], []
+
+    def add(limit, *entries):
+        row = np.zeros(size + count * m)
+        for place, values in entries:
+            row[place] = values
+        rows.append(row)
+        right.append(limit)
+
+    for k, (i, j) in enumerate(family.pairs):
+        if not np.isfinite(exponents[k]):
+            continue
+        weights = family.distributions[i] - math.exp(exponents[k]) * family.distributions[j]
+        for o in range(m):
+            add(0.0, (slice(o, size, m), weights), (size + k * m + o, -1.0))
+        add(delta, (slice(size + k * m, size + (k + 1) * m), 1.0))
+    for s, t in [] if limits is None else np.argwhere(~np.eye(n, dtype=bool)):
+        for o in range(m):
+            add(0.0, (s * m + o, 1.0), (t * m + o, -math.exp(limits[s, t])))
+    ones = np.zeros((n, size + count * m))
+    for s in range(n):
+        ones[s, s * m : (s + 1) * m] = 1.0
+    cost = np.concatenate([(prior[:, None] * loss).ravel(), np.zeros(count * m)])
+    answer = linprog(cost, np.array(rows), right, ones, np.ones(n), method="highs-ds")
+    assert answer.status == 0
+    return answer.fun
+
+
+def masses_above(mechanism, family, exponents):
+    """For each pair the sum over o of max(0, lam p(o) - e^exponent mu p(o)), in fractions, from above."""
+    rows = exact.probabilities(mechanism)
+    images = [
+        [
+            sum(Fraction(float(w)) * row[o] for w, row in zip(weights, rows, strict=True))
+            for o in range(len(rows[0]))
+        ]
+        for weights in family.distributions
+    ]
+    masses = []
+    for (i, j), exponent in zip(family.pairs.tolist(), exponents, strict=True):
+        if math.isinf(exponent):
+            masses.append(Fraction(0))
+            continue
+        top, power = exp_below_exact(1.0, float(exponent))
+        factor = Fraction(top, 1 << power)
+        masses.append(sum(max(Fraction(0), p - factor * q) for p, q in zip(images[i], images[j], strict=True)))
+    return masses
+
+
+def random_case(seed):
+    """A problem with distribution privacy: 2 to 4 distributions, a delta, distances or metric privacy at times."""
+    rng = np.random.default_rng(seed)
+    n, count = int(rng.integers(3, 7)), int(rng.integers(2, 5))
+    rows = rng.dirichlet(np.full(n, rng.choice([0.3, 1.0, 3.0])), count)
+    if rng.random() < 0.3:  # distributions that rule out secrets
+        rows = np.where(rows < 0.15, 0.0, rows)
+        rows /= rows.sum(axis=1, keepdims=True)
+    every = [(str(i), str(j)) for i in range(count) for j in range(count) if i != j]
+    some = [every[k] for k in rng.permutation(len(every))[: int(rng.integers(1, len(every) + 1))]]
+    family = Family(rows, some if rng.random() < 0.3 else None)
+    delta = float(rng.choice([0.0, 0.01, 0.1]))
+    epsilon = float(rng.choice([0.1, 0.5, 1.0, 3.0]))
+    points = rng.random((n, 2))
+    metric = sf.Metric(np.hypot(*(points[:, None] - points).transpose(2, 0, 1)), "km")
+    exponents = np.full(len(family.pairs), epsilon)
+    notion: DistributionPrivacy | MetricDistributionPrivacy = DistributionPrivacy(family, delta)
+    if rng.random() < 0.4:
+        distance = FamilyDistance.wasserstein(family, metric, float(rng.choice([1.0, 2.0, math.inf])))
+        notion = MetricDistributionPrivacy(family, distance, delta)
+        exponents = epsilon * distance.lower[tuple(family.pairs.T)]
+    guarantees: list[sf.FamilyPrivacy | sf.MetricPrivacy] = [sf.FamilyPrivacy(epsilon, notion)]
+    limits = None
+    if rng.random() < 0.3:
+        guarantees.append(sf.MetricPrivacy(4.0, metric))
+        limits = 4.0 * metric.array
+    prior, loss = sf.Prior(sf.Space(range(n)), rng.dirichlet(np.ones(n))), rng.random((n, n))
+    return prior, loss, guarantees, family, exponents, delta, limits
+
+
+def check(seed):
+    """Hold a random design to another program's optimum, to its bound, and to exact arithmetic."""
+    prior, loss, guarantees, family, exponents, delta, limits = random_case(seed)
+    design = sf.design(prior, loss=loss, guarantees=guarantees)
+    best = least_loss(prior.probabilities, loss, family, exponents, delta, limits)
+    certificate = design.certificate
+    assert design.status is Status.OPTIMAL
+    assert certificate.holds
+    assert certificate.bound <= best + 1e-9
+    assert best - 1e-9 <= certificate.loss <= best + 2e-6 * max(best, 1e-3)
+    assert all(mass <= Fraction(delta) for mass in masses_above(design.mechanism, family, exponents))
+    assert design.optimality is not None
+    again = prove_optimality(prior, design.problem.loss, design.problem.guarantees, design.optimality)
+    assert again == pytest.approx(certificate.bound, abs=1e-9)
+
+
+@pytest.mark.parametrize("start", range(0, 20, 5))
+def test_random_designs_reach_the_optimum_of_another_program(start):
+    for seed in range(start, start + 5):
+        check(seed)
+
+
+@pytest.mark.slow
+def test_two_hundred_random_designs_reach_the_optimum_of_another_program():
+    for seed in range(200):
+        check(seed)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32))
+def test_any_prices_bound_any_mechanism_with_the_guarantee(seed):
+    rng = np.random.default_rng(seed)
+    n, m, count = (int(size) for size in rng.integers(2, 6, 3))
+    mechanism = sf.Mechanism(rng.dirichlet(np.ones(m), n))
+    notion = DistributionPrivacy(Family(rng.dirichlet(np.ones(n), count)), float(rng.choice([0.0, 0.05])))
+    guarantee = sf.FamilyPrivacy(notion.measure(mechanism).upper, notion)
+    loss, mass = rng.random((n, m)), rng.dirichlet(np.ones(n))
+    rows = family_rows([guarantee], n)
+    none, empty = np.empty(0, dtype=np.intp), np.empty(0)
+    families = rng.normal(size=(len(rows), m)) * float(rng.choice([0.01, 0.1, 1.0]))
+    prices = ManyMultipliers(Multipliers(none, none, none, empty, empty), np.ones(1), (), empty, families)
+    bound = many_loss_bound(mass[None, :], loss, prices, prior=mass, families=rows)
+    value = sum(
+        Fraction(float(weight)) * p * Fraction(float(cost))
+        for weight, row, costs in zip(mass, exact.probabilities(mechanism), loss, strict=True)
+        for p, cost in zip(row, costs, strict=True)
+    )
+    assert Fraction(bound) <= value
+
+
+def test_two_overlapping_shifts_have_the_optimum_that_a_hand_finds():
+    # A person of the day shift is at a or b, of the night shift at b or c. Truth about a and b needs c to report
+    # a with e^-epsilon, at which the odds of report a are just allowed; the rest of c's reports costs the same.
+    design = sf.design(PRIOR, loss=LOSS, guarantees=hide(0.5))
+    assert design.certificate.loss == pytest.approx(0.2, rel=1e-6)
+    (proof,) = design.certificate.families
+    assert (proof.claimed, proof.holds, proof.unit) == (0.5, True, "")
+    assert set(proof.worst_pair) == {"day", "night"}
+    assert "0.5 between the distributions day and night" in repr(design)
+
+
+def test_point_masses_of_all_secrets_are_local_differential_privacy():
+    points = Family.of_points(Relation(~np.eye(3, dtype=bool)))
+    of_points = sf.design(PRIOR, loss=LOSS, guarantees=hide(1.0, DistributionPrivacy(points)))
+    of_secrets = sf.design(PRIOR, loss=LOSS, guarantees=sf.MetricPrivacy(1.0, sf.hamming(SPACE)))
+    assert of_points.certificate.loss == pytest.approx(of_secrets.certificate.loss, rel=1e-5)
+
+
+def test_more_epsilon_or_delta_never_costs_more():
+    losses = [sf.design(PRIOR, loss=LOSS, guarantees=hide(e)).certificate.loss for e in (0.01, 0.3, 1.0, 5.0)]
+    assert losses == sorted(losses, reverse=True)
+    losses = [
+        sf.design(PRIOR, loss=LOSS, guarantees=hide(0.3, DistributionPrivacy(SHIFTS, delta))).certificate.loss
+        for delta in (0.0, 0.01, 0.2, 0.6)
+    ]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < 1e-9
+
+
+def test_other_guarantees_and_objectives_hold_too():
+    error = sf.DistortionPrivacy(0.45, LOSS)
+    both = sf.design(PRIOR, loss=LOSS, guarantees=[hide(0.5), error])
+    assert both.certificate.holds
+    assert both.certificate.distortion[0].lower >= 0.45
+    assert both.is_finished
+    worst = sf.design(PRIOR, loss=LOSS, guarantees=hide(0.5), objective="worst-case")
+    assert worst.is_finished
+    half = sf.optimal.LinearConstraint([[0, 0, 0], [0, 1, 0], [0, 0, 0]], 0.5)
+    limited = sf.design(PRIOR, loss=LOSS, guarantees=hide(0.5), constraints=half)
+    assert limited.certificate.holds
+    assert limited.mechanism.matrix[1, 1] <= 0.5
+    robust = design_robust([PRIOR, sf.Prior.uniform(SPACE)], loss=LOSS, guarantees=hide(0.5))
+    assert prove_families(robust.mechanism, [hide(0.5)])[0].holds
+
+
+def test_the_probabilistic_variant_follows_from_the_guarantee_without_delta():
+    design = sf.design(PRIOR, loss=LOSS, guarantees=hide(0.5))
+    assert ProbabilisticDistributionPrivacy(SHIFTS, 0.05).measure(design.mechanism).upper <= 0.5
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-13, 1e-3, 1.0])
+@pytest.mark.parametrize("epsilon", [1e-12, 1e-6, 0.1, 30.0, 800.0])
+def test_extreme_numbers_are_proved_in_fractions(epsilon, delta):
+    design = sf.design(PRIOR, loss=LOSS, guarantees=hide(epsilon, DistributionPrivacy(SHIFTS, delta)))
+    assert design.certificate.holds
+    assert all(
+        mass <= Fraction(delta) for mass in masses_above(design.mechanism, SHIFTS, [min(epsilon, 600.0)] * 2)
+    )
+
+
+def test_small_and_even_families_work():
+    one = sf.Prior(sf.Space("a"), [1.0])
+    design = sf.design(one, loss=[[0.0]], guarantees=hide(0.0, DistributionPrivacy(Family([[1.0], [1.0]]))))
+    assert design.certificate.loss == 0
+    rare = Family({"x": [1 - 1e-13, 1e-13, 0.0], "y": [0.0, 1e-13, 1 - 1e-13]})
+    assert sf.design(PRIOR, loss=LOSS, guarantees=hide(0.1, DistributionPrivacy(rare))).certificate.holds
+    mute = sf.Prior(SPACE, [1.0, 0.0, 0.0])
+    assert sf.design(mute, loss=LOSS, guarantees=hide(0.1)).certificate.loss < 1e-9
+
+
+def test_a_guarantee_survives_a_pickle():
+    again = pickle.loads(pickle.dumps(hide(0.5)))
+    assert repr(again) == repr(hide(0.5))
+    np.testing.assert_array_equal(again.rows().first, hide(0.5).rows().first)
+
+
+def test_a_proof_fails_for_the_truth():
+    (proof,) = prove_families(sf.Mechanism(np.eye(3), SPACE), [hide(0.5)])
+    assert not proof.holds
+    assert proof.upper == math.inf
+
+
+def test_what_cannot_be_designed_is_refused_with_its_reason():
+    make = partial(sf.design, PRIOR, loss=LOSS)
+    with pytest.raises(InputError, match="not convex"):
+        hide(0.5, ProbabilisticDistributionPrivacy(SHIFTS, 0.1))
+    with pytest.raises(InputError, match="at least 0"):
+        hide(-0.5)
+    with pytest.raises(UnitError, match="km"):
+        hide("0.5/km")
+    with pytest.raises(InfeasibleError, match="exponent of 0"):
+        make(guarantees=hide(0.0))
+    two = sf.Space("ab")
+    with pytest.raises(InputError, match="3 secrets, but there are 2"):
+        sf.design(sf.Prior.uniform(two), loss=sf.hamming(two), guarantees=hide(0.5))
+    with pytest.raises(InputError, match="dual game"):
+        sf.maximise_distortion(PRIOR, loss=LOSS, max_loss=0.5, guarantees=hide(0.5))
+    with pytest.raises(InputError, match="no distribution privacy"):
+        make(guarantees=hide(0.5), solver="structured")
+    with pytest.raises(InputError, match="no single price"):
+        equilibrium(make(guarantees=[hide(0.5), sf.DistortionPrivacy(0.1, LOSS)]))
