@@ -28,8 +28,8 @@ def line(n, step=1.0):
 
 
 def by_highs(masses, loss, exponents):
-    """The least largest expected loss with every row written out, by the simplex method."""
-    (k, n), m = masses.shape, loss.shape[1]
+    """The least largest expected loss with every row written out, by the simplex method; one loss, or one each."""
+    (k, n), m = masses.shape, loss.shape[-1]
     pairs = [(s, t) for s in range(n) for t in range(n) if s != t and np.isfinite(exponents[s, t])]
     ratio = np.zeros((len(pairs), n))
     for row, (s, t) in enumerate(pairs):
@@ -60,9 +60,9 @@ def random_case(seed):
     return priors, rng.random((n, m)) * 3, sf.MetricPrivacy(float(rng.uniform(0.5, 4.0)), metric)
 
 
-def solved(priors, loss, promise, **options):
+def solved(priors, loss, promise, costs=None, **options):
     reports = sf.Space([f"report {o}" for o in range(loss.shape[1])])
-    return design_robust(priors, loss=loss, guarantees=promise, observables=reports, **options)
+    return design_robust(priors, loss=costs or loss, guarantees=promise, observables=reports, **options)
 
 
 @settings(max_examples=10)
@@ -80,6 +80,26 @@ def test_a_linear_program_with_all_rows_finds_the_same(seed):
     assert found.metric_privacy[0].holds
     for prior, most in zip(priors, found.losses, strict=True):
         assert exact.expected(found.mechanism, prior, loss) <= Fraction(most) <= Fraction(found.value)
+
+
+@settings(max_examples=5)
+@given(st.integers(0, 2**32))
+def test_with_a_loss_for_each_prior_a_linear_program_finds_the_same(seed):
+    priors, loss, promise = random_case(seed)
+    losses = loss * np.random.default_rng(seed).random((len(priors), *loss.shape))
+    found = solved(priors, losses[0], promise, costs=[sf.Loss(array, "km") for array in losses])
+    masses = np.array([prior.probabilities for prior in priors])
+    reference = by_highs(masses, losses, promise.epsilon * promise.metric.array)
+    assert found.lower_bound <= reference + 1e-8
+    assert found.value == pytest.approx(reference, rel=3e-6, abs=1e-8)
+    for prior, array, most in zip(priors, losses, found.losses, strict=True):
+        assert exact.expected(found.mechanism, prior, array) <= Fraction(most) <= Fraction(found.value)
+    # The design that a file holds: its prior and loss are those of the mixture, and its prices prove the bound.
+    every = zip(priors, losses, strict=True)
+    mixture = found.weights @ np.array([found.mechanism.expected_loss(*pair) for pair in every])
+    assert found.mechanism.expected_loss(found.least_favourable, found.loss) == pytest.approx(mixture)
+    assert found.lower_bound <= found.design.certificate.bound <= found.design.certificate.loss
+    assert found.design.certificate.loss <= found.value + 1e-9
 
 
 @settings(max_examples=2)
@@ -194,6 +214,10 @@ def test_what_does_not_fit_is_refused():
         design_robust([prior], loss=metric, guarantees=sf.DistortionPrivacy(0.1, metric))
     with pytest.raises(InputError, match="at least 0"):
         design_robust([prior], loss=-metric.array, guarantees=promise)
+    with pytest.raises(InputError, match="there are 2 losses and 1 priors"):
+        design_robust([prior], loss=[metric, metric], guarantees=promise)
+    with pytest.raises(InputError, match="differ in name or unit"):
+        design_robust([prior, prior], loss=[metric, sf.Loss(metric.array)], guarantees=promise)
     with pytest.raises(InputError, match="no guarantee"):
         design_robust([prior], loss=metric, guarantees=())
     with pytest.raises(InputError, match="gap"):

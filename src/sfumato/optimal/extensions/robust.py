@@ -9,20 +9,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from scipy import sparse
 
-from ...core import AnyLoss, Guarantee, Guarantees, Loss, Mechanism, Prior, Space
+from ...core import AnyLoss, Guarantee, Guarantees, Loss, Mechanism, Metric, Prior, Space, as_loss
 from ...core.arguments import check_arguments
 from ...core.arrays import Floats, readonly
 from ...core.naming import EXPECTED
 from ...errors import InputError, SolverError, python
-from ...proofs import EpsilonProof, expected_loss_above, prove_guarantees, relative_gap
+from ...proofs import EpsilonProof, expected_loss_above, relative_gap
 from ...rounding import UNIT, amount_at_most, at_most, lower_end, underflow
 from ..problem import Problem, least_loss
+from ..result import Design
 from ..row_generation import LinearProgram
 from ..session import SolveSession
 from ..solver import (
@@ -36,10 +37,8 @@ from ..solver import (
     Stop,
     check_gap,
     checked_time_limit,
-    prove_answer,
     repair_answer,
     spread,
-    with_promises,
 )
 from ..solver_registry import Highs
 
@@ -60,37 +59,56 @@ class RobustDesign:
     figures are proved over the integers of the mechanism, with rounding on the safe side.
 
     Attributes:
-        mechanism: The mechanism.
+        design: The mechanism as a design for the least favourable prior, which is what a mechanism file holds. Its
+            loss and its bound are those for this prior.
         priors: The priors.
-        loss: The loss.
-        guarantees: What the mechanism guarantees.
         status: Whether the wanted gap was reached; its value is a sentence.
         value: Upper bound of the largest expected loss, in the unit of the loss.
         lower_bound: Proved lower bound of the same for every mechanism with the guarantees: their loss for
             ``least_favourable``.
         losses: Upper bounds of the expected loss for each prior.
         weights: The shares of the priors in the least favourable one, array (k,).
-        least_favourable: The mixture of the priors whose least expected loss is the lower bound: the witness.
-        metric_privacy: One proof per guarantee.
         negligible: The smallest value that the gap is measured relative to.
         log: The progress, step by step; its bounds are proved, its values computed in plain floats.
         seconds: The time it took.
     """
 
-    mechanism: Mechanism
+    design: Design
     priors: tuple[Prior, ...]
-    loss: Loss
-    guarantees: tuple[Guarantee, ...]
     status: Status
     value: float
     lower_bound: float
     losses: tuple[float, ...]
     weights: Floats
-    least_favourable: Prior
-    metric_privacy: tuple[EpsilonProof, ...]
     negligible: float
     log: tuple[Progress, ...]
     seconds: float
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism."""
+        mechanism: Mechanism = self.design.mechanism
+        return mechanism
+
+    @property
+    def loss(self) -> Loss:
+        """The loss; with one for each prior, that of the least favourable prior."""
+        return self.design.problem.loss
+
+    @property
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """The guarantees of the mechanism."""
+        return self.design.problem.guarantees
+
+    @property
+    def least_favourable(self) -> Prior:
+        """The mixture of the priors whose least expected loss is the lower bound: the witness."""
+        return self.design.problem.prior
+
+    @property
+    def metric_privacy(self) -> tuple[EpsilonProof, ...]:
+        """One proof per guarantee."""
+        return tuple(self.design.certificate.metric_privacy)
 
     @property
     def gap(self) -> float:
@@ -137,7 +155,7 @@ def best_mixture(losses: Floats) -> tuple[Floats, Floats]:
 def design_robust(
     priors: Sequence[Prior],
     *,
-    loss: AnyLoss,
+    loss: AnyLoss | Sequence[Loss | Metric],
     guarantees: Guarantees,
     observables: Space | None = None,
     solver: Solver | str | None = None,
@@ -148,18 +166,19 @@ def design_robust(
 ) -> RobustDesign:
     """Return the mechanism with metric privacy whose largest expected loss over several priors is least.
 
-    minimise  max over i of sum over s, o of prior_i(s) p(o|s) l(s, o)
+    minimise  max over i of sum over s, o of prior_i(s) p(o|s) l_i(s, o)
 
     It is for people whose own prior is unknown: if it is one of these or a mixture of them, they lose at most the
     value. The result includes the witness, the mixture for which every mechanism loses at least the lower bound:
     `design` for it has the same least loss. It takes about ten to thirty designs for a few priors, each for the
     mixture that is worst for the mechanisms so far.
 
-    The priors are on the same n secrets, and no loss is below 0. ``guarantees`` are one or several of
-    `MetricPrivacy`, `ThresholdPrivacy` and `CoordinatePrivacy`. The arguments are those of `design`; ``progress``
-    is called after each design. Raises `InputError` if sizes, units or options do not fit, the priors are on
-    different secrets, a loss is negative, or a guarantee depends on a prior. Raises `SolverError` if there is no
-    answer within the time.
+    The priors are on the same n secrets, and no loss is below 0. ``loss`` is one for all priors, array (n, m), or
+    one `Loss` for each, in the same unit, as for the mean distance from the true points of several groups of
+    visits. ``guarantees`` are one or several of `MetricPrivacy`, `ThresholdPrivacy` and `CoordinatePrivacy`. The
+    other arguments are those of `design`; ``progress`` is called after each design. Raises `InputError` if sizes,
+    units or options do not fit, the priors are on different secrets, a loss is negative, or a guarantee depends on
+    a prior. Raises `SolverError` if there is no answer within the time.
 
     Source:
         Wald, Statistical Decision Functions, 1950 (minimax decisions and least favourable priors); Dantzig and
@@ -184,7 +203,7 @@ class _Game(BoundedSearch):
     def __init__(
         self,
         priors: tuple[Prior, ...],
-        loss: AnyLoss,
+        loss: AnyLoss | Sequence[Loss | Metric],
         guarantees: Guarantees,
         observables: Space | None,
         solver: Solver | str | None,
@@ -201,7 +220,8 @@ class _Game(BoundedSearch):
                 )
         self.priors, self.solver = priors, solver
         self.masses = np.array([prior.probabilities for prior in priors])
-        self.loss, self.guarantees, self.observables = loss, guarantees, observables
+        self.guarantees, self.observables = guarantees, observables
+        self.costs = _losses(loss, priors, observables)
         self.weights: Floats = np.full(len(priors), 1.0 / len(priors))
         self.next = self.weights
         self.even = self._problem(self.weights)
@@ -210,7 +230,7 @@ class _Game(BoundedSearch):
                 f"{self.even.attackers[0]} depends on a prior, and there are several.",
                 python("pass MetricPrivacy, ThresholdPrivacy or CoordinatePrivacy."),
             )
-        if (self.even.loss.array < 0).any():
+        if any((cost.array < 0).any() for cost in self.costs):
             raise InputError(
                 "the largest of several expected losses needs losses of at least 0.", "add a constant to the loss."
             )
@@ -219,6 +239,7 @@ class _Game(BoundedSearch):
         self.losses: list[Floats] = []  # of each, by prior
         self.best: Floats = np.empty(self.even.shape)
         self.last: Answer | None = None
+        self.witness: Answer | None = None  # with the prices of the best bound
 
     def play(self) -> RobustDesign:
         """Add designs until the gap is reached, nothing is gained, or time is over."""
@@ -247,7 +268,20 @@ class _Game(BoundedSearch):
 
     def _problem(self, weights: Floats) -> Problem:
         prior = Prior(self.priors[0].space, weights @ self.masses)
-        return least_loss(prior, self.loss, self.guarantees, EXPECTED, self.observables)
+        loss = self._mixture_loss(weights, prior.probabilities)
+        return least_loss(prior, loss, self.guarantees, EXPECTED, self.observables)
+
+    def _mixture_loss(self, weights: Floats, masses: Floats) -> Loss:
+        """Return the loss whose mean under a mixture of the priors is the mixture of their expected losses."""
+        first, count = self.costs[0], len(self.costs)
+        if all(cost is first for cost in self.costs):
+            return first
+        parts, even = weights[:, None] * self.masses, np.full(self.masses.shape, 1.0 / count)
+        shares = np.divide(parts, masses, out=even, where=masses > 0)
+        array = np.zeros_like(first.array)
+        for share, cost in zip(shares, self.costs, strict=True):
+            array += share[:, None] * cost.array
+        return replace(first, array=readonly(array), points=None)
 
     def _add_design(self, weights: Floats) -> None:
         """Add the design of least loss for a mixture of the priors, and its bound."""
@@ -260,43 +294,72 @@ class _Game(BoundedSearch):
         if answer.used is not None:
             matrix = spread(matrix, answer.used, problem.shape[1])
         self.matrices.append(matrix)
-        self.losses.append(self.masses @ (matrix * problem.loss.array).sum(axis=1))
+        every = zip(self.masses, self.costs, strict=True)
+        self.losses.append(np.array([mass @ (matrix * cost.array).sum(axis=1) for mass, cost in every]))
         # The rounded mixture exceeds a true one by no more than this, and no loss is negative.
-        count, most = len(self.priors), float(problem.loss.array.max())
-        bound = answer.bound * (1 - 2 * (2 * count + 8) * UNIT) if answer.bound > 0 else answer.bound
-        bound = lower_end(bound, underflow(count * problem.shape[0], most))
-        if bound > self.bound:
-            self.bound, self.weights = bound, weights
+        count, most = len(self.priors), max(float(cost.array.max()) for cost in self.costs)
+        bound = answer.bound * (1 - 2 * (4 * count + 16) * UNIT) if answer.bound > 0 else answer.bound
+        bound = lower_end(bound, underflow(4 * count * problem.shape[0], most))
+        if bound > self.bound or self.witness is None:
+            self.bound, self.weights, self.witness = max(bound, self.bound), weights, answer
 
     def _result(self, status: Status) -> RobustDesign:
         """Quantise the best mixture and prove it for every prior."""
-        problem = self.even
+        problem, witness = self._problem(self.weights), self.witness
+        if witness is None:
+            raise SolverError("no design for a mixture of the priors ended in time.", "allow more time.")
         matrix, share = repair_answer(problem, self.best)
-        proof = prove_answer(problem, Answer(matrix, share, self.value, self.bound, status, (), ""))
-        if proof is None:
-            raise SolverError(
-                "the mixture of designs could not be proved to satisfy the guarantees after rounding to integers.",
-                "try another solver.",
-            )
-        mechanism, _ = proof
-        losses = tuple(expected_loss_above(mechanism, prior, problem.loss) for prior in self.priors)
-        value = max(losses)
+        design = SolveSession(self.control.gap, solver=self.solver).prove(
+            problem,
+            replace(
+                witness,
+                matrix=matrix,
+                share=share,
+                status=status,
+                mechanism=None,
+                used=None,
+                state=None,
+            ),
+        )
+        mechanism = design.mechanism
+        every = zip(self.priors, self.costs, strict=True)
+        losses = tuple(expected_loss_above(mechanism, prior, cost) for prior, cost in every)
+        value, negligible = max(losses), self.even.negligible
         if status in (Status.OPTIMAL, Status.INACCURATE):
-            is_close = relative_gap(value, self.bound, problem.negligible) <= self.control.gap
+            is_close = relative_gap(value, self.bound, negligible) <= self.control.gap
             status = Status.OPTIMAL if is_close else Status.INACCURATE
+        log, seconds = tuple(self.log), time.monotonic() - self.start
+        program = replace(design.program, status=status, log=log)
+        design = Design.of_program(mechanism, design.certificate, program, seconds)
         return RobustDesign(
-            with_promises(mechanism, problem.guarantees),
+            replace(design, is_finished=status is Status.OPTIMAL),
             self.priors,
-            problem.loss,
-            problem.guarantees,
             status,
             value,
             self.bound,
             losses,
             readonly(self.weights),
-            Prior(problem.prior.space, self.weights @ self.masses),
-            prove_guarantees(mechanism, problem.prior, problem.guarantees)[0],
-            problem.negligible,
-            tuple(self.log),
-            time.monotonic() - self.start,
+            negligible,
+            log,
+            seconds,
         )
+
+
+def _losses(
+    loss: AnyLoss | Sequence[Loss | Metric], priors: Sequence[Prior], observables: Space | None
+) -> tuple[Loss, ...]:
+    """Return the loss of each prior."""
+    space = priors[0].space
+    size = len(space), len(observables if observables is not None else space)
+    several = loss if isinstance(loss, Sequence) and all(isinstance(cost, Loss | Metric) for cost in loss) else ()
+    if not several:
+        return (as_loss(loss, *size),) * len(priors)
+    if len(several) != len(priors):
+        raise InputError(
+            f"there are {len(several):,} losses and {len(priors):,} priors.",
+            "pass one loss, or one for each prior.",
+        )
+    costs = tuple(as_loss(cost, *size) for cost in several)
+    if len({(cost.unit, cost.name) for cost in costs}) > 1:
+        raise InputError("the losses differ in name or unit.", "use one kind of loss and one unit for all priors.")
+    return costs
