@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from sfumato_papers.change_in_formalism.thesis_values import (
     PANELS,
     PRIORS,
     READ,
+    band_edges,
     band_values,
     bands_figure,
     corner_rows,
@@ -50,17 +53,34 @@ def test_the_edges_of_figure_2_2_are_half_an_epsilon_apart():
 
 
 def test_figure_2_2_is_judged_by_its_drawing():
-    edges, values = edge_values(), band_values()
-    figures = {claim.where: claim for claim in _figures(posterior_rows(), edges, values)}
+    bands, edges, values = posterior_rows(), edge_values(), band_values()
+    figures = {claim.where: claim for claim in _figures(bands, edges, values)}
     assert figures["Figure 2.2"].verdict is Judgement.CONFIRMED
     assert (
         f"The largest of their differences is {max(abs(row.computed - row.published) for row in edges):.5f}."
         in PAGE
     )
-    edges[0] = dataclasses.replace(edges[0], published=edges[0].published + 3 * READ)
-    figures = {claim.where: claim for claim in _figures(posterior_rows(), edges, values)}
+    moved = [dataclasses.replace(edges[0], published=edges[0].published + 3 * READ), *edges[1:]]
+    figures = {claim.where: claim for claim in _figures(bands, moved, values)}
     assert figures["Figure 2.2"].verdict is Judgement.UNCONFIRMED
     assert figures["Figure 2.8"].verdict is Judgement.CONFIRMED
+
+
+def test_figure_2_2_is_judged_by_its_formula_at_every_prior_probability():
+    bands, edges, values = posterior_rows(), edge_values(), band_values()
+    bands[-50] = dataclasses.replace(bands[-50], upper=bands[-50].upper + 1e-9)
+    figures = {claim.where: claim for claim in _figures(bands, edges, values)}
+    assert figures["Figure 2.2"].verdict is Judgement.UNCONFIRMED
+
+
+def test_the_formula_is_bayes_rule_for_randomised_response_at_every_prior_and_epsilon():
+    """Both are quotients of polynomials of degree 1 in p and 2 in e^epsilon: a grid of 4 by 4 decides exactly."""
+    for factor, p in product(map(Fraction, (2, 3, 5, 7)), (Fraction(k, 5) for k in range(1, 5))):
+        truth, lie = factor / (1 + factor), 1 / (1 + factor)
+        yes, no = (p * a / (p * a + (1 - p) * b) for a, b in ((truth, lie), (lie, truth)))
+        assert band_edges(factor, p) == (no, yes)
+        odds = p / (1 - p)
+        assert [edge / (1 - edge) for edge in (no, yes)] == [odds / factor, odds * factor]
 
 
 def test_another_epsilon_or_notion_would_not_fit():
@@ -98,7 +118,11 @@ def test_bands_of_differential_privacy_are_those_of_the_odds():
             assert row.lower == row.upper == row.prior
             continue
         odds = row.prior / (1 - row.prior)
-        for found, sign in ((row.lower, -1), (row.upper, 1), (row.answered_no, -1), (row.answered_yes, 1)):
+        lower, upper = (
+            (row.lower, row.band_lower, row.answered_no),
+            (row.upper, row.band_upper, row.answered_yes),
+        )
+        for found, sign in [*((edge, -1) for edge in lower), *((edge, 1) for edge in upper)]:
             assert found / (1 - found) == pytest.approx(odds * math.exp(sign * row.epsilon), rel=1e-9)
     (half,) = (row for row in rows if (row.epsilon, row.prior) == (BAND_EPSILONS[0], 0.5))
     assert half.lower == pytest.approx(0.25)

@@ -17,6 +17,7 @@ from .relations import KnownRow, RelationRow
 from .thesis_values import BAND_EPSILONS, READ, BandValue, ErratumRow, PosteriorRow
 
 _TABLE: Final = "2.2.9, table 2.20"
+_DIGITS: Final = 1e-12
 _RANGE: Final = "It is equivalent to ε-DP up to a change in parameters"
 _QUOTES: Final = {
     "PMPr to AdvPr": "(Θ, ε, δ)-AdvPr ≺ (Θ, ε)-PMPr",
@@ -97,13 +98,11 @@ def _figures(
     bands: Sequence[PosteriorRow], edges: Sequence[BandValue], values: Sequence[BandValue]
 ) -> list[PaperClaim]:
     first = next(row for row in bands if (row.epsilon, row.prior) == (BAND_EPSILONS[0], 0.5))
-    exact = all(
-        math.isclose(row.lower, row.answered_no, abs_tol=1e-12)
-        and math.isclose(row.upper, row.answered_yes, abs_tol=1e-12)
-        for row in bands
-    )
+    gap = max(row.gap for row in bands)
+    exact = gap <= _DIGITS
     half = [row for row in bands if row.prior == first.prior and row.epsilon != first.epsilon]
     wide = ", ".join(f"{about(row.upper, 4)} at {row.epsilon:g}" for row in (half[0], half[-1]))
+    priors = sum(row.epsilon == first.epsilon for row in bands)
     (read, apart), (read_curves, apart_curves) = _agreement(edges), _agreement(values)
     return [
         judge(
@@ -115,10 +114,14 @@ def _figures(
         ),
         judge(
             "Figure 2.2",
-            "The bands at epsilon from 0.5 to 7, half an epsilon apart.",
-            read,
-            f"{apart} They are the edges at a prior probability of {about(edges[0].prior, 4)}. Computed "
-            f"here, a belief of one half may become {wide}.",
+            "The bands at epsilon from 0.5 to 7, half an epsilon apart: at every prior probability p the edges "
+            "are p / (e^epsilon + (1 - e^epsilon) p) and e^epsilon p / (1 + (e^epsilon - 1) p).",
+            exact and read,
+            f"At {priors} prior probabilities from 0 to 1 the formula, `band` and Bayes' rule for randomised "
+            f"response differ by at most {at_most(gap, 2)}. Two quotients of linear functions of p that agree at "
+            f"three prior probabilities agree at all. An edge multiplies the odds of p by a constant, so one "
+            f"point of a published curve fixes it. {apart} They are the edges at a prior probability of "
+            f"{about(edges[0].prior, 4)}. A belief of one half may become {wide}.",
         ),
         judge("Figure 2.8", "The four curves of posteriors at epsilon = ln 3.", read_curves, apart_curves),
     ]

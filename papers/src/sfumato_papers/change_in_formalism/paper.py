@@ -97,8 +97,8 @@ PAPER: Final = Paper(
         "figure-2-8": "Figure 2.8: the probability of a fact after a report, against that before it. Lines are "
         "computed here, points are read from the published drawing.",
         "figures-2-1-and-2-2": "Figures 2.1 and 2.2: what differential privacy lets a report do to a belief, at "
-        "epsilon = ln 3 and at epsilon 1, 2 and so on to 7, every second one of Figure 2.2. The edges are "
-        "attained by randomised response.",
+        "epsilon = ln 3 and at epsilon 0.5, 1, 1.5 and so on to 7. The edges are drawn by the formula of "
+        "proposition 1, and attained by randomised response.",
         "regions": "The errors of all tests between two secrets. Those of randomised response at epsilon 1 are "
         "all that this epsilon allows, and a part of what (1, .1)-DP allows. Rare reports keep the total error "
         "far above the dotted line, and yet have no epsilon: at both ends their region leaves that of every "

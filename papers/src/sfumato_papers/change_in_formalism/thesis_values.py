@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from .channels import COIN, case_of, coin
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+Number = TypeVar("Number", float, Fraction)
 
 EPSILON: Final = math.log(3)
 _RARE: Final = case_of([[0.98, 0.02, 0.0], [0.98, 0.0, 0.02]])
@@ -118,8 +121,8 @@ def _values(panels: Iterable[Panel], priors: Sequence[float]) -> list[BandValue]
     ]
 
 
-# That of Figure 2.1, and every second one of Figure 2.2.
-BAND_EPSILONS: Final = (math.log(3), 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
+# That of Figure 2.1, and those of Figure 2.2.
+BAND_EPSILONS: Final = (math.log(3), *(k / 2 for k in range(1, 15)))
 _POINTS: Final = 201
 
 
@@ -129,10 +132,30 @@ class PosteriorRow(CompactRepr):
 
     epsilon: float
     prior: float
-    lower: float
+    lower: float  # by the formula of proposition 1
     upper: float
+    band_lower: float  # by `sfumato.privacy.band`
+    band_upper: float
     answered_no: float  # after randomised response says that the fact is false, by Bayes' rule
     answered_yes: float
+
+    @property
+    def gap(self) -> float:
+        """The largest difference of the three ways to compute an edge."""
+        lower, upper = (
+            (self.lower, self.band_lower, self.answered_no),
+            (self.upper, self.band_upper, self.answered_yes),
+        )
+        return max(max(lower) - min(lower), max(upper) - min(upper))
+
+
+def band_edges(factor: Number, p: Number) -> tuple[Number, Number]:
+    """Return the least and the largest posterior of a prior probability p, at factor = e^epsilon.
+
+    Source:
+        Desfontaines, proposition 1.
+    """
+    return p / (factor + (1 - factor) * p), factor * p / (1 + (factor - 1) * p)
 
 
 def posterior_rows() -> list[PosteriorRow]:
@@ -141,11 +164,11 @@ def posterior_rows() -> list[PosteriorRow]:
     rows = []
     for epsilon in BAND_EPSILONS:
         limits, answers = band("differential-privacy", epsilon), coin(epsilon).rows
-        edges = limits.lower(priors).tolist(), limits.upper(priors).tolist()
-        for p, low, high in zip(priors.tolist(), *edges, strict=True):
+        bands = limits.lower(priors).tolist(), limits.upper(priors).tolist()
+        for p, low, high in zip(priors.tolist(), *bands, strict=True):
             joint = np.array([[p], [1 - p]]) * answers
             yes, no = (joint[0] / joint.sum(axis=0)).tolist()
-            rows.append(PosteriorRow(epsilon, p, low, high, no, yes))
+            rows.append(PosteriorRow(epsilon, p, *band_edges(math.exp(epsilon), p), low, high, no, yes))
     return rows
 
 
@@ -282,7 +305,7 @@ def published_figure(values: Sequence[BandValue]) -> Figure:
 
 
 def bands_figure(rows: Sequence[PosteriorRow]) -> Figure:
-    """Return Figures 2.1 and 2.2 side by side, from the bands point by point."""
+    """Return Figures 2.1 and 2.2 side by side, by the formula of proposition 1."""
     figure = blank(10, 5.2)
     single, several = figure.subplots(1, 2, sharey=True)
     for k, epsilon in enumerate(BAND_EPSILONS):
@@ -290,9 +313,13 @@ def bands_figure(rows: Sequence[PosteriorRow]) -> Figure:
         p, low, high = np.array([(row.prior, row.lower, row.upper) for row in band_rows]).T
         middle, ax = len(p) // 2, several if k else single
         for edge in (low, high):
-            ax.plot(p, edge, color=LIGHT.series[0], linewidth=1.4 if k else 1.8, alpha=1.11 - 0.11 * k if k else 1)
+            ax.plot(
+                p, edge, color=LIGHT.series[0], linewidth=1.2 if k else 1.8, alpha=1.05 - 0.055 * k if k else 1
+            )
+        if k % 2:
+            continue
         if k:
-            at = middle if k < 4 else 20 // (k - 2)
+            at = middle if k < 8 else 40 // (k - 4)
             box = {"boxstyle": "square,pad=0.1", "facecolor": LIGHT.paper, "edgecolor": "none", "alpha": 0.8}
             look = {"textcoords": "offset points", "fontsize": 8.5, "color": LIGHT.ink, "bbox": box}
             several.annotate(f"{epsilon:g}", (p[at], high[at]), xytext=(3, 3), **look)
@@ -303,7 +330,7 @@ def bands_figure(rows: Sequence[PosteriorRow]) -> Figure:
             single.plot(*point, "o", color=LIGHT.series[1])
             single.annotate(text, point, xytext=(10, -4), textcoords="offset points", color=LIGHT.ink)
     single.set_title("epsilon ln 3: from 50 % to 25 ... 75 %", fontsize=10.5)
-    several.set_title("epsilon 1 (inside) to 7 (outside)", fontsize=10.5)
+    several.set_title("epsilon 0.5 (inside), 1, 1.5, ... to 7 (outside)", fontsize=10.5)
     for ax in (single, several):
         ax.plot([0, 1], [0, 1], color=LIGHT.muted, linestyle=":", linewidth=1)
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="probability of the fact before the report")
