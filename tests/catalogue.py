@@ -6,6 +6,7 @@ produces, because that is where formulas divide by zero.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log
 
@@ -54,6 +55,16 @@ def line(size: int) -> Floats:
     x = np.arange(float(size))
     distances: Floats = np.abs(x[:, None] - x)
     return distances
+
+
+def directed_metrics(count: int, seed: int, *, least: int = 2, most: int = 6) -> Iterator[Metric]:
+    """Random asymmetric metrics in km, shortest ways of directed graphs: some are infinite in one direction."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        size = int(rng.integers(least, most + 1))
+        steps = np.where(rng.random((size, size)) < 0.7, rng.uniform(0.1, 3, (size, size)), np.inf)
+        np.fill_diagonal(steps, 0)
+        yield Metric(steps, "km", name="streets", symmetric=False, triangle=False).closure()
 
 
 def unused(matrix: Floats) -> Floats:

@@ -205,3 +205,45 @@ def test_ways_around_that_are_longer_than_all_floats():
 def test_no_limit_is_so_large_that_infinite_distances_are_within_it():
     metric = Metric([[0, 1.7e308, np.inf], [1.7e308, 0, np.inf], [np.inf, np.inf, 0]])
     assert np.argwhere(metric.near_pairs(np.finfo(float).max)).tolist() == [[0, 1], [1, 0]]
+
+
+ONE_WAY = [[0, 1, 3], [2, 0, 2], [np.inf, np.inf, 0]]
+
+
+def test_an_asymmetric_metric_is_accepted_on_request_and_keeps_its_directions():
+    metric = Metric(ONE_WAY, "km", symmetric=False)
+    assert (metric.symmetric, metric.triangle) == (False, True)
+    assert repr(metric) == "Asymmetric metric 'metric' on 3 values in km, diameter 3"
+    for other in (metric.to("m"), metric.scale(2), metric.trust(), metric.closure(), metric.threshold("2 km")):
+        assert not other.symmetric
+    np.testing.assert_array_equal(metric.to("m").array, 1000 * np.array(ONE_WAY))
+    np.testing.assert_array_equal(metric.threshold(2).array, [[0, 1, 2], [1, 0, 1], [np.inf, np.inf, 0]])
+    assert Metric([[0, 1], [1 + 1e-12, 0]], symmetric=False).symmetric
+
+
+def test_a_directed_graph_of_streets_closes_to_its_shortest_ways():
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        size = int(rng.integers(2, 7))
+        streets = np.where(rng.random((size, size)) < 0.5, rng.uniform(0.1, 3, (size, size)), np.inf)
+        np.fill_diagonal(streets, 0)
+        metric = Metric(streets, "km", symmetric=False, triangle=False).closure()
+        np.testing.assert_allclose(metric.array, floyd_warshall(streets), rtol=1e-12)
+        both = metric.symmetrise()
+        np.testing.assert_allclose(both.array, floyd_warshall(np.minimum(streets, streets.T)), rtol=1e-12)
+        assert both.symmetric
+        assert (both.array <= metric.array).all()
+
+
+def test_the_triangle_of_an_asymmetric_metric_is_checked_in_each_direction():
+    with pytest.warns(MetricWarning, match="5 between values 0 and 2, but 2 by way of 1"):
+        assert not Metric([[0, 1, 5], [1, 0, 1], [1, 1, 0]], symmetric=False).triangle
+
+
+def test_distance_zero_in_one_direction_closes_to_zero_in_both():
+    array = [[0, 0, 3], [2, 0, 2], [5, 4, 0]]
+    for triangle in (None, True):
+        with pytest.warns(MetricWarning, match="0 from value 0 to 1, but 2 back"):
+            metric = Metric(array, symmetric=False, triangle=triangle)
+        assert not metric.triangle
+        np.testing.assert_array_equal(metric.closure().array, [[0, 0, 2], [0, 0, 2], [4, 4, 0]])

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import floyd_warshall
 
 from sfumato.core import Metric, Space, direct_pairs, greedy_spanner, neighbours
 from sfumato.errors import InputError
+
+from ..catalogue import directed_metrics
 
 
 def floyd(metric: Metric, edges: Any) -> Any:
@@ -160,3 +163,20 @@ def test_spanners_at_the_ends_of_the_floats(far):
     assert len(direct_pairs(mixed)) == 3
     line = Metric([[0, 1e308, 1.7e308], [1e308, 0, 1e308], [1.7e308, 1e308, 0]])  # the way around is longer
     assert len(direct_pairs(line)) == len(greedy_spanner(line, 1.1)) == 3
+
+
+def test_spanners_of_asymmetric_metrics_are_directed_and_realise_their_dilation():
+    for metric in directed_metrics(60, seed=11):
+        d = metric.array
+        off = np.isfinite(d) & ~np.eye(len(d), dtype=bool)
+        for spanner, most in (
+            (greedy_spanner(metric, 1.4), 1.4),
+            (direct_pairs(metric), 1.0),
+            (neighbours(metric, 9), 1.0),
+        ):
+            steps = np.full_like(d, np.inf)
+            steps[tuple(spanner.ordered_pairs.T)] = d[tuple(spanner.ordered_pairs.T)]
+            np.fill_diagonal(steps, 0)
+            realised = (floyd_warshall(steps)[off] / d[off]).max(initial=1.0)
+            assert spanner.dilation == pytest.approx(realised, rel=1e-12)
+            assert spanner.dilation <= most * (1 + 1e-9)

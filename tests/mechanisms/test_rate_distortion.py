@@ -103,6 +103,13 @@ def test_for_other_losses_privacy_is_for_the_largest_difference(problem, slope):
     assert prove_metric_privacy(found.mechanism, MetricPrivacy(2 * slope, differences)).holds
 
 
+def test_an_asymmetric_loss_is_private_for_the_largest_difference_as_others_are():
+    streets = sf.Metric([[0, 1, 2], [4, 0, 1], [3, 4, 0]], symmetric=False)
+    mechanism = rate_distortion(Prior.uniform(Space(range(3))), streets, 0.7).mechanism
+    apart = sf.Metric(np.abs(streets.array[:, None] - streets.array).max(axis=2), triangle=True)
+    assert prove_metric_privacy(mechanism, MetricPrivacy(1.4, apart)).holds
+
+
 def test_a_limited_worst_loss():
     grid = sf.Grid.covering("3 km x 3 km around 48.85,2.35", cell="500 m")
     prior = Prior.from_counts(grid, np.random.default_rng(4).gamma(0.3, size=len(grid)).round(1))

@@ -43,6 +43,7 @@ from .metric import Spanner as Spanner
 from .metric import direct_pairs as direct_pairs
 from .metric import greedy_spanner as greedy_spanner
 from .metric import hops as hops
+from .metric import implied_distances as implied_distances
 from .metric import neighbours as neighbours
 from .metric import paths_along as paths_along
 from .metric import shortest_paths as shortest_paths

@@ -27,8 +27,9 @@ class MetricPrivacy(Immutable):
     """Metric privacy: p(o|s) <= exp(epsilon d(s, s')) p(o|s') for all s, s' and o.
 
     With a distance on the ground it is geo-indistinguishability; with the discrete metric it is local differential
-    privacy. Epsilon is per unit of the metric d on the secrets; a number, or text such as ``"0.6/km"``. Raises
-    `InputError` if epsilon is not a positive number. Raises `UnitError` if its unit does not fit the metric.
+    privacy. Of a metric that is not symmetric, d(s, s') is the distance from s to s'. Epsilon is per unit of the
+    metric d on the secrets; a number, or text such as ``"0.6/km"``. Raises `InputError` if epsilon is not a
+    positive number. Raises `UnitError` if its unit does not fit the metric.
 
     Source:
         Shokri, "Privacy Games", equation 10; Chatzikokolakis et al., PETS 2013.
@@ -91,7 +92,8 @@ class MetricPrivacy(Immutable):
 
     def __str__(self) -> str:
         per = f"/{plain(self.metric.unit)}" if self.metric.unit else ""
-        return f"epsilon {exactly(self.epsilon)}{per}, {name_phrase(self.metric.name)}"
+        way = "" if self.metric.symmetric else ", asymmetric"
+        return f"epsilon {exactly(self.epsilon)}{per}, {name_phrase(self.metric.name)}{way}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError, MetricWarning
+from ..errors import InputError, MetricWarning, argument, python
 from ..escaping import plain
 from ..rounding import exactly
 from . import units
@@ -37,16 +37,24 @@ class Metric(Immutable):
     refused where reports are drawn or charged. Raises `InputError` if the array is not square, or an axiom other
     than the triangle inequality fails.
 
+    With ``symmetric=False`` the distance may depend on the direction (a quasi-metric): row s, column s' is that
+    from s to s', and either may be ``inf`` alone. Metric privacy then bounds p(o|s) / p(o|s') by the distance from
+    s to s'. Distance zero in one direction makes the rows equal, so it counts as a broken triangle inequality if
+    the way back is longer. The attribute is false only where two directions differ.
+
     Example:
         >>> import sfumato as sf
         >>> sf.Metric([[0, 2], [2, 0]], unit="km").to("m").array[0, 1]
         np.float64(2000.0)
+        >>> sf.Metric([[0, 2], [5, 0]], unit="km", symmetric=False)
+        Asymmetric metric 'metric' on 2 values in km, diameter 5
     """
 
     array: Floats
     unit: str
     name: str
     triangle: bool
+    symmetric: bool
     is_stated: bool
 
     def __init__(
@@ -56,6 +64,7 @@ class Metric(Immutable):
         *,
         name: str = "metric",
         triangle: bool | None = None,
+        symmetric: bool = True,
         is_stated: bool = False,
     ) -> None:
         distances = floats(array, f"the {name}", shape=(None, None), infinite=True)
@@ -64,8 +73,10 @@ class Metric(Immutable):
             raise InputError(
                 f"the {name} has shape {n} x {m}, but {n} x {n} is needed.", "pass a row and a column per value."
             )
-        distances = _check_distances(distances, name)
-        assign(self, array=distances, unit=units.canonical(unit), name=name)
+        distances, both_ways = _check_distances(distances, name, symmetric=symmetric)
+        assign(self, array=distances, unit=units.canonical(unit), name=name, symmetric=both_ways)
+        if not both_ways and triangle is not False and ((distances == 0) != (distances.T == 0)).any():
+            triangle = _one_way_zero(distances, name)
         assign(self, triangle=_triangle(distances, name) if triangle is None else triangle, is_stated=is_stated)
 
     def __len__(self) -> int:
@@ -73,7 +84,8 @@ class Metric(Immutable):
 
     def __repr__(self) -> str:
         unit = f" in {plain(self.unit)}" if self.unit else ""
-        return f"Metric {self.name!r} on {len(self)} values{unit}, diameter {self.diameter:.4g}"
+        noun = "Metric" if self.symmetric else "Asymmetric metric"
+        return f"{noun} {self.name!r} on {len(self)} values{unit}, diameter {self.diameter:.4g}"
 
     @property
     def diameter(self) -> float:
@@ -105,7 +117,7 @@ class Metric(Immutable):
         """Return the same distances as trusted by the caller, who knows them from another source than the file."""
         if not self.is_stated:
             return self
-        return Metric(self.array, self.unit, name=self.name, triangle=self.triangle)
+        return Metric(self.array, self.unit, name=self.name, triangle=self.triangle, symmetric=self.symmetric)
 
     def near_pairs(self, limit: float | str) -> NDArray[np.bool_]:
         """Return which distinct pairs are at most ``limit`` apart, array (n, n) of bool."""
@@ -128,14 +140,24 @@ class Metric(Immutable):
                 f"the closest pair is {units.show(smallest, self.unit)} apart: use a larger limit.",
             )
         name = f"hops of at most {exactly(bound)} {self.unit}".rstrip()
-        return Metric(hops(near), name=name, triangle=True, is_stated=self.is_stated)
+        return Metric(hops(near), name=name, triangle=True, symmetric=self.symmetric, is_stated=self.is_stated)
 
     def closure(self) -> Metric:
-        """Return the largest metric below this one: the lengths of shortest paths."""
+        """Return the smallest distances that privacy implies: shortest paths, and zero both ways if in one."""
         if self.triangle:
             return self
-        name = f"closure of {self.name}"
-        return Metric(shortest_paths(self.array), self.unit, name=name, triangle=True, is_stated=self.is_stated)
+        return self._of_paths(implied_distances(self.array), f"closure of {self.name}")
+
+    def symmetrise(self) -> Metric:
+        """Return the shortest paths by the smaller direction of each pair, whose privacy implies that of this."""
+        if self.symmetric:
+            return self.closure()
+        return self._of_paths(shortest_paths(np.minimum(self.array, self.array.T)), f"{self.name}, both ways")
+
+    def _of_paths(self, array: Floats, name: str) -> Metric:
+        return Metric(
+            array, self.unit, name=name, triangle=True, symmetric=self.symmetric, is_stated=self.is_stated
+        )
 
     def _scale(self, factor: float, unit: str, name: str) -> Metric:
         array = np.empty_like(self.array)
@@ -148,7 +170,8 @@ class Metric(Immutable):
                     f"the {self.name} cannot be scaled by {factor:g}: some distances would overflow or vanish.",
                     "use a factor nearer to 1.",
                 )
-        return Metric(readonly(array), unit, name=name, triangle=self.triangle, is_stated=self.is_stated)
+        flags = {"triangle": self.triangle, "symmetric": self.symmetric, "is_stated": self.is_stated}
+        return Metric(readonly(array), unit, name=name, **flags)
 
 
 def _parts(array: Floats) -> Iterator[slice]:
@@ -164,7 +187,8 @@ def _largest(array: Floats) -> float:
     return max(finite, default=0.0)
 
 
-def _check_distances(array: Floats, name: str) -> Floats:
+def _check_distances(array: Floats, name: str, *, symmetric: bool) -> tuple[Floats, bool]:
+    """Return the distances, and whether they are the same both ways up to rounding."""
     scale = _TOLERANCE * max(_largest(array), 1e-300)
     if array.min(initial=0.0) < 0:
         i, j = np.argwhere(array < 0)[0]
@@ -185,15 +209,28 @@ def _check_distances(array: Floats, name: str) -> Floats:
         equal = False
         with np.errstate(invalid="ignore"):
             different &= np.abs(forward - backward) > scale
+        if different.any() and not symmetric:
+            return readonly(array), False
         if different.any():
             i, j = np.argwhere(different)[0]
             i += part.start
             raise InputError(
                 f"the {name} is not symmetric: {array[i, j]:g} from value {i} to {j}, but {array[j, i]:g} back.",
-                "a guarantee needs one distance per pair (np.minimum(a, a.T) is the safe choice); "
-                "as a loss, pass the plain array.",
+                f"pass {argument('symmetric', False)} if the distance depends on the direction",
+                python("np.minimum(a, a.T) protects more; as a loss, pass the plain array."),
             )
-    return readonly(array if equal else np.minimum(array, array.T))
+    return readonly(array if equal else np.minimum(array, array.T)), True
+
+
+def _one_way_zero(array: Floats, name: str) -> bool:
+    i, j = np.argwhere((array == 0) & (array.T > 0))[0]
+    warnings.warn(
+        f"the {name} is 0 from value {i} to {j}, but {array[j, i]:g} back. Privacy for it makes their rows equal, "
+        "as distance 0 in both directions does; Metric.closure() has that.",
+        MetricWarning,
+        stacklevel=4,
+    )
+    return False
 
 
 def _triangle(array: Floats, name: str) -> bool:
@@ -229,16 +266,27 @@ def shortest_paths(steps: Floats) -> Floats:
     return lengths
 
 
-def paths_along(edges: NDArray[np.intp], lengths: Floats, size: int) -> Floats:
+def implied_distances(steps: Floats) -> Floats:
+    """Return the least distances that metric privacy for ``steps`` implies, array (n, n), in n**3 steps.
+
+    They are the shortest paths, where distance 0 in one direction counts in both: rows that sum to one are equal
+    if one is nowhere larger.
+    """
+    zero = steps == 0
+    return shortest_paths(np.where(zero | zero.T, 0.0, steps))
+
+
+def paths_along(edges: NDArray[np.intp], lengths: Floats, size: int, *, directed: bool = False) -> Floats:
     """Return the lengths of shortest paths along few edges, array (size, size); ``inf`` where none leads.
 
-    Each edge, array (k, 2), is walked in both directions; lengths, array (k,), may be 0.
+    Each edge, array (k, 2), is walked in both directions if not ``directed``; lengths, array (k,), may be 0.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path
 
-    i, j = np.vstack([edges, edges[:, ::-1]]).T
-    graph = csr_array((np.concatenate([lengths, lengths]), (i, j)), shape=(size, size))
+    if not directed:
+        edges, lengths = np.vstack([edges, edges[:, ::-1]]), np.concatenate([lengths, lengths])
+    graph = csr_array((lengths, (edges[:, 0], edges[:, 1])), shape=(size, size))
     return np.asarray(shortest_path(graph, method="D"))
 
 
@@ -256,8 +304,9 @@ class Spanner:
 
     Privacy on the edges at epsilon / dilation implies metric privacy at epsilon for all pairs: p(o|s) <=
     exp(epsilon d_G(s, s') / dilation) p(o|s'), and d_G <= dilation d. Edges are pairs (i, j) with i < j, array (k,
-    2), with their lengths, array (k,), in ``unit``. The dilation is the largest shortest path over distance, of
-    all pairs at finite distance; ``inf`` if the graph leaves such a pair unconnected.
+    2), with their lengths, array (k,), in ``unit``. Where the metric is not symmetric the graph is ``directed``,
+    and each edge (i, j) leads from i to j alone. The dilation is the largest shortest path over distance, of all
+    pairs at finite distance; ``inf`` if the graph leaves such a pair unconnected.
 
     Source:
         Bordenabe, Chatzikokolakis, Palamidessi, CCS 2014, section 4.
@@ -267,17 +316,23 @@ class Spanner:
     lengths: Floats
     dilation: float
     unit: str
+    directed: bool
 
     def __init__(self, metric: Metric, edges: Pairs) -> None:
         pairs = np.array(edges, dtype=np.intp).reshape(-1, 2)
         assign(self, edges=readonly(pairs), lengths=readonly(metric.array[pairs[:, 0], pairs[:, 1]]))
-        assign(self, dilation=_dilation(metric, pairs), unit=metric.unit)
+        assign(self, dilation=_dilation(metric, pairs), unit=metric.unit, directed=not metric.symmetric)
 
     def __len__(self) -> int:
         return len(self.edges)
 
     def __repr__(self) -> str:
         return f"Spanner of {len(self):,} pairs, dilation {self.dilation:.6g}"
+
+    @property
+    def ordered_pairs(self) -> Pairs:
+        """The ordered pairs (s, s') of secrets that the edges constrain, array (r, 2)."""
+        return self.edges if self.directed else np.concatenate([self.edges, self.edges[:, ::-1]])
 
 
 def greedy_spanner(metric: Metric, dilation: float) -> Spanner:
@@ -302,7 +357,7 @@ def greedy_spanner(metric: Metric, dilation: float) -> Spanner:
         d, path = float(distances[i, j]), float(paths[i, j])
         if path > 0 and (d == 0 or path / d > dilation * (1 + _TIE)):
             edges.append((i, j))
-            _join(paths, i, j, d)
+            _join(paths, i, j, d, directed=not metric.symmetric)
     return Spanner(metric, np.array(edges, dtype=np.intp))
 
 
@@ -312,7 +367,8 @@ def neighbours(metric: Metric, limit: float | str) -> Spanner:
     Source:
         Shokri, "Privacy Games", appendix C, which drops farther pairs without taking the dilation out of epsilon.
     """
-    return Spanner(metric, np.argwhere(np.triu(metric.near_pairs(limit))))
+    near = metric.near_pairs(limit)
+    return Spanner(metric, np.argwhere(np.triu(near) if metric.symmetric else near))
 
 
 def direct_pairs(metric: Metric) -> Spanner:
@@ -335,24 +391,26 @@ def direct_pairs(metric: Metric) -> Spanner:
 
 
 def _finite_pairs(metric: Metric) -> Pairs:
-    return np.argwhere(np.triu(np.isfinite(metric.array), k=1))
+    finite = np.isfinite(metric.array) & ~np.eye(len(metric), dtype=bool)
+    return np.argwhere(np.triu(finite) if metric.symmetric else finite)
 
 
-def _join(paths: Floats, i: int, j: int, length: float) -> None:
-    """Update all shortest paths for a new edge."""
-    # The edge from i to j helps only values that come nearer to i by it, and the other way round.
+def _join(paths: Floats, i: int, j: int, length: float, *, directed: bool) -> None:
+    """Update all shortest paths for a new edge from i to j."""
+    # The edge helps only values that come nearer to j by it, and values that i comes nearer to.
     with np.errstate(over="ignore"):  # a sum beyond all floats is longer than any path
         left = np.flatnonzero(paths[:, i] + length < paths[:, j])
-        right = np.flatnonzero(paths[:, j] + length < paths[:, i])
+        right = np.flatnonzero(length + paths[j] < paths[i])
         block = paths[np.ix_(left, right)]
         np.minimum(block, paths[left, i, None] + length + paths[None, j, right], out=block)
     paths[np.ix_(left, right)] = block
-    paths[np.ix_(right, left)] = block.T
+    if not directed:
+        paths[np.ix_(right, left)] = block.T
 
 
 def _dilation(metric: Metric, pairs: Pairs) -> float:
     distances, size = metric.array, len(metric)
-    paths = paths_along(pairs, distances[pairs[:, 0], pairs[:, 1]], size)
+    paths = paths_along(pairs, distances[pairs[:, 0], pairs[:, 1]], size, directed=not metric.symmetric)
     near = np.isfinite(distances) & ~np.eye(size, dtype=bool)
     path, distance = paths[near], distances[near]
     with np.errstate(over="ignore"):  # a quotient beyond all floats is infinite, which is what unconnected means

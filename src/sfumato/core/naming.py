@@ -22,6 +22,9 @@ BORDER: Final = (
 )
 """The distance of two people in two cells."""
 
+DIRECTION: Final = "The distance depends on the direction: for A against B, the one from A to B counts."
+"""The meaning of distances that are not symmetric."""
+
 _LONGEST: Final = 40  # characters of a name
 _NUMBER: Final = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _WORD: Final = r"[^\W\d_%‰°€$£¥][\w%‰°²³€$£¥/^·-]{0,15}|[%‰°€$£¥]"

@@ -163,8 +163,8 @@ class LatticeSteps(Metric):
     _vertices: Integers
 
     def __init__(self, kind: Kind, vertices: Integers) -> None:
-        assign(self, unit="", name="lattice steps", triangle=True, is_stated=False, _kind=kind)
-        assign(self, _vertices=freeze(vertices))
+        assign(self, unit="", name="lattice steps", triangle=True, symmetric=True, is_stated=False)
+        assign(self, _kind=kind, _vertices=freeze(vertices))
 
     @property
     def array(self) -> Floats:

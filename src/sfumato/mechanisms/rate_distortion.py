@@ -252,7 +252,7 @@ def _tilt(shares: Floats, slope: float, loss: Floats, allowed: NDArray[np.bool_]
 
 def _metric_of(loss: AnyLoss, losses: Loss) -> Floats:
     """Return max over o of |l(s, o) - l(s', o)|, array (n, n), which is the loss if that is a metric."""
-    if isinstance(loss, Metric) and loss.triangle:
+    if isinstance(loss, Metric) and loss.triangle and loss.symmetric:
         return loss.array
     return np.array([np.abs(losses.array - row).max(axis=1) for row in losses.array])
 

@@ -211,10 +211,10 @@ def repetition(
     With the claimed mechanism, k calls at s agree with probability sum over o of p(o|s)^k. With a claimed epsilon
     only, k calls at s that all give o, and k calls at s' that all give another o', happen with probability at most
     (1 + exp(-epsilon d(s, s')))^(-2(k-1)): p(o|s) and p(o'|s') are each at most 1 - exp(-epsilon d) times the
-    other, so that their product is at most (1 + exp(-epsilon d))^-2. Both are multiplied by the number of secrets,
-    or of pairs, from which the most extreme one was selected. Epsilon is per unit of the metric on the secrets
-    called, in their order; by default 1 between distinct ones. Raises `InputError` if there are fewer than two
-    calls or no secret.
+    other, so that their product is at most (1 + exp(-epsilon d))^-2. The longer direction is d. Both are
+    multiplied by the number of secrets, or of pairs, from which the most extreme one was selected. Epsilon is per
+    unit of the metric on the secrets called, in their order; by default 1 between distinct ones. Raises
+    `InputError` if there are fewer than two calls or no secret.
     """
     labels = list(secrets)
     if calls < 2 or not labels:
@@ -261,6 +261,7 @@ def _of_epsilon(
     if not (np.isfinite(epsilon) and epsilon >= 0):
         raise InputError(f"the epsilon {epsilon} is not a number of at least 0.", "pass the claimed epsilon.")
     distances = distances_of(len(outputs), metric)
+    distances = np.maximum(distances, distances.T)
     position = {s: i for i, s in enumerate(outputs)}
     pairs = len(outputs) * (len(outputs) - 1) / 2
     least = 1.0

@@ -135,6 +135,16 @@ def test_metric_distribution_privacy_is_the_largest_quotient(matrix, rows):
     assert found.upper >= wanted - 1e-12
 
 
+def test_wasserstein_distances_over_an_asymmetric_metric_have_a_direction():
+    ground = Metric([[0, 1], [3, 0]], symmetric=False)
+    family = Family({"low": [0.75, 0.25], "high": [0.25, 0.75]})  # half of the mass moves one step
+    for order, distances in ((1, (0.5, 1.5)), (math.inf, (1, 3))):
+        array = FamilyDistance.wasserstein(family, ground, order).array
+        np.testing.assert_allclose([array[0, 1], array[1, 0]], distances)
+    notion = MetricDistributionPrivacy.wasserstein(family, ground)
+    assert notion.measure([[0.75, 0.25], [0.5, 0.5]]).value == pytest.approx(math.log(11 / 9))
+
+
 def test_pairs_at_distance_zero_need_the_same_reports():
     towns = np.array([[0.7, 0.3], [0.7, 0.3], [0.1, 0.9]])
     ground = Metric([[0, 0, 1], [0, 0, 1], [1, 1, 0]])

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core import Mechanism, Metric, MetricPrivacy
+from sfumato.core import Mechanism, Metric, MetricPrivacy, Space
 from sfumato.divergences import Profile
-from sfumato.errors import InputError
+from sfumato.errors import InputError, MetricWarning
 from sfumato.privacy import DifferentialPrivacy, MetricDifferentialPrivacy
 from sfumato.proofs import prove_metric_privacy
 
-from ...catalogue import CASES, geometric, line
+from ...catalogue import CASES, directed_metrics, geometric, line
 from ...divergences.pairs import several
 
 DELTAS = st.one_of(st.sampled_from([0.0, 1e-12, 0.02, 0.3]), st.floats(0, 1))
@@ -132,3 +132,53 @@ def test_distances_at_the_ends_of_the_floats(far, delta):
     at_one = MetricDifferentialPrivacy(Metric(1 - np.eye(3)), delta).measure(mechanism)
     assert found.lower <= at_one.upper / far
     assert found.upper >= at_one.lower / far
+
+
+def directed_cases(count):
+    """Yield asymmetric metrics and mechanisms in multiples of 2**-10."""
+    rng = np.random.default_rng(21)
+    for metric in directed_metrics(count, seed=21):
+        rows = rng.multinomial(1024, rng.dirichlet(np.ones(int(rng.integers(2, 6)))), len(metric)) / 1024
+        yield metric, Mechanism(rows, Space(range(len(metric))), Space(range(rows.shape[1])))
+
+
+def test_an_asymmetric_metric_is_measured_by_each_ordered_pair_and_names_it():
+    for metric, mechanism in directed_cases(100):
+        finding = MetricDifferentialPrivacy(metric).measure(mechanism)
+        rates = {(0, 0): 0.0}
+        for s, t in np.argwhere(np.isfinite(metric.array) & ~np.eye(len(metric), dtype=bool)).tolist():
+            for a, b in zip(mechanism.matrix[s].tolist(), mechanism.matrix[t].tolist(), strict=True):
+                rate = (math.inf if b == 0 else math.log(a / b)) / metric.array[s, t] if a > 0 else -math.inf
+                rates[s, t] = max(rates.get((s, t), 0.0), rate)
+        assert finding.value == pytest.approx(max(rates.values()), rel=1e-12)
+        if finding.value > 0 and not metric.symmetric:
+            assert rates[finding.witness.pair] == pytest.approx(finding.value, rel=1e-12)
+            assert "from the first to the second" in finding.witness.note
+
+
+def test_the_delta_of_an_asymmetric_metric_is_measured_by_each_ordered_pair():
+    for metric, mechanism in directed_cases(40):
+        rows, d = mechanism.matrix, metric.array
+        pairs = np.argwhere(np.isfinite(d) & (d > 0)).tolist()
+        expected = [float(Profile(rows[s], rows[t]).epsilon(0.1)) / d[s, t] for s, t in pairs]
+        finding = MetricDifferentialPrivacy(metric, 0.1).measure(mechanism)
+        assert finding.value == pytest.approx(max(0.0, *expected, 0.0), abs=1e-9)
+
+
+def test_distance_zero_in_one_direction_needs_equal_rows():
+    with pytest.warns(MetricWarning):
+        metric = Metric([[0, 0], [3, 0]], symmetric=False)
+    assert MetricDifferentialPrivacy(metric).measure([[0.5, 0.5], [0.5, 0.5]]).value == 0
+    finding = MetricDifferentialPrivacy(metric).measure([[0.5, 0.5], [0.25, 0.75]])
+    assert (finding.value, finding.witness.pair) == (math.inf, (0, 1))
+
+
+def test_the_sentence_says_that_the_direction_counts():
+    notion = MetricDifferentialPrivacy(Metric([[0, 1], [2, 0]], "km", symmetric=False))
+    finding = notion.measure([[0.75, 0.25], [0.5, 0.5]])  # ln 2 over 2 km from the second to the first
+    assert finding.value == pytest.approx(math.log(1.5))
+    assert notion.sentence(finding.value).endswith("for A against B, the one from A to B counts.")
+    assert (
+        finding.witness.describe(Space("xy"), Space("pq"))
+        == "x against y, report p, 1 km from the first to the second"
+    )

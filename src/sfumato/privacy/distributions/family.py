@@ -317,11 +317,12 @@ class FamilyDistance:
         values, lower, ignored = (np.full((size, size), start) for start in (np.inf, np.inf, 0.0))
         for array in (values, lower):
             np.fill_diagonal(array, 0.0)
-        for i, j in np.unique(np.sort(family.pairs, axis=1), axis=0):
+        # Where the ground metric is symmetric, so are the distances.
+        pairs = np.unique(np.sort(family.pairs, axis=1), axis=0) if ground.symmetric else family.pairs
+        for i, j in pairs:
             answer = wasserstein(family.distributions[i], family.distributions[j], ground, p, tolerance=tolerance)
-            # The ground metric is symmetric, and so are the distances.
-            lower[[i, j], [j, i]], values[[i, j], [j, i]] = answer.distance.lower, answer.distance.upper
-            ignored[[i, j], [j, i]] = answer.ignored
+            both = ([i, j], [j, i]) if ground.symmetric else (i, j)
+            lower[both], values[both], ignored[both] = answer.distance.lower, answer.distance.upper, answer.ignored
         distance = object.__new__(cls)
         name = f"Wasserstein distance of order {p:g} over {ground.name}"
         assign(distance, array=readonly(values), lower=readonly(lower), ignored=readonly(ignored))

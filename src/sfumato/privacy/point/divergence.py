@@ -191,7 +191,7 @@ class DivergenceMetricPrivacy(ByMetric):
         together = same_place(metric)
         near = search(together, values)
         if near.value > errors(np.asarray(near.value)):
-            return Finding(self, math.inf, 0.0, Witness(near.pair))
+            return Finding(self, math.inf, 0.0, self.witness(Witness(near.pair)))
         # Unequal rows with a divergence within rounding of 0.
         open_ = unequal_pair(mechanism, together) is not None
         mask = protected_pairs(metric)
@@ -210,17 +210,16 @@ class DivergenceMetricPrivacy(ByMetric):
         top = search(mask, rates, None if limits is None else scales.over(limits), rate_errors)
         off = 0.0 if math.isinf(top.value) else top.above - top.value + 2.0**-51 * top.value
         rounding = math.inf if open_ else off
-        return Finding(self, top.value, rounding, Witness(top.pair))
+        return Finding(self, top.value, rounding, self.witness(Witness(top.pair)))
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
         if self.vacuous:
             return self.far_pairs_note
         per = f" per {self.metric.unit}" if self.metric.unit else ""
-        rest = f" {self.far_pairs_note}" if self.far_pairs_note else ""
         return (
             f"The {self.divergence.name} of what two secrets report is at most {at_most(value)}{per} times "
-            f"their distance ({name_phrase(self.metric.name)}).{rest}"
+            f"their distance ({name_phrase(self.metric.name)}).{self.notes()}"
         )
 
 

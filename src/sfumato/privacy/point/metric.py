@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, final
 
 import numpy as np
 
 from ...core import Metric, Space
 from ...core.arrays import Floats, Positions
-from ...core.naming import name_phrase
+from ...core.naming import DIRECTION, name_phrase
 from ...divergences import HockeyStick
-from ...rounding import at_most, factor_at_most, log_errors, mass_error
+from ...rounding import amount, at_most, factor_at_most, log_errors, mass_error
 from ..exact import largest_factor, largest_mass, largest_rate
-from ..notion import Description, Finding, Notion
+from ..notion import Description, Finding, Notion, Witness
 from ..rows import AnyMechanism, Mask, channel, check_size, unequal_pair
 from ..search import search
 from .differential import witness_of_pair
@@ -48,6 +48,20 @@ class ByMetric(Notion):
         return "" if np.isfinite(self.metric.array).all() else FAR_PAIRS
 
     @final
+    def notes(self) -> str:
+        """Return the sentences that follow a finite value, each after a space."""
+        notes = (self.far_pairs_note, "" if self.metric.symmetric else DIRECTION)
+        return "".join(f" {note}" for note in notes if note)
+
+    @final
+    def witness(self, witness: Witness) -> Witness:
+        """Return a witness with the distance from its first secret to the second, where the direction counts."""
+        if self.metric.symmetric or witness.pair is None:
+            return witness
+        distance = amount(float(self.metric.array[witness.pair]), self.unit)
+        return replace(witness, note=f"{distance} from the first to the second")
+
+    @final
     @property
     def vacuous(self) -> bool:
         """Whether no two secrets are at a finite distance."""
@@ -61,6 +75,7 @@ class MetricDifferentialPrivacy(ByMetric):
 
     p[R | s] <= e**(epsilon d(s, s')) p[R | s'] + delta for all s, s' and all sets R of observables
 
+    Of a metric that is not symmetric, d(s, s') is the distance from s to s', and the pair of a witness is (s, s').
     Pairs at infinite distance need no protection. Distinct secrets at distance zero must have equal rows (with a
     delta: rows whose total variation is at most delta), or no epsilon is enough. With delta 0 this is the property
     that `MetricPrivacy` requires of a design. Raises `InputError` if delta is not between 0 and 1.
@@ -94,13 +109,13 @@ class MetricDifferentialPrivacy(ByMetric):
         check_size("the metric is on", len(self.metric), len(matrix), "use a metric on the mechanism's secrets.")
         pair, open_ = self._at_distance_zero(mechanism, matrix)
         if pair is not None:
-            return Finding(self, math.inf, 0.0, witness_of_pair(matrix, pair, self.delta))
+            return Finding(self, math.inf, 0.0, self.witness(witness_of_pair(matrix, pair, self.delta)))
         mask = protected_pairs(self.metric)
         if self.delta == 0:
             return self._pure(mechanism, matrix, mask)
         least = least_epsilon(mechanism, mask, Scales.distances(self.metric.array, mask), self.delta)
         rounding = math.inf if open_ else least.rounding
-        return Finding(self, least.value, rounding, witness_of_pair(matrix, least.pair, self.delta))
+        return Finding(self, least.value, rounding, self.witness(witness_of_pair(matrix, least.pair, self.delta)))
 
     def _pure(self, mechanism: AnyMechanism, matrix: Floats, mask: Mask) -> Finding:
         """Return the largest log-ratio per unit of the pairs in a mask."""
@@ -112,7 +127,7 @@ class MetricDifferentialPrivacy(ByMetric):
                 return np.asarray(log_errors(rates * distances) / distances + 2.0**-50 * np.abs(rates))
 
         top = largest_ratio(matrix, mask, scales, errors)
-        witness = witness_of_pair(matrix, top.pair, 0.0)
+        witness = self.witness(witness_of_pair(matrix, top.pair, 0.0))
         if math.isinf(top.value):
             return Finding(self, top.value, 0.0, witness)
         value = max(0.0, top.value)
@@ -151,7 +166,7 @@ class MetricDifferentialPrivacy(ByMetric):
         unit = self.metric.unit
         per, step = (f"/{unit}", f"1 {unit}") if unit else ("", "1")
         numbers = f"(epsilon {at_most(value)}{per}, {name_phrase(self.metric.name)})"
-        rest = f" {self.far_pairs_note}" if self.far_pairs_note else ""
+        rest = self.notes()
         if self.delta:
             return (
                 f"The probability of any set of reports from one of two secrets that are {step} apart is at most "
