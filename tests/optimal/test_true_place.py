@@ -37,7 +37,9 @@ def case(request):
     promise = promise_of(places, "4/km")
     plain = sf.design(prior, loss=loss, guarantees=promise, tie_break=False, method="table").mechanism
     least = 1.1 * sf.attacks.true_place(plain, VISITS).error.upper  # more than it would be anyway, in km
-    made = sf.design(prior, loss=loss, guarantees=[promise, sf.PlaceDistortion(least, places, VISITS)])
+    made = sf.design(
+        prior, loss=loss, guarantees=[promise, sf.PlaceDistortion(least, places, VISITS)], observables=places
+    )
     return places, prior, loss, promise, made, least
 
 
@@ -85,7 +87,9 @@ def test_what_is_kept_anyway_costs_nothing():
     places = places_of("grid")
     prior, loss, promise = sf.Prior.from_visits(places, VISITS), places.loss(VISITS), promise_of(places, "1/km")
     plain = sf.design(prior, loss=loss, guarantees=promise, tie_break=False, method="table")
-    with_error = sf.design(prior, loss=loss, guarantees=[promise, sf.PlaceDistortion("100 m", places, VISITS)])
+    with_error = sf.design(
+        prior, loss=loss, guarantees=[promise, sf.PlaceDistortion("100 m", places, VISITS)], observables=places
+    )
     assert with_error.certificate.loss == pytest.approx(plain.certificate.loss, rel=1e-3)
 
 
@@ -166,14 +170,18 @@ def test_the_most_that_a_limit_of_the_loss_allows(kind):
     places = places_of(kind)
     prior, loss = sf.Prior.from_visits(places, VISITS), places.loss(VISITS)
     game = sf.PlaceDistortion(0, places, VISITS)
-    made = sf.maximise_distortion(prior, loss=loss, distance=game, max_loss="1.3 km", gap=2e-3)
+    made = sf.maximise_distortion(prior, loss=loss, distance=game, max_loss="1.3 km", gap=2e-3, observables=places)
     found = sf.attacks.true_place(made.mechanism, VISITS)
     assert made.certificate.loss <= 1.3
     assert made.certificate.value == pytest.approx(found.error.lower, rel=1e-6)
     assert found.error.lower <= made.certificate.bound * (1 + 1e-12)
     assert made.certificate.gap <= 2e-3
     least = sf.design(
-        prior, loss=loss, guarantees=sf.PlaceDistortion(0.98 * made.certificate.value, places, VISITS), gap=2e-3
+        prior,
+        loss=loss,
+        guarantees=sf.PlaceDistortion(0.98 * made.certificate.value, places, VISITS),
+        gap=2e-3,
+        observables=places,
     )
     assert least.certificate.loss <= 1.3 * 1.002  # what the game reaches, a design reaches at no more loss
     with pytest.raises(InfeasibleError):
@@ -188,7 +196,7 @@ def test_another_solver_with_more_guesses_finds_the_same():
     places = places_of("grid")
     prior, loss, promise = sf.Prior.from_visits(places, VISITS), places.loss(VISITS), promise_of(places, "3/km")
     asked = sf.PlaceDistortion("900 m", places, VISITS)
-    made = sf.design(prior, loss=loss, guarantees=[promise, asked])
+    made = sf.design(prior, loss=loss, guarantees=[promise, asked], observables=places)
     last = next(each for each in made.problem.guarantees if isinstance(each, sf.PlaceDistortion))
     low, high = asked.points.xy.min(axis=0), asked.points.xy.max(axis=0)
     ticks = [np.arange(least, most, 300.0) for least, most in zip(low, high, strict=True)]
@@ -205,7 +213,9 @@ def test_little_time_still_gives_a_proved_mechanism():
     most = sf.attacks.true_place(sf.Mechanism(np.ones((len(places), 1)), places), VISITS).error.lower
     for share in (0.5, 0.9999):
         asked = sf.PlaceDistortion(share * most, places, VISITS)
-        made = sf.design(prior, loss=loss, guarantees=[promise_of(places, "2/km"), asked], time_limit=1e-3)
+        made = sf.design(
+            prior, loss=loss, guarantees=[promise_of(places, "2/km"), asked], time_limit=1e-3, observables=places
+        )
         assert made.certificate.holds
         assert made.certificate.bound <= made.certificate.loss
 

@@ -232,14 +232,16 @@ def site_of_points(
     *,
     most: int | None,
     errors: bool,
+    limit_m: float | None = None,
 ) -> Site:
     """Return the lattice of the options, with the loss of the true point.
 
-    A spacing is chosen for at most `most` vertices; None allows as many as take about a minute.
+    A spacing is chosen for at most `most` vertices; None allows as many as take about a minute. With a limit, an
+    average loss within it is possible without a guarantee, if vertices near visits suffice for that.
     """
     from ..core import CoordinatePrivacy, units
     from ..geo import DISTANCES, KINDS
-    from ..optimal import check_lattice, place_lattice
+    from ..optimal import MOST_NEAR, check_lattice, place_lattice, refine_lattice
     from ..reports import coordinate_extremes
 
     if loss not in DISTANCES:
@@ -260,8 +262,12 @@ def site_of_points(
                 raise InputError(f"a distance of {near} to visits is not positive.", "use a length: '300 m'.")
     settings: Any = {"spacing": spacing, "kind": kind, "region": area, "near": near, "most": most}
     with working("Laying the lattice"), nullcontext() if spacing is None else option("--spacing"):
-        lattice, reason = place_lattice(visits, promise, **settings)
-    check_lattice(lattice, options.time_limit, errors=errors)
+        choice = place_lattice(visits, promise, **settings)
+        if limit_m is not None and promise is None and spacing is None and near is None:
+            choice = refine_lattice(choice, visits, limit_m, region=area, user=options.user)
+    lattice, reason = choice
+    if limit_m is None or promise is not None or len(lattice) > MOST_NEAR:  # else no program is solved
+        check_lattice(lattice, options.time_limit, errors=errors and limit_m is None)
     for remark in () if promise is None else coordinate_extremes(promise, lattice):
         say(f"Warning: {remark}", err=True)
     with working("Measuring how far visits are from reports"):

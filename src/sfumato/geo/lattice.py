@@ -41,6 +41,7 @@ from .vertices import (
     served_polygon,
     served_rectangle,
     snap,
+    strewn,
     strip,
     vertices_drawn,
     weights_of,
@@ -156,19 +157,29 @@ class Lattice(Places):
             xy = projection.forward(*area.sides())
         middle, extent = (xy.min(axis=0) + xy.max(axis=0)) / 2, np.ptp(xy, axis=0)
         cells = float(np.prod(np.ceil(extent / (step, step * ROWS[kind])) + 2))
-        check_size(cells, area, visits, Sizing.SPACING)
-        vertices, corner = block(extent / step) if kind == "square" else strip(extent / step)
-        origin = float(middle[0] + corner[0] * step), float(middle[1] + corner[1] * step)
-        lattice = cls(vertices, step, origin, projection.crs, kind)
+        shape = block if kind == "square" else strip
+
+        def at(corner: Floats) -> tuple[float, float]:
+            return float(middle[0] + corner[0] * step), float(middle[1] + corner[1] * step)
+
         if near is None or visits is None:
-            return lattice
+            check_size(cells, area, visits, Sizing.SPACING)
+            vertices, corner = shape(extent / step)
+            return cls(vertices, step, at(corner), projection.crs, kind)
         from scipy.spatial import cKDTree
 
         sample = visits if region is None else visits.select(area.contains(visits.lat, visits.lon))
-        pieces, points = lattice.pieces, projection.forward(sample.lat, sample.lon)
-        away = np.asarray(cKDTree(points).query(lattice._centres()[pieces].mean(axis=1))[0])
+        points = projection.forward(sample.lat, sample.lon)
         reach = near_m + step * (math.sqrt(0.5) if kind == "square" else math.sqrt(1 / 3))
-        return cls(lattice.vertices[np.unique(pieces[away <= reach])], step, origin, projection.crs, kind)
+        if cells > MOST_CELLS and (few := strewn(kind, extent / step, (points - middle) / step, reach / step)):
+            vertices, corner = few
+        else:
+            check_size(cells, area, visits, Sizing.SPACING)
+            vertices, corner = shape(extent / step)
+        origin, pieces = at(corner), VertexTable.of(vertices).pieces(kind, vertices)
+        middles = origin + step * (vertices @ (TRIANGLE if kind == "triangular" else np.eye(2)))
+        away = np.asarray(cKDTree(points).query(middles[pieces].mean(axis=1))[0])
+        return cls(vertices[np.unique(pieces[away <= reach])], step, origin, projection.crs, kind)
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> Lattice:

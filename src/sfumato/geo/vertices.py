@@ -135,6 +135,36 @@ def strip(extent: Floats) -> tuple[Integers, Floats]:
     return np.array(vertices, dtype=np.int64), start
 
 
+def strewn(kind: Kind, extent: Floats, points: Floats, reach: float) -> tuple[Integers, Floats] | None:
+    """Return vertices of `block` or `strip` at least within reach of points, and the place of vertex (0, 0).
+
+    The points (k, 2) are relative to the middle of the rectangle. All lengths are in steps, and the reach is to
+    the middle of a piece. Returns None where there are too many.
+    """
+    height = ROWS[kind]
+    rows = max(1, math.ceil(extent[1] / height - _ROUND))
+    columns = max(1, math.ceil(extent[0] - _ROUND))
+    corner = (
+        -np.array([columns + 1, rows + 1]) / 2 if kind == "square" else np.array([-extent[0], -rows * height]) / 2
+    )
+    b = (points[:, 1] - corner[1]) / height
+    a = points[:, 0] - corner[0] - (b / 2 if kind == "triangular" else 0)
+    nearest = np.unique(np.rint(np.column_stack([a, b])).astype(np.int64), axis=0)
+    width = math.ceil(1.5 * (reach + 1)) + 1
+    around = np.arange(-width, width + 1)
+    if len(nearest) * len(around) ** 2 > _AT_ONCE or (columns + 4.0) * (rows + 4.0) > _WIDEST:
+        return None
+    offsets = np.stack(np.meshgrid(around, around), axis=-1).reshape(-1, 2)
+    vertices = np.unique((nearest[:, None] + offsets).reshape(-1, 2)[:, ::-1], axis=0)[:, ::-1]  # row by row
+    if kind == "square":
+        inside = ((vertices >= 0) & (vertices < (columns + 2, rows + 2))).all(axis=1)
+    else:
+        left = vertices[:, 0] + vertices[:, 1] / 2
+        inside = (vertices[:, 1] >= 0) & (vertices[:, 1] <= rows)
+        inside &= (left > -1 + _ROUND) & (left < extent[0] + 1 - _ROUND)
+    return vertices[inside], corner
+
+
 def steps_along(kind: Kind, apart: Integers) -> Floats:
     """Return lengths of differences of vertices (..., 2) in steps of the lattice, rounded down, array (...)."""
     straight, diagonal = parts_along(kind, apart)

@@ -5,12 +5,14 @@ from ..proofs import LinearConstraint
 from .closed_forms import ClosedForm, closed_form
 from .coordinates import CoordinateBound, coordinate_bound
 from .coordinates.spacing import (
+    MOST_NEAR,
     MOST_VERTICES,
     LatticeChoice,
     check_lattice,
     choose_lattice,
     place_lattice,
     place_problem,
+    refine_lattice,
 )
 from .design import at_medians, design
 from .effort import Forecast, check_size, forecast
@@ -30,6 +32,7 @@ from .structured import Generating, Structured
 from .sweep import Point, sweep
 
 __all__ = [
+    "MOST_NEAR",
     "MOST_VERTICES",
     "SMALL_PROBLEM",
     "SOLVERS",
@@ -82,6 +85,7 @@ __all__ = [
     "maximise_distortion",
     "place_lattice",
     "place_problem",
+    "refine_lattice",
     "resumable",
     "seconds_for_points",
     "sweep",

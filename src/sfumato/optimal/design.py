@@ -12,16 +12,17 @@ from typing import Final, Unpack
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..core import WGS84, AnyLoss, Bracket, CoordinatePrivacy, Guarantees, Prior, Space, as_guarantees
+from ..core import AnyLoss, Bracket, CoordinatePrivacy, Guarantees, Prior, Space, as_guarantees
 from ..core.arguments import check_arguments
 from ..core.arrays import Floats
 from ..core.naming import EXPECTED
 from ..errors import InputError, SolverError, argument, python
-from ..geo import Places, Region, TruePoints, Visits, read_visits
+from ..geo import Places, Region, Visits, read_visits
 from ..proofs import as_constraints
 from ..tables import ArrowStream
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
 from .coordinates.spacing import place_problem
+from .extensions.free_reports import median_reports, report_space
 from .problem import Constraints
 from .program_design import solve_program
 from .result import BEST, NOISE, TABLE, Choice, Design
@@ -35,7 +36,6 @@ _LONGEST_S: Final = 30.0
 DEFAULT_EPSILON: Final = "1/km"  # of a design for visits without an epsilon
 PLACES_GAP: Final = 1e-4  # the relative gap of a design for visits
 GAIN: Final = 0.15  # a share of the loss that is more than reports at medians have been seen to save
-_APART_M: Final = 0.1  # reports nearer to each other are one
 _USED: Final = 0.01  # probability of a report that is worth a place of its own
 
 
@@ -313,9 +313,7 @@ def move_to_medians(
     deadline = time.monotonic() + checked_time_limit(options.get("time_limit", np.inf))
 
     def at(reports: Floats, start: Design | None = None) -> Design:
-        digits = len(str(len(reports)))
-        labels = [f"r{number:0{digits}}" for number in range(1, len(reports) + 1)]
-        space = Space(labels, places.projection.inverse(reports), crs=WGS84)
+        space = report_space(places, reports)
         return solve_program(
             problem.prior,
             loss=places.loss(visits, unit=problem.loss.unit, observables=space, user=user),
@@ -327,24 +325,14 @@ def move_to_medians(
             **options | {"time_limit": max(deadline - time.monotonic(), 1e-3)},
         )
 
-    medians = _medians(design, points)
+    medians = median_reports(design.mechanism.matrix, points)
     if design.mechanism.observables is not problem.observables:
         # The solver returned only the used reports; others near them may be better once they are moved.
         wider = at(np.vstack([medians, _around(medians, np.asarray(places.coordinates))]))
         if not wider.is_finished:
             return wider
-        medians = _medians(wider, points, _USED)
+        medians = median_reports(wider.mechanism.matrix, points, _USED)
     return at(medians, start)
-
-
-def _medians(design: Design, points: TruePoints, least: float = 0.0) -> Floats:
-    """Return the distinct medians (k, 2) of the reports that some secret makes with at least this probability."""
-    matrix = design.mechanism.matrix
-    largest = matrix.max(axis=0)
-    used = (points.masses.sum(axis=0) @ matrix > 0) & (largest >= min(least, float(largest.max())))
-    medians = points.guesses(matrix[:, used]).points
-    _, first = np.unique(np.rint(medians / _APART_M), axis=0, return_index=True)
-    return np.asarray(medians[np.sort(first)])
 
 
 def _around(reports: Floats, places: Floats) -> Floats:

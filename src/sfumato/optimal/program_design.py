@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Unpack
 
@@ -9,6 +11,7 @@ import numpy as np
 
 from ..core import (
     AnyLoss,
+    Guarantee,
     Guarantees,
     Loss,
     Metric,
@@ -29,13 +32,15 @@ from ..geo import Lattice
 from ..proofs import PlaceDistortion, VertexPrivacy, as_constraints, distortion_below, distortion_bound, scope_text
 from ..rounding import amount_at_least, amount_at_most
 from .baseline import closed_form_answer
+from .extensions.free_reports import FreeGame, free_loss
 from .extensions.true_point import design_for_points, maximise_point_error
-from .problem import Constraints, Problem, attackers_of, least_loss, limit_amount, most_distortion
+from .problem import Constraints, Problem, attackers_of, guarantees_for, least_loss, limit_amount, most_distortion
 from .result import Design
 from .session import SolveOptions, SolveSession
 from .solver import Answer, OnProgress, Solver, Status, Stop, gap_of, objective_of, repair_answer, spread
 
 _ENOUGH: Final = 2e-3  # default gap that counts as reached for points, which need several programs
+_FREE_GAP: Final = 1e-4  # of the design of least loss that a game with free reports starts from
 _TIES: Final = 15_000  # probabilities up to which ties are broken unasked
 _USELESS: Final = 0.5  # a tie that is broken no better than this is not called broken
 _TIE_GAP: Final = 1e-3  # of the distortion
@@ -66,6 +71,11 @@ def solve_program(
                 python("use its finite part, PlaceDistortion.finite, or leave constraints= out."),
             )
         target.check_possible(prior)
+        enough, time_limit = _ENOUGH if gap is None else session.enough, options.get("time_limit", np.inf)
+        free = free_loss(prior, loss, target, objective, observables)
+        if free is not None:
+            promises = guarantees_for(prior.space, rest)
+            return _free_game(prior, free, target, promises, options, enough, start).least_loss(free)
 
         def solve(distortion: PlaceDistortion, nearness: float, seconds: float) -> Design:
             return solve_program(
@@ -80,8 +90,7 @@ def solve_program(
                 **options | {"time_limit": seconds},
             )
 
-        enough = _ENOUGH if gap is None else session.enough
-        return design_for_points(target, solve, enough, options.get("time_limit", np.inf))
+        return design_for_points(target, solve, enough, time_limit)
     problem = least_loss(prior, loss, promises, objective, observables, constraints)
     answer = session.solve(problem, start.answer if start is not None else None)
     may_break = problem.shape[0] * problem.shape[1] <= _TIES if tie_break is None else tie_break
@@ -111,11 +120,13 @@ def maximise_distortion(
     It is the dual of `design`: the zero-sum game between a user with a budget of loss and an adversary who knows
     the mechanism. ``distance`` is the adversary's, array (guesses, n); by default the loss, where it is a
     `Metric`. With a `PlaceDistortion` the adversary guesses any point, the error is the distance from the true
-    point, its minimum is ignored, and the gap is 2e-3 by default. ``max_loss`` is the largest expected loss, in
-    the loss's unit or as text (``"500 m"``); ``guarantees`` are metric privacy that must hold too. The other
-    arguments are those of `design`. Raises `InputError` if sizes, units or options do not fit. Raises
-    `InfeasibleError` if no mechanism satisfies the limit; the message gives the least loss. Raises `SolverError`
-    if there is no answer within the time.
+    point, its minimum is ignored, and the gap is 2e-3 by default. If the loss is the distance of the same true
+    points and there are no ``observables``, reports are anywhere on the plane, and so is the bound.
+
+    ``max_loss`` is the largest expected loss, in the loss's unit or as text (``"500 m"``); ``guarantees`` are
+    metric privacy that must hold too. The other arguments are those of `design`. Raises `InputError` if sizes,
+    units or options do not fit. Raises `InfeasibleError` if no mechanism satisfies the limit; the message gives
+    the least loss. Raises `SolverError` if there is no answer within the time.
 
     Source:
         Shokri et al., CCS 2012 (user's and adversary's strategies).
@@ -130,14 +141,48 @@ def maximise_distortion(
         solver=solver, pairs=pairs, dilation=dilation, time_limit=time_limit, stop=stop, progress=progress
     )
     if isinstance(distance, PlaceDistortion):
+        enough = SolveSession(_ENOUGH if gap is None else gap, **options).enough
+        free = free_loss(prior, loss, distance, EXPECTED, observables)
+        if free is not None:
+            promises = guarantees_for(prior.space, guarantees)
+            most = units.parse(max_loss, unit=free.unit, subject="the largest loss")
+            return _free_game(prior, free, distance, promises, options, enough).most_error(free, most)
 
         def solve(goal: PlaceDistortion, nearness: float, seconds: float) -> Design:
             limits = options | {"time_limit": seconds}
             return _most_private(prior, loss, goal.distance, max_loss, guarantees, observables, nearness, limits)
 
-        enough = SolveSession(_ENOUGH if gap is None else gap, **options).enough
         return maximise_point_error(distance, solve, enough, time_limit)
     return _most_private(prior, loss, distance, max_loss, guarantees, observables, gap, options)
+
+
+def _free_game(
+    prior: Prior,
+    loss: Loss,
+    target: PlaceDistortion,
+    guarantees: Sequence[Guarantee],
+    options: SolveOptions,
+    enough: float,
+    start: Design | None = None,
+) -> FreeGame:
+    """Return the game with reports anywhere on the plane."""
+    time_limit = options.get("time_limit", np.inf)
+    deadline = time.monotonic() + time_limit
+
+    def solve(costs: AnyLoss, observables: Space | None) -> Design:
+        return solve_program(
+            prior,
+            loss=costs,
+            guarantees=guarantees,
+            observables=observables,
+            gap=min(enough, _FREE_GAP),
+            tie_break=False,
+            start=start if observables is None else None,
+            **options | {"time_limit": max(deadline - time.monotonic(), 1e-3)},
+        )
+
+    stop = options.get("stop") or (lambda: False)
+    return FreeGame(prior, loss.unit, target, guarantees, solve, enough=enough, time_limit=time_limit, stop=stop)
 
 
 def _most_private(

@@ -93,7 +93,8 @@ def command(options: DesignOptions) -> None:
         site = site_of_cells(options, data.visits, loss, epsilon, options.protect_within)
     else:
         most = None if goal_name is None and not errors else SEARCHED
-        site = site_of_points(options, data.visits, loss, epsilon, most=most, errors=errors)
+        limit_m = _limit_m(options) if loss == "euclidean" else None
+        site = site_of_points(options, data.visits, loss, epsilon, most=most, errors=errors, limit_m=limit_m)
     if background is not None:
         check_there(background, site.places)
     gap = POINTS_GAP if options.gap is None and not on_cells and not errors else options.gap
@@ -133,6 +134,18 @@ def _check_limit(options: DesignOptions) -> None:
     options.refuse(["objective"], "was given with --max-loss.", limited)
     if options.method == "noise":
         raise InputError("--method noise was given with --max-loss, which needs a table.", leave)
+
+
+def _limit_m(options: DesignOptions) -> float | None:
+    """Return the limit of the loss, or the least error, in metres; None where there is none."""
+    from ...core import units
+
+    if options.max_loss is not None:
+        return max_loss_of(options.max_loss, "m")
+    if options.distortion is None:
+        return None
+    with option("--distortion"):
+        return units.parse(options.distortion, unit="m", subject="the distortion")
 
 
 def _prior_data(options: DesignOptions) -> PriorData:
@@ -321,25 +334,28 @@ def _solve_program(
     of_visits: bool,
 ) -> tuple[Design, bool]:
     """Return the design of least loss, or of most distortion, and whether it was not interrupted."""
+    from ...core import Loss
     from ...optimal import design, maximise_distortion
     from ...proofs import PlaceDistortion
 
-    guarantees = list(site.promises)
+    guarantees, limited = list(site.promises), options.max_loss is not None
     points = visits if options.metric == "euclidean" else None  # from which the attacker's error counts
     if options.distortion is not None:
         guarantees.append(_error_guarantee(options.distortion, site, prior, points, of_visits=of_visits))
-    if points is not None and not (options.distortion is None and options.max_loss is None):
+    is_game = points is not None and not (options.distortion is None and options.max_loss is None)
+    is_free = is_game and isinstance(site.costs, Loss) and site.costs.true_point == "euclidean"  # reports anywhere
+    if is_game and not is_free:
         _say_how_long(len(site.places), options.time_limit)
-    elif options.solver == "auto" and options.method != "noise" and options.max_loss is None:
+    elif options.solver == "auto" and options.method != "noise" and (site.promises if is_free else not limited):
         with working("Estimating how long the design takes"):
             say_forecast(
                 prior,
                 site,
-                guarantees,
+                site.promises if is_free else guarantees,
                 objective=options.objective,
                 pairs=options.pairs,
                 gap=gap,
-                twice=medians is not None,
+                twice=medians is not None or is_free,
             )
     limit = None if options.max_loss is None else max_loss_of(options.max_loss, site.costs.unit)
     unit = site.costs.unit if limit is None else site.distances.unit

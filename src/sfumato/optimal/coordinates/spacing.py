@@ -6,20 +6,27 @@ import math
 from collections.abc import Hashable
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from ...core import CoordinatePrivacy, Loss, Prior, units
 from ...core.arguments import check_arguments
 from ...errors import InputError, argument
 from ...geo import MOST_CELLS, Kind, Lattice, Region, Visits
-from ...rounding import about
+from ...rounding import about, amount
 from ..effort import check_time, shortage, shortage_of_generated
 
 MOST_VERTICES: Final = 250
 """Vertices that are designed for in about a minute on two cores, with reports at medians."""
 
+MOST_NEAR: Final = 3_000
+"""Vertices near visits of a lattice that is refined for a limit of the loss, without a program."""
+
 _FINE: Final = 0.75  # times 1 / epsilon: with reports at medians a finer one gains about 1 %
 _PLACES: Final = 10  # steps along the longer side of the area, at least
 _GROWTH: Final = 1.03  # of the spacing from one try to the next
 _DIGITS: Final = 2  # of a spacing
+_REFINED: Final = 0.8  # of a limit of the loss: the least loss on a lattice that is fine enough
+_FINER: Final = 0.7  # of the spacing from one lattice near visits to the next
 _WIDEST: Final = 0.7 * MOST_CELLS  # vertices of the rectangle that is covered
 
 
@@ -140,6 +147,37 @@ def choose_lattice(
         else:
             aim, limit = _WIDEST, "the finest for so wide a region"
         step = _round_length(step * max(_GROWTH, 0.97 * math.sqrt(wide / aim)))
+
+
+def refine_lattice(
+    choice: LatticeChoice, visits: Visits, limit_m: float, *, region: Region | str | None, user: Hashable | None
+) -> LatticeChoice:
+    """Return a lattice on which an average loss within a limit, in metres, is possible without a guarantee.
+
+    Reports may be anywhere, so the least loss is that of the median of the points taken for each vertex. If it is
+    above the limit, finer lattices near visits are tried, up to `MOST_NEAR` vertices. If none is fine enough, the
+    choice stays.
+    """
+    lattice = choice.lattice
+    step = lattice.spacing_m
+    while len(lattice) <= MOST_NEAR:
+        points = lattice.true_points(visits, user)
+        used = np.flatnonzero(points.masses.sum(axis=0) > 0)
+        truth = np.zeros((len(lattice), len(used)))
+        truth[used, np.arange(len(used))] = 1.0
+        if points.guesses(truth).value <= _REFINED * limit_m:
+            if lattice is choice.lattice:
+                return choice
+            near = units.show(step, "m")
+            why = f"so fine that an average loss of {amount(limit_m, 'm')} is possible"
+            sentence = f"The spacing of {near} was chosen: {why}. Only places within {near} of a visit are served."
+            return LatticeChoice(lattice, sentence)
+        step = _round_length(_FINER * step, down=True)
+        try:
+            lattice = Lattice.covering(visits, step, kind=lattice.kind, region=region, near=step)
+        except InputError:  # too many vertices, or too far apart
+            break
+    return choice
 
 
 def check_lattice(lattice: Lattice, time_limit: float, *, errors: bool = False) -> None:

@@ -157,6 +157,7 @@ def _costs(
         best,
         certificate.objective,
         value,
+        free_reports=certificate.free_reports,
     )
     if loss.true_point:
         return _on_points(design, cost, visits)

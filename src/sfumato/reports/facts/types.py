@@ -168,6 +168,7 @@ class CostFacts(NamedTuple):
     objective: str = ""  # of the bound: expected, worst-case, distortion or ""
     reached: Quantity | None = None  # by this mechanism
     checked: bool = True  # whether the loss follows from the file's own places and labels
+    free_reports: bool = False  # whether the bound is for reports anywhere on the plane
 
 
 class AttackFacts(NamedTuple):

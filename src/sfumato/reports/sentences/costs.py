@@ -207,6 +207,10 @@ def optimum_words(
     best, value, unit = cost.best.value, cost.reached.value, cost.best.unit
     limit = loss if cost.objective == "distortion" else ""
     mechanism = f"No mechanism {scope_text(guarantees, constraints, limit, lattice=subject.kind == 'points')}"
+    if cost.free_reports:
+        with_what = f"with {limit}" if limit else "that leaves the best attacker this error"
+        mechanism = f"No mechanism {with_what}, with reports and guesses anywhere on the plane,"
+        by = " (proved: an attacker can guess the report, or guess without it)"
     if cost.objective == "distortion":
         near = near_words(value, best, unit)
         attacker = f"the best attacker who guesses one of {guesses:,} points" if guesses else "the best attacker"

@@ -1,0 +1,205 @@
+"""Games with reports anywhere on the plane: their value by a linear program, and mechanisms that attain it."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.sparse import coo_array, vstack
+
+import sfumato as sf
+from sfumato.errors import InfeasibleError
+from sfumato.geo.vertices import TRIANGLE, VertexTable, block, strewn, strip
+from sfumato.optimal import LatticeChoice, refine_lattice
+from sfumato.proofs import prove_guarantees
+from sfumato_papers.invented_city import invented_city
+
+CITY = invented_city(users=50, days=7)
+THREE = sf.Visits(*np.repeat([[37.76, -122.44], [37.771, -122.4187], [37.787, -122.44]], 20, axis=0).T)
+
+
+def lattice_over(visits, spacing="500 m"):
+    lattice = sf.Lattice.covering(visits, spacing)
+    return lattice, sf.Prior.from_visits(lattice, visits), lattice.loss(visits)
+
+
+def game(visits, limit, spacing="500 m", **options):
+    lattice, prior, loss = lattice_over(visits, spacing)
+    target = sf.PlaceDistortion(0, lattice, visits)
+    return sf.maximise_distortion(prior, loss=loss, distance=target, max_loss=limit, **options)
+
+
+def value_of_game(places, masses, reports, limit):
+    """The game by HiGHS, with all reports as guesses: maximise the sum of y, y(o) at most each guess's error."""
+    n, m = len(places), len(reports)
+    apart = np.hypot(*(places[:, None] - reports[None]).transpose(2, 0, 1)) * masses[:, None]
+    o, g = (ends.ravel() for ends in np.meshgrid(np.arange(m), np.arange(m), indexing="ij"))
+    row = np.arange(m * m)
+    columns = np.concatenate([np.arange(n)[:, None] * m + o, [n * m + o]]).ravel()
+    entries = np.concatenate([-apart[:, g], np.ones((1, m * m))]).ravel()
+    attack = coo_array((entries, (np.tile(row, n + 1), columns)), shape=(m * m, n * m + m))
+    loss = coo_array(np.concatenate([apart.ravel(), np.zeros(m)])[None, :])
+    sums = coo_array((np.ones(n * m), (np.repeat(np.arange(n), m), np.arange(n * m))), shape=(n, n * m + m))
+    answer = linprog(
+        np.concatenate([np.zeros(n * m), -np.ones(m)]),
+        vstack([attack, loss]),
+        np.concatenate([np.zeros(m * m), [limit]]),
+        sums,
+        np.ones(n),
+    )
+    assert answer.status == 0
+    return -answer.fun
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_linear_program_has_the_value_of_the_lesser_of_limit_and_blind_error(seed):
+    rng = np.random.default_rng(seed)
+    places, masses = rng.uniform(-1000, 1000, (4, 2)), rng.dirichlet(np.ones(4))
+    ticks = np.linspace(-1000, 1000, 6)
+    grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
+    blind = sf.mechanisms.geometric_median(places, masses)
+    reports = np.concatenate([places, grid, [blind.point]])
+    for share in (0.1, 0.7, 1.5):
+        value = value_of_game(places, masses, reports, share * blind.total.value)
+        assert value == pytest.approx(min(share, 1.0) * blind.total.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("limit", ["1 m", "400 m", "1.4 km"])
+def test_three_places_attain_the_whole_limit(limit):
+    design = game(THREE, limit)
+    most = sf.core.units.parse(limit, unit="km", subject="the limit")
+    assert design.certificate.free_reports
+    assert design.is_finished
+    assert design.certificate.loss <= most
+    assert design.certificate.bound == most
+    assert design.certificate.gap <= 5e-6
+    attack = sf.attacks.true_place(design.mechanism, THREE)
+    assert design.certificate.value == pytest.approx(attack.error.lower, rel=1e-6)
+
+
+def test_three_places_report_another_one_with_the_probability_that_loses_the_limit():
+    design = game(THREE, "400 m")
+    lattice = design.mechanism.secrets
+    degrees = np.unique(np.column_stack([THREE.lat, THREE.lon]), axis=0)
+    xy = lattice.projection.forward(*degrees.T)
+    sides = np.hypot(*(xy[:, None] - xy[None]).transpose(2, 0, 1)).sum()
+    assert 2 * 400 / (sides / 3) == pytest.approx(0.1535, abs=1e-4)
+    joint = lattice.true_points(THREE).masses @ design.mechanism.matrix
+    told = np.sort(joint, axis=1)[:, -1].sum()
+    assert told == pytest.approx(1 - 0.1535, abs=5e-3)  # the places are not all equally far apart
+
+
+def test_no_guess_on_a_grid_beats_the_attacker_against_a_city():
+    design = game(CITY, "800 m", "1 km")
+    lattice = design.mechanism.secrets
+    points = lattice.true_points(CITY)
+    joint = points.masses @ design.mechanism.matrix
+    ends = np.linspace(points.xy.min(axis=0), points.xy.max(axis=0), 25)
+    guesses = np.stack(np.meshgrid(*ends.T), axis=-1).reshape(-1, 2)
+    brute = (np.hypot(*(guesses[:, None] - points.xy[None]).transpose(2, 0, 1)) @ joint).min(axis=0).sum() / 1000
+    assert 0.8 * (1 - 1e-4) <= design.certificate.value <= min(brute, 0.8)
+    reports = lattice.projection.forward(*design.mechanism.observables.latlon.T)
+    loss = (np.hypot(*(points.xy[:, None] - reports[None]).transpose(2, 0, 1)) * joint).sum() / 1000
+    assert loss <= 0.8
+    assert design.certificate.loss == pytest.approx(loss, rel=1e-6)
+
+
+def test_more_loss_than_blind_guesses_make_buys_nothing():
+    design = game(THREE, "5 km")
+    blind = sf.attacks.true_place(design.mechanism, THREE).blind
+    assert blind.lower <= design.certificate.bound <= blind.upper * (1 + 1e-6)
+    assert design.certificate.value == pytest.approx(blind.lower, rel=1e-6)
+
+
+def test_a_guarantee_per_kilometre_stays_and_the_limit_is_attained():
+    design = game(THREE, "700 m", guarantees=sf.CoordinatePrivacy("2/km"))
+    (proof,), _ = prove_guarantees(design.mechanism, design.problem.prior, sf.CoordinatePrivacy("2/km"))
+    assert proof.holds
+    assert proof.upper <= 2.0
+    assert design.certificate.loss <= 0.7
+    assert 0.7 * (1 - 1e-5) <= design.certificate.value <= 0.7
+    assert design.certificate.bound == pytest.approx(0.7, rel=1e-15)
+
+
+def test_a_least_error_costs_no_more_loss_than_the_error():
+    lattice, prior, loss = lattice_over(THREE)
+    for guarantees in ([], [sf.CoordinatePrivacy("3/km")]):
+        target = sf.PlaceDistortion("900 m", lattice, THREE)
+        design = sf.design(prior, loss=loss, guarantees=[*guarantees, target])
+        assert design.certificate.holds
+        assert design.certificate.free_reports
+        assert design.certificate.bound == 0.9
+        assert design.certificate.loss <= 0.9 * (1 + 1e-5)
+        assert sf.attacks.true_place(design.mechanism, THREE).error.lower >= 0.9 * (1 - 1e-9)
+
+
+def test_an_error_that_a_guarantee_leaves_anyway_is_bounded_for_its_reports_only():
+    lattice, prior, loss = lattice_over(THREE)
+    target = sf.PlaceDistortion("1 m", lattice, THREE)
+    design = sf.design(prior, loss=loss, guarantees=[sf.CoordinatePrivacy("2/km"), target])
+    assert not design.certificate.free_reports
+    assert 0.001 < design.certificate.bound <= design.certificate.loss <= design.certificate.bound * 1.01
+
+
+def test_a_limit_out_of_reach_names_the_least_and_that_is_enough():
+    with pytest.raises(InfeasibleError, match="the least possible") as refused:
+        game(CITY, "1 m", "1 km")
+    least = refused.value.hints[0].split()[3:5]
+    assert game(CITY, " ".join(least).rstrip("."), "1 km").is_finished
+
+
+def test_one_place_leaves_no_error():
+    visits = sf.Visits([37.77] * 5 + [37.771], [-122.44] * 5 + [-122.439])
+    lattice = sf.Lattice.covering(visits, "50 m")
+    one = visits.select(np.arange(5))
+    prior, loss = sf.Prior.from_visits(lattice, one), lattice.loss(one)
+    target = sf.PlaceDistortion(0, lattice, one)
+    design = sf.maximise_distortion(prior, loss=loss, distance=target, max_loss="10 m")
+    assert design.certificate.value == 0
+    assert design.certificate.bound <= 1e-9
+
+
+def test_prescribed_reports_or_another_loss_leave_the_program_in_charge():
+    lattice, prior, loss = lattice_over(THREE)
+    target = sf.PlaceDistortion(0, lattice, THREE)
+    for costs, observables in ((loss, lattice), (lattice.loss(THREE, "manhattan"), None)):
+        design = sf.maximise_distortion(
+            prior, loss=costs, distance=target, max_loss="700 m", observables=observables, gap=0.05
+        )
+        assert not design.certificate.free_reports
+        assert design.mechanism.observables.crs == lattice.crs
+
+
+def test_a_lattice_is_refined_until_the_limit_is_possible():
+    wide = sf.Visits([48.8, 48.85, 48.9, 48.8501], [2.2, 2.35, 2.4, 2.3502])
+    coarse = LatticeChoice(sf.Lattice.covering(wide, "2 km"), "")
+    assert refine_lattice(coarse, wide, 5_000, region=None, user=None) is coarse
+    fine = refine_lattice(coarse, wide, 1, region=None, user=None)
+    assert "Only places within" in fine.sentence
+    assert fine.lattice.inside(wide.lat, wide.lon).all()
+    assert game_on(fine.lattice, wide, "1 m").is_finished
+
+
+def game_on(lattice, visits, limit):
+    prior, loss = sf.Prior.from_visits(lattice, visits), lattice.loss(visits)
+    target = sf.PlaceDistortion(0, lattice, visits)
+    return sf.maximise_distortion(prior, loss=loss, distance=target, max_loss=limit)
+
+
+@pytest.mark.parametrize("kind", ["square", "triangular"])
+def test_vertices_near_points_are_those_of_the_whole_rectangle(kind):
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        extent, reach = rng.uniform(0.3, 30, 2), rng.uniform(0.6, 3)
+        points = (rng.random((rng.integers(1, 6), 2)) - 0.5) * extent
+        every, corner = (block if kind == "square" else strip)(extent)
+        strewn_vertices = strewn(kind, extent, points, reach)
+        assert strewn_vertices is not None
+        few, place = strewn_vertices
+        np.testing.assert_allclose(place, corner)
+        np.testing.assert_array_equal(*(near(kind, each, corner, points, reach) for each in (every, few)))
+
+
+def near(kind, vertices, corner, points, reach):
+    pieces = VertexTable.of(vertices).pieces(kind, vertices)
+    xy = corner + vertices @ (TRIANGLE if kind == "triangular" else np.eye(2))
+    away = np.hypot(*(xy[pieces].mean(axis=1)[:, None] - points[None]).transpose(2, 0, 1)).min(axis=1)
+    return vertices[np.unique(pieces[away <= reach])]
