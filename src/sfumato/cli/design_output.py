@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..files import MechanismFile
     from ..geo import Visits
     from ..mechanisms.planar import CoordinateNoise
-    from ..optimal import Design
+    from ..optimal import Design, RobustDesign
     from ..reports import Summary
     from ..reports.maps import Outline
     from .mechanism_files import Reporting
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .place_options import Site
 
 _MEASURING = "Measuring loss and attackers"
+_MIXTURE: Final = "visits of the least favourable mixture"
 _LARGEST: Final = 1_000_000  # entries of a mechanism, for about a second of work
 _EXPECTED: Final = 100_000  # reports for which districts are computed
 _REPORTS: Final = 1_000_000  # more than most surveys collect
@@ -57,6 +58,8 @@ class DesignOutput(NamedTuple):
     picture: Path | None
     outline: Outline | None  # that maps are drawn on
     reporting: Reporting
+    robust: RobustDesign | None = None  # whose design this is
+    names: tuple[str, ...] = ()  # of its priors
 
 
 def check_bound_time(seconds: float, *, has_epsilon: bool) -> None:
@@ -72,7 +75,8 @@ def check_bound_time(seconds: float, *, has_epsilon: bool) -> None:
 
 def write_places(design: Design, output: DesignOutput) -> None:
     """Write and print a design for places; exit with code 3 if its optimum was not reached."""
-    with owner_only(len(output.data.visits.users()) <= 1):  # a prior of one person is that person's habits
+    # A prior of one person is that person's habits, and a mixture may be that of one group.
+    with owner_only(output.robust is not None or len(output.data.visits.users()) <= 1):
         if design.has_program:
             _write_program(design, output)
         else:
@@ -100,10 +104,12 @@ def _write_program(design: Design, output: DesignOutput) -> None:
             design,
             site.distances,
             source=data.source,
-            visits=data.visits,
+            visits=data.visits if output.robust is None else None,
             held_out=data.held_out,
             remarks=remarks,
-            of=data.of,
+            of=data.of if output.robust is None else _MIXTURE,
+            robust=output.robust,
+            names=output.names,
         )
     drawing = partial(maps, mechanism, prior, site.distances, outline=output.outline, visits=data.visits)
     code = _publish_places(file, _with_bound(summary, design, output), output, drawing, remarks)
@@ -158,12 +164,14 @@ def write_column(
     remarks: Sequence[str],
     reporting: Reporting,
     options: ColumnOptions,
+    robust: RobustDesign | None = None,
+    names: Sequence[str] = (),
 ) -> bool:
     """Write and print a design for categories or numbers; return whether its optimum was reached."""
     from ..files import MechanismFile, save
     from ..reports import summarise, values_picture
 
-    summary = summarise(design, source=source, remarks=remarks)
+    summary = summarise(design, source=source, remarks=remarks, robust=robust, names=names)
     file = MechanismFile.of_design(design)
     save(file, target)
     _print_report(replace(summary, brief=(*summary.brief, f"Prior: {source}.", *remarks)), target, verbose=False)

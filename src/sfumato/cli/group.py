@@ -22,7 +22,7 @@ _COMMON: Final = (
     *("output", "report", "require", "time_limit"),
 )
 _TOPICS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Visits": ("lat", "lon", "user_column", "people", "user", "skip_damaged", "population", "held_out"),
+    "Visits": ("lat", "lon", "user_column", "people", "user", "skip_damaged", "population", "held_out", "priors"),
     "Places": ("lattice", "near", "cell", "hexagons", "smoothing"),
     "Guarantee": ("max_loss", "distortion", "protect_within", "metric", "objective", "distances", "unit"),
     "Solver": ("method", "gap", "solver", "pairs", "checkpoints", "bound_time"),

@@ -177,6 +177,7 @@ class DesignOptions(PlaceOptions, SolverOptions):
     distortion: Annotated[str | None, Option(help="The attacker's least average error: '800 m'.")] = None
     protect_within: Annotated[str | None, Option(help="Protect only places this near: '500 m'.")] = None
     population: Annotated[Path | None, Option(help="Weighted points instead of visits.")] = None
+    priors: Annotated[str | None, Option(help="A column: the least loss for the worst of its groups.")] = None
     held_out: Annotated[float | None, Option(help="State the loss on this share of users left out: 0.2.")] = None
     method: Annotated[str, Option(help="best (lower loss), table or noise.")] = "best"
     bound_time: Annotated[float, Option(help="Seconds for a lower bound on any loss.")] = 0.0
@@ -207,6 +208,9 @@ class ColumnOptions(SolverOptions):
         str | None, Option(help="Of several columns: even, shares of epsilon (0.7,0.3), or joint.")
     ] = None
     prior: Annotated[str, Option(help="uniform, or data for the shares in the table.")] = "uniform"
+    priors: Annotated[
+        str | None, Option(help="Least loss for the worst of several: a column of groups, or a table.")
+    ] = None
     loss: Annotated[str, Option(help="What a report costs: absolute (of numbers) or hamming.")] = "euclidean"
     objective: Objective = "expected"
     output: Annotated[

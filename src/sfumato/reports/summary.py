@@ -17,7 +17,7 @@ from ..core.units import per_unit
 from ..escaping import markdown, plain
 from ..files import MechanismFile
 from ..geo import Lattice, Visits
-from ..optimal import CoordinateBound, Design, Status
+from ..optimal import CoordinateBound, Design, RobustDesign, Status
 from ..proofs import NoiseCertificate, VertexPrivacy
 from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, plural
 from .facts import Overview, all_hold, of_design, of_file, of_noise
@@ -33,6 +33,7 @@ from .sentences import (
     nothing_words,
     optimum_words,
     risk_words,
+    robust_words,
     secret_nouns,
     short_words,
     smoothed_words,
@@ -87,12 +88,15 @@ def summarise(
     held_out: Visits | None = None,
     remarks: Sequence[str] = (),
     of: str = "visits",
+    robust: RobustDesign | None = None,
+    names: Sequence[str] = (),
 ) -> Summary:
     """Return a design in words.
 
     ``ground`` is the metric of cost and errors, where it is not the loss, and ``source`` names that of the prior.
     With the visits of a prior on places, called ``of``, cost and errors are also stated from the true point.
-    Visits held out, which the design has not seen, have a second loss. Remarks are on how the design was made.
+    Visits held out, which the design has not seen, have a second loss. Remarks are on how the design was made. A
+    robust design, whose design this is, is stated with the names of its priors.
     """
     facts = of_design(design, ground, visits, held_out)
     subject = facts.subject
@@ -107,8 +111,10 @@ def summarise(
         holdout = (held_out_words(facts.held_out, facts.held_out_visits, "the design"),)
     spread = spread_words(facts.radius)
     optimum = _optimum(facts, " (proved by duality)")
+    priors = () if robust is None else robust_words(robust, names, facts.costs[-1].kind, subject)
     sections = [
         Section("Guarantee", guarantees),
+        Section("Priors", priors),
         Section("Cost", (*costs, *holdout, *spread)),
         Section("Optimality", (*status, optimum, *_remarks(design))),
         Section("Attack", _attacks(facts, of)),
@@ -116,7 +122,9 @@ def summarise(
     ]
     title = title_words(subject, design.mechanism.secrets.circle)
     short = (short_words(promise, subject) for promise in facts.promises)
-    brief = (title, *status, *short, *costs[:1], *holdout, *spread, *_attacks(facts, of, brief=True), optimum)
+    loss = priors or costs[:1]
+    attacks = _attacks(facts, of, brief=True)
+    brief = (title, *status, *short, *loss, *holdout, *spread, *attacks, *([] if priors else [optimum]))
     return Summary(title, tuple(section for section in sections if section.sentences), brief)
 
 

@@ -32,7 +32,7 @@ from ..place_options import (
 if TYPE_CHECKING:
     from ...core import DesignGuarantee, DistortionPrivacy, Prior
     from ...geo import Visits
-    from ...optimal import Design, DesignGoal, EpsilonTrial, FoundEpsilon, Solver
+    from ...optimal import Design, DesignGoal, EpsilonTrial, FoundEpsilon, RobustDesign, Solver
     from ...proofs import PlaceDistortion
     from ..place_options import Site
 
@@ -55,6 +55,7 @@ def command(options: DesignOptions) -> None:
     Exit code 3 if the optimum was not reached. More: docs/reference/command-line.md.
     """
     from ...reports.maps import check_there, outline
+    from ..robust_design import check_alone, design_worst, priors_of_visits
 
     check_ending(options.output, ".sfm")
     evenly = options.visits is None and options.population is None and options.region is not None
@@ -69,7 +70,10 @@ def command(options: DesignOptions) -> None:
         raise InputError("--outline was given with --no-picture.", "leave one of them out.")
     background = None if options.outline is None else outline(options.outline)
     _check_limit(options)
+    check_alone(options)
     goal_name = _goal_option(options)
+    if goal_name is not None and options.priors is not None:
+        raise InputError(f"{goal_name} was given with --priors, which needs an epsilon.", "give --epsilon 1/km.")
     errors = bool(options.non_default("distortion", "max_loss"))
     if options.checkpoints is not None and goal_name is not None:
         raise InputError(
@@ -92,7 +96,7 @@ def command(options: DesignOptions) -> None:
     if on_cells:
         site = site_of_cells(options, data.visits, loss, epsilon, options.protect_within)
     else:
-        most = None if goal_name is None and not errors else SEARCHED
+        most = None if goal_name is None and not errors and options.priors is None else SEARCHED
         limit_m = _limit_m(options) if loss == "euclidean" else None
         site = site_of_points(options, data.visits, loss, epsilon, most=most, errors=errors, limit_m=limit_m)
     if background is not None:
@@ -103,7 +107,17 @@ def command(options: DesignOptions) -> None:
         used = data.visits if options.user is None else data.visits.of_user(options.user)
         used = used.select(site.places.inside(used.lat, used.lon))
     medians = None if on_cells or loss != "euclidean" else used
-    if goal_name is not None:
+    robust: RobustDesign | None = None
+    names: tuple[str, ...] = ()
+    if options.priors is not None:
+        several = priors_of_visits(options, data.visits, site, data.source)
+        robust, names, source = (
+            design_worst(several, site.promises, options),
+            tuple(several.priors),
+            several.source,
+        )
+        design, is_finished = robust.design, robust.design.is_finished
+    elif goal_name is not None:
         goal = _goal_of(goal_name, options, data.visits, site.costs.unit)
         search = _search_epsilon(
             options, site, prior, goal, gap=POINTS_GAP if gap is None else gap, medians=medians
@@ -120,7 +134,8 @@ def command(options: DesignOptions) -> None:
             of_visits=data.of == "visits",
         )
     data = data._replace(visits=used, source=source)
-    write_places(design, DesignOutput(options, site, data, target, picture, background, reporting))
+    output = DesignOutput(options, site, data, target, picture, background, reporting, robust, names)
+    write_places(design, output)
     if not is_finished:
         raise typer.Exit(PARTIAL)
 
@@ -164,7 +179,7 @@ def _points(options: DesignOptions) -> PriorData:
     from ...geo import Region, read_visits, repeat_by_weight, spread_evenly
 
     options.refuse(
-        ("user", "held_out", "user_column", "people", "skip_damaged"),
+        ("user", "held_out", "priors", "user_column", "people", "skip_damaged"),
         "is about visits, but this design is for points.",
         "leave it out, or name a file of visits.",
     )

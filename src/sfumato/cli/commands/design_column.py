@@ -28,6 +28,7 @@ from .design import solver_of
 
 if TYPE_CHECKING:
     from ...core import Mechanism, Metric, MetricPrivacy, Prior, Space
+    from ...optimal import RobustDesign
 
 _SURVEY: Final = 10_000  # answers that the accuracy is stated for
 _RANGE: Final = re.compile(r"\s*([-+]?\d{1,16})\s*\.\.\s*([-+]?\d{1,16})\s*(?::\s*(\d{1,16}))?\s*")
@@ -44,12 +45,16 @@ def command(options: ColumnOptions) -> None:
     """
     from ...optimal import design
     from ...reports import check_drawn
+    from ..robust_design import check_alone, design_worst, priors_of_column
 
     columns, epsilon, split = options.column, options.epsilon, options.split
     if len(set(columns)) < len(columns):
         raise InputError("--column names a column twice.", "name each once.")
     if split is not None and len(columns) == 1:
         raise InputError("--split was given with one column.", "leave it out, or name more columns.")
+    check_alone(options)
+    if options.priors is not None and len(columns) > 1:
+        raise InputError(f"--priors was given with {len(columns)} columns.", "design one column at a time.")
     values = split_values(columns, options.labels or (), options.numbers or ())
     circles = circles_of(columns, options.circular or ())
     joint, count, folder = split == "joint", len(columns), None
@@ -95,24 +100,42 @@ def command(options: ColumnOptions) -> None:
         check_drawn(secrets[0].space)
     is_finished = True
     for column, part, target in zip(secrets, parts, targets, strict=True):
-        prior, source = prior_from_data(column, options.table, options.prior)
-        guarantee = promise_for(column, part)
-        with StopOnInterrupt() as stop, progress_line("") as report:
-            result = design(
-                prior,
-                loss=_loss(column, options.loss),
-                guarantees=guarantee,
-                objective=options.objective,
-                pairs=options.pairs,
-                gap=options.gap,
-                solver=solver_of(options),
-                time_limit=options.time_limit,
-                stop=stop,
-                progress=report,
+        guarantee, loss = promise_for(column, part), _loss(column, options.loss)
+        robust: RobustDesign | None = None
+        names: tuple[str, ...] = ()
+        if options.priors is not None:
+            several = priors_of_column(options, column.name, column.space, loss)
+            robust, source, names = (
+                design_worst(several, [guarantee], options),
+                several.source,
+                tuple(several.priors),
             )
+            result = robust.design
+        else:
+            prior, source = prior_from_data(column, options.table, options.prior)
+            with StopOnInterrupt() as stop, progress_line("") as report:
+                result = design(
+                    prior,
+                    loss=loss,
+                    guarantees=guarantee,
+                    objective=options.objective,
+                    pairs=options.pairs,
+                    gap=options.gap,
+                    solver=solver_of(options),
+                    time_limit=options.time_limit,
+                    stop=stop,
+                    progress=report,
+                )
         remarks = _remarks(result.mechanism, guarantee, options.loss)
         is_finished &= write_column(
-            result, f"{source} ({column.labels})", target, remarks=remarks, reporting=reporting, options=options
+            result,
+            f"{source} ({column.labels})",
+            target,
+            remarks=remarks,
+            reporting=reporting,
+            options=options,
+            robust=robust,
+            names=names,
         )
     if len(columns) > 1:
         if joint:

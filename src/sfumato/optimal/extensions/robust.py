@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 from scipy import sparse
@@ -353,7 +353,7 @@ def _losses(
     size = len(space), len(observables if observables is not None else space)
     several = loss if isinstance(loss, Sequence) and all(isinstance(cost, Loss | Metric) for cost in loss) else ()
     if not several:
-        return (as_loss(loss, *size),) * len(priors)
+        return (as_loss(cast("AnyLoss", loss), *size),) * len(priors)
     if len(several) != len(priors):
         raise InputError(
             f"there are {len(several):,} losses and {len(priors):,} priors.",

@@ -53,6 +53,7 @@ from .costs import loses_words as loses_words
 from .costs import near_words as near_words
 from .costs import optimum_words as optimum_words
 from .costs import progress_words as progress_words
+from .costs import robust_words as robust_words
 from .costs import smoothed_words as smoothed_words
 from .costs import spread_words as spread_words
 from .costs import stopped_words as stopped_words

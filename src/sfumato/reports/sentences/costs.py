@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
+
+import numpy as np
 
 from ...core.naming import name_phrase, quote
 from ...core.units import per_unit
 from ...escaping import plain
-from ...optimal import Design
+from ...optimal import Design, RobustDesign
 from ...proofs import radius_words, scope_text
 from ...rounding import (
     about,
+    about_percent,
     at_most,
     gap_at_most,
     percent,
@@ -33,6 +37,7 @@ from .scope import (
     way_words,
 )
 
+_LISTED: Final = 8  # priors of several
 _TABLE: Final = "make a table with sfumato sweep and name it with --sweep"
 _FRONTIER_LEFT_OUT: Final = {
     "left out on purpose": "This was left out on purpose. It is made within a minute with --frontier-time 60.",
@@ -157,6 +162,35 @@ def error_words(share: float | None) -> str:
     if share is None:
         return "No loss, and no error of the best attacker."
     return f"Best attacker's average error: at least {percent_at_least(share)} of the loss."
+
+
+def robust_words(robust: RobustDesign, names: Sequence[str], kind: str, subject: SubjectFacts) -> tuple[str, ...]:
+    """Return the largest loss, of this kind, over several priors, and the least favourable mixture of them."""
+    unit, share = robust.loss.unit, kind == "hamming"
+    losses = [percent_at_most(loss) if share else most_amount(loss, unit) for loss in robust.losses]
+    least = percent_at_least(robust.lower_bound) if share else least_amount(robust.lower_bound, unit)
+    largest = percent_at_most(robust.value) if share else most_amount(robust.value, unit)
+    noun = {
+        "hamming": f"Share of reports that name another {_noun(subject)}",
+        "true point": "Average distance from true point to report",
+    }.get(kind, "Average loss")
+    by_loss = sorted(range(len(names)), key=lambda place: -robust.losses[place])
+    by_share = sorted(np.flatnonzero(robust.weights).tolist(), key=lambda place: -robust.weights[place])
+    shares = [f"{about_percent(float(robust.weights[place]))} {quote(names[place])}" for place in by_share]
+    scope = scope_text(len(robust.guarantees), lattice=subject.kind == "points")
+    return (
+        f"{noun}: at most {largest} for each of {len(names):,} priors, and for any mixture of them.",
+        f"By prior, at most: {_list_names([f'{quote(names[place])} {losses[place]}' for place in by_loss])}.",
+        f"Least favourable mixture of the priors: {_list_names(shares)}.",
+        f"For this mixture no mechanism {scope} goes below {least}. The largest over the priors is "
+        f"{near_words(robust.lower_bound, robust.value, unit)}.",
+        "The file holds this mixture as its prior: attackers, and an audit of the file, are about this mixture.",
+    )
+
+
+def _list_names(names: Sequence[str]) -> str:
+    more = f", and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more
 
 
 def unfinished_words(reason: str) -> str:

@@ -1,0 +1,184 @@
+"""Designs for the worst of several priors: groups of visits or rows, tables of priors, and the design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ..errors import DataError, InputError, row_value
+from .messages import StopOnInterrupt, option, progress_line, say, working
+from .options import ColumnOptions, DesignOptions
+from .place_options import POINTS_GAP
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..core import DesignGuarantee, Loss, Metric, Prior, Space
+    from ..geo import Visits
+    from ..optimal import RobustDesign
+    from .place_options import Site
+
+_MOST_GROUPS: Final = 500
+_TABLES: Final = (".csv", ".tsv", ".parquet")
+_WORST: Final = "was given with --priors, which designs for the worst prior."
+
+
+class SeveralPriors(NamedTuple):
+    """Priors by name, their losses, and their origin in words."""
+
+    priors: dict[str, Prior]
+    losses: Sequence[Loss | Metric]  # one for all, or one for each
+    source: str
+
+
+def check_alone(options: DesignOptions | ColumnOptions) -> None:
+    """Refuse options that have no meaning for several priors."""
+    if options.priors is None:
+        return
+    options.refuse(
+        ("max_loss", "distortion", "held_out", "user", "population", "bound_time")
+        if isinstance(options, DesignOptions)
+        else ("prior",),
+        _WORST,
+        "leave one of them out.",
+    )
+    options.refuse(("objective",), f"{_WORST[:-1]} by its expected loss.", "leave one of them out.")
+    options.refuse(("pairs", "checkpoints"), f"{_WORST[:-1]} in many programs.", "leave it out.")
+    if isinstance(options, DesignOptions) and options.method == "noise":
+        raise InputError("--method noise was given with --priors, which needs a table.", "leave one of them out.")
+
+
+def priors_of_visits(options: DesignOptions, visits: Visits, site: Site, source: str) -> SeveralPriors:
+    """Return the prior and the loss of each group of visits, the values of the column ``--priors``."""
+    from ..core import Prior
+    from ..rounding import plural
+
+    column = options.priors or ""
+    within = visits.select(site.places.inside(visits.lat, visits.lon))
+    priors, losses, outside = {}, [], 0
+    true_point = getattr(site.costs, "true_point", "")
+    groups = _groups(_labels(visits, column, options.user_column), column)
+    inside = _labels(within, column, options.user_column)
+    with working("Counting the visits of each group"):
+        for name in groups:
+            if not (inside == name).any():
+                outside += 1
+                continue
+            group = within.select(inside == name)
+            priors[name] = Prior.from_visits(site.places, group, smoothing=options.smoothing)
+            losses.append(site.places.loss(group, true_point) if true_point else site.costs)
+    if outside:
+        say(f"Note: {plural(outside, 'group')} of {column!r} without a visit in the region: left out.", err=True)
+    left = len(visits) - len(within)
+    text = f"{plural(len(priors), 'group')} by {column!r} of {source}"
+    text += f"; {left:,} visits outside the region are left out" if left else ""
+    text += f"; smoothing {options.smoothing:g}" if options.smoothing else ""
+    return SeveralPriors(priors, losses if true_point else [site.costs], text)
+
+
+def priors_of_column(options: ColumnOptions, column: str, space: Space, loss: Metric) -> SeveralPriors:
+    """Return the priors that ``--priors`` names: a table of them, or the shares in groups of rows."""
+    import numpy as np
+
+    from ..core import Prior
+    from ..releases import positions_in
+    from ..tables import read_columns
+    from .audit_knowledge import family_from
+
+    text = options.priors or ""
+    path = Path(text)
+    if path.suffix.lower() in _TABLES:
+        with option("--priors"):
+            family = family_from(space, path)
+        priors = {name: Prior(space, row) for name, row in zip(family.names, family.distributions, strict=True)}
+        return SeveralPriors(priors, [loss], f"{len(priors):,} priors in {path.name}")
+    if options.table is None:
+        raise InputError(
+            f"--priors {text!r} is not a table (.csv, .parquet), and no table with such a column was given.",
+            "name the table of priors, or the table with this column.",
+        )
+    if text == column:
+        raise InputError(f"--priors {text!r} is the column to make private.", "name the column of the groups.")
+    table = read_columns(options.table, [column, text], as_text=(column, text))
+    positions = positions_in(space, table[column])
+    labels = np.array([str(label) if label is not None else "" for label in table[text].to_pylist()])
+    groups = _groups(labels, text)
+    counts = {
+        name: np.bincount(positions[(labels == name) & (positions >= 0)], minlength=len(space)) for name in groups
+    }
+    empty = [name for name, count in counts.items() if not count.any()]
+    if empty:
+        raise DataError(
+            f"{row_value(f'the group {empty[0]!r}', 'a group')} of {text!r} has no row with one of the "
+            f"{len(space):,} values.",
+            "check --labels or --numbers, or leave the group out of the table.",
+        )
+    say(
+        "Warning: with --priors of a column the mechanism file holds shares of the data, which no epsilon covers: "
+        "keep it as secret as the data.",
+        err=True,
+    )
+    priors = {name: Prior.from_counts(space, count) for name, count in counts.items()}
+    return SeveralPriors(priors, [loss], f"shares in {len(priors):,} groups by {text!r} of {options.table.name}")
+
+
+def design_worst(
+    several: SeveralPriors, guarantees: Sequence[DesignGuarantee], options: DesignOptions | ColumnOptions
+) -> RobustDesign:
+    """Return the design for the worst of several priors; Ctrl-C stops it with the best so far."""
+    from ..optimal import design_robust
+
+    costs = several.losses
+    with StopOnInterrupt() as stop, progress_line(costs[0].unit) as report:
+        return design_robust(
+            list(several.priors.values()),
+            loss=costs if len(costs) > 1 else costs[0],
+            guarantees=guarantees,
+            solver=options.solver,
+            gap=POINTS_GAP if options.gap is None else options.gap,
+            time_limit=options.time_limit,
+            stop=stop,
+            progress=report,
+        )
+
+
+def _labels(visits: Visits, column: str, user_column: str | None) -> NDArray[np.str_]:
+    """Return a column of visits as texts: an attribute, or the user."""
+    import numpy as np
+
+    if column in visits.attributes:
+        values: Any = visits.attributes[column]
+    elif visits.user is not None and column in ("user", user_column):
+        values = visits.user
+    else:
+        known = ", ".join([*visits.attributes, *(["user"] if visits.user is not None else [])]) or "none"
+        raise InputError(f"--priors: the visits have no column {column!r}.", f"their columns are: {known}.")
+    return np.array(["" if value is None or value != value else str(value) for value in values])
+
+
+def _groups(labels: NDArray[np.str_], column: str) -> list[str]:
+    """Return the distinct labels; refuse empty cells, a single group, and too many of them."""
+    import numpy as np
+
+    from ..rounding import plural
+
+    groups: list[str] = np.unique(labels).tolist()
+    if "" in groups:
+        count = int((labels == "").sum())
+        raise DataError(
+            f"{plural(count, 'row')} of {len(labels):,} have no {column!r}.",
+            "write a value there, or leave them out.",
+        )
+    if len(groups) < 2:
+        raise DataError(
+            f"the column {column!r} holds one value, and so one prior.",
+            "leave out --priors, or name another column.",
+        )
+    if len(groups) > _MOST_GROUPS:
+        raise DataError(
+            f"the column {column!r} holds {len(groups):,} values; --priors takes up to {_MOST_GROUPS:,} groups.",
+            "name a column with fewer values, such as day or night.",
+        )
+    return groups
