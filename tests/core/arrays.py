@@ -20,15 +20,17 @@ def refused(make: Callable[[], object], says: str, error: type[InputError] = Inp
 
 
 @st.composite
-def distances(draw, smallest=1, largest=7, infinite=True):
+def distances(draw, smallest=1, largest=7, infinite=True, symmetric=True):
     """A random metric: the shortest paths of random steps, some zero, some infinite."""
     n = draw(st.integers(smallest, largest))
     steps = [st.floats(0.01, 10), st.integers(1, 3).map(float), st.just(0.0)]
     if infinite:
         steps.append(st.just(np.inf))
-    size = n * (n - 1) // 2
-    array = np.zeros((n, n))
+    array, size = np.zeros((n, n)), n * (n - 1) // 2
     array[np.triu_indices(n, 1)] = draw(st.lists(st.one_of(steps), min_size=size, max_size=size))
+    if not symmetric:
+        array[np.tril_indices(n, -1)] = draw(st.lists(st.one_of(steps), min_size=size, max_size=size))
+        return shortest_paths(array)
     found = shortest_paths(array + array.T)
     return np.minimum(found, found.T)
 

@@ -16,7 +16,7 @@ from ..core import (
     Prior,
     Space,
     as_errors,
-    shortest_paths,
+    implied_distances,
 )
 from ..core.arrays import Floats, Positions, freeze
 from ..core.immutable import CompactRepr, Immutable, assign
@@ -311,4 +311,4 @@ def _implied_exponents(guarantees: Sequence[Guarantee], s: Positions, t: Positio
         exponents = demands[0].epsilon * demands[0].metric.array
         for demand in demands[1:]:
             exponents = np.minimum(exponents, demand.epsilon * demand.metric.array)
-    return np.asarray(shortest_paths(exponents)[s, t])
+    return np.asarray(implied_distances(exponents)[s, t])
