@@ -376,6 +376,7 @@ CHANGES: list[tuple[Change, str]] = [
     (lambda m: m.update(loss="a"), "not an integer"),
     (lambda m: m["losses"][0].pop("name"), "no entry 'name'"),
     (lambda m: m["metrics"][0].update(triangle=1), "not true or false"),
+    (lambda m: m["metrics"][0].update(symmetric="no"), "not true or false"),
     (lambda m: m["metrics"][0].update(array="weights_0.npy"), "2 dimensions of int64"),
     (lambda m: m["metrics"][0].update(array=m["losses"][0]["array"]), "not a metric"),
     (lambda m: m.update(guarantees=None), "not a list"),
@@ -441,6 +442,18 @@ def test_a_broken_triangle_that_claims_to_hold(rich: Path) -> None:
     members[manifest["metrics"][0]["array"]] = npy(far)
     forged(rich, manifest, members)
     refused(rich, "breaks the triangle inequality")
+
+
+def test_asymmetric_distances_must_be_closed_where_the_file_says_so(rich: Path) -> None:
+    manifest, members = opened(rich)
+    manifest["metrics"][0]["symmetric"] = False
+    for array, says in (
+        ([[0, 1, 1], [1, 0, 1], [9, 1, 0.0]], "breaks the triangle inequality"),
+        ([[0, 0, 1], [1, 0, 1], [1, 1, 0.0]], "not a metric"),  # 0 from the first to the second, but 1 back
+    ):
+        members[manifest["metrics"][0]["array"]] = npy(np.array(array))
+        forged(rich, manifest, members)
+        refused(rich, says)
 
 
 def test_nan_is_refused_everywhere(rich: Path) -> None:

@@ -113,6 +113,21 @@ def test_a_metric_without_the_triangle_comes_back_without_a_second_warning(tmp_p
     assert_same(file, again)
 
 
+def test_distances_that_depend_on_the_direction_come_back(tmp_path: Path) -> None:
+    streets = sf.Metric([[0, 1, 3], [2, 0, 2], [np.inf, np.inf, 0]], "km", name="streets", symmetric=False)
+    with pytest.warns(MetricWarning):
+        zero = sf.Metric([[0, 0, 3], [2, 0, 2], [5, 4, 0]], "km", name="zero", symmetric=False)
+    promises = [sf.MetricPrivacy(1, streets), sf.MetricPrivacy(1, zero), sf.ThresholdPrivacy(1.0, streets, 2)]
+    file = MechanismFile(sf.Mechanism(np.full((3, 2), 0.5)), guarantees=promises)
+    save(file, tmp_path / "streets.sfm")
+    again = read_mechanism_file(tmp_path / "streets.sfm")
+    assert_same(file, again)
+    for before, after in zip(promises, again.guarantees, strict=True):
+        assert isinstance(after, sf.MetricPrivacy)
+        assert not after.metric.symmetric
+        np.testing.assert_array_equal(after.metric.array, before.metric.array)
+
+
 def test_great_circles_around_the_earth_come_back(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     points = np.column_stack([rng.uniform(-90, 90, 40), rng.uniform(-180, 180, 40)])

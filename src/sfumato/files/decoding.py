@@ -298,12 +298,13 @@ class _Contents:
     def _built_metric(self, entry: Fields) -> Metric:
         array, unit = self._array(entry, "array", np.float64, 2), entry.get("unit", str)
         name = entry.get("name", str)
+        symmetric = entry.get("symmetric", bool) if entry.has("symmetric") else True
         if not entry.get("triangle", bool):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", MetricWarning)  # it was given when the metric was made
-                return Metric(array, unit, name=name, is_stated=True)
-        _check_axioms(array, name)
-        return Metric(array, unit, name=name, triangle=True, is_stated=True)
+                return Metric(array, unit, name=name, symmetric=symmetric, is_stated=True)
+        _check_axioms(array, name, symmetric=symmetric)
+        return Metric(array, unit, name=name, triangle=True, symmetric=symmetric, is_stated=True)
 
     def _optional(self, entry: Fields, key: str, dimensions: int) -> Floats | None:
         return self._array(entry, key, np.float64, dimensions) if entry.has(key) else None
@@ -330,11 +331,12 @@ def _fraction(entry: Fields, key: str) -> Fraction:
     return Fraction(*parts)
 
 
-def _check_axioms(array: Floats, name: str) -> None:
+def _check_axioms(array: Floats, name: str, *, symmetric: bool) -> None:
     """Refuse an array that is no metric, with slack for great circles near 180 degrees, rounded coarsely."""
     n = len(array)
     sound = array.shape == (n, n) and not (array < 0).any() and not np.isnan(array).any()
-    if not sound or np.diagonal(array).any() or not np.array_equal(array, array.T):
+    same = array if symmetric else array == 0  # without symmetry only distance zero counts both ways
+    if not sound or np.diagonal(array).any() or not np.array_equal(same, same.T):
         raise FileError(f"the {name} in it is not a metric.", DAMAGED)
     slack = 1e-7 * float(array[np.isfinite(array)].max(initial=0.0))
     detour = np.empty_like(array)

@@ -115,6 +115,8 @@ class _Parts:
 
     def metric(self, metric: Metric) -> int:
         entry = {"unit": metric.unit, "name": metric.name, "triangle": metric.triangle}
+        if not metric.symmetric:
+            entry["symmetric"] = False
         return _place(self.metrics, {"array": self.array("metric", metric.array), **entry})
 
     def guarantee(self, guarantee: Guarantee | TuplePrivacy) -> dict[str, Any]:
