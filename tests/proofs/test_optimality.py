@@ -20,12 +20,19 @@ COST = sf.hamming(SPACE)
 KEPT = sf.MetricPrivacy(0.8, METRIC)
 NEAR = sf.ThresholdPrivacy(1.0, METRIC, 1.6)
 FAR = sf.DistortionPrivacy(1.0, METRIC)
+# Uphill is farther; nothing protects the last secret against the others, and the first two must look alike.
+STEEP = np.array(
+    [[0, 0, 3, 4, 9], [2, 0, 2, 3, 9], [1, 1, 0, 1, 9], [1, 1, 1, 0, 9], [1, 2, 3, 2, 0]], dtype=float
+)
+STEEP[4, :4] = np.inf
+ONE_WAY = sf.MetricPrivacy(0.8, sf.Metric(STEEP, "km", symmetric=False, triangle=False))
 DESIGNS = {
     "metric": lambda: sf.design(PRIOR, loss=COST, guarantees=[KEPT]),
     "closed form": lambda: sf.design(PRIOR, loss=METRIC, guarantees=[KEPT]),
     "distortion": lambda: sf.design(PRIOR, loss=COST, guarantees=[FAR]),
     "joint": lambda: sf.design(PRIOR, loss=COST, guarantees=[KEPT, FAR]),
     "two metrics": lambda: sf.design(PRIOR, loss=COST, guarantees=[KEPT, NEAR]),
+    "one way": lambda: sf.design(PRIOR, loss=COST, guarantees=[ONE_WAY]),
     "worst case": lambda: sf.design(PRIOR, loss=COST, guarantees=[KEPT], objective="worst-case"),
     "general back-end": lambda: sf.design(PRIOR, loss=COST, guarantees=[KEPT], solver=sf.optimal.Highs()),
     "spanner": lambda: sf.design(PRIOR, loss=COST, guarantees=[KEPT], pairs="spanner", dilation=1.5),

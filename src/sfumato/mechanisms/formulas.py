@@ -71,9 +71,9 @@ def _on_a_line(exponents: Floats) -> Floats:
 
 
 def tight_constraints(space: Space, metric: Metric, epsilon: float | str) -> Mechanism:
-    """Return the mechanism p(o|s) = w(o) exp(-epsilon d(s, o)), where there is one; secrets are observables.
+    """Return the mechanism p(o|s) = w(o) exp(-epsilon d(o, s)), where there is one; secrets are observables.
 
-    The weights solve Phi w = 1 with Phi(s, o) = exp(-epsilon d(s, o)). No w(o) may be negative: this holds on
+    The weights solve Phi w = 1 with Phi(s, o) = exp(-epsilon d(o, s)). No w(o) may be negative: this holds on
     every line, for the discrete metric, and elsewhere from some epsilon on. Each observable then attains epsilon
     for its own secret against all others. Where the triangle inequality fails, the metric's closure counts.
     Epsilon is per unit of the metric; a number or text such as ``"0.6/km"``. Raises `InfeasibleError` if a weight
@@ -88,7 +88,7 @@ def tight_constraints(space: Space, metric: Metric, epsilon: float | str) -> Mec
 
 
 def _tight(exponents: Floats) -> Floats:
-    decay = np.exp(-exponents)
+    decay = np.exp(-exponents.T)
     hint = "use sfumato.design for the optimal mechanism, exponential() for a closed form, or a larger epsilon."
     try:
         weights = np.linalg.solve(decay, np.ones(len(decay)))
@@ -230,8 +230,9 @@ def exponential(space: Space, metric: Metric, epsilon: float | str) -> Mechanism
 
     The half pays for the normalisation: the numerators of two secrets differ by at most exp(epsilon d / 2), and so
     do their sums. The true epsilon is usually smaller than the stated one (`sfumato.proofs.prove_metric_privacy`
-    finds it). Where the triangle inequality fails, the metric's closure counts. Epsilon is per unit of the metric;
-    a number or text such as ``"0.6/km"``. Raises `InputError` if the metric is not on the space, or epsilon is not
+    finds it). Where the triangle inequality fails, the metric's closure counts. The sums need it in both
+    directions: of a metric that is not symmetric, `Metric.symmetrise` counts. Epsilon is per unit of the metric; a
+    number or text such as ``"0.6/km"``. Raises `InputError` if the metric is not on the space, or epsilon is not
     positive. Raises `UnitError` if the unit of epsilon does not fit.
 
     Source:
@@ -242,7 +243,10 @@ def exponential(space: Space, metric: Metric, epsilon: float | str) -> Mechanism
         matrix = np.exp(-exponents / 2)
         return equal_rows(matrix / matrix.sum(axis=1, keepdims=True), exponents)
 
-    return strictly_private(build, space, MetricPrivacy(epsilon, metric))
+    guarantee = MetricPrivacy(epsilon, metric)
+    return strictly_private(build, space, MetricPrivacy(guarantee.epsilon, metric.symmetrise())).promising(
+        guarantee
+    )
 
 
 def elastic_metric(distance: Metric, mass: ArrayLike, *, quota: float, radius: float = math.log(2)) -> Metric:

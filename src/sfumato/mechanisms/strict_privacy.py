@@ -32,11 +32,12 @@ def strictly_private(build: Callable[[Floats], Floats], space: Space, guarantee:
     """Return the mechanism on a space that ``build`` gives for slightly lowered exponents, with its guarantee.
 
     ``build`` takes exponents (n, n), the shortest paths of epsilon d(s, s'), to a stochastic matrix (n, n) with
-    p(o|s) <= exp(exponents[s, s']) p(o|s'), up to floating-point rounding.
+    p(o|s) <= exp(exponents[s, s']) p(o|s'), up to floating-point rounding. Secrets are observables, and p(o|s)
+    must be positive where exponents[o, s] is finite.
     """
     guarantee.check_secrets(space)
     exponents = np.asarray(guarantee.epsilon * guarantee.metric.closure().array)
-    support = np.isfinite(exponents)
+    support = np.isfinite(exponents.T)
     matrix = lower_exponents(lambda scale: build(exponents * scale), exponents, space, space, support=support)
     return matrix.promising(guarantee)
 

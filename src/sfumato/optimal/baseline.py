@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Loss, Mechanism, Prior, Space
+from ..core import Loss, Mechanism, Prior, Space, shortest_paths
 from ..core.arrays import Floats
 from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InputError, SolverError, UnitError
@@ -179,6 +179,8 @@ def _cheapest_reports(problem: Problem) -> Floats:
 
 
 def _exponential(problem: Problem, exponents: Floats) -> Floats:
+    if not np.array_equal(exponents, exponents.T):
+        exponents = shortest_paths(np.minimum(exponents, exponents.T))
     channel = np.exp(-merge_close_secrets(exponents) * (0.5 - _ROOM))
     return _remap_channel(problem, channel / channel.sum(axis=1, keepdims=True))
 

@@ -88,15 +88,15 @@ def _tight(problem: Problem, exponents: Floats, gap: float) -> ClosedForm | None
         return None
     if line is None and len(space) > _MANY:
         return None
-    try:
-        tight = tight_constraints(space, Metric(exponents, triangle=True), 1.0)
-    except (InfeasibleError, InputError):
-        return None  # no such mechanism
     # Prices for the rounded exponents would lose the margin that the bound adds to them.
     supposed = exponents_above(exponents, len(space))
     decay, costs = np.exp(-supposed), problem.prior.probabilities[:, None] * problem.loss.array
-    # The prices of the rows' sums: the cost of each column of the tight mechanism at its best report.
-    rents = np.linalg.solve(decay, (decay @ costs).min(axis=1))
+    try:
+        tight = tight_constraints(space, Metric(exponents, triangle=True, symmetric=False), 1.0)
+        # The prices of the rows' sums: the cost of each column of the tight mechanism at its best report.
+        rents = np.linalg.solve(decay, (decay @ costs).min(axis=1))
+    except (InfeasibleError, InputError, np.linalg.LinAlgError):
+        return None  # no such mechanism
     demand = rents[:, None] - costs
     a, b, amounts = _star_prices(demand, supposed) if line is None else _line_prices(demand, supposed, line)
     used = amounts > 0
@@ -173,11 +173,11 @@ def _star_prices(demand: Floats, exponents: Floats) -> _Prices:
     """Return prices of rows between all others and one secret per observable, where least demand remains."""
     n, m = demand.shape
     growth = np.exp(np.minimum(exponents, _LARGEST))
-    uncovered = np.exp(-exponents) @ np.minimum(demand, 0.0) + growth @ np.maximum(demand, 0.0)
+    uncovered = np.exp(-exponents) @ np.minimum(demand, 0.0) + growth.T @ np.maximum(demand, 0.0)
     centre = np.argmin(uncovered, axis=0)
-    apart = exponents[:, centre]
     s, centres = np.broadcast_to(np.arange(n)[:, None], (n, m)), np.broadcast_to(centre, (n, m))
     outward = demand < 0
+    apart = np.where(outward, exponents[centre].T, exponents[:, centre])
     price = np.where(outward, -demand * np.exp(-apart), demand)
     price[(s == centres) | (apart > _LARGEST)] = 0.0
     return np.where(outward, centres, s), np.where(outward, s, centres), price

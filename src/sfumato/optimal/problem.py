@@ -21,7 +21,7 @@ from ..core import (
     as_guarantees,
     as_loss,
     blind_error,
-    shortest_paths,
+    implied_distances,
 )
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
@@ -224,7 +224,7 @@ def exponents_of(space: Space, guarantees: Sequence[Guarantee]) -> Floats | None
         with np.errstate(over="ignore"):  # an overflow constrains nothing
             product = guarantee.epsilon * guarantee.metric.array
         if exponents is not None or not guarantee.metric.triangle:
-            product = shortest_paths(product if exponents is None else np.minimum(exponents, product))
+            product = implied_distances(product if exponents is None else np.minimum(exponents, product))
         exponents = product
     return exponents
 

@@ -82,8 +82,8 @@ def spanner_pairs(exponents: Floats, dilation: float) -> tuple[NDArray[np.intp],
 
     Every path is within its pair's exponent (Bordenabe, Chatzikokolakis and Palamidessi, CCS 2014).
     """
-    spanner = greedy_spanner(Metric(exponents, name="exponents", triangle=True), dilation)
-    edges = _both_ways(spanner.edges)
+    spanner = greedy_spanner(_as_metric(exponents), dilation)
+    edges = spanner.ordered_pairs
     implied = np.where(np.eye(len(exponents), dtype=bool), 0.0, np.inf)
     implied[edges[:, 0], edges[:, 1]] = exponents[edges[:, 0], edges[:, 1]] / spanner.dilation
     return edges, shortest_paths(implied)
@@ -110,8 +110,8 @@ def find_violations(matrix: Floats, exponents: Floats, known: Triples, most: int
     return Triples(rows[:, 0], rows[:, 1], rows[:, 2])
 
 
-def _both_ways(pairs: NDArray[np.intp]) -> NDArray[np.intp]:
-    return np.concatenate([pairs, pairs[:, ::-1]])
+def _as_metric(exponents: Floats) -> Metric:
+    return Metric(exponents, name="exponents", triangle=True, symmetric=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -322,7 +322,7 @@ def first_rows(exponents: Floats, observables: int, pairs: str) -> Triples:
     if n == 1 or np.isinf(exponents).sum() == n * (n - 1):
         return Triples.of_pairs(np.empty((0, 2), dtype=np.intp), observables)
     # Pairs without a third secret exactly between them imply all others.
-    every = _both_ways(direct_pairs(Metric(exponents, name="exponents", triangle=True)).edges)
+    every = direct_pairs(_as_metric(exponents)).ordered_pairs
     if pairs in ("all", "spanner") or len(every) * observables <= ALL_AT_ONCE:
         return Triples.of_pairs(every, observables)
     near, _ = spanner_pairs(exponents, _FIRST_DILATION)

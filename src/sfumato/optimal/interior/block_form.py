@@ -17,9 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...core import shortest_paths
 from ...core.arrays import Floats
 from ...errors import InfeasibleError
-from .pair_rows import Columns, Ints, PairRows, Symmetry
+from .pair_rows import TOLERANCE, Columns, Ints, PairRows, Symmetry
 
 FULL = 0.999
 LONGEST = 12.0
@@ -265,8 +266,10 @@ def exponential(columns: Columns, share: float = 0.5) -> Floats:
     loss = np.where(columns.prior[None, :] > 0, columns.expected / np.maximum(columns.prior, 1e-300), np.inf)
     anchor = np.asarray(loss.argmin(axis=1))
     # A truncated metric is a metric, so it stays private; tiny entries would cost the first iterations.
-    span = np.minimum(columns.ratio[anchor], columns.ratio[:, anchor].T)
-    weight: Floats = np.exp(-share * np.minimum(span, LONGEST))
+    span = columns.ratio
+    if not (np.array_equal(span, span.T) or np.allclose(span, span.T, rtol=TOLERANCE, atol=0)):
+        span = shortest_paths(np.minimum(span, span.T))  # the normaliser needs it both ways
+    weight: Floats = np.exp(-share * np.minimum(np.minimum(span[anchor], span[:, anchor].T), LONGEST))
     weight /= weight.sum(axis=0)
     worst = _worst(weight, columns)
     if worst < FULL:
