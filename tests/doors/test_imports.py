@@ -82,9 +82,9 @@ def packages(modules: list[str]) -> set[str]:
     [
         (IMPORT, 80, 1, HEAVY),
         (HELP, 230, 35, HEAVY),
-        (FIRST_BLUR.format(name="grid"), 290, 48, HEAVY),
-        (FIRST_DRAW, 290, 49, HEAVY),
-        (FIRST_BLUR.format(name="noise"), 300, 60, HEAVY),
+        (FIRST_BLUR.format(name="grid"), 290, 49, HEAVY),
+        (FIRST_DRAW, 290, 50, HEAVY),
+        (FIRST_BLUR.format(name="noise"), 300, 61, HEAVY),
     ],
     ids=[
         "import sfumato",

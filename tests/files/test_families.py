@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
 from sfumato.errors import FileError
 from sfumato.privacy import DistributionPrivacy, Family, MetricDistributionPrivacy
-from sfumato.proofs import prove_families, prove_optimality
+from sfumato.proofs import Proved, Stated, prove, prove_families, prove_optimality
+from sfumato.releases import prepare
 
 from .forging import forged, opened
 
@@ -77,3 +79,40 @@ def test_a_damaged_family_is_refused(design: sf.Design, tmp_path: Path, key: str
 def test_distributions_on_other_secrets_are_refused() -> None:
     with pytest.raises(sf.errors.InputError, match="3 secrets, but there are 2"):
         sf.MechanismFile(sf.Mechanism(np.eye(2)), guarantees=sf.FamilyPrivacy(0.5, DistributionPrivacy(GROUPS)))
+
+
+def test_a_release_proves_it_again_and_adds_nothing_up(tmp_path: Path) -> None:
+    guarantee = sf.FamilyPrivacy(0.5, DistributionPrivacy(GROUPS, 0.01))
+    mechanism = sf.design(PRIOR, loss=METRIC, guarantees=guarantee).mechanism
+    proof = prove(mechanism, guarantee)
+    assert isinstance(proof, Proved)
+    assert proof.upper <= 0.5
+    assert isinstance(prove(mechanism, sf.FamilyPrivacy(0.1, DistributionPrivacy(GROUPS))), Stated)
+    table = pa.table({"value": ["a", "b", "c"] * 2, "user": ["ada"] * 6})
+    text = " ".join(prepare(mechanism, table, tmp_path / "out.csv", column="value", user="user").promises)
+    assert "Proved from the integers: epsilon 0.5 with delta 0.01 between the 1 pairs" in text
+    assert "The source asks for 6 reports of one person (1 user)." in text
+    assert "times epsilon" not in text
+    with pytest.raises(sf.errors.InputError, match="no epsilon is proved for every report"):
+        prepare(mechanism, table, tmp_path / "out.csv", column="value", user="user", max_epsilon_per_person=10)
+    liar = sf.Mechanism(np.eye(3), SPACE).promising(guarantee)
+    with pytest.raises(sf.errors.InputError, match="nothing was drawn"):
+        prepare(liar, table, tmp_path / "out.csv", column="value")
+
+
+def test_a_report_states_the_bound_and_the_best_guess_before_and_after() -> None:
+    shifts = Family({"day": [0.5, 0.5, 0.0], "night": [0.0, 0.5, 0.5]})
+    design = sf.design(PRIOR, loss=METRIC, guarantees=sf.FamilyPrivacy(0.5, DistributionPrivacy(shifts)))
+    text = " ".join(design.sentences())
+    rows = shifts.distributions @ design.mechanism.matrix
+    after = 0.5 + np.abs(rows[0] - rows[1]).sum() / 4  # (1 + total variation) / 2
+    assert "any set of reports under one is at most 1.649 times that under the other." in text
+    assert (
+        f"right with probability 50 % without the report, and at most {np.ceil(100 * after):.0f} % with it" in text
+    )
+    assert "Proved on the integers that are sampled, for 2 ordered pairs of distributions and 3 reports" in text
+    page = design.report().facts.promises[0]
+    assert (page.kind, page.holds, page.family.members) == ("family", True, 2)
+    assert page.family.success.high == pytest.approx(after, rel=1e-12)
+    liar = sf.MechanismFile(sf.Mechanism(np.eye(3), SPACE), PRIOR, guarantees=design.guarantees)
+    assert "NOT PROVED for any epsilon" in sf.reports.summarise_file(liar).markdown()

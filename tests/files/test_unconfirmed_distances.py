@@ -131,7 +131,13 @@ def test_the_mark_outlives_copies_conversions_and_other_files(file, tmp_path):
         mechanism.then(sf.Mechanism(np.eye(len(GRID)), GRID)).guarantees[0].metric,
         loaded(tmp_path / "again.sfm").guarantees[0].metric,
         *(each.metric for each in read_mechanism_file(file).guarantees if isinstance(each, sf.MetricPrivacy)),
-        *(each.guarantees[0].metric for each in read_designs(tmp_path).values() if isinstance(each, sf.Mechanism)),
+        *(
+            guarantee.metric
+            for each in read_designs(tmp_path).values()
+            if isinstance(each, sf.Mechanism)
+            for guarantee in each.guarantees
+            if isinstance(guarantee, sf.MetricPrivacy)
+        ),
     ]
     assert len(others) == 10
     assert all(each.is_stated for each in others)

@@ -40,6 +40,7 @@ def test_its_matrix_keeps_what_it_promises(family: MechanismFamily) -> None:
     promised = mechanism.guarantees
     assert bool(promised) == math.isfinite(family.epsilon) or isinstance(family, mechanisms.Clamped)
     for guarantee in promised:
+        assert isinstance(guarantee, sf.MetricPrivacy)
         assert prove_metric_privacy(mechanism, guarantee).holds
 
 

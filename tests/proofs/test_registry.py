@@ -70,7 +70,9 @@ def _ledger(liar, tmp_path):
 
 def _blur_of_a_promise(liar, tmp_path):
     ledger = sf.Ledger.create(str(tmp_path / "budget.db"), 5.0)
-    return Blur(liar, ledger, HONEST.guarantees[0])
+    (guarantee,) = HONEST.guarantees
+    assert isinstance(guarantee, sf.MetricPrivacy)
+    return Blur(liar, ledger, guarantee)
 
 
 def _column(liar, _tmp_path):

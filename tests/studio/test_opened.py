@@ -52,7 +52,9 @@ def test_numbers_keep_their_guarantee_per_unit(visitor, tmp_path):
     ages = sf.NumberBins(18, 1, 12)
     mechanism = sf.mechanisms.geometric(ages, 0.3)
     level = opened(visitor, MechanismFile(mechanism, sf.Prior.uniform(ages)), tmp_path)
-    assert level["epsilon"] == prove_metric_privacy(mechanism, mechanism.stated_guarantees[0]).upper
+    (guarantee,) = mechanism.stated_guarantees
+    assert isinstance(guarantee, sf.MetricPrivacy)
+    assert level["epsilon"] == prove_metric_privacy(mechanism, guarantee).upper
     assert "thought two values 1 apart equally likely is at most" in level["headline"]
 
 

@@ -16,6 +16,7 @@ from .guarantees import Guarantee as Guarantee
 from .guarantees import Guarantees as Guarantees
 from .guarantees import LocalPrivacy as LocalPrivacy
 from .guarantees import MetricPrivacy as MetricPrivacy
+from .guarantees import StatedGuarantee as StatedGuarantee
 from .guarantees import ThresholdPrivacy as ThresholdPrivacy
 from .guarantees import as_distance as as_distance
 from .guarantees import as_errors as as_errors

@@ -251,7 +251,10 @@ class DistributionGuarantee(NotebookRepr, ABC):
         """Refuse secrets of another number than those of the distributions (`InputError`)."""
 
 
-Guarantee = MetricPrivacy | DistortionPrivacy | DistributionGuarantee
+StatedGuarantee = MetricPrivacy | DistributionGuarantee
+"""A guarantee of a mechanism alone, without a prior."""
+
+Guarantee = StatedGuarantee | DistortionPrivacy
 DesignGuarantee = Guarantee | CoordinatePrivacy
 AnyGuarantee = DesignGuarantee | LocalPrivacy
 Guarantees = DesignGuarantee | Iterable[DesignGuarantee]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError, python
 from .arguments import check_arguments
 from .arrays import Floats, floats, numbers, readonly
-from .guarantees import AnyGuarantee, CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees
+from .guarantees import AnyGuarantee, CoordinatePrivacy, Guarantees, StatedGuarantee, as_guarantees
 from .immutable import Immutable, assign
 from .loss import AnyLoss, as_loss
 from .prior import Prior
@@ -113,7 +113,7 @@ class Mechanism(Immutable, Randomizer):
     secrets: Space
     observables: Space
     matrix: Floats
-    guarantees: tuple[MetricPrivacy, ...]
+    guarantees: tuple[StatedGuarantee, ...]
 
     def __init__(self, matrix: ArrayLike, secrets: Space | None = None, observables: Space | None = None) -> None:
         array = floats(matrix, "the matrix", shape=(None, None))
@@ -177,7 +177,7 @@ class Mechanism(Immutable, Randomizer):
         return n, m
 
     @property
-    def stated_guarantees(self) -> tuple[MetricPrivacy, ...]:
+    def stated_guarantees(self) -> tuple[StatedGuarantee, ...]:
         """Its `guarantees`."""
         return self.guarantees
 
@@ -233,10 +233,10 @@ class Mechanism(Immutable, Randomizer):
                     f"{guarantee} is for points, and a mechanism satisfies it by the rows of its vertices.",
                     python("pass sfumato.proofs.VertexPrivacy(guarantee, mechanism.secrets)."),
                 )
-            if not isinstance(guarantee, MetricPrivacy):
+            if not isinstance(guarantee, StatedGuarantee):
                 raise InputError(
-                    f"{guarantee} depends on distributions of the secret, but a mechanism has none.",
-                    python("pass it to MechanismFile, for distortion together with the prior."),
+                    f"{guarantee} depends on a prior, but a mechanism has none.",
+                    python("pass it to MechanismFile together with the prior."),
                 )
             guarantee.check_secrets(self.secrets)
             promises.append(guarantee)

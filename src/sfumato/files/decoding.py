@@ -34,7 +34,6 @@ from ..core import (
 from ..core.arrays import Floats
 from ..errors import DataError, FileError, InputError, MetricWarning
 from ..geo import DISTANCES, TRUE_POINT, ChosenPlaces, Places, Projection, places_from
-from ..privacy import DistributionPrivacy, Family, FamilyDistance, MetricDistributionPrivacy
 from ..proofs import Candidates, FamilyPrivacy, LinearConstraint, Multipliers, Optimality, PlaceDistortion
 from .archive import DAMAGED, MAX_ENTRIES, MOST_CONSTRAINTS, MOST_GUARANTEES, Fields, decoded_label, read_archive
 from .mechanism_file import MechanismFile
@@ -187,6 +186,8 @@ class _Contents:
 
     def _family(self, entry: Fields) -> FamilyPrivacy:
         """Return the distribution privacy of a family, by distances as the file states them."""
+        from ..privacy import DistributionPrivacy, Family, FamilyDistance, MetricDistributionPrivacy
+
         names, rows = entry.get("names", list), self._array(entry, "distributions", np.float64, 2)
         pairs, count = self._array(entry, "pairs", np.int64, 2), len(rows)
         are_names = len(names) == len(set(map(str, names))) == count and all(type(name) is str for name in names)

@@ -24,7 +24,6 @@ from ..core.immutable import CompactRepr
 from ..core.naming import name_phrase, quote
 from ..errors import InputError
 from ..escaping import plain, shorten
-from ..privacy import MetricDistributionPrivacy
 from ..proofs import FamilyPrivacy, LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 
 _UNCONFIRMED: Final = (
@@ -57,6 +56,8 @@ def source_of(mechanism: Mechanism, guarantee: Guarantee) -> DistanceSource:
     secrets, observables = mechanism.secrets, mechanism.observables
     if isinstance(guarantee, VertexPrivacy | PlaceDistortion):
         return DistanceSource.CONFIRMED  # both are made of places alone
+    if isinstance(guarantee, FamilyPrivacy):
+        return DistanceSource.CONFIRMED if guarantee.distance is None else DistanceSource.LABELS
     if isinstance(guarantee, MetricPrivacy):
         if guarantee.confirmed_by(secrets):
             return DistanceSource.CONFIRMED
@@ -153,7 +154,7 @@ def unconfirmed_claims(
                 "the attacker's error is computed from these places"
             )
         elif isinstance(guarantee, FamilyPrivacy):
-            apart = ", and their distances," if isinstance(guarantee.notion, MetricDistributionPrivacy) else ""
+            apart = "" if guarantee.distance is None else ", and their distances,"
             family = shorten(plain(str(guarantee.notion.family)))
             notes.append(f"{family}{apart} as the file states them, not checked")
         elif isinstance(guarantee, DistortionPrivacy):

@@ -33,7 +33,6 @@ from ..geo import ChosenPlaces, Places, places_from
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from ..optimal import Design
-from ..privacy import MetricDistributionPrivacy
 from ..proofs import FamilyPrivacy, LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 from .archive import MAX_ENTRIES, encoded_label, pack, write_archive
 from .mechanism_file import MechanismFile
@@ -148,9 +147,9 @@ class _Parts:
     def family(self, guarantee: FamilyPrivacy) -> dict[str, Any]:
         notion, family = guarantee.notion, guarantee.notion.family
         distances = None
-        if isinstance(notion, MetricDistributionPrivacy):  # the smaller ones promise more
-            array, name = self.array("distances", notion.distance.lower), notion.distance.name
-            distances = {"array": array, "unit": notion.distance.unit, "name": name}
+        if guarantee.distance is not None:  # the smaller ones promise more
+            array, name = self.array("distances", guarantee.distance.lower), guarantee.distance.name
+            distances = {"array": array, "unit": guarantee.unit, "name": name}
         return {
             "kind": "family",
             "epsilon": guarantee.epsilon,
@@ -183,7 +182,6 @@ class _Parts:
             "guesses": None if prices.guesses is None else self.array("guesses", prices.guesses),
             "further": [self.array("guesses", array) for array in optimality.further],
             "limits": None if optimality.limits is None else self.array("limits", optimality.limits),
-            "families": None if optimality.families is None else self.array("families", optimality.families),
             "worst": None if prices.worst is None else self.array("worst", prices.worst),
             "loss_price": prices.loss,
             "distance": None if optimality.distance is None else self.loss(optimality.distance),
@@ -191,7 +189,7 @@ class _Parts:
             "candidates": None
             if every is None
             else {"observables": self.space(every.observables), "loss": self.loss(every.loss)},
-        }
+        } | ({} if optimality.families is None else {"families": self.array("families", optimality.families)})
 
     def space(self, space: Space) -> int:
         if isinstance(space, ChosenPlaces):

@@ -142,7 +142,9 @@ def _bounds(mechanism: Mechanism, metric: Metric) -> tuple[float, float]:
     epsilons = [
         guarantee.epsilon
         for guarantee in mechanism.guarantees
-        if guarantee.metric.unit == metric.unit and np.array_equal(guarantee.metric.array, metric.array)
+        if isinstance(guarantee, MetricPrivacy)
+        and guarantee.metric.unit == metric.unit
+        and np.array_equal(guarantee.metric.array, metric.array)
     ]
     claim = MetricPrivacy(min(epsilons, default=1.0), metric)
     claim.check_distances()

@@ -20,6 +20,7 @@ from ..core import (
     Prior,
     Randomizer,
     Row,
+    StatedGuarantee,
     as_guarantees,
     as_loss,
     check_known,
@@ -117,7 +118,7 @@ class MechanismFile(Immutable):
             dummies = mechanism.supports(Capability.TUPLES)
             _check_matrix(matrix, prior, costs, bound, of_tuples, optimality, limits, source, dummies=dummies)
             unconfirmed = unconfirmed_claims(matrix, costs, bound, optimality, limits)
-            channel = matrix.promising([promise for promise in bound if isinstance(promise, MetricPrivacy)])
+            channel = matrix.promising([promise for promise in bound if isinstance(promise, StatedGuarantee)])
             promises = bound
             if dummies:
                 tupling = cast("Tupling", mechanism)

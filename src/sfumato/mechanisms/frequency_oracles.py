@@ -402,7 +402,7 @@ class RandomisedResponse(FrequencyOracle):
         return randomised_response(self.space, self._epsilon)
 
     @property
-    def stated_guarantees(self) -> tuple[MetricPrivacy, ...]:
+    def stated_guarantees(self) -> tuple[AnyGuarantee, ...]:
         """The guarantees of the matrix."""
         return self.mechanism().guarantees
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Loss, Mechanism, MetricPrivacy
+from ..core import Loss, Mechanism, StatedGuarantee
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..core.naming import DISTORTION, WORST_CASE
@@ -205,8 +205,8 @@ def checked_time_limit(time_limit: float) -> float:
 
 
 def with_promises(mechanism: Mechanism, guarantees: Sequence[object]) -> Mechanism:
-    """Return a mechanism that states the metric privacy among guarantees that are proved for it."""
-    return mechanism.promising([guarantee for guarantee in guarantees if isinstance(guarantee, MetricPrivacy)])
+    """Return a mechanism that states the guarantees without a prior, which are proved for it."""
+    return mechanism.promising([guarantee for guarantee in guarantees if isinstance(guarantee, StatedGuarantee)])
 
 
 def objective_of(problem: Problem, matrix: Floats, used: NDArray[np.intp] | None = None) -> float:

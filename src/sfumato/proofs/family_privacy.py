@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +15,10 @@ from ..core.arrays import Floats
 from ..core.immutable import CompactRepr, assign
 from ..errors import InputError, python
 from ..escaping import plain, shorten
-from ..privacy import (
-    DistributionPrivacy,
-    MetricDistributionPrivacy,
-    Notion,
-    ProbabilisticDistributionPrivacy,
-)
 from ..rounding import exactly
+
+if TYPE_CHECKING:  # a first draw does not load the notions
+    from ..privacy import DistributionPrivacy, FamilyDistance, MetricDistributionPrivacy, Notion
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
@@ -48,6 +46,8 @@ class FamilyPrivacy(DistributionGuarantee):
     notion: DistributionPrivacy | MetricDistributionPrivacy
 
     def __init__(self, epsilon: float | str, notion: Notion) -> None:
+        from ..privacy import DistributionPrivacy, MetricDistributionPrivacy, ProbabilisticDistributionPrivacy
+
         if isinstance(notion, ProbabilisticDistributionPrivacy):
             raise InputError(
                 "no linear rows are equivalent to probabilistic distribution privacy, which is not convex.",
@@ -65,9 +65,14 @@ class FamilyPrivacy(DistributionGuarantee):
         assign(self, epsilon=value, notion=notion)
 
     @property
+    def distance(self) -> FamilyDistance | None:
+        """The distance between the distributions, which epsilon is per unit of; None without."""
+        return getattr(self.notion, "distance", None)
+
+    @property
     def unit(self) -> str:
-        """The unit of distance, which epsilon is per; empty without distances."""
-        return self.notion.unit if isinstance(self.notion, MetricDistributionPrivacy) else ""
+        """The unit of the distance; empty without."""
+        return "" if self.distance is None else self.distance.unit
 
     def check_secrets(self, secrets: Space) -> None:
         """Refuse secrets of another number than those of the distributions (`InputError`)."""
@@ -81,8 +86,8 @@ class FamilyPrivacy(DistributionGuarantee):
         """Return the rows of the pairs that it constrains."""
         family, pairs = self.notion.family, self.notion.family.pairs
         near = far = np.ones(len(pairs))
-        if isinstance(self.notion, MetricDistributionPrivacy):
-            far, near = self.notion.pair_distances
+        if self.distance is not None:
+            near, far = self.distance.lower[tuple(pairs.T)], self.distance.array[tuple(pairs.T)]
         first, second = family.distributions[pairs[:, 0]], family.distributions[pairs[:, 1]]
         counts = np.isfinite(far) & (first != second).any(axis=1)
         with np.errstate(over="ignore"):  # an overflow constrains nothing

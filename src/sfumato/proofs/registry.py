@@ -43,6 +43,7 @@ from ..mechanisms import (
 from ..mechanisms.planar import CoordinateNoise
 from ..rounding import Logarithm, at_most, float_above
 from .coordinates import prove_coordinate_privacy, prove_planar_noise
+from .family_privacy import FamilyPrivacy, prove_families
 from .metric_privacy import prove_metric_privacy
 from .vertex_privacy import VertexPrivacy, bound_to
 
@@ -68,6 +69,7 @@ class ReportBound(CompactRepr):
         distance: The kind of distances. Only bounds with equal text here are compared or added.
         middles: Whether distances are between the secrets of each mechanism, such as the middles of its cells.
         confirmed: Whether the distances follow from the secrets; otherwise only the mechanism's maker states them.
+        adds_up: Whether k reports of one value together have k times the bound.
     """
 
     epsilon: float
@@ -81,6 +83,7 @@ class ReportBound(CompactRepr):
     distance: str = ""
     middles: bool = False
     confirmed: bool = True
+    adds_up: bool = True
 
     @property
     def kind(self) -> tuple[str, str, str, str]:
@@ -215,6 +218,17 @@ def _of_rows(mechanism: Mechanism, guarantee: MetricPrivacy) -> Proved | Stated:
     return _proof(guarantee, min(proof.upper, epsilon), bound)
 
 
+def _of_family(mechanism: Mechanism, guarantee: FamilyPrivacy) -> Proved | Stated:
+    (proof,) = prove_families(mechanism, [guarantee])
+    if not proof.holds:
+        return Stated(guarantee, proof.upper)
+    notion, epsilon = guarantee.notion, guarantee.epsilon
+    about = "the distributions are as its maker states them"
+    sentence = f"{guarantee}, for one report; {about}. {notion.sentence(epsilon)}"
+    bound = ReportBound(epsilon, guarantee.unit, 0.0, sentence, confirmed=False, adds_up=False)
+    return _proof(guarantee, min(proof.upper, epsilon), bound)
+
+
 def _of_any_two_rows(mechanism: Mechanism, guarantee: LocalPrivacy) -> Proved | Stated:
     if guarantee.within is not None or not 0 < guarantee.epsilon < math.inf:
         return Stated(guarantee)
@@ -300,6 +314,7 @@ _PROOFS: Final[dict[tuple[type, type], Callable[[Any, Any], Proved | Stated]]] =
     (Mechanism, MetricPrivacy): _of_rows,
     (Mechanism, ThresholdPrivacy): _of_rows,
     (Mechanism, VertexPrivacy): _of_vertices,
+    (Mechanism, FamilyPrivacy): _of_family,
     (Mechanism, CoordinatePrivacy): lambda mechanism, guarantee: _prove(
         mechanism, *bound_to(mechanism.secrets, (guarantee,))
     ),

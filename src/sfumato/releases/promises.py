@@ -80,9 +80,9 @@ def bounds_of_report(promises: Promises, *, columnwise: bool = False) -> tuple[R
 
 
 def _tightest(bounds: Iterable[ReportBound]) -> Kinds:
-    """Return the best guarantee of each kind that one mechanism states."""
+    """Return the best guarantee of each kind that one mechanism states, of those that add up over reports."""
     best: Kinds = {}
-    for bound in bounds:
+    for bound in (bound for bound in bounds if bound.adds_up):
         best[bound.kind] = min(best.get(bound.kind, bound), bound, key=lambda part: (part.epsilon, part.slack_m))
     return best
 

@@ -18,10 +18,11 @@ from ..escaping import markdown, plain
 from ..files import MechanismFile
 from ..geo import Lattice, Visits
 from ..optimal import CoordinateBound, Design, RobustDesign, Status
-from ..proofs import NoiseCertificate, VertexPrivacy
+from ..proofs import FamilyPrivacy, NoiseCertificate, VertexPrivacy
 from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, plural
 from .facts import Overview, all_hold, of_design, of_file, of_noise
 from .sentences import (
+    FAMILY_REPETITION,
     REPETITION,
     attack_words,
     constraint_item,
@@ -266,7 +267,9 @@ def _provenance(design: Design, nouns: str, source: str) -> list[str]:
     ]
     if design.tie_gap is not None:
         sentences.append(tie_words(design.tie_gap))
-    return [*sentences, REPETITION]
+    families = [guarantee for guarantee in design.guarantees if isinstance(guarantee, FamilyPrivacy)]
+    alone = len(families) == len(design.guarantees)
+    return [*sentences, *([FAMILY_REPETITION] if families else []), *([] if families and alone else [REPETITION])]
 
 
 def best_section(bound: CoordinateBound, loss: float) -> Section:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core import Capability, Integers, Mechanism, MetricPrivacy, Prior, Randomizer, Recipe, Row, Space, Words
+from ...core import Capability, Integers, Mechanism, Prior, Randomizer, Recipe, Row, Space, StatedGuarantee, Words
 from ...core.arrays import Floats, floats, integer
 from ...core.immutable import Immutable, assign
 from ...errors import InputError
@@ -113,7 +113,7 @@ class Tupling(Immutable, Randomizer):
         return self.inner.observables
 
     @property
-    def stated_guarantees(self) -> tuple[MetricPrivacy, ...]:
+    def stated_guarantees(self) -> tuple[StatedGuarantee, ...]:
         """Those of the inner mechanism: a tuple is made from its report alone."""
         return self.inner.guarantees
 

@@ -75,7 +75,7 @@ def other_designs(
     They have the prior, the loss, the reports, the linear constraints and all other guarantees of the file. The
     lower bound of a loss is about all such designs, the upper bound about the design itself.
     """
-    rates = [promise for promise in promises if promise.kind not in ("error", "nothing")]
+    rates = [promise for promise in promises if promise.rates_secrets]
     if not options.seconds:
         return (), "left out on purpose"
     if len(rates) != 1:

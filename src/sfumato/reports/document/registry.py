@@ -28,7 +28,7 @@ def registry_entry(facts: ReportFacts) -> dict[str, Any]:
     Raises `InputError` if a guarantee is not proved, or the file guarantees no epsilon. Raises `DataError` if the
     entry does not fit the schema of the registry.
     """
-    rated = [fact for fact in facts.promises if fact.kind not in ("error", "nothing")]
+    rated = [fact for fact in facts.promises if fact.rates_secrets]
     if not facts.holds or not rated:
         why = "the file guarantees no epsilon" if facts.holds else "not every guarantee of the file is proved"
         raise InputError(

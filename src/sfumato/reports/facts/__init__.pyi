@@ -30,6 +30,7 @@ from .types import ConstraintFacts as ConstraintFacts
 from .types import CostFacts as CostFacts
 from .types import ErrorFacts as ErrorFacts
 from .types import Evidence as Evidence
+from .types import FamilyFacts as FamilyFacts
 from .types import FileFacts as FileFacts
 from .types import FormalFacts as FormalFacts
 from .types import FrontierFacts as FrontierFacts

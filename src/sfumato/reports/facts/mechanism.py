@@ -34,6 +34,7 @@ from ...proofs import (
     CoordinateProof,
     DistortionProof,
     EpsilonProof,
+    FamilyPrivacy,
     LinearConstraint,
     PlaceDistortion,
     VertexPrivacy,
@@ -41,16 +42,18 @@ from ...proofs import (
     error_radius,
     expected_loss_above,
     prove_constraint,
+    prove_families,
     prove_guarantees,
     prove_optimality,
     worst_loss_above,
 )
-from ...rounding import up
+from ...rounding import sum_error, up, upper_end
 from .types import (
     BeliefFacts,
     ConstraintFacts,
     CostFacts,
     Evidence,
+    FamilyFacts,
     FormalFacts,
     PromiseFacts,
     Quantity,
@@ -78,6 +81,8 @@ def promises_of(
     return tuple(
         _of_metric(mechanism, guarantee, next(epsilons))
         if isinstance(guarantee, MetricPrivacy)
+        else _of_family(mechanism, guarantee)
+        if isinstance(guarantee, FamilyPrivacy)
         else _of_error(mechanism, guarantee, next(errors))
         for guarantee in file.guarantees
     )
@@ -170,6 +175,29 @@ def _of_error(mechanism: Mechanism, guarantee: Guarantee, proof: DistortionProof
         proof.unit,
         visits=visits,
         formal=FormalFacts(reports=mechanism.shape[1], guesses=guesses, places=places, circle=circle),
+    )
+
+
+def _of_family(mechanism: Mechanism, guarantee: FamilyPrivacy) -> PromiseFacts:
+    (proof,) = prove_families(mechanism, [guarantee])
+    notion, rate = guarantee.notion, f"/{proof.unit}" if proof.unit else ""
+    family, name = notion.family, "" if guarantee.distance is None else guarantee.distance.name
+    images = family.distributions @ mechanism.matrix
+    mean = float(images.max(axis=0).sum()) / len(family)
+    success = min(1.0, upper_end(mean, sum_error(sum(mechanism.shape), mean)))
+    return PromiseFacts(
+        "family",
+        proof.holds,
+        False,
+        Quantity.exact(proof.claimed, rate, Evidence.STATED),
+        Quantity.at_most(proof.upper, rate),
+        name,
+        source_of(mechanism, guarantee).value,
+        proof.unit,
+        formal=FormalFacts(family.size, reports=mechanism.shape[1]),
+        family=FamilyFacts(
+            plain(str(family)), len(family), len(family.pairs), notion.delta, Quantity.at_most(success)
+        ),
     )
 
 

@@ -125,10 +125,20 @@ class FormalFacts(NamedTuple):
     circle: str = ""  # in words
 
 
+class FamilyFacts(NamedTuple):
+    """Distributions of the secret that must look alike, and the best guess of which one a secret is from."""
+
+    text: str
+    members: int  # distributions
+    pairs: int  # ordered, that the guarantee is for
+    delta: float
+    success: Quantity  # of the best guess from one report, where all distributions are equally likely before
+
+
 class PromiseFacts(NamedTuple):
     """A guarantee of the file, and what is proved of it."""
 
-    kind: str  # points, cells, values, near, nothing or error
+    kind: str  # points, cells, values, near, nothing, error or family
     holds: bool  # whether it is proved, and not only for distances that the file states for coordinates
     for_stated: bool  # whether it is proved for such distances alone
     claimed: Quantity  # an epsilon or an error
@@ -141,6 +151,12 @@ class PromiseFacts(NamedTuple):
     unprotected: int = 0  # ordered pairs at an infinite distance, which have no guarantee
     beliefs: tuple[BeliefFacts, ...] = ()
     formal: FormalFacts = FormalFacts()
+    family: FamilyFacts | None = None
+
+    @property
+    def rates_secrets(self) -> bool:
+        """Whether it is an epsilon between secrets."""
+        return self.kind not in ("error", "nothing", "family")
 
     @property
     def is_proved(self) -> bool:
@@ -368,5 +384,8 @@ def as_json(facts: object) -> Any:
         return {name: value for name, value in content.items() if value is not None or name not in _OPTIONAL}
     if isinstance(facts, tuple):
         listed, names = [as_json(fact) for fact in facts], getattr(facts, "_fields", None)
-        return listed if names is None else dict(zip(names, listed, strict=True))
+        if names is None:
+            return listed
+        pairs = zip(names, listed, strict=True)
+        return {name: value for name, value in pairs if value is not None or name != "family"}
     return facts

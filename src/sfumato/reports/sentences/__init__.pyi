@@ -105,6 +105,7 @@ from .guarantees import short_words as short_words
 from .guarantees import state_words as state_words
 from .guarantees import verdict_words as verdict_words
 from .guarantees import witness_words as witness_words
+from .scope import FAMILY_REPETITION as FAMILY_REPETITION
 from .scope import MOST_SENTENCES as MOST_SENTENCES
 from .scope import NO_RADIUS as NO_RADIUS
 from .scope import PRIOR_OF_AVERAGE as PRIOR_OF_AVERAGE

@@ -292,6 +292,8 @@ def frontier_words(facts: ReportFacts) -> tuple[str, ...]:
         )
     errors = any(promise.kind == "error" for promise in facts.promises)
     limits = ["the guarantee on the attacker's error"] if errors else []
+    families = any(promise.kind == "family" for promise in facts.promises)
+    limits += ["the guarantee on distributions"] if families else []
     limits += [f"the linear constraint{'s' if len(facts.constraints) > 1 else ''}"] if facts.constraints else []
     also = f", and all of them satisfy {' and '.join(limits)}" if limits else ""
     noun, kind = secret_nouns(facts.subject)[0], "if it makes the same reports"

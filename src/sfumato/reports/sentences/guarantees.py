@@ -13,8 +13,8 @@ from ...core.units import per_unit
 from ...escaping import plain
 from ...files import DistanceSource
 from ...proofs import NoiseProof
-from ...rounding import at_most, at_most_against, exactly, factor_at_most, percent_at_most, plural
-from ..facts import BeliefFacts, ConstraintFacts, PromiseFacts, ReportFacts, SubjectFacts, TupleFacts
+from ...rounding import at_most, at_most_against, exactly, factor_at_most, percent, percent_at_most, plural
+from ..facts import BeliefFacts, ConstraintFacts, FamilyFacts, PromiseFacts, ReportFacts, SubjectFacts, TupleFacts
 from .scope import least_amount, nouns_of, secret_nouns
 
 _VERTICES: Final = (
@@ -36,6 +36,8 @@ def formal_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...
         return ()
     if promise.kind == "error":
         return (_error_bound(promise, subject),)
+    if promise.family is not None:
+        return (*_family_bound(promise, promise.family), _proof(promise, subject))
     by = _SOURCES.get(promise.distances)
     sentence = _ratio(promise, subject)
     begin = "" if promise.is_proved else "The file claims this: "
@@ -96,6 +98,13 @@ def _proof(promise: PromiseFacts, subject: SubjectFacts) -> str:
     if subject.kind == "noise":
         claim = CoordinatePrivacy(promise.claimed.value, promise.unit, formal.claimed_slack_m)
         return NoiseProof(claim, promise.proved.value, formal.slack_m, formal.reach_m, promise.holds).proof
+    if promise.family is not None:
+        pairs = plural(promise.family.pairs, "ordered pair")
+        return (
+            f"Proved on the integers that are sampled, for {pairs} of distributions and "
+            f"{plural(formal.reports, 'report')}: epsilon is at most "
+            f"{at_most_against(promise.proved.value, promise.claimed.value)}{unit}."
+        )
     every = formal.secrets * (formal.secrets - 1)
     pairs = f"all {formal.pairs:,} ordered pairs"
     if formal.pairs != every:
@@ -106,6 +115,30 @@ def _proof(promise: PromiseFacts, subject: SubjectFacts) -> str:
         f"Proved on the integers that are sampled, for {pairs}{of}{condition} and "
         f"{plural(formal.reports, 'report')}: epsilon is at most "
         f"{at_most_against(promise.proved.value, promise.claimed.value)}{unit}."
+    )
+
+
+def _family_bound(promise: PromiseFacts, family: FamilyFacts) -> tuple[str, ...]:
+    """Return distribution privacy as a bound, and the success of the best guess of a distribution."""
+    times = f"{factor_at_most(promise.claimed.value)} times"
+    if promise.metric:
+        distance = f"distance{promise.unit and f' in {promise.unit}'}"
+        times = f"e^({at_most(promise.claimed.value, 6)} x {distance}) times"
+    plus = f", plus {at_most(family.delta)}" if family.delta else ""
+    return (
+        f"The true value is drawn from a distribution: between {family.text}, the probability of any set of "
+        f"reports under one is at most {times} that under the other{plus}. The distributions are as the file "
+        "states them.",
+        guess_words(family),
+    )
+
+
+def guess_words(family: FamilyFacts) -> str:
+    """Return how often the best guess of a distribution is right, before and after one report."""
+    before, after = percent(1 / family.members), percent_at_most(family.success.high)
+    return (
+        f"Best guess of which of the {family.members} distributions, all equally likely: right with probability "
+        f"{before} without the report, and at most {after} with it."
     )
 
 
@@ -161,6 +194,10 @@ def epsilon_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
         return nothing_words(subject)
     if promise.kind == "error" or not promise.is_proved:
         return formal_words(promise, subject)[-1]
+    if promise.family is not None:
+        delta = f" with delta {at_most(promise.family.delta)}" if promise.family.delta else ""
+        epsilon = f"Epsilon {at_most(promise.claimed.value, 6)}{per_unit(promise.unit)}"
+        return f"{epsilon}{delta} between {promise.family.text} (proved)."
     unit, by = per_unit(promise.unit), _SOURCES.get(promise.distances)
     several = _plural_noun(promise, subject)
     pairs = f"any two {several}"
@@ -181,6 +218,8 @@ def epsilon_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
 def belief_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
     """Return the meaning of a proved guarantee for a belief; empty where it has none."""
     example = _example(promise)
+    if promise.family is not None and promise.is_proved:
+        return guess_words(promise.family)
     if promise.kind in ("nothing", "error") or not promise.is_proved or example is None:
         return ""
     return _odds(example, promise, _plural_noun(promise, subject))
@@ -214,6 +253,11 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
     """Return a guarantee, whether it is proved, and its meaning for beliefs."""
     if promise.kind == "error":
         return _error(promise, subject)
+    if promise.family is not None:
+        reveals = "One report reveals only a limited amount about which distribution the true value is drawn from."
+        verified = "Verified when this report was written, from the numbers that reports are drawn with."
+        words = formal_words(promise, subject)
+        return (reveals, *words[:-1], verified) if promise.is_proved else (words[-1], *words[:-1])
     _, several = nouns_of(subject)
     if promise.kind == "nothing":
         return (nothing_words(subject),)

@@ -300,7 +300,7 @@ def review_words(facts: ReportFacts) -> dict[str, str]:
     """Return what NIST SP 800-226 and the registry of deployments ask for, by its name."""
     subject, file = facts.subject, facts.file
     composition = "Nothing is guaranteed for several reports."
-    if any(promise.kind not in ("error", "nothing") for promise in facts.promises):
+    if any(promise.rates_secrets for promise in facts.promises):
         composition = (
             "Sequential: k fresh reports of one person have k times the epsilon. The same report shown again "
             "reveals nothing more."
@@ -379,6 +379,10 @@ def file_words(file: FileFacts) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+FAMILY_REPETITION: Final = (
+    "Between distributions, k reports of values drawn independently have k times epsilon and k times delta. "
+    "Several reports of one value are not covered."
+)
 REPETITION: Final = (
     "The guarantee is for one report. k reports of one person add up to k times epsilon. Other published data is "
     "not covered."
