@@ -47,6 +47,9 @@ def drawn(tables: Path) -> dict[str, Callable[[], Figure]]:
         "distribution-privacy-confidence": lambda: distribution_privacy.confidence_figure(
             rows_of(tables / "distribution-privacy-confidence.csv", distribution_privacy.ConfidenceRow)
         ),
+        "distribution-privacy-optimum": lambda: distribution_privacy.optimum_figure(
+            rows_of(tables / "distribution-privacy-optimum.csv", distribution_privacy.OptimumRow)
+        ),
         **{f"follow-ups-{name}": partial(_follow_up, tables, name) for name in follow_ups.CAPTIONS},
         "learned-swapping": lambda: mipan.swapping_figure(
             rows_of(tables / "learned-swapping.csv", mipan.SwappingRound)

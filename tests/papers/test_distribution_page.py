@@ -2,11 +2,20 @@
 
 import csv
 from pathlib import Path
+from statistics import mean
 
 from sfumato.rounding import at_most
 from sfumato_papers import rows_of
 from sfumato_papers.distribution_privacy.claims import _dominates, _response
 from sfumato_papers.distribution_privacy.measurements import TUPLED, DistributionRow
+from sfumato_papers.distribution_privacy.optimum import (
+    PARTNER,
+    REPORT,
+    REPORT_AMONG,
+    TRUTH,
+    OptimumRow,
+    TransferRow,
+)
 from sfumato_papers.reproduction import Judgement, paper_of
 from sfumato_papers.results import where
 
@@ -58,6 +67,26 @@ def test_the_groups_are_those_of_the_run():
         line = f"| {row['groups']} | {row['name']} | {int(row['users']):,} | {int(row['visits']):,} | "
         assert f"{line}{row['visited']} | {float(row['total_variation']):.3f} |\n" in PAGE
         assert row["cells"] == "400"
+
+
+def test_the_table_of_the_optimum_is_that_of_the_rows():
+    """Right guesses are rounded to one digit, and the loss upwards."""
+    rows = rows_of(DOCS / "data" / "distribution-privacy-optimum.csv", OptimumRow)
+    moves = rows_of(DOCS / "data" / "distribution-privacy-transfer.csv", TransferRow)
+    table = PAGE.partition("| right guesses (%), without loss |")[2].partition("\n\n")[0]
+    groups = list(dict.fromkeys(row.groups for row in rows))
+    assert table.count("\n") - 1 == len(groups)
+    for name in groups:
+        cases = where(rows, groups=name)
+        without_loss = [row for row in cases if row.parameter == 1 and row.mechanism in (REPORT, REPORT_AMONG)]
+        shares = [row.group_success.upper for row in [*without_loss, *where(cases, mechanism=PARTNER)]]
+        (hidden,) = where(cases, mechanism=REPORT, parameter=0.0)
+        others = [
+            mean(row.other_half for row in where(moves, groups=name, mechanism=mechanism, dummies=k))
+            for mechanism, k in ((TRUTH, 0), (PARTNER, 1), (TRUTH, 1), (TRUTH, 10), (TRUTH, 100))
+        ]
+        first, second = (" | ".join(f"{100 * share:.1f}" for share in part) for part in (shares, others))
+        assert f"| {name} | {first} | {at_most(hidden.loss_km.upper, 3)} | {second} |\n" in f"{table}\n"
 
 
 def test_enough_dummies_need_less_epsilon_at_equal_loss():

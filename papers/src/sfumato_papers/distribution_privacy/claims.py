@@ -31,6 +31,7 @@ from .measurements import (
     NeighbourRow,
     TuplingRow,
 )
+from .optimum import optimum_claims
 from .statements import STATEMENTS, StatementRow
 
 _TURN: Final = -1e-6
@@ -68,6 +69,7 @@ def claims(tables: RunTables) -> list[PaperClaim]:
         *_success(tables.rows("success", SuccessRow)),
         _person(tables.rows("neighbours", NeighbourRow)),
         *_confidence(tables.rows("confidence", ConfidenceRow), tables.rows("coverage", CoverageRow)),
+        *optimum_claims(tables),
         abstain(
             "Figure 1, section VI and the appendix",
             "The drawn coupling, and the plotted values for Manhattan, London, Tokyo and Paris.",

@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.errors import InputError
 from sfumato.reports.theme import LIGHT, blank
+from sfumato.rounding import plural
 
 from ..curve_labels import label_curve
 from ..reproduction import Paper, RunTables, Setting, StudyPart, Tables, equations, interval
@@ -38,6 +39,7 @@ from .measurements import (
     run_line,
     vary_noise,
 )
+from .optimum import REPORT, REPORT_AMONG, OptimumRow, compare, transfer
 from .statements import try_groups, try_random
 
 if TYPE_CHECKING:
@@ -90,8 +92,12 @@ def _of_split(setting: Setting, split: Split, coarse: Split, *, first: bool) -> 
         ("coupling", group_distances, (groups, city)),
         ("confidence", confident, (split.by_user(), city, sizes, 1.0)),
     ]
-    seeds = range(1, size(2, 6) + 1)
-    parts += [(f"halves {seed}", run_attacks, (split.halves(seed), city, seed, few, noises)) for seed in seeds]
+    for seed in range(1, size(2, 6) + 1):
+        halves = split.halves(seed)
+        parts.append((f"halves {seed}", run_attacks, (halves, city, seed, few, noises)))
+        parts.append((f"optimum, halves {seed}", transfer, (halves, seed, (1, *few[1:]))))
+    levels = size((0.0, 0.5, 1.0), (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0))
+    parts.append(("optimum", compare, (groups, city, slopes, levels, size((1, 10), (1, 10, 100)))))
     for line in published_lines(city, groups.metric, slopes=slopes, radii_km=radii):
         optimised = size((), (10,)) if first and line.name == TUPLED else ()
         many = (3000,) if line.name == TUPLED else ()
@@ -118,6 +124,7 @@ def _figures(tables: RunTables) -> Mapping[str, Figure]:
         "experiments": sweep_figure(tables.rows("distribution-privacy", DistributionRow)),
         "success": success_figure(tables.rows("success", SuccessRow)),
         "confidence": confidence_figure(tables.rows("confidence", ConfidenceRow)),
+        "optimum": optimum_figure(tables.rows("optimum", OptimumRow)),
     }
 
 
@@ -179,6 +186,40 @@ def success_figure(rows: Sequence[SuccessRow]) -> Figure:
     axes[0].set_yticks(range(len(groups)), [group.replace(" (", "\n(") for group in groups], fontsize=8.5)
     axes[0].set(ylim=(len(groups) - 0.5, -0.5), xlim=(0.4, 0.9), xticks=(0.5, 0.6, 0.7, 0.8))
     figure.supxlabel("share of right guesses between two groups", fontsize=10)
+    return figure
+
+
+def optimum_figure(rows: Sequence[OptimumRow]) -> Figure:
+    """Return the success of attackers against loss for the first groups, by the number of dummies.
+
+    The shaded area is below the best mechanisms with one report. Mechanisms that another one of their curve beats
+    in both are left out.
+    """
+    rows = where(rows, groups=rows[0].groups)
+    figure = blank(7.4, 3.9)
+    axes = figure.subplots(1, 2, sharey=True)
+    numbers = sorted({row.dummies for row in rows if row.mechanism == LAPLACE})
+    best = sorted((row.loss_km.lower, 100 * row.group_success.lower) for row in where(rows, mechanism=REPORT))
+    panels = (
+        (LAPLACE, LAPLACE, 0.8, "planar Laplace noise,\nmixture dummies"),
+        (REPORT, REPORT_AMONG, 0.4, "best report,\nbest independent dummies"),
+    )
+    for ax, (alone, among, widest, title) in zip(axes, panels, strict=True):
+        ax.fill_between(*np.transpose(best), 50, color=LIGHT.muted, alpha=0.18, linewidth=0)
+        for k in numbers:
+            line = where(rows, mechanism=among if k else alone, dummies=k)
+            points = sorted((row.loss_km.upper, 100 * row.group_success.upper) for row in line)
+            least = np.minimum.accumulate([share for _, share in points])
+            x, y = np.transpose([point for point, share in zip(points, least, strict=True) if point[1] == share])
+            colour, name = (LIGHT.series[0], plural(k, "dummy", "dummies")) if k else (LIGHT.ink, "no dummies")
+            ax.plot(x, y, "o-", color=colour, markersize=2.5, linewidth=1.4)
+            label_curve(ax, (x[0], y[0]), f"{k:,}" if k and ax is axes[1] else name, colour, (8, 5))
+        ax.plot(0, 50, "*", color=LIGHT.series[1], markersize=13, clip_on=False, zorder=5)
+        label_curve(ax, (0, 50), "one partner dummy", LIGHT.series[1], (10, -9))
+        ax.set(xlim=(0, widest), ylim=(48, None), title=title)
+        ax.grid(alpha=0.3)
+    figure.supxlabel("expected distance to the best answer (km)", fontsize=10)
+    axes[0].set_ylabel("right guesses of the group (%)")
     return figure
 
 
@@ -249,6 +290,9 @@ PAPER: Final = Paper(
         "(hollow). Marks are means over random halves, lines 95 % intervals over them. Dotted: a random guess.",
         "confidence": "Estimated distributions: the epsilon that holds with 95 % confidence, by the "
         "number of samples. Dots mark the actual numbers of samples.",
+        "optimum": "The share of right guesses of the group against loss for the first groups, by the number of "
+        "independent dummies. The shaded area is below the best mechanisms with one report. The star marks the "
+        "true place with one dummy that depends on it.",
     },
     equations=equations(
         ("Definition 1", "max divergence", "sf.divergences.max_divergence", "theorems"),
@@ -284,6 +328,9 @@ PAPER: Final = Paper(
         ("Restricted Laplace", "within a radius", "sf.mechanisms.restricted_laplace", "distribution-privacy"),
         ("Service quality loss", "the best answer", "sf.mechanisms.quality_loss", "distribution-privacy"),
         ("Attack success rate", "between two groups", "sf.mechanisms.attack_success", "success"),
+        ("Ours", "the best report", "sfumato_papers.distribution_privacy.best_report", "optimum"),
+        ("Ours", "the best independent dummies", "sfumato_papers.distribution_privacy.best_dummies", "optimum"),
+        ("Ours", "the best pair", "sfumato_papers.distribution_privacy.partner_dummies", "transfer"),
         ("Experiments", "groups", "sfumato_papers.distribution_privacy.Groups", "groups"),
         ("Experiments", "the fewest dummies", "sf.mechanisms.plan_dummies", "fewest"),
         ("Experiments", "group and person", "sf.mechanisms.FamilyAccountant", "neighbours"),
