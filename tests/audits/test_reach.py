@@ -74,6 +74,8 @@ ASKED = [
     ("indistinguishable", max(log_ratio(p, q) for p, q in pairs(NEAR))),
     ("pufferfish", log_ratio(USED[0], USED[2])),
     ("causal", log_ratio(USED[0], USED[2])),
+    # Both settings hide the secret, so that the belief after them is the prior.
+    ("inference-based-causal", log_ratio(USED, PRIOR.probabilities @ USED)),
     ("membership(prior=every)", log_ratio(USED[0], USED[[1, 2]].max(axis=0))),
     ("distribution-privacy", log_ratio(MEAN_LOW, MEAN_HIGH)),
     (

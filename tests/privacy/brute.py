@@ -238,6 +238,22 @@ def imagined(rows, at):
     return [np.bincount(images, weights=at.prior, minlength=len(rows)) @ rows for images in at.settings]
 
 
+def inferred(rows, at):
+    """The largest change of a belief in a value of the record if the record was set before the report."""
+    values = [mask for mask in at.settings == np.arange(len(rows)) if mask.any()]
+    best = 0.0
+    for images in at.settings:
+        for true, after in zip((at.prior[:, None] * rows).T, (at.prior[:, None] * rows[images]).T, strict=True):
+            if (true.sum() > 0) != (after.sum() > 0):
+                return math.inf
+            if true.sum() > 0:
+                one, other = (
+                    np.array([joint[mask].sum() / joint.sum() for mask in values]) for joint in (true, after)
+                )
+                best = max(best, float(logs(one, other).max()), float(logs(other, one).max()))
+    return best
+
+
 Value = Callable[[Floats, Setting], float]
 ASKED: dict[str, Value] = {
     "differential-privacy": lambda C, at: over(related(C, at.related), epsilon),
@@ -290,6 +306,7 @@ ASKED: dict[str, Value] = {
     ),
     "pufferfish": lambda C, at: over(related(np.array(conditioned(C, at.prior, at.values))), epsilon),
     "causal": lambda C, at: over(related(np.array(imagined(C, at))), epsilon),
+    "inference-based-causal": lambda C, at: inferred(C, at),
     "semantic": lambda C, _: semantic(C, defaults(C)),
     "semantic of one default": lambda C, _: semantic(C, defaults(C)[:1]),
     "semantic of an exchange": lambda C, _: semantic(C, np.array([[1, 0, 3, 2]])),

@@ -22,6 +22,7 @@ from .beliefs import EventRatio as EventRatio
 from .beliefs import Events as Events
 from .beliefs import FallOfEventRatio as FallOfEventRatio
 from .beliefs import IdentityPrivacy as IdentityPrivacy
+from .beliefs import InferenceBasedCausalPrivacy as InferenceBasedCausalPrivacy
 from .beliefs import InferentialPrivacy as InferentialPrivacy
 from .beliefs import InformationPrivacy as InformationPrivacy
 from .beliefs import MembershipPrivacy as MembershipPrivacy

@@ -42,6 +42,7 @@ PLAIN: Final = {
     "information": "How much more or less probable a secret can become",
     "semantic": "How much it matters that your record was used",
     "causal": "How much changing one record changes the reports",
+    "inference-based-causal": "How far the influence of one record changes beliefs about it",
     "pufferfish": "How well a fact and its rival can be distinguished",
     "distribution-privacy": "How well the habits of two people can be distinguished",
     "probabilistic-distribution-privacy": "How well two habits can be distinguished, rare reports aside",

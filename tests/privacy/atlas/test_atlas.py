@@ -78,7 +78,7 @@ def contexts(notion):
             return [{**each, "order": order} for each in relations for order in (1.5, 3.0, math.inf)]
         case "semantic":
             return [{"maps": maps, "possible": True} for maps in (MAPS, SWAP)]
-        case "causal":
+        case "causal" | "inference-based-causal":
             return [{"priors": priors, "interventions": SETTING} for priors in (Priors.all(), Priors.of(FULL))]
         case "information":
             return [{"priors": priors} for priors in beliefs[:3]]
@@ -173,7 +173,7 @@ def goals(edge):
             return [{"priors": Priors.of(FULL), "rivals": rivals}, {}]
         case "semantic":
             return [{"maps": MAPS}, {"maps": SWAP}]
-        case "causal":
+        case "causal" | "inference-based-causal":
             return [{"interventions": SETTING, "priors": Priors.of(FULL)}, {"interventions": SETTING}]
         case "distortion":
             return [{"distance": LINE, "priors": each} for each in PRIORS]
@@ -263,6 +263,13 @@ def leaky(epsilon, delta):
     return np.column_stack([kept, [delta, 0.0], [0.0, delta]])
 
 
+def favours(epsilon):
+    """A rare report of three values: another record decides which of them it favours."""
+    rare = 1e-9 * np.exp(epsilon * np.array([0, 1, 1, 1, 1, 0]))
+    return np.column_stack([rare, 1 - rare])
+
+
+THREE = (np.array([[0, 1, 0, 1, 0, 1], [2, 3, 2, 3, 2, 3], [4, 5, 4, 5, 4, 5]]),)
 PAIR = Priors.all()
 DP = Claim("differential-privacy", epsilon=0.8)
 ATTAINED = [
@@ -276,6 +283,8 @@ ATTAINED = [
     ("dp-to-semantic", DP, {"maps": np.array([[1, 0]])}, coin(0.8)),
     ("dp-to-information", DP, {"priors": PAIR}, coin(0.8)),
     ("dp-to-noiseless", DP, {"priors": PAIR}, coin(0.8)),
+    ("dp-to-inference-based-causal", DP, {"interventions": (np.array([[0, 0], [1, 1]]),)}, coin(0.8)),
+    ("dp-to-inference-based-causal", DP, {"interventions": THREE}, favours(0.8)),
     (
         "range-to-dp",
         Claim("bounded-range", eta=0.8),

@@ -47,6 +47,7 @@ WANTED: dict[str, dict[str, Any]] = {
     "renyi-privacy": {"order": 2.0},
     "semantic": {"maps": np.zeros((1, N), dtype=int)},
     "causal": {"interventions": (np.array([[0, 0, 2, 2], [1, 1, 3, 3]]),)},
+    "inference-based-causal": {"interventions": (np.array([[0, 0, 2, 2], [1, 1, 3, 3]]),)},
     "distortion": {
         "distance": sf.Metric(line(N)),
         "priors": Priors.of(sf.Prior(SPACE, [0.5, 0.25, 0.25, 0.0])),

@@ -11,9 +11,10 @@ import numpy as np
 from ...core import as_distance, blind_error
 from ...core.arrays import Positions
 from ...core.bracket import bisect
+from ...errors import InputError
 from ...intervals import Interval, exact, lower_end, upper_end
 from ..beliefs.attackers import Events, Priors
-from ..beliefs.pufferfish import intervention_pairs
+from ..beliefs.pufferfish import intervention_pairs, record_values, setting_pairs
 from ..relation import Relation
 from .claims import Changes, Claim, Goal, Map, Refusal, covers, needing, to_one_default
 
@@ -334,8 +335,8 @@ def semantic_to_dp(claim: Claim, _goal: Goal) -> Changes:
     return {"epsilon": value, "relation": None if maps is None else _map_pairs(maps)}
 
 
-def _intervention_pairs(interventions: object) -> Relation:
-    return intervention_pairs([np.asarray(intervention) for intervention in interventions])  # type: ignore[attr-defined]
+def _settings(interventions: object) -> list[Positions]:
+    return [np.asarray(intervention) for intervention in interventions]  # type: ignore[attr-defined]
 
 
 def dp_to_causal(claim: Claim, goal: Goal) -> Changes:
@@ -343,7 +344,7 @@ def dp_to_causal(claim: Claim, goal: Goal) -> Changes:
     interventions = goal.context("interventions")
     if interventions is None:
         return Refusal("the interventions must be given: interventions=")
-    if not covers("relation", claim.context["relation"], _intervention_pairs(interventions)):
+    if not covers("relation", claim.context["relation"], intervention_pairs(_settings(interventions))):
         return Refusal("all secrets that one intervention makes of the same secret must be related")
     return {"priors": goal.context("priors"), "interventions": interventions}
 
@@ -352,4 +353,44 @@ def causal_to_dp(claim: Claim, _goal: Goal) -> Changes:
     """Return the pairs that interventions make."""
     if priors_of(claim.context).listed:
         return Refusal("a claim against every prior is needed")
-    return {"relation": _intervention_pairs(claim.context["interventions"])}
+    return {"relation": intervention_pairs(_settings(claim.context["interventions"]))}
+
+
+def dp_to_inference(claim: Claim, goal: Goal) -> Changes:
+    """Return twice the epsilon for the goal's interventions; the same one where two beliefs differ in one pair."""
+    interventions = goal.context("interventions")
+    if interventions is None:
+        return Refusal("the interventions must be given: interventions=")
+    records = _settings(interventions)
+    try:
+        values = [record_values(images) for images in records]
+    except InputError:
+        return Refusal("interventions that set the value of a record are needed")
+    if not covers("relation", claim.context["relation"], setting_pairs(records)):
+        return Refusal("every secret must be related to all that one intervention makes of it, in both orders")
+    pairs = all(
+        len(np.unique(labels)) <= 2 or (images == images[:, :1]).all()
+        for labels, images in zip(values, records, strict=True)
+    )
+    epsilon = claim["epsilon"] if pairs else upper_end(lambda: 2 * exact(claim["epsilon"]))
+    return {"epsilon": epsilon, "priors": goal.context("priors"), "interventions": interventions}
+
+
+def inference_to_dp(claim: Claim, _goal: Goal) -> Changes:
+    """Return the pairs of secrets and what interventions make of them."""
+    if priors_of(claim.context).interval != EVERY:
+        return Refusal("a claim against every prior is needed")
+    return {"relation": setting_pairs(_settings(claim.context["interventions"]))}
+
+
+def inference_to_causal(claim: Claim, _goal: Goal) -> Changes:
+    """Return twice the epsilon; the same one where the claim is against every prior."""
+    priors = priors_of(claim.context).listed
+    if stated_priors(claim):
+        return Refusal("given priors, or all, are needed")
+    for images in _settings(claim.context["interventions"]):
+        values = record_values(images)
+        for prior in priors:
+            if np.setdiff1d(np.arange(len(images)), values[prior.probabilities > 0]).size:
+                return Refusal("priors are needed that hold each value possible to which a record may be set")
+    return {"epsilon": upper_end(lambda: 2 * exact(claim["epsilon"]))} if priors else {}

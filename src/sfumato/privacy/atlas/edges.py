@@ -265,10 +265,22 @@ ATLAS: Final[tuple[Edge, ...]] = (
         "every default is meant; or the maps take every secret that they reach, and its image may make all "
         "reports of a secret"),
     _edge("dp-to-causal", beliefs.dp_to_causal, "epsilon stays, for any priors", "point masses",
-        "Desfontaines, definition 34", PROVED,
+        "Tschantz, Sen and Datta 2020", PROVED,
         "delta = 0 and all secrets that one intervention makes of the same secret are related", (pure,)),
     _edge("causal-to-dp", beliefs.causal_to_dp, "epsilon stays, for the pairs that interventions make",
-        "point masses", "Desfontaines, definition 34", PROVED, "the claim is against every prior"),
+        "point masses", "Tschantz, Sen and Datta 2020", PROVED, "the claim is against every prior"),
+    _edge("dp-to-inference-based-causal", beliefs.dp_to_inference, "epsilon is doubled, for any priors; it stays "
+        "where each record has two values or is the secret itself", "approached with a record of three values, "
+        "where another record decides which of them the report favours", "after Desfontaines, proposition 21",
+        PROVED, "delta = 0 and every secret is related to all that one intervention makes of it, in both orders",
+        (pure,)),
+    _edge("inference-based-causal-to-dp", beliefs.inference_to_dp, "epsilon stays, for secrets and what "
+        "interventions make of them", "records of two values", "sharpens Desfontaines, proposition 21", PROVED,
+        "the claim is against every prior"),
+    _edge("inference-based-causal-to-causal", beliefs.inference_to_causal, "epsilon is doubled; it stays if the "
+        "claim is against every prior", "a report of probabilities 4/10 and 1/10, for the prior (1/3, 2/3)",
+        "after Desfontaines, proposition 21", PROVED, "priors hold each value possible to which a record may be "
+        "set"),
     # Distributions of secrets: couplings and point masses.
     _edge("dp-to-distp", pairs.to_lifting, "epsilon and delta stay, for all distributions that a coupling within "
         "the relation joins", "point masses (the published factor |Phi| on delta is unnecessary)",

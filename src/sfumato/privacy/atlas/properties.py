@@ -17,6 +17,7 @@ from ...errors import InputError
 from ...intervals import Interval, exact, upper_end
 from ..beliefs.attackers import Events, Priors
 from ..beliefs.membership import NoiselessPrivacy
+from ..beliefs.pufferfish import InferenceBasedCausalPrivacy
 from ..beliefs.semantic import SemanticPrivacy
 from ..distributions.family import Family
 from ..notion import Finding, Notion
@@ -161,6 +162,33 @@ def _mixed_semantics() -> Counterexample:
     )
 
 
+# Secrets are a record of values 0 to 2 with another of values 0 and 1, which decides how the record matters.
+_FAVOURS: Final = np.array([[1, 0], [0, 4], [4, 0], [0, 2], [2, 0], [0, 1]]) / 64
+_SET_FIRST: Final = [np.array([[0, 1, 0, 1, 0, 1], [2, 3, 2, 3, 2, 3], [4, 5, 4, 5, 4, 5]])]
+
+
+def _merged_favours() -> Counterexample:
+    rows = np.column_stack([_FAVOURS, 1 - _FAVOURS.sum(axis=1)])
+    return Counterexample(
+        "one report favours a value of a record 4 times, another one disfavours a second value 4 times; their "
+        "merger does both",
+        InferenceBasedCausalPrivacy(Priors.all(), _SET_FIRST),
+        (rows,),
+        np.column_stack([rows[:, :2].sum(axis=1), rows[:, 2]]),
+    )
+
+
+def _mixed_favours() -> Counterexample:
+    first, second = (np.column_stack([column, 1 - column]) for column in _FAVOURS.T)
+    return Counterexample(
+        "a report of one mechanism favours a value of a record 4 times, that of another one disfavours a second "
+        "value 4 times; in their mixture it does both",
+        InferenceBasedCausalPrivacy(Priors.all(), _SET_FIRST),
+        (first, second),
+        (first + second) / 2,
+    )
+
+
 def _fed_by_impossible() -> Counterexample:
     rare = 2.0**-10
     rows = np.array([[rare, rare, 1 - 2 * rare], [rare, 0.0, 1 - rare], [1.0, 0.0, 0.0]])
@@ -288,6 +316,16 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
     "identity": _row(_yes(_SAME, _HERE), _yes(_SUMS, _HERE), _parity("identity", _HERE)),
     "pufferfish": _row(_yes(_SAME), _yes(_SUMS), _parity("pufferfish")),
     "causal": _row(_yes(_SAME, _HERE), _yes(_SUMS, _HERE), _parity("causal", _HERE)),
+    "inference-based-causal": _row(
+        PropertyAnswer(False, "against every prior processing at most doubles epsilon", _HERE, _merged_favours),
+        PropertyAnswer(False, "against every prior a mixture at most doubles epsilon", _HERE, _mixed_favours),
+        PropertyAnswer(
+            False,
+            "randomness of the secret hides it only once; epsilons add against every prior",
+            _HERE,
+            partial(parity, "inference-based-causal"),
+        ),
+    ),
     "semantic": _row(
         PropertyAnswer(
             False,

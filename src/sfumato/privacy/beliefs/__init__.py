@@ -20,7 +20,7 @@ from .membership import (
     PositiveMembershipPrivacy,
 )
 from .posterior import Band, attained_band, band
-from .pufferfish import CausalPrivacy, Pufferfish, Rivals
+from .pufferfish import CausalPrivacy, InferenceBasedCausalPrivacy, Pufferfish, Rivals
 from .semantic import SemanticPrivacy
 
 NOTION_CLASSES: Final = notions_of(membership, semantic, pufferfish)
@@ -36,6 +36,7 @@ __all__ = [
     "Events",
     "FallOfEventRatio",
     "IdentityPrivacy",
+    "InferenceBasedCausalPrivacy",
     "InferentialPrivacy",
     "InformationPrivacy",
     "MembershipPrivacy",

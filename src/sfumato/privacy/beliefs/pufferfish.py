@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core import Space
-from ...core.arrays import Bools, Positions, any_array, readonly
+from ...core import Prior, Space
+from ...core.arrays import Bools, Floats, Positions, any_array, readonly
 from ...core.immutable import CompactRepr, assign
 from ...errors import InputError
-from ...rounding import log_error
+from ...rounding import log_error, log_errors
 from ..notion import Description, Finding, Witness
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation
@@ -70,50 +70,16 @@ class Rivals(CompactRepr):
         return cls(facts, related)
 
 
-@final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CausalPrivacy(AgainstPriors, CompactRepr):
-    """Causal privacy: setting a record to another value changes the reports by at most a factor e**epsilon.
-
-    P[o | do(record = t)] <= e**epsilon P[o | do(record = t')],
-    P[o | do(record = t)] = sum over s of prior(s) p(o | s with the record set to t)
-
-    Noiseless privacy conditions on the record's value, and so includes its correlations with other records; here
-    the record is changed after the data were generated, and correlations do not count. Against all priors it is
-    differential privacy of the pairs of secrets that the interventions make; where the secret is the record
-    itself, this holds for every prior. Raises `InputError` if an intervention is not an array of positions of one
-    number of secrets, or the priors are an interval.
-
-    Attributes:
-        priors: Given priors, or all.
-        interventions: For each record, array (values, n) of positions: entry [t, s] is the secret that s becomes
-            when the record is set to value t.
-
-    Source:
-        Desfontaines, definition 34; Tschantz, Sen and Datta, S&P 2020.
-    """
-
-    description = Description(
-        "causal",
-        "causal privacy",
-        question="By which factor do reports change if a record is set to another value and all else stays?",
-        promise=(
-            "no report is more than e^{epsilon} times as likely after a record was set to one value as "
-            "after it was set to another"
-        ),
-        source="Desfontaines, definition 34",
-        context=("priors", "interventions"),
-        essentials=("interventions",),
-    )
-    certainty = "some report shows how a record was set"
-    limit = "setting a record to another value makes no report more than {factor} times as likely"
+class _OfInterventions(AgainstPriors, CompactRepr):
+    """A notion against priors, of records that are set to other values."""
 
     priors: Priors
     interventions: tuple[Positions, ...]
 
     def __init__(self, priors: Priors, interventions: Iterable[ArrayLike]) -> None:
         if priors.interval not in (None, (0.0, 1.0)) or (priors.listed and priors.interval is not None):
-            raise InputError(f"causal privacy was asked for {priors}.", "pass Priors.of(...) or Priors.all().")
+            raise InputError(f"{self.title} was asked for {priors}.", "pass Priors.of(...) or Priors.all().")
         arrays = tuple(
             np.array(any_array(intervention, "an intervention"), ndmin=1) for intervention in interventions
         )
@@ -130,7 +96,7 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
         assign(self, priors=priors, interventions=tuple(readonly(array.astype(np.intp)) for array in arrays))
 
     @classmethod
-    def of_records(cls, space: Space, priors: Priors) -> CausalPrivacy:
+    def of_records(cls, space: Space, priors: Priors) -> Self:
         """Return the notion for secrets that are tuples of records: each may be set to any of its values.
 
         The space holds all combinations of the records' values, as tuples of one length. Raises `InputError` if
@@ -145,14 +111,59 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
             interventions.append([[_position(space, base, record, value) for base in labels] for value in values])
         return cls(priors, interventions)
 
-    def _measure(self, mechanism: AnyMechanism) -> Finding:
+    def _matrix(self, mechanism: AnyMechanism) -> Floats:
+        """Return the rows; raise InputError if the interventions or the priors are not on its secrets."""
         matrix = channel(mechanism).matrix
         size, hint = self.interventions[0].shape[1], "use interventions on the mechanism's secrets."
         check_size("the interventions are on", size, len(matrix), hint)
+        scenarios(self.priors, matrix)
+        return matrix
+
+
+@final
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class CausalPrivacy(_OfInterventions):
+    """Causal privacy: setting a record to another value changes the reports by at most a factor e**epsilon.
+
+    P[o | do(record = t)] <= e**epsilon P[o | do(record = t')],
+    P[o | do(record = t)] = sum over s of prior(s) p(o | s with the record set to t)
+
+    Noiseless privacy conditions on the record's value, and so includes its correlations with other records; here
+    the record is changed after the data were generated, and correlations do not count. Against all priors it is
+    differential privacy of the pairs of secrets that the interventions make; where the secret is the record
+    itself, this holds for every prior. Definition 34 of Desfontaines conditions on the value that the record has
+    before it is set: pass a prior for each such value. Raises `InputError` if an intervention is not an array of
+    positions of one number of secrets, or the priors are an interval.
+
+    Attributes:
+        priors: Given priors, or all.
+        interventions: For each record, array (values, n) of positions: entry [t, s] is the secret that s becomes
+            when the record is set to value t.
+
+    Source:
+        Tschantz, Sen and Datta, S&P 2020; compare Desfontaines, definition 34.
+    """
+
+    description = Description(
+        "causal",
+        "causal privacy",
+        question="By which factor do reports change if a record is set to another value and all else stays?",
+        promise=(
+            "no report is more than e^{epsilon} times as likely after a record was set to one value as "
+            "after it was set to another"
+        ),
+        source="Tschantz, Sen and Datta, S&P 2020; compare Desfontaines, definition 34",
+        context=("priors", "interventions"),
+        essentials=("interventions",),
+    )
+    certainty = "some report shows how a record was set"
+    limit = "setting a record to another value makes no report more than {factor} times as likely"
+
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
+        matrix = self._matrix(mechanism)
         if not self.priors.listed:
             return replace(DifferentialPrivacy(self.relation).measure(mechanism), notion=self)
         value, upper, witness = 0.0, 0.0, Witness()
-        scenarios(self.priors, matrix)
         for prior in self.priors.listed:
             for record, intervention in enumerate(self.interventions):
                 # The prior after each setting of the record, array (values, n).
@@ -171,6 +182,78 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
     def relation(self) -> Relation:
         """The pairs of secrets that setting a record to two values makes from one secret."""
         return intervention_pairs(self.interventions)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class InferenceBasedCausalPrivacy(_OfInterventions):
+    """Inference-based causal privacy: a report says about a record nearly what it says if the record is set first.
+
+    e**-epsilon <= P[t | o] / P[t | o after do(record = t')] <= e**epsilon
+    for all priors, records, values t and t', and single reports o. By Bayes' rule
+    P[t | o after do(record = t')] is proportional to the sum over s with value t of
+    prior(s) p(o | s with the record set to t').
+
+    A report that is possible in one of the two cases only leaves no second belief: no epsilon is enough. Against
+    all priors, with r(s) = p(o | s) / p(o | s with the record set to t'), epsilon is the largest ln(r(s) / r(s'))
+    of two secrets with different values of the record. It is between the epsilon of causal privacy and twice it
+    (docs/proofs/bayesian-notions.md). Where the secret is the record itself it is information privacy. What an
+    attacker knows beforehand is a prior of its own. Raises `InputError` as `CausalPrivacy` does, or if the
+    interventions do not set a value: the last of two settings must decide, and different settings differ.
+
+    Attributes:
+        priors: Given priors, or all.
+        interventions: As for `CausalPrivacy`. A secret has value t where setting t leaves it as it is. Secrets
+            that every setting changes share one more value.
+
+    Source:
+        Desfontaines, definition 52, after Tschantz, Sen and Datta, S&P 2020.
+    """
+
+    description = Description(
+        "inference-based-causal",
+        "inference-based causal privacy",
+        question="By which factor does what a report says about a record depend on the record's influence on it?",
+        promise=(
+            "what a report makes of the probability of a record's value changes by at most a factor e^{epsilon} "
+            "if the record was set to another value before the report"
+        ),
+        source="Desfontaines, definition 52",
+        context=("priors", "interventions"),
+        essentials=("interventions",),
+    )
+    on_request = True
+    certainty = "some report is possible only with, or only without, a record's true value"
+    limit = (
+        "setting a record to another value before the report changes the later probability of each of its values "
+        "by at most a factor of {factor}"
+    )
+
+    def __init__(self, priors: Priors, interventions: Iterable[ArrayLike]) -> None:
+        _OfInterventions.__init__(self, priors, interventions)
+        for images in self.interventions:
+            record_values(images)
+
+    def _measure(self, mechanism: AnyMechanism) -> Finding:
+        matrix = self._matrix(mechanism)
+        value, upper, witness = 0.0, 0.0, Witness()
+        for record, images in enumerate(self.interventions):
+            kinds, values = np.unique(record_values(images), return_inverse=True)
+            masks = values == np.arange(len(kinds))[:, None]
+            for prior in scenarios(self.priors, matrix):
+                for setting, changed in enumerate(matrix[images]):
+                    logs, errors = _belief_changes(matrix, changed, masks, prior)
+                    upper = max(upper, float((logs + errors).max()))
+                    if logs.max() > value:
+                        at, output = np.unravel_index(int(logs.argmax()), logs.shape)
+                        value = float(logs[at, output])
+                        note = f"record {record} set to its value {setting}"
+                        if prior is None:
+                            note += ", approached as the prior probability of the event tends to 0"
+                        belief = None if prior is None else prior.probabilities
+                        event = readonly(np.flatnonzero(masks[at]))
+                        witness = Witness(None, readonly(np.array([output])), belief, event, note)
+        return Finding(self, value, upper - value if math.isfinite(value) else 0.0, witness)
 
 
 @final
@@ -220,6 +303,54 @@ class Pufferfish(AgainstPriors):
         return compare_rivals(self, mechanism, self.rivals.facts, self.rivals.pairs)
 
 
+def record_values(images: Positions) -> Positions:
+    """Return the value of a record in each secret, array (n,); the number of settings where every one changes it.
+
+    Raises `InputError` if two settings leave a secret as it is, or the last of two settings does not decide.
+    """
+    identity = images == np.arange(images.shape[1])
+    if (identity.sum(axis=0) > 1).any() or (images[:, images] != images[:, None, :]).any():
+        raise InputError(
+            "an intervention does not set the value of a record.",
+            "let the last of two settings decide, and at most one leave a secret as it is.",
+        )
+    return np.where(identity.any(axis=0), identity.argmax(axis=0), len(images))
+
+
+def _belief_changes(matrix: Floats, changed: Floats, masks: Bools, prior: Prior | None) -> tuple[Floats, Floats]:
+    """Return |ln| of the quotient of both beliefs in each value after each report, (values, m), and error bounds.
+
+    ``changed`` has the rows of the secrets after the record was set, array (n, m). For None it is the supremum
+    over all priors. Beliefs that are both 0 have the quotient 1.
+    """
+    if prior is None:
+        ratios = _log_ratios(matrix, changed)
+        high = np.array([np.fmax.reduce(ratios[mask], axis=0, initial=-np.inf) for mask in masks])
+        low = np.array([np.fmin.reduce(ratios[mask], axis=0, initial=np.inf) for mask in masks])
+        outside = ~np.eye(len(masks), dtype=np.bool_)[:, :, None]
+        with np.errstate(invalid="ignore"):
+            rise = high - np.where(outside, low, np.inf).min(axis=1)
+            fall = np.where(outside, high, -np.inf).max(axis=1) - low
+        logs = np.maximum(np.maximum(rise, fall), 0.0)
+        logs[:, np.isinf(ratios).any(axis=0)] = np.inf
+        sizes = np.nan_to_num(np.abs(ratios), nan=0.0, posinf=0.0).max(axis=0)
+        return logs, np.broadcast_to(2 * log_errors(sizes), logs.shape)
+    weights = np.where(masks, prior.probabilities, 0.0)
+    true, after = weights @ matrix, weights @ changed
+    parts, whole = _log_ratios(true, after), _log_ratios(true.sum(axis=0), after.sum(axis=0))
+    with np.errstate(invalid="ignore"):
+        logs = np.where(np.isinf(whole), np.inf, np.abs(parts - whole))
+    errors = log_errors(parts, terms(prior)) + log_errors(whole, 2 * terms(prior))
+    return np.where(np.isnan(parts), 0.0, logs), np.nan_to_num(errors)
+
+
+def _log_ratios(first: Floats, second: Floats) -> Floats:
+    """Return ln(first / second), NaN where both are 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs: Floats = np.log(first / second)
+    return logs
+
+
 def intervention_pairs(interventions: Sequence[Positions]) -> Relation:
     """Return the pairs of secrets that setting a record to two values makes from one secret."""
     size = interventions[0].shape[1]
@@ -228,6 +359,11 @@ def intervention_pairs(interventions: Sequence[Positions]) -> Relation:
         for images in intervention:
             array[np.broadcast_to(images, intervention.shape), intervention] = True
     return Relation(array, "secrets that differ in one record")
+
+
+def setting_pairs(interventions: Sequence[Positions]) -> Relation:
+    """Return the pairs of secrets and what setting a record makes of them, in both orders."""
+    return intervention_pairs([np.vstack([np.arange(images.shape[1]), images]) for images in interventions])
 
 
 def _position(space: Space, label: tuple[object, ...], record: int, value: object) -> int:
