@@ -9,11 +9,12 @@ from typing import Final
 import numpy as np
 
 from ...core import as_distance, blind_error
-from ...core.arrays import Positions
+from ...core.arrays import Bools, Floats, Positions
 from ...core.bracket import bisect
 from ...errors import InputError
 from ...intervals import Interval, exact, lower_end, upper_end
-from ..beliefs.attackers import Events, Priors
+from ...transport import lifting
+from ..beliefs.attackers import Events, Priors, events_on
 from ..beliefs.pufferfish import intervention_pairs, record_values, setting_pairs
 from ..relation import Relation
 from .claims import Changes, Claim, Goal, Map, Refusal, covers, needing, to_one_default
@@ -159,17 +160,58 @@ _UNBOUNDED = Refusal("the claim leaves the likelihood ratio unbounded")
 
 
 def dp_to_ratio(claim: Claim, goal: Goal) -> Changes:
-    """Return epsilon as rise and fall, for the goal's priors and facts."""
+    """Return epsilon as rise and fall, for the goal's facts and priors; any, if all secrets are related."""
     about = {name: goal.context(name) for name in ("priors", "events")}
-    return {"rise": claim["epsilon"], "fall": claim["epsilon"], **about}
+    epsilon, relation = claim["epsilon"], claim.context["relation"]
+    if not covers("relation", relation, None):
+        priors, events = priors_of(about), events_of(about)
+        sizes = {len(prior) for prior in priors.listed} | ({events.size} if events else set())
+        if priors.interval is not None or not isinstance(relation, Relation) or sizes != {relation.size}:
+            return Refusal("a claim about all pairs of secrets, or given priors, are needed")
+        related = relation.array & relation.array.T
+        facts = events_on(events, relation.size).masks
+        misfit = max(_misfit(related, prior.probabilities, mask) for prior in priors.listed for mask in facts)
+        if math.isinf(misfit):
+            return Refusal("related secrets must couple those where a fact is true with those where it is false")
+        if misfit:
+            epsilon = upper_end(lambda: exact(epsilon) + exact(misfit))
+    return {"rise": epsilon, "fall": epsilon, **about}
+
+
+def _misfit(related: Bools, weights: Floats, mask: Bools) -> float:
+    """Return ln of the factor to which related secrets couple the distributions where a fact is true and false."""
+    true, false = np.where(mask, weights, 0.0), np.where(mask, 0.0, weights)
+    if related[np.ix_(true > 0, false > 0)].all():  # also where the fact is not in doubt
+        return 0.0
+    answer = lifting(related, true / true.sum(), false / false.sum())
+    if not answer.holds:
+        return math.inf
+    joint, factor = np.where(related, answer.coupling.joint, 0.0), 1.0
+    for masses, shares in ((true, joint.sum(axis=1)), (false, joint.sum(axis=0))):
+        ratios = shares[masses > 0] / masses[masses > 0]
+        factor *= float(ratios.max() / ratios.min()) if ratios.all() else math.inf
+    return math.log(factor) + len(weights) * 2.0**-50  # sums and quotients round
 
 
 def ratio_to_dp(claim: Claim, _goal: Goal) -> Changes:
-    """Return the smaller of rise and fall."""
-    if priors_of(claim.context).listed or not every_secret(claim):
-        return Refusal("a claim against every prior about every single secret is needed")
-    epsilon = min(claim["rise"], claim["fall"])
-    return _UNBOUNDED if math.isinf(epsilon) else {"epsilon": epsilon}
+    """Return the smaller of rise and fall for all pairs, or their bounds of pairs that priors leave in doubt."""
+    priors, rise, fall = priors_of(claim.context).listed, claim["rise"], claim["fall"]
+    if not priors and every_secret(claim):
+        epsilon = min(rise, fall)
+        return _UNBOUNDED if math.isinf(epsilon) else {"epsilon": epsilon}
+    pairs = [np.flatnonzero(prior.probabilities) for prior in priors]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        return Refusal(
+            "a claim against every prior about every single secret, or priors on two secrets, are needed"
+        )
+    array = np.zeros((len(priors[0]), len(priors[0])), dtype=np.bool_)
+    masks, epsilon = events_on(events_of(claim.context), len(array)).masks, 0.0
+    for s, t in (order for pair in pairs for order in (pair, pair[::-1])):
+        up, down = (bool((masks[:, i] & ~masks[:, j]).any()) for i, j in ((s, t), (t, s)))
+        epsilon = max(epsilon, min(rise if up else math.inf, fall if down else math.inf))
+        array[s, t] = True
+    relation = Relation(array, "secrets between which a prior is in doubt")
+    return _UNBOUNDED if math.isinf(epsilon) else {"epsilon": epsilon, "relation": relation}
 
 
 def _wanted_priors(claim: Claim, goal: Goal) -> Priors | None:

@@ -182,11 +182,16 @@ ATLAS: Final[tuple[Edge, ...]] = (
         PUBLISHED, *PURE_SYMMETRIC),
     _edge("indistinguishable-to-dp", keep, "epsilon stays", "every mechanism", "Desfontaines, Proposition 1",
         PUBLISHED),
-    _edge("dp-to-ratio", beliefs.dp_to_ratio, "rise and fall are at most epsilon, for any priors and facts",
-        "randomised response between two secrets", "after Desfontaines, 2.2.6", PROVED, *PURE_EVERYWHERE),
-    _edge("ratio-to-dp", beliefs.ratio_to_dp, "epsilon is the smaller of rise and fall",
+    _edge("dp-to-ratio", beliefs.dp_to_ratio, "rise and fall are at most epsilon, for any priors and facts if all "
+        "pairs of secrets are related, else for given priors",
+        "randomised response between two secrets", "after Desfontaines, 2.2.6; Li, Qardaji, Su, Wu and Yang 2013",
+        PROVED, "delta = 0, and all pairs of secrets are related, or related secrets couple those where a fact is "
+        "true with those where it is false", (pure,)),
+    _edge("ratio-to-dp", beliefs.ratio_to_dp, "epsilon is the smaller of rise and fall; the larger if only one of "
+        "two secrets is a fact",
         "randomised response between two secrets", "priors on two secrets", PROVED,
-        "the claim is against every prior and about every single secret"),
+        "the claim is against every prior and about every single secret, or given priors leave two secrets in "
+        "doubt"),
     _edge("ratio-to-positive", beliefs.ratio_to_membership("rise"), "ln max(e^r / (1 + a (e^r - 1)), 1 + b (e^r - "
         "1)) for r = rise and facts of probability a to b; ln((1 + e^r) / 2) at one half",
         "the report with the largest ratio", "Tramèr et al. 2015", PROVED),

@@ -69,6 +69,64 @@ class Priors:
         """Return the set of all priors."""
         return cls((), (0.0, 1.0))
 
+    @classmethod
+    def of_identity(cls, space: Space) -> Priors:
+        """Return the priors of attackers who know all people in the data but one, who may be any of the others.
+
+        Secrets are data sets: tuples of 0 and 1, one entry for each person. There is a prior for each set of known
+        people that at least two data sets complete by one person; these data sets are equally likely. Positive
+        membership privacy for `Events.of_members` is then differential identifiability: where m people may be
+        the unknown one, epsilon means that no posterior exceeds
+        ``band("positive-membership", epsilon).upper(1 / m)`` (docs/proofs/bayesian-notions.md).
+        Raises `InputError` if the secrets are not such tuples, or no set of known people leaves a choice.
+
+        Example:
+            >>> import sfumato as sf
+            >>> Priors.of_identity(sf.Space([(1, 0, 0), (0, 1, 0), (0, 0, 1)]))
+            Priors(the given prior)
+
+        Source:
+            Lee and Clifton, KDD 2012; Li, Qardaji, Su, Wu and Yang, CCS 2013.
+        """
+        members = _members(space)
+        people = np.arange(members.shape[1])
+        known = np.concatenate([members[members[:, person]] & (people != person) for person in people])
+        sizes = members.sum(axis=1)
+        worlds = [(members >= row).all(axis=1) & (sizes == row.sum() + 1) for row in np.unique(known, axis=0)]
+        listed = tuple(Prior(space, world / world.sum()) for world in worlds if np.count_nonzero(world) > 1)
+        if not listed:
+            raise InputError("no two data sets differ in one person of each.", "add data sets.")
+        return cls(listed, None)
+
+    @classmethod
+    def of_sampling(cls, space: Space, probability: float) -> Priors:
+        """Return the priors of attackers who know who may be in the data, each with this probability.
+
+        Secrets are data sets: tuples of 0 and 1, one entry for each person. There is a prior for each data set but
+        the empty one: its people are in the data independently. Membership privacy for `Events.of_members`
+        implies differential privacy under this sampling, with the same epsilon; rise and fall of `EventRatio` give
+        its epsilon exactly (docs/proofs/bayesian-notions.md). Raises `InputError` if the secrets are not such
+        tuples, a data set lacks one of its subsets, or the probability is not between 0 and 1.
+
+        Source:
+            Li, Qardaji and Su, ASIACCS 2012; Li, Qardaji, Su, Wu and Yang, CCS 2013.
+        """
+        if not 0 < probability < 1:
+            raise InputError(f"a sampling probability of {probability} was given.", "pass one between 0 and 1.")
+        members = _members(space)
+        sizes = members.sum(axis=1)
+        listed = []
+        for people in members[members.any(axis=1)]:
+            samples = (members <= people).all(axis=1)
+            if np.count_nonzero(samples) != 2 ** int(people.sum()):
+                raise InputError(
+                    f"a sample of {tuple(people.astype(int).tolist())} is not among the data sets.",
+                    "pass all subsets of each data set.",
+                )
+            weights = probability**sizes * (1 - probability) ** (people.sum() - sizes * samples) * samples
+            listed.append(Prior(space, weights))
+        return cls(tuple(listed), None)
+
     def __repr__(self) -> str:
         return f"Priors({self})"
 
@@ -149,6 +207,11 @@ class Events:
         distinct = list(dict.fromkeys(column))
         return cls(np.array([[value == category for value in column] for category in distinct]), attribute=True)
 
+    @classmethod
+    def of_members(cls, space: Space) -> Events:
+        """Return the facts "the person is in the data", for secrets that are tuples of 0 and 1, one per person."""
+        return cls(_members(space).T)
+
     def __len__(self) -> int:
         """The number of facts."""
         return len(self.masks)
@@ -172,6 +235,18 @@ class Events:
         j = np.arange(k)
         pairs[j, j + k] = pairs[j + k, j] = True
         return np.concatenate([self.masks, ~self.masks]), pairs
+
+
+def _members(space: Space) -> Bools:
+    """Return who is in each data set, array (n, people)."""
+    labels = [label if isinstance(label, tuple) else () for label in space.labels]
+    people = len(labels[0])
+    if not people or any(len(label) != people or any(entry not in (0, 1) for entry in label) for label in labels):
+        raise InputError(
+            "the secrets are not data sets with or without each person.",
+            "use tuples of 0 and 1, one entry for each person.",
+        )
+    return np.array(labels, dtype=np.bool_)
 
 
 def events_on(events: Events | None, size: int) -> Events:
