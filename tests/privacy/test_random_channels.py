@@ -146,6 +146,11 @@ def by_artanh(first: float, second: float) -> float:
         return math.tanh(np.arctanh(first) + np.arctanh(second))
 
 
+def of_information(first: float, second: float) -> float:
+    less, more = sorted((first, second))
+    return math.inf if math.isinf(more) else less + math.log(math.exp(first + second) - math.exp(less) + 1)
+
+
 TOGETHER: dict[str, Callable[[float, float], float]] = {
     "differential-privacy": added,
     "probabilistic-differential-privacy": added,
@@ -157,7 +162,7 @@ TOGETHER: dict[str, Callable[[float, float], float]] = {
     "concentrated-privacy": added,
     "bounded-range": added,
     "gaussian": math.hypot,
-    "information": lambda first, second: 2 * (first + second),
+    "information": of_information,
     "total variation": added,
     "chi-square divergence": lambda x, y: (1 + x) * (1 + y) - 1,
     "squared Hellinger distance": lambda x, y: 1 - (1 - x) * (1 - y),

@@ -1,6 +1,8 @@
 """Properties of notions: the table on random mechanisms, and the counterexamples where it says no."""
 
 import math
+from fractions import Fraction
+from itertools import compress, product
 
 import numpy as np
 import pytest
@@ -141,17 +143,108 @@ def test_compositions_hold(notion):
         assert satisfied(together, jointly(first, second), rng, slack=1e-8)
 
 
-def test_information_privacy_composes_with_factor_two_and_not_without():
+def exact(rows):
+    """The entries as fractions; floats are fractions."""
+    return [[Fraction(float(entry)) for entry in row] for row in rows]
+
+
+def shift(rows, prior):
+    """e^epsilon of information privacy in fractions: the largest p(o|s) / p(o), or its inverse."""
+    worst = Fraction(1)
+    for column in zip(*rows, strict=True):
+        average = sum((p * x for p, x in zip(prior, column, strict=True)), Fraction(0))
+        for p, x in zip(prior, column, strict=True):
+            if p and average:
+                worst = max(worst, math.inf if x == 0 else max(x / average, average / x))
+    return worst
+
+
+def test_information_privacy_composes_by_its_rule_in_random_mechanisms():
     rng = np.random.default_rng(2)
-    excess = 0.0
     notion = InformationPrivacy(FULL)
     for _ in range(200):
         first, second = (rng.dirichlet(np.full(2, 0.7), N) for _ in range(2))
-        parts = sum(notion.measure(each).value for each in (first, second))
-        whole = notion.measure(jointly(first, second)).value
-        assert whole <= 2 * parts + 1e-9
-        excess = max(excess, whole / parts)
-    assert excess > 1.02
+        claims = [Claim.of(notion.measure(each)) for each in (first, second)]
+        assert notion.measure(jointly(first, second)).lower <= compose(claims)["epsilon"]
+
+
+def test_information_privacy_attains_its_rule_and_exceeds_the_sum_in_fractions():
+    """Factors 3 and 2 give 2 (3 x 2 - 2 + 1) = 10, beyond 6 and within 36."""
+    prior = [Fraction(1, 4), Fraction(1, 12), Fraction(2, 3)]
+    rare = [[Fraction(3), Fraction(1, 3), Fraction(1, 3)], [Fraction(2), Fraction(2), Fraction(1, 2)]]
+    first, second = ([[x / 8, 1 - x / 8] for x in column] for column in rare)
+    both = [[x * y for x in one for y in other] for one, other in zip(first, second, strict=True)]
+    assert [shift(rows, prior) for rows in (first, second, both)] == [3, 2, 10]
+    given = Priors.of(sf.Prior(sf.Space(range(3)), [float(p) for p in prior]))
+    claims = [Claim("information", epsilon=math.log(factor), priors=given) for factor in (3, 2)]
+    assert compose(claims)["epsilon"] == pytest.approx(math.log(10), rel=1e-12)
+    assert compose(claims[::-1])["epsilon"] == compose(claims)["epsilon"]
+    third = Claim("information", epsilon=math.log(5), priors=given)
+    assert compose([*claims, third])["epsilon"] == pytest.approx(math.log(154), rel=1e-12)  # 2 (39 x 2 - 2 + 1)
+    assert compose([Claim("information", epsilon=1.0)] * 2)["epsilon"] == 2.0
+    with pytest.raises(InputError, match="no rule of composition"):
+        compose([claims[0].with_values(priors=Priors.of_range(0.1, 0.2))] * 2)
+
+
+def spread(rows, maps):
+    """R of semantic privacy in fractions, over all sets of reports: epsilon is (sqrt R - 1) / (sqrt R + 1)."""
+    worst = Fraction(1)
+    width = len(rows[0])
+    for chosen in product((False, True), repeat=width):
+        masses = [sum(compress(row, chosen), Fraction(0)) for row in rows]
+        for images in maps:
+            kept = [(masses[s], masses[d]) for s, d in enumerate(images) if d >= 0]
+            for (a, b), (c, d) in product(kept, repeat=2):
+                if a * d or b * c:
+                    worst = max(worst, a * d / (b * c) if b * c else math.inf)
+    return worst
+
+
+@pytest.mark.parametrize(
+    ("asked", "before", "after"),
+    [
+        (Property.POST_PROCESSING, 1.2, 1.5),
+        (Property.CONVEXITY, 1.01, 1.5),
+        (Property.COMPOSITION, 2, 2**11 - 2),
+    ],
+    ids=lambda each: getattr(each, "name", each),
+)
+def test_semantic_privacy_is_refuted_in_fractions(asked, before, after):
+    example = answer("semantic", asked).counterexample()
+    assert isinstance(example.notion, SemanticPrivacy)
+    worst = max(spread(exact(rows), example.notion.maps) for rows in example.before)
+    whole = spread(exact(example.after), example.notion.maps)
+    assert worst <= before < after <= whole
+    findings, found = example.run()
+    for factor, value in ((worst, max(each.value for each in findings)), (whole, found.value)):
+        root = math.sqrt(factor)
+        assert value == pytest.approx((root - 1) / (root + 1), rel=1e-9)
+
+
+def breadth(rows):
+    """e^eta of bounded range in fractions, for two rows."""
+    p, q = exact(rows)
+    used = [(a, b) for a, b in zip(p, q, strict=True) if a or b]
+    if any(not a or not b for a, b in used):
+        return math.inf
+    ratios = [a / b for a, b in used]
+    return max(ratios) / min(ratios)
+
+
+def test_mixtures_of_bounded_ranges_are_refuted_in_fractions_and_at_most_doubled():
+    example = answer("bounded-range", Property.CONVEXITY).counterexample()
+    worst = max(breadth(rows) for rows in example.before)
+    assert worst < Fraction(13, 10) < Fraction(3, 2) < breadth(example.after) < worst**2
+    rng = np.random.default_rng(4)
+    for _ in range(100):
+        first, second = (rng.dirichlet(np.ones(3), 2) for _ in range(2))
+        share = rng.random()
+        assert breadth(share * first + (1 - share) * second) <= max(breadth(first), breadth(second)) ** 2
+    # Losses just above 0 and at -ln 2, and just below 0 and at ln 2: twice the range is approached.
+    low = np.array([[1 - 2.0**-20, 2.0**-20, 0, 0], [1 - 2.0**-19, 2.0**-19, 0, 0]])
+    high = low[::-1, ::-1]
+    assert breadth(low) == breadth(high) < Fraction(2) + Fraction(1, 2**18)
+    assert breadth((low + high) / 2) == 4
 
 
 @given(channels(3, 3, outputs=4), channels(3, 3, outputs=4), channels(4, 4, outputs=3), st.integers(0, 4))
@@ -211,7 +304,7 @@ def test_refusals():
     with pytest.raises(InputError, match="not about the same"):
         compose([Claim("kl-privacy", epsilon=1.0), Claim("kl-privacy", epsilon=1.0, relation=NEAR)])
     with pytest.raises(InputError, match="apply that rule"):
-        compose([Claim("information", epsilon=1.0)] * 2)
+        compose([Claim("divergence-privacy", epsilon=1.0, divergence="total variation")] * 2)
     with pytest.raises(InputError, match="not in the table"):
         answer("distortion", Property.CONVEXITY)
     with pytest.raises(InputError, match="the property holds"):

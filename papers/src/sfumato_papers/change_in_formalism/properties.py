@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Final
@@ -53,7 +53,6 @@ class TableEntry(CompactRepr):
     key: str  # of its notion here
     says: tuple[str, str, str]  # of processing, mixtures and composition: yes, no, or a question mark
     notion: Ask | None  # None for trade-off curves, which have no number
-    add: Callable[[float, float], float] | None = None  # composition; by default that of `sfumato.privacy.compose`
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -92,9 +91,7 @@ ENTRIES: Final = (
     TableEntry("ANPr", "aposteriori-noiseless", (YES, YES, OPEN), AFTERWARDS),
     TableEntry("SemPr", "semantic", (OPEN, OPEN, OPEN), exchange),
     TableEntry("RBPr", "bounded-range", (OPEN, OPEN, OPEN), RANGE),
-    TableEntry(
-        "InfPr", "information", (OPEN, OPEN, OPEN), INFORMATION, lambda first, second: 2 * (first + second)
-    ),
+    TableEntry("InfPr", "information", (OPEN, OPEN, OPEN), INFORMATION),
     TableEntry(
         "DnPr", "distribution-privacy", (YES, YES, NO), lambda case: DistributionPrivacy(_two_families(case))
     ),
@@ -152,10 +149,7 @@ def _holds(
     if not all(np.isfinite(value.upper) for value in values):
         return None
     if kind is Property.COMPOSITION:
-        if entry.add is not None:
-            allowed = entry.add(values[0].upper, values[1].upper)
-        else:
-            allowed = next(iter(compose([Claim.of(value) for value in values]).numbers.values()))
+        allowed = next(iter(compose([Claim.of(value) for value in values]).numbers.values()))
     else:
         allowed = max(value.upper for value in (values if kind is Property.CONVEXITY else values[:1]))
     return notion.measure(channel).lower <= allowed * (1 + _DIGITS) + _DIGITS

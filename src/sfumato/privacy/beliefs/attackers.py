@@ -90,9 +90,9 @@ class Priors:
         """
         members = _members(space)
         people = np.arange(members.shape[1])
-        known = np.concatenate([members[members[:, person]] & (people != person) for person in people])
+        groups = np.concatenate([members[members[:, person]] & (people != person) for person in people])
         sizes = members.sum(axis=1)
-        worlds = [(members >= row).all(axis=1) & (sizes == row.sum() + 1) for row in np.unique(known, axis=0)]
+        worlds = [(members >= row).all(axis=1) & (sizes == row.sum() + 1) for row in np.unique(groups, axis=0)]
         listed = tuple(Prior(space, world / world.sum()) for world in worlds if np.count_nonzero(world) > 1)
         if not listed:
             raise InputError("no two data sets differ in one person of each.", "add data sets.")
