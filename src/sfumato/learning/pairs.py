@@ -163,20 +163,21 @@ class Pairs:
         np.add.at(joint, (self.classes, nearest(self.points, cells)), 1.0 / len(self))
         return joint
 
-    def loss(self, cells: Space) -> Loss:
-        """Return the mean loss of a report for the true values of each cell, array (cells, cells).
+    def loss(self, cells: Space, reports: Floats | None = None) -> Loss:
+        """Return the mean loss of a report for the true values of each cell, array (cells, reports).
 
-        With `joint`, the expected loss of a mechanism on the cells, in the same plane and unit, is the mean
-        distance from the true values of these records to their reports. A cell without records counts from its
-        centre.
+        Reports (m, dimensions) are in the plane of the cells, by default their centres. With `joint`, the expected
+        loss of a mechanism on the cells, in the same plane and unit, is the mean distance from the true values of
+        these records to their reports. A cell without records counts from its centre.
         """
         from scipy.spatial.distance import cdist
 
         cell_of = nearest(self.points, cells)
         centres = np.asarray(cells.coordinates)
-        costs = cdist(centres, centres)
+        targets = centres if reports is None else reports
+        costs = cdist(centres, targets)
         for cell in np.unique(cell_of):
-            costs[cell] = cdist(self.points[cell_of == cell], centres).mean(axis=0)
+            costs[cell] = cdist(self.points[cell_of == cell], targets).mean(axis=0)
         return Loss(costs, self.unit, true_point="euclidean")
 
     def with_reports(self, reports: Floats) -> Examples:

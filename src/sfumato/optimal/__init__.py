@@ -20,7 +20,8 @@ from .epsilon_goals import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon,
 from .epsilon_search import find_epsilon
 from .extensions.robust import RobustDesign, design_robust
 from .extensions.sensitive import least_information, least_vulnerability
-from .extensions.sensitive_problem import SensitiveDesign, SensitiveProblem
+from .extensions.sensitive_plane import least_leak_on_plane
+from .extensions.sensitive_problem import INFORMATION, VULNERABILITY, SensitiveDesign, SensitiveProblem
 from .extensions.true_point import seconds_for_points
 from .problem import Problem
 from .program_design import Equilibrium, equilibrium, maximise_distortion
@@ -32,10 +33,12 @@ from .structured import Generating, Structured
 from .sweep import Point, sweep
 
 __all__ = [
+    "INFORMATION",
     "MOST_NEAR",
     "MOST_VERTICES",
     "SMALL_PROBLEM",
     "SOLVERS",
+    "VULNERABILITY",
     "Answer",
     "AttackerGoal",
     "Auto",
@@ -81,6 +84,7 @@ __all__ = [
     "find_epsilon",
     "forecast",
     "least_information",
+    "least_leak_on_plane",
     "least_vulnerability",
     "maximise_distortion",
     "place_lattice",

@@ -148,3 +148,18 @@ def test_learned_attackers_do_no_better_than_the_one_who_knows(run):
     assert done.code == 0, done.err
     assert "random forest" in done.text
     assert percent(sf.leakage.bayes_vulnerability(mechanism, sf.Prior.uniform(space))) in done.text
+
+
+def test_the_certified_optimum_is_written_with_its_reports(run, homes):
+    done = run("learn", "v.csv", *FAST, "--sensitive", "home", "--optimum", "best.sfm")
+    assert done.code == 0, done.err
+    assert "with reports anywhere on the plane" in done.text
+    content = sf.read_mechanism_file("best.sfm")
+    channel = content.report_channel
+    assert content.prior is not None
+    assert content.loss is not None
+    assert channel.observables.crs == sf.core.WGS84
+    assert channel.expected_loss(content.prior, content.loss) <= 600
+    refused = run("learn", "v.csv", *FAST, "--epsilon", "2/km", "--optimum", "best.sfm")
+    assert refused.code == 1
+    assert "does not guarantee" in refused.err

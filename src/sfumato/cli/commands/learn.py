@@ -47,6 +47,7 @@ class LearnOptions(VisitsOptions):
     checkpoints: Annotated[Path | None, typer.Option(help="A file for the state; a rerun goes on from it.")] = None
     seed: Seed = 1
     output: MechanismOutput = None
+    optimum: Annotated[Path | None, typer.Option(help="Write the certified optimum too (.sfm).")] = None
     page: Annotated[Path | None, typer.Option("--report", help="Write a page with maps (.html).")] = None
 
 
@@ -55,13 +56,14 @@ def command(options: LearnOptions) -> None:
     """Learn a mechanism that hides a column of the visits.
 
     The result is compared with the certified optimum, and judged on held-out visits.
+    Where the optimum hides more, --optimum writes it; its reports may be anywhere.
     It guarantees nothing, except with --epsilon: then a proved design is post-processed.
     Exit code 3 if the training was stopped, or the loss is above --max-loss.
     """
     from ...core import MetricPrivacy, Prior
     from ...files import MechanismFile, save
-    from ...learning import Ending, Pairs, promised_within
-    from ...optimal import least_information, least_vulnerability
+    from ...learning import Ending, Pairs, nearest, promised_within
+    from ...optimal import INFORMATION, VULNERABILITY, least_leak_on_plane
     from ...reports.document import LearningResult, Origin, file_facts, learn_page
     from ...reports.facts import promises_of, subject_of
     from ...reports.sentences import TRAINING_STOPPED, examples_words, formal_words
@@ -70,7 +72,12 @@ def command(options: LearnOptions) -> None:
 
     check_ending(options.output, ".sfm")
     check_ending(options.page, ".html", page=True)
-    check_outputs([options.output, options.page, options.checkpoints], [options.visits])
+    check_ending(options.optimum, ".sfm")
+    check_outputs([options.output, options.optimum, options.page, options.checkpoints], [options.visits])
+    if options.optimum is not None and options.epsilon is not None:
+        raise InputError(
+            "--optimum was given with --epsilon, which it does not guarantee.", "leave one of them out."
+        )
     for name, least in (("most", 2), ("rounds", 1), ("seed", 0)):
         if getattr(options, name) < least:
             raise InputError(f"--{name} {getattr(options, name)} is too small.", f"use at least {least}.")
@@ -102,9 +109,12 @@ def command(options: LearnOptions) -> None:
         mechanism, ending = _train(options, learning, places, max_loss_m, first, stop=stop, progress=progress)
     if ending is Ending.STOPPED:
         console.print(TRAINING_STOPPED)
-    with working("Finding the certified optimum"):
-        exact = least_vulnerability if options.target == "vulnerability" else least_information
-        optimum = exact(joint, places, loss, max_loss_m)
+    heading = "Finding the certified optimum (Ctrl-C keeps the best so far)"
+    with StopOnInterrupt() as stop, working(heading):
+        objective = VULNERABILITY if options.target == "vulnerability" else INFORMATION
+        cells = nearest(learning.points, places)
+        request = (joint, places, learning.points, cells, max_loss_m)
+        optimum = least_leak_on_plane(*request, objective=objective, stop=lambda: stop.requested)
     guarantees: list[Guarantee] = []
     promises: list[str] = []
     if certified is not None:
@@ -123,6 +133,13 @@ def command(options: LearnOptions) -> None:
     if options.output is not None:
         save(MechanismFile(mechanism, prior, loss, guarantees), options.output)
         say(f"Written: {options.output}", err=True)
+    if options.optimum is not None:
+        exact = optimum.mechanism
+        costs = learning.loss(places, places.on_plane(exact.observables))
+        save(MechanismFile(exact, prior, costs, []), options.optimum)
+        say(f"Written: {options.optimum}", err=True)
+    elif learned.is_worse and options.epsilon is None:
+        say("Next: add --optimum optimum.sfm to write the certified optimum.")
     if options.page is not None:
         facts = file_facts(None, Origin(options.output, designed=command_line()))
         is_finished = ending is not Ending.STOPPED

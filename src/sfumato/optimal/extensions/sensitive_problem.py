@@ -253,6 +253,7 @@ class SensitiveDesign:
         rows: The prices of the rows of metric privacy that prove it; None without guarantees.
         log: The progress, step by step; its bounds are computed in plain floats.
         seconds: The time it took.
+        free_reports: Whether the lower bound is for reports anywhere on the plane; strategy and price are not.
     """
 
     mechanism: Mechanism
@@ -270,6 +271,7 @@ class SensitiveDesign:
     rows: Multipliers | None
     log: tuple[Progress, ...]
     seconds: float
+    free_reports: bool = False
 
     @property
     def gap(self) -> float:

@@ -13,7 +13,7 @@ from ...files import MechanismFile
 from ...geo import Places
 from ...learning import Hiding, Pairs, hiding
 from ...ledgers import LedgerBudgets, amount_text
-from ...optimal import SensitiveDesign
+from ...optimal import VULNERABILITY, SensitiveDesign
 from ...releases import FileMark, Receipt
 from ...rounding import amount_at_most, percent
 from .. import sentences as words
@@ -27,8 +27,8 @@ _STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_0
 _ROUNDING: Final = 1e-9  # of the loss, relative
 _HOW: Final = (
     "The mechanism was trained against an attacker who guesses the hidden value from a report. The certified "
-    "optimum was computed separately: on the training visits, no mechanism that reports the centres of these "
-    "cells is better in the chosen measure. Neither of the two has seen the held-out visits.",
+    "optimum was computed separately, with reports anywhere on the plane. Neither of the two has seen the "
+    "held-out visits.",
     "What was learned has no guarantee: results may differ for another attacker or for other visits.",
 )
 _CAPTION: Final = "Spending of all users per day (UTC)."
@@ -78,10 +78,33 @@ class LearningResult(CompactRepr):
     def sentences(self) -> tuple[str, ...]:
         """The attacker's success without a report, what is proved, and whether the limit is exceeded."""
         excess = () if self.keeps_limit else (words.excess_words(self.loss_m, self.max_loss_m),)
-        return (*words.certified_words(self.optimum, self.learning.blind_error), *excess)
+        return (*words.certified_words(self.optimum, self.learning.blind_error), *self._offer, *excess)
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the certified optimum hides more on training and held-out visits, at no more loss."""
+        for data in (self.learning, self.judging):
+            exact, learned = self._outcomes(data)
+            if self._leak(exact) >= self._leak(learned) or exact.loss > max(learned.loss, self.max_loss_m):
+                return False
+        return True
+
+    @property
+    def _offer(self) -> tuple[str, ...]:
+        if not self.is_worse:
+            return ()
+        is_hit = self.optimum.problem.objective == VULNERABILITY
+        return (words.offer_words(*map(self._leak, self._outcomes(self.judging)), is_hit=is_hit),)
+
+    def _outcomes(self, data: Pairs) -> tuple[Hiding, Hiding]:
+        return self._hiding(self.optimum.mechanism, data), self._hiding(self.mechanism, data)
+
+    def _leak(self, hiding: Hiding) -> float:
+        return hiding.hit_rate if self.optimum.problem.objective == VULNERABILITY else hiding.information_bits
 
     def _hiding(self, mechanism: Mechanism, data: Pairs) -> Hiding:
-        return hiding(mechanism, data.joint(self.places), data.loss(self.places))
+        reports = None if mechanism.observables == self.places else self.places.on_plane(mechanism.observables)
+        return hiding(mechanism, data.joint(self.places), data.loss(self.places, reports))
 
 
 def learn_page(

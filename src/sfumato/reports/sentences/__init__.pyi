@@ -73,6 +73,7 @@ from .data import excess_words as excess_words
 from .data import expected_words as expected_words
 from .data import hiding_rows as hiding_rows
 from .data import learned_words as learned_words
+from .data import offer_words as offer_words
 from .data import people_words as people_words
 from .data import receipt_warnings as receipt_warnings
 from .data import release_limits as release_limits

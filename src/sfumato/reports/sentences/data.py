@@ -242,8 +242,11 @@ def learned_words(judged: Hiding, blind_error: float) -> str:
 
 def certified_words(optimum: SensitiveDesign, blind_error: float) -> tuple[str, str]:
     """Return the attacker's success without a report on the training visits, and what is proved on them."""
+    reports = "reports the centres of these cells"
+    if optimum.free_reports:
+        reports = "is for these cells, with reports anywhere on the plane,"
     claim = (
-        "no mechanism of this loss that reports the centres of these cells hides more than the optimum by "
+        f"no mechanism of this loss that {reports} hides more than the optimum by "
         f"{gap_at_most(max(optimum.gap, _ROUNDED_GAP))} of its value."
     )
     if optimum.information_bits <= _FEW_BITS:
@@ -251,6 +254,17 @@ def certified_words(optimum: SensitiveDesign, blind_error: float) -> tuple[str, 
         claim = f"a report of the certified optimum reveals at most {bits} bits of the value, next to nothing."
     without = f"Without a report the best attacker finds the value {about_percent(1 - blind_error)} of the time."
     return without, f"Proved: on the training visits, {claim}"
+
+
+def offer_words(optimum: float, learned: float, *, is_hit: bool) -> str:
+    """Return that the certified optimum hides more on held-out visits: the rates of a hit, or the bits."""
+    if is_hit:
+        rates = f"{percent_at_most(optimum)} of the time, instead of {percent_at_most(learned)}"
+        outcome = f"the best attacker finds the value at most {rates}"
+    else:
+        low, high = (at_most(max(bits, _FEW_BITS), 3) for bits in (optimum, learned))
+        outcome = f"a report reveals at most {low} bits, instead of {high}"
+    return f"The certified optimum hides more than the learned mechanism. On held-out visits {outcome}."
 
 
 def excess_words(loss_m: float, max_loss_m: float) -> str:
