@@ -26,7 +26,10 @@ _TOPICS: Final[Mapping[str, tuple[str, ...]]] = {
     "Places": ("lattice", "near", "cell", "hexagons", "smoothing"),
     "Guarantee": ("max_loss", "distortion", "protect_within", "metric", "objective", "distances", "unit"),
     "Solver": ("method", "gap", "solver", "pairs", "checkpoints", "bound_time"),
-    "Tables of secrets": ("relation", "events", "rivals", "family", "beliefs_within", "interventions", "curve"),
+    "Tables of secrets": (
+        *("relation", "events", "rivals", "family", "attribute_epsilon", "attribute_delta", "beliefs_within"),
+        *("interventions", "curve"),
+    ),
     "Rows": ("outside", "move_within", "allow", "place_column", "also", "by", "again", "resume"),
     "Uncertainty": ("uncertainty", "prior", "darwin_core"),
     "Limits and trust": (

@@ -167,7 +167,25 @@ class SolverOptions(CommandOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DesignOptions(PlaceOptions, SolverOptions):
+class FamilyOptions(CommandOptions):
+    """Distributions of the secret that reports must not distinguish."""
+
+    family: Annotated[Path | None, Option(help="Distributions to hide, as 'sfumato tuple' takes them.")] = None
+    attribute_epsilon: Annotated[
+        str | None, Option(help="With --family: the epsilon between distributions: 0.5, or 0.5/km.")
+    ] = None
+    attribute_delta: Annotated[float, Option(help="With --family: their delta.")] = 0.0
+
+    def check_family(self) -> None:
+        """Refuse a family without an epsilon, and an epsilon or a delta without a family."""
+        if self.family is None:
+            self.refuse(("attribute_epsilon", "attribute_delta"), "was given without --family.", "add --family.")
+        elif self.attribute_epsilon is None:
+            raise InputError("--family was given without --attribute-epsilon.", "add --attribute-epsilon 0.5.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignOptions(PlaceOptions, SolverOptions, FamilyOptions):
     """The options of ``sfumato design``."""
 
     epsilon: Annotated[str | None, Option(help=f"The epsilon to guarantee. [default: {DEFAULT_EPSILON}]")] = None
@@ -189,12 +207,12 @@ class DesignOptions(PlaceOptions, SolverOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnOptions(SolverOptions):
+class ColumnOptions(SolverOptions, FamilyOptions):
     """The options of ``sfumato design-column``."""
 
     table: Annotated[Path | None, Argument(help="A table with the columns (CSV, Parquet, ...).")] = None
     column: Annotated[list[str], Option(help="The column to make private. Repeatable.")]
-    epsilon: Annotated[str, Option(help="The epsilon to guarantee: 1, or 0.1/year for numbers.")]
+    epsilon: Annotated[str | None, Option(help="The epsilon to guarantee: 1, or 0.1/year for numbers.")] = None
     labels: Annotated[list[str] | None, Option(help="Possible values: a,b,c, or a file. Repeatable: sex=f,m.")] = (
         None
     )

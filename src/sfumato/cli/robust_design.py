@@ -38,9 +38,9 @@ def check_alone(options: DesignOptions | ColumnOptions) -> None:
     if options.priors is None:
         return
     options.refuse(
-        ("max_loss", "distortion", "held_out", "user", "population", "bound_time")
+        ("family", "max_loss", "distortion", "held_out", "user", "population", "bound_time")
         if isinstance(options, DesignOptions)
-        else ("prior",),
+        else ("family", "prior"),
         _WORST,
         "leave one of them out.",
     )

@@ -20,6 +20,7 @@ from ..outputs import check_ending, check_outputs, picture_of
 from ..place_options import (
     POINTS_GAP,
     SEARCHED,
+    family_promise,
     max_loss_of,
     name_of,
     prior_of,
@@ -71,10 +72,11 @@ def command(options: DesignOptions) -> None:
     background = None if options.outline is None else outline(options.outline)
     _check_limit(options)
     check_alone(options)
+    options.check_family()
     goal_name = _goal_option(options)
     if goal_name is not None and options.priors is not None:
         raise InputError(f"{goal_name} was given with --priors, which needs an epsilon.", "give --epsilon 1/km.")
-    errors = bool(options.non_default("distortion", "max_loss"))
+    errors = bool(options.non_default("distortion", "max_loss", "family"))
     if options.checkpoints is not None and goal_name is not None:
         raise InputError(
             f"--checkpoints was given with {goal_name}, which solves many programs.",
@@ -85,7 +87,7 @@ def command(options: DesignOptions) -> None:
     on_cells = wants_cells(
         options,
         of_lattice=("spacing", "near", "lattice", "method", "bound_time"),
-        of_cells=("protect_within", "metric"),
+        of_cells=("protect_within", "metric", "family"),
     )
     check_bound_time(options.bound_time, has_epsilon=options.epsilon is not None or not errors)
     data = _prior_data(options)
@@ -95,6 +97,7 @@ def command(options: DesignOptions) -> None:
     loss = "euclidean" if goal_name == "--loss" else options.loss
     if on_cells:
         site = site_of_cells(options, data.visits, loss, epsilon, options.protect_within)
+        site = replace(site, promises=(*site.promises, *family_promise(options, site.places, site.distances)))
     else:
         most = None if goal_name is None and not errors and options.priors is None else SEARCHED
         limit_m = _limit_m(options) if loss == "euclidean" else None
@@ -145,6 +148,7 @@ def _check_limit(options: DesignOptions) -> None:
         return
     leave = "leave one of them out."
     options.refuse(["distortion"], "was given with --max-loss, which finds the largest distortion.", leave)
+    options.refuse(["family"], "was given with --max-loss.", leave)
     limited = "leave it out: --max-loss limits the expected loss."
     options.refuse(["objective"], "was given with --max-loss.", limited)
     if options.method == "noise":
@@ -219,7 +223,7 @@ def _goal_option(options: DesignOptions) -> str | None:
         )
     goal = "--loss" if loss else "--attacker-finds"
     why = f"was given with {goal}, which searches for the epsilon of the least loss."
-    options.refuse(("epsilon", "distortion", "max_loss", "objective", "pairs"), why, leave)
+    options.refuse(("epsilon", "distortion", "max_loss", "objective", "pairs", "family"), why, leave)
     return goal
 
 
@@ -361,7 +365,12 @@ def _solve_program(
     is_free = is_game and isinstance(site.costs, Loss) and site.costs.true_point == "euclidean"  # reports anywhere
     if is_game and not is_free:
         _say_how_long(len(site.places), options.time_limit)
-    elif options.solver == "auto" and options.method != "noise" and (site.promises if is_free else not limited):
+    elif (
+        options.solver == "auto"
+        and options.method != "noise"
+        and not options.family
+        and (site.promises if is_free else not limited)
+    ):
         with working("Estimating how long the design takes"):
             say_forecast(
                 prior,

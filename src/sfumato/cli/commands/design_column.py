@@ -23,11 +23,11 @@ from ..mechanism_files import Reporting, file_name
 from ..messages import PARTIAL, StopOnInterrupt, option, progress_line, say
 from ..options import ColumnOptions, options_of
 from ..outputs import check_drawable, check_ending, check_folder, check_outputs, picture_of
-from ..place_options import promise_of
+from ..place_options import family_promise, promise_of
 from .design import solver_of
 
 if TYPE_CHECKING:
-    from ...core import Mechanism, Metric, MetricPrivacy, Prior, Space
+    from ...core import DesignGuarantee, Mechanism, Metric, MetricPrivacy, Prior, Space
     from ...optimal import RobustDesign
 
 _SURVEY: Final = 10_000  # answers that the accuracy is stated for
@@ -47,7 +47,10 @@ def command(options: ColumnOptions) -> None:
     from ...reports import check_drawn
     from ..robust_design import check_alone, design_worst, priors_of_column
 
-    columns, epsilon, split = options.column, options.epsilon, options.split
+    columns, epsilon, split = options.column, options.epsilon or "", options.split
+    options.check_family()
+    if not epsilon and options.family is None:
+        raise InputError("--epsilon is missing.", "write --epsilon 1, or 0.1/year for numbers.")
     if len(set(columns)) < len(columns):
         raise InputError("--column names a column twice.", "name each once.")
     if split is not None and len(columns) == 1:
@@ -72,7 +75,7 @@ def command(options: ColumnOptions) -> None:
         targets = [folder / file_name(name) for name in columns]
     reporting = Reporting.of(options)
     if len(targets) > 1:
-        alone = ("report", "require", "frontier_time", "figure", "dark")
+        alone = ("family", "report", "require", "frontier_time", "figure", "dark")
         options.refuse(alone, "is for one mechanism.", "use sfumato report for each file.")
     if options.figure is None:
         options.refuse(("dark",), "was given, but no figure is drawn.", "add --figure bars.png.")
@@ -82,7 +85,7 @@ def command(options: ColumnOptions) -> None:
     outputs = [*targets, *(path.with_suffix(".md") for path in targets), reporting.path, options.figure]
     if folder is None:
         check_outputs(outputs, [options.table])
-    unit = epsilon.partition("/")[2].strip()
+    unit = (epsilon or options.attribute_epsilon or "").partition("/")[2].strip()
     secrets = [
         column_of(options.table, name, labels, numbers, unit, circles.get(name))
         for name, (labels, numbers) in zip(columns, values, strict=True)
@@ -100,24 +103,22 @@ def command(options: ColumnOptions) -> None:
         check_drawn(secrets[0].space)
     is_finished = True
     for column, part, target in zip(secrets, parts, targets, strict=True):
-        guarantee, loss = promise_for(column, part), _loss(column, options.loss)
+        guarantee, loss = promise_for(column, part) if part else None, _loss(column, options.loss)
+        guarantees: list[DesignGuarantee] = [] if guarantee is None else [guarantee]
+        guarantees += family_promise(options, column.space, _loss(column, "euclidean"))
         robust: RobustDesign | None = None
         names: tuple[str, ...] = ()
         if options.priors is not None:
             several = priors_of_column(options, column.name, column.space, loss)
-            robust, source, names = (
-                design_worst(several, [guarantee], options),
-                several.source,
-                tuple(several.priors),
-            )
-            result = robust.design
+            robust = design_worst(several, guarantees, options)
+            source, names, result = several.source, tuple(several.priors), robust.design
         else:
             prior, source = prior_from_data(column, options.table, options.prior)
             with StopOnInterrupt() as stop, progress_line("") as report:
                 result = design(
                     prior,
                     loss=loss,
-                    guarantees=guarantee,
+                    guarantees=guarantees,
                     objective=options.objective,
                     pairs=options.pairs,
                     gap=options.gap,
@@ -139,7 +140,8 @@ def command(options: ColumnOptions) -> None:
         )
     if len(columns) > 1:
         if joint:
-            say(f"The {len(columns)} columns of a person are one secret, with one epsilon of {epsilon}.")
+            of = f" of {epsilon}" if epsilon else ""
+            say(f"The {len(columns)} columns of a person are one secret, with one epsilon{of}.")
         else:
             say(f"Together the {len(columns)} columns of one person spend at most epsilon {epsilon}.")
         flags, files = " ".join(f"--column {shlex.quote(name)}" for name in columns), str(folder or targets[0])
@@ -206,14 +208,20 @@ def _parts(epsilon: str, split: str, count: int) -> list[float]:
     return [float_below(whole * share) for share in shares]
 
 
-def _remarks(mechanism: Mechanism, guarantee: MetricPrivacy, loss: str) -> list[str]:
+def _remarks(mechanism: Mechanism, guarantee: MetricPrivacy | None, loss: str) -> list[str]:
     import numpy as np
 
     from ...estimation import accuracy, identifiability
     from ...mechanisms import RandomisedResponse
 
     known, k = identifiability(mechanism), len(mechanism.secrets)
-    if known.complete and guarantee.for_any_two and 1e-6 <= guarantee.epsilon <= 40 and k > 1:
+    if (
+        guarantee is not None
+        and known.complete
+        and guarantee.for_any_two
+        and 1e-6 <= guarantee.epsilon <= 40
+        and k > 1
+    ):
         p, q = RandomisedResponse(mechanism.secrets, guarantee.epsilon).support
         response = q + (p - q) * np.eye(k)
         if mechanism.shape == (k, k) and np.allclose(mechanism.matrix, response, rtol=1e-9, atol=0):

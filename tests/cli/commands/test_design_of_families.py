@@ -1,0 +1,102 @@
+"""``--family`` of ``sfumato design`` and ``design-column``: distributions that reports must not distinguish."""
+
+from pathlib import Path
+
+import pytest
+
+import sfumato as sf
+from sfumato.privacy import DistributionPrivacy, MetricDistributionPrivacy
+from sfumato.proofs import prove_families
+
+COLUMN = ("design-column", "--column", "answer", "--labels", "flu,cold,none", "-o", "m.sfm")
+FAMILY = ("--family", "groups.csv")
+
+
+@pytest.fixture
+def groups(tmp_path: Path) -> None:
+    """A table of two groups that overlap."""
+    rows = "day,flu,0.5\nday,cold,0.5\nnight,cold,0.5\nnight,none,0.5\n"
+    (tmp_path / "groups.csv").write_text(f"distribution,secret,probability\n{rows}", encoding="utf-8")
+
+
+@pytest.mark.usefixtures("groups")
+def test_a_column_hides_the_group_alone_or_also_the_value(run):
+    done = run(*COLUMN, *FAMILY, "--attribute-epsilon", "0.5")
+    assert done.code == 0, done.err
+    text = " ".join(done.text.split())
+    assert "Epsilon 0.5 between the distributions day and night (proved)." in text
+    assert "right with probability 50 % without the report, and at most 57 % with it." in text
+    file = sf.read_mechanism_file("m.sfm")
+    assert [proof.holds for proof in prove_families(file.report_channel, file.guarantees)] == [True]
+    done = run("audit", "m.sfm", *FAMILY, "--require", "distribution-privacy <= 0.5")
+    assert done.code == 0, done.err
+    done = run(*COLUMN, *FAMILY, "--attribute-epsilon", "0.5", "--attribute-delta", "0.05", "--epsilon", "2")
+    assert done.code == 0, done.err
+    metric, family = sf.read_mechanism_file("m.sfm").guarantees
+    assert isinstance(metric, sf.MetricPrivacy)
+    assert isinstance(family, sf.FamilyPrivacy)
+    assert isinstance(family.notion, DistributionPrivacy)
+    assert family.notion.delta == 0.05
+
+
+def test_an_epsilon_per_unit_is_by_the_wasserstein_distance(run, tmp_path):
+    rows = "a,20,0.5\na,21,0.5\nb,23,0.5\nb,24,0.5\n"
+    (tmp_path / "ages.csv").write_text(f"distribution,secret,probability\n{rows}", encoding="utf-8")
+    command = ("design-column", "--column", "age", "--numbers", "20..24", "-o", "m.sfm", "--family", "ages.csv")
+    done = run(*command, "--attribute-epsilon", "0.5/year")
+    assert done.code == 0, done.err
+    (guarantee,) = sf.read_mechanism_file("m.sfm").guarantees
+    assert isinstance(guarantee, sf.FamilyPrivacy)
+    assert isinstance(guarantee.notion, MetricDistributionPrivacy)
+    assert guarantee.notion.distance.lower[0, 1] == pytest.approx(3)
+
+
+def test_places_hide_the_group_with_cells(run, tmp_path):
+    visits = sf.synthetic_city()
+    grid = sf.Grid.covering(visits, shape=(3, 2), region=visits.region(trim=0.05))
+    rows = [f"west,{label},{2 / 9 if column < 2 else 1 / 18}" for column, label in _columns(grid)]
+    rows += [f"east,{label},{1 / 12 if column < 2 else 1 / 3}" for column, label in _columns(grid)]
+    (tmp_path / "groups.csv").write_text("\n".join(["distribution,secret,probability", *rows]), encoding="utf-8")
+    done = run("design", "--cells", "3x2", *FAMILY, "--attribute-epsilon", "0.3", "-o", "m.sfm", "--no-picture")
+    assert done.code == 0, done.err
+    assert "between the distributions west and east" in " ".join(done.text.split())
+    (guarantee,) = sf.read_mechanism_file("m.sfm").guarantees
+    assert isinstance(guarantee, sf.FamilyPrivacy)
+
+
+def _columns(grid):
+    return [(int(label[1:3]), label) for label in grid.labels]
+
+
+@pytest.mark.usefixtures("groups")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (FAMILY, "--family was given without --attribute-epsilon"),
+        (("--epsilon", "1", "--attribute-epsilon", "1"), "--attribute-epsilon was given without --family"),
+        (("--epsilon", "1", "--attribute-delta", "0.1"), "--attribute-delta was given without --family"),
+        ((), "--epsilon is missing"),
+        ((*FAMILY, "--attribute-epsilon", "-1"), "at least 0"),
+        ((*FAMILY, "--attribute-epsilon", "0"), "exponent of 0"),
+        ((*FAMILY, "--attribute-epsilon", "1", "--attribute-delta", "2"), "--attribute-delta: delta 2.0"),
+        ((*FAMILY, "--attribute-epsilon", "1/km"), "--attribute-epsilon"),
+    ],
+)
+def test_wrong_options_are_refused(run, options, message):
+    done = run(*COLUMN, *options)
+    assert done.code == 1
+    assert message in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "--family is for cells"),
+        (("--cells", "3x2", "--max-loss", "1 km"), "--family was given with --max-loss"),
+        (("--cells", "3x2", "--attacker-finds", "40 % within 500 m"), "--family was given with --attacker-finds"),
+    ],
+)
+def test_what_places_cannot_combine_is_refused(run, options, message):
+    done = run("design", "--family", "groups.csv", "--attribute-epsilon", "1", "--no-picture", *options)
+    assert done.code == 1
+    assert message in done.err
