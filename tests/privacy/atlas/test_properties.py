@@ -150,7 +150,7 @@ def exact(rows):
 
 def shift(rows, prior):
     """e^epsilon of information privacy in fractions: the largest p(o|s) / p(o), or its inverse."""
-    worst = Fraction(1)
+    worst: Fraction | float = Fraction(1)
     for column in zip(*rows, strict=True):
         average = sum((p * x for p, x in zip(prior, column, strict=True)), Fraction(0))
         for p, x in zip(prior, column, strict=True):
@@ -188,7 +188,7 @@ def test_information_privacy_attains_its_rule_and_exceeds_the_sum_in_fractions()
 
 def spread(rows, maps):
     """R of semantic privacy in fractions, over all sets of reports: epsilon is (sqrt R - 1) / (sqrt R + 1)."""
-    worst = Fraction(1)
+    worst: Fraction | float = Fraction(1)
     width = len(rows[0])
     for chosen in product((False, True), repeat=width):
         masses = [sum(compress(row, chosen), Fraction(0)) for row in rows]

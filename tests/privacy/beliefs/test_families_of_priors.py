@@ -56,7 +56,7 @@ def identifiability(matrix, space):
         ]
         for column in np.transpose(matrix):
             masses = [Fraction(float(column[world])) for world in worlds]
-            if len(worlds) > 1 and sum(masses):
+            if len(worlds) > 1 and any(masses):
                 worst = max(worst, max(masses) / sum(masses))
     return worst
 

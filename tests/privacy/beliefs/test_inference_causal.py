@@ -217,6 +217,13 @@ def test_processing_and_mixtures_are_refuted_in_fractions():
         assert largest(example.after) == 16
 
 
+def test_two_hundred_secrets_and_observables():
+    matrix = np.random.default_rng(6).dirichlet(np.full(200, 3.0), 200)
+    found = InferenceBasedCausalPrivacy.of_records(Space(range(200)), Priors.all()).measure(matrix)
+    assert found.value == pytest.approx(np.log(matrix.max(axis=0) / matrix.min(axis=0)).max(), abs=1e-11)
+    assert found.rounding < 1e-12
+
+
 def test_one_secret_and_equal_rows_have_nothing_to_hide():
     assert InferenceBasedCausalPrivacy(Priors.all(), [[[0]]]).measure([[0.5, 0.5]]).value == 0
     equal = np.full((4, 2), 0.5)

@@ -120,6 +120,7 @@ PAPER: Final = Paper(
         ("Section 2.2.6", "range-bounded privacy", "sf.privacy.BoundedRange", "relations"),
         ("Section 2.2.6", "inferential privacy", "sf.privacy.InferentialPrivacy"),
         ("Definition 41", "InfPr", "sf.privacy.InformationPrivacy", "relations"),
+        ("Definition 52", "inference-based causal DP", "sf.privacy.InferenceBasedCausalPrivacy"),
         ("Definition 35", "Pufferfish privacy", "sf.privacy.Pufferfish", "relations"),
         ("Section 2.2.2", "KL privacy", "sf.privacy.KLPrivacy", "relations"),
         ("Section 2.2.9", "distribution privacy", "sf.privacy.DistributionPrivacy", "properties"),

@@ -241,8 +241,8 @@ class InferenceBasedCausalPrivacy(_OfInterventions):
             kinds, values = np.unique(record_values(images), return_inverse=True)
             masks = values == np.arange(len(kinds))[:, None]
             for prior in scenarios(self.priors, matrix):
-                for setting, changed in enumerate(matrix[images]):
-                    logs, errors = _belief_changes(matrix, changed, masks, prior)
+                for setting, ends in enumerate(images):
+                    logs, errors = _belief_changes(matrix, matrix[ends], masks, prior)
                     upper = max(upper, float((logs + errors).max()))
                     if logs.max() > value:
                         at, output = np.unravel_index(int(logs.argmax()), logs.shape)
@@ -309,7 +309,7 @@ def record_values(images: Positions) -> Positions:
     Raises `InputError` if two settings leave a secret as it is, or the last of two settings does not decide.
     """
     identity = images == np.arange(images.shape[1])
-    if (identity.sum(axis=0) > 1).any() or (images[:, images] != images[:, None, :]).any():
+    if (identity.sum(axis=0) > 1).any() or any((images[:, row] != images).any() for row in images):
         raise InputError(
             "an intervention does not set the value of a record.",
             "let the last of two settings decide, and at most one leave a secret as it is.",
@@ -327,10 +327,8 @@ def _belief_changes(matrix: Floats, changed: Floats, masks: Bools, prior: Prior 
         ratios = _log_ratios(matrix, changed)
         high = np.array([np.fmax.reduce(ratios[mask], axis=0, initial=-np.inf) for mask in masks])
         low = np.array([np.fmin.reduce(ratios[mask], axis=0, initial=np.inf) for mask in masks])
-        outside = ~np.eye(len(masks), dtype=np.bool_)[:, :, None]
         with np.errstate(invalid="ignore"):
-            rise = high - np.where(outside, low, np.inf).min(axis=1)
-            fall = np.where(outside, high, -np.inf).max(axis=1) - low
+            rise, fall = high - _least_of_rest(low), -_least_of_rest(-high) - low
         logs = np.maximum(np.maximum(rise, fall), 0.0)
         logs[:, np.isinf(ratios).any(axis=0)] = np.inf
         sizes = np.nan_to_num(np.abs(ratios), nan=0.0, posinf=0.0).max(axis=0)
@@ -342,6 +340,16 @@ def _belief_changes(matrix: Floats, changed: Floats, masks: Bools, prior: Prior 
         logs = np.where(np.isinf(whole), np.inf, np.abs(parts - whole))
     errors = log_errors(parts, terms(prior)) + log_errors(whole, 2 * terms(prior))
     return np.where(np.isnan(parts), 0.0, logs), np.nan_to_num(errors)
+
+
+def _least_of_rest(values: Floats) -> Floats:
+    """Return the least of the other entries of each column, same shape; ``inf`` where there is none."""
+    least, columns = values.argmin(axis=0), np.arange(values.shape[1])
+    answer = np.broadcast_to(values[least, columns], values.shape).copy()
+    rest = values.copy()
+    rest[least, columns] = np.inf
+    answer[least, columns] = rest.min(axis=0)
+    return answer
 
 
 def _log_ratios(first: Floats, second: Floats) -> Floats:
