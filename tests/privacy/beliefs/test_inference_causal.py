@@ -13,11 +13,13 @@ from sfumato.core import Prior, Space
 from sfumato.errors import InputError
 from sfumato.privacy import (
     CausalPrivacy,
+    Claim,
     InferenceBasedCausalPrivacy,
     InformationPrivacy,
     Priors,
     Property,
     answer,
+    convert,
 )
 
 from ..bayes import beliefs, channels, few, known, log_ratio
@@ -237,5 +239,13 @@ def test_refusals():
         InferenceBasedCausalPrivacy(Priors.all(), [[[0, 1], [0, 0]]])  # two settings leave 0 as it is
     with pytest.raises(InputError, match="does not set the value of a record"):
         InferenceBasedCausalPrivacy(Priors.all(), [[[1, 2, 0]]])  # set once more, it changes again
+    with pytest.raises(InputError, match=r"of shape \(0, 2\)"):
+        InferenceBasedCausalPrivacy(Priors.all(), [np.zeros((0, 2), dtype=int)])
+    with pytest.raises(InputError, match="does not set the value of a record"):
+        convert(Claim("inference-based-causal", epsilon=1.0, interventions=[np.array([[1, 2, 0]])]), to="causal")
+    certain = Priors.of(Prior(Space(range(2)), [1.0, 0.0]))
+    setting = [np.array([[0, 0], [1, 1]])]
+    with pytest.raises(InputError, match="hold each value possible"):
+        convert(Claim("inference-based-causal", epsilon=1.0, priors=certain, interventions=setting), to="causal")
     with pytest.raises(InputError, match="on 4 secrets, but the mechanism has 3"):
         InferenceBasedCausalPrivacy.of_records(BITS, Priors.all()).measure(np.eye(3))

@@ -422,7 +422,10 @@ def inference_to_dp(claim: Claim, _goal: Goal) -> Changes:
     """Return the pairs of secrets and what interventions make of them."""
     if priors_of(claim.context).interval != EVERY:
         return Refusal("a claim against every prior is needed")
-    return {"relation": setting_pairs(_settings(claim.context["interventions"]))}
+    records = _settings(claim.context["interventions"])
+    for images in records:
+        record_values(images)
+    return {"relation": setting_pairs(records)}
 
 
 def inference_to_causal(claim: Claim, _goal: Goal) -> Changes:

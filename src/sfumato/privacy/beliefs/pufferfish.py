@@ -87,7 +87,7 @@ class _OfInterventions(AgainstPriors, CompactRepr):
             raise InputError("no intervention was given.", "pass one array (values, secrets) for each record.")
         size = arrays[0].shape[-1]
         for array in arrays:
-            fits = array.ndim == 2 and array.dtype.kind in "iu" and array.shape[1] == size
+            fits = array.ndim == 2 and array.size > 0 and array.dtype.kind in "iu" and array.shape[1] == size
             if not fits or (array < 0).any() or (array >= size).any():
                 raise InputError(
                     f"an intervention was given as an array of {array.dtype} of shape {array.shape}.",
