@@ -12,6 +12,7 @@ from scipy.stats import chi2
 
 import sfumato as sf
 
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short queries, two cores
 SPACE = sf.Space([f"s{number}" for number in range(8)])
 BLUR = sf.Mechanism(np.random.default_rng(5).dirichlet(np.ones(8), 8), SPACE)
 CITY = sf.Lattice.covering("6 km x 6 km around 48.85,2.35", "1 km")

@@ -11,6 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.releases.spark.cases import JAVA_OPTIONS
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -38,7 +40,7 @@ def spark(tmp_path_factory):
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": events.as_uri(),
         "spark.python.daemon.module": "tests.releases.spark.daemon",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # short queries, two cores
+        "spark.driver.extraJavaOptions": JAVA_OPTIONS,
         "spark.driver.host": "localhost",
         "spark.driver.bindAddress": "127.0.0.1",
     }

@@ -15,7 +15,7 @@ from sfumato.releases import read_mark
 from sfumato.releases.spark import release_on_spark
 from sfumato.tables import folder_stream
 from tests.releases.forks import PATIENCE_S
-from tests.releases.spark.cases import BLUR, answers, ignored, written
+from tests.releases.spark.cases import BLUR, JAVA_OPTIONS, answers, ignored, written
 
 pytestmark = ignored
 ROOT = Path(__file__).parents[3]
@@ -24,7 +24,12 @@ ROOT = Path(__file__).parents[3]
 @pytest.mark.slow
 def test_a_killed_driver_leaves_nothing_that_others_can_read(spark, tmp_path):
     command = [sys.executable, "-W", "ignore", "-m", "tests.releases.spark.stopping", str(tmp_path)]
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {
+        **os.environ,
+        "JAVA_TOOL_OPTIONS": JAVA_OPTIONS,
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
     with (tmp_path / "said").open("wb") as said:
         driver = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=said, stderr=said, start_new_session=True

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
-from tests.releases.spark.cases import answers, draws, written
+from tests.releases.spark.cases import JAVA_OPTIONS, answers, draws, written
 
 ROOT = Path(__file__).parents[3]
 
@@ -27,7 +27,7 @@ def test_tasks_that_race_draw_one_report_for_a_row(spark, tmp_path):
             *(source, str(tmp_path / "out"), str(seen), str(events)),
         ],
         cwd=ROOT,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        env={**os.environ, "JAVA_TOOL_OPTIONS": JAVA_OPTIONS, "PYSPARK_PYTHON": sys.executable},
         capture_output=True,
         text=True,
         check=False,
