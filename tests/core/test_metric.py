@@ -207,7 +207,7 @@ def test_no_limit_is_so_large_that_infinite_distances_are_within_it():
     assert np.argwhere(metric.near_pairs(np.finfo(float).max)).tolist() == [[0, 1], [1, 0]]
 
 
-ONE_WAY = [[0, 1, 3], [2, 0, 2], [np.inf, np.inf, 0]]
+ONE_WAY = np.array([[0, 1, 3], [2, 0, 2], [np.inf, np.inf, 0]])
 
 
 def test_an_asymmetric_metric_is_accepted_on_request_and_keeps_its_directions():
@@ -216,9 +216,9 @@ def test_an_asymmetric_metric_is_accepted_on_request_and_keeps_its_directions():
     assert repr(metric) == "Asymmetric metric 'metric' on 3 values in km, diameter 3"
     for other in (metric.to("m"), metric.scale(2), metric.trust(), metric.closure(), metric.threshold("2 km")):
         assert not other.symmetric
-    np.testing.assert_array_equal(metric.to("m").array, 1000 * np.array(ONE_WAY))
+    np.testing.assert_array_equal(metric.to("m").array, 1000 * ONE_WAY)
     np.testing.assert_array_equal(metric.threshold(2).array, [[0, 1, 2], [1, 0, 1], [np.inf, np.inf, 0]])
-    assert Metric([[0, 1], [1 + 1e-12, 0]], symmetric=False).symmetric
+    assert Metric(np.array([[0, 1], [1 + 1e-12, 0]]), symmetric=False).symmetric
 
 
 def test_a_directed_graph_of_streets_closes_to_its_shortest_ways():

@@ -344,6 +344,8 @@ def test_what_cannot_be_a_measurement_is_refused():
     with pytest.raises(InputError, match=r"'squares' breaks the triangle inequality.*\n.*metric.closure"):
         sf.files.as_opendp(mechanism, bent)
     assert sf.files.as_opendp(mechanism, bent.closure()).map(1) == pytest.approx(0.3)
+    with pytest.raises(InputError, match="depends on the direction"):
+        sf.files.as_opendp(mechanism, sf.Metric(line(6) * np.where(np.tri(6), 2, 1), symmetric=False))
     with pytest.raises(InputError, match="metric= is of type str, but a Metric or None is needed"):
         sf.files.as_opendp(mechanism, "euclidean")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="mechanism= is of type list"):

@@ -114,7 +114,9 @@ def test_a_metric_without_the_triangle_comes_back_without_a_second_warning(tmp_p
 
 
 def test_distances_that_depend_on_the_direction_come_back(tmp_path: Path) -> None:
-    streets = sf.Metric([[0, 1, 3], [2, 0, 2], [np.inf, np.inf, 0]], "km", name="streets", symmetric=False)
+    streets = sf.Metric(
+        np.array([[0, 1, 3], [2, 0, 2], [np.inf, np.inf, 0]]), "km", name="streets", symmetric=False
+    )
     with pytest.warns(MetricWarning):
         zero = sf.Metric([[0, 0, 3], [2, 0, 2], [5, 4, 0]], "km", name="zero", symmetric=False)
     promises = [sf.MetricPrivacy(1, streets), sf.MetricPrivacy(1, zero), sf.ThresholdPrivacy(1.0, streets, 2)]

@@ -66,7 +66,8 @@ def test_distance_zero_in_one_direction_makes_rows_equal():
         optimum = least_loss(prior.probabilities, loss, array)
         assert result.certificate.value == pytest.approx(optimum, rel=2e-6)
         assert optimum == pytest.approx(least_loss(prior.probabilities, loss, implied_distances(array)), rel=1e-9)
-        again = prove_optimality(prior, result.loss, result.guarantees, result.optimality)
+        assert result.optimality is not None
+        again = prove_optimality(prior, result.loss, result.problem.guarantees, result.optimality)
         assert again == pytest.approx(result.certificate.bound, rel=1e-9)
 
 

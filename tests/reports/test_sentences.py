@@ -24,6 +24,7 @@ from sfumato.reports.facts import (
     Quantity,
     RiskFacts,
     SubjectFacts,
+    promises_of,
 )
 from sfumato_papers.invented_city import invented_city
 
@@ -268,6 +269,28 @@ def test_guarantees_are_stated_no_stronger_than_they_are(seed):
             assert "After one report, someone who thought" in text
     ((_, limit),) = said.belief_rows(facts)
     above(stated("at most", limit)[0], facts.beliefs[0].belief.upper)
+
+
+def test_a_distance_that_depends_on_the_direction_is_named_and_beliefs_are_by_the_longer_one():
+    metric = sf.Metric([[0, 1, 2], [3, 0, 1], [6, 3, 0]], "min", name="hill", symmetric=False)
+    prior = sf.Prior.uniform(sf.Space("abc"))
+    result = sf.design(prior, loss=1 - np.eye(3), guarantees=sf.MetricPrivacy("0.5/min", metric))
+    text = " ".join(result.sentences())
+    assert "The distance depends on the direction: for A against B, the one from A to B counts." in text
+    (facts,) = promises_of(sf.MechanismFile.of_design(result))
+    assert not facts.symmetric
+    assert [belief.distance.value for belief in facts.beliefs if belief.reports == 1] == [3.0, 5.0]
+    subject = subject_of("categories")
+    odds = said.belief_words(facts, subject)
+    assert odds.startswith(
+        "After one report, someone who thought two values 5 min apart (the longer way, as the file"
+    )
+    above(stated("at most", odds)[0], 1 / (1 + math.exp(-2.5)))
+    near = sf.ThresholdPrivacy(1.0, metric, "2 min")
+    result = sf.design(prior, loss=1 - np.eye(3), guarantees=near)
+    (facts,) = promises_of(sf.MechanismFile.of_design(result))
+    assert "at most 2 min apart (the longer way)" in said.epsilon_words(facts, subject)
+    assert "at most 2 min apart (the longer way)" in said.reveal_words(facts, subject)
 
 
 @pytest.mark.parametrize("source", [DistanceSource.LABELS, DistanceSource.UNCONFIRMED])

@@ -92,12 +92,11 @@ def test_the_longer_direction_of_a_distance_counts():
     outputs = {"a": ["x"] * 4, "b": ["y"] * 4}
     probability = [
         repetition_of(outputs, epsilon=1.0, metric=Metric(array, symmetric=False)).probability
-        for array in ([[0, 1], [2, 0]], [[0, 2], [1, 0]], [[0, 2], [2, 0]])
+        for array in ([[0, 1], [2, 0]], [[0, 2], [1, 0]], [[0, 2], [2, 0]], [[0, 1], [1, 0]])
     ]
-    assert probability[0] == probability[1] == probability[2] < 1
-    assert (
-        repetition_of(outputs, epsilon=1.0, metric=Metric([[0, 1], [np.inf, 0]], symmetric=False)).probability == 1
-    )
+    assert probability[0] == probability[1] == probability[2] != probability[3]
+    one_way = Metric(np.array([[0, 1], [np.inf, 0]]), symmetric=False)
+    assert repetition_of(outputs, epsilon=1.0, metric=one_way).probability == 1
 
 
 def test_too_few_calls_are_refused():

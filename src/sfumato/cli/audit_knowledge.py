@@ -11,7 +11,7 @@ from typer import Option
 
 from ..errors import DataError, InputError, SfumatoError, row_value
 from .messages import option
-from .options import CommandOptions
+from .options import Asymmetric, CommandOptions, DistancesFile
 from .outputs import check_ending
 
 if TYPE_CHECKING:
@@ -31,25 +31,20 @@ class MetricOptions(CommandOptions):
     """Distances between secrets."""
 
     metric: Annotated[str | None, Option(help="euclidean, great-circle, absolute, hamming, ...")] = None
-    distances: Annotated[Path | None, Option(help="A file of distances instead (.npy or .csv).")] = None
+    distances: DistancesFile = None
+    asymmetric: Asymmetric = False
     unit: Annotated[str | None, Option(help="The unit of the distances.")] = None
 
     def metric_on(self, space: Space) -> Metric | None:
         """Return the metric of the options; by default Euclidean in kilometres for places, else None."""
-        from ..core import Metric, Space
+        from ..core import Space
         from ..geo import Places
 
         if self.distances is not None:
             if self.metric is not None:
                 raise InputError("both --metric and --distances were given.", "choose one.")
-            metric = Metric(_array(self.distances), self.unit or "", name=self.distances.stem)
-            if len(metric) != len(space):
-                raise InputError(
-                    f"{self.distances.name} holds distances of {len(metric)} values, but there are {len(space)} "
-                    "secrets.",
-                    "give a row and a column per secret, in their order.",
-                )
-            return metric
+            return metric_from(self.distances, space, self.unit or "", asymmetric=self.asymmetric)
+        self.refuse(("asymmetric",), "was given without a file of distances.", "add --distances FILE.")
         if self.metric is None:
             return space.metric("euclidean", unit=self.unit or "km") if isinstance(space, Places) else None
         numbers = [float(label) for label in space.labels if type(label) in (int, float)]  # type: ignore[arg-type]
@@ -189,6 +184,19 @@ def _explain_table(path: Path, error: SfumatoError) -> SfumatoError:
         f"make one first, of rows that need no protection: sfumato design {path.name} -o mine.sfm, then sfumato "
         "audit mine.sfm.",
     )
+
+
+def metric_from(path: Path, space: Space, unit: str, *, asymmetric: bool) -> Metric:
+    """Return the distances of a file as a metric on the secrets, of the file's name."""
+    from ..core import Metric
+
+    metric = Metric(_array(path), unit, name=path.stem, symmetric=not asymmetric)
+    if len(metric) != len(space):
+        raise InputError(
+            f"{path.name} holds distances of {len(metric)} values, but there are {len(space)} secrets.",
+            "give a row and a column per secret, in their order.",
+        )
+    return metric
 
 
 def _array(path: Path) -> Any:

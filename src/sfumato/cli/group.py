@@ -24,7 +24,10 @@ _COMMON: Final = (
 _TOPICS: Final[Mapping[str, tuple[str, ...]]] = {
     "Visits": ("lat", "lon", "user_column", "people", "user", "skip_damaged", "population", "held_out", "priors"),
     "Places": ("lattice", "near", "cell", "hexagons", "smoothing"),
-    "Guarantee": ("max_loss", "distortion", "protect_within", "metric", "objective", "distances", "unit"),
+    "Guarantee": (
+        *("max_loss", "distortion", "protect_within", "metric", "objective", "distances", "asymmetric"),
+        "unit",
+    ),
     "Solver": ("method", "gap", "solver", "pairs", "checkpoints", "bound_time"),
     "Tables of secrets": (
         *("relation", "events", "rivals", "family", "attribute_epsilon", "attribute_delta", "beliefs_within"),

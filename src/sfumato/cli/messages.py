@@ -34,6 +34,7 @@ _RENAMED: Final[Mapping[str, str]] = {
     "keep": "method",
     "by": "mechanism",
     "epsilon": "epsilons",
+    "symmetric": "asymmetric",
 }
 
 

@@ -62,6 +62,10 @@ MechanismOutput = Annotated[Path | None, Option("--output", "-o", help="Write th
 TableOrPage = Annotated[Path | None, Option("--output", "-o", help="Write the table (.csv) or a page (.html).")]
 Outline = Annotated[Path | None, Option(help="Draw maps on this outline of land (.geojson).")]
 Figure = Annotated[Path | None, Option(help="Write the figure here (.png, .svg, .pdf).")]
+DistancesFile = Annotated[
+    Path | None, Option("--distances", help="A file of distances instead (.npy or .csv), from row to column.")
+]
+Asymmetric = Annotated[bool, Option("--asymmetric", help="The way back may be longer, in --distances.")]
 Picture = Annotated[bool, Option(help="Draw the result (.png).")]
 Dark = Annotated[bool, Option("--dark", help="Draw figures for a dark background.")]
 
@@ -222,6 +226,8 @@ class ColumnOptions(SolverOptions, FamilyOptions):
     circular: Annotated[
         list[str] | None, Option(help="With --numbers: the length of their circle: 24 for hours 0..23.")
     ] = None
+    distances: DistancesFile = None
+    asymmetric: Asymmetric = False
     split: Annotated[
         str | None, Option(help="Of several columns: even, shares of epsilon (0.7,0.3), or joint.")
     ] = None

@@ -422,6 +422,7 @@ class ParametricFamily:
 def default_families(prior: Prior, metric: Metric) -> list[ParametricFamily]:
     """Return the families that fit the secrets of a prior and their metric."""
     space = prior.space
+    even = metric if metric.symmetric else metric.symmetrise()
     nearest = float(metric.array[metric.array > 0].min(initial=np.inf))  # a pair that a response must protect
     mass = 0.5 * prior.probabilities + 0.5 / len(prior)
     x = np.empty((0, 0)) if space.coordinates is None else space.coordinates
@@ -429,7 +430,7 @@ def default_families(prior: Prior, metric: Metric) -> list[ParametricFamily]:
         ("exponential", lambda e: exponential(space, metric, e), True),
         ("tight constraints", lambda e: tight_constraints(space, metric, e), True),
         ("randomised response", lambda e: randomised_response(space, e * nearest), True),
-        ("least information", lambda e: rate_distortion(prior, metric, e / 2).mechanism, True),  # twice its slope
+        ("least information", lambda e: rate_distortion(prior, even, e / 2).mechanism, True),  # twice its slope
         # Short distances where few people are.
         ("elastic", lambda e: exponential(space, elastic_metric(metric, mass, quota=_ELASTIC), e), False),
         ("restricted Laplace", lambda e: restricted_laplace(space, metric, e, REACH / e), False),

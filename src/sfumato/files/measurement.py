@@ -123,6 +123,11 @@ def _per_unit(mechanism: Mechanism, metric: Metric) -> Callable[[object], float]
             f"the {name_phrase(metric.name, 'metric')} breaks the triangle inequality, which OpenDP needs.",
             python("pass metric.closure(), its shortest paths."),
         )
+    if not metric.symmetric:
+        raise InputError(
+            f"the {name_phrase(metric.name, 'metric')} depends on the direction, but distances of OpenDP do not.",
+            python("pass sf.Metric(np.maximum(d, d.T), unit), which counts the longer direction."),
+        )
     epsilon, at_zero = _bounds(mechanism, metric)
     unit = metric.unit
 

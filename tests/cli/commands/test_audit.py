@@ -119,6 +119,22 @@ def test_a_metric_of_ones_own(run, tmp_path):
     assert "choose one" in run("audit", "m.npy", "--metric", "absolute", "--distances", "d.csv").err
 
 
+def test_distances_that_depend_on_the_direction(run, tmp_path):
+    np.save(tmp_path / "m.npy", np.array([[0.75, 0.25], [0.5, 0.5]]))
+    (tmp_path / "d.csv").write_text("0,1\n4,0\n")
+    audit = ("audit", "m.npy", "--distances", "d.csv", "--unit", "km")
+    refused = run(*audit)
+    assert refused.code == 1
+    assert "pass --asymmetric if the distance depends on the direction" in " ".join(refused.err.split())
+    done = run(
+        *audit, "--asymmetric", "--require", "metric-privacy <= 0.406/km"
+    )  # ln 1.5 over 1 km; ln 2 over 4 km
+    assert done.code == 0, done.err
+    assert "Attained by 0 against 1, report 0, 1 km from the first to the second" in " ".join(done.text.split())
+    assert run(*audit, "--asymmetric", "--require", "metric-privacy <= 0.405/km").code == 1
+    assert "--asymmetric was given without" in run("audit", "m.npy", "--asymmetric").err
+
+
 def test_beliefs_near_the_distributions(run, coin, tmp_path):
     """The worst beliefs in two secrets move 0.1 of the mass: b has 0.6 for 0.5, and 0.15 for 0.25."""
     family = "distribution,secret,probability\nyoung,a,0.75\nyoung,b,0.25\nold,a,0.5\nold,b,0.5\n"

@@ -410,6 +410,24 @@ def test_a_folder_that_lacks_a_column(run, answers):
     assert "holds no mechanism file 'id.sfm' for the column 'id'" in " ".join(done.err.split())
 
 
+def test_stops_on_one_way_streets(run, tmp_path):
+    (tmp_path / "minutes.csv").write_text("0,2,5\n4,0,3\ninf,inf,0\n")
+    stops = ("design-column", "--column", "stop", "--labels", "foot,bridge,top", "--epsilon", "0.4/min")
+    done = run(*stops, "--distances", "minutes.csv", "--asymmetric", "-o", "stop.sfm", "--report", "stop.html")
+    assert done.code == 0, done.err
+    assert "two values 4 min apart (the longer way, as the file states it)" in " ".join(done.text.split())
+    promise = loaded("stop.sfm").guarantees[0]
+    assert (promise.epsilon, promise.metric.unit, promise.metric.symmetric) == (0.4, "min", False)
+    assert "The distance depends on the direction" in (tmp_path / "stop.html").read_text(encoding="utf-8")
+    assert "The pair from " in run("audit", "stop.sfm", "--promises").text
+    check = ("audit", "stop.sfm", "--distances", "minutes.csv", "--asymmetric", "--unit", "min")
+    assert run(*check, "--require", "metric-privacy <= 0.4/min").code == 0
+    (tmp_path / "people.csv").write_text("stop\nfoot\ntop\n")
+    release = ("release", "stop.sfm", "people.csv", "out.csv", "--column", "stop")
+    assert "distances that the mechanism file states" in " ".join(run(*release).err.split())
+    assert run(*release, "--trust-distances").code == 0
+
+
 def test_each_column_of_a_source_is_released_once(run, answers):
     assert public(run, "-o", "d.sfm").code == 0
     assert (
@@ -428,6 +446,9 @@ def test_each_column_of_a_source_is_released_once(run, answers):
         (("--labels", "a,b"), "Missing option '--epsilon'"),
         (("--labels", "a,b", "--epsilon", "nan"), "--epsilon"),
         (("--labels", "a,b", "--epsilon", "1/km"), "no distances"),
+        (("--labels", "a,b", "--epsilon", 1, "--asymmetric"), "without a file of distances"),
+        (("--labels", "a,b", "--epsilon", 1, "--distances", "nowhere.npy"), "nowhere.npy"),
+        (("--column", "q", "--labels", "a,b", "--labels", "a,b", "--epsilon", 1, "--distances", "d"), "several"),
         (("--labels", "a,b", "--epsilon", 0), "--epsilon"),
         (("--labels", "a,a", "--epsilon", 1), "--labels"),
         (("--labels", "a,,b", "--epsilon", 1), "empty label"),

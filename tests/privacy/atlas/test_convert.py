@@ -257,3 +257,11 @@ def test_separating_mechanisms():
     assert ProbabilisticDifferentialPrivacy(delta, Relation(pairs)).measure(rows).value <= epsilon
     family = Family([[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]])
     assert ProbabilisticDistributionPrivacy(family, delta).measure(rows).value > epsilon
+
+
+def test_a_claim_by_a_metric_that_is_not_symmetric_says_which_direction_counts():
+    hill = sf.Metric([[0, 1, 2], [3, 0, 1], [6, 3, 0]], "km", symmetric=False)
+    claim = Claim("metric-privacy", epsilon=0.5, metric=hill)
+    assert "d is their distance in km, from the one to the other" in claim.sentence
+    assert convert(claim, "differential-privacy").claim["epsilon"] == pytest.approx(3.0)
+    assert convert(claim, "metric-privacy", metric=hill.symmetrise()).claim["epsilon"] == pytest.approx(1.5)

@@ -152,6 +152,7 @@ def test_an_asymmetric_metric_is_measured_by_each_ordered_pair_and_names_it():
                 rates[s, t] = max(rates.get((s, t), 0.0), rate)
         assert finding.value == pytest.approx(max(rates.values()), rel=1e-12)
         if finding.value > 0 and not metric.symmetric:
+            assert finding.witness.pair is not None
             assert rates[finding.witness.pair] == pytest.approx(finding.value, rel=1e-12)
             assert "from the first to the second" in finding.witness.note
 

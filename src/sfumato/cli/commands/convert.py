@@ -82,7 +82,8 @@ def command(options: ConvertOptions) -> None:
 
 def _metric(options: ConvertOptions, unit: str) -> Metric | None:
     if options.labels is None and options.numbers is None:
-        options.refuse(("metric", "distances", "unit"), "was given without the secrets.", "add --numbers 18..99.")
+        names = ("metric", "distances", "asymmetric", "unit")
+        options.refuse(names, "was given without the secrets.", "add --numbers 18..99.")
         return None
     space = column_of(None, "secret", options.labels, options.numbers, options.unit or unit).space
     metric = options.metric_on(space)

@@ -18,6 +18,7 @@ import typer
 
 from ...errors import DataError, InputError, row_value
 from ...escaping import invisible_character, plain
+from ..audit_knowledge import metric_from
 from ..design_output import write_column
 from ..mechanism_files import Reporting, file_name
 from ..messages import PARTIAL, StopOnInterrupt, option, progress_line, say
@@ -61,6 +62,10 @@ def command(options: ColumnOptions) -> None:
     values = split_values(columns, options.labels or (), options.numbers or ())
     circles = circles_of(columns, options.circular or ())
     joint, count, folder = split == "joint", len(columns), None
+    if options.distances is None:
+        options.refuse(("asymmetric",), "was given without a file of distances.", "add --distances FILE.")
+    elif count > 1:
+        raise InputError("--distances was given with several columns.", "design one column at a time.")
     if joint or count == 1:
         check_ending(options.output, ".sfm")
         targets = [options.output or Path("mechanism.sfm" if joint else file_name(columns[0]))]
@@ -103,7 +108,8 @@ def command(options: ColumnOptions) -> None:
         check_drawn(secrets[0].space)
     is_finished = True
     for column, part, target in zip(secrets, parts, targets, strict=True):
-        guarantee, loss = promise_for(column, part) if part else None, _loss(column, options.loss)
+        guarantee = promise_for(column, part, options.distances, asymmetric=options.asymmetric) if part else None
+        loss = _loss(column, options.loss)
         guarantees: list[DesignGuarantee] = [] if guarantee is None else [guarantee]
         guarantees += family_promise(options, column.space, _loss(column, "euclidean"))
         robust: RobustDesign | None = None
@@ -150,11 +156,16 @@ def command(options: ColumnOptions) -> None:
         raise typer.Exit(PARTIAL)
 
 
-def promise_for(column: Column, epsilon: str | float) -> MetricPrivacy:
-    """Return the guarantee of ``--epsilon``: for any two values, or per unit of numbers."""
+def promise_for(
+    column: Column, epsilon: str | float, distances: Path | None = None, *, asymmetric: bool = False
+) -> MetricPrivacy:
+    """Return the guarantee of ``--epsilon``: by distances, for any two values, or per unit of numbers."""
     from ...core import NumberBins, hamming
 
     space = column.space
+    if distances is not None:
+        unit = str(epsilon).partition("/")[2].strip()
+        return promise_of(epsilon, metric_from(distances, space, unit, asymmetric=asymmetric), "--epsilon")
     if not (isinstance(epsilon, str) and "/" in epsilon):
         return promise_of(epsilon, hamming(space), "--epsilon")
     if not isinstance(space, NumberBins):

@@ -254,13 +254,14 @@ class Claim:
         """The claim in words, with its numbers rounded up to six digits."""
         word = VOCABULARY[self.notion]
         values: dict[str, str] = {name: _digits(name, value) for name, value in self.numbers.items()}
-        unit = _unit(self.context)
+        unit, both_ways = _unit(self.context), getattr(self.context.get("metric"), "symmetric", True)
+        way = "" if both_ways else ", from the one to the other"
         values["up_to"] = f", plus a probability of {values['delta']}" if self.numbers.get("delta") else ""
         divergence = self.context.get("divergence")
         text = word.promise.format(
             **values,
             about=self.about,
-            unit=f" in {unit}" if unit else "",
+            unit=(f" in {unit}" if unit else "") + way,
             divergence=divergence_name(divergence) if divergence is not None else "",
         )
         return text[0].upper() + text[1:] + "."

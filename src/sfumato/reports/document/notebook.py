@@ -122,8 +122,11 @@ def _of_metric(metric: Metric) -> str:
     if apart.size:
         span = f"{amount(float(apart.min()), metric.unit)} to {amount(float(apart.max()), metric.unit)}"
         rows.append(("Between two values", span))
-    if np.isinf(distances).any():
-        rows.append(("Unlimited pairs", f"{int(np.isinf(distances).sum()) // 2:,} pairs are infinitely far apart"))
+    if not metric.symmetric:
+        rows.append(("Direction", "the way back may be longer"))
+    if far := int(np.isinf(distances).sum()):
+        pairs = f"{far // 2:,} pairs" if metric.symmetric else f"{far:,} ordered pairs"
+        rows.append(("Unlimited pairs", f"{pairs} are infinitely far apart"))
     return _table("Metric", rows)
 
 

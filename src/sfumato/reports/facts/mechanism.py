@@ -150,6 +150,7 @@ def _of_metric(mechanism: Mechanism, guarantee: MetricPrivacy, proof: EpsilonPro
         n * (n - 1) - pairs,
         tuple(_beliefs(proof.upper, unit, distances, slack, known)),
         FormalFacts(n, pairs, mechanism.shape[1], slack, circle=round_trip),
+        metric.symmetric,
     )
 
 
@@ -241,8 +242,12 @@ def _lengths(most_m: float, above_m: float = 0.0) -> list[Quantity]:
 
 
 def _example_distances(metric: Metric, *, cells: bool) -> list[Quantity]:
-    """Return the least distance of two secrets, and round ones up to the largest, at least one for values."""
-    apart = metric.array[(metric.array > 0) & np.isfinite(metric.array)]
+    """Return the least distance of two secrets, and round ones up to the largest, at least one for values.
+
+    Where directions differ, the longer one counts.
+    """
+    array = metric.array if metric.symmetric else np.maximum(metric.array, metric.array.T)
+    apart = array[(array > 0) & np.isfinite(array)]
     if not apart.size:
         return []
     nearest, farthest = float(apart.min()), float(apart.max())

@@ -45,6 +45,7 @@ class TightPair(NamedTuple):
     pair: tuple[str, str]
     report: str
     holds: bool
+    symmetric: bool  # whether distances are the same in both directions
 
 
 class Overview(NamedTuple):
@@ -104,7 +105,7 @@ def of_file(file: MechanismFile) -> Overview:
         subject_of(file),
         promises,
         constraints,
-        tuple(_witness(mechanism, proof) for metric, proof in of_metrics if promised_pairs(metric)),
+        tuple(_witness(mechanism, proof, metric) for metric, proof in of_metrics if promised_pairs(metric)),
         (cost,) if cost.expected is not None else (),
         attacks=() if prior is None else single_attacks(mechanism, prior, None),
         information=None if prior is None else information_of(mechanism, prior),
@@ -122,10 +123,10 @@ def of_noise(file: MechanismFile, certificate: NoiseCertificate | None = None) -
     return overview._replace(costs=(noise_cost(certificate.loss),), attacks=attacks)
 
 
-def _witness(mechanism: Mechanism, proof: EpsilonProof) -> TightPair:
+def _witness(mechanism: Mechanism, proof: EpsilonProof, metric: Metric) -> TightPair:
     first, second = (label_phrase(mechanism.secrets.labels[secret]) for secret in proof.worst_pair)
     report = label_phrase(mechanism.observables.labels[proof.worst_observable])
-    return TightPair((first, second), report, proof.holds)
+    return TightPair((first, second), report, proof.holds, metric.symmetric)
 
 
 def _usual_risk(file: MechanismFile, visits: Visits | None) -> RiskFacts | None:

@@ -152,6 +152,7 @@ class PromiseFacts(NamedTuple):
     beliefs: tuple[BeliefFacts, ...] = ()
     formal: FormalFacts = FormalFacts()
     family: FamilyFacts | None = None
+    symmetric: bool = True  # whether distances are the same in both directions; else beliefs are by the longer one
 
     @property
     def rates_secrets(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...audits import Outcome
 from ...core import CoordinatePrivacy
-from ...core.naming import BORDER, name_phrase, quote
+from ...core.naming import BORDER, DIRECTION, name_phrase, quote
 from ...core.units import per_unit
 from ...escaping import plain
 from ...files import DistanceSource
@@ -47,6 +47,8 @@ def formal_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...
         sentences.append(BORDER)
     if promise.formal.circle:
         sentences.append(circle_words(promise.formal.circle))
+    if not promise.symmetric:
+        sentences.append(DIRECTION)
     if subject.kind == "points" and promise.kind != "points":
         sentences.append(_VERTICES)
     return (*sentences, _proof(promise, subject))
@@ -203,7 +205,7 @@ def epsilon_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
     pairs = f"any two {several}"
     if promise.kind == "near" and promise.near is not None:
         near = least_amount(promise.near.value, promise.near.unit, _DIGITS)
-        pairs = f"any two {several} at most {near} apart"
+        pairs = f"any two {several} at most {near} apart{'' if promise.symmetric else ' (the longer way)'}"
     elif promise.unprotected:
         pairs = f"any two {several} at a finite distance"
     by_distance = (
@@ -266,6 +268,8 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
         sentences = [_proof(promise, subject), formal_words(promise, subject)[0]]
     if promise.distances in _SOURCES:
         sentences.append(f"Distances are {_SOURCES[promise.distances]}: {quote(promise.metric)}.")
+    if not promise.symmetric:
+        sentences.append(DIRECTION)
     example = _example(promise)
     if example is not None:
         sentences.append(_odds(example, promise, several))
@@ -296,7 +300,7 @@ def reveal_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
     begin = f"One report reveals only a limited amount about which of two {several} is the true one"
     if promise.kind == "near" and promise.near is not None:
         near = least_amount(promise.near.value, promise.near.unit, _DIGITS)
-        return f"{begin}, if they are at most {near} apart."
+        return f"{begin}, if they are at most {near} apart{'' if promise.symmetric else ' (the longer way)'}."
     distances = {belief.distance.value for belief in promise.beliefs}
     if promise.kind == "values" and len(distances) == 1 and not promise.unprotected:
         return f"{begin}."
@@ -305,7 +309,11 @@ def reveal_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 def _odds(belief: BeliefFacts, promise: PromiseFacts, several: str) -> str:
     apart = f"two {several}" if _any_two(belief, promise) else f"two {several} {_distance(belief, promise)} apart"
-    source = " (as the file states it)" if promise.distances in _SOURCES and not _any_two(belief, promise) else ""
+    states = (
+        "" if promise.symmetric else "the longer way",
+        "as the file states it" * (promise.distances in _SOURCES),
+    )
+    source = "" if _any_two(belief, promise) or not any(states) else f" ({', '.join(filter(None, states))})"
     begin = f"After one report, someone who thought {apart}{source} equally likely"
     if belief.belief.high >= _USELESS:
         return f"{begin} may be almost certain of one of them: no useful limit is proved."
@@ -343,6 +351,7 @@ def belief_caption(promise: PromiseFacts, subject: SubjectFacts) -> str:
     many = any(belief.reports > 1 for belief in promise.beliefs)
     fresh = " Fresh reports are drawn independently; showing the same report again reveals nothing more."
     by = f" Distances are {_SOURCES[promise.distances]}." if promise.distances in _SOURCES else ""
+    by += "" if promise.symmetric else " The longer direction counts."
     none = " No useful limit: nothing below 99.9 % is proved."
     return (
         f"An attacker knows that the truth is one of two {several}, and thinks both equally likely. The table "
@@ -398,10 +407,11 @@ def no_guarantee_words(*, constraints: bool) -> str:
     return f"The file guarantees {'no privacy' if constraints else 'nothing, so nothing was proved'}."
 
 
-def witness_words(pair: tuple[str, str], report: str, holds: bool) -> str:
+def witness_words(pair: tuple[str, str], report: str, holds: bool, symmetric: bool) -> str:
     """Return the pair and the report at which a guarantee is tightest, or violated most."""
     how = "comes closest to the bound" if holds else "breaks the guarantee most"
-    return f"The pair {pair[0]} and {pair[1]} {how}, at the report {report}."
+    ends = f"{pair[0]} and {pair[1]}" if symmetric else f"from {pair[0]} to {pair[1]}"
+    return f"The pair {ends} {how}, at the report {report}."
 
 
 def lead_words(facts: ReportFacts) -> tuple[str, ...]:
