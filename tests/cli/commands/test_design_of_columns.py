@@ -448,6 +448,7 @@ def test_each_column_of_a_source_is_released_once(run, answers):
         (("--labels", "a,b", "--epsilon", "1/km"), "no distances"),
         (("--labels", "a,b", "--epsilon", 1, "--asymmetric"), "without a file of distances"),
         (("--labels", "a,b", "--epsilon", 1, "--distances", "nowhere.npy"), "nowhere.npy"),
+        (("--epsilon", 1, "--distances", "nowhere.npy"), "order of its rows"),
         (("--column", "q", "--labels", "a,b", "--labels", "a,b", "--epsilon", 1, "--distances", "d"), "several"),
         (("--labels", "a,b", "--epsilon", 0), "--epsilon"),
         (("--labels", "a,a", "--epsilon", 1), "--labels"),

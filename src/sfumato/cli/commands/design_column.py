@@ -66,6 +66,10 @@ def command(options: ColumnOptions) -> None:
         options.refuse(("asymmetric",), "was given without a file of distances.", "add --distances FILE.")
     elif count > 1:
         raise InputError("--distances was given with several columns.", "design one column at a time.")
+    elif values[0] == (None, None):
+        raise InputError(
+            "--distances was given without the order of its rows.", "name the values: --labels a,b,c."
+        )
     if joint or count == 1:
         check_ending(options.output, ".sfm")
         targets = [options.output or Path("mechanism.sfm" if joint else file_name(columns[0]))]
