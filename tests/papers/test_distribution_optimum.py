@@ -23,11 +23,13 @@ from sfumato_papers.distribution_privacy import (
     partner_dummies,
 )
 from sfumato_papers.distribution_privacy.groups import splits
+from sfumato_papers.distribution_privacy.measurements import DELTA
 from sfumato_papers.distribution_privacy.optimum import (
     PARTNER,
     REPORT,
     REPORT_AMONG,
     compare,
+    design_reports,
     transfer,
 )
 from sfumato_papers.invented_city import invented_city
@@ -223,6 +225,17 @@ def test_the_least_variation_is_that_of_a_walk():
     assert least_variation(999) == pytest.approx(math.sqrt(2 / (math.pi * 1000)), rel=1e-3)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_design_for_epsilon_0_loses_what_the_best_report_does(seed):
+    """Another program, solver and bound: delta is the total variation."""
+    groups = random_groups(seed, n=7)
+    (row,) = design_reports(groups, (0.0,))["designs"]
+    loss = best_report(groups, DELTA)[1]
+    assert row.loss_km.lower <= loss.upper + 1e-12
+    assert loss.lower <= row.loss_km.upper
+    assert row.loss_km.upper == pytest.approx(loss.upper, rel=1e-4)
+
+
 def test_bad_arguments_are_refused():
     groups = random_groups(0)
     with pytest.raises(InputError, match=r"total variation is -0\.1"):
@@ -274,6 +287,6 @@ def test_what_one_half_of_the_users_hides_shows_on_the_other(area):
 def test_claims_of_a_run(quick_run):
     reproduced = quick_run("distribution-privacy")
     claims = where(reproduced.claims, where="Tupling and the optimum")
-    assert len(claims) == 4
-    assert {claim.verdict for claim in claims[:2]} == {Judgement.FOLLOWS}
+    assert len(claims) == 5
+    assert {claim.verdict for claim in claims[:3]} == {Judgement.FOLLOWS}
     assert all(claim.ours for claim in claims)

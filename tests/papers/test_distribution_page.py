@@ -89,6 +89,15 @@ def test_the_table_of_the_optimum_is_that_of_the_rows():
         assert f"| {name} | {first} | {at_most(hidden.loss_km.upper, 3)} | {second} |\n" in f"{table}\n"
 
 
+def test_losses_at_each_epsilon_are_those_of_the_claim():
+    """The claim has them by epsilon, the page by mechanism."""
+    found = claim_of("At equal epsilon and delta")["found"].partition("the least measured: ")[2]
+    columns = [part.partition(" at epsilon ")[0].split(", ") for part in found.split("; ")]
+    table = PAGE.partition("| least loss in km at delta 0.001 |")[2].partition("\n\n")[0].splitlines()[2:]
+    cells = [line.strip("| ").split(" | ")[1:] for line in table]
+    assert cells == [list(row) for row in zip(*columns, strict=True)]
+
+
 def test_enough_dummies_need_less_epsilon_at_equal_loss():
     """100 dummies leave two cases open, which 3,000 close: a limit of ours decides nothing."""
     rows, many = measured(""), measured("-many-dummies")

@@ -48,6 +48,7 @@ TABLES: dict[str, Any] = {
     "distribution-privacy": distribution_privacy.DistributionRow,
     "distribution-privacy-success": distribution_privacy.SuccessRow,
     "distribution-privacy-confidence": distribution_privacy.ConfidenceRow,
+    "distribution-privacy-designs": distribution_privacy.LeastLossRow,
     "distribution-privacy-optimum": distribution_privacy.OptimumRow,
     "distribution-privacy-transfer": distribution_privacy.TransferRow,
     **{f"follow-ups/{name}": kind for name, kind in FOLLOW_UPS.items()},

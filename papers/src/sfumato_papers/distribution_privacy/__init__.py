@@ -6,13 +6,22 @@ Source: Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probabil
 from .attackers import ConfidenceRow, SuccessRow
 from .groups import Groups, by_day
 from .measurements import DistributionRow
-from .optimum import OptimumRow, TransferRow, best_dummies, best_report, least_variation, partner_dummies
+from .optimum import (
+    LeastLossRow,
+    OptimumRow,
+    TransferRow,
+    best_dummies,
+    best_report,
+    least_variation,
+    partner_dummies,
+)
 from .paper import confidence_figure, optimum_figure, success_figure, sweep_figure
 
 __all__ = [
     "ConfidenceRow",
     "DistributionRow",
     "Groups",
+    "LeastLossRow",
     "OptimumRow",
     "SuccessRow",
     "TransferRow",

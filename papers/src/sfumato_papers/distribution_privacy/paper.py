@@ -39,7 +39,7 @@ from .measurements import (
     run_line,
     vary_noise,
 )
-from .optimum import REPORT, REPORT_AMONG, OptimumRow, compare, transfer
+from .optimum import REPORT, REPORT_AMONG, OptimumRow, compare, design_reports, transfer
 from .statements import try_groups, try_random
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def _of_split(setting: Setting, split: Split, coarse: Split, *, first: bool) -> 
         parts.append((f"halves {seed}", run_attacks, (halves, city, seed, few, noises)))
         parts.append((f"optimum, halves {seed}", transfer, (halves, seed, (1, *few[1:]))))
     levels = size((0.0, 0.5, 1.0), (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0))
+    parts.append(("designs", design_reports, (groups, size((0.5, 1.0), (0.0, 0.1, 0.5, 1.0, 2.0)))))
     parts.append(("optimum", compare, (groups, city, slopes, levels, size((1, 10), (1, 10, 100)))))
     for line in published_lines(city, groups.metric, slopes=slopes, radii_km=radii):
         optimised = size((), (10,)) if first and line.name == TUPLED else ()
@@ -329,6 +330,7 @@ PAPER: Final = Paper(
         ("Service quality loss", "the best answer", "sf.mechanisms.quality_loss", "distribution-privacy"),
         ("Attack success rate", "between two groups", "sf.mechanisms.attack_success", "success"),
         ("Ours", "the best report", "sfumato_papers.distribution_privacy.best_report", "optimum"),
+        ("Ours", "the best report at an epsilon", "sf.proofs.FamilyPrivacy", "designs"),
         ("Ours", "the best independent dummies", "sfumato_papers.distribution_privacy.best_dummies", "optimum"),
         ("Ours", "the best pair", "sfumato_papers.distribution_privacy.partner_dummies", "transfer"),
         ("Experiments", "groups", "sfumato_papers.distribution_privacy.Groups", "groups"),
