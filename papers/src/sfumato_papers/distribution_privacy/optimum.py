@@ -78,7 +78,8 @@ def partner_dummies(groups: Groups) -> Mechanism:
 
     Where the first group is more frequent the dummy is drawn from the excess of the second one over it, and the
     other way round. Pairs then have the same distribution in both groups. Where both are equally frequent the true
-    place is sent twice. Observables are pairs of labels: the place with an excess of the first group comes first.
+    place is sent twice. Observables are pairs of labels, the place with an excess of the first group first. The
+    matrix lists them all, so use some hundred places.
 
     Source:
         docs/proofs/tupling.md, "The best tuple".
