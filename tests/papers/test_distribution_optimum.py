@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -242,6 +243,9 @@ def test_bad_arguments_are_refused():
         best_report(groups, -0.1)
     with pytest.raises(InputError, match="total variation is nan"):
         best_report(groups, math.nan)
+    squares = sf.Metric(groups.metric.array**2, "km2")
+    with pytest.raises(InputError, match="break the triangle inequality"):
+        best_report(replace(groups, metric=squares))
     with pytest.raises(InputError, match="number of dummies is 0"):
         best_dummies(best_report(groups)[0], groups, 0)
 

@@ -33,6 +33,7 @@ TRUTH: Final = "true cell"
 _OPTIMUM: Final = "Tupling and the optimum"
 _ROUNDING: Final = 1e-12
 _EQUAL: Final = 1e-9
+_EQUAL_SHARE: Final = 1e-14  # of two probabilities: a smaller difference is rounding
 _LITTLE: Final = 0.51  # success of attackers who learn little
 _FLOOR: Final = 1e-6  # of the best dummies: a share of the mixture makes every report possible
 
@@ -42,13 +43,18 @@ def best_report(groups: Groups, total_variation: float = 0.0) -> tuple[Mechanism
 
     The total variation between the two distributions of its report is at most ``total_variation``. The lower bound
     holds for reports at any points of a metric space: it is the dual of a transport problem between the excess of
-    each group over the other. Raises `InputError` if the total variation is negative.
+    each group over the other. Raises `InputError` if the total variation is negative, or the groups' distances
+    break the triangle inequality. Groups within a total variation of 1e-12 count as equal.
 
     Source:
         docs/proofs/tupling.md, "The best report".
     """
     if not total_variation >= 0:
         raise InputError(f"the total variation is {total_variation}.", "use a number from 0 to 1.")
+    if not groups.metric.triangle:
+        raise InputError(
+            "the distances of the groups break the triangle inequality.", "the bound needs it: use distances."
+        )
     space, prior = groups.priors[0].space, groups.population
     excess, left, right = _excess(*groups.distributions)
     total = float(excess[left].sum())
@@ -132,7 +138,9 @@ def least_variation(dummies: int) -> float:
 
 def _excess(first: Floats, second: Floats) -> tuple[Floats, Positions, Positions]:
     """Return first - second, array (n,), without rounding errors, and where it is positive and negative."""
-    excess = np.where(np.abs(first - second) > _ROUNDING * (first + second), first - second, 0.0)
+    excess = np.where(np.abs(first - second) > _EQUAL_SHARE * (first + second), first - second, 0.0)
+    if np.abs(excess).sum() < 2 * _ROUNDING:
+        excess = np.zeros(len(excess))
     return excess, np.flatnonzero(excess > 0), np.flatnonzero(excess < 0)
 
 
