@@ -48,6 +48,7 @@ def by_definition(entry, rows):
         ),
         "bayes-vulnerability": lambda: 1 - guesses(rows, AT.prior, 1 - np.eye(4)),
         "min-entropy-leakage": lambda: math.log2((1 - guesses(rows, AT.prior, 1 - np.eye(4))) / AT.prior.max()),
+        "kind-vulnerability": lambda: 1 - guesses(rows, AT.prior, 1.0 - AT.values),
         "mutual-information": lambda: information_bits(rows, AT.prior),
         "distortion": lambda: guesses(rows, AT.prior, AT.distances),
         "min-entropy-capacity": lambda: math.log2(rows.max(axis=0).sum()),

@@ -5,6 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core import Metric
+from sfumato.errors import DataError, InputError
 from sfumato.geo import Lattice
 
 NOTIONS = {
@@ -65,3 +66,61 @@ def test_labels_are_called_secrets():
     )
     assert "finds the secret at most" in found.find("bayes-vulnerability").sentence
     assert not any("The secrets are" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("kind", ["square", "triangular"])
+def test_the_kind_is_guessed_as_often_as_by_brute_force_over_the_points(kind):
+    """With visits as the map: the best guess of a visit's kind from its report, vertices drawn at random."""
+    lattice = Lattice.covering("2 km x 2 km around 48.85,2.35", "1 km", kind=kind)
+    rng = np.random.default_rng(4)
+    rows = rng.dirichlet(np.full(5, 0.4), len(lattice))
+    mechanism = sf.Mechanism(rows, lattice)
+    lat, lon = lattice.projection.inverse(rng.uniform(-900, 900, (80, 2))).T
+    visits, labels = sf.Visits(lat, lon), rng.choice(["bar", "home", "office"], 80, p=[0.2, 0.5, 0.3])
+    kinds, prior = lattice.kinds(visits, labels), sf.Prior.from_visits(lattice, visits)
+    assert np.array(list(kinds.values())).sum(axis=0) == pytest.approx(np.ones(len(lattice)))
+    rounding = lattice.rounding(lat, lon)
+    reports = (rounding.shares[:, :, None] * mechanism.matrix[rounding.positions]).sum(axis=1)
+    hits = (
+        np.array([reports[labels == name].sum(axis=0) for name in ("bar", "home", "office")]).max(axis=0).sum()
+        / 80
+    )
+    entry = sf.audit(mechanism, prior=prior, kinds=kinds).find("kind-vulnerability")
+    assert entry.bracket.lower <= hits * (1 + 1e-12)
+    assert entry.bracket.upper >= hits * (1 - 1e-12)
+    assert entry.number == pytest.approx(hits, rel=1e-9)
+
+
+def test_a_place_without_points_on_the_map_is_of_no_kind():
+    grid = sf.Grid.covering(sf.geo.Region.parse("2 km x 1 km around 48.85,2.35"), shape=(2, 1))
+    (lat, lon), far = grid.latlon[0], (10.0, 10.0)
+    points = sf.Visits([lat, lat + 1e-4, far[0]], [lon, lon, far[1]])
+    kinds = grid.kinds(points, ["bar", "home", "bar"])
+    assert {name: shares.tolist() for name, shares in kinds.items()} == {
+        "bar": [0.5, 0.0],
+        "home": [0.5, 0.0],
+        "": [0.0, 1.0],
+    }
+    with pytest.raises(DataError, match="no place of the map is in the region"):
+        grid.kinds(points.select(np.array([2])), ["bar"])
+
+
+def test_kinds_that_do_not_fit_are_refused():
+    bit = sf.Space("ab")
+    mechanism, prior = sf.mechanisms.randomised_response(bit, 1), sf.Prior.uniform(bit)
+    shares = {"x": [1.0, 0.25], "y": [0.0, 0.75]}
+    p, q = mechanism.matrix[0]
+    hits = 0.5 * (max(p + 0.25 * q, 0.75 * q) + max(q + 0.25 * p, 0.75 * p))
+    assert sf.audit(mechanism, prior=prior, kinds=shares).find("success").number == pytest.approx(hits)
+    with pytest.raises(InputError, match="without a prior"):
+        sf.audit(mechanism, kinds=shares)
+    with pytest.raises(InputError, match="not a distribution"):
+        sf.audit(mechanism, prior=prior, kinds={"x": [1.0, 0.25], "y": [0.0, 0.5]})
+    with pytest.raises(InputError, match="not a distribution"):
+        sf.audit(mechanism, prior=prior, kinds={"x": [1.5, 0.25], "y": [-0.5, 0.75]})
+    with pytest.raises(InputError, match="kind 'x'"):
+        sf.audit(mechanism, prior=prior, kinds={"x": [1.0, 0.0, 0.0]})
+    with pytest.raises(InputError, match="empty"):
+        sf.audit(mechanism, prior=prior, kinds={})
+    with pytest.raises(InputError, match="without a map of kinds"):
+        sf.audit(mechanism, prior=prior, also=["kind-vulnerability"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Final
@@ -26,7 +26,7 @@ from ..core import (
 )
 from ..core.immutable import CompactRepr
 from ..divergences import Divergence
-from ..errors import InputError
+from ..errors import InputError, argument
 from ..geo import Cells
 from ..mechanisms.planar import Coarsening, CoordinateNoise, coarsen
 from ..privacy import Curve, Events, Family, Notion, Priors, Relation, Rivals
@@ -34,7 +34,7 @@ from ..proofs import NoiseProof, prove_metric_privacy, prove_planar_noise
 from ..rounding import amount_at_most, down, exactly, plural
 from ..statistics import Sample
 from .findings import Audit, Entry
-from .measures import COORDINATE_PRIVACY, check_measure, measures, secret_words
+from .measures import COORDINATE_PRIVACY, check_measure, measures, secret_words, shares_of
 from .request import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AuditInputs, Request, fixed_options, supported_notions
 from .samples import SAMPLE_NAMES, audit_sample
 
@@ -61,6 +61,7 @@ def audit(
     family: Family | None = None,
     interventions: Iterable[ArrayLike] | None = None,
     curve: Curve | None = None,
+    kinds: Mapping[str, ArrayLike] | None = None,
     deltas: Iterable[float] = DELTAS,
     delta_at: Iterable[float] = DELTA_AT,
     orders: Iterable[float] = ORDERS,
@@ -90,6 +91,8 @@ def audit(
         interventions: For each record, array (values, secrets) of positions: the secret that each becomes when the
             record is set to a value.
         curve: A trade-off curve that tests must not beat.
+        kinds: For each kind, such as a kind of place, its probability in each secret, array (n,). With a prior the
+            audit measures how often the best attacker guesses the kind; by default that of an attribute's events.
         deltas: The deltas above zero for which epsilon is also measured.
         delta_at: The epsilons at which delta is measured.
         orders: The orders of Rényi privacy, each above 0 or ``inf``.
@@ -115,6 +118,7 @@ def audit(
         family=family,
         interventions=None if interventions is None else tuple(interventions),
         curve=curve,
+        kinds=kinds,
         deltas=tuple(map(float, deltas)),
         delta_at=tuple(map(float, delta_at)),
         orders=tuple(map(float, orders)),
@@ -137,7 +141,7 @@ def audit(
 
 def _levels_of_sample(inputs: AuditInputs, requests: Iterable[Request]) -> tuple[list[float], list[float]]:
     """Return the deltas and epsilons at which samples are measured; refuse inputs that only a matrix can use."""
-    for name, value in inputs.context.items():
+    for name, value in (*inputs.context.items(), ("kinds", inputs.kinds)):
         if value is not None and name not in ("priors", "metric"):
             raise InputError(f"{name} was given for samples.", f"leave {name} out; only a matrix can use it.")
     deltas, delta_at = list(inputs.deltas), list(inputs.delta_at[:1])
@@ -240,7 +244,8 @@ class AuditPlan(CompactRepr):
         prior, metric = self.inputs.prior, self.inputs.metric
         notions = (_entry(notion, self.mechanism) for notion in self.notions)
         entries = []
-        for measurement in chain(notions, measures(self.mechanism, prior, metric)):
+        kinds = shares_of(self.inputs.kinds, self.inputs.events, len(self.mechanism.secrets))
+        for measurement in chain(notions, measures(self.mechanism, prior, metric, kinds)):
             entry = replace(measurement, is_proved=False) if self.listed else measurement
             if progress is not None:
                 progress(entry)
@@ -269,16 +274,19 @@ def plan_audit(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Reques
     names nothing that can be measured, or something that it needs was not given.
     """
     notions = []
+    matrix: Mechanism = mechanism.channel()
+    kinds = shares_of(inputs.kinds, inputs.events, len(matrix.secrets))
+    if inputs.kinds is not None and inputs.prior is None:
+        raise InputError("kinds were given without a prior.", f"give {argument('prior')}.")
     for request in also:
         notion = request.notion(inputs)
         if notion is None:  # a measure, which is measured anyway, or an unknown name
-            check_measure(request.name, inputs.prior, inputs.metric)
+            check_measure(request.name, inputs.prior, inputs.metric, kinds)
         else:
             notions.append(notion)
     distinct: dict[tuple[object, ...], Notion] = {}
     for notion in chain(supported_notions(inputs), notions):
         distinct.setdefault((notion.key, notion.parameter, *sorted(fixed_options(notion).items())), notion)
-    matrix: Mechanism = mechanism.channel()
     recipe = None if mechanism is matrix else mechanism.recipe()
     is_exact = recipe is None or (isinstance(recipe, Row) and recipe.mechanism == matrix)  # from just this matrix
     return AuditPlan(matrix, inputs, tuple(distinct.values()), "" if is_exact else repr(mechanism))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..attacks import blind, optimal
-from ..core import Bracket, CoordinatePrivacy, Mechanism, Metric, Prior, Side, Space
+from ..core import SUM_TOLERANCE, Bracket, CoordinatePrivacy, Mechanism, Metric, Prior, Side, Space
+from ..core.arrays import Floats, floats
 from ..core.naming import BORDER
 from ..errors import InputError, argument
-from ..geo import Cells, Lattice
+from ..geo import Cells, Lattice, Places
 from ..leakage import (
     bayes_vulnerability,
     min_entropy_capacity_bits,
@@ -21,19 +23,27 @@ from ..leakage import (
     prior_vulnerability,
     shannon_capacity,
 )
-from ..privacy import VOCABULARY
-from ..proofs import VertexPrivacy, epsilon_between_points, prove_coordinate_privacy, steepest
+from ..privacy import VOCABULARY, Events
+from ..proofs import (
+    VertexPrivacy,
+    class_vulnerability_above,
+    epsilon_between_points,
+    prove_coordinate_privacy,
+    steepest,
+)
 from ..rounding import about, about_percent, amount, amount_at_least, at_most, percent_at_most
 from .findings import Entry
 from .request import Request
 
 COORDINATE_PRIVACY: Final = "coordinate-privacy"
+KIND_VULNERABILITY: Final = "kind-vulnerability"
 
 NEEDS: Final = {
     "bayes-vulnerability": ("prior",),
     "min-entropy-leakage": ("prior",),
     "mutual-information": ("prior",),
     "distortion": ("prior", "metric"),
+    KIND_VULNERABILITY: ("prior", "kinds"),
     "min-entropy-capacity": (),
     "shannon-capacity": (),
     COORDINATE_PRIVACY: (),
@@ -46,8 +56,10 @@ _SOURCES: Final = {  # title and source
     "min-entropy-leakage": ("Min-entropy leakage", "Smith, FoSSaCS 2009"),
     "mutual-information": ("Mutual information", "Shannon, 1948"),
     "distortion": (VOCABULARY["distortion"].heading, VOCABULARY["distortion"].source),
+    KIND_VULNERABILITY: ("Kind vulnerability", "Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section II"),
     "min-entropy-capacity": ("Min-entropy capacity", "Braun, Chatzikokolakis and Palamidessi, 2009"),
 }
+_INPUTS: Final = {"kinds": "map of kinds"}
 _HIT: Final = "{} report multiplies the probability of a hit by at most {}."
 
 _CELLS: Final = (
@@ -62,24 +74,45 @@ _VERTICES: Final = (
 )
 
 
-def check_measure(name: str, prior: Prior | None, metric: Metric | None) -> None:
+def shares_of(kinds: Mapping[str, ArrayLike] | None, events: Events | None, size: int) -> Floats | None:
+    """Return the probability of each kind in each secret, array (kinds, secrets); None without any.
+
+    An attribute of the events is one of the kinds. Raises `InputError` if kinds do not sum to 1 in each secret.
+    """
+    if kinds is None:
+        return events.masks.astype(np.float64) if events is not None and events.attribute else None
+    if not kinds:
+        raise InputError("kinds is empty.", "give the probabilities of at least one kind.")
+    shares = np.array([floats(values, f"the kind {name!r}", shape=(size,)) for name, values in kinds.items()])
+    if (shares < 0).any() or (np.abs(shares.sum(axis=0) - 1.0) > SUM_TOLERANCE).any():
+        raise InputError(
+            "the kinds of a secret are not a distribution.",
+            "give every secret probabilities with sum 1 over the kinds.",
+        )
+    return shares
+
+
+def check_measure(name: str, prior: Prior | None, metric: Metric | None, kinds: Floats | None) -> None:
     """Refuse a name that is not that of a measure or its parameter, or a measure whose inputs are missing."""
     key = _PARAMETERS.get(name, name)
     if key not in NEEDS:
         raise Request(name).name_error(NEEDS)
-    inputs = {"prior": prior, "metric": metric}
+    inputs: dict[str, object] = {"prior": prior, "metric": metric, "kinds": kinds}
     missing = [need for need in NEEDS[key] if inputs[need] is None]
     if missing:
         raise InputError(
-            f"{name} cannot be measured without a {' and a '.join(missing)}.",
+            f"{name} cannot be measured without a {' and a '.join(_INPUTS.get(need, need) for need in missing)}.",
             f"give {' and '.join(map(argument, missing))}.",
         )
 
 
-def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -> Iterator[Entry]:
+def measures(
+    mechanism: Mechanism, prior: Prior | None, metric: Metric | None, kinds: Floats | None = None
+) -> Iterator[Entry]:
     """Yield the measures of leakage, the error of the best attack, and on a lattice the epsilon between points.
 
-    Without a prior only capacities are measured. Errors count in the metric.
+    Without a prior only capacities are measured. Errors count in the metric. ``kinds`` are the probabilities of
+    each kind in each secret, array (kinds, secrets).
     """
     (n, m), words = mechanism.shape, secret_words(mechanism.secrets)
     sums = (n + m + 8) * 2.0**-52  # relative error of sums of products that are not negative
@@ -108,6 +141,8 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             yield _entry(
                 "distortion", "error", error, sums * error, sentence, unit=metric.unit, side=Side.AT_LEAST
             )
+    if prior is not None and kinds is not None:
+        yield _of_kinds(mechanism, kinds * prior.probabilities)
     if isinstance(mechanism.secrets, Lattice):
         yield _between_points(mechanism, mechanism.secrets)
     most = min_entropy_capacity_bits(mechanism)
@@ -118,6 +153,21 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
     sentence = f"For every prior, a report reveals at most {at_most(bracket.upper)} bits on average."
     source = "Blahut, 1972; Arimoto, 1972"
     yield Entry("shannon-capacity", "Shannon capacity", "bits", bracket, sentence=sentence, source=source)
+
+
+def _of_kinds(mechanism: Mechanism, joint: Floats) -> Entry:
+    """Return the success of the best attacker who guesses the kind; ``joint`` is P(kind, secret)."""
+    upper = min(1.0, class_vulnerability_above(mechanism, joint))
+    value = min(upper, float((joint @ mechanism.matrix).max(axis=0).sum()))
+    before = about_percent(float(joint.sum(axis=1).max()))
+    noun = "kind of the place" if isinstance(mechanism.secrets, Places) else "value of the attribute"
+    limit = percent_at_most(upper)
+    share = "perhaps every time" if limit == "100 %" else f"at most {limit} of the time"
+    sentence = (
+        f"The best attacker guesses the {noun}, one of {len(joint):,}, {share} ({before} without the report)."
+    )
+    rounding = upper - value + (sum(joint.shape) + mechanism.shape[1] + 8) * 2.0**-52
+    return _entry(KIND_VULNERABILITY, "success", value, rounding, sentence, most=1.0)
 
 
 def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:

@@ -193,6 +193,7 @@ class AuditInputs(CompactRepr):
     family: Family | None = None
     interventions: tuple[ArrayLike, ...] | None = None
     curve: Curve | None = None
+    kinds: Mapping[str, ArrayLike] | None = None
     deltas: tuple[float, ...] = DELTAS
     delta_at: tuple[float, ...] = DELTA_AT
     orders: tuple[float, ...] = ORDERS

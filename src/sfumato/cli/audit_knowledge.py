@@ -11,7 +11,7 @@ from typer import Option
 
 from ..errors import DataError, InputError, SfumatoError, row_value
 from .messages import option
-from .options import Asymmetric, CommandOptions, DistancesFile
+from .options import Asymmetric, CommandOptions, DistancesFile, KindColumn, Kinds
 from .outputs import check_ending
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..audits import Request, Requirement
     from ..core import Metric, Prior, Space
+    from ..core.arrays import Floats
     from ..files import MechanismFile
     from ..privacy import Events, Family, GaussianTradeOff, Relation, Rivals, TradeOff
 
@@ -115,15 +116,29 @@ class TableKnowledge(Knowledge):
         None
     )
     curve: Annotated[str | None, Option(help="Trade-off: mu=1, epsilon=1, or a table: alpha, beta.")] = None
+    kinds: Kinds = None
+    kind_column: KindColumn = None
 
     def numbers(self) -> dict[str, Any]:
         """Return the numbers at which to measure, by the names of the audit's arguments."""
         return super().numbers() | ({"orders": self.order} if self.order else {})
 
+    def kinds_on(self, space: Space) -> dict[str, Floats] | None:
+        """Return the probability of each kind of place in each secret; None without ``--kinds``."""
+        from .place_options import kinds_on
+
+        if self.kinds is None:
+            self.refuse(("kind_column",), "was given without --kinds.", "name the map: --kinds places.csv.")
+            return None
+        return kinds_on(space, self.kinds, self.kind_column)
+
     def tables(self, space: Space) -> dict[str, Any]:
         """Return the tables' content, by the names of the audit's arguments."""
         facts = None if self.events is None else facts_from(space, self.events)
-        knowledge: dict[str, Any] = {"events": None if facts is None else facts.events}
+        knowledge: dict[str, Any] = {
+            "events": None if facts is None else facts.events,
+            "kinds": self.kinds_on(space),
+        }
         readers: dict[str, Any] = {
             "relation": relation_from,
             "rivals": lambda _, path: rivals_from(facts, path),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import typer
 
@@ -20,7 +20,8 @@ from .outputs import draw
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..core import CoordinatePrivacy, Mechanism, Prior
+    from ..core import CoordinatePrivacy, Loss, Mechanism, Prior
+    from ..core.arrays import Floats
     from ..files import MechanismFile
     from ..geo import Visits
     from ..mechanisms.planar import CoordinateNoise
@@ -48,6 +49,25 @@ class PriorData(NamedTuple):
     remark: str = ""  # on the data that the design depends on
 
 
+class Kinds(NamedTuple):
+    """The kinds of places that an attacker guesses."""
+
+    names: tuple[str, ...]
+    joint: Floats  # the probability of each kind and secret
+    errors: Loss  # of a guess for each secret: the chance that it is wrong
+
+    @classmethod
+    def of(cls, shares: Mapping[str, Floats], prior: Prior) -> Self:
+        """Return the kinds of a map whose shares in each secret are given, under a prior."""
+        import numpy as np
+
+        from ..core import Loss
+
+        array = np.array(list(shares.values()))
+        errors = Loss(np.maximum(1.0 - array, 0.0), name="chance of a wrong guess of the kind")
+        return cls(tuple(shares), array * prior.probabilities, errors)
+
+
 class DesignOutput(NamedTuple):
     """The files of a design for places, and the data that its report is about."""
 
@@ -60,6 +80,7 @@ class DesignOutput(NamedTuple):
     reporting: Reporting
     robust: RobustDesign | None = None  # whose design this is
     names: tuple[str, ...] = ()  # of its priors
+    kinds: Kinds | None = None
 
 
 def check_bound_time(seconds: float, *, has_epsilon: bool) -> None:
@@ -112,6 +133,7 @@ def _write_program(design: Design, output: DesignOutput) -> None:
             names=output.names,
         )
     drawing = partial(maps, mechanism, prior, site.distances, outline=output.outline, visits=data.visits)
+    summary = _with_kinds(summary, mechanism, output.kinds)
     code = _publish_places(file, _with_bound(summary, design, output), output, drawing, remarks)
     if not design.is_finished:
         if design.status is Status.INACCURATE:
@@ -242,6 +264,20 @@ def _with_bound(summary: Summary, design: Design, output: DesignOutput) -> Summa
     upper = loss * (1 + 1e-12)  # of the mean distance from visits to reports, in kilometres
     section = best_section(bound, upper)
     return replace(summary, sections=(*summary.sections, section), brief=(*summary.brief, *section.sentences[1:]))
+
+
+def _with_kinds(summary: Summary, mechanism: Mechanism, kinds: Kinds | None) -> Summary:
+    """Return a summary with the success of the best attacker who guesses the kind of the place."""
+    from ..proofs import class_vulnerability_above
+    from ..reports import Section
+    from ..reports.sentences import kind_words
+
+    if kinds is None:
+        return summary
+    before = float(kinds.joint.sum(axis=1).max())
+    sentences = kind_words(class_vulnerability_above(mechanism, kinds.joint), before, kinds.names)
+    section = Section("Kinds of places", sentences)
+    return replace(summary, sections=(*summary.sections, section), brief=(*summary.brief, *sentences))
 
 
 def _promise_of_points(design: Design) -> CoordinatePrivacy | None:

@@ -23,7 +23,7 @@ _COMMON: Final = (
 )
 _TOPICS: Final[Mapping[str, tuple[str, ...]]] = {
     "Visits": ("lat", "lon", "user_column", "people", "user", "skip_damaged", "population", "held_out", "priors"),
-    "Places": ("lattice", "near", "cell", "hexagons", "smoothing"),
+    "Places": ("lattice", "near", "cell", "hexagons", "smoothing", "kinds", "kind_column"),
     "Guarantee": (
         *("max_loss", "distortion", "protect_within", "metric", "objective", "distances", "asymmetric"),
         "unit",

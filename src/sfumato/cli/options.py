@@ -44,6 +44,9 @@ Region = Annotated[str | None, Option(help="'south,west,north,east', or '8 km x 
 User = Annotated[str | None, Option(help="Use the visits of this user only.")]
 Smoothing = Annotated[float, Option(help="Add this many visits to each place.")]
 
+Kinds = Annotated[Path | None, Option(help="Places and their kinds: a table or GeoJSON with a column kind.")]
+KindColumn = Annotated[str | None, Option(help="The column of --kinds with the kinds.")]
+
 # What is asked for.
 Epsilons = Annotated[str | None, Option(help="'0.15/km, 0.3/km', or '0.15..0.9/km:6' for six equal steps.")]
 Loss = Annotated[str, Option(help="What a report costs: euclidean, manhattan, great-circle, hamming.")]
@@ -196,7 +199,11 @@ class DesignOptions(PlaceOptions, SolverOptions, FamilyOptions):
     loss: Annotated[str, Option(help="A distance, or '500 m': find the least epsilon.")] = "euclidean"
     attacker_finds: Annotated[str | None, Option(help="'40 % within 500 m': find the largest epsilon.")] = None
     max_loss: Annotated[str | None, Option(help="'500 m': maximise the attacker's error within it.")] = None
-    distortion: Annotated[str | None, Option(help="The attacker's least average error: '800 m'.")] = None
+    distortion: Annotated[
+        str | None, Option(help="The attacker's least average error: '800 m'; with --kinds 0.4.")
+    ] = None
+    kinds: Kinds = None
+    kind_column: KindColumn = None
     protect_within: Annotated[str | None, Option(help="Protect only places this near: '500 m'.")] = None
     population: Annotated[Path | None, Option(help="Weighted points instead of visits.")] = None
     priors: Annotated[str | None, Option(help="A column: the least loss for the worst of its groups.")] = None

@@ -14,7 +14,11 @@ from .messages import option, say, working
 from .options import FamilyOptions, PlaceOptions, VisitsOptions
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..core import CoordinatePrivacy, DesignGuarantee, Loss, Metric, MetricPrivacy, Prior, Space
+    from ..core.arrays import Floats
     from ..geo import People, Places, Region, Visits
     from ..proofs import FamilyPrivacy
 BUILT_IN: Final = "the built-in synthetic city (200 invented people in San Francisco)"
@@ -25,6 +29,7 @@ OF_FILES: Final = (
 
 POINTS_GAP: Final = 1e-4  # the gap for lattices, whose spacing costs more
 SEARCHED: Final = 200  # vertices of a lattice on which a search takes about a minute on two cores
+_KIND_COLUMNS: Final = ("kind", "category")
 _USUAL_CELLS: Final = 108  # 12 x 9 over 8 km x 6 km: seen well on a map, and designed in seconds
 _CELLS: Final = "with --cells 20x15 (or --cell, --hexagons) places are cells"
 _RANGE: Final = re.compile(r"\s*([0-9.eE+-]+)\s*\.\.\s*([0-9.eE+-]+)\s*(.*?)\s*:\s*(\d{1,9})\s*")
@@ -127,6 +132,54 @@ def prior_of(places: Places, visits: Visits, user: str | None, smoothing: float,
     if smoothing:
         text += f"; smoothing {smoothing:g}"
     return prior, text
+
+
+def labels_of(visits: Visits, column: str, user_column: str | None = None) -> NDArray[np.str_]:
+    """Return a column as texts, "" where a cell is empty; ``user`` is that of users."""
+    import numpy as np
+
+    if column in visits.attributes:
+        values: Any = visits.attributes[column]
+    elif visits.user is not None and column in ("user", user_column):
+        values = visits.user
+    else:
+        known = ", ".join([*visits.attributes, *(["user"] if visits.user is not None else [])]) or "none"
+        raise InputError(f"there is no column {column!r}.", f"the other columns are: {known}.")
+    return np.array(["" if value is None or value != value else str(value) for value in values])
+
+
+def kinds_on(places: Space, path: Path, column: str | None) -> dict[str, Floats]:
+    """Return the probability of each kind of place in each secret, array (n,) by kind, from ``--kinds``."""
+    from ..geo import Places, read_visits
+    from ..rounding import plural
+
+    if not isinstance(places, Places):
+        raise InputError(
+            "--kinds was given, but the secrets are not places.", "name the values of labels with --events."
+        )
+    with option("--kinds"), working("Reading the places and their kinds"):
+        points = read_visits(path)
+        names = [name for name in _KIND_COLUMNS if name in points.attributes]
+        if column is None and not names:
+            known = ", ".join(points.attributes) or "none"
+            raise InputError(
+                f"{path.name} has no column {' or '.join(_KIND_COLUMNS)}.",
+                f"name the column of the kinds with --kind-column; the columns are: {known}.",
+            )
+        labels = labels_of(points, column or names[0])
+        has_kind = labels != ""
+        if not has_kind.any():
+            raise InputError(f"no place of {path.name} has a kind.", "name another column with --kind-column.")
+        kinds = places.kinds(points.select(has_kind), labels[has_kind])
+        if len(kinds) < 2:
+            raise InputError(
+                f"every place of {path.name} in the region has the kind {next(iter(kinds))!r}, and so there is "
+                "nothing to guess.",
+                "name a map with several kinds.",
+            )
+    if not has_kind.all():
+        say(f"Note: {plural(int((~has_kind).sum()), 'place')} of {path.name} without a kind: left out.", err=True)
+    return kinds
 
 
 def metric_on(places: Places, kind: str, name: str) -> Metric:

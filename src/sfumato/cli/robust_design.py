@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..errors import DataError, InputError, row_value
 from .messages import StopOnInterrupt, option, progress_line, say, working
 from .options import ColumnOptions, DesignOptions
-from .place_options import POINTS_GAP
+from .place_options import POINTS_GAP, labels_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,8 +59,9 @@ def priors_of_visits(options: DesignOptions, visits: Visits, site: Site, source:
     within = visits.select(site.places.inside(visits.lat, visits.lon))
     priors, losses, outside = {}, [], 0
     true_point = getattr(site.costs, "true_point", "")
-    groups = _groups(_labels(visits, column, options.user_column), column)
-    inside = _labels(within, column, options.user_column)
+    with option("--priors"):
+        groups = _groups(labels_of(visits, column, options.user_column), column)
+        inside = labels_of(within, column, options.user_column)
     with working("Counting the visits of each group"):
         for name in groups:
             if not (inside == name).any():
@@ -142,20 +143,6 @@ def design_worst(
             stop=stop,
             progress=report,
         )
-
-
-def _labels(visits: Visits, column: str, user_column: str | None) -> NDArray[np.str_]:
-    """Return a column of visits as texts: an attribute, or the user."""
-    import numpy as np
-
-    if column in visits.attributes:
-        values: Any = visits.attributes[column]
-    elif visits.user is not None and column in ("user", user_column):
-        values = visits.user
-    else:
-        known = ", ".join([*visits.attributes, *(["user"] if visits.user is not None else [])]) or "none"
-        raise InputError(f"--priors: the visits have no column {column!r}.", f"their columns are: {known}.")
-    return np.array(["" if value is None or value != value else str(value) for value in values])
 
 
 def _groups(labels: NDArray[np.str_], column: str) -> list[str]:

@@ -127,6 +127,27 @@ class Places(Space, ABC):
                 raise InputError(wrong.text, *wrong.hints, hint) from None
         return np.asarray(self._shares(values, user)[0].sum(axis=0))
 
+    def kinds(self, points: Visits, labels: ArrayLike) -> dict[str, Floats]:
+        """Return the probability of each kind of place in each secret, array (n,) by kind: a semantic map.
+
+        ``labels`` are the kinds of the points of a map, array (k,). Of the points taken for a secret each is
+        equally probable; a secret without points is of the kind ``""``. With visits as points, and their prior, it
+        gives the joint distribution of kinds and secrets. Raises `DataError` if no point is inside.
+        """
+        names, inside = np.asarray(labels).astype(str), self.inside(points.lat, points.lon)
+        if not inside.any():
+            raise DataError("no place of the map is in the region.", "name a map of this region.")
+        within = {
+            name: points.select(inside & (names == name)) for name in dict.fromkeys(sorted(names[inside].tolist()))
+        }
+        counts = {name: self.counts(group).astype(np.float64) for name, group in within.items()}
+        totals = np.asarray(sum(counts.values()))
+        shares = {
+            name: np.divide(count, totals, out=np.zeros(len(self)), where=totals > 0)
+            for name, count in counts.items()
+        }
+        return shares | ({"": (totals == 0).astype(np.float64)} if (totals == 0).any() else {})
+
     @check_arguments
     def loss(
         self,

@@ -111,7 +111,7 @@ def test_a_file_that_may_be_one_groups_prior_is_for_its_owner_alone(run, shifts,
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ("--priors nope", "the visits have no column 'nope'"),
+        ("--priors nope", "--priors: there is no column 'nope'"),
         ("--priors shift --user ada", "--user was given with --priors"),
         ("--priors shift --max-loss", "--max-loss was given with --priors"),
         ("--priors shift --loss", "--loss was given with --priors, which needs an epsilon"),

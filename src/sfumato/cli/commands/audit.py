@@ -26,7 +26,21 @@ _NOISE: Final = "noise for coordinates"
 _FITTING: Final = {
     "--promises": frozenset({"file", "promises"}),
     _DUMMIES: frozenset({"file", "promises", "delta", "family"}),
-    _NOISE: frozenset({"file", "promises", "require", "measure", "prior", "delta", "delta_at", "order", "output"}),
+    _NOISE: frozenset(
+        {
+            "file",
+            "promises",
+            "require",
+            "measure",
+            "prior",
+            "delta",
+            "delta_at",
+            "order",
+            "output",
+            "kinds",
+            "kind_column",
+        }
+    ),
 }
 """The options that have a meaning in an audit of less than everything."""
 
@@ -131,11 +145,13 @@ def _audit_noise(file: MechanismFile, knowledge: TableKnowledge, also: Iterable[
     from ..mechanism_files import coarse_of
 
     prior = file.prior if knowledge.prior is None else knowledge.prior_on(coarse_of(file).cells)
+    kinds = knowledge.kinds_on(coarse_of(file).cells) if knowledge.non_default("kinds", "kind_column") else None
     with working("Measuring every notion") as update:
         return audit(
             file.mechanism,
             prior=prior,
             also=list(also),
+            kinds=kinds,
             progress=lambda entry: update(f"Measured: {entry.title}"),
             **knowledge.numbers(),
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from ...errors import InputError
-from ..design_output import DesignOutput, PriorData, check_bound_time, write_places
+from ..design_output import DesignOutput, Kinds, PriorData, check_bound_time, write_places
 from ..mechanism_files import Reporting
 from ..messages import PARTIAL, StopOnInterrupt, option, progress_line, say, working
 from ..options import DEFAULT_EPSILON, DesignOptions, SolverOptions, options_of
@@ -21,6 +21,7 @@ from ..place_options import (
     POINTS_GAP,
     SEARCHED,
     family_promise,
+    kinds_on,
     max_loss_of,
     name_of,
     prior_of,
@@ -31,7 +32,7 @@ from ..place_options import (
 )
 
 if TYPE_CHECKING:
-    from ...core import DesignGuarantee, DistortionPrivacy, Prior
+    from ...core import DesignGuarantee, DistortionPrivacy, Loss, Metric, Prior
     from ...geo import Visits
     from ...optimal import Design, DesignGoal, EpsilonTrial, FoundEpsilon, RobustDesign, Solver
     from ...proofs import PlaceDistortion
@@ -43,6 +44,7 @@ _HOLDS_PLACES: Final = (
     "Note: with --distortion the mechanism file also holds where the visits were, so that the attacker's error "
     "can be proved from it. Keep it as secret as the visits."
 )
+_UNIT: Final = re.compile(r"[a-zA-Z]\s*$")
 _AMOUNT: Final = re.compile(r"\s*[-+]?\.?\d.*", re.DOTALL)
 
 
@@ -77,6 +79,14 @@ def command(options: DesignOptions) -> None:
     if goal_name is not None and options.priors is not None:
         raise InputError(f"{goal_name} was given with --priors, which needs an epsilon.", "give --epsilon 1/km.")
     errors = bool(options.non_default("distortion", "max_loss", "family"))
+    if options.distortion is None and options.max_loss is None:
+        options.refuse(
+            ("kinds", "kind_column"),
+            "was given without a goal about the attacker.",
+            "add --max-loss '500 m', or the least chance of a wrong guess: --distortion 0.4.",
+        )
+    elif options.kinds is None:
+        options.refuse(("kind_column",), "was given without --kinds.", "name the map: --kinds places.csv.")
     if options.checkpoints is not None and goal_name is not None:
         raise InputError(
             f"--checkpoints was given with {goal_name}, which solves many programs.",
@@ -100,7 +110,7 @@ def command(options: DesignOptions) -> None:
         site = replace(site, promises=(*site.promises, *family_promise(options, site.places, site.distances)))
     else:
         most = None if goal_name is None and not errors and options.priors is None else SEARCHED
-        limit_m = _limit_m(options) if loss == "euclidean" else None
+        limit_m = _limit_m(options) if loss == "euclidean" and options.kinds is None else None
         site = site_of_points(options, data.visits, loss, epsilon, most=most, errors=errors, limit_m=limit_m)
     if background is not None:
         check_there(background, site.places)
@@ -109,6 +119,11 @@ def command(options: DesignOptions) -> None:
         prior, source = prior_of(site.places, data.visits, options.user, options.smoothing, data.source)
         used = data.visits if options.user is None else data.visits.of_user(options.user)
         used = used.select(site.places.inside(used.lat, used.lon))
+    kinds = (
+        None
+        if options.kinds is None
+        else Kinds.of(kinds_on(site.places, options.kinds, options.kind_column), prior)
+    )
     medians = None if on_cells or loss != "euclidean" else used
     robust: RobustDesign | None = None
     names: tuple[str, ...] = ()
@@ -131,13 +146,14 @@ def command(options: DesignOptions) -> None:
             options,
             site,
             prior,
-            used,
+            None if options.kinds is not None or options.metric != "euclidean" else used,
+            kinds=kinds,
             medians=medians if options.distortion is None else None,
             gap=gap,
             of_visits=data.of == "visits",
         )
     data = data._replace(visits=used, source=source)
-    output = DesignOutput(options, site, data, target, picture, background, reporting, robust, names)
+    output = DesignOutput(options, site, data, target, picture, background, reporting, robust, names, kinds)
     write_places(design, output)
     if not is_finished:
         raise typer.Exit(PARTIAL)
@@ -346,21 +362,25 @@ def _solve_program(
     options: DesignOptions,
     site: Site,
     prior: Prior,
-    visits: Visits,
+    points: Visits | None,
     *,
+    kinds: Kinds | None,
     medians: Visits | None,
     gap: float | None,
     of_visits: bool,
 ) -> tuple[Design, bool]:
-    """Return the design of least loss, or of most distortion, and whether it was not interrupted."""
+    """Return the design of least loss, or of most distortion, and whether it was not interrupted.
+
+    The attacker's error counts from true points, for the kinds of places, or else between the places.
+    """
     from ...core import Loss
     from ...optimal import design, maximise_distortion
     from ...proofs import PlaceDistortion
 
     guarantees, limited = list(site.promises), options.max_loss is not None
-    points = visits if options.metric == "euclidean" else None  # from which the attacker's error counts
+    errors = site.distances if kinds is None else kinds.errors
     if options.distortion is not None:
-        guarantees.append(_error_guarantee(options.distortion, site, prior, points, of_visits=of_visits))
+        guarantees.append(_error_guarantee(options.distortion, site, errors, prior, points, of_visits=of_visits))
     is_game = points is not None and not (options.distortion is None and options.max_loss is None)
     is_free = is_game and isinstance(site.costs, Loss) and site.costs.true_point == "euclidean"  # reports anywhere
     if is_game and not is_free:
@@ -382,7 +402,8 @@ def _solve_program(
                 twice=medians is not None or is_free,
             )
     limit = None if options.max_loss is None else max_loss_of(options.max_loss, site.costs.unit)
-    unit = site.costs.unit if limit is None else site.distances.unit
+    # A chance and a loss take turns in the progress of a design for kinds.
+    unit = site.costs.unit if limit is None and kinds is None else errors.unit
     with StopOnInterrupt() as stop, progress_line(unit) as report:
         request: dict[str, Any] = {
             "guarantees": guarantees,
@@ -403,8 +424,8 @@ def _solve_program(
                 **request,
             )
         else:
-            errors = site.distances if points is None else PlaceDistortion(0, site.places, points)
-            result = maximise_distortion(prior, loss=site.costs, distance=errors, max_loss=limit, **request)
+            distance = errors if points is None else PlaceDistortion(0, site.places, points)
+            result = maximise_distortion(prior, loss=site.costs, distance=distance, max_loss=limit, **request)
     if stop.requested and result.is_finished:  # the best of what was tried until then
         result = result if result.has_program else replace(result, is_finished=False)
         say(
@@ -415,16 +436,21 @@ def _solve_program(
 
 
 def _error_guarantee(
-    distortion: str, site: Site, prior: Prior, visits: Visits | None, *, of_visits: bool
+    distortion: str, site: Site, errors: Loss | Metric, prior: Prior, visits: Visits | None, *, of_visits: bool
 ) -> DistortionPrivacy | PlaceDistortion:
-    """Return the attacker's error as a guarantee: from the true points of visits, else from the places."""
+    """Return the attacker's error as a guarantee: from the true points of visits, else by the given errors."""
     from ...core import DistortionPrivacy
     from ...proofs import PlaceDistortion
 
     with option("--distortion"):
+        if not errors.unit and _UNIT.search(distortion):
+            raise InputError(
+                f"{distortion!r} has a unit, but with --kinds it is the chance of a wrong guess.",
+                "write a number: 0.4.",
+            )
         guarantee: DistortionPrivacy | PlaceDistortion
         if visits is None:
-            guarantee = DistortionPrivacy(distortion, site.distances)
+            guarantee = DistortionPrivacy(distortion, errors)
         else:
             guarantee = PlaceDistortion(distortion, site.places, visits)
         if not guarantee.minimum > 0:

@@ -150,7 +150,7 @@ def _of_metric(mechanism: Mechanism, guarantee: MetricPrivacy, proof: EpsilonPro
         n * (n - 1) - pairs,
         tuple(_beliefs(proof.upper, unit, distances, slack, known)),
         FormalFacts(n, pairs, mechanism.shape[1], slack, circle=round_trip),
-        metric.symmetric,
+        symmetric=metric.symmetric,
     )
 
 

@@ -7,6 +7,7 @@ from .attackers import drawn_reports_words as drawn_reports_words
 from .attackers import guess_words as guess_words
 from .attackers import here_words as here_words
 from .attackers import information_words as information_words
+from .attackers import kind_words as kind_words
 from .attackers import length_text as length_text
 from .attackers import no_attack_words as no_attack_words
 from .attackers import notion_rows as notion_rows

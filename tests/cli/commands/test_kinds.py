@@ -1,0 +1,200 @@
+"""``--kinds``: attackers who guess the kind of a place, against brute force and linear programs."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import sfumato as sf
+
+CENTRES = {"bar": (48.86, 2.36), "home": (48.85, 2.33), "hospital": (48.852, 2.345)}
+CELLS = ("--cells", "3x2", "--no-picture")
+
+
+@pytest.fixture
+def city(tmp_path):
+    """Visits of a kind, and a map of places as a table and as GeoJSON: rows of latitude, longitude and kind."""
+    random = np.random.default_rng(3)
+    visits = [(*random.normal(CENTRES[kind], 0.006), kind) for kind in random.choice([*CENTRES], 200).tolist()]
+    places = [(*random.normal(CENTRES[kind], 0.009), kind) for kind in random.choice([*CENTRES], 60).tolist()]
+    for name, rows in (("visits.csv", visits), ("places.csv", places)):
+        with (tmp_path / name).open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([("lat", "lon", "category"), *rows])
+    features = [
+        {"type": "Feature", "geometry": {"type": "Point", "coordinates": [lon, lat]}, "properties": {"is": kind}}
+        for lat, lon, kind in places
+    ]
+    content = {"type": "FeatureCollection", "features": features}
+    (tmp_path / "places.geojson").write_text(json.dumps(content), encoding="utf-8")
+    return visits, places
+
+
+def cells_of(grid, rows):
+    return grid.locate([lat for lat, _, _ in rows], [lon for _, lon, _ in rows])
+
+
+def by_hand(grid, visits, places):
+    """P(kind, cell) by counting: the visits of a cell, times the kinds of its places; no place is a kind."""
+    kinds, size = [*CENTRES, ""], len(grid)
+    prior, table = np.zeros(size), np.zeros((4, size))
+    for cell in cells_of(grid, visits):
+        prior[cell] += 1 / len(visits)
+    for cell, (_, _, kind) in zip(cells_of(grid, places), places, strict=True):
+        if cell >= 0:
+            table[kinds.index(kind), cell] += 1
+    table[3] = table.sum(axis=0) == 0
+    return table / table.sum(axis=0) * prior
+
+
+def losses_of(grid, visits):
+    """The mean distance from the visits of each cell to each centre, kilometres."""
+    centres, cells = np.asarray(grid.coordinates), cells_of(grid, visits)
+    points = grid.projection.forward([lat for lat, _, _ in visits], [lon for _, lon, _ in visits])
+    apart = np.linalg.norm(points[:, None] - centres, axis=2) / 1000
+    return np.array(
+        [apart[cells == cell].mean(axis=0) if (cells == cell).any() else 0 * apart[0] for cell in range(len(grid))]
+    )
+
+
+def game(joint, loss, limit=None, hit=None):
+    """The least success of the best guess within a loss, or the least loss within a success."""
+    k, n = joint.shape
+    m, prior = loss.shape[1], joint.sum(axis=0)
+    success = np.concatenate([np.zeros(n * m), np.ones(m)])
+    cost = np.concatenate([(prior[:, None] * loss).ravel(), np.zeros(m)])
+    guesses = np.zeros((k * m, n * m + m))
+    for x in range(k):
+        for o in range(m):
+            guesses[x * m + o, o : n * m : m] = joint[x]
+            guesses[x * m + o, n * m + o] = -1
+    rows = np.hstack([np.kron(np.eye(n), np.ones(m)), np.zeros((n, m))])
+    goal, bound, most = (success, cost, limit) if hit is None else (cost, success, hit)
+    found = linprog(goal, np.vstack([guesses, bound]), [*np.zeros(k * m), most], rows, np.ones(n), method="highs")
+    assert found.status == 0
+    return float(found.fun)
+
+
+def success_of(joint, matrix):
+    return float((joint @ matrix).max(axis=0).sum())
+
+
+@pytest.mark.parametrize("name", ["places.csv", "places.geojson"])
+def test_the_least_success_within_a_loss_is_that_of_a_linear_program(run, city, name):
+    column = ("--kind-column", "is") if name.endswith("json") else ()
+    goal = ("--max-loss", "1 km", "--kinds", name, *column)
+    done = run("design", "visits.csv", *CELLS, *goal, "-o", "m.sfm")
+    assert done.code == 0, done.err
+    channel = sf.read_mechanism_file("m.sfm").report_channel
+    grid = channel.secrets
+    joint, loss = by_hand(grid, *city), losses_of(grid, city[0])
+    hit = success_of(joint, channel.matrix)
+    assert hit == pytest.approx(game(joint, loss, limit=1.0), rel=1e-5)
+    limit = sf.rounding.percent_at_most(hit * (1 + 1e-12))
+    assert f"guesses it right at most {limit} of the time" in done.text
+    assert ((joint.sum(axis=0)[:, None] * channel.matrix) * loss).sum() <= 1.0 + 1e-9
+
+
+def test_the_least_loss_within_a_success_is_that_of_a_linear_program(run, city):
+    done = run("design", "visits.csv", *CELLS, "--distortion", "0.45", "--kinds", "places.csv", "-o", "m.sfm")
+    assert done.code == 0, done.err
+    channel = sf.read_mechanism_file("m.sfm").report_channel
+    joint, loss = by_hand(channel.secrets, *city), losses_of(channel.secrets, city[0])
+    assert success_of(joint, channel.matrix) <= 0.55 + 1e-12
+    mean = ((joint.sum(axis=0)[:, None] * channel.matrix) * loss).sum()
+    assert mean == pytest.approx(game(joint, loss, hit=0.55), rel=1e-5)
+    # With an epsilon too, both are proved of the file.
+    done = run(
+        "design", "visits.csv", *CELLS, "--distortion", "0.45", "--kinds", "places.csv", "--epsilon", "2/km"
+    )
+    assert done.code == 0, done.err
+    held = sf.read_mechanism_file("visits.sfm")
+    assert success_of(joint, held.report_channel.matrix) <= 0.55 + 1e-12
+    proofs = sf.proofs.prove_guarantees(held.report_channel, held.prior, held.guarantees)
+    assert all(proof.holds for kind in proofs for proof in kind)
+
+
+def test_an_audit_measures_the_best_guess_of_the_kind_on_cells_and_visits(run, city):
+    assert run("design", "visits.csv", *CELLS, "--epsilon", "2/km", "-o", "m.sfm").code == 0
+    channel = sf.read_mechanism_file("m.sfm").report_channel
+    matrix, joint = channel.matrix, by_hand(channel.secrets, *city)
+    done = run("audit", "m.sfm", "--kinds", "places.csv", "--require", "kind-vulnerability <= 60%", "-o", "a.json")
+    entry = found("a.json")
+    assert entry["value"] == pytest.approx(success_of(joint, matrix), rel=1e-12)
+    assert done.code == (0 if entry["value"] <= 0.6 else 1)
+    before = sf.rounding.about_percent(joint.sum(axis=1).max())
+    count = 3 + (joint[3] > 0).any()
+    assert f"guesses the kind of the place, one of {count}, at most" in done.text
+    assert f"({before} without the report)" in done.text
+    # With visits as the map, it is how often the kind of a visit is guessed from its report.
+    assert run("audit", "m.sfm", "--kinds", "visits.csv", "-o", "a.json").code == 0
+    cells, kinds = cells_of(channel.secrets, city[0]), np.array([kind for _, _, kind in city[0]])
+    right = np.array([matrix[cells[kinds == kind]].sum(axis=0) for kind in CENTRES]).max(axis=0)
+    assert found("a.json")["value"] == pytest.approx(right.sum() / len(cells), rel=1e-12)
+
+
+def found(name):
+    with open(name, encoding="utf-8") as file:
+        entries = json.load(file)["entries"]
+    return next(entry for entry in entries if entry["key"] == "kind-vulnerability")
+
+
+@pytest.mark.slow
+def test_noise_is_measured_on_cells_as_an_estimate(run, city):
+    options = ("--method", "noise", "--epsilon", "2/km", "--no-picture", "-o", "m.sfm")
+    assert run("design", "visits.csv", *options).code == 0
+    done = run("audit", "m.sfm", "--kinds", "places.csv", "--require", "kind-vulnerability <= 0.99")
+    assert done.code == 3
+    assert "Estimate on cells: The best attacker guesses the kind of the place" in done.text
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--kinds places.csv", "--kinds was given without a goal about the attacker"),
+        ("--kind-column category --distortion 1km", "--kind-column was given without --kinds"),
+        ("--kinds places.csv --distortion 500m", "'500m' has a unit, but with --kinds it is the chance"),
+        ("--kinds places.csv --distortion 0.99", "a distortion of 0.99 is out of reach"),
+        ("--kinds places.csv --kind-column nope --distortion 0.3", "--kinds: there is no column 'nope'"),
+        ("--kinds places.geojson --distortion 0.3", "places.geojson has no column kind or category"),
+        ("--kinds far.csv --distortion 0.3", "no place of the map is in the region"),
+        ("--kinds empty.csv --distortion 0.3", "no place of empty.csv has a kind"),
+        ("--kinds one.csv --distortion 0.3", "in the region has the kind 'bar'"),
+        ("--kinds places.csv --distortion 0.3 --priors category", "--distortion was given with --priors"),
+    ],
+)
+def test_what_does_not_fit_is_refused(run, city, tmp_path, options, words):
+    (tmp_path / "far.csv").write_text("lat,lon,kind\n10,10,bar\n", encoding="utf-8")
+    (tmp_path / "empty.csv").write_text("lat,lon,kind\n48.85,2.33,\n", encoding="utf-8")
+    grid = [f"{lat / 1000},{lon / 1000},bar" for lat in range(48830, 48890, 2) for lon in range(2290, 2400, 2)]
+    (tmp_path / "one.csv").write_text("\n".join(["lat,lon,kind", *grid, ""]), encoding="utf-8")
+    done = run("design", "visits.csv", *CELLS, *options.split(), "-o", "m.sfm")
+    assert done.code == 1
+    assert words in done.err
+    assert not (tmp_path / "m.sfm").exists()
+
+
+def test_secrets_that_are_no_places_have_attributes_instead(run, city, tmp_path):
+    labels = (
+        "--column",
+        "diagnosis",
+        "--labels",
+        "flu,cold,none",
+        "--epsilon",
+        "1",
+        "--no-picture",
+        "-o",
+        "d.sfm",
+    )
+    assert run("design-column", *labels).code == 0
+    done = run("audit", "d.sfm", "--kinds", "places.csv")
+    assert done.code == 1
+    assert "the secrets are not places" in done.err
+    (tmp_path / "ill.csv").write_text("secret,value\nflu,ill\ncold,ill\nnone,well\n", encoding="utf-8")
+    done = run("audit", "d.sfm", "--events", "ill.csv", "-o", "a.json")
+    assert done.code == 0, done.err
+    channel = sf.read_mechanism_file("d.sfm").report_channel
+    masses = np.array([channel.matrix[:2].sum(axis=0), channel.matrix[2]]) / 3
+    assert found("a.json")["value"] == pytest.approx(masses.max(axis=0).sum(), rel=1e-12)
+    assert "guesses the value of the attribute, one of 2" in done.text
