@@ -281,3 +281,18 @@ def test_what_cannot_be_designed_is_refused_with_its_reason():
         make(guarantees=hide(0.5), solver="structured")
     with pytest.raises(InputError, match="no single price"):
         equilibrium(make(guarantees=[hide(0.5), sf.DistortionPrivacy(0.1, LOSS)]))
+
+
+def test_the_interior_point_and_highs_reach_the_same_optimum():
+    rng = np.random.default_rng(5)
+    for n, m, count, delta in ((60, 50, 3, 0.0), (40, 80, 4, 0.02)):
+        prior, loss = sf.Prior(sf.Space(range(n)), rng.dirichlet(np.ones(n))), rng.random((n, m))
+        notion = DistributionPrivacy(Family(rng.dirichlet(np.ones(n), count)), delta)
+        guarantee, reports = sf.FamilyPrivacy(0.3, notion), sf.Space(range(m))
+        own = sf.design(prior, loss=loss, guarantees=guarantee, observables=reports)
+        other = sf.design(prior, loss=loss, guarantees=guarantee, observables=reports, solver="highs")
+        assert own.status is Status.OPTIMAL
+        assert own.certificate.holds
+        assert own.solver == "structured interior point for distributions"
+        assert own.certificate.loss == pytest.approx(other.certificate.loss, rel=3e-6)
+        assert max(own.certificate.bound, other.certificate.bound) <= own.certificate.loss

@@ -443,7 +443,7 @@ def test_each_column_of_a_source_is_released_once(run, answers):
     ("options", "told"),
     [
         (("--epsilon", 1), "neither a table nor the possible values"),
-        (("--labels", "a,b"), "Missing option '--epsilon'"),
+        (("--labels", "a,b"), "--epsilon is missing"),
         (("--labels", "a,b", "--epsilon", "nan"), "--epsilon"),
         (("--labels", "a,b", "--epsilon", "1/km"), "no distances"),
         (("--labels", "a,b", "--epsilon", 1, "--asymmetric"), "without a file of distances"),

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from scipy import sparse
 
-from ...core import Mechanism
+from ...core import FINE, Mechanism
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ...core.naming import WORST_CASE
@@ -28,6 +28,7 @@ from ..row_generation import LinearProgram, LinearSolver, ProgramRows, Triples, 
 from ..solver import Answer, BoundedSearch, Control, Solver, Status, certify_mechanism
 from ..solver_registry import SMALL_PROBLEM, Auto, general_solvers
 from .families import TightRows, repair_to_families
+from .family_interior import FamilyProgram
 
 ENOUGH: Final = 1e-9
 """Share of a constraint's scale left for rounding."""
@@ -36,6 +37,9 @@ _MARGIN: Final = 1e-9  # of the exponents, left for rounding
 _HALF: Final = 0.5  # of the most room is enough
 _COUNTS: Final = 1e-6  # of the largest price: constraints with smaller prices are not named
 _KEPT_BACK: Final = (1e-7, 4e-9)  # of each constraint's scale: tightened by this for back-ends
+_INTERIOR: Final = "structured interior point for distributions"
+_NOISE: Final = (FINE, 2.0**-40)  # smaller probabilities of an interior point are taken for 0
+_FALL: Final = 0.2  # of the gap at the last proof, until the next one
 _MARGINS: Final = (1e-9, 1e-8, 1e-7)  # of the exponents, tried until a proof succeeds
 
 
@@ -65,6 +69,16 @@ class Demands(CompactRepr):
         return np.array([scale or 1.0 for scale in large])
 
     @property
+    def has_pairs(self) -> bool:
+        """Whether there is metric privacy for two different secrets."""
+        return int(np.isfinite(self.exponents).sum()) > len(self.exponents)
+
+    @property
+    def of_families_alone(self) -> bool:
+        """Whether it is about an expected loss, and all constraints are distribution privacy."""
+        return len(self.families) > 0 and len(self.masses) == 1 and not self.has_pairs and not self.names
+
+    @property
     def names(self) -> list[str]:
         """The constraints in words, attackers first."""
         return [*map(str, self.problem.attackers), *map(str, self.problem.constraints)]
@@ -91,7 +105,7 @@ class Demands(CompactRepr):
 
     def private(self, matrix: Floats, margin: float) -> Floats:
         """Return a row-stochastic matrix with metric and distribution privacy, near a solver's."""
-        rows = repair_to_private(matrix, self.exponents, margin=margin)[0]
+        rows = repair_to_private(matrix, self.exponents if self.has_pairs else None, margin=margin)[0]
         return repair_to_families(rows, TightRows.of(self.families, margin))
 
     def bound(self, prices: ManyMultipliers, *, of_loss: bool = True) -> float:
@@ -258,13 +272,18 @@ class _Search(BoundedSearch):
         self.solver = ""
         self.infeasible = False
 
-    def run(self, back_ends: Sequence[LinearSolver]) -> Answer:
-        """Return the best mechanism of the back-ends; all but the first run on small problems only."""
+    def run(self, back_ends: Sequence[LinearSolver], *, structured: bool = False) -> Answer:
+        """Return the best mechanism of the back-ends; all but the first run on small problems only.
+
+        With ``structured`` a method of its own comes first for large problems with distribution privacy alone.
+        """
         n, m = self.demands.problem.shape
+        if structured and n * m > SMALL_PROBLEM and self.demands.of_families_alone:
+            self.ask_interior()
         attempts = [(back_ends[0], kept_back) for kept_back in _KEPT_BACK]
         if n * m <= SMALL_PROBLEM:
             attempts += [(back_end, _KEPT_BACK[-1]) for back_end in back_ends[1:]]
-        for back_end, kept_back in attempts:
+        for back_end, kept_back in attempts if self.gap > self.control.gap else ():
             self.ask(back_end, kept_back)
             impossible = self.infeasible and kept_back == _KEPT_BACK[-1]
             if self.gap <= self.control.gap or impossible or self.control.cutoff is not None:
@@ -284,8 +303,34 @@ class _Search(BoundedSearch):
                 "allow more time, or use fewer or larger cells.",
             )
         status = Status.OPTIMAL if self.gap <= self.control.gap else reason or Status.INACCURATE
-        name, log = f"{self.solver} (general program)", tuple(self.log)
+        name = self.solver if self.solver == _INTERIOR else f"{self.solver} (general program)"
+        log = tuple(self.log)
         return Answer(self.best, 0.0, self.value, self.bound, status, log, name, constrained=self.prices)
+
+    def ask_interior(self) -> None:
+        """Run the interior point for distribution privacy until the gap is reached."""
+        demands, problem = self.demands, self.demands.problem
+        tight = TightRows.of(demands.families, _MARGIN)
+        cost = demands.masses[0][:, None] * problem.loss.array / problem.loss_scale
+        last = np.inf
+        for matrix, prices, gap in FamilyProgram.of(cost, tight).steps():
+            share = gap / max(float((cost * matrix).sum()), 1e-300)
+            stops = self.control.cutoff is not None
+            if share > _FALL * last and not stops:
+                continue
+            last = share
+            families = tight.prices(-prices, problem.shape[1], demands.families.factors) * problem.loss_scale
+            offered = replace(demands.no_prices(), families=families)
+            bound = demands.bound(offered)
+            if bound > self.bound:
+                self.bound, self.prices = bound, offered
+            for least in _NOISE:  # fewer small probabilities are quicker to draw
+                self._offer(demands.private(np.where(matrix < least, 0.0, matrix), _MARGIN), _INTERIOR)
+                if self.gap <= self.control.gap:
+                    break
+            self.report()
+            if stops or self.gap <= self.control.gap:
+                return
 
     def ask(self, back_end: LinearSolver, kept_back: float) -> None:
         """Run a back-end, adding the rows that its answers break, until the gap is reached or no row is broken."""
@@ -338,9 +383,10 @@ class _Search(BoundedSearch):
 
 
 def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer:
-    """Return the proved answer to a problem with linear constraints or several attackers."""
-    demands = Demands.of(problem)
-    answer = _Search(demands, control, problem.negligible).run(back_ends(solver, control.pairs))
+    """Return the proved answer to a problem with linear constraints, several attackers or distributions."""
+    demands, search = Demands.of(problem), back_ends(solver, control.pairs)
+    structured = isinstance(solver, Auto)
+    answer = _Search(demands, control, problem.negligible).run(search, structured=structured)
     matrix = answer.matrix
     for margin in _MARGINS:
         mechanism = Mechanism(matrix, problem.prior.space, problem.observables)

@@ -51,12 +51,17 @@ class TightRows(CompactRepr):
         """The divisor of each pair's rows."""
         return np.where((self.deltas == 0) & (self.factors > _LARGE), self.factors, 1.0)
 
+    @property
+    def coefficients(self) -> Floats:
+        """Array (k, n), the row of each pair."""
+        return np.asarray((self.first - self.factors[:, None] * self.second) / self._scales[:, None])
+
     def add_to(self, rows: ProgramRows, offset: int) -> None:
         """Add the rows to a program whose variables of shares of delta begin at a column."""
         if not self.rows:
             return
-        eye, scales = sparse.identity(rows.m), self._scales[:, None]
-        coefficients = sparse.kron((self.first - self.factors[:, None] * self.second) / scales, eye)
+        eye = sparse.identity(rows.m)
+        coefficients = sparse.kron(self.coefficients, eye)
         loose = np.flatnonzero(self.deltas)
         if not len(loose):
             rows.add(-np.inf, 0.0, (coefficients, 0))
