@@ -148,7 +148,7 @@ class _Newton:
         halves = self.inverse @ pairs.T[:, :, None]
         inner = (self.inverse.transpose(0, 2, 1) @ halves)[:, :, 0]
         right = np.concatenate([sums, shares]) - np.einsum("okb,ok->b", self.border, inner)
-        shift: Floats = np.linalg.solve(self.common.T, np.linalg.solve(self.common, right))
+        shift = np.asarray(np.linalg.solve(self.common.T, np.linalg.solve(self.common, right)), dtype=np.float64)
         rest = pairs.T - self.border @ shift
         prices = (self.inverse.transpose(0, 2, 1) @ (self.inverse @ rest[:, :, None]))[:, :, 0].T
         ends = shift[:n], prices, shift[n:]
