@@ -13,6 +13,7 @@ from scipy.special import comb
 
 import sfumato as sf
 from sfumato.errors import InputError
+from sfumato.leakage import bayes_vulnerability
 from sfumato.mechanisms import FamilyAccountant, Tupling, attack_success, optimised_dummies
 from sfumato.privacy import DistributionPrivacy, Family
 from sfumato.transport import wasserstein
@@ -156,9 +157,27 @@ def test_a_pair_holds_the_true_place_and_has_one_law_in_both_groups(seed):
     for secret, row in zip(groups.priors[0].space.labels, pairs.matrix, strict=True):
         assert all(secret in labels[column] for column in np.flatnonzero(row))
     p, q = pairs.lift(groups.distributions)
-    np.testing.assert_allclose(p, q, atol=1e-16)
+    np.testing.assert_allclose(p, q, atol=1e-15)
     family = Family({"one": groups.distributions[0], "two": groups.distributions[1]})
     assert DistributionPrivacy(family).measure(pairs).upper < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_pair_that_hides_the_group_shows_the_place_less(seed):
+    """A program over all pairs of places: the best attacker names the more probable one."""
+    groups = random_groups(seed, n=6)
+    p, q = groups.distributions
+    prior = groups.population.probabilities
+    ends = [(s, t) for s, t in itertools.combinations(range(6), 2) if (p - q)[s] * (p - q)[t] < 0]
+    ends += [(s, s) for s in range(6) if p[s] == q[s]]
+    # Per pair: x(s) and x(t), and the success of the attacker.
+    columns, cost = np.zeros((6, len(ends))), np.zeros(len(ends))
+    for column, (s, t) in enumerate(ends):
+        x = {s: 1.0} if s == t else {s: 1.0, t: abs((p - q)[s] / (p - q)[t])}
+        columns[list(x), column] = list(x.values())
+        cost[column] = max(prior[place] * share for place, share in x.items())
+    least = linprog(cost, A_eq=columns, b_eq=np.ones(6)).fun
+    assert bayes_vulnerability(partner_dummies(groups), groups.population) == pytest.approx(least, abs=1e-9)
 
 
 def test_groups_that_are_alike_need_no_dummy():
@@ -243,7 +262,7 @@ def test_bad_arguments_are_refused():
         best_report(groups, -0.1)
     with pytest.raises(InputError, match="total variation is nan"):
         best_report(groups, math.nan)
-    squares = sf.Metric(groups.metric.array**2, "km2")
+    squares = sf.Metric(groups.metric.array**2, triangle=False)
     with pytest.raises(InputError, match="break the triangle inequality"):
         best_report(replace(groups, metric=squares))
     with pytest.raises(InputError, match="number of dummies is 0"):
