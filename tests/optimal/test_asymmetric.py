@@ -86,7 +86,9 @@ def test_tight_constraints_and_the_exponential_mechanism_hold_for_each_ordered_p
     for metric in directed_metrics(40, seed=8):
         space = Space(range(len(metric)))
         noise = exponential(space, metric, "1/km")
-        assert noise.guarantees[0].metric is metric
+        promise = noise.guarantees[0]
+        assert isinstance(promise, MetricPrivacy)
+        assert promise.metric is metric
         assert exact.private(noise, metric.array, 1.0)
         try:
             tight = tight_constraints(space, metric, "3/km")
@@ -94,6 +96,7 @@ def test_tight_constraints_and_the_exponential_mechanism_hold_for_each_ordered_p
             continue
         assert exact.private(tight, metric.array, 3.0)
         if (metric.array[np.isfinite(metric.array)] > 0).any():
+            assert isinstance(tight.guarantees[0], MetricPrivacy)
             assert prove_metric_privacy(tight, tight.guarantees[0]).upper == pytest.approx(3.0, rel=1e-6)
             attained += 1
     assert attained > 10
