@@ -11,7 +11,7 @@ from typer import Option
 
 from ..errors import DataError, InputError, SfumatoError, row_value
 from .messages import option
-from .options import Asymmetric, CommandOptions, DistancesFile, KindColumn, Kinds
+from .options import Asymmetric, CommandOptions, DistancesFile, FamilyOptions, KindColumn, Kinds
 from .outputs import check_ending
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..core.arrays import Floats
     from ..files import MechanismFile
     from ..privacy import Events, Family, GaussianTradeOff, Relation, Rivals, TradeOff
+    from ..proofs import FamilyPrivacy
 
 _SFM: Final = b"PK\x03\x04"  # how a mechanism file begins
 
@@ -354,6 +355,23 @@ def family_from(space: Space, path: Path) -> Family:
         pairs.add((name, secret))
         rows[name][secret] = share
     return Family(rows)
+
+
+def family_promise(options: FamilyOptions, space: Space, distances: Metric) -> tuple[FamilyPrivacy, ...]:
+    """Return the guarantee of ``--family``, per unit of the Wasserstein distance where its epsilon has a unit."""
+    from ..privacy import DistributionPrivacy, MetricDistributionPrivacy
+    from ..proofs import FamilyPrivacy
+
+    options.check_family()
+    if options.family is None or options.attribute_epsilon is None:
+        return ()
+    family, epsilon, delta = family_from(space, options.family), options.attribute_epsilon, options.attribute_delta
+    with option("--attribute-delta"):
+        notion: DistributionPrivacy | MetricDistributionPrivacy = DistributionPrivacy(family, delta)
+    with option("--attribute-epsilon"):
+        if "/" in epsilon:
+            notion = MetricDistributionPrivacy.wasserstein(family, distances, delta=delta)
+        return (FamilyPrivacy(epsilon, notion),)
 
 
 def secrets_in(path: Path) -> Space:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..errors import InputError
 from .messages import option, say, working
-from .options import FamilyOptions, PlaceOptions, VisitsOptions
+from .options import PlaceOptions, VisitsOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..core import CoordinatePrivacy, DesignGuarantee, Loss, Metric, MetricPrivacy, Prior, Space
     from ..core.arrays import Floats
     from ..geo import People, Places, Region, Visits
-    from ..proofs import FamilyPrivacy
 BUILT_IN: Final = "the built-in synthetic city (200 invented people in San Francisco)"
 OF_FILES: Final = (
     "for GPX, GeoLife and OziExplorer --people file says that each file is a person, --people folder that each "
@@ -198,24 +197,6 @@ def promise_of(epsilon: str | float, metric: Metric, name: str) -> MetricPrivacy
     for remark in extremes(promise):
         say(f"Warning: {remark}", err=True)
     return promise
-
-
-def family_promise(options: FamilyOptions, space: Space, distances: Metric) -> tuple[FamilyPrivacy, ...]:
-    """Return the guarantee of ``--family``, per unit of the Wasserstein distance where its epsilon has a unit."""
-    from ..privacy import DistributionPrivacy, MetricDistributionPrivacy
-    from ..proofs import FamilyPrivacy
-    from .audit_knowledge import family_from
-
-    options.check_family()
-    if options.family is None or options.attribute_epsilon is None:
-        return ()
-    family, epsilon, delta = family_from(space, options.family), options.attribute_epsilon, options.attribute_delta
-    with option("--attribute-delta"):
-        notion: DistributionPrivacy | MetricDistributionPrivacy = DistributionPrivacy(family, delta)
-    with option("--attribute-epsilon"):
-        if "/" in epsilon:
-            notion = MetricDistributionPrivacy.wasserstein(family, distances, delta=delta)
-        return (FamilyPrivacy(epsilon, notion),)
 
 
 def amounts_of(text: str | None, unit: str, *, per: bool, noun: str) -> list[float]:

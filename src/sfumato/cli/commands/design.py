@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from ...errors import InputError
+from ..audit_knowledge import family_promise
 from ..design_output import DesignOutput, Kinds, PriorData, check_bound_time, write_places
 from ..mechanism_files import Reporting
 from ..messages import PARTIAL, StopOnInterrupt, option, progress_line, say, working
@@ -20,7 +21,6 @@ from ..outputs import check_ending, check_outputs, picture_of
 from ..place_options import (
     POINTS_GAP,
     SEARCHED,
-    family_promise,
     kinds_on,
     max_loss_of,
     name_of,

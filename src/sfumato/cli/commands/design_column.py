@@ -18,13 +18,13 @@ import typer
 
 from ...errors import DataError, InputError, row_value
 from ...escaping import invisible_character, plain
-from ..audit_knowledge import metric_from
+from ..audit_knowledge import family_promise, metric_from
 from ..design_output import write_column
 from ..mechanism_files import Reporting, file_name
 from ..messages import PARTIAL, StopOnInterrupt, option, progress_line, say
 from ..options import ColumnOptions, options_of
 from ..outputs import check_drawable, check_ending, check_folder, check_outputs, picture_of
-from ..place_options import family_promise, promise_of
+from ..place_options import promise_of
 from .design import solver_of
 
 if TYPE_CHECKING:
