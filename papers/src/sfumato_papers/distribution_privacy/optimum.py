@@ -310,8 +310,8 @@ def _report(rows: Sequence[OptimumRow]) -> PaperClaim:
         all(share <= row.group_success.upper + _EQUAL for share, row in zip(shares, alone, strict=True)),
         f"By proved bounds it leaves less in {less} of {len(alone)} cases. {hiding.groups}: one report with a "
         f"loss of {at_most(hiding.loss_km.upper, 3)} km hides the group completely; below "
-        f"{at_least(hiding.loss_km.lower, 3)} km none does, at any places. Planar Laplace noise leaves "
-        f"{', '.join(cases)}.",
+        f"{at_least(hiding.loss_km.lower, 3)} km none does, at any places."
+        + (f" Planar Laplace noise leaves {', '.join(cases)}." if cases else ""),
         is_ours=True,
     )
 

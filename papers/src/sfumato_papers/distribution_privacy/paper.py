@@ -201,9 +201,10 @@ def optimum_figure(rows: Sequence[OptimumRow]) -> Figure:
     axes = figure.subplots(1, 2, sharey=True)
     numbers = sorted({row.dummies for row in rows if row.mechanism == LAPLACE})
     best = sorted((row.loss_km.lower, 100 * row.group_success.lower) for row in where(rows, mechanism=REPORT))
+    farthest = best[-1][0] or 1.0
     panels = (
-        (LAPLACE, LAPLACE, 0.8, "planar Laplace noise,\nmixture dummies"),
-        (REPORT, REPORT_AMONG, 0.4, "best report,\nbest independent dummies"),
+        (LAPLACE, LAPLACE, 2.2 * farthest, "planar Laplace noise,\nmixture dummies"),
+        (REPORT, REPORT_AMONG, 1.1 * farthest, "best report,\nbest independent dummies"),
     )
     for ax, (alone, among, widest, title) in zip(axes, panels, strict=True):
         ax.fill_between(*np.transpose(best), 50, color=LIGHT.muted, alpha=0.18, linewidth=0)
