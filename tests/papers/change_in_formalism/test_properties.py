@@ -77,6 +77,7 @@ def test_errata_have_the_numbers_of_closed_forms():
         ),
         ("2.2.9, proposition 18, item 8", "the Renyi divergence of order 2, at most xi + 2 rho,"): (0.0, renyi),
         ("2.2.9, proof of proposition 13", "the least epsilon at delta .1"): (1 / 0.9, math.log(1.4)),
+        ("3.1.2, proposition 21", "the least epsilon of causal DP"): (2 * math.log(1.5), math.inf),
     }
     assert set(found) == set(expected)
     for name, pair in expected.items():

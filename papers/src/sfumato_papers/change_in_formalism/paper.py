@@ -77,8 +77,8 @@ PAPER: Final = Paper(
     source="D. Desfontaines, Lowering the cost of anonymization, PhD thesis, ETH Zurich 2020, sections 2.1, "
     "2.2.6 and 2.2.9",
     version="Quoted from the author's HTML edition (desfontain.es/thesis, its archive in github.com/TedTed/"
-    "personal-website at 2376b7d), sections 2.1, 2.2.1, 2.2.6 and 2.2.9, with formulas in plain signs. What has "
-    "no quotation is our summary of these sections or of the papers that they cite.",
+    "personal-website at 2376b7d), sections 2.1, 2.2.1, 2.2.6, 2.2.9 and 3.1.2, with formulas in plain signs. "
+    "What has no quotation is our summary of these sections or of the papers that they cite.",
     about=(
         "Each notion of privacy limits how far a report may move the probability of a fact. Figures 2.1, 2.2 and "
         "2.8 show these limits, computed here and as they were published.",

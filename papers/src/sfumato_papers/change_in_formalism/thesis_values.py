@@ -15,9 +15,18 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
+from sfumato.core import Prior, Space
 from sfumato.core.immutable import CompactRepr
 from sfumato.divergences import Renyi
-from sfumato.privacy import Band, DifferentialPrivacy, ProbabilisticDifferentialPrivacy, TestingRegion, band
+from sfumato.privacy import (
+    Band,
+    CausalPrivacy,
+    DifferentialPrivacy,
+    Priors,
+    ProbabilisticDifferentialPrivacy,
+    TestingRegion,
+    band,
+)
 from sfumato.reports.theme import LIGHT, blank
 
 from ..results import where
@@ -274,7 +283,33 @@ def errata() -> list[ErratumRow]:
             1 / (1 - delta),
             ProbabilisticDifferentialPrivacy(delta=delta).measure(mixture).value,
         ),
+        ErratumRow(
+            "3.1.2, proposition 21",
+            "Inference-based causal DP (IBCDP) of epsilon implies causal DP of 2 epsilon.",
+            "(Θ, ε)-CausDP implies (Θ, 2ε)-IBCDP, and (Θ, ε)-IBCDP implies (Θ, 2ε)-CausDP",
+            "Definition 52 leaves out reports that only one of M(D) and M(D_{i→t'}) can make. The second half "
+            "holds if such reports count as infinite, and the prior holds t' possible.",
+            "two bits that agree, each pair as likely, and a report with probability 1/2 for 11, else 0",
+            "the least epsilon of causal DP",
+            2 * _inference_by_print(),
+            CausalPrivacy.of_records(_TWO_BITS, Priors.of(Prior(_TWO_BITS, [0, 0, 0, 1]))).measure(_BOTH).value,
+        ),
     ]
+
+
+_TWO_BITS: Final = Space([(0, 0), (0, 1), (1, 0), (1, 1)])
+_BOTH: Final = np.array([[0, 1], [0, 1], [0, 1], [0.5, 0.5]])
+
+
+def _inference_by_print() -> float:
+    """Return the epsilon of definition 52 on the report that every data set can make, for bits that agree."""
+    values, equal = np.array([0, 0, 1, 1]), np.array([0.5, 0, 0, 0.5])
+    settings = CausalPrivacy.of_records(_TWO_BITS, Priors.all()).interventions[0]
+    beliefs = [
+        np.bincount(values, weights=joint) / joint.sum()
+        for joint in (equal * rows[:, 1] for rows in (_BOTH, *_BOTH[settings]))
+    ]
+    return float(np.abs(np.log(beliefs[1:]) - np.log(beliefs[0])).max())
 
 
 _NEAR: Final = 0.12

@@ -194,9 +194,10 @@ class InferenceBasedCausalPrivacy(_OfInterventions):
     P[t | o after do(record = t')] is proportional to the sum over s with value t of
     prior(s) p(o | s with the record set to t').
 
-    A report that is possible in one of the two cases only leaves no second belief: no epsilon is enough. Against
-    all priors, with r(s) = p(o | s) / p(o | s with the record set to t'), epsilon is the largest ln(r(s) / r(s'))
-    of two secrets with different values of the record. It is between the epsilon of causal privacy and twice it
+    A report that is possible in one of the two cases only leaves no second belief: no epsilon is enough.
+    Definition 52 leaves such reports out, and then does not bound causal privacy. Against all priors, with
+    r(s) = p(o | s) / p(o | s with the record set to t'), epsilon is the largest ln(r(s) / r(s')) of two secrets
+    with different values of the record. It is between the epsilon of causal privacy and twice it
     (docs/proofs/bayesian-notions.md). Where the secret is the record itself it is information privacy. What an
     attacker knows beforehand is a prior of its own. Raises `InputError` as `CausalPrivacy` does, or if the
     interventions do not set a value: the last of two settings must decide, and different settings differ.
