@@ -200,7 +200,7 @@ def write_column(
     prior = design.problem.prior
     figures = draw(lambda: values_picture(design.mechanism, prior), options.figure, "bars were", dark=options.dark)
     _print_files(target, figures, reporting)
-    code = reporting.write(file, target, source=source, visits=None, remarks=remarks)
+    code = reporting.write(file, target, source=source, visits=None, remarks=[*remarks, *summary.remarks])
     if code:
         raise typer.Exit(code)
     return design.is_finished
@@ -218,8 +218,9 @@ def _publish_places(
     _print_report(replace(summary, brief=brief), target, verbose=output.options.verbose)
     figures = [] if maps is None else draw(maps, output.picture, "maps were", dark=output.options.dark)
     _print_files(target, figures, output.reporting)
+    every = [*remarks, *summary.remarks]
     return output.reporting.write(
-        file, target, source=data.source, visits=data.visits, remarks=remarks, outline=output.outline
+        file, target, source=data.source, visits=data.visits, remarks=every, outline=output.outline
     )
 
 
@@ -277,7 +278,8 @@ def _with_kinds(summary: Summary, mechanism: Mechanism, kinds: Kinds | None) -> 
     before = float(kinds.joint.sum(axis=1).max())
     sentences = kind_words(class_vulnerability_above(mechanism, kinds.joint), before, kinds.names)
     section = Section("Kinds of places", sentences)
-    return replace(summary, sections=(*summary.sections, section), brief=(*summary.brief, *sentences))
+    brief, remarks = (*summary.brief, *sentences), (*summary.remarks, *sentences)
+    return replace(summary, sections=(*summary.sections, section), brief=brief, remarks=remarks)
 
 
 def _promise_of_points(design: Design) -> CoordinatePrivacy | None:

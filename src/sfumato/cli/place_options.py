@@ -172,8 +172,7 @@ def kinds_on(places: Space, path: Path, column: str | None) -> dict[str, Floats]
         kinds = places.kinds(points.select(has_kind), labels[has_kind])
         if len(kinds) < 2:
             raise InputError(
-                f"every place of {path.name} in the region has the kind {next(iter(kinds))!r}, and so there is "
-                "nothing to guess.",
+                f"every place of {path.name} in the region is of one kind, and so there is nothing to guess.",
                 "name a map with several kinds.",
             )
     if not has_kind.all():

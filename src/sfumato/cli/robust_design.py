@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_GROUPS: Final = 500
 _TABLES: Final = (".csv", ".tsv", ".parquet")
-_WORST: Final = "was given with --priors, which designs for the worst prior."
+_WORST: Final = "was given with --priors, which designs for the worst prior"
 
 
 class SeveralPriors(NamedTuple):
@@ -33,21 +33,11 @@ class SeveralPriors(NamedTuple):
     source: str
 
 
-def check_alone(options: DesignOptions | ColumnOptions) -> None:
-    """Refuse options that have no meaning for several priors."""
-    if options.priors is None:
-        return
-    options.refuse(
-        ("family", "max_loss", "distortion", "held_out", "user", "population", "bound_time")
-        if isinstance(options, DesignOptions)
-        else ("family", "prior"),
-        _WORST,
-        "leave one of them out.",
-    )
-    options.refuse(("objective",), f"{_WORST[:-1]} by its expected loss.", "leave one of them out.")
-    options.refuse(("pairs", "checkpoints"), f"{_WORST[:-1]} in many programs.", "leave it out.")
-    if isinstance(options, DesignOptions) and options.method == "noise":
-        raise InputError("--method noise was given with --priors, which needs a table.", "leave one of them out.")
+def check_alone(options: DesignOptions | ColumnOptions, names: Sequence[str]) -> None:
+    """Refuse the options of these names, and others that have no meaning for several priors."""
+    options.refuse(names, f"{_WORST}.", "leave one of them out.")
+    options.refuse(("objective",), f"{_WORST} by its expected loss.", "leave one of them out.")
+    options.refuse(("pairs", "checkpoints"), f"{_WORST} in many programs.", "leave it out.")
 
 
 def priors_of_visits(options: DesignOptions, visits: Visits, site: Site, source: str) -> SeveralPriors:
@@ -73,7 +63,7 @@ def priors_of_visits(options: DesignOptions, visits: Visits, site: Site, source:
     if outside:
         say(f"Note: {plural(outside, 'group')} of {column!r} without a visit in the region: left out.", err=True)
     left = len(visits) - len(within)
-    text = f"{plural(len(priors), 'group')} by {column!r} of {source}"
+    text = f"the least favourable mixture of {plural(len(priors), 'group')} by {column!r} of {source}"
     text += f"; {left:,} visits outside the region are left out" if left else ""
     text += f"; smoothing {options.smoothing:g}" if options.smoothing else ""
     return SeveralPriors(priors, losses if true_point else [site.costs], text)
@@ -94,7 +84,9 @@ def priors_of_column(options: ColumnOptions, column: str, space: Space, loss: Me
         with option("--priors"):
             family = family_from(space, path)
         priors = {name: Prior(space, row) for name, row in zip(family.names, family.distributions, strict=True)}
-        return SeveralPriors(priors, [loss], f"{len(priors):,} priors in {path.name}")
+        return SeveralPriors(
+            priors, [loss], f"the least favourable mixture of {len(priors):,} priors in {path.name}"
+        )
     if options.table is None:
         raise InputError(
             f"--priors {text!r} is not a table (.csv, .parquet), and no table with such a column was given.",
@@ -122,7 +114,11 @@ def priors_of_column(options: ColumnOptions, column: str, space: Space, loss: Me
         err=True,
     )
     priors = {name: Prior.from_counts(space, count) for name, count in counts.items()}
-    return SeveralPriors(priors, [loss], f"shares in {len(priors):,} groups by {text!r} of {options.table.name}")
+    return SeveralPriors(
+        priors,
+        [loss],
+        f"the least favourable mixture of {len(priors):,} groups by {text!r} of {options.table.name}",
+    )
 
 
 def design_worst(

@@ -70,6 +70,7 @@ class Summary(CompactRepr):
     title: str
     sections: tuple[Section, ...]
     brief: tuple[str, ...] = ()  # the most important sentences
+    remarks: tuple[str, ...] = ()  # what the report of the file cannot state from the file
 
     def markdown(self) -> str:
         """Return title and sections as Markdown."""
@@ -126,7 +127,7 @@ def summarise(
     loss = priors or costs[:1]
     attacks = _attacks(facts, of, brief=True)
     brief = (title, *status, *short, *loss, *holdout, *spread, *attacks, *([] if priors else [optimum]))
-    return Summary(title, tuple(section for section in sections if section.sentences), brief)
+    return Summary(title, tuple(section for section in sections if section.sentences), brief, priors)
 
 
 def design_sentences(design: Design, **options: Any) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import csv
 import stat
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,8 +85,10 @@ def test_the_largest_loss_of_the_groups_is_that_of_a_linear_program(run, shifts)
 def test_a_table_and_groups_of_rows_with_its_shares_give_one_mechanism(run, answers):
     found = []
     for options in (("--priors", "priors.csv"), ("people.csv", "--priors", "region")):
-        done = column(run, *options)
+        done = column(run, *options, "--report", "d.json", "--frontier-time", 0)
         assert done.code == 0, done.err
+        assert "for each of 2 priors, and for any mixture of them" in Path("d.json").read_text(encoding="utf-8")
+        assert "Prior: the least favourable mixture of 2" in done.text
         assert "'north' 43 %, 'south' 43 %" in done.text or "'south' 43 %, 'north' 43 %" in done.text
         assert ("holds shares of the data" in done.err) == (options[0] == "people.csv")
         found.append(sf.read_mechanism_file("d.sfm").report_channel.matrix)

@@ -160,7 +160,7 @@ def test_noise_is_measured_on_cells_as_an_estimate(run, city):
         ("--kinds places.geojson --distortion 0.3", "places.geojson has no column kind or category"),
         ("--kinds far.csv --distortion 0.3", "no place of the map is in the region"),
         ("--kinds empty.csv --distortion 0.3", "no place of empty.csv has a kind"),
-        ("--kinds one.csv --distortion 0.3", "in the region has the kind 'bar'"),
+        ("--kinds one.csv --distortion 0.3", "in the region is of one kind"),
         ("--kinds places.csv --distortion 0.3 --priors category", "--distortion was given with --priors"),
     ],
 )
@@ -173,6 +173,15 @@ def test_what_does_not_fit_is_refused(run, city, tmp_path, options, words):
     assert done.code == 1
     assert words in done.err
     assert not (tmp_path / "m.sfm").exists()
+
+
+def test_a_map_is_not_replaced_by_a_result(run, city, tmp_path):
+    assert run("design", "visits.csv", *CELLS, "--epsilon", "2/km", "-o", "m.sfm").code == 0
+    (tmp_path / "places.geojson").rename(tmp_path / "places.json")
+    before = (tmp_path / "places.json").read_bytes()
+    done = run("audit", "m.sfm", "--kinds", "places.json", "--kind-column", "is", "-o", "places.json")
+    assert done.code == 1
+    assert (tmp_path / "places.json").read_bytes() == before
 
 
 def test_secrets_that_are_no_places_have_attributes_instead(run, city, tmp_path):

@@ -83,7 +83,7 @@ def command(options: MechanismAuditOptions) -> None:
         _check_fit(options, "--promises", "which has no meaning for --promises")
     if options.beliefs_within is not None and family is None:
         raise InputError("--beliefs-within was given without --family.", "add the distributions: --family FILE.")
-    check_outputs([output], [file])
+    check_outputs([output], [file, options.kinds])
     ending = check_figures(options.figures, options.figures_as, dark=options.dark)
     content = mechanism_from(file)
     if not content.has_matrix:

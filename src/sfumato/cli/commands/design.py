@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ...proofs import PlaceDistortion
     from ..place_options import Site
 
+_ONE: Final = "leave one of them out."
 _SOON_S: Final = 20.0  # seconds that need no announcement
 _USUAL_GAP: Final = 1e-6
 _HOLDS_PLACES: Final = (
@@ -68,12 +69,15 @@ def command(options: DesignOptions) -> None:
     reporting = Reporting.of(options)
     reporting.check_radii()
     files = [target.with_suffix(".sfm"), target.with_suffix(".md"), picture, reporting.path]
-    check_outputs(files, [options.visits, options.population, options.outline])
+    check_outputs(files, [options.visits, options.population, options.outline, options.kinds])
     if options.outline is not None and not options.picture:
-        raise InputError("--outline was given with --no-picture.", "leave one of them out.")
+        raise InputError("--outline was given with --no-picture.", _ONE)
     background = None if options.outline is None else outline(options.outline)
     _check_limit(options)
-    check_alone(options)
+    if options.priors is not None:
+        check_alone(options, ("family", "max_loss", "distortion", "held_out", "user", "population", "bound_time"))
+        if options.method == "noise":
+            raise InputError("--method noise was given with --priors, which needs a table.", _ONE)
     options.check_family()
     goal_name = _goal_option(options)
     if goal_name is not None and options.priors is not None:
@@ -229,7 +233,7 @@ def _points(options: DesignOptions) -> PriorData:
 
 def _goal_option(options: DesignOptions) -> str | None:
     """Return the option whose goal an epsilon is searched for; None where there is none."""
-    loss, leave = _AMOUNT.fullmatch(options.loss), "leave one of them out."
+    loss, leave = _AMOUNT.fullmatch(options.loss), _ONE
     if not loss and options.attacker_finds is None:
         return None
     if loss and options.attacker_finds is not None:

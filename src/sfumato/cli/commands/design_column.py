@@ -56,9 +56,10 @@ def command(options: ColumnOptions) -> None:
         raise InputError("--column names a column twice.", "name each once.")
     if split is not None and len(columns) == 1:
         raise InputError("--split was given with one column.", "leave it out, or name more columns.")
-    check_alone(options)
-    if options.priors is not None and len(columns) > 1:
-        raise InputError(f"--priors was given with {len(columns)} columns.", "design one column at a time.")
+    if options.priors is not None:
+        check_alone(options, ("family", "prior"))
+        if len(columns) > 1:
+            raise InputError(f"--priors was given with {len(columns)} columns.", "design one column at a time.")
     values = split_values(columns, options.labels or (), options.numbers or ())
     circles = circles_of(columns, options.circular or ())
     joint, count, folder = split == "joint", len(columns), None
