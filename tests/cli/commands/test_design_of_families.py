@@ -80,6 +80,8 @@ def _columns(grid):
         ((*FAMILY, "--attribute-epsilon", "0"), "exponent of 0"),
         ((*FAMILY, "--attribute-epsilon", "1", "--attribute-delta", "2"), "--attribute-delta: delta 2.0"),
         ((*FAMILY, "--attribute-epsilon", "1/km"), "--attribute-epsilon"),
+        ((*FAMILY, "--attribute-epsilon", "1", "--distances", "d.csv"), "--distances was given without --epsilon"),
+        ((*FAMILY, "--attribute-epsilon", "1", "--priors", "p.csv"), "--family was given with --priors"),
     ],
 )
 def test_wrong_options_are_refused(run, options, message):

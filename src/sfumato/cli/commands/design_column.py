@@ -67,6 +67,8 @@ def command(options: ColumnOptions) -> None:
         options.refuse(("asymmetric",), "was given without a file of distances.", "add --distances FILE.")
     elif count > 1:
         raise InputError("--distances was given with several columns.", "design one column at a time.")
+    elif not epsilon:
+        raise InputError("--distances was given without --epsilon, which it is for.", "add --epsilon 1.")
     elif values[0] == (None, None):
         raise InputError(
             "--distances was given without the order of its rows.", "name the values: --labels a,b,c."
