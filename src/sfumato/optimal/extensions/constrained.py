@@ -39,6 +39,7 @@ _COUNTS: Final = 1e-6  # of the largest price: constraints with smaller prices a
 _KEPT_BACK: Final = (1e-7, 4e-9)  # of each constraint's scale: tightened by this for back-ends
 _INTERIOR: Final = "structured interior point for distributions"
 _NOISE: Final = (FINE, 2.0**-40)  # smaller probabilities of an interior point are taken for 0
+_TOO_LARGE: Final = 40_000  # probabilities with which back-ends improve nothing in minutes
 _FALL: Final = 0.2  # of the gap at the last proof, until the next one
 _MARGINS: Final = (1e-9, 1e-8, 1e-7)  # of the exponents, tried until a proof succeeds
 
@@ -278,12 +279,14 @@ class _Search(BoundedSearch):
         With ``structured`` a method of its own comes first for large problems with distribution privacy alone.
         """
         n, m = self.demands.problem.shape
+        attempts = [(back_ends[0], kept_back) for kept_back in _KEPT_BACK]
         if structured and n * m > SMALL_PROBLEM and self.demands.of_families_alone:
             self.ask_interior()
-        attempts = [(back_ends[0], kept_back) for kept_back in _KEPT_BACK]
+            if self.gap <= self.control.gap or n * m > _TOO_LARGE:
+                attempts = []
         if n * m <= SMALL_PROBLEM:
             attempts += [(back_end, _KEPT_BACK[-1]) for back_end in back_ends[1:]]
-        for back_end, kept_back in attempts if self.gap > self.control.gap else ():
+        for back_end, kept_back in attempts:
             self.ask(back_end, kept_back)
             impossible = self.infeasible and kept_back == _KEPT_BACK[-1]
             if self.gap <= self.control.gap or impossible or self.control.cutoff is not None:

@@ -47,14 +47,14 @@ class TightRows(CompactRepr):
         return int(np.count_nonzero(self.deltas))
 
     @property
-    def _scales(self) -> Floats:
+    def scales(self) -> Floats:
         """The divisor of each pair's rows."""
         return np.where((self.deltas == 0) & (self.factors > _LARGE), self.factors, 1.0)
 
     @property
     def coefficients(self) -> Floats:
         """Array (k, n), the row of each pair."""
-        return np.asarray((self.first - self.factors[:, None] * self.second) / self._scales[:, None])
+        return np.asarray((self.first - self.factors[:, None] * self.second) / self.scales[:, None])
 
     def add_to(self, rows: ProgramRows, offset: int) -> None:
         """Add the rows to a program whose variables of shares of delta begin at a column."""
@@ -73,7 +73,7 @@ class TightRows(CompactRepr):
     def prices(self, duals: Floats, observables: int, factors: Floats) -> Floats:
         """Return the duals of the rows as prices, array (k, m), of rows with larger factors."""
         # The gain of p(o|s) stays as the solver left it, and its cost shrinks slightly: a large factor amplifies.
-        scale = np.where(np.isfinite(factors), self.factors / (self._scales * factors), 0.0)
+        scale = np.where(np.isfinite(factors), self.factors / (self.scales * factors), 0.0)
         return np.asarray(-duals.reshape(self.rows, observables) * scale[:, None])
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from scipy.linalg.lapack import dtrtri
 
 from ...core.arrays import Floats, Positions
 from .families import TightRows
@@ -30,7 +31,8 @@ class FamilyProgram:
     """Minimise cost * x subject to rows of x that sum to one, and the rows of each pair of distributions."""
 
     cost: Floats  # array (n, m)
-    rows: Floats  # array (k, n), the coefficients of each pair
+    distributions: Floats  # array (f, n)
+    pairs: Floats  # array (k, f), what the row of each pair takes of each distribution
     loose: Positions  # positions of the pairs with a delta
     deltas: Floats  # of these
 
@@ -38,7 +40,12 @@ class FamilyProgram:
     def of(cls, cost: Floats, tight: TightRows) -> FamilyProgram:
         """Return the program of tightened rows."""
         loose = np.flatnonzero(tight.deltas)
-        return cls(cost, tight.coefficients, loose, tight.deltas[loose])
+        every = np.concatenate([tight.first, tight.second])
+        distributions, places = np.unique(every, axis=0, return_inverse=True)
+        pairs, ends = np.zeros((tight.rows, len(distributions))), places.reshape(2, -1)
+        np.add.at(pairs, (np.arange(tight.rows), ends[0]), 1 / tight.scales)
+        np.add.at(pairs, (np.arange(tight.rows), ends[1]), -tight.factors / tight.scales)
+        return cls(cost, distributions, pairs, loose, tight.deltas[loose])
 
     def steps(self) -> Iterator[tuple[Floats, Floats, float]]:
         """Yield p(o|s), array (n, m), the prices of the rows, array (k, m), and the gap of each iteration."""
@@ -72,23 +79,24 @@ class FamilyProgram:
 
     def apply(self, x: Vector) -> Vector:
         """Return the values of the equations: the sums of rows, the rows of pairs, the sums of shares."""
-        pairs = self.rows @ x[0] + x[1]
+        pairs = self.pairs @ (self.distributions @ x[0]) + x[1]
         pairs[self.loose] -= x[2]
         return x[0].sum(axis=1), pairs, x[2].sum(axis=1) + x[3]
 
     def transpose(self, ends: Vector) -> Vector:
         """Return the products of prices of the equations with the columns."""
         sums, pairs, shares = ends
-        return sums[:, None] + self.rows.T @ pairs, pairs, shares[:, None] - pairs[self.loose], shares
+        cost = sums[:, None] + self.distributions.T @ (self.pairs.T @ pairs)
+        return cost, pairs, shares[:, None] - pairs[self.loose], shares
 
     def _start(self) -> tuple[Vector, Vector, Vector]:
         (n, m), unit = self.cost.shape, float(np.abs(self.cost).max()) or 1.0
         matrix = np.full((n, m), 1 / m)
         shares = np.repeat(self.deltas[:, None] / (2 * m), m, axis=1)
-        slacks = -(self.rows @ matrix)
+        slacks = -(self.pairs @ (self.distributions @ matrix))
         slacks[self.loose] += shares
         prices = np.full(slacks.shape, unit)
-        sums = (self.cost + self.rows.T @ prices).min(axis=1) - unit
+        sums = (self.cost + self.distributions.T @ (self.pairs.T @ prices)).min(axis=1) - unit
         ends = sums, -prices, np.full(len(self.deltas), -2 * unit)
         x = matrix, slacks, shares, self.deltas / 2
         columns = self.transpose(ends)
@@ -111,45 +119,52 @@ class _Newton:
     s: Vector
     scale: Vector  # x / s
     inverse: Floats  # array (m, k, k), of the system of each report
-    border: Floats  # array (m, k, n + d), the coefficients of the common prices in it
+    images: Floats  # array (m, f, n), the distributions times the scales of the report's probabilities
     common: Floats  # array (n + d, n + d), a Cholesky factor
 
     @classmethod
     def of(cls, program: FamilyProgram, x: Vector, s: Vector) -> _Newton | None:
         """Return the equations at a point; None where floats cannot factor them."""
-        (n, m), count, loose = program.cost.shape, len(program.rows), program.loose
+        n, loose, pairs = len(program.cost), program.loose, program.pairs
         scale = tuple(a / b for a, b in zip(x, s, strict=True))
         weights = scale[1].copy()
         weights[loose] += scale[2]
-        border = np.zeros((m, count, n + len(loose)))
-        border[:, :, :n] = program.rows[None] * scale[0].T[:, None, :]
-        border[:, loose, n + np.arange(len(loose))] = -scale[2].T
-        blocks = border[:, :, :n] @ program.rows.T
-        places = np.arange(count)
+        images = program.distributions[None] * scale[0].T[:, None, :]
+        blocks = pairs @ (images @ program.distributions.T) @ pairs.T
+        places = np.arange(len(pairs))
         blocks[:, places, places] += weights.T
         blocks[:, places, places] *= 1 + _REGULAR
         diagonal = np.concatenate([scale[0].sum(axis=1), scale[2].sum(axis=1) + scale[3]])
         try:
-            factors = np.linalg.cholesky(blocks)
-            inverse = np.linalg.inv(factors)
-            halves = (inverse @ border).reshape(m * count, n + len(loose))
+            inverse = np.array([dtrtri(factor, lower=1)[0] for factor in np.linalg.cholesky(blocks)])
+            halves = inverse @ pairs
+            if len(loose):
+                shares = inverse[:, :, loose] * -scale[2].T[:, None, :]
+                halves = np.concatenate([halves @ images, shares], axis=2)
+            else:
+                halves = np.linalg.qr(halves, "r") @ images
+            halves = halves.reshape(-1, n + len(loose))
             common = np.diag(diagonal * (1 + 1e-13)) - halves.T @ halves
             common[np.diag_indices(len(common))] += _REGULAR * diagonal.max()
-            return cls(program, x, s, scale, inverse, border, np.linalg.cholesky(common))
+            factor: Floats = np.linalg.cholesky(common).astype(np.float64, copy=False)
+            return cls(program, x, s, scale, inverse, images, factor)
         except np.linalg.LinAlgError:
             return None
 
     def step(self, residuals: tuple[Vector, Vector], products: Vector) -> tuple[Vector, Vector, Vector]:
         """Return the steps of the variables, their duals and the prices towards given products of both."""
         primal, dual = residuals
-        n = self.program.cost.shape[0]
+        n, loose = len(self.program.cost), self.program.loose
         parts = tuple(d * r - p / b for d, r, p, b in zip(self.scale, dual, products, self.s, strict=True))
         sums, pairs, shares = (a + b for a, b in zip(primal, self.program.apply(parts), strict=True))
         halves = self.inverse @ pairs.T[:, :, None]
         inner = (self.inverse.transpose(0, 2, 1) @ halves)[:, :, 0]
-        right = np.concatenate([sums, shares]) - np.einsum("okb,ok->b", self.border, inner)
+        sums -= np.einsum("ofs,of->s", self.images, inner @ self.program.pairs)
+        shares += (self.scale[2] * inner.T[loose]).sum(axis=1)
+        right = np.concatenate([sums, shares])
         shift = np.asarray(np.linalg.solve(self.common.T, np.linalg.solve(self.common, right)), dtype=np.float64)
-        rest = pairs.T - self.border @ shift
+        rest = pairs.T - (self.images @ shift[:n]) @ self.program.pairs.T
+        rest[:, loose] += (self.scale[2] * shift[n:, None]).T
         prices = (self.inverse.transpose(0, 2, 1) @ (self.inverse @ rest[:, :, None]))[:, :, 0].T
         ends = shift[:n], prices, shift[n:]
         columns = self.program.transpose(ends)
