@@ -112,6 +112,8 @@ def test_a_report_states_the_bound_and_the_best_guess_before_and_after() -> None
     )
     assert "Proved on the integers that are sampled, for 2 ordered pairs of distributions and 3 reports" in text
     page = design.report().facts.promises[0]
+    limits = " ".join(sf.reports.sentences.limit_words(design.report().facts))
+    assert "The true value itself: a report may reveal it." in limits
     assert (page.kind, page.holds, page.family.members) == ("family", True, 2)
     assert page.family.success.high == pytest.approx(after, rel=1e-12)
     liar = sf.MechanismFile(sf.Mechanism(np.eye(3), SPACE), PRIOR, guarantees=design.guarantees)

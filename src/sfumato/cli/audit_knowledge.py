@@ -359,13 +359,17 @@ def family_from(space: Space, path: Path) -> Family:
 
 def family_promise(options: FamilyOptions, space: Space, distances: Metric) -> tuple[FamilyPrivacy, ...]:
     """Return the guarantee of ``--family``, per unit of the Wasserstein distance where its epsilon has a unit."""
-    from ..privacy import DistributionPrivacy, MetricDistributionPrivacy
+    from ..privacy import DistributionPrivacy, Family, MetricDistributionPrivacy
     from ..proofs import FamilyPrivacy
 
     options.check_family()
     if options.family is None or options.attribute_epsilon is None:
         return ()
     family, epsilon, delta = family_from(space, options.family), options.attribute_epsilon, options.attribute_delta
+    if options.relation is not None:
+        with option("--relation"):
+            rows = dict(zip(family.names, family.distributions, strict=True))
+            family = Family.lift(rows, relation_from(space, options.relation))
     with option("--attribute-delta"):
         notion: DistributionPrivacy | MetricDistributionPrivacy = DistributionPrivacy(family, delta)
     with option("--attribute-epsilon"):

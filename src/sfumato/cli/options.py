@@ -182,11 +182,18 @@ class FamilyOptions(CommandOptions):
         str | None, Option(help="With --family: the epsilon between distributions: 0.5, or 0.5/km.")
     ] = None
     attribute_delta: Annotated[float, Option(help="With --family: their delta.")] = 0.0
+    relation: Annotated[
+        Path | None, Option(help="With --family: only those that these pairs join: secret, other.")
+    ] = None
 
     def check_family(self) -> None:
-        """Refuse a family without an epsilon, and an epsilon or a delta without a family."""
+        """Refuse a family without an epsilon, and what belongs to a family without one."""
         if self.family is None:
-            self.refuse(("attribute_epsilon", "attribute_delta"), "was given without --family.", "add --family.")
+            self.refuse(
+                ("attribute_epsilon", "attribute_delta", "relation"),
+                "was given without --family.",
+                "add --family.",
+            )
         elif self.attribute_epsilon is None:
             raise InputError("--family was given without --attribute-epsilon.", "add --attribute-epsilon 0.5.")
 

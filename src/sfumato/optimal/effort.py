@@ -223,11 +223,11 @@ def forecast(
     """Return the expected time and memory of `design` for a problem and a gap, without solving it.
 
     The arguments are those of `design`, with a gap of 1e-4, at which it counts as finished, and one thread per
-    core by default. With a `PlaceDistortion` the forecast is for the first of its programs. Linear constraints and
-    several distortions need another method, for which no times were measured. Raises `InputError` if sizes or
-    units do not fit, ``pairs`` is unknown, the gap is not between 0 and 1, there are fewer than one thread, or
-    several distortions are required. Raises `InfeasibleError` if more distortion is required than any mechanism
-    can give.
+    core by default. With a `PlaceDistortion` the forecast is for the first of its programs. Linear constraints,
+    several distortions and `FamilyPrivacy` need another method, for which no times were measured. Raises
+    `InputError` if sizes or units do not fit, ``pairs`` is unknown, the gap is not between 0 and 1, there are
+    fewer than one thread, or several distortions or distribution privacy are required. Raises `InfeasibleError` if
+    more distortion is required than any mechanism can give.
     """
     check_gap(gap)
     check_pairs(pairs)
@@ -237,8 +237,8 @@ def forecast(
     problem = least_loss(prior, loss, guarantees, objective, observables)
     if problem.general:
         raise InputError(
-            "there are no measured times for several distortions at once.",
-            "give one, or design with a time limit.",
+            "there are no measured times for several distortions at once, or for distribution privacy.",
+            "leave some out, or design with a time limit.",
         )
     n, m = problem.shape
     choice = select_method(problem, pairs, gap)

@@ -39,6 +39,18 @@ def test_a_column_hides_the_group_alone_or_also_the_value(run):
     assert family.notion.delta == 0.05
 
 
+@pytest.mark.usefixtures("groups")
+def test_a_relation_of_values_chooses_the_pairs_of_groups(run, tmp_path):
+    (tmp_path / "near.csv").write_text("secret,other\nflu,cold\ncold,none\n", encoding="utf-8")
+    done = run(*COLUMN, *FAMILY, "--relation", "near.csv", "--attribute-epsilon", "0.5")
+    assert done.code == 0, done.err
+    assert "Epsilon 0.5 between the 2 pairs of 2 distributions" in " ".join(done.text.split())
+    (tmp_path / "near.csv").write_text("secret,other\nflu,cold\n", encoding="utf-8")
+    done = run(*COLUMN, *FAMILY, "--relation", "near.csv", "--attribute-epsilon", "0.5")
+    assert done.code == 1
+    assert "--relation: no pair of the 2 distributions is in the lifting" in done.err
+
+
 def test_an_epsilon_per_unit_is_by_the_wasserstein_distance(run, tmp_path):
     rows = "a,20,0.5\na,21,0.5\nb,23,0.5\nb,24,0.5\n"
     (tmp_path / "ages.csv").write_text(f"distribution,secret,probability\n{rows}", encoding="utf-8")
@@ -75,6 +87,7 @@ def _columns(grid):
         (FAMILY, "--family was given without --attribute-epsilon"),
         (("--epsilon", "1", "--attribute-epsilon", "1"), "--attribute-epsilon was given without --family"),
         (("--epsilon", "1", "--attribute-delta", "0.1"), "--attribute-delta was given without --family"),
+        (("--epsilon", "1", "--relation", "near.csv"), "--relation was given without --family"),
         ((), "--epsilon is missing"),
         ((*FAMILY, "--attribute-epsilon", "-1"), "at least 0"),
         ((*FAMILY, "--attribute-epsilon", "0"), "exponent of 0"),

@@ -256,7 +256,10 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
     if promise.kind == "error":
         return _error(promise, subject)
     if promise.family is not None:
-        reveals = "One report reveals only a limited amount about which distribution the true value is drawn from."
+        reveals = (
+            "One report reveals only a limited amount about which distribution the true value is drawn from. "
+            "About the value itself this guarantee says nothing."
+        )
         verified = "Verified when this report was written, from the numbers that reports are drawn with."
         words = formal_words(promise, subject)
         return (reveals, *words[:-1], verified) if promise.is_proved else (words[-1], *words[:-1])

@@ -231,6 +231,11 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
             any(promise.unprotected for promise in facts.promises),
             f"Pairs of {several} that a guarantee counts as infinitely far apart: they have no guarantee.",
         ),
+        (
+            "family" in kinds and not any(promise.rates_secrets for promise in facts.promises),
+            "The true value itself: a report may reveal it. The guarantee hides which distribution it is from.",
+        ),
+        ("family" in kinds, "The distributions: anyone with the mechanism file can read them."),
         ("error" in kinds, "Attackers who know more: the guaranteed error is only for the knowledge named above."),
         (
             any(promise.for_stated for promise in facts.promises),
