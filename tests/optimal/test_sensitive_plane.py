@@ -10,6 +10,7 @@ from sfumato.optimal import INFORMATION, VULNERABILITY, least_information, least
 from tests.thinned import thinned
 
 CELLS = sf.Grid.covering("3 km x 3 km around 48.85,2.35", "1 km")
+CENTRES = np.asarray(CELLS.coordinates)
 
 
 def people(seed, classes=3, visits=60):
@@ -18,7 +19,7 @@ def people(seed, classes=3, visits=60):
     homes = rng.uniform(-1000, 1000, (classes, 2))
     labels = rng.integers(0, classes, visits)
     points = np.clip(homes[labels] + 400 * rng.standard_normal((visits, 2)), -1490, 1490)
-    cells = np.argmin(np.hypot(*(points[:, None] - CELLS.coordinates[None]).transpose(2, 0, 1)), axis=1)
+    cells = np.argmin(np.hypot(*(points[:, None] - CENTRES[None]).transpose(2, 0, 1)), axis=1)
     joint = np.zeros((classes, len(CELLS)))
     np.add.at(joint, (labels, cells), 1 / visits)
     return joint, points, cells
@@ -45,7 +46,7 @@ def test_no_grid_of_reports_leaks_less_than_the_bound(objective, seed):
     other = solve(joint, CELLS, Loss(losses, "m"), 600.0, observables=sf.Space(range(len(grid))), gap=1e-3)
     assert design.lower_bound <= other.value * (1 + 1e-9)
     assert design.value <= other.value * 1.02  # it is at least nearly as good itself
-    centres = solve(joint, CELLS, Loss(mean_losses(points, cells, CELLS.coordinates), "m"), 600.0, gap=1e-3)
+    centres = solve(joint, CELLS, Loss(mean_losses(points, cells, CENTRES), "m"), 600.0, gap=1e-3)
     assert design.value <= centres.value * (1 + 1e-3)
 
 
@@ -58,7 +59,7 @@ def test_the_loss_is_that_of_its_reports_and_unseen_cells_report_as_their_neighb
     assert weights @ (matrix * mean_losses(points, cells, reports)).sum(axis=1) <= 600
     support = np.flatnonzero(weights)
     for cell in np.flatnonzero(weights == 0):
-        away = np.hypot(*(CELLS.coordinates[support] - CELLS.coordinates[cell]).T)
+        away = np.hypot(*(CENTRES[support] - CENTRES[cell]).T)
         near = support[np.isclose(away, away.min())]
         assert any(np.allclose(matrix[cell], matrix[other], atol=1e-12) for other in near)
 

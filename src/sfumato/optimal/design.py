@@ -92,15 +92,15 @@ def design(
         spacing: Of visits: that of the lattice; by default see `choose_lattice`.
         near: Of visits: serve only places within this distance of one.
         objective: ``expected`` or ``worst-case`` loss.
-        observables: The m observables; by default the secrets.
+        observables: The m observables; by default the secrets, or with a `PlaceDistortion` and the loss of the
+            same true points anywhere on the plane.
         solver: A solver or its name in `SOLVERS`; by default ``auto``, see `Auto`.
         pairs: ``generated`` guarantees all pairs exactly by adding rows as they are broken; ``all`` starts from
             all; ``spanner`` guarantees all pairs through the edges of a spanner at epsilon divided by its realised
             dilation, which is faster and costs some loss.
         dilation: The largest dilation of the spanner.
         gap: The relative gap to reach. By default the solver aims at 1e-6, and up to 1e-4 counts as reached; see
-            `Design.is_finished`. Of visits it aims at 1e-4. With a `PlaceDistortion` several programs are solved,
-            and 2e-3 is enough.
+            `Design.is_finished`. Of visits it aims at 1e-4. With a `PlaceDistortion` 2e-3 is enough.
         tie_break: Whether to break ties, which takes longer than the design itself; by default in spaces of up to
             about a hundred values.
         time_limit: Seconds; when they are over, the best proved answer is returned.
