@@ -38,6 +38,13 @@ def drawn(tables: Path) -> dict[str, Callable[[], Figure]]:
             f"privacy-games-{name}": partial(_games, tables / "privacy-games" / "privacy_games.csv", draw)
             for name, draw in _GAMES
         },
+        "privacy-games-8": lambda: privacy_games.threshold_figure(
+            rows_of(tables / "privacy-games" / "pruned-pairs.csv", privacy_games.PairRow),
+            rows_of(tables / "privacy-games" / "pruned-attacks.csv", privacy_games.AttackRow),
+        ),
+        "privacy-games-8-seconds": lambda: privacy_games.time_figure(
+            rows_of(tables / "privacy-games" / "pruned-seconds.csv", privacy_games.TimeRow)
+        ),
         "distribution-privacy": lambda: distribution_privacy.sweep_figure(
             rows_of(tables / "distribution-privacy.csv", distribution_privacy.DistributionRow)
         ),

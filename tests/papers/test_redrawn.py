@@ -41,6 +41,7 @@ GAMES = {
     "privacy_games_informed": privacy_games.InformedRow,
     "pruned-attacks": privacy_games.AttackRow,
     "pruned-pairs": privacy_games.PairRow,
+    "pruned-seconds": privacy_games.TimeRow,
     "slopes": privacy_games.SlopeRow,
 }
 TABLES: dict[str, Any] = {

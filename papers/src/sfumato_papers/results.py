@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
@@ -14,6 +14,7 @@ from scipy.stats import t as student
 
 from sfumato.core import Bracket
 from sfumato.errors import DataError
+from sfumato.rounding import about
 from sfumato.tables import read_rows
 
 if TYPE_CHECKING:
@@ -128,6 +129,17 @@ def interval(values: Sequence[float], level: float = 0.95) -> Bracket:
         return Bracket(-math.inf, mean, math.inf)
     half = float(student.ppf((1 + level) / 2, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values)))
     return Bracket(mean - half, mean, mean + half)
+
+
+def median_range(values: Sequence[float], digits: int = 3) -> str:
+    """Return the median of values with the least and the largest in brackets, rounded to nearest."""
+    least, most = about(min(values), digits), about(max(values), digits)
+    return f"{about(float(np.median(values)), digits)} ({least} to {most})"
+
+
+def tally(holds: Collection[bool]) -> str:
+    """Return in how many of all cases something holds: ``3 of 5``."""
+    return f"{sum(holds)} of {len(holds)}"
 
 
 def markdown_table(head: str, rule: str, rows: Iterable[Iterable[str]]) -> str:

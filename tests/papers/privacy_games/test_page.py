@@ -6,10 +6,13 @@ from pathlib import Path
 from statistics import median
 
 from sfumato_papers.privacy_games import (
+    AttackRow,
     GameRow,
     InformedRow,
     PairRow,
     SlopeRow,
+    TimeRow,
+    guess_table,
     informed_table,
     pair_table,
     scenario_table,
@@ -30,6 +33,13 @@ def test_tables_are_those_of_the_run():
     assert informed_table(TABLES.rows("privacy_games_informed", InformedRow)) in PAGE
     assert slope_table(TABLES.rows("slopes", SlopeRow)) in PAGE
     assert pair_table(TABLES.rows("pruned-pairs", PairRow)) in PAGE
+    assert guess_table(TABLES.rows("pruned-attacks", AttackRow)) in PAGE
+    times = TABLES.rows("pruned-seconds", TimeRow)
+    metric, distortion = (
+        f"{median(row.seconds for row in times if (row.mechanism, row.kind) == (name, 'exact')):.1f} s"
+        for name in ("metric", "distortion")
+    )
+    assert f"exact *metric* takes {metric} of CPU time and the exact *distortion* {distortion}" in PAGE
 
 
 def test_claims_are_those_of_the_run_and_are_judged_so_again():
@@ -53,7 +63,7 @@ def test_the_users_are_those_of_the_run():
 def test_claims_have_places_of_their_own_and_ours_are_counted_apart():
     assert len(CLAIMS) == len(TABLES.texts("claims"))
     assert counts([(claim.ours, claim.verdict) for claim in CLAIMS.values()]) == (
-        "Published claims: 6 confirmed, 1 refuted, 0 not confirmed, 4 not checkable; 5 by construction; "
+        "Published claims: 6 confirmed, 1 refuted, 0 not confirmed, 4 not checkable; 6 by construction; "
         "statements of ours: 4 confirmed, 0 not confirmed."
     )
 
@@ -127,6 +137,23 @@ def test_equal_costs_are_named_where_there_are_some(tmp_path):
         writer.writerows(rows)
     (claim,) = (each for each in paper_of("privacy-games").claims(RunTables(folder)) if each.says == says)
     assert "; in the others the costs are equal within their gaps." in claim.found
+
+
+def test_figure_8_has_all_users_and_thresholds_with_proofs():
+    pairs, attacks = TABLES.rows("pruned-pairs", PairRow), TABLES.rows("pruned-attacks", AttackRow)
+    thresholds = {row.threshold for row in pairs}
+    assert thresholds == {row.threshold for row in attacks} == {None, 0.54, 0.76, 0.93, 1.5, 2.0, 3.0, 5.0}
+    for threshold in thresholds:
+        users = [row.user for row in pairs if row.threshold == threshold and row.kind != "corrected"]
+        assert sorted(users) == sorted(row.user for row in attacks if row.threshold == threshold)
+        assert sorted(users) == list(range(1, 11))
+    for pair in pairs:
+        assert pair.cost_lower_bound <= pair.cost <= pair.cost_lower_bound * (1 + 1e-4)
+        assert pair.kept == (pair.epsilon_true <= 0.6)
+        assert pair.kept or pair.kind == "pruned"
+    for attack in attacks:
+        assert attack.cells == 300
+        assert attack.cost_lower_bound <= attack.cost <= attack.cost_lower_bound * (1 + 1e-4)
 
 
 def test_epsilons_are_rounded_as_in_the_table():

@@ -5,11 +5,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from sfumato.errors import DataError
 from sfumato_papers import privacy_games, rows_of
 from sfumato_papers.invented_city import invented_city
-from sfumato_papers.reproduction import Setting, paper_of
+from sfumato_papers.privacy_games.pruning import least_cost
+from sfumato_papers.reproduction import RunTables, Setting, paper_of
+
+from ..conftest import quick_setting
+from ..test_redrawn import GAMES
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 SOURCE = "synthetic city"
@@ -18,19 +23,15 @@ SOURCE = "synthetic city"
 @pytest.fixture(scope="module")
 def parts():
     """The parts of the quick size, by name."""
-    setting = Setting(True, {SOURCE: invented_city()}, has_files=False)
-    return {part.name: part for part in paper_of("privacy-games").parts(setting)}
+    return {part.name: part for part in paper_of("privacy-games").parts(quick_setting("privacy-games"))}
 
 
 @pytest.fixture(scope="module")
-def made(parts):
-    """The tables that all parts of the first user and the five points make."""
-    tables: dict[str, list[Any]] = {}
-    for name, part in parts.items():
-        if name.startswith(("user 1", "five")):
-            for table, rows in part.make(*part.arguments).items():
-                tables.setdefault(table, []).extend(rows)
-    return tables
+def made(quick_run):
+    """The rows of the first user and the five points in the tables of the quick run."""
+    tables = RunTables(quick_run("privacy-games").folder)
+    rows: dict[str, list[Any]] = {name: tables.rows(name, kind) for name, kind in GAMES.items()}
+    return {name: [row for row in every if getattr(row, "user", 1) == 1] for name, every in rows.items()}
 
 
 @pytest.fixture(scope="module")
@@ -153,6 +154,8 @@ def test_without_far_guesses_the_program_asks_for_less(made, parts):
     costs = [rows[threshold].cost for threshold in sorted(rows)]
     assert np.diff(costs).min() > -1e-8
     assert costs[-1] <= exact.cost
+    for row in (exact, *rows.values()):
+        assert row.cost * (1 - 1e-4) < row.cost_lower_bound <= row.cost
     for row in rows.values():
         assert row.error_best < row.distortion_asked
     # With all guesses the general back-end solves the program that the structured method does.
@@ -162,6 +165,40 @@ def test_without_far_guesses_the_program_asks_for_less(made, parts):
     assert whole.rows == exact.rows == 24 * 24
     assert whole.cost == pytest.approx(exact.cost, rel=2e-4)
     assert whole.error_best == pytest.approx(exact.distortion_asked, rel=1e-4)
+
+
+def test_no_strategy_of_the_attacker_gives_a_bound_above_the_least_cost():
+    """Against SciPy on random programs, with the whole program written out."""
+    random = np.random.default_rng(8)
+    for _ in range(20):
+        n = int(random.integers(1, 6))
+        points = random.random((n, 2))
+        d = np.linalg.norm(points[:, None] - points[None], axis=2)
+        k = int(random.integers(1, n + 1))
+        mass, near = random.dirichlet(np.ones(k)), d <= random.random()
+        minimum = 0.7 * float((d[:, :k] @ mass).min())
+        cost = (mass[:, None] * (1 - np.eye(n)[:k])).ravel()
+        rows = [
+            np.concatenate([-np.outer(mass * d[guess, :k], np.eye(n)[o]).ravel(), np.eye(n)[o]])
+            for o, guess in np.argwhere(near)
+        ]
+        rows.append(np.concatenate([np.zeros(k * n), -np.ones(n)]))
+        sums = np.hstack([np.kron(np.eye(k), np.ones((1, n))), np.zeros((k, n))])
+        least = linprog(
+            np.concatenate([cost, np.zeros(n)]), rows, [0.0] * (len(rows) - 1) + [-minimum], sums, np.ones(k)
+        ).fun
+        for _ in range(20):
+            weights = np.where(near & (random.random((n, 1)) < 0.5), random.exponential(size=(n, n)), 0.0)
+            bound = least_cost(mass, d[:, :k], np.eye(n)[:k], weights, random.exponential(), minimum)
+            assert bound <= least + 1e-9
+
+
+def test_each_design_without_far_pairs_or_guesses_has_its_time(made):
+    designs = [("metric", row.kind, row.threshold) for row in made["pruned-pairs"]]
+    designs += [("distortion", row.kind, row.threshold) for row in made["pruned-attacks"]]
+    times = made["pruned-seconds"]
+    assert sorted(map(str, designs)) == sorted(str((row.mechanism, row.kind, row.threshold)) for row in times)
+    assert min(row.seconds for row in times) > 0
 
 
 def test_the_map_holds_most_visits():
@@ -200,3 +237,33 @@ def test_figures_of_the_docs_say_what_they_show(name):
         assert "km" in ax.get_xlabel()
         assert ax.get_ylabel()
         assert len(ax.get_legend_handles_labels()[1]) > 1
+
+
+def test_boxes_of_figure_8_are_the_users_of_the_tables():
+    folder = DOCS / "data/privacy-games"
+    pairs = rows_of(folder / "pruned-pairs.csv", privacy_games.PairRow)
+    attacks = rows_of(folder / "pruned-attacks.csv", privacy_games.AttackRow)
+    times = rows_of(folder / "pruned-seconds.csv", privacy_games.TimeRow)
+    epsilon, cost, error, _ = privacy_games.threshold_figure(pairs, attacks).axes
+    users = sorted({row.user for row in pairs})
+    assert users == list(range(1, 11))
+    near = [row for row in pairs if (row.kind, row.threshold) == ("pruned", 0.76)]
+    least = {row.user: row.cost for row in pairs if row.kind == "exact"}
+    values = {
+        epsilon: [row.epsilon_true for row in near],
+        cost: [100 * row.cost / least[row.user] for row in near],
+        error: [
+            100 * row.error_best / row.distortion_asked
+            for row in attacks
+            if (row.kind, row.threshold) == ("pruned", 0.76)
+        ],
+    }
+    for ax, expected in values.items():
+        data = [np.asarray(line.get_xydata()) for line in ax.lines]
+        heights = [set(np.round(xy[:, 1], 9)) for xy in data if len(xy) and xy[:, 0].mean() == 1.0]
+        assert len(expected) == 10
+        for height in (min(expected), np.median(expected), max(expected)):
+            assert any(np.round(height, 9) in ends for ends in heights)
+    for ax in privacy_games.time_figure(times).axes:
+        assert [label.get_text() for label in ax.get_xticklabels()][-1] == "all"
+        assert len(ax.get_legend_handles_labels()[1]) == 2

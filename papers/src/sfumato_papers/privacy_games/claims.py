@@ -7,8 +7,7 @@ cost can have others. The users are not the paper's, so they do not refute what 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -17,7 +16,7 @@ import numpy as np
 from sfumato.rounding import about, at_least, at_most, percent
 
 from ..reproduction import PaperClaim, RunTables, abstain, follows, judge, remark
-from ..results import distinct, markdown_table, where
+from ..results import distinct, markdown_table, median_range, tally, where
 from .games import (
     APART,
     DISTORTION,
@@ -40,7 +39,7 @@ from .games import (
     apart_triples,
     triples,
 )
-from .pruning import ATTACKS, CORRECTED, EXACT, PAIRS, PRUNED, AttackRow, PairRow
+from .pruning_claims import pruning_claims
 
 _NEAR: Final = 1.0  # km, of Figure 2a
 _HABIT: Final = 0.6  # per km: the epsilon of the table of attackers who know more
@@ -61,7 +60,6 @@ def claims(tables: RunTables) -> Sequence[PaperClaim]:
     coarse = max(row.gap_asked for row in rows)
     games, tight = where(rows, gap_asked=coarse), [row for row in rows if row.gap_asked < coarse]
     first, second, apart = triples(games, 1), triples(games, 2), apart_triples(tables.rows(APART, ApartRow))
-    pairs = tables.rows(PAIRS, PairRow)
     return [
         *_privacy_against_epsilon(where(games, mechanism=METRIC)),
         *_costs(first),
@@ -70,24 +68,18 @@ def claims(tables: RunTables) -> Sequence[PaperClaim]:
         *_larger_privacy([*first, *second, *apart]),
         *_larger_cost([*first, *second], apart, tables.rows(LINE, LineRow)),
         _vertices(tight),
-        _far_pairs(pairs),
-        _far_pairs_cost(pairs),
-        _far_guesses(where(tables.rows(ATTACKS, AttackRow), kind=PRUNED)),
+        *pruning_claims(tables),
         *_equilibrium(tables.rows(PRICES, PriceRow), tables.rows(SLOPES, SlopeRow)),
         abstain(
             "Figures 2 to 8",
             "The plotted values, and the computing times, which grow with the threshold of Figure 8.",
-            "They are not available.",
+            "They are not available. Times of this run, with other methods, are in pruned-seconds.csv.",
         ),
     ]
 
 
 def _median(values: Iterable[float]) -> str:
     return about(float(np.median(list(values))), 3)
-
-
-def _of(holds: Collection[bool]) -> str:
-    return f"{sum(holds)} of {len(holds)}"
 
 
 def _at(row: GameRow | ApartRow) -> str:
@@ -109,14 +101,14 @@ def _privacy_against_epsilon(metric: Sequence[GameRow]) -> list[PaperClaim]:
             "Figure 2a",
             "The error of the best attacker against metric falls as epsilon grows.",
             not rises,
-            f"From one epsilon to the next the error is proved to fall in {_of(falls)} steps, and to "
+            f"From one epsilon to the next the error is proved to fall in {tally(falls)} steps, and to "
             f"rise in {rises}. From {start[0].epsilon:g}/km to {end[0].epsilon:g}/km the median over users falls "
             f"from {medians[0]} km to {medians[1]} km.",
         ),
         abstain(
             "Figure 2a",
             "This error falls below 1 km as epsilon grows to 0.9/km.",
-            f"At {end[0].epsilon:g}/km it is below 1 km for {_of(near)} users, and for user "
+            f"At {end[0].epsilon:g}/km it is below 1 km for {tally(near)} users, and for user "
             f"{far.user} {about(far.error_best, 3)} km. {_OTHER_USERS}",
         ),
     ]
@@ -132,7 +124,7 @@ def _costs(first: Sequence[Game]) -> list[PaperClaim]:
             "Figure 2b",
             "At equal distortion privacy, distortion costs less than metric.",
             all(cheaper),
-            f"It is proved to cost less in {_of(cheaper)} cases: {percent(min(shares))} to "
+            f"It is proved to cost less in {tally(cheaper)} cases: {percent(min(shares))} to "
             f"{percent(max(shares))} of what metric costs, {percent(float(np.median(shares)))} in the median. "
             "Our summary of the paper says much less, without a number.",
         ),
@@ -140,7 +132,7 @@ def _costs(first: Sequence[Game]) -> list[PaperClaim]:
             "Figure 2b",
             "In scenario 1, joint costs what metric costs.",
             all(equal),
-            f"Metric has the d_m that joint is asked for. In {_of(equal)} cases the two costs are "
+            f"Metric has the d_m that joint is asked for. In {tally(equal)} cases the two costs are "
             f"equal within their proved gaps; they differ by at most {at_most(most, 1)} of themselves.",
         ),
     ]
@@ -161,20 +153,20 @@ def _attackers(games: Sequence[GameRow], first: Sequence[Game]) -> list[PaperCla
             "Figure 3",
             "The error of the Bayesian attacker is larger against metric than against distortion.",
             all(more),
-            f"So in {_of(more)} cases: {about(min(ratios), 3)} to {about(max(ratios), 3)} times as "
+            f"So in {tally(more)} cases: {about(min(ratios), 3)} to {about(max(ratios), 3)} times as "
             f"large, {_median(ratios)} times in the median.",
         ),
         follows(
             "Figure 4",
             "The error of the best attacker is at most the Bayesian one's.",
             all(best),
-            f"So in {_of(best)} designs.",
+            f"So in {tally(best)} designs.",
         ),
         judge(
             "Figure 4",
             "The two differ more against metric and joint than against distortion.",
             all(wider),
-            f"So in {_of(wider)} cases. In the median the Bayesian attacker's error is {metric} times the best "
+            f"So in {tally(wider)} cases. In the median the Bayesian attacker's error is {metric} times the best "
             f"one's against metric, {joint} against joint and {distortion} against distortion.",
         ),
     ]
@@ -201,8 +193,8 @@ def _informed_attackers(rows: Sequence[InformedRow]) -> PaperClaim:
         "Figure 6",
         "Against attackers who know more than the design assumed, metric leaves a larger error than distortion.",
         all(ahead),
-        f"The median over users is larger against metric in {_of(ahead)} cases (epsilons and shares "
-        f"moved); the error of a single user is larger in {_of(more)} cases. Our summary of the paper "
+        f"The median over users is larger against metric in {tally(ahead)} cases (epsilons and shares "
+        f"moved); the error of a single user is larger in {tally(more)} cases. Our summary of the paper "
         f"says nothing about single users. With a share of {share:g} moved, {metric_rest} of the error "
         f"is left with metric and {distortion_rest} with distortion (medians). The least favourable "
         f"case is user {worst[0]} at {worst[1]:g}/km with a share of {worst[2]:g}: {about(by[*worst, METRIC], 3)} "
@@ -221,7 +213,7 @@ def _larger_privacy(every: Sequence[Game | Apart]) -> list[PaperClaim]:
             "Abstract",
             "Some mechanism that is optimal with both guarantees forces as much error as the larger of the two.",
             all(forced),
-            f"Joint is proved to force d_m in {_of(forced)} cases, and distortion of least cost "
+            f"Joint is proved to force d_m in {tally(forced)} cases, and distortion of least cost "
             f"forces no more than d_m. In {sum(itself)} cases metric forces d_m, too, and is itself optimal with "
             "both guarantees; in the others it forces less.",
             quote=_PRIVACY,
@@ -230,8 +222,8 @@ def _larger_privacy(every: Sequence[Game | Apart]) -> list[PaperClaim]:
             "Figure 7",
             "The privacy of joint is the larger of the two privacies.",
             "Least cost does not determine the error of the attacker, and the paper's users and scenarios are not "
-            f"available. In the designs of this run joint is proved to force more than the larger in {_of(above)} "
-            f"cases. The difference is from {about(1000 * low, 1)} m to {about(1000 * high, 2)} m "
+            "available. In the designs of this run joint is proved to force more than the larger in "
+            f"{tally(above)} cases. The difference is from {about(1000 * low, 1)} m to {about(1000 * high, 2)} m "
             f"(user {_at(far)}).",
         ),
     ]
@@ -258,8 +250,8 @@ def _larger_cost(games: Sequence[Game], apart: Sequence[Apart], line: Sequence[L
         abstain(
             "Figure 7",
             "In the experiments of the paper, the cost of joint is the larger of the two costs.",
-            f"{_OTHER_USERS} Here joint is proved to cost more than both in {_of(more)} cases of "
-            f"scenario 3 and in {_of(also)} of scenarios 1 and 2. The most is for user {_at(j)} "
+            f"{_OTHER_USERS} Here joint is proved to cost more than both in {tally(more)} cases of "
+            f"scenario 3 and in {tally(also)} of scenarios 1 and 2. The most is for user {_at(j)} "
             f"with d_m {about(j.distortion_asked or 0.0, 3)} km: at least {at_least(j.cost_lower_bound, 4)} "
             f"against at most {at_most(max(m.cost, d.cost), 4)}.",
         ),
@@ -267,7 +259,7 @@ def _larger_cost(games: Sequence[Game], apart: Sequence[Apart], line: Sequence[L
             "Figure 7",
             "In all tested experiments, the larger of the two costs is that of metric.",
             not any(second),
-            f"In scenario 3 metric is proved to cost more in {_of(first)} cases, and distortion "
+            f"In scenario 3 metric is proved to cost more in {tally(first)} cases, and distortion "
             f"in {sum(second)}{ties}.",
         ),
     ]
@@ -288,64 +280,6 @@ def _vertices(tight: Sequence[GameRow]) -> PaperClaim:
     )
 
 
-def _far_pairs(pairs: Sequence[PairRow]) -> PaperClaim:
-    pruned, corrected = where(pairs, kind=PRUNED), where(pairs, kind=CORRECTED)
-    failures = [not row.kept for row in pruned]
-    within = [row.epsilon_true <= row.epsilon * row.dilation for row in pruned]
-    repaired = [row.kept for row in corrected]
-    evidence = (
-        f"Epsilon is not proved in {_of(failures)} designs, and is at most epsilon times the dilation in "
-        f"{sum(within)}. Divided by the dilation first, it is proved in {_of(repaired)}."
-    )
-    for is_finite in (True, False):
-        cases = [row for row in where(pruned, kept=False) if math.isfinite(row.dilation) == is_finite]
-        if cases:
-            row = max(cases, key=lambda row: row.epsilon_true)
-            graph = f"the dilation is {about(row.dilation, 5)}" if is_finite else "they do not connect all cells"
-            evidence += (
-                f" With pairs within {row.threshold:g} km user {row.user} has epsilon "
-                f"{at_most(row.epsilon_true)}/km instead of {row.epsilon:g}/km: {graph}."
-            )
-    return remark(
-        "Appendix C",
-        "Without far pairs epsilon can be larger, by the dilation of the graph of near pairs at most.",
-        any(failures) and all(within) and all(repaired),
-        evidence,
-    )
-
-
-def _far_pairs_cost(pairs: Sequence[PairRow]) -> PaperClaim:
-    exact = {row.user: row for row in where(pairs, kind=EXACT)}
-    pruned = where(pairs, kind=PRUNED)
-    cheap = [row.cost_lower_bound <= exact[row.user].cost for row in pruned]
-    least, most = (pick(pruned, key=lambda row: row.cost / exact[row.user].cost) for pick in (min, max))
-    rise = max(row.cost / exact[row.user].cost_lower_bound - 1 for row in where(pairs, kind=CORRECTED))
-    return follows(
-        "Figure 8",
-        "Without far pairs the cost is no more than the least one.",
-        all(cheap),
-        f"So in {_of(cheap)} designs. With pairs within {least.threshold:g} km user {least.user} "
-        f"pays at most {at_most(least.cost, 4)}, within {most.threshold:g} km user {most.user} at most "
-        f"{at_most(most.cost, 4)}; with all pairs at least {at_least(exact[least.user].cost_lower_bound, 4)} and "
-        f"{at_least(exact[most.user].cost_lower_bound, 4)}. With epsilon divided by the dilation the cost is at "
-        f"most {at_most(100 * rise, 2)} % above the least one.",
-    )
-
-
-def _far_guesses(pruned: Sequence[AttackRow]) -> PaperClaim:
-    short = [row.error_best < row.distortion_asked for row in pruned]
-    row = max(pruned, key=lambda row: row.threshold or 0.0)
-    return remark(
-        "Appendix C",
-        "Without far guesses, distortion can force less than d_m.",
-        any(short),
-        f"On {row.cells} cells the best attacker's error is below d_m in {_of(short)} "
-        f"designs. With guesses within {row.threshold:g} km of the report, user {row.user} asked for "
-        f"{about(row.distortion_asked, 3)} km and gets {about(row.error_best, 2)} km: reports go far away, where "
-        "no near guess is good.",
-    )
-
-
 def _equilibrium(prices: Sequence[PriceRow], slopes: Sequence[SlopeRow]) -> list[PaperClaim]:
     binding = [row.slope_below > 0 for row in slopes]
     bracketed = [row.slope_below <= row.price <= row.slope_above for row in slopes]
@@ -357,7 +291,7 @@ def _equilibrium(prices: Sequence[PriceRow], slopes: Sequence[SlopeRow]) -> list
             "Abstract, with (19), (21), (24)",
             "The optimal mechanism and the optimal attack are best responses to each other.",
             all(row.error_lower <= row.error_upper for rows in (slopes, prices) for row in rows),
-            f"Where d_m has a price ({_of(binding)} designs with a gap of 0.000001), what the "
+            f"Where d_m has a price ({tally(binding)} designs with a gap of 0.000001), what the "
             "mechanism is proved to force and what no mechanism of its cost can force lie at most "
             f"{at_most(1000 * gap, 2)} m apart; in the distortion designs of scenarios 1 and 2, whose gap is "
             f"larger, at most {at_most(1000 * loose, 2)} m.",
@@ -367,7 +301,7 @@ def _equilibrium(prices: Sequence[PriceRow], slopes: Sequence[SlopeRow]) -> list
             "(21), (24)",
             "The dual program has the price of d_m: it lies between the proved slopes of the least cost.",
             all(bracketed),
-            f"So in {_of(bracketed)} designs. One more metre of error for user {example.user} "
+            f"So in {tally(bracketed)} designs. One more metre of error for user {example.user} "
             f"costs {about(0.1 * example.price, 3)} percentage points more false cells ({example.mechanism}, from "
             f"{about(example.distortion_asked, 3)} km).",
         ),
@@ -407,7 +341,7 @@ def scenario_table(rows: Sequence[GameRow]) -> str:
             first,
             "epsilon",
             columns,
-            lambda values: f"{_median(values)} ({about(min(values), 3)} to {about(max(values), 3)})",
+            median_range,
         ),
     )
 
@@ -445,28 +379,5 @@ def slope_table(rows: Sequence[SlopeRow]) -> str:
                 at_most(row.error_upper, 7),
             )
             for row in rows
-        ),
-    )
-
-
-def pair_table(rows: Sequence[PairRow]) -> str:
-    """Return the guarantee and the cost of pairs within a threshold, for the first user."""
-    first = where(rows, user=rows[0].user)
-    corrected = {row.threshold: at_most(row.cost) for row in where(first, kind=CORRECTED)}
-    return markdown_table(
-        "| pairs within (km) | ordered pairs | dilation | true epsilon (per km) | cost "
-        "| cost with epsilon / dilation, which satisfies epsilon |",
-        "|--:|--:|--:|--:|--:|--:|",
-        (
-            (
-                "all" if row.threshold is None else f"{row.threshold:g}",
-                f"{row.pairs:,}",
-                about(row.dilation, 5) if math.isfinite(row.dilation) else "unconnected",
-                at_most(row.epsilon_true),
-                at_most(row.cost),
-                corrected.get(row.threshold, ""),
-            )
-            for row in first
-            if row.kind != CORRECTED
         ),
     )

@@ -1,8 +1,9 @@
-"""Figures 2 to 5 of "Privacy Games" from the tables of a run."""
+"""Figures 2 to 5 and 8 of "Privacy Games" from the tables of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -13,6 +14,7 @@ from sfumato.reports.theme import LIGHT, blank
 from ..reproduction import RunTables
 from ..results import distinct, where
 from .games import DISTORTION, GAMES, JOINT, METRIC, NAMES, GameRow, triples
+from .pruning import ATTACKS, CORRECTED, EXACT, PAIRS, PRUNED, TIMES, AttackRow, PairRow, TimeRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,13 +34,22 @@ CAPTIONS: Final = {
     "figure-4": "Figure 4: the error of the best attacker against the Bayesian one's, for each mechanism. "
     "Each mark is a user at an epsilon; on the line both are equal.",
     "figure-5": "Figure 5: the errors that joint, metric and distortion force, in scenarios 1 and 2.",
+    "figure-8": "Figure 8: metric without pairs of cells farther apart than a threshold, and distortion without "
+    "guesses farther than it from the report. Boxes show median, quartiles, least and largest over the users.",
+    "figure-8-seconds": "Figure 8: the CPU time of the designs of figure-8, and of the exact ones (all).",
 }
 _BEST: Final = "error of the best attacker (km)"
+_PERCENT: Final = "cost, % of the exact program's"
 _APART: Final = 0.05  # of the largest error, between the numbers of two users
 _STYLES: Final = {
     METRIC: (LIGHT.series[0], "o", "-"),
     DISTORTION: (LIGHT.series[1], "^", "--"),
     JOINT: (LIGHT.ink, "x", ":"),
+}
+_KINDS: Final = {  # of a design with a threshold: its colour, and its name in the legend
+    PRUNED: (LIGHT.series[1], "left out"),
+    CORRECTED: (LIGHT.series[0], "left out, epsilon / dilation"),
+    EXACT: (LIGHT.ink, "exact program"),
 }
 
 
@@ -52,6 +63,8 @@ def figures(tables: RunTables) -> Mapping[str, Figure]:
         "figure-3": bayes_figure(games),
         "figure-4": attackers_figure(games),
         "figure-5": joint_figure(games),
+        "figure-8": threshold_figure(tables.rows(PAIRS, PairRow), tables.rows(ATTACKS, AttackRow)),
+        "figure-8-seconds": time_figure(tables.rows(TIMES, TimeRow)),
     }
 
 
@@ -180,3 +193,61 @@ def joint_figure(games: Sequence[GameRow]) -> Figure:
             (f"Scenario {scenario}", f"{error} metric or distortion (km)", f"{error} joint (km)", series)
         )
     return _comparison(*panels)
+
+
+def threshold_figure(pairs: Sequence[PairRow], attacks: Sequence[AttackRow]) -> Figure:
+    """Return the guarantees and costs of Figure 8 against the threshold, with a box of all users for each."""
+    figure = blank(10.5, 8)
+    (epsilon, cost), (error, cheaper) = figure.subplots(2, 2)
+    metric = {row.user: row.cost for row in where(pairs, kind=EXACT)}
+    distortion = {row.user: row.cost for row in where(attacks, kind=EXACT)}
+    _boxes(epsilon, pairs, lambda row: row.epsilon_true, PRUNED, CORRECTED)
+    epsilon.axhline(pairs[0].epsilon, color=LIGHT.muted, linewidth=0.8, linestyle="--", label="epsilon asked")
+    epsilon.set(title="Metric: the guarantee", yscale="log", ylabel="epsilon for all pairs (per km)")
+    _boxes(cost, pairs, lambda row: 100 * row.cost / metric[row.user], PRUNED, CORRECTED)
+    cost.set(title="Metric: the cost", ylabel=_PERCENT)
+    _boxes(error, attacks, lambda row: 100 * row.error_best / row.distortion_asked, PRUNED)
+    error.set(title="Distortion: the guarantee", ylabel="best attacker's error, % of d_m")
+    _boxes(cheaper, attacks, lambda row: 100 * row.cost / distortion[row.user], PRUNED)
+    cheaper.set(title="Distortion: the cost", ylabel=_PERCENT)
+    for ax in (cost, error, cheaper):
+        ax.axhline(100, color=LIGHT.muted, linewidth=0.8, linestyle="--", label="exact program")
+    for ax, left_out in ((epsilon, "pairs"), (cost, "pairs"), (error, "guesses"), (cheaper, "guesses")):
+        ax.set_xlabel(f"{left_out} within (km)")
+        _finish(ax)
+    return figure
+
+
+def time_figure(times: Sequence[TimeRow]) -> Figure:
+    """Return the CPU time of Figure 8 against the threshold, with a box of all users for each."""
+    figure = blank(10.5, 4.2)
+    for ax, name, left_out in zip(figure.subplots(1, 2), (METRIC, DISTORTION), ("pairs", "guesses"), strict=True):
+        _boxes(ax, where(times, mechanism=name), lambda row: row.seconds, PRUNED, EXACT)
+        ax.set(title=name.capitalize(), xlabel=f"{left_out} within (km)", ylabel="CPU time (s)")
+        ax.set_ylim(bottom=0)
+        _finish(ax)
+    return figure
+
+
+def _boxes(ax: Axes, rows: Sequence[_Row], value: Callable[[_Row], float], *kinds: str) -> None:
+    """Draw a value of all users for each threshold and kind, as median, quartiles, least and largest."""
+    rows = [row for row in rows if getattr(row, "kind", "") in kinds]
+    thresholds = sorted(distinct(rows, "threshold"), key=lambda km: inf if km is None else km)
+    for kind in kinds:
+        groups = {at: where(rows, kind=kind, threshold=km) for at, km in enumerate(thresholds)}
+        groups = {at: group for at, group in groups.items() if group}
+        colour, label = _KINDS[kind]
+        line = {"color": colour}
+        ax.boxplot(
+            [list(map(value, group)) for group in groups.values()],
+            positions=[at + 0.2 * (kind == CORRECTED) for at in groups],
+            widths=0.18,
+            whis=(0, 100),
+            manage_ticks=False,
+            label=label,
+            boxprops=line,
+            whiskerprops=line,
+            capprops=line,
+            medianprops=line | {"linewidth": 2.5},
+        )
+    ax.set_xticks(range(len(thresholds)), ["all" if km is None else f"{km:g}" for km in thresholds])

@@ -91,7 +91,7 @@ def _run(tables: RunTables, folder: Path, about: Mapping[str, object], command: 
         ("Tables", ", ".join(f"{name}.csv" for name in tables.names if not name.endswith(SECONDS))),
         (
             "Times, which differ from run to run",
-            ", ".join(f"{name}.csv" for name in tables.names if name.endswith(SECONDS)),
+            ", ".join(sorted(path.name for path in folder.glob("*.*") if path.stem.endswith(SECONDS))),
         ),
     ]
     return PageTable("The run (run.json, environment.json).", (), tuple(row for row in rows if row))

@@ -30,7 +30,7 @@ NAMES: Final = (
 """All papers, in the order of the docs."""
 
 SECONDS: Final = "-seconds"
-"""Ending of names of tables that measure time: they differ between runs, so the page has none of their numbers."""
+"""Ending of names of tables and figures of times: they differ between runs, so the page has none of them."""
 
 _Size = TypeVar("_Size")
 Tables = Mapping[str, Sequence[Any]]

@@ -30,7 +30,7 @@ from sfumato.tables import write_rows
 
 from ..results import RunTables, TableRow, columns_of
 from .page import run_page
-from .paper import Paper, PaperClaim, Setting, StudyPart, Tables, counts
+from .paper import SECONDS, Paper, PaperClaim, Setting, StudyPart, Tables, counts
 
 CLAIMS: Final = "claims"
 TIMES: Final = "parts-seconds"
@@ -70,7 +70,7 @@ def run(
     """Run a study, or continue one: parts that are in the folder are not done again.
 
     The folder then has ``index.html``, tables (CSV) with ``claims.csv``, figures (SVG), ``run.json`` (study, size,
-    hashes of the data, version), ``environment.json`` and the parts. Tables of ``-seconds`` measure time; all else
+    hashes of the data, version), ``environment.json`` and the parts. Files of ``-seconds`` measure time; all else
     is the same, to the byte, however often the run was interrupted, with the same versions and kind of machine.
     ``command`` is the command line for the page; ``progress`` is called with a line for each part.
     """
@@ -105,7 +105,8 @@ def run(
             save_picture(figure, folder / f"{name}.svg")
         with atomically(folder / "environment.json") as temporary:
             temporary.write_text(json.dumps(_environment(), indent=1) + "\n", encoding="utf-8")
-        run_page(paper, folder, tuple(figures), command).save(folder / PAGE)
+        timeless = tuple(name for name in figures if not name.endswith(SECONDS))
+        run_page(paper, folder, timeless, command).save(folder / PAGE)
         return Reproduction(paper.name, folder, claims, len(parts), before)
 
 
