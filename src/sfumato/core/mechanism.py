@@ -97,9 +97,9 @@ class Mechanism(Immutable, Randomizer):
     construction, to integer `weights` that sum to exactly 2**`bits`, 62 or, where the smallest probability needs
     two words, 126; `matrix` is their float view. Proofs, attacks, files and samplers use these integers. No
     positive probability is rounded to zero. Secrets are numbered from 0 if left out, and are also the observables
-    of a square matrix. ``guarantees`` are the metric privacy that its maker states, for files and audits; not
-    proved, and not part of equality. Raises `InputError` if an entry is negative, NaN or infinite, or a row does
-    not sum to one within 1e-9.
+    of a square matrix. ``guarantees`` are the metric and distribution privacy that its maker states, for
+    files and audits; not proved, and not part of equality. Raises `InputError` if an entry is negative, NaN or
+    infinite, or a row does not sum to one within 1e-9.
 
     Example:
         >>> import sfumato as sf
@@ -217,8 +217,8 @@ class Mechanism(Immutable, Randomizer):
     def promising(self, guarantees: Guarantees) -> Mechanism:
         """Return the same mechanism with stated guarantees, which a file stores and an audit proves.
 
-        ``guarantees`` are of metric privacy, one or several. Distortion privacy needs a prior: pass it to a
-        `MechanismFile` with one. Raises `InputError` if a guarantee is not of metric privacy, or for other
+        ``guarantees`` are of metric or distribution privacy, one or several. Distortion privacy needs a prior:
+        pass it to a `MechanismFile` with one. Raises `InputError` if a guarantee is of another kind, or for other
         secrets.
 
         Example:
