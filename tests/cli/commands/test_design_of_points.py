@@ -333,3 +333,27 @@ def test_a_population_and_visits_are_two_priors(run, tmp_path, visits_file):
     assert "both a file of visits and --population" in run("design", visits_file, "--population", "blocks.csv").err
     refused = run("design", "--population", "blocks.csv", "--held-out", "0.2")
     assert "this design is for points" in refused.err
+
+
+@pytest.mark.parametrize("options", [("--max-loss", "400 m"), ("--distortion", "400 m")])
+def test_reports_are_anywhere_where_loss_and_error_are_one_distance(run, tmp_path, options):
+    rows = ["37.76,-122.44", "37.771,-122.4187", "37.787,-122.44"] * 20
+    (tmp_path / "three.csv").write_text("\n".join(["lat,lon", *rows]) + "\n")
+    done = run("design", tmp_path / "three.csv", *options, "-o", "m.sfm", "--no-picture")
+    assert done.code == 0, done.err
+    assert "with reports and guesses anywhere on the plane" in done.text
+    assert "several programs" not in done.err + done.text
+    mechanism = sf.load("m.sfm")
+    error = sf.attacks.true_place(mechanism, sf.read_visits(tmp_path / "three.csv")).error
+    assert error.lower == pytest.approx(0.4, rel=1e-6)
+    if options[0] == "--distortion":  # the other file promises nothing
+        assert run("audit", "m.sfm", "--promises").code == 0
+
+
+def test_a_small_limit_gives_a_finer_lattice_near_visits(run, tmp_path):
+    rows = ["37.76,-122.44", "37.7601,-122.4402", "37.9,-122.3", "37.8,-122.5", "37.7998,-122.5001"]
+    (tmp_path / "far.csv").write_text("\n".join(["lat,lon", *rows]) + "\n")
+    done = run("design", tmp_path / "far.csv", "--max-loss", "2 m", "-o", "m.sfm", "--no-picture")
+    assert done.code == 0, done.err
+    assert "with reports and guesses anywhere on the plane" in done.text
+    assert "Only places within" in (tmp_path / "m.md").read_text()
