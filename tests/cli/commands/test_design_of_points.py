@@ -344,6 +344,7 @@ def test_reports_are_anywhere_where_loss_and_error_are_one_distance(run, tmp_pat
     assert "with reports and guesses anywhere on the plane" in done.text
     assert "several programs" not in done.err + done.text
     mechanism = sf.load("m.sfm")
+    assert isinstance(mechanism, sf.Mechanism)
     error = sf.attacks.true_place(mechanism, sf.read_visits(tmp_path / "three.csv")).error
     assert error.lower == pytest.approx(0.4, rel=1e-6)
     if options[0] == "--distortion":  # the other file promises nothing

@@ -209,9 +209,11 @@ def test_refusals():
         Events.of_members(Space([(0, 1), (0, 2)]))
     with pytest.raises(InputError, match="tuples of 0 and 1"):
         Priors.of_sampling(Space([(0, 1), (1,)]), 0.5)
-    with pytest.raises(InputError, match="no two data sets differ in one person"):
+    with pytest.raises(InputError, match="no two data sets differ by one person"):
         Priors.of_identity(Space([(0, 0), (0, 1)]))
     with pytest.raises(InputError, match="between 0 and 1"):
         Priors.of_sampling(EVERY, 1.0)
     with pytest.raises(InputError, match="is not among the data sets"):
         Priors.of_sampling(Space([(0, 0), (1, 1)]), 0.5)
+    with pytest.raises(InputError, match="all data sets are empty"):
+        Priors.of_sampling(Space([(0, 0)]), 0.5)

@@ -95,7 +95,10 @@ class Priors:
         worlds = [(members >= row).all(axis=1) & (sizes == row.sum() + 1) for row in np.unique(groups, axis=0)]
         listed = tuple(Prior(space, world / world.sum()) for world in worlds if np.count_nonzero(world) > 1)
         if not listed:
-            raise InputError("no two data sets differ in one person of each.", "add data sets.")
+            raise InputError(
+                "no two data sets differ by one person in place of another.",
+                "add data sets with the same other people.",
+            )
         return cls(listed, None)
 
     @classmethod
@@ -106,7 +109,7 @@ class Priors:
         the empty one: its people are in the data independently. Membership privacy for `Events.of_members`
         implies differential privacy under this sampling, with the same epsilon; rise and fall of `EventRatio` give
         its epsilon exactly (docs/proofs/bayesian-notions.md). Raises `InputError` if the secrets are not such
-        tuples, a data set lacks one of its subsets, or the probability is not between 0 and 1.
+        tuples, all are empty, one lacks a subset, or the probability is not between 0 and 1.
 
         Source:
             Li, Qardaji and Su, ASIACCS 2012; Li, Qardaji, Su, Wu and Yang, CCS 2013.
@@ -114,6 +117,8 @@ class Priors:
         if not 0 < probability < 1:
             raise InputError(f"a sampling probability of {probability} was given.", "pass one between 0 and 1.")
         members = _members(space)
+        if not members.any():
+            raise InputError("all data sets are empty.", "pass data sets with people, and all their subsets.")
         sizes = members.sum(axis=1)
         listed = []
         for people in members[members.any(axis=1)]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ...core import Prior, Space
 from ...core.arrays import Bools, Floats, Positions, any_array, readonly
 from ...core.immutable import CompactRepr, assign
-from ...errors import InputError
+from ...errors import InputError, argument
 from ...rounding import log_error, log_errors
 from ..notion import Description, Finding, Witness
 from ..point.differential import DifferentialPrivacy
@@ -313,7 +313,8 @@ def record_values(images: Positions) -> Positions:
     if (identity.sum(axis=0) > 1).any() or any((images[:, row] != images).any() for row in images):
         raise InputError(
             "an intervention does not set the value of a record.",
-            "let the last of two settings decide, and at most one leave a secret as it is.",
+            f"in {argument('interventions')}, let the last of two settings decide, and at most one leave a "
+            "secret as it is.",
         )
     return np.where(identity.any(axis=0), identity.argmax(axis=0), len(images))
 
