@@ -47,8 +47,8 @@ _STYLES: Final = {
     JOINT: (LIGHT.ink, "x", ":"),
 }
 _KINDS: Final = {  # of a design with a threshold: its colour, and its name in the legend
-    PRUNED: (LIGHT.series[1], "left out"),
-    CORRECTED: (LIGHT.series[0], "left out, epsilon / dilation"),
+    PRUNED: (LIGHT.series[1], "far ones left out"),
+    CORRECTED: (LIGHT.series[0], "far ones left out, epsilon / dilation"),
     EXACT: (LIGHT.ink, "exact program"),
 }
 
@@ -202,8 +202,9 @@ def threshold_figure(pairs: Sequence[PairRow], attacks: Sequence[AttackRow]) -> 
     metric = {row.user: row.cost for row in where(pairs, kind=EXACT)}
     distortion = {row.user: row.cost for row in where(attacks, kind=EXACT)}
     _boxes(epsilon, pairs, lambda row: row.epsilon_true, PRUNED, CORRECTED)
-    epsilon.axhline(pairs[0].epsilon, color=LIGHT.muted, linewidth=0.8, linestyle="--", label="epsilon asked")
+    epsilon.axhline(pairs[0].epsilon, color=LIGHT.muted, linewidth=0.8, linestyle="--", label="epsilon asked for")
     epsilon.set(title="Metric: the guarantee", yscale="log", ylabel="epsilon for all pairs (per km)")
+    epsilon.yaxis.set_major_formatter("{x:g}")
     _boxes(cost, pairs, lambda row: 100 * row.cost / metric[row.user], PRUNED, CORRECTED)
     cost.set(title="Metric: the cost", ylabel=_PERCENT)
     _boxes(error, attacks, lambda row: 100 * row.error_best / row.distortion_asked, PRUNED)
