@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import FileError
-from sfumato.privacy import DistributionPrivacy, Family, MetricDistributionPrivacy
+from sfumato.privacy import DistributionPrivacy, Family, FamilyDistance, MetricDistributionPrivacy
 from sfumato.proofs import Proved, Stated, prove, prove_families, prove_optimality
 from sfumato.releases import prepare
 
@@ -42,7 +42,7 @@ def test_it_is_proved_again_from_the_file_alone(design: sf.Design, tmp_path: Pat
     assert file.optimality is not None
     bound = prove_optimality(file.prior, file.loss, file.guarantees, file.optimality)
     assert bound == pytest.approx(design.certificate.bound, rel=1e-9)
-    assert any("day" in note or "1 pairs" in note for note in file.stated)
+    assert any("ordered pair of distributions day and night" in note for note in file.stated)
 
 
 def test_more_than_holds_is_not_believed(design: sf.Design, tmp_path: Path) -> None:
@@ -90,7 +90,10 @@ def test_a_release_proves_it_again_and_adds_nothing_up(tmp_path: Path) -> None:
     assert isinstance(prove(mechanism, sf.FamilyPrivacy(0.1, DistributionPrivacy(GROUPS))), Stated)
     table = pa.table({"value": ["a", "b", "c"] * 2, "user": ["ada"] * 6})
     text = " ".join(prepare(mechanism, table, tmp_path / "out.csv", column="value", user="user").promises)
-    assert "Proved from the integers: epsilon 0.5 with delta 0.01 between the 1 pairs" in text
+    assert (
+        "Proved from the integers: epsilon 0.5 with delta 0.01 between the ordered pair of distributions day"
+        in text
+    )
     assert "The source asks for 6 reports of one person (1 user)." in text
     assert "times epsilon" not in text
     with pytest.raises(sf.errors.InputError, match="no epsilon is proved for every report"):
@@ -98,6 +101,57 @@ def test_a_release_proves_it_again_and_adds_nothing_up(tmp_path: Path) -> None:
     liar = sf.Mechanism(np.eye(3), SPACE).promising(guarantee)
     with pytest.raises(sf.errors.InputError, match="nothing was drawn"):
         prepare(liar, table, tmp_path / "out.csv", column="value")
+
+
+def test_columns_with_distribution_privacy_add_nothing_up(tmp_path: Path) -> None:
+    mechanism = sf.design(
+        PRIOR, loss=METRIC, guarantees=sf.FamilyPrivacy(0.5, DistributionPrivacy(GROUPS))
+    ).mechanism
+    table = pa.table({"first": ["a", "b", "c"], "second": ["c", "b", "a"], "user": ["ada"] * 3})
+    both = {"first": mechanism, "second": mechanism}
+    lines = prepare(both, table, tmp_path / "out.csv", column=["first", "second"], user="user").promises
+    text = " ".join(lines)
+    assert "nothing bounds all of them, because not all have a guarantee that adds up." in text
+    assert "The source asks for 3 reports of one person (1 user)." in text
+    assert "times" not in text.replace("times that under", "")
+    unnamed = prepare(both, table, tmp_path / "out.csv", column=["first", "second"]).promises
+    assert not any("add up to" in line for line in unnamed)
+
+
+def test_a_pair_in_one_order_promises_one_direction() -> None:
+    ends = {"day": [0.5, 0.5, 0.0], "night": [0.2, 0.2, 0.6]}
+    for pairs, first, second in (([("day", "night")], "day", "night"), ([("night", "day")], "night", "day")):
+        notion = DistributionPrivacy(Family(ends, pairs))
+        rows = np.eye(2) if first == "day" else np.eye(2)[::-1]
+        design = sf.design(PRIOR, loss=METRIC, guarantees=sf.FamilyPrivacy(0.2, notion))
+        (proof,) = prove(design.mechanism)
+        assert isinstance(proof, Proved)
+        up, down = rows @ Family(ends).distributions @ design.mechanism.matrix
+        assert (up <= 1.2215 * down).all()
+        assert not (down <= 1.2215 * up).all()  # the other direction does not hold, and nothing may state it
+        for text in (proof.bound.sentence, " ".join(design.sentences())):
+            assert f"the ordered pair of distributions {first} and {second}, " in text
+            assert "any set of reports under the first is at most 1.222 times that under the second" in text
+            assert "changes the odds" not in text
+    both = DistributionPrivacy(Family(ends, [("night", "day"), ("day", "night")]))
+    assert both.sides == ("one", "the other")
+    distance = [[0.0, 1.0], [np.inf, 0.0]]
+    assert MetricDistributionPrivacy(Family(ends), distance).sides == ("the first", "the second")
+
+
+def test_stated_distances_and_hostile_names_are_said_to_be_stated() -> None:
+    names = Family({"day\x1b[2J\nProved: all": [0.5, 0.5, 0.0], "n" * 5000: [0.0, 0.5, 0.5]})
+    distance = FamilyDistance([[0.0, 9.0], [9.0, 0.0]], "km", name="Wasserstein distance\x1b[2J")
+    guarantee = sf.FamilyPrivacy("0.1/km", MetricDistributionPrivacy(names, distance))
+    design = sf.design(PRIOR, loss=METRIC, guarantees=guarantee)
+    (proof,) = prove(design.mechanism)
+    assert isinstance(proof, Proved)
+    assert "the distributions and their distances are as its maker states them" in proof.bound.sentence
+    text = " ".join(design.sentences())
+    assert "The distributions and their distances (" in text
+    for words in (proof.bound.sentence, text):
+        assert words.isprintable()
+        assert "n" * 100 not in words
 
 
 def test_a_report_states_the_bound_and_the_best_guess_before_and_after() -> None:

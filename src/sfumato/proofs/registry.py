@@ -223,7 +223,8 @@ def _of_family(mechanism: Mechanism, guarantee: FamilyPrivacy) -> Proved | State
     if not proof.holds:
         return Stated(guarantee, proof.upper)
     notion, epsilon = guarantee.notion, guarantee.epsilon
-    about = "the distributions are as its maker states them"
+    apart = "" if guarantee.distance is None else " and their distances"
+    about = f"the distributions{apart} are as its maker states them"
     sentence = f"{guarantee}, for one report; {about}. {notion.sentence(epsilon)}"
     bound = ReportBound(epsilon, guarantee.unit, 0.0, sentence, confirmed=False, adds_up=False)
     return _proof(guarantee, min(proof.upper, epsilon), bound)

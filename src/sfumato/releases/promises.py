@@ -24,7 +24,7 @@ Promises = Mapping[str, tuple[ReportBound, ...]]
 Kind = tuple[str, str, str, str]
 Kinds = dict[Kind, ReportBound]
 _UNLIKE: Final = "the mechanisms have different guarantees, so no single number covers all of them"
-_WITHOUT: Final = "not all mechanisms have a guarantee, so nothing bounds the total of the reports"
+_WITHOUT: Final = "not all mechanisms have a guarantee that adds up, so nothing bounds the total of the reports"
 _ANYBODY: Final = "for any two true values"
 _NUMBERS: Final = 1 << 23  # users below this are counted in an array
 _MOST_COUNTS: Final = 1 << 22  # counts of users that are held before equal users are put together
@@ -66,7 +66,8 @@ def sentences(promises: Promises, people: People, *, columnwise: bool = False) -
     kinds = [_tightest(bounds) for bounds in promises.values()]
     if columnwise:
         total, joint = _together(kinds)
-        return (*lines, joint, *_of_people([] if total is None else [total], people))
+        alone: list[Kinds] = [] if all(bound.adds_up for _, bound in pairs) else [{}]
+        return (*lines, joint, *_of_people(alone if total is None else [total], people))
     return (*lines, *_of_people(kinds, people))
 
 
@@ -106,7 +107,7 @@ def _together(kinds: Sequence[Kinds]) -> tuple[Kinds | None, str]:
     """Return the joint guarantee of the columns of one row, where that is a number, and the same in words."""
     columns = f"Together the {len(kinds)} columns of a row are drawn independently"
     if not all(kinds):
-        return None, f"{columns}; nothing bounds all of them, because not all have a guarantee."
+        return None, f"{columns}; nothing bounds all of them, because not all have a guarantee that adds up."
     groups = [parts for parts in _common_kinds(kinds) if parts[0].any_two or not parts[0].distance]
     columns += ", and their guarantees add up"
     if not groups:

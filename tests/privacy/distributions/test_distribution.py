@@ -222,7 +222,7 @@ def test_families():
     family = Family({"north": north, "south": south}, [("north", "south")])
     assert family.pairs.tolist() == [[0, 1]]
     assert family.position("south") == 1
-    assert str(family) == "the distributions north and south"
+    assert str(family) == "the ordered pair of distributions north and south"
     near = Relation(line(3) == 1, "neighbours")
     lifted = Family.lift({"north": north, "south": south}, near)
     assert len(lifted.pairs) == len(lifted.outside) == 2

@@ -17,6 +17,7 @@ from ...core.arrays import Floats, Positions, readonly
 from ...core.immutable import assign
 from ...divergences import log_ratios, max_divergence
 from ...errors import InputError
+from ...escaping import plain
 from ...rounding import at_least, at_most, factor_at_most, log_error, mass_error
 from ..exact import least_factor, least_step
 from ..notion import Description, Finding
@@ -91,10 +92,12 @@ class DistributionPrivacy(OfFamily):
         """Return the guarantee at a value, in words."""
         if math.isinf(value):
             return f"Some reports distinguish {self.family} with certainty: no epsilon is enough."
-        if self.delta:
+        first, second = self.sides
+        if self.delta or first != "one":
+            plus = f", plus {at_most(self.delta)}" if self.delta else ""
             return (
-                f"Between {self.family}, the probability of any set of reports under one is at most "
-                f"{factor_at_most(value)} times that under the other, plus {at_most(self.delta)}."
+                f"Between {self.family}, the probability of any set of reports under {first} is at most "
+                f"{factor_at_most(value)} times that under {second}{plus}."
             )
         return f"A report changes the odds between {self.family} by a factor of at most {factor_at_most(value)}."
 
@@ -292,15 +295,17 @@ class MetricDistributionPrivacy(ByDistance):
         if self.vacuous:
             return self.far_pairs_note
         rest = f" {self.far_pairs_note}" if self.far_pairs_note else ""
-        if self.delta:
+        name, (first, second) = plain(self.distance.name), self.sides
+        if self.delta or first != "one":
+            plus = f", plus {at_most(self.delta)}" if self.delta else ""
             return (
-                f"Between {self.family}, the probability of any set of reports under one is at most e^("
-                f"{at_most(value)} x distance) times that under the other, plus {at_most(self.delta)}; the "
-                f"distance is the {self.distance.name}{in_unit}.{rest}"
+                f"Between {self.family}, the probability of any set of reports under {first} is at most e^("
+                f"{at_most(value)} x distance) times that under {second}{plus}; the distance is the "
+                f"{name}{in_unit}.{rest}"
             )
         return (
             f"A report changes the odds between {self.family} by a factor of at most e^({at_most(value)} x "
-            f"distance), where the distance is the {self.distance.name}{in_unit}.{rest}"
+            f"distance), where the distance is the {name}{in_unit}.{rest}"
         )
 
 

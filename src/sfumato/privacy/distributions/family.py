@@ -12,7 +12,8 @@ from ...core import SUM_TOLERANCE, Metric, Prior
 from ...core.arrays import Bools, Floats, Positions, floats, readonly
 from ...core.immutable import assign
 from ...errors import InputError
-from ...escaping import plain
+from ...escaping import plain, shorten
+from ...rounding import plural
 from ...transport import Coupling, lifting, optimal_lifting, wasserstein
 from ..relation import Relation
 
@@ -168,11 +169,20 @@ class Family:
 
     def __str__(self) -> str:
         """The distributions that must look alike, in words."""
-        if len(self.names) == 2 and self.lifted_from is None:
-            return f"the distributions {self.names[0]} and {self.names[1]}"
+        if self.lifted_from is None and (len(self.names) == 2 or len(self.pairs) == 1):
+            first, second = (shorten(plain(self.names[place])) for place in self.pairs[0])
+            both = f"the distributions {first} and {second}"
+            return both if self.symmetric else f"the ordered pair of distributions {first} and {second}"
         if self._origin == _ANY:
             return f"{_ANY} of {len(self)} distributions"
-        return f"the {len(self.pairs)} pairs of {len(self)} distributions in {self._origin}"
+        pairs = plural(len(self.pairs), "pair" if self.symmetric else "ordered pair")
+        return f"the {pairs} of {len(self)} distributions in {plain(self._origin)}"
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether each pair counts in both orders."""
+        pairs = {(i, j) for i, j in self.pairs.tolist()}
+        return all((j, i) in pairs for i, j in pairs)
 
     @property
     def size(self) -> int:

@@ -47,6 +47,14 @@ class OfFamily(Notion):
         names += [f"delta={self.delta:g}"] if hasattr(self, "delta") else []
         return f"{type(self).__name__}({', '.join([repr(self.family), *names])})"
 
+    @final
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Words for the two distributions of a pair, which name their order where only one order counts."""
+        distance: FamilyDistance | None = getattr(self, "distance", None)
+        symmetric = distance is None or np.array_equal(distance.array, distance.array.T)
+        return ("one", "the other") if symmetric and self.family.symmetric else ("the first", "the second")
+
     @property
     def ground(self) -> NDArray[Any] | None:
         """The relation or distances of the secrets from which the pairs are lifted, or None."""

@@ -197,7 +197,12 @@ def _of_family(mechanism: Mechanism, guarantee: FamilyPrivacy) -> PromiseFacts:
         proof.unit,
         formal=FormalFacts(family.size, reports=mechanism.shape[1]),
         family=FamilyFacts(
-            plain(str(family)), len(family), len(family.pairs), notion.delta, Quantity.at_most(success)
+            plain(str(family)),
+            len(family),
+            len(family.pairs),
+            notion.delta,
+            notion.sides,
+            Quantity.at_most(success),
         ),
     )
 

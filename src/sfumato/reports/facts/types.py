@@ -132,6 +132,7 @@ class FamilyFacts(NamedTuple):
     members: int  # distributions
     pairs: int  # ordered, that the guarantee is for
     delta: float
+    sides: tuple[str, str]  # words for the two of a pair
     success: Quantity  # of the best guess from one report, where all distributions are equally likely before
 
 

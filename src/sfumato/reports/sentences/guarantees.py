@@ -122,15 +122,17 @@ def _proof(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 def _family_bound(promise: PromiseFacts, family: FamilyFacts) -> tuple[str, ...]:
     """Return distribution privacy as a bound, and the success of the best guess of a distribution."""
-    times = f"{factor_at_most(promise.claimed.value)} times"
+    times, subjects = f"{factor_at_most(promise.claimed.value)} times", "The distributions"
     if promise.metric:
+        subjects += f" and their distances ({quote(promise.metric)})"
         distance = f"distance{promise.unit and f' in {promise.unit}'}"
         times = f"e^({at_most(promise.claimed.value, 6)} x {distance}) times"
     plus = f", plus {at_most(family.delta)}" if family.delta else ""
+    first, second = family.sides
     return (
         f"The true value is drawn from a distribution: between {family.text}, the probability of any set of "
-        f"reports under one is at most {times} that under the other{plus}. The distributions are as the file "
-        "states them.",
+        f"reports under {first} is at most {times} that under {second}{plus}. {subjects} are as the file states "
+        "them.",
         guess_words(family),
     )
 
