@@ -172,3 +172,25 @@ def test_a_report_states_the_bound_and_the_best_guess_before_and_after() -> None
     assert page.family.success.high == pytest.approx(after, rel=1e-12)
     liar = sf.MechanismFile(sf.Mechanism(np.eye(3), SPACE), PRIOR, guarantees=design.guarantees)
     assert "NOT PROVED for any epsilon" in sf.reports.summarise_file(liar).markdown()
+
+
+def test_a_report_states_pairs_without_protection_and_what_several_reports_add_up_to() -> None:
+    shifts = Family({"day": [0.5, 0.5, 0.0], "night": [0.0, 0.5, 0.5]})
+    for far, words in (
+        ([np.inf, 1.0], "Pairs at an infinite distance are not covered."),
+        ([np.inf] * 2, "No pair"),
+    ):
+        notion = MetricDistributionPrivacy(shifts, [[0.0, far[0]], [far[1], 0.0]])
+        design = sf.design(
+            PRIOR, loss=METRIC, guarantees=[sf.FamilyPrivacy(0.5, notion), sf.MetricPrivacy(3, METRIC)]
+        )
+        assert words in design.sentences()[0]
+        facts = design.report().facts
+        assert words in sf.reports.sentences.epsilon_words(facts.promises[0], facts.subject)
+        for text in (
+            sf.reports.sentences.review_words(facts)["Composition"],
+            " ".join(sf.reports.sentences.limit_words(facts)),
+            " ".join(design.sentences()),
+        ):
+            assert "k times the epsilon" in text or "k times epsilon" in text
+            assert "Several reports of one value are not covered." in text

@@ -270,7 +270,7 @@ def _provenance(design: Design, nouns: str, source: str) -> list[str]:
         sentences.append(tie_words(design.tie_gap))
     families = [guarantee for guarantee in design.guarantees if isinstance(guarantee, FamilyPrivacy)]
     alone = len(families) == len(design.guarantees)
-    return [*sentences, *([FAMILY_REPETITION] if families else []), *([] if families and alone else [REPETITION])]
+    return [*sentences, *([] if families and alone else [REPETITION]), *([FAMILY_REPETITION] if families else [])]
 
 
 def best_section(bound: CoordinateBound, loss: float) -> Section:

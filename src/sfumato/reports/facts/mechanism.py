@@ -202,6 +202,7 @@ def _of_family(mechanism: Mechanism, guarantee: FamilyPrivacy) -> PromiseFacts:
             len(family.pairs),
             notion.delta,
             notion.sides,
+            getattr(notion, "far_pairs_note", ""),
             Quantity.at_most(success),
         ),
     )

@@ -133,6 +133,7 @@ class FamilyFacts(NamedTuple):
     pairs: int  # ordered, that the guarantee is for
     delta: float
     sides: tuple[str, str]  # words for the two of a pair
+    far: str  # a sentence on pairs at an infinite distance
     success: Quantity  # of the best guess from one report, where all distributions are equally likely before
 
 

@@ -128,11 +128,11 @@ def _family_bound(promise: PromiseFacts, family: FamilyFacts) -> tuple[str, ...]
         distance = f"distance{promise.unit and f' in {promise.unit}'}"
         times = f"e^({at_most(promise.claimed.value, 6)} x {distance}) times"
     plus = f", plus {at_most(family.delta)}" if family.delta else ""
-    first, second = family.sides
+    (first, second), far = family.sides, family.far and f" {family.far}"
     return (
         f"The true value is drawn from a distribution: between {family.text}, the probability of any set of "
         f"reports under {first} is at most {times} that under {second}{plus}. {subjects} are as the file states "
-        "them.",
+        f"them.{far}",
         guess_words(family),
     )
 
@@ -201,7 +201,8 @@ def epsilon_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
     if promise.family is not None:
         delta = f" with delta {at_most(promise.family.delta)}" if promise.family.delta else ""
         epsilon = f"Epsilon {at_most(promise.claimed.value, 6)}{per_unit(promise.unit)}"
-        return f"{epsilon}{delta} between {promise.family.text} (proved)."
+        far = promise.family.far and f" {promise.family.far}"
+        return f"{epsilon}{delta} between {promise.family.text} (proved).{far}"
     unit, by = per_unit(promise.unit), _SOURCES.get(promise.distances)
     several = _plural_noun(promise, subject)
     pairs = f"any two {several}"

@@ -236,6 +236,7 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
             "The true value itself: a report may reveal it. The guarantee hides which distribution it is from.",
         ),
         ("family" in kinds, "The distributions: anyone with the mechanism file can read them."),
+        ("family" in kinds, FAMILY_REPETITION),
         ("error" in kinds, "Attackers who know more: the guaranteed error is only for the knowledge named above."),
         (
             any(promise.for_stated for promise in facts.promises),
@@ -310,6 +311,9 @@ def review_words(facts: ReportFacts) -> dict[str, str]:
             "Sequential: k fresh reports of one person have k times the epsilon. The same report shown again "
             "reveals nothing more."
         )
+    if any(promise.kind == "family" for promise in facts.promises):
+        between = any(promise.rates_secrets for promise in facts.promises)
+        composition = f"{composition} {FAMILY_REPETITION}" if between else FAMILY_REPETITION
     table = "Planar noise on a fine grid, drawn by a recipe."
     if subject.kind != "noise":
         table = (
