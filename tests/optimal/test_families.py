@@ -296,3 +296,19 @@ def test_the_interior_point_and_highs_reach_the_same_optimum():
         assert own.solver == "structured interior point for distributions"
         assert own.certificate.loss == pytest.approx(other.certificate.loss, rel=3e-6)
         assert max(own.certificate.bound, other.certificate.bound) <= own.certificate.loss
+
+
+@pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.1, 0.9])
+def test_large_exponents_are_solved_to_the_gap(delta):
+    rng = np.random.default_rng(5)
+    for n, count in ((3, 2), (4, 3), (5, 2), (6, 4)):
+        rows = np.where(rng.random((count, n)) < 0.3, 0.0, rng.dirichlet(np.full(n, 0.5), count)) + 1e-3 * np.eye(
+            count, n
+        )
+        family = Family(rows / rows.sum(axis=1, keepdims=True))
+        apart = 3 * rng.random((count, count))
+        notion = MetricDistributionPrivacy(family, apart * (1 - np.eye(count)), delta)
+        prior = sf.Prior(sf.Space(range(n)), rng.dirichlet(np.ones(n)))
+        design = sf.design(prior, loss=sf.Loss(rng.random((n, n))), guarantees=sf.FamilyPrivacy(30.0, notion))
+        assert design.certificate.families[0].holds
+        assert design.certificate.loss <= design.certificate.bound + 1e-6
