@@ -248,7 +248,7 @@ class DistributionGuarantee(NotebookRepr, ABC):
 
     @abstractmethod
     def check_secrets(self, secrets: Space) -> None:
-        """Refuse secrets of another number than those of the distributions (`InputError`)."""
+        """Refuse secrets of another number or order than those of the distributions (`InputError`)."""
 
 
 StatedGuarantee = MetricPrivacy | DistributionGuarantee

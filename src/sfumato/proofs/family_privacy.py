@@ -51,7 +51,9 @@ class FamilyPrivacy(DistributionGuarantee):
         if isinstance(notion, ProbabilisticDistributionPrivacy):
             raise InputError(
                 "no linear rows are equivalent to probabilistic distribution privacy, which is not convex.",
-                python("pass DistributionPrivacy(family): at the same epsilon it implies it, for every delta."),
+                python(
+                    "pass DistributionPrivacy(family): for pairs in both orders it implies it at the same epsilon."
+                ),
             )
         if not isinstance(notion, DistributionPrivacy | MetricDistributionPrivacy):
             raise InputError(
@@ -75,7 +77,9 @@ class FamilyPrivacy(DistributionGuarantee):
         return "" if self.distance is None else self.distance.unit
 
     def check_secrets(self, secrets: Space) -> None:
-        """Refuse secrets of another number than those of the distributions (`InputError`)."""
+        """Refuse secrets of another number or order than those of the distributions (`InputError`)."""
+        if self.notion.family.secrets is not None:
+            secrets.check_order(self.notion.family.secrets, "a distribution")
         if self.notion.family.size != len(secrets):
             raise InputError(
                 f"the guarantee ({self}) is for {self.notion.family.size} secrets, but there are {len(secrets)}.",

@@ -31,6 +31,7 @@ from sfumato.privacy import (
     Relation,
     bayes_factors,
 )
+from sfumato.proofs import FamilyPrivacy
 from sfumato.transport import lifting, wasserstein
 
 from ...catalogue import CASES, line
@@ -332,3 +333,19 @@ def test_refusals():
         bayes_factors(np.eye(2), pair[0], pair[1]).posterior_odds(-1.0)
     with pytest.raises(InputError, match="epsilon"):
         bayes_factors(np.eye(2), pair[0], pair[1]).masses_beyond(math.nan)
+
+
+def test_distributions_of_other_orders_or_of_one_name_are_refused():
+    here, there = Space("abc"), Space("cba")
+    rows = [0.5, 0.5, 0.0], [0.0, 0.5, 0.5]
+    family = Family([Prior(there, row) for row in rows])
+    mechanism = Mechanism(np.full((3, 2), 0.5), here)
+    with pytest.raises(InputError, match="in another order"):
+        DistributionPrivacy(family).measure(mechanism)
+    with pytest.raises(InputError, match="in another order"):
+        mechanism.promising(FamilyPrivacy(0.5, DistributionPrivacy(family)))
+    with pytest.raises(InputError, match="in another order"):
+        Family([Prior(here, rows[0]), Prior(there, rows[1])])
+    with pytest.raises(InputError, match="same name"):
+        Family({1: rows[0], "1": rows[1]})
+    assert DistributionPrivacy(Family([Prior(here, row) for row in rows])).measure(mechanism).upper == 0

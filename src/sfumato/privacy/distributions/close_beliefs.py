@@ -128,7 +128,7 @@ def worst_beliefs(
     check_delta(delta)
     if not 0 <= radius <= 1:
         raise InputError(f"the radius {radius} is not between 0 and 1.", "pass a total variation, such as 0.05.")
-    reports_of(listing, family.distributions)  # sizes, and probabilities too small for floats
+    reports_of(listing, family)  # sizes, and probabilities too small for floats
     matrix = channel(listing).matrix
     balls = [Ball(row, radius) for row in family.distributions]
     answers = [_by_single_reports(matrix, balls[i], balls[j]) for i, j in family.pairs]

@@ -73,7 +73,7 @@ class DistributionPrivacy(OfFamily):
         return type(self)(self.family, reports.with_mass(self.delta, other.delta)), reports.add(first, second)
 
     def _measure(self, mechanism: AnyMechanism) -> Finding:
-        rows = reports_of(mechanism, self.family.distributions)
+        rows = reports_of(mechanism, self.family)
         values, uppers = reports.epsilons(rows, self.family.pairs, self.delta, self.family.size)
         worst = int(np.argmax(values))
         p, q = rows[self.family.pairs[worst]]
@@ -147,7 +147,7 @@ class ProbabilisticDistributionPrivacy(OfFamily):
 
     def _measure(self, mechanism: AnyMechanism) -> Finding:
         family = self.family
-        rows = reports_of(mechanism, family.distributions)
+        rows = reports_of(mechanism, family)
         slack = mass_error(self.delta, rows.shape[1], family.size)
         shifts = (0.0, slack, -slack)
         steps = [[_least_epsilon(rows[i], rows[j], self.delta + s) for i, j in family.pairs] for s in shifts]
@@ -246,7 +246,7 @@ class MetricDistributionPrivacy(ByDistance):
 
     def _measure(self, mechanism: AnyMechanism) -> Finding:
         family, pairs = self.family, self.family.pairs
-        rows = reports_of(mechanism, family.distributions)
+        rows = reports_of(mechanism, family)
         values, uppers = reports.epsilons(rows, pairs, self.delta, family.size)
         far, near = self.pair_distances
         same, apart = self.at_no_distance(mechanism)

@@ -80,7 +80,7 @@ class DivergenceDistributionPrivacy(OfFamily):
         _check_processing(self.divergence)
 
     def _measure(self, mechanism: AnyMechanism) -> Finding:
-        rows = reports_of(mechanism, self.family.distributions)
+        rows = reports_of(mechanism, self.family)
         values = reports.pairwise_divergences(self.divergence, rows, self.family.pairs)
         errors = _errors(self.divergence, values, rows, self.family)
         worst = int(np.argmax(values))
@@ -155,7 +155,7 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
 
     def _measure(self, mechanism: AnyMechanism) -> Finding:
         family, pairs = self.family, self.family.pairs
-        rows = reports_of(mechanism, family.distributions)
+        rows = reports_of(mechanism, family)
         values = reports.pairwise_divergences(self.divergence, rows, pairs)
         errors = _errors(self.divergence, values, rows, family)
         lowers, uppers = np.maximum(values - errors, 0.0), values + errors

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core import SUM_TOLERANCE, Metric, Prior
+from ...core import SUM_TOLERANCE, Metric, Prior, Space
 from ...core.arrays import Bools, Floats, Positions, floats, readonly
 from ...core.immutable import assign
 from ...errors import InputError
@@ -28,8 +28,8 @@ _ANY = "any two"
 class Family:
     """Named distributions on the secrets, and which ordered pairs of them must look alike.
 
-    Raises `InputError` if there are fewer than two distributions, one is not a distribution, their lengths differ,
-    or a name of a pair is unknown.
+    Raises `InputError` if there are fewer than two distributions, one is not a distribution, their lengths or the
+    order of their secrets differ, two have the same name, or a name of a pair is unknown.
 
     Args:
         distributions: Priors or arrays (n,), by name or in a sequence.
@@ -38,6 +38,7 @@ class Family:
     Attributes:
         names: The k names; numbers from 0, as text, for a sequence.
         distributions: Array (k, n).
+        secrets: The space of the priors, whose order mechanisms must have; None for arrays.
         pairs: Array (c, 2) of positions, without pairs of a distribution with itself.
         lifted_from: The relation Phi on secrets whose lifting chose the pairs, or None.
         outside: Array (c,), the mass that the coupling of each pair leaves outside Phi: 0 up to the rounding of
@@ -53,6 +54,7 @@ class Family:
 
     names: tuple[str, ...]
     distributions: Floats
+    secrets: Space | None
     pairs: Positions
     lifted_from: Relation | None
     outside: Floats
@@ -60,7 +62,7 @@ class Family:
     _optimal: tuple[Metric | Floats, float] | None
 
     def __init__(self, distributions: Distributions, pairs: Iterable[tuple[str, str]] | None = None) -> None:
-        names, rows = _name_rows(distributions)
+        names, rows, secrets = _name_rows(distributions)
         if pairs is None:
             positions, how = _all_pairs(len(names)), _ANY
         else:
@@ -73,7 +75,7 @@ class Family:
                     "the pairs are empty, or one compares a distribution with itself.",
                     "list ordered pairs of two names; both orders count separately.",
                 )
-        assign(self, names=names, distributions=rows, pairs=readonly(positions))
+        assign(self, names=names, distributions=rows, secrets=secrets, pairs=readonly(positions))
         assign(self, lifted_from=None, outside=readonly(np.zeros(len(positions))), _origin=how, _optimal=None)
 
     @classmethod
@@ -84,14 +86,14 @@ class Family:
         stays visible in ``outside``, and guarantees add it to their delta. Raises `InputError` if no pair is in
         the lifting, or the relation is on other secrets.
         """
-        names, rows = _name_rows(distributions)
+        names, rows, secrets = _name_rows(distributions)
         truths = _reflexive(relation, rows.shape[1])
         outside = {
             (int(i), int(j)): answer.outside
             for i, j in _all_pairs(len(names))
             if (answer := lifting(truths, rows[i], rows[j], tolerance=tolerance)).holds
         }
-        return cls._of_lifting(names, rows, relation, outside, f"the lifting of {relation.name}")
+        return cls._of_lifting(names, rows, relation, outside, f"the lifting of {relation.name}", secrets=secrets)
 
     @classmethod
     def lift_optimally(
@@ -112,7 +114,7 @@ class Family:
         Source:
             Kawamoto and Murakami, definition 10.
         """
-        names, rows = _name_rows(distributions)
+        names, rows, secrets = _name_rows(distributions)
         truths = _reflexive(relation, rows.shape[1])
         array = (
             distances
@@ -125,7 +127,7 @@ class Family:
             if answer.holds:
                 outside[int(i), int(j)] = answer.coupling.mass_outside(truths)
         how = f"the lifting of {relation.name} by optimal couplings of order {p:g}"
-        return cls._of_lifting(names, rows, relation, outside, how, (array, p))
+        return cls._of_lifting(names, rows, relation, outside, how, (array, p), secrets)
 
     @classmethod
     def of_points(cls, relation: Relation) -> Family:
@@ -147,6 +149,7 @@ class Family:
         masses: Mapping[tuple[int, int], float],
         how: str,
         optimal: tuple[Metric | Floats, float] | None = None,
+        secrets: Space | None = None,
     ) -> Family:
         if not masses:
             raise InputError(
@@ -154,7 +157,8 @@ class Family:
                 "widen the relation, or list the pairs that must look alike.",
             )
         family = object.__new__(cls)
-        assign(family, names=names, distributions=rows, pairs=readonly(np.array(list(masses), dtype=np.intp)))
+        pairs = readonly(np.array(list(masses), dtype=np.intp))
+        assign(family, names=names, distributions=rows, secrets=secrets, pairs=pairs)
         outside = readonly(np.array(list(masses.values())))
         assign(family, lifted_from=relation, outside=outside, _origin=how, _optimal=optimal)
         return family
@@ -228,7 +232,7 @@ class Family:
         return (int(left[0][0]), int(left[0][1])) if len(left) else None
 
 
-def _name_rows(distributions: Distributions) -> tuple[tuple[str, ...], Floats]:
+def _name_rows(distributions: Distributions) -> tuple[tuple[str, ...], Floats, Space | None]:
     if isinstance(distributions, Mapping):
         names, values = tuple(str(name) for name in distributions), list(distributions.values())
     else:
@@ -236,6 +240,11 @@ def _name_rows(distributions: Distributions) -> tuple[tuple[str, ...], Floats]:
         names = tuple(str(k) for k in range(len(values)))
     if len(values) < 2:
         raise InputError(f"a family of {len(values)} distributions was given.", "pass at least two.")
+    if len(set(names)) < len(names):
+        raise InputError("two distributions have the same name as text.", "give each a name of its own.")
+    spaces = [value.space for value in values if isinstance(value, Prior)]
+    for space in spaces[1:]:
+        spaces[0].check_order(space, "a prior")
     rows = [
         value.probabilities if isinstance(value, Prior) else floats(value, f"distribution {name}", shape=(None,))
         for name, value in zip(names, values, strict=True)
@@ -249,7 +258,7 @@ def _name_rows(distributions: Distributions) -> tuple[tuple[str, ...], Floats]:
                 f"distribution {name} has smallest entry {row.min():g} and sum {row.sum():.12g}.",
                 "pass probabilities that sum to 1; nothing is renormalised.",
             )
-    return names, readonly(np.stack(rows))
+    return names, readonly(np.stack(rows)), spaces[0] if spaces else None
 
 
 def _all_pairs(size: int) -> Positions:

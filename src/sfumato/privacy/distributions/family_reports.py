@@ -194,12 +194,15 @@ def with_mass(delta: float, more: float) -> float:
     return delta if more == 0 else min(1.0, add(delta, more))
 
 
-def reports_of(mechanism: AnyMechanism, distributions: Floats) -> Floats:
+def reports_of(mechanism: AnyMechanism, family: Family) -> Floats:
     """Return the distribution of the report under each distribution of the secret, array (k, m).
 
-    Raises InputError for other sizes, and for probabilities of reports too small for floats.
+    Raises InputError for other sizes, the same secrets in another order, and for probabilities of reports too
+    small for floats.
     """
-    matrix = channel(mechanism).matrix
+    matrix, distributions = channel(mechanism).matrix, family.distributions
+    if isinstance(mechanism, Mechanism) and family.secrets is not None:
+        mechanism.secrets.check_order(family.secrets, "a prior")
     hint = "use distributions on the mechanism's secrets."
     check_size("the distributions are on", distributions.shape[1], len(matrix), hint)
     images: Floats = distributions @ matrix
@@ -395,12 +398,8 @@ def bayes_factors(mechanism: AnyMechanism, first: Prior | ArrayLike, second: Pri
     The distributions lam and mu are priors or arrays (secrets,). Raises `InputError` if an argument is not a
     distribution, or does not fit the mechanism.
     """
-    if isinstance(mechanism, Mechanism):
-        for prior in (first, second):
-            if isinstance(prior, Prior):
-                mechanism.secrets.check_order(prior.space, "a prior")
     family = Family([first, second])
-    p, q = reports_of(mechanism, family.distributions)
+    p, q = reports_of(mechanism, family)
     logs = log_ratios(p, q)
     logs[(p == 0) & (q == 0)] = np.nan
     errors = [0.0 if math.isnan(value) else log_error(float(value), family.size) for value in logs]

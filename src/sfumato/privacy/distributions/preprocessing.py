@@ -84,7 +84,7 @@ def stability(source: Family, transform: AnyMechanism, target: Family, *, everyw
 
 def images_of(source: Family, transform: AnyMechanism, size: int) -> Floats:
     """Return the images of a family under a transformation with ``size`` outputs, array (k, size)."""
-    images = reports_of(transform, source.distributions)
+    images = reports_of(transform, source)
     if images.shape[1] != size:
         raise InputError(
             f"the transformation has {images.shape[1]} outputs, but the guarantee is about {size} secrets.",
