@@ -96,6 +96,7 @@ def test_a_release_proves_it_again_and_adds_nothing_up(tmp_path: Path) -> None:
     )
     assert "The source asks for 6 reports of one person (1 user)." in text
     assert "times epsilon" not in text
+    assert "Several reports of one value are not covered." in text
     with pytest.raises(sf.errors.InputError, match="no epsilon is proved for every report"):
         prepare(mechanism, table, tmp_path / "out.csv", column="value", user="user", max_epsilon_per_person=10)
     liar = sf.Mechanism(np.eye(3), SPACE).promising(guarantee)

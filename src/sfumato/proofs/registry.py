@@ -51,6 +51,7 @@ _EXACT: Final = "the exact recipe"
 _ANY_TWO: Final = "any two"
 _GROUND: Final = "between points on the ground"
 _EUCLIDEAN: Final = "euclidean"
+_ONE_REPORT: Final = "Several reports of one value are not covered."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -225,7 +226,7 @@ def _of_family(mechanism: Mechanism, guarantee: FamilyPrivacy) -> Proved | State
     notion, epsilon = guarantee.notion, guarantee.epsilon
     apart = "" if guarantee.distance is None else " and their distances"
     about = f"the distributions{apart} are as its maker states them"
-    sentence = f"{guarantee}, for one report; {about}. {notion.sentence(epsilon)}"
+    sentence = f"{guarantee}, for one report; {about}. {notion.sentence(epsilon)} {_ONE_REPORT}"
     bound = ReportBound(epsilon, guarantee.unit, 0.0, sentence, confirmed=False, adds_up=False)
     return _proof(guarantee, min(proof.upper, epsilon), bound)
 

@@ -190,7 +190,7 @@ def check_released(source: Identity, target: Path, *, run: str = "", known: int 
         if same and is_locked(folder):  # asked last: a release that starts could meet the question
             raise InputError(
                 f"another process is releasing this source into the same folder ({folder.name!r}). One more "
-                "release draws every row once more, and the guarantees of both add up.",
+                "release draws every row once more, and both together reveal more than one.",
                 f"wait for it, and use its file, or pass {argument('again', True)} if this is what you want.",
             )
     if history(source, target, run=run).reports <= known:
@@ -203,7 +203,7 @@ def check_released(source: Identity, target: Path, *, run: str = "", known: int 
     replaced = "" if newest else ", whose table was replaced since"
     raise InputError(
         f"this source was released before, to {name!r} in the same folder{replaced}. One more release draws every "
-        "row once more, and the guarantees of both add up.",
+        "row once more, and both together reveal more than one.",
         hint,
         f"pass {argument('again', True)} if one more is what you want.",
     )

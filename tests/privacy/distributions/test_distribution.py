@@ -1,5 +1,5 @@
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -338,7 +338,7 @@ def test_refusals():
 def test_distributions_of_other_orders_or_of_one_name_are_refused():
     here, there = Space("abc"), Space("cba")
     rows = [0.5, 0.5, 0.0], [0.0, 0.5, 0.5]
-    family = Family([Prior(there, row) for row in rows])
+    family, same = Family([Prior(there, row) for row in rows]), cast("Any", {1: rows[0], "1": rows[1]})
     mechanism = Mechanism(np.full((3, 2), 0.5), here)
     with pytest.raises(InputError, match="in another order"):
         DistributionPrivacy(family).measure(mechanism)
@@ -347,5 +347,5 @@ def test_distributions_of_other_orders_or_of_one_name_are_refused():
     with pytest.raises(InputError, match="in another order"):
         Family([Prior(here, rows[0]), Prior(there, rows[1])])
     with pytest.raises(InputError, match="same name"):
-        Family({1: rows[0], "1": rows[1]})
+        Family(same)
     assert DistributionPrivacy(Family([Prior(here, row) for row in rows])).measure(mechanism).upper == 0

@@ -208,7 +208,7 @@ def test_releases_that_share_some_columns_are_all_counted(tmp_path):
         made.run()  # age is not refused: nothing of it was released before
     both: Any = {"column": ["diagnosis", "age"]}
     with pytest.raises(
-        InputError, match="draws every row once more, and the guarantees of both add up"
+        InputError, match="draws every row once more, and both together reveal more than one"
     ) as refused:
         prepare(alone, tmp_path / "survey.csv", tmp_path / "joint.csv", **both)
     assert "twice" not in str(refused.value)
