@@ -428,6 +428,29 @@ def test_stops_on_one_way_streets(run, tmp_path):
     assert run(*release, "--trust-distances").code == 0
 
 
+def test_numbers_do_not_take_the_unit_of_a_file_of_distances(run, tmp_path):
+    (tmp_path / "minutes.csv").write_text("0,2,5\n2,0,3\n5,3,0\n")
+    (tmp_path / "ages.csv").write_text("distribution,secret,probability\na,1,1\nb,3,1\n")
+    ages = ("design-column", "--column", "age", "--numbers", "1..3", "--loss", "absolute", "-o", "age.sfm")
+    assert run(*ages, "--epsilon", "0.4/min", "--distances", "minutes.csv").code == 0
+    content = sf.read_mechanism_file("age.sfm")
+    assert (content.loss.unit, content.guarantees[0].metric.unit) == ("", "min")
+    # The epsilon of distributions may count per unit of the numbers, whether that of values does or not.
+    families = ("--family", "ages.csv", "--attribute-epsilon", "0.5/year")
+    for epsilon in (("1",), ("0.4/min", "--distances", "minutes.csv")):
+        assert run(*ages, *families, "--epsilon", *epsilon).code == 0
+        content = sf.read_mechanism_file("age.sfm")
+        assert (content.loss.unit, content.guarantees[1].unit) == ("year", "year")
+
+
+def test_a_single_ordered_pair_is_stated_as_one(run, tmp_path):
+    (tmp_path / "way.csv").write_text("0,2\ninf,0\n")
+    ways = ("design-column", "--column", "way", "--labels", "up,down", "--epsilon", 1, "-o", "way.sfm")
+    assert run(*ways, "--distances", "way.csv", "--asymmetric").code == 0
+    stated = " ".join(run("audit", "way.sfm", "--promises").text.split())
+    assert "for the 1 ordered pair at a finite distance (of 2)" in stated
+
+
 def test_each_column_of_a_source_is_released_once(run, answers):
     assert public(run, "-o", "d.sfm").code == 0
     assert (

@@ -97,7 +97,9 @@ def command(options: ColumnOptions) -> None:
     outputs = [*targets, *(path.with_suffix(".md") for path in targets), reporting.path, options.figure]
     if folder is None:
         check_outputs(outputs, [options.table])
-    unit = (epsilon or options.attribute_epsilon or "").partition("/")[2].strip()
+    # With --distances the epsilon counts per unit of the file, which is not that of the numbers.
+    rates = ("" if options.distances else epsilon, options.attribute_epsilon or "")
+    unit = next(filter(None, (rate.partition("/")[2].strip() for rate in rates)), "")
     secrets = [
         column_of(options.table, name, labels, numbers, unit, circles.get(name))
         for name, (labels, numbers) in zip(columns, values, strict=True)

@@ -110,7 +110,7 @@ def _proof(promise: PromiseFacts, subject: SubjectFacts) -> str:
     every = formal.secrets * (formal.secrets - 1)
     pairs = f"all {formal.pairs:,} ordered pairs"
     if formal.pairs != every:
-        pairs = f"the {formal.pairs:,} ordered pairs at a finite distance (of {every:,})"
+        pairs = f"the {plural(formal.pairs, 'ordered pair')} at a finite distance (of {every:,})"
     of = " of lattice points" if promise.kind == "points" else ""
     condition = " at these distances" if promise.distances in _SOURCES else ""
     return (
