@@ -154,7 +154,8 @@ def test_noise_is_measured_on_cells_as_an_estimate(run, city):
     [
         ("--kinds places.csv", "--kinds was given without a goal about the attacker"),
         ("--kind-column category --distortion 1km", "--kind-column was given without --kinds"),
-        ("--kinds places.csv --distortion 500m", "'500m' has a unit, but with --kinds it is the chance"),
+        ("--kinds places.csv --distortion 500m", "'500m' is not a number: with --kinds it is the chance"),
+        ("--kinds places.csv --distortion 40%", "'40%' is not a number: with --kinds it is the chance"),
         ("--kinds places.csv --distortion 0.99", "a distortion of 0.99 is out of reach"),
         ("--kinds places.csv --kind-column nope --distortion 0.3", "--kinds: there is no column 'nope'"),
         ("--kinds places.geojson --distortion 0.3", "places.geojson has no column kind or category"),

@@ -45,7 +45,7 @@ _HOLDS_PLACES: Final = (
     "Note: with --distortion the mechanism file also holds where the visits were, so that the attacker's error "
     "can be proved from it. Keep it as secret as the visits."
 )
-_UNIT: Final = re.compile(r"[a-zA-Z]\s*$")
+_UNIT: Final = re.compile(r"[a-zA-Z%]\s*$")
 _AMOUNT: Final = re.compile(r"\s*[-+]?\.?\d.*", re.DOTALL)
 
 
@@ -449,8 +449,8 @@ def _error_guarantee(
     with option("--distortion"):
         if not errors.unit and _UNIT.search(distortion):
             raise InputError(
-                f"{distortion!r} has a unit, but with --kinds it is the chance of a wrong guess.",
-                "write a number: 0.4.",
+                f"{distortion!r} is not a number: with --kinds it is the chance of a wrong guess.",
+                "write it as 0.4.",
             )
         guarantee: DistortionPrivacy | PlaceDistortion
         if visits is None:
