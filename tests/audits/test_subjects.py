@@ -124,3 +124,12 @@ def test_kinds_that_do_not_fit_are_refused():
         sf.audit(mechanism, prior=prior, kinds={})
     with pytest.raises(InputError, match="without a map of kinds"):
         sf.audit(mechanism, prior=prior, also=["kind-vulnerability"])
+
+
+def test_an_asymmetric_error_counts_from_the_guess():
+    stops, minutes = sf.Space("ab"), [[0, 1], [3, 0]]
+    metric = sf.Metric(minutes, "min", symmetric=False)
+    audit = sf.audit(sf.Mechanism([[1], [1]], stops, sf.Space("o")), prior=sf.Prior.uniform(stops), metric=metric)
+    error = audit.find("distortion")
+    assert error.value == 0.5  # always "a": 1 min to "b", half of the time
+    assert " min, from the guess to the secret (about 0.5 min with no report)" in error.sentence

@@ -134,9 +134,10 @@ def measures(
         yield _entry("mutual-information", "bits", bits, logs, sentence)
         if metric is not None and np.isfinite(metric.array).all():
             error, baseline = optimal(mechanism, prior, metric).error, blind(prior, metric).error
+            way = "" if metric.symmetric else ", from the guess to the secret"
             sentence = (
                 f"The best attacker's average error is at least {amount_at_least(error * (1 - sums), metric.unit)}"
-                f"{words.error} (about {amount(baseline, metric.unit)} with no report)."
+                f"{way}{words.error} (about {amount(baseline, metric.unit)} with no report)."
             )
             yield _entry(
                 "distortion", "error", error, sums * error, sentence, unit=metric.unit, side=Side.AT_LEAST
