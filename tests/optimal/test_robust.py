@@ -214,7 +214,7 @@ def test_what_does_not_fit_is_refused():
         design_robust([prior], loss=metric, guarantees=sf.DistortionPrivacy(0.1, metric))
     with pytest.raises(InputError, match="at least 0"):
         design_robust([prior], loss=-metric.array, guarantees=promise)
-    with pytest.raises(InputError, match="there are 2 losses and 1 priors"):
+    with pytest.raises(InputError, match="differ in number: 2 and 1"):
         design_robust([prior], loss=[metric, metric], guarantees=promise)
     with pytest.raises(InputError, match="differ in name or unit"):
         design_robust([prior, prior], loss=[metric, sf.Loss(metric.array)], guarantees=promise)

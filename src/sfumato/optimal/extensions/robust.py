@@ -21,7 +21,7 @@ from ...core.arrays import Floats, readonly
 from ...core.naming import EXPECTED
 from ...errors import InputError, SolverError, python
 from ...proofs import EpsilonProof, expected_loss_above, relative_gap
-from ...rounding import UNIT, amount_at_most, at_most, lower_end, underflow
+from ...rounding import UNIT, amount_at_most, at_most, lower_end, plural, underflow
 from ..problem import Problem, least_loss
 from ..result import Design
 from ..row_generation import LinearProgram
@@ -124,8 +124,8 @@ class RobustDesign:
         promise = ", ".join(str(guarantee) for guarantee in self.guarantees)
         return (
             f"RobustDesign of {self.mechanism!r}: {promise}; expected loss at most "
-            f"{amount_at_most(self.value, self.loss.unit)} for {len(self.priors)} priors and their mixtures, "
-            f"gap {at_most(self.gap, 2)} ({self.status.name})"
+            f"{amount_at_most(self.value, self.loss.unit)} for {plural(len(self.priors), 'prior')} and their "
+            f"mixtures, gap {at_most(self.gap, 2)} ({self.status.name})"
         )
 
 
@@ -356,7 +356,7 @@ def _losses(
         return (as_loss(cast("AnyLoss", loss), *size),) * len(priors)
     if len(several) != len(priors):
         raise InputError(
-            f"there are {len(several):,} losses and {len(priors):,} priors.",
+            f"the losses and the priors differ in number: {len(several):,} and {len(priors):,}.",
             "pass one loss, or one for each prior.",
         )
     costs = tuple(as_loss(cost, *size) for cost in several)
