@@ -9,7 +9,7 @@ import sfumato as sf
 from sfumato.errors import InfeasibleError
 from sfumato.geo.vertices import TRIANGLE, VertexTable, block, strewn, strip
 from sfumato.optimal import LatticeChoice, refine_lattice
-from sfumato.proofs import prove_guarantees
+from sfumato.proofs import prove_guarantees, prove_optimality
 from sfumato_papers.invented_city import invented_city
 
 CITY = invented_city(users=50, days=7)
@@ -137,6 +137,21 @@ def test_an_error_that_a_guarantee_leaves_anyway_is_bounded_for_its_reports_only
     design = sf.design(prior, loss=loss, guarantees=[sf.CoordinatePrivacy("2/km"), target])
     assert not design.certificate.free_reports
     assert 0.001 < design.certificate.bound <= design.certificate.loss <= design.certificate.bound * 1.01
+
+
+def test_a_bound_for_its_reports_is_for_the_reports_of_the_file():
+    rng = np.random.default_rng(0)
+    visits = sf.Visits(48.85 + rng.normal(0, 0.006, 25), 2.35 + rng.normal(0, 0.009, 25))
+    lattice, prior, loss = lattice_over(visits, "900 m")
+    target = sf.PlaceDistortion("1 m", lattice, visits)
+    design = sf.design(prior, loss=loss, guarantees=[sf.CoordinatePrivacy("2/km"), target])
+    problem, certificate = design.problem, design.certificate
+    assert not certificate.free_reports
+    proof = prove_optimality(prior, problem.loss, problem.guarantees, design.optimality)
+    assert certificate.bound == pytest.approx(proof, rel=1e-12)
+    loss = (problem.loss.array * design.matrix * prior.probabilities[:, None]).sum()
+    assert loss == pytest.approx(certificate.loss, rel=1e-6)
+    assert certificate.bound <= certificate.loss <= certificate.bound * (1 + 1e-3)
 
 
 def test_a_limit_out_of_reach_names_the_least_and_that_is_enough():

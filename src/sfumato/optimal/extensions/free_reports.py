@@ -16,7 +16,7 @@ from ...core.naming import DISTORTION, EXPECTED
 from ...errors import InfeasibleError, InputError, SolverError
 from ...geo import Lattice, Places, TruePoints
 from ...mechanisms import rate_distortion_of_loss
-from ...proofs import Multipliers, Optimality, PlaceDistortion, scope_text
+from ...proofs import Multipliers, Optimality, PlaceDistortion, prove_optimality, scope_text
 from ...rounding import amount_at_least, amount_at_most, down, up
 from ..problem import Problem, least_loss, limit_amount, most_distortion
 from ..result import Design, SolvedProgram
@@ -151,13 +151,18 @@ class FreeGame:
         bound = self.target.minimum if price == 1 else down(self.target.minimum * price)
         for margin in _MARGINS:
             aim_m = need_m * (1 + margin)
-            channel = start if start.loss >= aim_m else self._mix(self._least_information(start, aim_m), aim_m)
+            by_program = (
+                start.design is not None and start.loss >= aim_m and down(start.least / self.metres) > bound
+            )
+            if by_program:
+                channel = self._of_program(start)
+            else:
+                channel = start if start.loss >= aim_m else self._mix(self._least_information(start, aim_m), aim_m)
             space, losses = self._losses(channel)
             guarantees = (*self.guarantees, self._known(channel))
             problem = least_loss(self.prior, losses, guarantees, EXPECTED, space)
-            by_program = down(channel.least / self.metres)
             prices = _prices(len(channel.reports), price)
-            design = self._prove(problem, channel, max(bound, by_program), prices, by_program=by_program > bound)
+            design = self._prove(problem, channel, bound, prices, by_program=by_program)
             if design is not None:
                 return design
         raise SolverError(
@@ -205,6 +210,14 @@ class FreeGame:
         matrix = design.mechanism.matrix
         guesses = self.points.guesses(matrix)
         return _Channel(guesses.points, matrix, self._expected(guesses.points, matrix), least, design)
+
+    def _of_program(self, channel: _Channel) -> _Channel:
+        """Return the design of a channel with its reports not moved, which the bound of its program is for."""
+        if channel.design is None:
+            return channel
+        design, places = channel.design, self.places
+        reports = np.asarray(places.on_plane(design.problem.observables))
+        return replace(channel, reports=reports, matrix=design.matrix, loss=self._expected(reports, design.matrix))
 
     def _truth(self) -> _Channel:
         """Return the mechanism that reports the median of the points taken for the secret."""
@@ -307,10 +320,16 @@ class FreeGame:
     ) -> Design | None:
         """Return the design of a channel, proved on its integers; None where a proof fails.
 
-        ``by_program`` says that the bound is that of the program which found the channel, for its reports only.
+        With ``by_program`` the bound is that of the prices of the channel's program, for its reports only.
         """
         name = "closed form: reports at medians, mixed with a constant one"
         answer = Answer(channel.matrix, 0.0, channel.loss, bound, Status.OPTIMAL, (), name, prices)
+        optimality: Optimality | None = None
+        log: tuple[Progress, ...] = ()
+        if by_program and channel.design is not None and channel.design.optimality is not None:
+            optimality, log = replace(channel.design.optimality, candidates=None), channel.design.log
+            bound = prove_optimality(problem.prior, problem.loss, problem.guarantees, optimality)
+            answer = replace(answer, bound=bound)
         proof = prove_answer(problem, answer)
         if proof is None:
             return None
@@ -320,10 +339,8 @@ class FreeGame:
         if is_game:
             value = self.target.lower(self.target.attack(mechanism, self.prior))
         certificate = replace(certificate, value=value, free_reports=not by_program)
-        optimality = Optimality(problem.objective, prices, problem.distance if is_game else None, problem.max_loss)
-        log: tuple[Progress, ...] = ()
-        if by_program and channel.design is not None and channel.design.optimality is not None:
-            optimality, log = replace(channel.design.optimality, candidates=None), channel.design.log
+        distance = problem.distance if is_game else None
+        optimality = optimality or Optimality(problem.objective, prices, distance, problem.max_loss)
         status = Status.OPTIMAL if gap_of(problem, value, bound) <= self.enough else Status.INACCURATE
         program = SolvedProgram(problem, status, name, log, None, self.enough, optimality)
         seconds = time.monotonic() - self.start
