@@ -107,11 +107,13 @@ def maximise(matrix: Floats, frequencies: Floats, slope: Floats, start: Floats, 
 
 def _solve(factor: Floats, diagonal: Floats, right: Floats) -> Floats:
     """Return (F F' + D)^-1 right; for few columns by the smaller system I + F' D^-1 F (Woodbury)."""
-    from scipy.linalg import cho_factor, cho_solve
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     solution: Floats
     rows, columns = factor.shape
     if rows > _FEW * columns:
+        if not diagonal.min() > 0:
+            raise LinAlgError("the diagonal vanishes")
         scaled: Floats = factor / diagonal[:, None]
         small = factor.T @ scaled
         if small.max() < _CANCELLED:

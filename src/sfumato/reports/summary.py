@@ -106,8 +106,7 @@ def summarise(
     status = (unfinished_words(stopped_words(design)),) if is_stopped else ()
     guarantees = (*_guarantees(facts), *map(constraint_item, facts.constraints))
     costs = _costs(facts, of)
-    if facts.smoothed is not None:
-        costs.append(smoothed_words(facts.smoothed, subject, f"the {of}"))
+    smoothed = () if facts.smoothed is None else (smoothed_words(facts.smoothed, subject, f"the {of}"),)
     holdout: tuple[str, ...] = ()
     if held_out is not None and facts.held_out_visits:
         holdout = (held_out_words(facts.held_out, facts.held_out_visits, "the design"),)
@@ -117,14 +116,14 @@ def summarise(
     sections = [
         Section("Guarantee", guarantees),
         Section("Priors", priors),
-        Section("Cost", (*costs, *holdout, *spread)),
+        Section("Cost", (*costs, *smoothed, *holdout, *spread)),
         Section("Optimality", (*status, optimum, *_remarks(design))),
         Section("Attack", _attacks(facts, of)),
         Section("How it was made", (*remarks, *_provenance(design, secret_nouns(subject)[1], source))),
     ]
     title = title_words(subject, design.mechanism.secrets.circle)
     short = (short_words(promise, subject) for promise in facts.promises)
-    loss = priors or costs[:1]
+    loss = priors or (*costs[:1], *smoothed)
     attacks = _attacks(facts, of, brief=True)
     brief = (title, *status, *short, *loss, *holdout, *spread, *attacks, *([] if priors else [optimum]))
     return Summary(title, tuple(section for section in sections if section.sentences), brief, priors)

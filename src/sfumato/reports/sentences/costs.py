@@ -211,7 +211,7 @@ def smoothed_words(expected: Quantity, subject: SubjectFacts, of: str) -> str:
     return (
         f"The prior is not that of {of}, as with smoothing. Under it the average loss is at most "
         f"{most_amount(expected.high, expected.unit)}. There, a {noun} without visits counts as if people were at "
-        "it."
+        "it. A guaranteed error and the optimum are for this prior, and not for the visits."
     )
 
 
