@@ -154,6 +154,19 @@ def test_a_bound_for_its_reports_is_for_the_reports_of_the_file():
     assert certificate.bound <= certificate.loss <= certificate.bound * (1 + 1e-3)
 
 
+def test_a_least_error_below_that_of_a_lattice_is_bounded_for_its_reports_only():
+    lattice, prior, loss = lattice_over(CITY, "1 km")
+    design = sf.design(prior, loss=loss, guarantees=[sf.PlaceDistortion("1 m", lattice, CITY)])
+    problem, certificate = design.problem, design.certificate
+    assert design.is_finished
+    assert not certificate.free_reports
+    brute = (problem.loss.array.min(axis=1) * prior.probabilities).sum()
+    assert brute * (1 - 1e-4) <= certificate.bound <= min(brute, certificate.loss) * (1 + 1e-12)
+    assert certificate.loss <= certificate.bound * (1 + 1e-3)
+    proof = prove_optimality(prior, problem.loss, problem.guarantees, design.optimality)
+    assert proof == pytest.approx(certificate.bound, rel=1e-12)
+
+
 def test_a_limit_out_of_reach_names_the_least_and_that_is_enough():
     with pytest.raises(InfeasibleError, match="the least possible") as refused:
         game(CITY, "1 m", "1 km")

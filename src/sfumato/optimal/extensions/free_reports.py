@@ -151,9 +151,7 @@ class FreeGame:
         bound = self.target.minimum if price == 1 else down(self.target.minimum * price)
         for margin in _MARGINS:
             aim_m = need_m * (1 + margin)
-            by_program = (
-                start.design is not None and start.loss >= aim_m and down(start.least / self.metres) > bound
-            )
+            by_program = start.loss >= aim_m and down(start.least / self.metres) > bound
             if by_program:
                 channel = self._of_program(start)
             else:
@@ -326,8 +324,10 @@ class FreeGame:
         answer = Answer(channel.matrix, 0.0, channel.loss, bound, Status.OPTIMAL, (), name, prices)
         optimality: Optimality | None = None
         log: tuple[Progress, ...] = ()
-        if by_program and channel.design is not None and channel.design.optimality is not None:
-            optimality, log = replace(channel.design.optimality, candidates=None), channel.design.log
+        if by_program:
+            optimality = Optimality(EXPECTED, _prices(0))  # each secret at the report nearest to it
+            if channel.design is not None and channel.design.optimality is not None:
+                optimality, log = replace(channel.design.optimality, candidates=None), channel.design.log
             bound = prove_optimality(problem.prior, problem.loss, problem.guarantees, optimality)
             answer = replace(answer, bound=bound)
         proof = prove_answer(problem, answer)
