@@ -250,3 +250,10 @@ def test_a_later_design_that_fails_leaves_the_first(monkeypatch, limit, passed, 
     found = design_robust(leaning, loss=metric, guarantees=promise, time_limit=limit)
     assert found.status is status
     assert math.isfinite(found.value)
+
+
+def test_no_bound_is_below_zero():
+    bit = sf.Space("ab")
+    sure = [sf.Prior(bit, [1, 0]), sf.Prior(bit, [0, 1])]
+    huge = design_robust(sure, loss=sf.hamming(bit), guarantees=sf.MetricPrivacy(800, sf.hamming(bit)))
+    assert 0 <= huge.lower_bound <= huge.value

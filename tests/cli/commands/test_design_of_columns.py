@@ -434,13 +434,16 @@ def test_numbers_do_not_take_the_unit_of_a_file_of_distances(run, tmp_path):
     ages = ("design-column", "--column", "age", "--numbers", "1..3", "--loss", "absolute", "-o", "age.sfm")
     assert run(*ages, "--epsilon", "0.4/min", "--distances", "minutes.csv").code == 0
     content = sf.read_mechanism_file("age.sfm")
-    assert (content.loss.unit, content.guarantees[0].metric.unit) == ("", "min")
+    assert content.loss is not None
+    (promise,) = loaded("age.sfm").guarantees
+    assert (content.loss.unit, promise.metric.unit) == ("", "min")
     # The epsilon of distributions may count per unit of the numbers, whether that of values does or not.
     families = ("--family", "ages.csv", "--attribute-epsilon", "0.5/year")
     for epsilon in (("1",), ("0.4/min", "--distances", "minutes.csv")):
         assert run(*ages, *families, "--epsilon", *epsilon).code == 0
         content = sf.read_mechanism_file("age.sfm")
-        assert (content.loss.unit, content.guarantees[1].unit) == ("year", "year")
+        assert content.loss is not None
+        assert (content.loss.unit, loaded("age.sfm").guarantees[1].unit) == ("year", "year")
 
 
 def test_a_single_ordered_pair_is_stated_as_one(run, tmp_path):

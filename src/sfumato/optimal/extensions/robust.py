@@ -299,7 +299,7 @@ class _Game(BoundedSearch):
         # The rounded mixture exceeds a true one by no more than this, and no loss is negative.
         count, most = len(self.priors), max(float(cost.array.max()) for cost in self.costs)
         bound = answer.bound * (1 - 2 * (4 * count + 16) * UNIT) if answer.bound > 0 else answer.bound
-        bound = lower_end(bound, underflow(4 * count * problem.shape[0], most))
+        bound = max(0.0, lower_end(bound, underflow(4 * count * problem.shape[0], most)))
         if bound > self.bound or self.witness is None:
             self.bound, self.weights, self.witness = max(bound, self.bound), weights, answer
 
