@@ -147,6 +147,7 @@ def test_a_bound_for_its_reports_is_for_the_reports_of_the_file():
     design = sf.design(prior, loss=loss, guarantees=[sf.CoordinatePrivacy("2/km"), target])
     problem, certificate = design.problem, design.certificate
     assert not certificate.free_reports
+    assert design.optimality is not None
     proof = prove_optimality(prior, problem.loss, problem.guarantees, design.optimality)
     assert certificate.bound == pytest.approx(proof, rel=1e-12)
     loss = (problem.loss.array * design.matrix * prior.probabilities[:, None]).sum()
@@ -163,6 +164,7 @@ def test_a_least_error_below_that_of_a_lattice_is_bounded_for_its_reports_only()
     brute = (problem.loss.array.min(axis=1) * prior.probabilities).sum()
     assert brute * (1 - 1e-4) <= certificate.bound <= min(brute, certificate.loss) * (1 + 1e-12)
     assert certificate.loss <= certificate.bound * (1 + 1e-3)
+    assert design.optimality is not None
     proof = prove_optimality(prior, problem.loss, problem.guarantees, design.optimality)
     assert proof == pytest.approx(certificate.bound, rel=1e-12)
 

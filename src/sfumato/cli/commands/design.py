@@ -164,6 +164,8 @@ def command(options: DesignOptions) -> None:
 
 
 def _check_limit(options: DesignOptions) -> None:
+    if options.distortion is not None and options.kinds is None and options.metric == "euclidean":
+        options.refuse(["smoothing"], "was given with --distortion, which is for places of visits alone.", _ONE)
     if options.max_loss is None:
         return
     leave = "leave one of them out."
