@@ -89,7 +89,8 @@ def test_the_error_of_the_true_point(tmp_path):
 
     def made(solver):
         errs = sf.PlaceDistortion(least, CITY, VISITS)
-        return design(PRIOR, loss=LOSS, guarantees=[promise, errs], solver=solver, stop=solver.stop)
+        options = {"observables": CITY, "solver": solver, "stop": solver.stop}
+        return design(PRIOR, loss=LOSS, guarantees=[promise, errs], **options)
 
     whole = heard(None)
     once = made(whole)

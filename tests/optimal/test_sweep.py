@@ -106,7 +106,7 @@ def test_on_a_lattice_each_prior_has_its_loss_and_its_attacker():
             assert point.distortion >= least
             assert point.without_noise == "it gives a guarantee per metre, and no other"
             assert point.design.has_program
-            assert point.loss >= vertices.certificate.bound
+            assert least <= point.design.certificate.bound <= point.loss <= vertices.certificate.loss
         assert str(point.design.guarantees[0]) == str(asked)
 
 

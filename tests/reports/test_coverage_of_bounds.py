@@ -64,7 +64,9 @@ def test_the_case_file(shared_data, tmp_path, monkeypatch):
     done = runner(monkeypatch, tmp_path)(
         "design", file, "--max-loss", "400 m", "--no-picture", "--output", tmp_path / "three.sfm"
     )
-    assert "No mechanism on these lattice points, with these reports and this loss, gives the best" in done.text
+    assert (
+        "No mechanism with this loss, with reports and guesses anywhere on the plane, gives the best" in done.text
+    )
     done = runner(monkeypatch, tmp_path)("audit", tmp_path / "three.sfm", "--promises")
     assert (
         "No mechanism on these lattice points, with these reports and a loss of at most 400 m on average,"
