@@ -226,8 +226,10 @@ def test_other_guarantees_and_objectives_hold_too():
 
 
 def test_the_probabilistic_variant_follows_from_the_guarantee_without_delta():
-    design = sf.design(PRIOR, loss=LOSS, guarantees=hide(0.5))
-    assert ProbabilisticDistributionPrivacy(SHIFTS, 0.05).measure(design.mechanism).upper <= 0.5
+    notion = ProbabilisticDistributionPrivacy(SHIFTS, 0.05)
+    design = sf.design(PRIOR, loss=LOSS, guarantees=hide(0.5, notion))
+    assert str(design.guarantees[0]) == str(hide(0.5))
+    assert notion.measure(design.mechanism).upper <= 0.5
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-13, 1e-3, 1.0])
@@ -264,8 +266,11 @@ def test_a_proof_fails_for_the_truth():
 
 def test_what_cannot_be_designed_is_refused_with_its_reason():
     make = partial(sf.design, PRIOR, loss=LOSS)
-    with pytest.raises(InputError, match="not convex"):
-        hide(0.5, ProbabilisticDistributionPrivacy(SHIFTS, 0.1))
+    one_order = Family(
+        dict(zip(SHIFTS.names, SHIFTS.distributions, strict=True)), [(SHIFTS.names[0], SHIFTS.names[1])]
+    )
+    with pytest.raises(InputError, match="both orders"):
+        hide(0.5, ProbabilisticDistributionPrivacy(one_order, 0.1))
     with pytest.raises(InputError, match="at least 0"):
         hide(-0.5)
     with pytest.raises(UnitError, match="km"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..privacy import Events, Family, GaussianTradeOff, Relation, Rivals, TradeOff
     from ..proofs import FamilyPrivacy
 
+TABLES: Final = (".csv", ".tsv", ".parquet")  # endings of tables; other names are columns
 _SFM: Final = b"PK\x03\x04"  # how a mechanism file begins
 
 
@@ -357,15 +358,22 @@ def family_from(space: Space, path: Path) -> Family:
     return Family(rows)
 
 
-def family_promise(options: FamilyOptions, space: Space, distances: Metric) -> tuple[FamilyPrivacy, ...]:
-    """Return the guarantee of ``--family``, per unit of the Wasserstein distance where its epsilon has a unit."""
+def family_promise(
+    options: FamilyOptions, space: Space, distances: Metric, groups: Callable[[str], Mapping[str, Prior]]
+) -> tuple[FamilyPrivacy, ...]:
+    """Return the guarantee of ``--family``, per unit of the Wasserstein distance where its epsilon has a unit.
+
+    The option names a table of distributions, or a column: ``groups`` returns the priors of its values.
+    """
     from ..privacy import DistributionPrivacy, Family, MetricDistributionPrivacy
     from ..proofs import FamilyPrivacy
 
     options.check_family()
     if options.family is None or options.attribute_epsilon is None:
         return ()
-    family, epsilon, delta = family_from(space, options.family), options.attribute_epsilon, options.attribute_delta
+    path, epsilon, delta = options.family, options.attribute_epsilon, options.attribute_delta
+    with option("--family"):
+        family = family_from(space, path) if path.suffix.lower() in TABLES else Family(groups(str(path)))
     if options.relation is not None:
         with option("--relation"):
             rows = dict(zip(family.names, family.distributions, strict=True))

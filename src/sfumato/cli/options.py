@@ -177,7 +177,9 @@ class SolverOptions(CommandOptions):
 class FamilyOptions(CommandOptions):
     """Distributions of the secret that reports must not distinguish."""
 
-    family: Annotated[Path | None, Option(help="Distributions to hide, as 'sfumato tuple' takes them.")] = None
+    family: Annotated[Path | None, Option(help="Distributions to hide: a table as for 'tuple', or a column.")] = (
+        None
+    )
     attribute_epsilon: Annotated[
         str | None, Option(help="With --family: the epsilon between distributions: 0.5, or 0.5/km.")
     ] = None

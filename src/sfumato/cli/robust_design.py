@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..errors import DataError, InputError, row_value
+from .audit_knowledge import TABLES, family_from
 from .messages import StopOnInterrupt, option, progress_line, say, working
 from .options import ColumnOptions, DesignOptions
 from .place_options import POINTS_GAP, labels_of
@@ -16,12 +17,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..core import DesignGuarantee, Loss, Metric, Prior, Space
-    from ..geo import Visits
+    from ..geo import Places, Visits
     from ..optimal import RobustDesign
     from .place_options import Site
 
 _MOST_GROUPS: Final = 500
-_TABLES: Final = (".csv", ".tsv", ".parquet")
 _WORST: Final = "was given with --priors, which designs for the worst prior"
 
 
@@ -40,28 +40,38 @@ def check_alone(options: DesignOptions | ColumnOptions, names: Sequence[str]) ->
     options.refuse(("pairs", "checkpoints"), f"{_WORST} in many programs.", "leave it out.")
 
 
-def priors_of_visits(options: DesignOptions, visits: Visits, site: Site, source: str) -> SeveralPriors:
-    """Return the prior and the loss of each group of visits, the values of the column ``--priors``."""
+def priors_in_groups(
+    options: DesignOptions, visits: Visits, places: Places, column: str, name: str
+) -> dict[str, Prior]:
+    """Return the prior of each group of visits, the values of a column, which is named by an option."""
     from ..core import Prior
     from ..rounding import plural
 
-    column = options.priors or ""
-    within = visits.select(site.places.inside(visits.lat, visits.lon))
-    priors, losses, outside = {}, [], 0
-    true_point = getattr(site.costs, "true_point", "")
-    with option("--priors"):
-        groups = _groups(labels_of(visits, column, options.user_column), column)
-        inside = labels_of(within, column, options.user_column)
+    within = visits.select(places.inside(visits.lat, visits.lon))
+    with option(name):
+        groups = _groups(labels_of(visits, column, options.user_column), column, name)
+        labels = labels_of(within, column, options.user_column)
+    inside = [group for group in groups if (labels == group).any()]
+    if len(inside) < len(groups):
+        number = plural(len(groups) - len(inside), "group")
+        say(f"Note: {number} of {column!r} without a visit in the region: left out.", err=True)
     with working("Counting the visits of each group"):
-        for name in groups:
-            if not (inside == name).any():
-                outside += 1
-                continue
-            group = within.select(inside == name)
-            priors[name] = Prior.from_visits(site.places, group, smoothing=options.smoothing)
-            losses.append(site.places.loss(group, true_point) if true_point else site.costs)
-    if outside:
-        say(f"Note: {plural(outside, 'group')} of {column!r} without a visit in the region: left out.", err=True)
+        return {
+            group: Prior.from_visits(places, within.select(labels == group), smoothing=options.smoothing)
+            for group in inside
+        }
+
+
+def priors_of_visits(options: DesignOptions, visits: Visits, site: Site, source: str) -> SeveralPriors:
+    """Return the prior and the loss of each group of visits, the values of the column ``--priors``."""
+    from ..rounding import plural
+
+    column, true_point = options.priors or "", getattr(site.costs, "true_point", "")
+    priors = priors_in_groups(options, visits, site.places, column, "--priors")
+    within = visits.select(site.places.inside(visits.lat, visits.lon))
+    labels = labels_of(within, column, options.user_column)
+    with working("Measuring how far visits are from reports"):
+        losses = [site.places.loss(within.select(labels == group), true_point) for group in priors if true_point]
     left = len(visits) - len(within)
     text = f"the least favourable mixture of {plural(len(priors), 'group')} by {column!r} of {source}"
     text += f"; {left:,} visits outside the region are left out" if left else ""
@@ -71,37 +81,48 @@ def priors_of_visits(options: DesignOptions, visits: Visits, site: Site, source:
 
 def priors_of_column(options: ColumnOptions, column: str, space: Space, loss: Metric) -> SeveralPriors:
     """Return the priors that ``--priors`` names: a table of them, or the shares in groups of rows."""
-    import numpy as np
-
     from ..core import Prior
-    from ..releases import positions_in
-    from ..tables import read_columns
-    from .audit_knowledge import family_from
 
     text = options.priors or ""
     path = Path(text)
-    if path.suffix.lower() in _TABLES:
+    if path.suffix.lower() in TABLES:
         with option("--priors"):
             family = family_from(space, path)
         priors = {name: Prior(space, row) for name, row in zip(family.names, family.distributions, strict=True)}
         return SeveralPriors(
             priors, [loss], f"the least favourable mixture of {len(priors):,} priors in {path.name}"
         )
+    priors = priors_in_rows(options, column, space, text, "--priors")
+    table = options.table.name if options.table else ""
+    return SeveralPriors(
+        priors, [loss], f"the least favourable mixture of {len(priors):,} groups by {text!r} of {table}"
+    )
+
+
+def priors_in_rows(options: ColumnOptions, column: str, space: Space, text: str, name: str) -> dict[str, Prior]:
+    """Return the shares of the values in each group of rows, by the column ``text`` that an option names."""
+    import numpy as np
+
+    from ..core import Prior
+    from ..releases import positions_in
+    from ..tables import read_columns
+
     if options.table is None:
         raise InputError(
-            f"--priors {text!r} is not a table (.csv, .parquet), and no table with such a column was given.",
-            "name the table of priors, or the table with this column.",
+            f"{name} {text!r} is not a table (.csv, .parquet), and no table with such a column was given.",
+            "name the table of distributions, or the table with this column.",
         )
     if text == column:
-        raise InputError(f"--priors {text!r} is the column to make private.", "name the column of the groups.")
+        raise InputError(f"{name} {text!r} is the column to make private.", "name the column of the groups.")
     table = read_columns(options.table, [column, text], as_text=(column, text))
     positions = positions_in(space, table[column])
     labels = np.array([str(label) if label is not None else "" for label in table[text].to_pylist()])
-    groups = _groups(labels, text)
+    groups = _groups(labels, text, name)
     counts = {
-        name: np.bincount(positions[(labels == name) & (positions >= 0)], minlength=len(space)) for name in groups
+        group: np.bincount(positions[(labels == group) & (positions >= 0)], minlength=len(space))
+        for group in groups
     }
-    empty = [name for name, count in counts.items() if not count.any()]
+    empty = [group for group, count in counts.items() if not count.any()]
     if empty:
         raise DataError(
             f"{row_value(f'the group {empty[0]!r}', 'a group')} of {text!r} has no row with one of the "
@@ -109,16 +130,11 @@ def priors_of_column(options: ColumnOptions, column: str, space: Space, loss: Me
             "check --labels or --numbers, or leave the group out of the table.",
         )
     say(
-        "Warning: with --priors of a column the mechanism file holds shares of the data, which no epsilon covers: "
+        f"Warning: with {name} of a column the mechanism file holds shares of the data, which no epsilon covers: "
         "keep it as secret as the data.",
         err=True,
     )
-    priors = {name: Prior.from_counts(space, count) for name, count in counts.items()}
-    return SeveralPriors(
-        priors,
-        [loss],
-        f"the least favourable mixture of {len(priors):,} groups by {text!r} of {options.table.name}",
-    )
+    return {group: Prior.from_counts(space, count) for group, count in counts.items()}
 
 
 def design_worst(
@@ -141,7 +157,7 @@ def design_worst(
         )
 
 
-def _groups(labels: NDArray[np.str_], column: str) -> list[str]:
+def _groups(labels: NDArray[np.str_], column: str, name: str) -> list[str]:
     """Return the distinct labels; refuse empty cells, a single group, and too many of them."""
     import numpy as np
 
@@ -157,11 +173,11 @@ def _groups(labels: NDArray[np.str_], column: str) -> list[str]:
     if len(groups) < 2:
         raise DataError(
             f"the column {column!r} holds one value, and so one prior.",
-            "leave out --priors, or name another column.",
+            f"leave out {name}, or name another column.",
         )
     if len(groups) > _MOST_GROUPS:
         raise DataError(
-            f"the column {column!r} holds {len(groups):,} values; --priors takes up to {_MOST_GROUPS:,} groups.",
+            f"the column {column!r} holds {len(groups):,} values; {name} takes up to {_MOST_GROUPS:,} groups.",
             "name a column with fewer values, such as day or night.",
         )
     return groups

@@ -28,8 +28,10 @@ class FamilyPrivacy(DistributionGuarantee):
     A#(lam) is the distribution of the report when the secret is drawn from lam. The notion holds the family, its
     pairs and delta: `sfumato.privacy.DistributionPrivacy`, or `MetricDistributionPrivacy`, with epsilon per unit
     of distance, a number or text such as ``"0.5/km"``. What is promised is about the distributions as the floats
-    that they are. Raises `InputError` if epsilon is below 0, or the notion is another one; the probabilistic
-    variant is not convex. Raises `UnitError` if the unit of epsilon does not fit.
+    that they are. The probabilistic variant is not convex: for `ProbabilisticDistributionPrivacy` the guarantee is
+    distribution privacy without delta, which implies it at the same epsilon, for every delta. Raises `InputError`
+    if epsilon is below 0, the notion is another one, or the probabilistic variant has a pair in one order only.
+    Raises `UnitError` if the unit of epsilon does not fit.
 
     Example:
         >>> import sfumato as sf
@@ -49,12 +51,13 @@ class FamilyPrivacy(DistributionGuarantee):
         from ..privacy import DistributionPrivacy, MetricDistributionPrivacy, ProbabilisticDistributionPrivacy
 
         if isinstance(notion, ProbabilisticDistributionPrivacy):
-            raise InputError(
-                "no linear rows are equivalent to probabilistic distribution privacy, which is not convex.",
-                python(
-                    "pass DistributionPrivacy(family): for pairs in both orders it implies it at the same epsilon."
-                ),
-            )
+            family = notion.family
+            if {(i, j) for i, j in family.pairs.tolist()} != {(j, i) for i, j in family.pairs.tolist()}:
+                raise InputError(
+                    "probabilistic distribution privacy is about both orders of a pair, but the family has one.",
+                    python("name the pairs in both orders."),
+                )
+            notion = DistributionPrivacy(family)
         if not isinstance(notion, DistributionPrivacy | MetricDistributionPrivacy):
             raise InputError(
                 f"{notion!r} is not distribution privacy.",

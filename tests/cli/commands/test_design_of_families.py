@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sfumato as sf
@@ -80,6 +81,48 @@ def _columns(grid):
     return [(int(label[1:3]), label) for label in grid.labels]
 
 
+def test_lattice_points_hide_the_values_of_a_column(run, tmp_path):
+    random = np.random.default_rng(3)
+    places = [("day", 48.85, 2.33)] * 40 + [("night", 48.87, 2.37)] * 20
+    rows = [
+        f"{shift},{lat + x},{lon + y}"
+        for (shift, lat, lon), (x, y) in zip(places, random.normal(0, 0.006, (60, 2)), strict=True)
+    ]
+    (tmp_path / "visits.csv").write_text("\n".join(["shift,lat,lon", *rows]), encoding="utf-8")
+    options = ("--spacing", "1500 m", "--attribute-epsilon", "0.5", "-o", "m.sfm", "--no-picture")
+    done = run("design", "visits.csv", "--family", "shift", *options)
+    assert done.code == 0, done.err
+    file = sf.read_mechanism_file("m.sfm")
+    (guarantee,) = file.guarantees
+    assert isinstance(guarantee, sf.FamilyPrivacy)
+    lattice, visits = file.report_channel.secrets, sf.read_visits(tmp_path / "visits.csv")
+    reports = []
+    for shift in ("day", "night"):
+        prior = sf.Prior.from_visits(lattice, visits.select(np.array(visits.attributes["shift"]) == shift))
+        reports.append(prior.probabilities @ file.report_channel.matrix)
+    used = np.maximum(*reports) > 0
+    assert np.abs(np.log(reports[0][used] / reports[1][used])).max() <= 0.5 + 1e-9
+    done = run("design", "visits.csv", "--family", "hour", *options)
+    assert done.code == 1
+    assert "--family" in done.err
+    assert "'hour'" in done.err
+
+
+def test_a_column_of_a_table_names_the_groups(run, tmp_path):
+    rows = ["old,yes"] * 2 + ["old,no"] * 2 + ["young,yes"] * 3 + ["young,no"]
+    (tmp_path / "people.csv").write_text("\n".join(["age,answer", *rows]), encoding="utf-8")
+    command = ("design-column", "people.csv", "--column", "answer", "--labels", "yes,no", "-o", "m.sfm")
+    done = run(*command, "--family", "age", "--attribute-epsilon", "0.3")
+    assert done.code == 0, done.err
+    assert "with --family of a column the mechanism file holds shares of the data" in " ".join(done.err.split())
+    (guarantee,) = sf.read_mechanism_file("m.sfm").guarantees
+    assert isinstance(guarantee, sf.FamilyPrivacy)
+    np.testing.assert_allclose(guarantee.notion.family.distributions, [[0.5, 0.5], [0.75, 0.25]])
+    done = run(*command, "--family", "answer", "--attribute-epsilon", "0.3")
+    assert done.code == 1
+    assert "--family 'answer' is the column to make private" in done.err
+
+
 @pytest.mark.usefixtures("groups")
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -106,7 +149,7 @@ def test_wrong_options_are_refused(run, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "--family is for cells"),
+        ((), "there is no file 'groups.csv'"),
         (("--cells", "3x2", "--max-loss", "1 km"), "--family was given with --max-loss"),
         (("--cells", "3x2", "--attacker-finds", "40 % within 500 m"), "--family was given with --attacker-finds"),
     ],

@@ -59,7 +59,7 @@ def command(options: DesignOptions) -> None:
     Exit code 3 if the optimum was not reached. More: docs/reference/command-line.md.
     """
     from ...reports.maps import check_there, outline
-    from ..robust_design import check_alone, design_worst, priors_of_visits
+    from ..robust_design import check_alone, design_worst, priors_in_groups, priors_of_visits
 
     check_ending(options.output, ".sfm")
     evenly = options.visits is None and options.population is None and options.region is not None
@@ -101,7 +101,7 @@ def command(options: DesignOptions) -> None:
     on_cells = wants_cells(
         options,
         of_lattice=("spacing", "near", "lattice", "method", "bound_time"),
-        of_cells=("protect_within", "metric", "family"),
+        of_cells=("protect_within", "metric"),
     )
     check_bound_time(options.bound_time, has_epsilon=options.epsilon is not None or not errors)
     data = _prior_data(options)
@@ -111,11 +111,17 @@ def command(options: DesignOptions) -> None:
     loss = "euclidean" if goal_name == "--loss" else options.loss
     if on_cells:
         site = site_of_cells(options, data.visits, loss, epsilon, options.protect_within)
-        site = replace(site, promises=(*site.promises, *family_promise(options, site.places, site.distances)))
     else:
         most = None if goal_name is None and not errors and options.priors is None else SEARCHED
         limit_m = _limit_m(options) if loss == "euclidean" and options.kinds is None else None
         site = site_of_points(options, data.visits, loss, epsilon, most=most, errors=errors, limit_m=limit_m)
+    families = family_promise(
+        options,
+        site.places,
+        site.distances,
+        lambda column: priors_in_groups(options, data.visits, site.places, column, "--family"),
+    )
+    site = replace(site, promises=(*site.promises, *families))
     if background is not None:
         check_there(background, site.places)
     gap = POINTS_GAP if options.gap is None and not on_cells and not errors else options.gap

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from fractions import Fraction
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -46,7 +47,7 @@ def command(options: ColumnOptions) -> None:
     """
     from ...optimal import design
     from ...reports import check_drawn
-    from ..robust_design import check_alone, design_worst, priors_of_column
+    from ..robust_design import check_alone, design_worst, priors_in_rows, priors_of_column
 
     columns, epsilon, split = options.column, options.epsilon or "", options.split
     options.check_family()
@@ -120,7 +121,8 @@ def command(options: ColumnOptions) -> None:
         guarantee = promise_for(column, part, options.distances, asymmetric=options.asymmetric) if part else None
         loss = _loss(column, options.loss)
         guarantees: list[DesignGuarantee] = [] if guarantee is None else [guarantee]
-        guarantees += family_promise(options, column.space, _loss(column, "euclidean"))
+        in_rows = partial(priors_in_rows, options, column.name, column.space, name="--family")
+        guarantees += family_promise(options, column.space, _loss(column, "euclidean"), in_rows)
         robust: RobustDesign | None = None
         names: tuple[str, ...] = ()
         if options.priors is not None:
