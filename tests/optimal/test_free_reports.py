@@ -208,6 +208,19 @@ def test_a_lattice_is_refined_until_the_limit_is_possible():
     assert game_on(fine.lattice, wide, "1 m").is_finished
 
 
+def test_a_lattice_for_a_user_is_refined_near_the_visits_of_this_user():
+    lat, lon = np.random.default_rng(2).uniform((48.7, 2.1), (49.0, 2.6), (900, 2)).T
+    users = ["ann"] * 10 + ["others"] * 890
+    crowd = sf.Visits(lat, lon, user=users)
+    coarse = LatticeChoice(sf.Lattice.covering(crowd, "2 km"), "")
+    assert refine_lattice(coarse, crowd, 20, region=None, user=None) is coarse
+    fine = refine_lattice(coarse, crowd, 20, region=None, user="ann")
+    assert "of a visit of ann are served" in fine.sentence
+    ann = crowd.of_user("ann")
+    assert fine.lattice.inside(ann.lat, ann.lon).all()
+    assert game_on(fine.lattice, ann, "20 m").is_finished
+
+
 def game_on(lattice, visits, limit):
     prior, loss = sf.Prior.from_visits(lattice, visits), lattice.loss(visits)
     target = sf.PlaceDistortion(0, lattice, visits)

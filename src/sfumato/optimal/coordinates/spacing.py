@@ -11,6 +11,7 @@ import numpy as np
 from ...core import CoordinatePrivacy, Loss, Prior, units
 from ...core.arguments import check_arguments
 from ...errors import InputError, argument
+from ...escaping import plain
 from ...geo import MOST_CELLS, Kind, Lattice, Region, Visits
 from ...rounding import about, amount
 from ..effort import check_time, shortage, shortage_of_generated
@@ -155,11 +156,12 @@ def refine_lattice(
     """Return a lattice on which an average loss within a limit, in metres, is possible without a guarantee.
 
     Reports may be anywhere, so the least loss is that of the median of the points taken for each vertex. If it is
-    above the limit, finer lattices near visits are tried, up to `MOST_NEAR` vertices. If none is fine enough, the
-    choice stays.
+    above the limit, finer lattices near visits (of the user, where one is given) are tried, up to `MOST_NEAR`
+    vertices. If none is fine enough, the choice stays.
     """
     lattice = choice.lattice
     step = lattice.spacing_m
+    area = visits if user is None else visits.of_user(user)
     while len(lattice) <= MOST_NEAR:
         points = lattice.true_points(visits, user)
         used = np.flatnonzero(points.masses.sum(axis=0) > 0)
@@ -170,11 +172,12 @@ def refine_lattice(
                 return choice
             near = units.show(step, "m")
             why = f"so fine that an average loss of {amount(limit_m, 'm')} is possible"
-            sentence = f"The spacing of {near} was chosen: {why}. Only places within {near} of a visit are served."
+            owner = "a visit" if user is None else f"a visit of {plain(str(user))}"
+            sentence = f"The spacing of {near} was chosen: {why}. Only places within {near} of {owner} are served."
             return LatticeChoice(lattice, sentence)
         step = _round_length(_FINER * step, down=True)
         try:
-            lattice = Lattice.covering(visits, step, kind=lattice.kind, region=region, near=step)
+            lattice = Lattice.covering(area, step, kind=lattice.kind, region=region, near=step)
         except InputError:  # too many vertices, or too far apart
             break
     return choice
