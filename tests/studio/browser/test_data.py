@@ -7,7 +7,7 @@ import urllib.request
 from typing import Any
 
 import pytest
-from playwright.sync_api import Response, expect
+from playwright.sync_api import Response, Route, expect
 
 from ..conftest import PATIENCE_S, soon
 from .visitor import LONGEST
@@ -270,3 +270,20 @@ def test_ages_are_laid_around_a_circle(visit, studio):
     visitor.press("Use these numbers")
     visitor.page.get_by_text("The numbers are on a circle of 12").wait_for(state="detached")
     assert studio.ask("GET", f"/workspaces/{name}")["site"]["circular"] is None
+
+
+def test_a_question_about_former_values_is_taken_back(visit, studio):
+    """Else the server could answer that what it is about is gone, and the next question would wait for it."""
+    name = studio.ask("POST", "/workspaces")["id"]
+    studio.ask("POST", f"/workspaces/{name}/example", {"example": "ages"})
+    studio.ask("PUT", f"/workspaces/{name}/site", {"kind": "values", "first": 18, "last": 29})
+    visitor = visit()
+    waiting: list[Route] = []
+    visitor.page.route("**/preview?*", lambda route: waiting.append(route), times=1)
+    visitor.enter(name, "data")
+    visitor.page.reload()  # only now the page reads its address
+    visitor.page.get_by_label("Circular, with period").fill("12")
+    soon(lambda: visitor.page.evaluate("1") and waiting)
+    with visitor.page.expect_event("requestfailed", lambda request: "/preview?" in request.url):
+        visitor.press("Use these numbers")
+    visitor.read("The numbers are on a circle of 12")

@@ -107,7 +107,7 @@ class Visitor:
 
     def _says(self, said: ConsoleMessage) -> None:
         if said.type in ("error", "warning"):
-            self.note(said.text)
+            self.note(f"{said.text} ({urlsplit(said.location['url']).path})")
 
     def note(self, problem: str) -> None:
         """Remember what should not have happened."""

@@ -21,9 +21,13 @@ export interface Answer<T> {
   response: Response;
 }
 
-/** Return the data of an answer, or throw the server's refusal. */
+/** The visitor went elsewhere while the server was asked: its answer is about what is not shown any more. */
+export class StaleAnswer extends Error {}
+
+/** Return the data of an answer, or throw the server's refusal; `StaleAnswer` where the question was taken back. */
 export async function unwrap<T>(answer: Promise<Answer<T>>): Promise<T> {
-  const { data, error, response } = await answer.catch(() => {
+  const { data, error, response } = await answer.catch((problem: unknown) => {
+    if (problem instanceof DOMException && problem.name === "AbortError") throw new StaleAnswer();
     throw new Refusal("The studio does not answer.", "Is `sfumato studio` still running? Start it again: nothing is lost.");
   });
   if (response.ok) return data as T;

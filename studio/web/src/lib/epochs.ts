@@ -1,7 +1,4 @@
-import { unwrap, type Answer } from "./calls";
-
-/** The visitor went elsewhere while the server was asked: its answer is about what is not shown any more. */
-export class StaleAnswer extends Error {}
+import { StaleAnswer, unwrap, type Answer } from "./calls";
 
 /** Asks the server; it throws `StaleAnswer` instead of an answer that comes too late. */
 export type Ask = <T>(answer: Promise<Answer<T>>) => Promise<T>;
@@ -9,10 +6,18 @@ export type Ask = <T>(answer: Promise<Answer<T>>) => Promise<T>;
 /** Counts which places of which workspace are open, so that late answers about others are dropped. */
 export class RequestEpoch {
   #epoch = 0;
+  #abort = new AbortController();
 
-  /** Something else is opened: earlier questions are dropped. */
+  /** Ends when something else is opened. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Something else is opened: earlier questions are taken back, and answers that still arrive are dropped. */
   advance(): Ask {
     this.#epoch += 1;
+    this.#abort.abort();
+    this.#abort = new AbortController();
     return this.asker();
   }
 

@@ -1,8 +1,8 @@
-import { client, Refusal, unwrap, upload } from "./calls";
+import { client, Refusal, StaleAnswer, unwrap, upload } from "./calls";
 import { transferSelection, mapNearest, mapNames, type Selection } from "./selection";
 import { siteKey, ViewStateSaver, type ViewState } from "./viewstate";
 import { placeNames } from "./names";
-import { TaskQueue, StaleAnswer, RequestEpoch, type Ask } from "./epochs";
+import { TaskQueue, RequestEpoch, type Ask } from "./epochs";
 import type { About, WorkspaceBrief, Column, Example, Ground, Job, Level, Levels, Mechanism, Preview, Slot, Value, Workspace } from "./types";
 
 export { client };
@@ -53,6 +53,15 @@ class Studio {
   #newestRefresh = 0;
   #previewProblem: Refusal | null = null; // why there is no preview
   #names = $derived(this.ground ? placeNames(this.ground) : []);
+
+  constructor() {
+    client.use({
+      onRequest: ({ request, schemaPath }) => { // a question about a workspace is taken back once another is opened, or laid anew
+        const isAboutWorkspace = request.method === "GET" && schemaPath.startsWith("/api/workspaces/{workspace}");
+        return isAboutWorkspace ? new Request(request, { signal: this.#epoch.signal }) : undefined;
+      },
+    });
+  }
 
   get id(): string {
     return this.workspace?.id ?? "";
