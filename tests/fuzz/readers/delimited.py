@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 import sfumato as sf
-from sfumato.cli.commands.design_column import column_of
+from sfumato.cli.column_options import column_of
 from sfumato.escaping import from_csv_cell
 from sfumato.geo import read_visits
 from sfumato.tables import Source, read_columns, read_rows, text_stream

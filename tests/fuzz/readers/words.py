@@ -16,7 +16,7 @@ from random import Random
 import sfumato as sf
 from sfumato.audits import Requirement
 from sfumato.cli import main
-from sfumato.cli.commands.design_column import column_of
+from sfumato.cli.column_options import column_of
 from sfumato.core import NumberBins, units
 from sfumato.geo import Region
 from sfumato.ledgers import Ledger

@@ -12,10 +12,10 @@ import typer
 
 from ...errors import InputError
 from ..audit_knowledge import MetricOptions
+from ..column_options import column_of
 from ..messages import option, say
 from ..options import options_of
 from ..outputs import check_ending, check_outputs, finite, write_json
-from .design_column import column_of
 
 if TYPE_CHECKING:
     from ...audits import AuditInputs, Request, Requirement

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ...errors import InputError
+from ..column_options import column_of, promise_for
 from ..messages import option, say
 from ..options import Cell, Cells, CommandOptions, Hexagons, MechanismOutput, Region, options_of
 from ..outputs import check_ending, check_outputs
 from ..place_options import cells_over, promise_of, region_of
-from .design_column import column_of, promise_for
 
 if TYPE_CHECKING:
     from ...core import Mechanism, Metric, MetricPrivacy, Space
