@@ -96,16 +96,12 @@ from .guarantees import constraint_words as constraint_words
 from .guarantees import epsilon_words as epsilon_words
 from .guarantees import factor_words as factor_words
 from .guarantees import formal_words as formal_words
-from .guarantees import lead_words as lead_words
 from .guarantees import no_guarantee_words as no_guarantee_words
 from .guarantees import nothing_words as nothing_words
 from .guarantees import odds_words as odds_words
 from .guarantees import promise_words as promise_words
-from .guarantees import requirement_words as requirement_words
 from .guarantees import reveal_words as reveal_words
 from .guarantees import short_words as short_words
-from .guarantees import state_words as state_words
-from .guarantees import verdict_words as verdict_words
 from .guarantees import witness_words as witness_words
 from .scope import FAMILY_REPETITION as FAMILY_REPETITION
 from .scope import MOST_SENTENCES as MOST_SENTENCES
@@ -130,3 +126,7 @@ from .scope import subject_words as subject_words
 from .scope import table_words as table_words
 from .scope import title_words as title_words
 from .scope import verified_words as verified_words
+from .verdicts import lead_words as lead_words
+from .verdicts import requirement_words as requirement_words
+from .verdicts import state_words as state_words
+from .verdicts import verdict_words as verdict_words

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from ...audits import Outcome
 from ...core import CoordinatePrivacy
 from ...core.naming import BORDER, DIRECTION, name_phrase, quote
 from ...core.units import per_unit
@@ -14,7 +13,7 @@ from ...escaping import plain
 from ...files import DistanceSource
 from ...proofs import NoiseProof
 from ...rounding import at_most, at_most_against, exactly, factor_at_most, percent, percent_at_most, plural
-from ..facts import BeliefFacts, ConstraintFacts, FamilyFacts, PromiseFacts, ReportFacts, SubjectFacts, TupleFacts
+from ..facts import BeliefFacts, ConstraintFacts, FamilyFacts, PromiseFacts, SubjectFacts
 from .scope import least_amount, nouns_of, secret_nouns
 
 _VERTICES: Final = (
@@ -27,7 +26,6 @@ _SOURCES: Final = {
 }
 _USELESS: Final = 0.999  # from here a limit of belief is useless
 _DIGITS: Final = 6  # of the distance of near secrets
-_OUTCOMES: Final = {Outcome.FAILS: "NOT KEPT", Outcome.UNDECIDED: "NOT DECIDED", Outcome.HOLDS: "Kept"}
 
 
 def formal_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
@@ -418,89 +416,3 @@ def witness_words(pair: tuple[str, str], report: str, holds: bool, symmetric: bo
     how = "comes closest to the bound" if holds else "breaks the guarantee most"
     ends = f"{pair[0]} and {pair[1]}" if symmetric else f"from {pair[0]} to {pair[1]}"
     return f"The pair {ends} {how}, at the report {report}."
-
-
-def lead_words(facts: ReportFacts) -> tuple[str, ...]:
-    """Return the state of requirements and guarantees, for the head of a report."""
-    state = state_words(facts.subject, facts.promises, facts.constraints, facts.tuples)
-    if facts.outside:
-        count, lie = f"{facts.outside:,} of {plural(facts.visits, 'visit')}", "lie" + "s" * (facts.outside == 1)
-        state = (
-            *state,
-            f"{count} {lie} outside of the region. Statements about visits are about the others alone.",
-        )
-    return verdict_words(facts.outcomes, state)
-
-
-def state_words(
-    subject: SubjectFacts,
-    promises: Sequence[PromiseFacts],
-    constraints: Sequence[ConstraintFacts],
-    tuples: TupleFacts | None = None,
-) -> tuple[str, ...]:
-    """Return which guarantees and linear constraints of a file are proved."""
-    state = _guarantee_state(subject, promises, tuples, constraints=bool(constraints))
-    failures, total = sum(not constraint.holds for constraint in constraints), len(constraints)
-    of = "the linear constraint" if total == 1 else f"{failures} of {total} linear constraints"
-    return (*state, f"NOT PROVED: {of} of this file. Do not rely on what is not proved.") if failures else state
-
-
-def verdict_words(outcomes: Iterable[tuple[str, Outcome]], guaranteed: Iterable[str]) -> tuple[str, ...]:
-    """Return sentences on guarantees after the requirements that fail, and before all others."""
-    verdicts = {
-        kind: [f"{word}: {plain(text)}." for text, outcome in outcomes if outcome is kind]
-        for kind, word in _OUTCOMES.items()
-    }
-    return (*verdicts[Outcome.FAILS], *guaranteed, *verdicts[Outcome.UNDECIDED], *verdicts[Outcome.HOLDS])
-
-
-def requirement_words(text: str, outcome: Outcome, reason: str) -> str:
-    """Return whether a requirement holds, and why."""
-    return f"The requirement '{plain(text)}' {outcome.value.upper()}: {plain(reason)}"
-
-
-def _guarantee_state(
-    subject: SubjectFacts, promises: Sequence[PromiseFacts], tuples: TupleFacts | None, *, constraints: bool
-) -> tuple[str, ...]:
-    total, several = len(promises), nouns_of(subject)[1]
-    if not total and tuples is not None:
-        verdict = "was verified" if tuples.holds else "was NOT PROVED"
-        claim = "What this file guarantees of a tuple" if tuples.proofs else "No guarantee of a tuple"
-        return (f"{claim} {verdict} when this report was written. Of single reports it guarantees nothing.",)
-    if not total:
-        claim = "no privacy" if constraints else "nothing"
-        return (f"This file guarantees {claim}. What follows was measured all the same.",)
-    empty = sum(promise.kind == "nothing" for promise in promises)
-    if empty == total:
-        return (
-            f"This file guarantees nothing about any two {several}: it counts all of them as infinitely far "
-            "apart.",
-        )
-    if sum(promise.holds for promise in promises) == total:
-        is_stated = any(promise.distances == DistanceSource.LABELS.value for promise in promises)
-        by = ", for the distances that the file states" if is_stated else ""
-        return (f"{_of_this_file(total, total)} verified when this report was written{by}.",)
-    only_stated, sentences = sum(promise.for_stated for promise in promises), []
-    failures = total - only_stated - empty - sum(promise.holds for promise in promises)
-    if failures:
-        claim = "the guarantee" if failures == total == 1 else f"{failures} of {plural(total, 'guarantee')}"
-        sentences.append(f"NOT PROVED: {claim} of this file. Do not rely on what is not proved.")
-    if only_stated:
-        sentences.append(
-            f"{_of_this_file(only_stated, total)} proved for distances that the file states. Nothing confirms "
-            "these distances: do not rely on them."
-        )
-    if empty:
-        sentences.append(
-            f"{empty} of {plural(total, 'guarantee')} of this file {'is' if empty == 1 else 'are'} about no two "
-            f"{several} at all: it counts all of them as infinitely far apart."
-        )
-    return tuple(sentences)
-
-
-def _of_this_file(count: int, total: int) -> str:
-    """Return the subject of a sentence on some guarantees, with its verb."""
-    if count < total:
-        return f"{count} of {plural(total, 'guarantee')} of this file {'was' if count == 1 else 'were'}"
-    subject = {1: "The guarantee", 2: "Both guarantees"}.get(count, f"All {count} guarantees")
-    return f"{subject} of this file {'was' if count == 1 else 'were'}"
