@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
@@ -300,6 +300,7 @@ def rivals_from(facts: Facts | None, path: Path) -> Rivals:
     """Return pairs of facts to make indistinguishable, from a table of event and rival."""
     import numpy as np
 
+    from ..core.naming import list_names
     from ..privacy import Rivals
     from ..tables import read_columns
 
@@ -314,7 +315,7 @@ def rivals_from(facts: Facts | None, path: Path) -> Rivals:
                 subject = row_value(f"the event {name!r},", "an event")
                 raise DataError(
                     f"{path.name} names {subject} which --events does not have.",
-                    f"--events has {_list_names(facts.names)}.",
+                    f"--events has {list_names(facts.names)}.",
                 )
         i, j = facts.names.index(event), facts.names.index(rival)
         if i == j:
@@ -453,6 +454,7 @@ def _read(space: Space, path: Path, columns: tuple[str, ...], *, labels: tuple[s
 def _positions(space: Space, table: Any, column: str, path: Path) -> NDArray[np.intp]:
     import numpy as np
 
+    from ..core.naming import list_names
     from ..tables import find
 
     positions = find(space, table[column])
@@ -462,7 +464,7 @@ def _positions(space: Space, table: Any, column: str, path: Path) -> NDArray[np.
         raise DataError(
             f"{path.name} names {row_value(repr(unknown), 'a label')} in row {row + 1} of the column {column}, "
             "which is not one of the secrets.",
-            f"the secrets are {_list_names(space.labels)}.",
+            f"the secrets are {list_names(space.labels)}.",
         )
     if not len(positions):
         raise DataError(f"{path.name} has no rows.", "write at least one.")
@@ -489,8 +491,3 @@ def _numbers(table: Any, column: str, path: Path) -> list[float]:
     if len(present) < len(values):
         raise DataError(f"a cell of the column {column} of {path.name} is empty.", "write a number there.")
     return present
-
-
-def _list_names(names: Iterable[Hashable], most: int = 8) -> str:
-    texts = [str(name) for name in names]
-    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")

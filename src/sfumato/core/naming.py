@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from ..errors import InputError
@@ -61,6 +62,13 @@ def label_phrase(label: object) -> str:
     """Return a label for a sentence: a short word or number as it is, others in quotation marks."""
     word = plain(str(label))
     return word if re.fullmatch(_LABEL, word) else quote(word)
+
+
+def list_names(names: Iterable[object], most: int = 8) -> str:
+    """Return names with commas between them: of more than ``most``, the first and the number of the others."""
+    texts = [str(name) for name in names]
+    more = f", and {len(texts) - most:,} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
 
 
 def slack_words(slack_m: float) -> str:

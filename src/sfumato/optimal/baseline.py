@@ -241,7 +241,6 @@ def _mix(problem: Problem, telling: Floats, constant: Floats) -> Floats:
 
 def plain_prices(problem: Problem) -> Multipliers:
     """Return prices of the worst secret alone, or of the best guess without a report."""
-    none, empty = np.empty(0, dtype=np.intp), np.empty(0)
     guesses = worst = None
     if problem.objective == WORST_CASE:
         worst = np.zeros(problem.shape[0])
@@ -250,7 +249,7 @@ def plain_prices(problem: Problem) -> Multipliers:
         distance = problem.distance.array
         guesses = np.zeros((len(distance), problem.shape[1]))
         guesses[int(np.argmin(distance @ problem.prior.probabilities))] = 1.0
-    return Multipliers(none, none, none, empty, empty, guesses, worst)
+    return Multipliers.without_rows(guesses, worst)
 
 
 def coarse_prices(problem: Problem, control: Control) -> Multipliers | None:

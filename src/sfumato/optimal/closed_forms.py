@@ -65,9 +65,8 @@ def _coin(problem: Problem, gap: float) -> ClosedForm | None:
     if not np.array_equal(distance.array.T, problem.loss.array) or np.diagonal(distance.array).any():
         return None
     mechanism = coin_of_distortion(problem.prior, distance, problem.minimum)
-    none = np.empty(0, dtype=np.intp)
     # Guessing the report itself is a strategy, whose error is the loss.
-    prices = Multipliers(none, none, none, np.empty(0), np.empty(0), guesses=np.eye(len(problem.observables)))
+    prices = Multipliers.without_rows(np.eye(len(problem.observables)))
     return _prove(
         problem,
         mechanism,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
@@ -53,6 +53,12 @@ class Multipliers(Immutable, CompactRepr):
             value = getattr(self, field.name)
             if isinstance(value, np.ndarray):
                 object.__setattr__(self, field.name, freeze(value))
+
+    @classmethod
+    def without_rows(cls, guesses: Floats | None = None, worst: Floats | None = None, loss: float = 0.0) -> Self:
+        """Return prices that are 0 for every row p(o|s) <= exp(e) p(o|s')."""
+        none, empty = np.empty(0, dtype=np.intp), np.empty(0)
+        return cls(none, none, none, empty, empty, guesses, worst, loss)
 
 
 def loss_bound(

@@ -19,8 +19,7 @@ from .bounds import Multipliers, rows_below
 
 _TERMS: Final = 12  # of the series of the logarithm; the rest is below 2**-60 of its sum
 _LOG_ERROR: Final = 48 * UNIT
-_NONE: Final = np.empty(0, dtype=np.intp)
-_NO_ROWS: Final = Multipliers(_NONE, _NONE, _NONE, np.empty(0), np.empty(0))
+_NO_ROWS: Final = Multipliers.without_rows()
 _LEAST: Final = 1e-290  # of a guess: an impossible guess would make the bound minus infinity
 
 

@@ -22,7 +22,7 @@ _LEAKAGE: Final = (
     "them: a second release, which no guarantee here covers. With one --region and --spacing for all, only the "
     "reported places do. Keep the folder as secret as the visits."
 )
-_MOST_ROWS: Final = 20
+_MOST_NAMES: Final = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +106,7 @@ def command(options: DesignUsersOptions) -> None:
 
 
 def _print_unfinished(designs: DesignFolder, least_visits: int) -> None:
+    from ...core.naming import list_names
     from ...rounding import plural
 
     if designs.few:
@@ -115,13 +116,9 @@ def _print_unfinished(designs: DesignFolder, least_visits: int) -> None:
         )
     short = [name for name, row in designs.rows.items() if not row.finished]
     if short:
-        say(f"NOT FINISHED: {plural(len(short), 'design')} did not reach the gap: {_list_names(short)}.")
+        names = list_names(short, _MOST_NAMES)
+        say(f"NOT FINISHED: {plural(len(short), 'design')} did not reach the gap: {names}.")
     if designs.failed:
-        say(f"NO DESIGN for {plural(len(designs.failed), 'user')}: {_list_names(list(designs.failed))}.")
+        say(f"NO DESIGN for {plural(len(designs.failed), 'user')}: {list_names(designs.failed, _MOST_NAMES)}.")
     if designs.waiting:
         say(f"STOPPED: {plural(designs.waiting, 'design')} not begun. The same command goes on.")
-
-
-def _list_names(names: list[str]) -> str:
-    more = f", and {len(names) - _MOST_ROWS:,} more" if len(names) > _MOST_ROWS else ""
-    return ", ".join(names[:_MOST_ROWS]) + more

@@ -124,11 +124,10 @@ class Demands(CompactRepr):
 
     def no_prices(self) -> ManyMultipliers:
         """Return prices of the trivial bound."""
-        none, empty = np.empty(0, dtype=np.intp), np.empty(0)
         m, attackers = self.problem.shape[1], self.problem.attackers
         guesses = tuple(np.zeros((len(attacker.distance.array), m)) for attacker in attackers)
-        rows = Multipliers(none, none, none, empty, empty)
-        return ManyMultipliers(rows, np.ones(len(self.masses)), guesses, np.zeros(len(self.problem.constraints)))
+        limits = np.zeros(len(self.problem.constraints))
+        return ManyMultipliers(Multipliers.without_rows(), np.ones(len(self.masses)), guesses, limits)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -324,9 +323,7 @@ class _Search(BoundedSearch):
             last = share
             families = tight.prices(-prices, problem.shape[1], demands.families.factors) * problem.loss_scale
             offered = replace(demands.no_prices(), families=families)
-            bound = demands.bound(offered)
-            if bound > self.bound:
-                self.bound, self.prices = bound, offered
+            self._raise_bound(offered)
             for least in _NOISE:  # fewer small probabilities are quicker to draw
                 self._offer(demands.private(np.where(matrix < least, 0.0, matrix), _MARGIN), _INTERIOR)
                 if self.gap <= self.control.gap:
@@ -345,10 +342,7 @@ class _Search(BoundedSearch):
             if solution.is_over:
                 return
             if solution.duals is not None:
-                prices = program.prices(solution.duals)
-                bound = demands.bound(prices)
-                if bound > self.bound:
-                    self.bound, self.prices = bound, prices
+                self._raise_bound(program.prices(solution.duals))
             self._offer(demands.private(solution.matrix(*demands.problem.shape), _MARGIN), back_end.name)
             self.report(len(self.triples))
             if self.gap <= self.control.gap:
@@ -373,6 +367,12 @@ class _Search(BoundedSearch):
         share = float((demand / np.maximum(demand - (room + 2 * ENOUGH), 1e-300)).max(initial=0.0))
         self._offer((1 - share) * best + share * roomy, self.solver)
         self.report(len(self.triples))
+
+    def _raise_bound(self, prices: ManyMultipliers) -> None:
+        """Take prices that prove a larger bound."""
+        bound = self.demands.bound(prices)
+        if bound > self.bound:
+            self.bound, self.prices = bound, prices
 
     def _offer(self, matrix: Floats, solver: str) -> None:
         """Make a mechanism with metric privacy the best, if it satisfies the constraints and loses less."""

@@ -349,5 +349,4 @@ class FreeGame:
 
 def _prices(reports: int, price: float = 0.0, loss: float = 0.0) -> Multipliers:
     """Return the prices of an attacker who guesses the report; of one who sees no report for no reports."""
-    none, empty = np.empty(0, dtype=np.intp), np.empty(0)
-    return Multipliers(none, none, none, empty, empty, price * np.eye(reports) if reports else None, None, loss)
+    return Multipliers.without_rows(price * np.eye(reports) if reports else None, loss=loss)

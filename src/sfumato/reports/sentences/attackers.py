@@ -7,7 +7,7 @@ from typing import Final
 
 from ...audits import Outcome
 from ...core import Side
-from ...core.naming import quote
+from ...core.naming import list_names, quote
 from ...core.units import per_unit
 from ...escaping import plain
 from ...rounding import (
@@ -51,7 +51,6 @@ _NO_CHANCE: Final = {
 }
 _POINTS: Final = "where the visits were"
 _MIDDLES: Final = {"cells": ", counted between centres of cells", "ranges": ", counted between middles of ranges"}
-_LISTED: Final = 8  # kinds of places
 _TINY: Final = 0.01  # relative to its upper bound: of a smaller estimate only the bound is stated
 _TOLERANCE: Final = 1e-9  # relative: bounds that differ by rounding only
 RARE_REPORT: Final = "This is never reported, or too rarely to be shown here: the attacker learns nothing from it."
@@ -92,9 +91,8 @@ def attack_words(
 def kind_words(hit: float, before: float, names: Sequence[str]) -> tuple[str, ...]:
     """Return how often the best attacker guesses the kind of a place, at most; the kind "" is no listed place."""
     listed = [quote(name) if name else "no listed place" for name in names]
-    more = f", and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     return (
-        f"Best attacker of the kind of place ({', '.join(listed[:_LISTED])}{more}): guesses it right at most "
+        f"Best attacker of the kind of place ({list_names(listed)}): guesses it right at most "
         f"{percent_at_most(min(1.0, hit))} of the time ({about_percent(before)} without the report).",
         "An attacker's error without a unit is the chance that this guess is wrong. In a cell, or near a lattice "
         "point, all places of the map are taken as equally probable.",

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ...core.naming import name_phrase, quote
+from ...core.naming import list_names, name_phrase, quote
 from ...core.units import per_unit
 from ...escaping import plain
 from ...optimal import Design, RobustDesign
@@ -37,7 +37,6 @@ from .scope import (
     way_words,
 )
 
-_LISTED: Final = 8  # priors of several
 _TABLE: Final = "make a table with sfumato sweep and name it with --sweep"
 _FRONTIER_LEFT_OUT: Final = {
     "left out on purpose": "This was left out on purpose. It is made within a minute with --frontier-time 60.",
@@ -180,17 +179,12 @@ def robust_words(robust: RobustDesign, names: Sequence[str], kind: str, subject:
     scope = scope_text(len(robust.guarantees), lattice=subject.kind == "points")
     return (
         f"{noun}: at most {largest} for each of {len(names):,} priors, and for any mixture of them.",
-        f"By prior, at most: {_list_names([f'{quote(names[place])} {losses[place]}' for place in by_loss])}.",
-        f"Least favourable mixture of the priors: {_list_names(shares)}.",
+        f"By prior, at most: {list_names([f'{quote(names[place])} {losses[place]}' for place in by_loss])}.",
+        f"Least favourable mixture of the priors: {list_names(shares)}.",
         f"For this mixture no mechanism {scope} goes below {least}. The largest over the priors is "
         f"{near_words(robust.lower_bound, robust.value, unit)}.",
         "The file holds this mixture as its prior: attackers, and an audit of the file, are about this mixture.",
     )
-
-
-def _list_names(names: Sequence[str]) -> str:
-    more = f", and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
 
 
 def unfinished_words(reason: str) -> str:
