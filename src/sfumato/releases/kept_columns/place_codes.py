@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +17,8 @@ from ...core.arrays import Floats
 from .text_parts import contents_of, is_binary, is_text, texts_of
 
 Position = tuple[float, float]
+_Numbers = tuple[Floats, NDArray[np.intp]]
+_Units = tuple[Callable[[Floats], Floats], ...]
 _GEOHASH: Final = "0123456789bcdefghjkmnpqrstuvwxyz"
 IS_GEOHASH: Final = re.compile(f"[{_GEOHASH}]{{5,12}}", re.IGNORECASE)
 _PLUS: Final = "23456789CFGHJMPQRVWX"
@@ -24,6 +28,7 @@ _VERTICES: Final = 200  # of a path that are looked at
 _BIT: Final = [str.maketrans("0123", bits) for bits in ("0101", "0011")]  # of a digit of a quadkey
 _DIGITS: Final = 12  # of polylines per coordinate at most
 _ROWS: Final = 60  # that are looked at
+_TOGETHER: Final = 4096  # characters of values that are looked at together
 _SHIFTS: Final = 3  # other rows that each value is compared with
 _LIKELY: Final = 2.0  # times as often as the positions of other rows, from which it is no chance
 _SHARP: Final = 0.5  # of the distance from the middle of the rows, from which a value says little
@@ -33,7 +38,14 @@ _DEGREE_M: Final = 111_200.0
 _DECIMAL: Final = [re.compile(rf"(?<![\d{sign}])\d+{sign}\d{{2,}}(?:[eE][+-]?\d+)?") for sign in (r"\.", ",")]
 _WHOLE: Final = re.compile(r"(?<![\d.])\d{5,10}(?![.,]?\d)")
 _ANGLE: Final = re.compile(r"(\d+)\D{1,3}(\d+(?:\.\d+)?)\D{1,3}(?:(\d+(?:\.\d+)?)\D)?")
+_S2_TURNS: Final = ((0, 1, 3, 2), (0, 2, 3, 1), (3, 2, 0, 1), (3, 1, 0, 2))  # the quarters along its curve
 _PARTS: Final = (1e4, 1e5, 1e6, 1e7, 2**31 / 180)  # of a degree, in which devices count
+_DECIMAL_UNITS: Final[_Units] = (np.array, np.degrees, lambda numbers: 0.9 * numbers)
+_WHOLE_UNITS: Final[_Units] = tuple(lambda numbers, part=part: numbers / part for part in _PARTS)
+_SEXAGESIMAL: Final[_Units] = (
+    lambda numbers: numbers // 100 + numbers % 100 / 60,
+    lambda numbers: numbers // 1e4 + numbers % 1e4 // 100 / 60 + numbers % 100 / 3600,
+)
 _FLOATS: Final = ("<f8", ">f8", "<f4", ">f4")
 _INTEGERS: Final = ("<i4", ">i4", "<i8", ">i8")
 _VARINTS: Final = 256  # bytes in which integers of any length are looked for
@@ -76,7 +88,7 @@ def _share(bits: str) -> float:
 
 def _at(east: float, south: float) -> Position:
     """Return the position at shares of a web map, from the left and from the top."""
-    return float(np.degrees(np.arctan(np.sinh(np.pi * (1 - 2 * south))))), 360 * east - 180
+    return math.degrees(math.atan(math.sinh(math.pi * (1 - 2 * south)))), 360 * east - 180
 
 
 def _locator(match: re.Match[str]) -> Iterator[Position]:
@@ -135,9 +147,10 @@ def _on_curves(code: int) -> Iterator[Position]:
     if code < 2**20:
         return
     least = -(-code.bit_length() // 2)
-    for bits in sorted({least, least + 1, *(size for size in _BITS if size > least)}):
+    sizes = sorted({least, least + 1, *(size for size in _BITS if size > least)})
+    for bits, place in zip(sizes, _hilbert(code, sizes), strict=True):
         digits = f"{code:0{2 * bits}b}"
-        for first, second in ((_share(digits[::2]), _share(digits[1::2])), _hilbert(code, bits)):
+        for first, second in ((_share(digits[::2]), _share(digits[1::2])), place):
             for x, y in ((first, second), (second, first)):
                 yield 180 * y - 90, 360 * x - 180
                 yield 360 * y - 180, 360 * x - 180
@@ -145,16 +158,19 @@ def _on_curves(code: int) -> Iterator[Position]:
     yield from _s2(code)
 
 
-def _hilbert(code: int, bits: int) -> tuple[float, float]:
+def _hilbert(code: int, sizes: Sequence[int]) -> Iterator[Position]:
+    """Yield the places of a number on Hilbert's curves, shares of a square, of rising numbers of bits."""
     x = y = 0
-    for level in range(bits):
-        east = code >> 2 * level + 1 & 1
-        north = (code >> 2 * level ^ east) & 1
-        size = 1 << level
-        if not north:
-            x, y = (size - 1 - y, size - 1 - x) if east else (y, x)
-        x, y = x + size * east, y + size * north
-    return (x + 0.5) / 2**bits, (y + 0.5) / 2**bits
+    for least, bits in pairwise([0, *sizes]):
+        for level in range(least, bits):
+            quarter = code >> 2 * level & 3
+            if quarter == 0:
+                x, y = y, x
+            elif quarter == 3:
+                x, y = (2 << level) - 1 - y, (1 << level) - 1 - x
+            else:
+                x, y = x + ((quarter >> 1) << level), y + (1 << level)
+        yield (x + 0.5) / 2**bits, (y + 0.5) / 2**bits
 
 
 def _s2(cell: int) -> Iterator[Position]:
@@ -163,17 +179,16 @@ def _s2(cell: int) -> Iterator[Position]:
         return
     i = j = 0
     turn = cell >> 61 & 1
-    for level in range(30):
-        place = cell >> 59 - 2 * level & 3
-        both = ((0, 1, 3, 2), (0, 2, 3, 1), (3, 2, 0, 1), (3, 1, 0, 2))[turn][place]
-        i, j, turn = 2 * i + (both >> 1), 2 * j + (both & 1), turn ^ (1, 0, 0, 3)[place]
+    for shift in range(59, -1, -2):
+        place = cell >> shift & 3
+        both = _S2_TURNS[turn][place]
+        i, j, turn = i << 1 | both >> 1, j << 1 | both & 1, turn ^ (1, 0, 0, 3)[place]
     u, v = (
         (4 * s * s - 1) / 3 if s >= 0.5 else (1 - 4 * (1 - s) * (1 - s)) / 3
-        for s in ((index + 0.5) / 2**30 for index in (i, j))
+        for s in ((i + 0.5) / 2**30, (j + 0.5) / 2**30)
     )
-    faces = ((1, u, v), (-u, 1, v), (-u, -v, 1), (-1, -v, -u), (v, -1, -u), (v, u, -1))
-    x, y, z = faces[cell >> 61]
-    yield float(np.degrees(np.arctan2(z, np.hypot(x, y)))), float(np.degrees(np.arctan2(y, x)))
+    x, y, z = ((1, u, v), (-u, 1, v), (-u, -v, 1), (-1, -v, -u), (v, -1, -u), (v, u, -1))[cell >> 61]
+    yield math.degrees(math.atan2(z, math.hypot(x, y))), math.degrees(math.atan2(y, x))
 
 
 # A code ends where letters and digits do, so that parts of hashes are none.
@@ -236,16 +251,16 @@ def rows_are_located(parts: Sequence[tuple[str, Any]], lat: Floats, lon: Floats,
             continue
         rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ROWS)).astype(np.intp)]
         step = max(1, len(rows) // (_SHIFTS + 1))
-        positions = np.stack([at[np.roll(rows, shift * step)] for shift in range(_SHIFTS + 1)])
-        near: list[NDArray[np.bool_]] = []
-        misses = 0
-        for k, row in enumerate(rows):
-            near.append(_holds(values[row], positions[:, k], size, limit_m))
-            misses += not near[-1][0]
-            if misses >= (1 - _HALF) * len(rows):
+        positions = np.stack([at[np.roll(rows, shift * step)] for shift in range(_SHIFTS + 1)], axis=1)
+        matches = np.zeros((0, _SHIFTS + 1), dtype=np.bool_)
+        together = max(1, min(-(-len(rows) // 2), _TOGETHER // max(len(values[row]) for row in rows)))
+        while len(matches) < len(rows):
+            chunk = slice(len(matches), len(matches) + together)
+            inside = _holds([values[row] for row in rows[chunk]], positions[chunk], size, limit_m)
+            matches = np.concatenate([matches, inside])
+            if np.count_nonzero(~matches[:, 0]) >= (1 - _HALF) * len(rows):
                 break  # however many of the other values hold their rows
         else:
-            matches = np.array(near)
             share, share_of_others = float(matches[:, 0].mean()), float(matches[:, 1:].mean())
             if not several or share >= _LIKELY * share_of_others:
                 return True
@@ -261,62 +276,102 @@ def _values(column: Any) -> list[str | bytes]:
     return list(texts_of(column)) if is_text(column.type) else []
 
 
-def _holds(value: str | bytes, positions: Floats, size: Floats, limit_m: float) -> NDArray[np.bool_]:
-    """Return which positions (k, 2), degrees, a value holds, array (k,); ``size``: metres per degree of both."""
-    inside = np.zeros(len(positions), dtype=np.bool_)
-    for content in contents_of(value):
-        texts = [content] if isinstance(content, str) else [part.hex() for part in (content, content[::-1])]
-        codes = [pair for text in texts for pair in positions_of(text)]
-        pairs = np.array(codes, dtype=np.float64).reshape(-1, 2)
-        off = np.hypot(*(np.moveaxis(pairs[:, None] - positions, 2, 0) * size[:, None, None]))
-        inside |= (off <= limit_m).any(axis=0)
-        units = [unit for unit in _degrees_in(content) if len(unit) > 1]
-        if units:
-            first = np.cumsum([0, *(len(unit) for unit in units[:-1])])  # of each unit, in all numbers
-            signless = np.abs(np.abs(np.concatenate(units)[:, None, None]) - np.abs(positions)) * size
-            nearest = np.minimum.reduceat(signless, first, axis=0)
-            inside |= (np.hypot(nearest[:, :, 0], nearest[:, :, 1]) <= limit_m).any(axis=0)
+def _holds(values: Sequence[str | bytes], positions: Floats, size: Floats, limit_m: float) -> NDArray[np.bool_]:
+    """Return which positions (n, k, 2), degrees, n values hold, array (n, k); ``size``: metres per degree."""
+    inside = np.zeros(positions.shape[:2], dtype=np.bool_)
+    pairs = [(row, content) for row, value in enumerate(values) for content in contents_of(value)]
+    rows, contents = np.array([row for row, _ in pairs], dtype=np.intp), [content for _, content in pairs]
+    codes = [
+        (row, *position)
+        for row, content in pairs
+        for text in ([content] if isinstance(content, str) else [content.hex(), content[::-1].hex()])
+        for position in positions_of(text)
+    ]
+    if codes:
+        table = np.array(codes, dtype=np.float64)
+        owners = table[:, 0].astype(np.intp)
+        off = (table[:, None, 1:] - positions[owners]) * size
+        code, column = np.nonzero(np.hypot(off[..., 0], off[..., 1]) <= limit_m)
+        inside[owners[code], column] = True
+    numbers, keys = _degrees_in(contents)
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    if first.size:
+        owners = rows[keys % len(contents)]
+        signless = np.abs(np.abs(numbers)[:, None, None] - np.abs(positions[owners])) * size
+        nearest = np.minimum.reduceat(signless, first, axis=0)
+        several = np.diff(first, append=len(keys)) > 1
+        near = (np.hypot(nearest[..., 0], nearest[..., 1]) <= limit_m) & several[:, None]
+        unit, column = np.nonzero(near)
+        inside[owners[first[unit]], column] = True
     return inside
 
 
-def _degrees_in(content: str | bytes) -> list[Floats]:
-    """Return the numbers in a text or in bytes in degrees, an array (m,) for each unit that they may have."""
-    if isinstance(content, str):
+def _degrees_in(contents: Sequence[str | bytes]) -> _Numbers:
+    """Return the numbers in n texts and bytes in degrees, in all units that they may have, and keys, arrays (m,).
+
+    Keys ascend. Numbers with one key are of one content, which is the remainder of the key by n, and in one unit.
+    """
+    texts = [(owner, content) for owner, content in enumerate(contents) if isinstance(content, str)]
+    binary = [(owner, content) for owner, content in enumerate(contents) if isinstance(content, bytes)]
+    units = [*_degrees_in_texts(texts), *_degrees_in_bytes(binary)]
+    keys = [owners + unit * len(contents) for unit, (_, owners) in enumerate(units)]
+    return np.concatenate([numbers for numbers, _ in units]), np.concatenate(keys)
+
+
+def _degrees_in_texts(texts: Sequence[tuple[int, str]]) -> Iterator[_Numbers]:
+    """Yield the numbers in texts in degrees and the number of each one's text, arrays (m,), for each unit."""
+    decimal, whole, angles, both = [], [], [], []
+    for owner, content in texts:
         text = content.translate(_FOREIGN_DIGITS)
-        decimal = np.array([float(token.replace(",", ".")) for form in _DECIMAL for token in form.findall(text)])
-        whole = np.array([float(token) for token in _WHOLE.findall(text)])
-        angles = [float(d) + float(m) / 60 + float(s or 0) / 3600 for d, m, s in _ANGLE.findall(text)]
-        units = [decimal, np.degrees(decimal), 0.9 * decimal, *(whole / part for part in _PARTS), np.array(angles)]
-        both = np.concatenate([decimal, whole])
-        units += [both // 100 + both % 100 / 60, both // 1e4 + both % 1e4 // 100 / 60 + both % 100 / 3600]
-    else:
-        floats, integers = _unpack_numbers(content, _FLOATS), _unpack_numbers(content, _INTEGERS)
-        units = [*floats, *map(np.degrees, floats)]
-        units += [numbers / part for numbers in (*integers, _varints(content)) for part in _PARTS[1:]]
-    return units
+        begin = len(decimal), len(whole)
+        decimal += [
+            (owner, float(token.replace(",", "."))) for pattern in _DECIMAL for token in pattern.findall(text)
+        ]
+        whole += [(owner, float(token)) for token in _WHOLE.findall(text)]
+        both += [*decimal[begin[0] :], *whole[begin[1] :]]
+        angles += [(owner, float(d) + float(m) / 60 + float(s or 0) / 3600) for d, m, s in _ANGLE.findall(text)]
+    for pairs, units in (
+        (decimal, _DECIMAL_UNITS),
+        (whole, _WHOLE_UNITS),
+        (angles, (np.array,)),
+        (both, _SEXAGESIMAL),
+    ):
+        table = np.array(pairs, dtype=np.float64).reshape(-1, 2)
+        yield from ((unit(table[:, 1]), table[:, 0].astype(np.intp)) for unit in units)
 
 
-def _unpack_numbers(content: bytes, kinds: Sequence[str]) -> list[Floats]:
-    """Return the numbers that may begin at any byte, an array (m,) for each type."""
-    row, arrays = np.frombuffer(content, np.uint8), []
-    begins = {width: np.arange(len(row) - width + 1)[:, None] for width in (4, 8) if len(row) >= width}
-    windows = {width: row[begin + np.arange(width)] for width, begin in begins.items()}
-    with np.errstate(invalid="ignore"):
-        for kind in kinds:
-            window = windows.get(np.dtype(kind).itemsize, np.zeros((0, 8), np.uint8))
-            numbers = window.view(kind).reshape(-1).astype(np.float64)
-            arrays.append(numbers[np.abs(numbers) < 1e13])
-    return arrays
+def _degrees_in_bytes(contents: Sequence[tuple[int, bytes]]) -> Iterator[_Numbers]:
+    """Yield the numbers that may begin at any byte in degrees and the number of their content, for each unit."""
+    row = np.frombuffer(b"".join(content for _, content in contents), np.uint8)
+    sizes = np.array([len(content) for _, content in contents], dtype=np.intp)
+    owners = np.repeat(np.array([owner for owner, _ in contents], dtype=np.intp), sizes)
+    ends = np.repeat(np.cumsum(sizes), sizes)
+    places = np.arange(len(row))
+    for kind in (*_FLOATS, *_INTEGERS):
+        width = np.dtype(kind).itemsize
+        begins = places[places + width <= ends]
+        with np.errstate(invalid="ignore"):
+            numbers = row[begins[:, None] + np.arange(width)].view(kind).reshape(-1).astype(np.float64)
+            plain = np.abs(numbers) < 1e13
+        numbers = numbers[plain]
+        for unit in (np.array, np.degrees) if kind in _FLOATS else _WHOLE_UNITS[1:]:
+            yield unit(numbers), owners[begins[plain]]
+    begins = places[places < ends - np.repeat(sizes, sizes) + _VARINTS]
+    integers, begins = _varints(row, begins, ends[begins])
+    yield from ((unit(integers), owners[begins]) for unit in _WHOLE_UNITS[1:])
 
 
-def _varints(content: bytes) -> Floats:
-    """Return the integers in groups of seven bits that may begin at any byte, as they are and with folded sign."""
-    integers = []
-    for begin in range(min(len(content), _VARINTS)):
-        number = 0
-        for place, byte in enumerate(content[begin : begin + 5]):
-            number |= (byte & 127) << 7 * place
-            if byte < 128:
-                integers += [number, number >> 1, (number + 1) >> 1] if place > 1 else []
-                break
-    return np.array(integers, dtype=np.float64)
+def _varints(row: NDArray[np.uint8], begins: NDArray[np.intp], ends: NDArray[np.intp]) -> _Numbers:
+    """Return integers in groups of seven bits, as they are and with folded sign, and where they begin, (m,)."""
+    numbers = np.zeros(len(begins), dtype=np.int64)
+    is_open, has_end = np.ones(len(begins), dtype=np.bool_), np.zeros(len(begins), dtype=np.bool_)
+    for place in range(5):
+        is_open &= begins + place < ends
+        groups = row[np.minimum(begins + place, ends - 1)].astype(np.int64)
+        numbers += np.where(is_open, (groups & 127) << 7 * place, 0)
+        is_last = is_open & (groups < 128)
+        has_end |= is_last & (place > 1)
+        is_open &= ~is_last
+    numbers, begins = numbers[has_end], begins[has_end]
+    folded = np.column_stack([numbers, numbers >> 1, (numbers + 1) >> 1])
+    return folded.reshape(-1).astype(np.float64), np.repeat(begins, 3)

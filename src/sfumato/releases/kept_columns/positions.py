@@ -373,9 +373,10 @@ def _apart_m(groups: NDArray[np.intp], x: Floats, y: Floats) -> tuple[float, flo
     near = _residuals(group, at)
     blind = np.hstack([_residuals(group, at[:, rng.permutation(at.shape[1])]) for _ in range(_RANDOM_GROUPS)])
     errors = [(float(np.median(np.hypot(*near))), float(np.median(np.hypot(*blind))), False)]
-    for angle in np.linspace(0, np.pi, 12 if mask.sum() >= 3 * _LEAST_ROWS else 0, endpoint=False):
-        way = np.array([np.cos(angle), np.sin(angle)])
-        errors.append((float(np.median(np.abs(way @ near))), float(np.median(np.abs(way @ blind))), True))
+    angles = np.linspace(0, np.pi, 12 if mask.sum() >= 3 * _LEAST_ROWS else 0, endpoint=False)
+    ways = np.column_stack([np.cos(angles), np.sin(angles)])
+    medians = [np.median(np.abs(ways @ vectors), axis=1).tolist() for vectors in (near, blind)]
+    errors += [(error, error_without, True) for error, error_without in zip(*medians, strict=True)]
     shares = [
         (error / blind if blind > 0 else np.inf) / (_ONE_WAY if line else _SHARP) for error, blind, line in errors
     ]
