@@ -91,8 +91,9 @@ def audit(
         interventions: For each record, array (values, secrets) of positions: the secret that each becomes when the
             record is set to a value.
         curve: A trade-off curve that tests must not beat.
-        kinds: For each kind, such as a kind of place, its probability in each secret, array (n,). With a prior the
-            audit measures how often the best attacker guesses the kind; by default that of an attribute's events.
+        kinds: For each kind, such as a kind of place, its probability in each secret, array (n,); the kind "" is
+            no listed place. With a prior the audit measures how often the best attacker guesses the kind; by
+            default that of an attribute's events.
         deltas: The deltas above zero for which epsilon is also measured.
         delta_at: The epsilons at which delta is measured.
         orders: The orders of Rényi privacy, each above 0 or ``inf``.
@@ -245,7 +246,8 @@ class AuditPlan(CompactRepr):
         notions = (_entry(notion, self.mechanism) for notion in self.notions)
         entries = []
         kinds = shares_of(self.inputs.kinds, self.inputs.events, len(self.mechanism.secrets))
-        for measurement in chain(notions, measures(self.mechanism, prior, metric, kinds)):
+        unlisted = "" in (self.inputs.kinds or {})
+        for measurement in chain(notions, measures(self.mechanism, prior, metric, kinds, unlisted=unlisted)):
             entry = replace(measurement, is_proved=False) if self.listed else measurement
             if progress is not None:
                 progress(entry)

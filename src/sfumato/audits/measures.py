@@ -107,12 +107,17 @@ def check_measure(name: str, prior: Prior | None, metric: Metric | None, kinds: 
 
 
 def measures(
-    mechanism: Mechanism, prior: Prior | None, metric: Metric | None, kinds: Floats | None = None
+    mechanism: Mechanism,
+    prior: Prior | None,
+    metric: Metric | None,
+    kinds: Floats | None = None,
+    *,
+    unlisted: bool = False,
 ) -> Iterator[Entry]:
     """Yield the measures of leakage, the error of the best attack, and on a lattice the epsilon between points.
 
     Without a prior only capacities are measured. Errors count in the metric. ``kinds`` are the probabilities of
-    each kind in each secret, array (kinds, secrets).
+    each kind in each secret, array (kinds, secrets); ``unlisted``: one of them is that of no listed place.
     """
     (n, m), words = mechanism.shape, secret_words(mechanism.secrets)
     sums = (n + m + 8) * 2.0**-52  # relative error of sums of products that are not negative
@@ -143,7 +148,7 @@ def measures(
                 "distortion", "error", error, sums * error, sentence, unit=metric.unit, side=Side.AT_LEAST
             )
     if prior is not None and kinds is not None:
-        yield _of_kinds(mechanism, kinds * prior.probabilities)
+        yield _of_kinds(mechanism, kinds * prior.probabilities, unlisted=unlisted)
     if isinstance(mechanism.secrets, Lattice):
         yield _between_points(mechanism, mechanism.secrets)
     most = min_entropy_capacity_bits(mechanism)
@@ -156,7 +161,7 @@ def measures(
     yield Entry("shannon-capacity", "Shannon capacity", "bits", bracket, sentence=sentence, source=source)
 
 
-def _of_kinds(mechanism: Mechanism, joint: Floats) -> Entry:
+def _of_kinds(mechanism: Mechanism, joint: Floats, *, unlisted: bool) -> Entry:
     """Return the success of the best attacker who guesses the kind; ``joint`` is P(kind, secret)."""
     upper = min(1.0, class_vulnerability_above(mechanism, joint))
     value = min(upper, float((joint @ mechanism.matrix).max(axis=0).sum()))
@@ -164,9 +169,8 @@ def _of_kinds(mechanism: Mechanism, joint: Floats) -> Entry:
     noun = "kind of the place" if isinstance(mechanism.secrets, Places) else "value of the attribute"
     limit = percent_at_most(upper)
     share = "perhaps every time" if limit == "100 %" else f"at most {limit} of the time"
-    sentence = (
-        f"The best attacker guesses the {noun}, one of {len(joint):,}, {share} ({before} without the report)."
-    )
+    choice = f"one of {len(joint) - unlisted:,}{' or no listed place' if unlisted else ''}"
+    sentence = f"The best attacker guesses the {noun}, {choice}, {share} ({before} without the report)."
     rounding = upper - value + (sum(joint.shape) + mechanism.shape[1] + 8) * 2.0**-52
     return _entry(KIND_VULNERABILITY, "success", value, rounding, sentence, most=1.0)
 

@@ -20,7 +20,7 @@ from .outputs import draw
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..core import CoordinatePrivacy, Loss, Mechanism, Prior
+    from ..core import CoordinatePrivacy, KindErrors, Mechanism, Prior
     from ..core.arrays import Floats
     from ..files import MechanismFile
     from ..geo import Visits
@@ -54,18 +54,17 @@ class Kinds(NamedTuple):
 
     names: tuple[str, ...]
     joint: Floats  # the probability of each kind and secret
-    errors: Loss  # of a guess for each secret: the chance that it is wrong
+    errors: KindErrors
 
     @classmethod
     def of(cls, shares: Mapping[str, Floats], prior: Prior) -> Self:
         """Return the kinds of a map whose shares in each secret are given, under a prior."""
         import numpy as np
 
-        from ..core import Loss
+        from ..core import KindErrors
 
         array = np.array(list(shares.values()))
-        errors = Loss(np.maximum(1.0 - array, 0.0), name="chance of a wrong guess of the kind")
-        return cls(tuple(shares), array * prior.probabilities, errors)
+        return cls(tuple(shares), array * prior.probabilities, KindErrors.of_shares(array))
 
 
 class DesignOutput(NamedTuple):
@@ -217,7 +216,9 @@ def _publish_places(
     brief = (*summary.brief, *output.site.search)  # with the epsilon that an outcome needs
     _print_report(replace(summary, brief=brief), target, verbose=output.options.verbose)
     figures = [] if maps is None else draw(maps, output.picture, "maps were", dark=output.options.dark)
-    _print_files(target, figures, output.reporting)
+    flags = {"--kinds": output.options.kinds, "--kind-column": output.options.kind_column}
+    audit = [str(part) for flag in flags.items() if flag[1] is not None for part in flag]
+    _print_files(target, figures, output.reporting, audit)
     every = [*remarks, *summary.remarks]
     return output.reporting.write(
         file, target, source=data.source, visits=data.visits, remarks=every, outline=output.outline
@@ -237,10 +238,10 @@ def _print_report(summary: Summary, target: Path, *, verbose: bool) -> None:
             console.print(sentence)
 
 
-def _print_files(target: Path, figures: Sequence[Path], reporting: Reporting) -> None:
+def _print_files(target: Path, figures: Sequence[Path], reporting: Reporting, audit: Sequence[str] = ()) -> None:
     say(f"Written: {', '.join(map(str, [target, target.with_suffix('.md'), *figures]))}")
     page = f" For a page to sign, add --report {target.with_suffix('.html').name}."
-    say(f"Next: sfumato audit {shlex.quote(str(target))}.{page if reporting.path is None else ''}")
+    say(f"Next: {shlex.join(['sfumato', 'audit', str(target), *audit])}.{page if reporting.path is None else ''}")
 
 
 def _with_bound(summary: Summary, design: Design, output: DesignOutput) -> Summary:

@@ -23,6 +23,7 @@ from .guarantees import as_errors as as_errors
 from .guarantees import as_guarantees as as_guarantees
 from .guarantees import blind_error as blind_error
 from .loss import AnyLoss as AnyLoss
+from .loss import KindErrors as KindErrors
 from .loss import Loss as Loss
 from .loss import LossPoints as LossPoints
 from .loss import as_loss as as_loss

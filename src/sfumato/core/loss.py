@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from .arrays import Floats, floats, freeze, readonly
 from .distances import KINDS, distance_matrix
 from .immutable import CompactRepr, Immutable, assign
 from .metric import Metric
-from .naming import TRUE_POINT
+from .naming import KIND_ERROR, TRUE_POINT
 from .space import Space
 
 _RELATIVE = 1e-9  # of each distance: another machine or projection library may round otherwise
@@ -80,6 +80,25 @@ class Loss(Immutable):
         n, m = self.array.shape
         unit = f" in {plain(self.unit)}" if self.unit else ""
         return f"Loss {self.name!r} of {n} secrets and {m} observables{unit}"
+
+
+class KindErrors(Loss):
+    """The chance that a guess of a secret's kind is wrong, array (kinds, secrets), by a map that the caller has.
+
+    A file stores it as a `Loss`, and then nothing confirms the map.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of_shares(cls, shares: ArrayLike) -> Self:
+        """Return the errors by the probability of each kind in each secret, array (kinds, secrets)."""
+        return cls(np.maximum(1.0 - np.asarray(shares), 0.0), name=KIND_ERROR)
+
+    @staticmethod
+    def matches(errors: Loss) -> bool:
+        """Return whether errors are those of guesses of the kind, by their name and unit."""
+        return errors.name == KIND_ERROR and not errors.unit
 
 
 AnyLoss = Loss | Metric | ArrayLike

@@ -17,6 +17,9 @@ EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
 TRUE_POINT: Final = " distance of the true point"
 """Ending of the name of a loss from true points."""
 
+KIND_ERROR: Final = "chance of a wrong guess of the kind"
+"""Name of the errors of an attacker who guesses the kind of a place."""
+
 BORDER: Final = (
     "Distances are between the centres of cells: two people a metre apart, on two sides of a border, count as far "
     "apart as the centres of their cells."

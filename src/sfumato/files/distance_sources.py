@@ -12,6 +12,7 @@ import numpy as np
 from ..core import (
     DistortionPrivacy,
     Guarantee,
+    KindErrors,
     Loss,
     Mechanism,
     Metric,
@@ -34,6 +35,10 @@ _INSTEAD: Final = (
     "the distances that the file states."
 )
 _NEITHER: Final = "Nothing was measured by the distances that the file states, because nothing confirms them."
+_MAP: Final = (
+    "the map of the kinds of places as the file states it, not checked: 'sfumato audit' decides with the map, "
+    "--kinds FILE"
+)
 _LABELS: Final = "that the labels are where the file states it, not checked"
 _INFINITE: Final = "The file has no guarantee by distance: no two secrets are at a finite distance."
 
@@ -49,6 +54,10 @@ class DistanceSource(enum.Enum):
     """The file states them, for secrets that have no coordinates."""
     UNCONFIRMED = "stated and not confirmed"
     """The file states them, and the coordinates of the secrets give others or none."""
+    MAP = "map of kinds"
+    """They are chances of wrong guesses of a kind, by a map that the caller has."""
+    STATED_MAP = "stated map of kinds"
+    """The same by a map that the file states, and nothing confirms."""
 
 
 def source_of(mechanism: Mechanism, guarantee: Guarantee) -> DistanceSource:
@@ -62,6 +71,10 @@ def source_of(mechanism: Mechanism, guarantee: Guarantee) -> DistanceSource:
         if guarantee.confirmed_by(secrets):
             return DistanceSource.CONFIRMED
     elif isinstance(guarantee, DistortionPrivacy):
+        if isinstance(guarantee.distance, KindErrors):
+            return DistanceSource.MAP
+        if KindErrors.matches(guarantee.distance):
+            return DistanceSource.STATED_MAP
         if follows(guarantee.distance, secrets, secrets, secrets):
             return DistanceSource.CONFIRMED
         if follows(guarantee.distance, observables, secrets, secrets):
@@ -187,6 +200,8 @@ def is_named(mechanism: Mechanism, loss: Loss, optimality: Optimality | None) ->
 
 def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:
     """Return in words which of an attacker's distances and guesses nothing confirms."""
+    if KindErrors.matches(distance):
+        return [] if isinstance(distance, KindErrors) else [_MAP]
     secrets, observables = mechanism.secrets, mechanism.observables
     guesses, refusal = len(distance.array), None
     if guesses == len(secrets):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Self, cast, final
+
+import numpy as np
 
 from ..core import (
     AnyLoss,
@@ -14,6 +16,7 @@ from ..core import (
     DesignGuarantee,
     DistortionPrivacy,
     Guarantee,
+    KindErrors,
     Loss,
     Mechanism,
     MetricPrivacy,
@@ -245,9 +248,35 @@ class MechanismFile(Immutable):
         return prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
 
     @property
+    def kind_guarantees(self) -> tuple[DistortionPrivacy, ...]:
+        """The guarantees about an attacker who guesses the kind of a place."""
+        errors = (promise for promise in self.guarantees if isinstance(promise, DistortionPrivacy))
+        return tuple(promise for promise in errors if KindErrors.matches(promise.distance))
+
+    @property
     def loss_is_stated(self) -> bool:
         """Whether the loss is a table of the writer's own, which nothing in the file confirms."""
         return self.loss is not None and not is_named(self.report_channel, self.loss, self.optimality)
+
+    def with_map(self, errors: KindErrors) -> Self:
+        """Return this file with its guarantees about guesses of the kind for a map of the caller's.
+
+        ``errors`` are by this map. Prices that prove an optimum for another map are left out.
+        """
+        about, optimality = self.kind_guarantees, self.optimality
+        priced = None if optimality is None else optimality.distance
+        tables = [promise.distance for promise in about]
+        if optimality is not None and priced is not None and KindErrors.matches(priced):
+            tables.append(priced)
+            optimality = replace(optimality, distance=errors)
+        if not all(np.array_equal(table.array, errors.array) for table in tables):
+            optimality = None
+        promises = [
+            DistortionPrivacy(promise.minimum, errors) if any(promise is other for other in about) else promise
+            for promise in (*self.guarantees, *self.tuple_guarantees)
+        ]
+        parts = (self.mechanism, self.prior, self.loss, promises, self.claims, optimality, self.constraints)
+        return type(self)(*parts)
 
     def alone(self) -> Self:
         """Return this file; `InputError` if its reports are sent among dummies, in tuples."""

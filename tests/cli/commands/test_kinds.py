@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -115,6 +116,51 @@ def test_the_least_loss_within_a_success_is_that_of_a_linear_program(run, city):
     assert all(proof.holds for kind in proofs for proof in kind)
 
 
+DESIGN = ("design", "visits.csv", *CELLS, "--distortion", "0.45", "--kinds", "places.csv", "-o", "m.sfm")
+
+
+def test_a_guarantee_about_kinds_is_decided_by_the_map_and_undecided_without(run, city):
+    done = run(*DESIGN, "--epsilon", "2/km")
+    assert done.code == 0, done.err
+    assert "Next: sfumato audit m.sfm --kinds places.csv." in done.text
+    for promises in ((), ("--promises",)):
+        done = run("audit", "m.sfm", *promises)
+        assert done.code == 3
+        assert "by the map of kinds that the file states and nothing confirms" in done.text
+        assert "'sfumato audit' decides with the map, --kinds FILE" in done.text
+        done = run("audit", "m.sfm", "--kinds", "places.csv", *promises)
+        assert done.code == 0, done.err
+        assert "wrong with probability at least 0.45, by the map of kinds used here" in done.text
+        assert "nothing confirms" not in done.text
+        assert "within" in done.text  # the optimum, of the same map
+
+
+@pytest.mark.parametrize("bound", ["0.3", "0.45"])
+def test_the_audit_proves_or_refutes_the_guarantee_for_another_map(run, city, tmp_path, bound):
+    assert run(*DESIGN).code == 0
+    rows = (tmp_path / "places.csv").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "other.csv").write_text("\n".join([*rows[:20], ""]), encoding="utf-8")
+    channel = sf.read_mechanism_file("m.sfm").report_channel
+    held = sf.read_mechanism_file("m.sfm")
+    (promise,) = held.guarantees
+    changed = sf.MechanismFile(channel, held.prior, held.loss, sf.DistortionPrivacy(bound, promise.distance))
+    sf.save(changed, "changed.sfm")
+    joint = by_hand(channel.secrets, city[0], city[1][:19])
+    error = 1 - success_of(joint, channel.matrix)
+    done = run("audit", "changed.sfm", "--promises", "--kinds", "other.csv")
+    assert done.code == (0 if error >= float(bound) else 1)
+    shown = sf.rounding.amount_at_least(error * (1 - 1e-9), "")
+    assert f"(proved: at least {shown})" in done.text or f"At least {shown} is proved" in done.text
+    assert "No mechanism" not in done.text  # the prices are those of the other map
+
+
+def test_a_map_for_a_file_that_guarantees_nothing_of_kinds_is_refused_with_promises(run, city):
+    assert run("design", "visits.csv", *CELLS, "--epsilon", "2/km", "-o", "m.sfm").code == 0
+    done = run("audit", "m.sfm", "--promises", "--kinds", "places.csv")
+    assert done.code == 1
+    assert "the file guarantees nothing about guesses of the kind" in done.err
+
+
 def test_an_audit_measures_the_best_guess_of_the_kind_on_cells_and_visits(run, city):
     assert run("design", "visits.csv", *CELLS, "--epsilon", "2/km", "-o", "m.sfm").code == 0
     channel = sf.read_mechanism_file("m.sfm").report_channel
@@ -124,9 +170,14 @@ def test_an_audit_measures_the_best_guess_of_the_kind_on_cells_and_visits(run, c
     assert entry["value"] == pytest.approx(success_of(joint, matrix), rel=1e-12)
     assert done.code == (0 if entry["value"] <= 0.6 else 1)
     before = sf.rounding.about_percent(joint.sum(axis=1).max())
-    count = 3 + (joint[3] > 0).any()
-    assert f"guesses the kind of the place, one of {count}, at most" in done.text
+    assert "guesses the kind of the place, one of 3, at most" in done.text
     assert f"({before} without the report)" in done.text
+    rows = Path("places.csv").read_text(encoding="utf-8").splitlines()
+    Path("few.csv").write_text("\n".join([*rows[:7], ""]), encoding="utf-8")
+    count = len({kind for _, _, kind in city[1][:6]})  # without the kind of cells that have no place
+    assert by_hand(channel.secrets, city[0], city[1][:6])[3].any()
+    done = run("audit", "m.sfm", "--kinds", "few.csv")
+    assert f"guesses the kind of the place, one of {count} or no listed place, at most" in done.text
     # With visits as the map, it is how often the kind of a visit is guessed from its report.
     assert run("audit", "m.sfm", "--kinds", "visits.csv", "-o", "a.json").code == 0
     cells, kinds = cells_of(channel.secrets, city[0]), np.array([kind for _, _, kind in city[0]])

@@ -24,7 +24,7 @@ _DELTA: Final = 1e-6
 _DUMMIES: Final = "a file with dummies"
 _NOISE: Final = "noise for coordinates"
 _FITTING: Final = {
-    "--promises": frozenset({"file", "promises"}),
+    "--promises": frozenset({"file", "promises", "kinds", "kind_column"}),
     _DUMMIES: frozenset({"file", "promises", "delta", "family"}),
     _NOISE: frozenset(
         {
@@ -93,6 +93,14 @@ def command(options: MechanismAuditOptions) -> None:
         if noise_audit is None:
             raise typer.Exit(exit_code(outcomes.worst))
         finish(noise_audit, output, requirements, file=file, promises=outcomes)
+    elif content.kind_guarantees and options.kinds is not None:
+        content = _on_map(content, options)
+    elif promises:
+        options.refuse(
+            ("kinds", "kind_column"),
+            "was given with --promises, but the file guarantees nothing about guesses of the kind.",
+            "leave it out.",
+        )
     if content.tupling is not None and (promises or not _misfits(options, _DUMMIES)):
         deltas = () if promises else tuple(options.delta or (_DELTA,))
         if family is not None:
@@ -119,6 +127,16 @@ def command(options: MechanismAuditOptions) -> None:
         beliefs = _near_beliefs(plan, plan.inputs.family, options.beliefs_within)
         audit = replace(audit, notes=(*audit.notes, *beliefs))
     finish(audit, output, requirements, file=file, promises=outcomes, violated=violated, is_claim=by.stated)
+
+
+def _on_map(content: MechanismFile, options: TableKnowledge) -> MechanismFile:
+    """Return a file with its guarantees about guesses of the kind for the map of ``--kinds``."""
+    import numpy as np
+
+    from ...core import KindErrors
+
+    shares = options.kinds_on(content.report_channel.secrets) or {}
+    return content.with_map(KindErrors.of_shares(np.array(list(shares.values()))))
 
 
 def _plan(file: MechanismFile, knowledge: TableKnowledge, also: Iterable[Request]) -> tuple[AuditPlan, Yardstick]:

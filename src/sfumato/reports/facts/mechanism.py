@@ -63,7 +63,8 @@ from .types import (
 
 REPORTS: Final = (1, 10, 100)  # numbers of fresh reports
 _LENGTHS_M: Final = (100.0, 500.0, 1000.0)
-_EVIDENCE: Final = {DistanceSource.LABELS: Evidence.STATED, DistanceSource.UNCONFIRMED: Evidence.STATED}
+_UNCONFIRMED: Final = (DistanceSource.UNCONFIRMED, DistanceSource.STATED_MAP)
+_EVIDENCE: Final = dict.fromkeys((DistanceSource.LABELS, *_UNCONFIRMED), Evidence.STATED)
 _STEPS: Final = (1, 2, 5, 10, 20, 50)
 _LONGEST = 40  # characters of a label
 
@@ -164,7 +165,7 @@ def _of_error(mechanism: Mechanism, guarantee: Guarantee, proof: DistortionProof
     elif distance is not None:
         guesses = len(distance.array) if distance.true_point else 0
         circle = "" if is_hamming(distance, mechanism.secrets, mechanism.secrets) else mechanism.secrets.circle
-    unconfirmed = source is DistanceSource.UNCONFIRMED
+    unconfirmed = source in _UNCONFIRMED
     return PromiseFacts(
         "error",
         proof.holds and not unconfirmed,

@@ -90,9 +90,9 @@ def attack_words(
 
 def kind_words(hit: float, before: float, names: Sequence[str]) -> tuple[str, ...]:
     """Return how often the best attacker guesses the kind of a place, at most; the kind "" is no listed place."""
-    listed = [quote(name) if name else "no listed place" for name in names]
+    listed = list_names(quote(name) for name in names if name) + (", or no listed place" if "" in names else "")
     return (
-        f"Best attacker of the kind of place ({list_names(listed)}): guesses it right at most "
+        f"Best attacker of the kind of place ({listed}): guesses it right at most "
         f"{percent_at_most(min(1.0, hit))} of the time ({about_percent(before)} without the report).",
         "An attacker's error without a unit is the chance that this guess is wrong. In a cell, or near a lattice "
         "point, all places of the map are taken as equally probable.",

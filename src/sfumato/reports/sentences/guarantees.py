@@ -24,6 +24,10 @@ _SOURCES: Final = {
     DistanceSource.LABELS.value: "distances that the file states",
     DistanceSource.UNCONFIRMED.value: "distances that the file states and nothing confirms",
 }
+_MAPS: Final = {
+    DistanceSource.MAP.value: "the map of kinds used here",
+    DistanceSource.STATED_MAP.value: "the map of kinds that the file states and nothing confirms",
+}
 _USELESS: Final = 0.999  # from here a limit of belief is useless
 _DIGITS: Final = 6  # of the distance of near secrets
 
@@ -147,6 +151,11 @@ def guess_words(family: FamilyFacts) -> str:
 def _error_bound(promise: PromiseFacts, subject: SubjectFacts) -> str:
     claimed = least_amount(promise.claimed.value, promise.unit)
     bound = least_amount(promise.proved.value, promise.unit)
+    if kinds := _MAPS.get(promise.distances):
+        wrong = f"wrong with probability at least {claimed}, by {kinds}"
+        if promise.is_proved:
+            return f"Best attacker of the kind of place, with this prior: {wrong} (proved: at least {bound})."
+        return f"NOT PROVED: that the best attacker of the kind of place is {wrong}. At least {bound} is proved."
     of_what, by = _of_what(promise, subject), _SOURCES.get(promise.distances)
     counted_in = f", counted in {by}" if by else ""
     if not promise.is_proved:
@@ -368,13 +377,16 @@ def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
     if not promise.is_proved:
         return (bound,)
     if promise.claimed.value <= 0:
-        least = f"{least_amount(promise.proved.value, promise.unit)} is proved{_of_what(promise, subject)}"
+        of_what = "" if promise.distances in _MAPS else _of_what(promise, subject)
+        least = f"{least_amount(promise.proved.value, promise.unit)} is proved{of_what}"
         return (f"An error of at least 0 is true of every mechanism, and limits nothing. At least {least}.",)
     knowing = f"how common each {secret_nouns(subject)[0]} is (the prior)"
     if promise.visits:
         knowing = f"where the {plural(promise.visits, 'visit')} of the file were"
     clause = f", for the distances that the file calls {quote(promise.metric)} alone"
     alone = clause if promise.distances in _SOURCES else ""
+    if kinds := _MAPS.get(promise.distances):
+        alone = f", for {kinds}"
     return (
         f"An attacker who knows {knowing} and how the mechanism works, and nothing more, sees one report.",
         bound,
