@@ -81,6 +81,14 @@ def test_tables_mean_what_they_say(audited):
     assert found["causal(prior=every)"]["value"] == pytest.approx(log_ratio(HOME, BAR))
 
 
+def test_witnesses_name_records_and_values_as_the_table_does(audited):
+    options = ("--interventions", "set.csv", "--prior", "prior.csv", "--measure", "inference-based-causal")
+    _, found = audited(*options)
+    assert found["causal"]["witness"].endswith("report x, record place set to home and to bar")
+    assert found["causal"]["value"] == pytest.approx(log_ratio(HOME, BAR))
+    assert "record place set to " in found["inference-based-causal"]["witness"]
+
+
 def test_a_curve_of_vertices(audited):
     _, found = audited("--curve", "curve.csv")
     gaps = [0.9 - 1.0]  # at alpha 0 no test is better than the curve

@@ -59,7 +59,7 @@ def audit(
     events: Events | None = None,
     rivals: Rivals | None = None,
     family: Family | None = None,
-    interventions: Iterable[ArrayLike] | None = None,
+    interventions: Iterable[ArrayLike] | Mapping[Any, Mapping[Any, ArrayLike]] | None = None,
     curve: Curve | None = None,
     kinds: Mapping[str, ArrayLike] | None = None,
     deltas: Iterable[float] = DELTAS,
@@ -89,7 +89,7 @@ def audit(
         rivals: Pairs of facts that must look alike.
         family: Distributions of secrets that must look alike.
         interventions: For each record, array (values, secrets) of positions: the secret that each becomes when the
-            record is set to a value.
+            record is set to a value; or ``{record: {value: positions}}``, whose names the witness has.
         curve: A trade-off curve that tests must not beat.
         kinds: For each kind, such as a kind of place, its probability in each secret, array (n,); the kind "" is
             no listed place. With a prior the audit measures how often the best attacker guesses the kind; by
@@ -117,7 +117,7 @@ def audit(
         events=events,
         rivals=rivals,
         family=family,
-        interventions=None if interventions is None else tuple(interventions),
+        interventions=interventions if isinstance(interventions, Mapping | None) else tuple(interventions),
         curve=curve,
         kinds=kinds,
         deltas=tuple(map(float, deltas)),

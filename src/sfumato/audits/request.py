@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
 from numpy.typing import ArrayLike
 
@@ -191,7 +191,7 @@ class AuditInputs(CompactRepr):
     events: Events | None = None
     rivals: Rivals | None = None
     family: Family | None = None
-    interventions: tuple[ArrayLike, ...] | None = None
+    interventions: tuple[ArrayLike, ...] | Mapping[Any, Mapping[Any, ArrayLike]] | None = None
     curve: Curve | None = None
     kinds: Mapping[str, ArrayLike] | None = None
     deltas: tuple[float, ...] = DELTAS

@@ -398,8 +398,8 @@ def secrets_in(path: Path) -> Space:
     return Space(labels)
 
 
-def interventions_from(space: Space, path: Path) -> tuple[NDArray[np.intp], ...]:
-    """Return what each secret becomes when a record is set to a value, array (values, secrets) per record."""
+def interventions_from(space: Space, path: Path) -> dict[str, dict[str, NDArray[np.intp]]]:
+    """Return what each secret becomes when a record is set to a value, array (secrets,) by record and value."""
     import numpy as np
 
     columns = ("record", "value", "secret", "becomes")
@@ -418,7 +418,7 @@ def interventions_from(space: Space, path: Path) -> tuple[NDArray[np.intp], ...]
                     f"{path.name} does not say what {missing!r} becomes when {record!r} is {value!r}.",
                     "give a row for every secret; one may stay what it is.",
                 )
-    return tuple(np.stack(list(values.values())) for values in rows.values())
+    return rows
 
 
 def curve_from(text: str) -> TradeOff | GaussianTradeOff:

@@ -378,6 +378,8 @@ def semantic_to_dp(claim: Claim, _goal: Goal) -> Changes:
 
 
 def _settings(interventions: object) -> list[Positions]:
+    if isinstance(interventions, Mapping):
+        interventions = [list(settings.values()) for settings in interventions.values()]
     return [np.asarray(intervention) for intervention in interventions]  # type: ignore[attr-defined]
 
 

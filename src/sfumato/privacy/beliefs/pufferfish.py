@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from ...core import Prior, Space
 from ...core.arrays import Bools, Floats, Positions, any_array, readonly
 from ...core.immutable import CompactRepr, assign
-from ...errors import InputError, argument
+from ...core.naming import label_phrase
+from ...errors import InputError, argument, python
 from ...rounding import log_error, log_errors
 from ..notion import Description, Finding, Witness
 from ..point.differential import DifferentialPrivacy
@@ -76,13 +77,25 @@ class _OfInterventions(AgainstPriors, CompactRepr):
 
     priors: Priors
     interventions: tuple[Positions, ...]
+    names: tuple[tuple[str, list[str]], ...]  # of each record and of its values
 
-    def __init__(self, priors: Priors, interventions: Iterable[ArrayLike]) -> None:
+    def __init__(
+        self, priors: Priors, interventions: Iterable[ArrayLike] | Mapping[Any, Mapping[Any, ArrayLike]]
+    ) -> None:
         if priors.interval not in (None, (0.0, 1.0)) or (priors.listed and priors.interval is not None):
             raise InputError(f"{self.title} was asked for {priors}.", "pass Priors.of(...) or Priors.all().")
-        arrays = tuple(
-            np.array(any_array(intervention, "an intervention"), ndmin=1) for intervention in interventions
-        )
+        names: list[tuple[str, list[str]]] = []
+        rows: list[Any] = list(interventions)
+        if isinstance(interventions, Mapping):
+            for record, settings in interventions.items():
+                if not isinstance(settings, Mapping):
+                    raise InputError(
+                        f"the interventions on record {label_phrase(record)} have no values.",
+                        python("pass {record: {value: positions}}, or arrays alone."),
+                    )
+                names.append((label_phrase(record), list(map(label_phrase, settings))))
+            rows = [list(settings.values()) for settings in interventions.values()]
+        arrays = tuple(np.array(any_array(row, "an intervention"), ndmin=1) for row in rows)
         if not arrays:
             raise InputError("no intervention was given.", "pass one array (values, secrets) for each record.")
         size = arrays[0].shape[-1]
@@ -93,7 +106,13 @@ class _OfInterventions(AgainstPriors, CompactRepr):
                     f"an intervention was given as an array of {array.dtype} of shape {array.shape}.",
                     f"pass positions of the {size} secrets, array (values, secrets).",
                 )
-        assign(self, priors=priors, interventions=tuple(readonly(array.astype(np.intp)) for array in arrays))
+        if not isinstance(interventions, Mapping):
+            names = [
+                (str(record), [f"its value {value}" for value in range(len(array))])
+                for record, array in enumerate(arrays)
+            ]
+        positions = tuple(readonly(array.astype(np.intp)) for array in arrays)
+        assign(self, priors=priors, interventions=positions, names=tuple(names))
 
     @classmethod
     def of_records(cls, space: Space, priors: Priors) -> Self:
@@ -105,10 +124,12 @@ class _OfInterventions(AgainstPriors, CompactRepr):
         labels = [label if isinstance(label, tuple) else (label,) for label in space.labels]
         if len({len(label) for label in labels}) != 1:
             raise InputError("the secrets are tuples of different lengths.", "pass one entry per record.")
-        interventions = []
+        interventions = {}
         for record in range(len(labels[0])):
             values = dict.fromkeys(label[record] for label in labels)
-            interventions.append([[_position(space, base, record, value) for base in labels] for value in values])
+            interventions[record] = {
+                value: [_position(space, base, record, value) for base in labels] for value in values
+            }
         return cls(priors, interventions)
 
     def _matrix(self, mechanism: AnyMechanism) -> Floats:
@@ -138,7 +159,7 @@ class CausalPrivacy(_OfInterventions):
     Attributes:
         priors: Given priors, or all.
         interventions: For each record, array (values, n) of positions: entry [t, s] is the secret that s becomes
-            when the record is set to value t.
+            when the record is set to value t. Named records and values are ``{record: {value: positions}}``.
 
     Source:
         Tschantz, Sen and Datta, S&P 2020; compare Desfontaines, definition 34.
@@ -165,7 +186,7 @@ class CausalPrivacy(_OfInterventions):
             return replace(DifferentialPrivacy(self.relation).measure(mechanism), notion=self)
         value, upper, witness = 0.0, 0.0, Witness()
         for prior in self.priors.listed:
-            for record, intervention in enumerate(self.interventions):
+            for (record, values), intervention in zip(self.names, self.interventions, strict=True):
                 # The prior after each setting of the record, array (values, n).
                 laws = [np.bincount(ends, prior.probabilities, minlength=len(matrix)) for ends in intervention]
                 rows = np.stack(laws) @ matrix
@@ -173,7 +194,7 @@ class CausalPrivacy(_OfInterventions):
                     log, second, output = largest_log(row, rows)
                     upper = max(upper, log + log_error(log, terms(prior)))
                     if log > value:
-                        note = f"record {record} set to its values {first} and {second}"
+                        note = f"record {record} set to {values[first]} and to {values[second]}"
                         value = log
                         witness = Witness(None, readonly(np.array([output])), prior.probabilities, note=note)
         return Finding(self, value, upper - value if math.isfinite(value) else 0.0, witness)
@@ -230,7 +251,9 @@ class InferenceBasedCausalPrivacy(_OfInterventions):
         "by at most a factor of {factor}"
     )
 
-    def __init__(self, priors: Priors, interventions: Iterable[ArrayLike]) -> None:
+    def __init__(
+        self, priors: Priors, interventions: Iterable[ArrayLike] | Mapping[Any, Mapping[Any, ArrayLike]]
+    ) -> None:
         _OfInterventions.__init__(self, priors, interventions)
         for images in self.interventions:
             record_values(images)
@@ -238,7 +261,7 @@ class InferenceBasedCausalPrivacy(_OfInterventions):
     def _measure(self, mechanism: AnyMechanism) -> Finding:
         matrix = self._matrix(mechanism)
         value, upper, witness = 0.0, 0.0, Witness()
-        for record, images in enumerate(self.interventions):
+        for (record, labels), images in zip(self.names, self.interventions, strict=True):
             kinds, values = np.unique(record_values(images), return_inverse=True)
             masks = values == np.arange(len(kinds))[:, None]
             for prior in scenarios(self.priors, matrix):
@@ -248,7 +271,7 @@ class InferenceBasedCausalPrivacy(_OfInterventions):
                     if logs.max() > value:
                         at, output = np.unravel_index(int(logs.argmax()), logs.shape)
                         value = float(logs[at, output])
-                        note = f"record {record} set to its value {setting}"
+                        note = f"record {record} set to {labels[setting]}"
                         if prior is None:
                             note += ", approached as the prior probability of the event tends to 0"
                         belief = None if prior is None else prior.probabilities
