@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from scipy.sparse import coo_array, vstack
+from scipy.sparse import coo_array, csr_array, vstack
 
 import sfumato as sf
 from sfumato.errors import InfeasibleError
+from sfumato.geo import DISTANCES, TruePoints
 from sfumato.geo.vertices import TRIANGLE, VertexTable, block, strewn, strip
 from sfumato.optimal import LatticeChoice, refine_lattice
 from sfumato.proofs import prove_guarantees, prove_optimality
@@ -27,10 +28,10 @@ def game(visits, limit, spacing="500 m", **options):
     return sf.maximise_distortion(prior, loss=loss, distance=target, max_loss=limit, **options)
 
 
-def value_of_game(places, masses, reports, limit):
+def value_of_game(places, masses, reports, limit, kind="euclidean"):
     """The game by HiGHS, with all reports as guesses: maximise the sum of y, y(o) at most each guess's error."""
     n, m = len(places), len(reports)
-    apart = np.hypot(*(places[:, None] - reports[None]).transpose(2, 0, 1)) * masses[:, None]
+    apart = DISTANCES[kind](places, reports) * masses[:, None]
     o, g = (ends.ravel() for ends in np.meshgrid(np.arange(m), np.arange(m), indexing="ij"))
     row = np.arange(m * m)
     columns = np.concatenate([np.arange(n)[:, None] * m + o, [n * m + o]]).ravel()
@@ -60,6 +61,73 @@ def test_a_linear_program_has_the_value_of_the_lesser_of_limit_and_blind_error(s
     for share in (0.1, 0.7, 1.5):
         value = value_of_game(places, masses, reports, share * blind.total.value)
         assert value == pytest.approx(min(share, 1.0) * blind.total.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_linear_program_on_a_grid_has_the_same_value_for_the_manhattan_distance(seed):
+    rng = np.random.default_rng(seed)
+    places, masses = rng.uniform(-1000, 1000, (4, 2)), rng.dirichlet(np.ones(4))
+    grid = np.stack(np.meshgrid(*places.T), axis=-1).reshape(-1, 2)  # holds every median of every posterior
+    more = rng.uniform(-1000, 1000, (14, 2))
+    sums = DISTANCES["manhattan"](places, grid).T @ masses
+    for share in (0.2, 0.7, 1.5):
+        value = value_of_game(places, masses, np.concatenate([grid, more]), share * sums.min(), "manhattan")
+        assert value == pytest.approx(min(share, 1.0) * sums.min(), rel=1e-6)
+
+
+def manhattan_game(visits, limit, spacing="1 km", guarantees=()):
+    lattice = sf.Lattice.covering(visits, spacing)
+    prior, loss = sf.Prior.from_visits(lattice, visits), lattice.loss(visits, "manhattan")
+    target = sf.PlaceDistortion(0, lattice, visits, kind="manhattan")
+    return sf.maximise_distortion(prior, loss=loss, distance=target, max_loss=limit, guarantees=guarantees)
+
+
+@pytest.mark.parametrize(("limit", "guarantees"), [("800 m", ()), ("1.7 km", sf.CoordinatePrivacy("2/km"))])
+def test_a_manhattan_limit_is_attained_against_every_guess_of_the_grid_of_points(limit, guarantees):
+    design = manhattan_game(CITY, limit, guarantees=guarantees)
+    most = sf.core.units.parse(limit, unit="km", subject="the limit")
+    assert design.certificate.free_reports
+    assert design.is_finished
+    assert design.certificate.loss <= most == design.certificate.bound
+    points = design.mechanism.secrets.true_points(CITY)
+    joint = points.masses @ design.mechanism.matrix
+    sums = [np.abs(axis[:, None] - axis[None]).T @ joint for axis in points.xy.T]
+    brute = sum(values.min(axis=0).sum() for values in sums) / 1000
+    assert most * (1 - 1e-5) <= design.certificate.value <= brute <= most
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_medians_of_coordinates_have_the_least_manhattan_distance(seed):
+    rng = np.random.default_rng(seed)
+    xy, shares = rng.normal(0, 1000, (40, 2)).round(-2), rng.dirichlet(np.ones(5), 40)
+    points = TruePoints.of(xy, csr_array(shares))
+    channel = rng.dirichlet(np.full(6, 0.3), 5) * (rng.random((5, 6)) < 0.6)
+    guesses = points.guesses(channel, "manhattan")
+    joint = points.masses @ channel
+    grid = np.stack(np.meshgrid(*points.xy.T), axis=-1).reshape(-1, 2)
+    least = (DISTANCES["manhattan"](points.xy, grid).T @ joint).min(axis=0).sum()
+    assert guesses.lower <= least <= guesses.value
+    assert guesses.value - guesses.lower <= 1e-11 * guesses.value
+    at_guesses = (DISTANCES["manhattan"](points.xy, guesses.points) * joint).sum()
+    assert at_guesses == pytest.approx(least, rel=1e-12)
+
+
+def test_a_least_manhattan_error_is_proved_again_from_the_file(tmp_path):
+    lattice = sf.Lattice.covering(THREE, "500 m")
+    prior, loss = sf.Prior.from_visits(lattice, THREE), lattice.loss(THREE, "manhattan")
+    target = sf.PlaceDistortion("900 m", lattice, THREE, kind="manhattan")
+    design = sf.design(prior, loss=loss, guarantees=[target])
+    assert design.certificate.free_reports
+    assert design.certificate.bound == 0.9
+    assert design.certificate.loss <= 0.9 * (1 + 1e-5)
+    design.save(tmp_path / "a.sfm")
+    file = sf.files.read_mechanism_file(tmp_path / "a.sfm")
+    (guarantee,) = file.guarantees
+    assert guarantee.kind == "manhattan"
+    assert "manhattan" in str(guarantee)
+    _, (proof,) = prove_guarantees(file.report_channel, file.prior, file.guarantees)
+    assert proof.holds
+    assert proof.lower == pytest.approx(0.9, rel=1e-5)
 
 
 @pytest.mark.parametrize("limit", ["1 m", "400 m", "1.4 km"])

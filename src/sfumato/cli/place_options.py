@@ -316,7 +316,7 @@ def site_of_points(
     with working("Laying the lattice"), nullcontext() if spacing is None else option("--spacing"):
         choice = place_lattice(visits, promise, **settings)
         if limit_m is not None and promise is None and spacing is None and near is None:
-            choice = refine_lattice(choice, visits, limit_m, region=area, user=options.user)
+            choice = refine_lattice(choice, visits, limit_m, region=area, user=options.user, loss=loss)
     lattice, reason = choice
     if limit_m is None or promise is not None or len(lattice) > MOST_NEAR:  # else no program is solved
         check_lattice(lattice, options.time_limit, errors=errors and limit_m is None)

@@ -49,8 +49,7 @@ class Loss(Immutable):
     """The loss l(s, o) of reporting observable o when the secret is s, array (secrets, observables), finite.
 
     The unit is empty for a pure number or a rate of misreports. ``true_point`` is the distance of which it is the
-    mean from true points, empty for every other loss, and ``points`` are these for the Euclidean one, which files
-    do not store.
+    mean from true points, empty for every other loss, and ``points`` are these, which files do not store.
     """
 
     array: Floats

@@ -214,6 +214,9 @@ class _Contents:
         guesses = self._array(entry, "guesses", np.float64, 2)
         if len(guesses) * len(places) > MAX_ENTRIES:
             raise FileError(f"it holds {len(guesses):,} guesses, too many for {len(places):,} places.", DAMAGED)
+        kind = entry.get("distance", str) if entry.has("distance") else "euclidean"
+        if kind not in DISTANCES:
+            raise FileError("its error of the true point is in an unknown distance.", DAMAGED)
         try:
             return PlaceDistortion.of_places(
                 entry.number("minimum"),
@@ -222,6 +225,7 @@ class _Contents:
                 self._array(entry, "times", np.int64, 1),
                 guesses,
                 entry.get("unit", str),
+                kind,
             )
         except DataError as error:
             raise FileError(f"its places of visits cannot be used: {error.problem}", DAMAGED) from error

@@ -130,6 +130,7 @@ class _Parts:
                 "visited": self.array("visited", guarantee.degrees),
                 "times": self.array("times", guarantee.times),
                 "guesses": self.array("guesses", guarantee.guesses),
+                **({} if guarantee.kind == "euclidean" else {"distance": guarantee.kind}),
             }
         if isinstance(guarantee, DistortionPrivacy):
             return {"kind": "distortion", "minimum": guarantee.minimum, "distance": self.loss(guarantee.distance)}

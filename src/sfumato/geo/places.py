@@ -175,7 +175,7 @@ class Places(Space, ABC):
         has_visits = masses > 0
         total[has_visits] /= masses[has_visits, None]
         total[~has_visits] = DISTANCES[kind](self._centres()[~has_visits], targets)
-        origin = LossPoints(points.xy, points.masses.sum(axis=1), masses) if kind == "euclidean" else None
+        origin = LossPoints(points.xy, points.masses.sum(axis=1), masses)
         return Loss(total * units.factor("m", unit), unit, points=origin, true_point=kind)
 
     def true_points(

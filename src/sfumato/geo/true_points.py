@@ -112,9 +112,10 @@ class TruePoints(Immutable, CompactRepr):
         masses = self.masses.multiply(scale[None, :])
         return TruePoints(np.concatenate([self.xy, centres[gaps]]), csr_array(vstack([csr_array(masses), more])))
 
-    def guesses(self, channel: Floats) -> Guesses:
+    def guesses(self, channel: Floats, kind: str = "euclidean") -> Guesses:
         """Return the best guesses for the reports of a channel (n, reports), with a proved bound on any error.
 
+        For the ``manhattan`` distance they are the medians of both coordinates.
         For each report o the mean distance F(y) of the true point from a guess y is convex in y. With unit vectors
         u from y towards the points x, s = E[u] over the points given o (where a point is y itself, any vector of
         length up to 1 may replace u), z their mean and the probability of o as the weight, the mean error of any
@@ -123,11 +124,28 @@ class TruePoints(Immutable, CompactRepr):
         possible, points = self.masses.sum(axis=0) @ channel > 0, np.empty((channel.shape[1], 2))
         best = Guesses(np.empty((0, 2)), 0.0, 0.0)
         if possible.any():
-            best = _Search(self, np.ascontiguousarray(channel[:, possible])).run()
+            part = np.ascontiguousarray(channel[:, possible])
+            best = _Search(self, part).run() if kind == "euclidean" else self._coordinate_medians(part)
         points[possible] = best.points
         if not possible.all():
-            points[~possible] = self.guesses(np.ones((len(channel), 1))).points
+            points[~possible] = self.guesses(np.ones((len(channel), 1)), kind).points
         return Guesses(points, best.value, best.lower)
+
+    def _coordinate_medians(self, channel: Floats) -> Guesses:
+        """Return the best guesses for the Manhattan distance; a median is wrong by no more mass than rounding."""
+        medians, value, error = np.empty((channel.shape[1], 2)), 0.0, 0.0
+        terms = len(self.xy) + channel.shape[0] + _ROUNDING
+        for reports in blocks(channel.shape[1], len(self.xy)):
+            for axis in (0, 1):
+                order = np.argsort(self.xy[:, axis])
+                ticks, masses = self.xy[order, axis], self.masses[order] @ channel[:, reports]
+                sums = masses.cumsum(axis=0)
+                middle = ticks[(2 * sums < sums[-1]).sum(axis=0)]
+                medians[reports, axis] = middle
+                value += float((masses * np.abs(ticks[:, None] - middle)).sum())
+                error += 8 * terms * UNIT * float(sums[-1].sum()) * float(ticks[-1] - ticks[0])
+        error += 4 * terms * UNIT * value
+        return Guesses(medians, upper_end(value, error), max(0.0, lower_end(value, error)))
 
     @property
     def reach(self) -> float:

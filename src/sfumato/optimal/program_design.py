@@ -120,8 +120,8 @@ def maximise_distortion(
     It is the dual of `design`: the zero-sum game between a user with a budget of loss and an adversary who knows
     the mechanism. ``distance`` is the adversary's, array (guesses, n); by default the loss, where it is a
     `Metric`. With a `PlaceDistortion` the adversary guesses any point, the error is the distance from the true
-    point, its minimum is ignored, and the gap is 2e-3 by default. If the loss is the distance of the same true
-    points and there are no ``observables``, reports are anywhere on the plane, and so is the bound.
+    point, its minimum is ignored, and the gap is 2e-3 by default. If the loss is the same distance of the same
+    true points and there are no ``observables``, reports are anywhere on the plane, and so is the bound.
 
     ``max_loss`` is the largest expected loss, in the loss's unit or as text (``"500 m"``); ``guarantees`` are
     metric privacy that must hold too. The other arguments are those of `design`. Raises `InputError` if sizes,

@@ -13,7 +13,7 @@ from ..core import DistortionPrivacy, Loss, Mechanism, Prior, Space, units
 from ..core.arrays import Floats, distinct_points, readonly
 from ..core.immutable import assign
 from ..errors import InfeasibleError, InputError
-from ..geo import Guesses, Places, TruePoints, Visits
+from ..geo import DISTANCES, Guesses, Places, TruePoints, Visits
 from ..rounding import amount, amount_at_least, down, up
 
 _PROJECTION_M: Final = 2e-6  # float arithmetic of the projection is off by less
@@ -30,14 +30,14 @@ class PlaceDistortion(DistortionPrivacy):
     """Distortion privacy of the true point: the best attacker's average error is at least ``minimum``.
 
     The error is the distance on the ground from the person's true point, not from a cell or a vertex, to the
-    guess, which may be any point. A program knows finitely many guesses only, and an attacker with fewer guesses
-    has at least as large an error. So `design` adds the best guesses against its result until none is missing; the
-    proof covers all guesses. The average is over the visits, whose places the attacker knows, and nothing more.
-    Mechanism files store these places for later proofs. Raises `InputError` if the minimum is not a length, or is
-    negative. Raises `UnitError` if its unit is not one of length. Raises `DataError` if no visit is inside.
-    ``minimum`` is the least expected error, a number in ``unit`` or text such as ``"800 m"``; the places are a
-    lattice or cells. The attacker knows the visits, or with ``user`` those of this user; those outside are left
-    out.
+    guess, which may be any point. With ``kind="manhattan"`` it is metres east plus metres north on the plane. A
+    program knows finitely many guesses only, and an attacker with fewer guesses has at least as large an error. So
+    `design` adds the best guesses against its result until none is missing; the proof covers all guesses. The
+    average is over the visits, whose places the attacker knows, and nothing more. Mechanism files store these
+    places for later proofs. Raises `InputError` if the minimum is not a length, or is negative. Raises `UnitError`
+    if its unit is not one of length. Raises `DataError` if no visit is inside. ``minimum`` is the least expected
+    error, a number in ``unit`` or text such as ``"800 m"``; the places are a lattice or cells. The attacker knows
+    the visits, or with ``user`` those of this user; those outside are left out.
 
     Attributes:
         distance: The errors of the guesses that the program knows, array (guesses, secrets).
@@ -64,13 +64,16 @@ class PlaceDistortion(DistortionPrivacy):
         *,
         unit: str = "km",
         user: Hashable | None = None,
+        kind: str = "euclidean",
     ) -> None:
+        if kind not in DISTANCES:
+            raise InputError(f"the distance {kind!r} is unknown.", f"use one of {', '.join(DISTANCES)}.")
         sample = visits if user is None else visits.of_user(user)
         inside = places.inside(sample.lat, sample.lon)
         if inside.any():
             sample = sample.select(inside)
         degrees, _, times = distinct_points(np.column_stack([sample.lat, sample.lon]))
-        self._set(minimum, places, degrees, times.astype(np.int64), None, unit)
+        self._set(minimum, places, degrees, times.astype(np.int64), None, unit, kind)
 
     def _set(
         self,
@@ -80,14 +83,15 @@ class PlaceDistortion(DistortionPrivacy):
         times: NDArray[np.int64],
         guesses: Floats | None,
         unit: str,
+        kind: str,
     ) -> None:
         points = places.true_points(Visits(*degrees.T, polar=True), times=times)
         known = _first_guesses(places, points) if guesses is None else guesses
-        masses, total = np.asarray(points.masses.sum(axis=0)), points.distances(known)
-        away = np.hypot(*(np.asarray(places.coordinates)[:, None] - known[None]).transpose(2, 0, 1))
+        masses, total = np.asarray(points.masses.sum(axis=0)), points.distances(known, kind)
+        away = DISTANCES[kind](np.asarray(places.coordinates), known)
         errors = np.where(masses[:, None] > 0, total / np.where(masses > 0, masses, 1.0)[:, None], away)
-        scale = units.factor("m", unit) / _stretch(places, points)
-        DistortionPrivacy.__init__(self, minimum, Loss((errors * scale).T, unit, true_point="euclidean"))
+        scale = units.factor("m", unit) / _stretch(places, points, kind)
+        DistortionPrivacy.__init__(self, minimum, Loss((errors * scale).T, unit, true_point=kind))
         assign(self, places=places, degrees=readonly(degrees), times=readonly(times), points=points)
         assign(self, guesses=readonly(known))
 
@@ -100,6 +104,7 @@ class PlaceDistortion(DistortionPrivacy):
         times: NDArray[np.int64],
         guesses: Floats,
         unit: str,
+        kind: str = "euclidean",
     ) -> PlaceDistortion:
         """Return the distortion for distinct places of visits, from which the rest is computed.
 
@@ -118,15 +123,22 @@ class PlaceDistortion(DistortionPrivacy):
         if not places.inside(*degrees.T).all():
             raise InputError("a place that was visited is outside the region.", "leave it out.")
         distortion = object.__new__(cls)
-        distortion._set(minimum, places, degrees, times, guesses, unit)
+        distortion._set(minimum, places, degrees, times, guesses, unit, kind)
         return distortion
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        parts = (self.minimum, self.places, self.degrees, self.times, self.guesses, self.distance.unit)
+        parts = (self.minimum, self.places, self.degrees, self.times, self.guesses, self.distance.unit, self.kind)
         return self.of_places, parts
 
     def __str__(self) -> str:
-        return f"distortion of at least {amount_at_least(self.minimum, self.distance.unit)} from the true point"
+        distance = "" if self.kind == "euclidean" else f" ({self.kind} distance)"
+        minimum = amount_at_least(self.minimum, self.distance.unit)
+        return f"distortion of at least {minimum} from the true point{distance}"
+
+    @property
+    def kind(self) -> str:
+        """The distance from the true point to a guess: ``euclidean`` or ``manhattan``."""
+        return self.distance.true_point
 
     @property
     def finite(self) -> DistortionPrivacy:
@@ -135,7 +147,7 @@ class PlaceDistortion(DistortionPrivacy):
         Its distances are lowered to proved ones on the ground, and so is its minimum: each mechanism with this
         distortion satisfies it.
         """
-        return DistortionPrivacy(max(0.0, down(self.minimum / _stretch(self.places, self.points))), self.distance)
+        return DistortionPrivacy(max(0.0, down(self.minimum / self._stretch)), self.distance)
 
     def with_guesses(self, guesses: Floats, known: Floats | None = None) -> PlaceDistortion:
         """Return the same with more guesses (k, 2), in metres, for the program; near-duplicates are left out.
@@ -146,7 +158,8 @@ class PlaceDistortion(DistortionPrivacy):
         every = np.concatenate([self.guesses if known is None else known, guesses])
         _, first = np.unique(np.rint(every / side), axis=0, return_index=True)
         subset = every[np.sort(first)]
-        return self.of_places(self.minimum, self.places, self.degrees, self.times, subset, self.distance.unit)
+        parts = (self.minimum, self.places, self.degrees, self.times, subset, self.distance.unit, self.kind)
+        return self.of_places(*parts)
 
     def check_secrets(self, secrets: Space) -> None:
         """Refuse other places; `InputError` if the secrets are not the places."""
@@ -169,16 +182,20 @@ class PlaceDistortion(DistortionPrivacy):
         """
         self.check_secrets(mechanism.secrets)
         points = self.points.under(prior.probabilities, np.asarray(self.places.coordinates))
-        return points.guesses(mechanism.matrix)
+        return points.guesses(mechanism.matrix, self.kind)
 
     def lower(self, guesses: Guesses) -> float:
         """Return an attack's proved lower bound on the error on the ground, in the unit of the distance."""
-        scale = units.factor("m", self.distance.unit) / _stretch(self.places, self.points)
+        scale = units.factor("m", self.distance.unit) / self._stretch
         return max(0.0, down((guesses.lower - _PROJECTION_M) * scale * (1 - 1e-15)))
 
     def upper(self, bound: float) -> float:
         """Return the upper bound on errors on the ground that follows from a bound on the program's errors."""
-        return up(bound * _stretch(self.places, self.points) * (1 + 1e-15))
+        return up(bound * self._stretch * (1 + 1e-15))
+
+    @property
+    def _stretch(self) -> float:
+        return _stretch(self.places, self.points, self.kind)
 
     def check_possible(self, prior: Prior) -> None:
         """Refuse an error not below that of an attacker who sees no report (`InfeasibleError`)."""
@@ -212,6 +229,9 @@ def _first_guesses(places: Places, points: TruePoints) -> Floats:
     return np.concatenate([points.guesses(np.ones((len(places), 1))).points, likely, grid])
 
 
-def _stretch(places: Places, points: TruePoints) -> float:
+def _stretch(places: Places, points: TruePoints, kind: str) -> float:
+    """Return by how much distances on the plane may exceed those on the ground; 1 for one that is of the plane."""
+    if kind != "euclidean":
+        return 1.0
     centres = float(np.hypot(*np.asarray(places.coordinates).T).max())
     return places.projection.stretch(max(points.reach, centres) * (1 + 1e-12) + 1.0)

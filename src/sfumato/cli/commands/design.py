@@ -113,7 +113,7 @@ def command(options: DesignOptions) -> None:
         site = site_of_cells(options, data.visits, loss, epsilon, options.protect_within)
     else:
         most = None if goal_name is None and not errors and options.priors is None else SEARCHED
-        limit_m = _limit_m(options) if loss == "euclidean" and options.kinds is None else None
+        limit_m = _limit_m(options) if options.kinds is None else None
         site = site_of_points(options, data.visits, loss, epsilon, most=most, errors=errors, limit_m=limit_m)
     families = family_promise(
         options,
@@ -394,7 +394,7 @@ def _solve_program(
     if options.distortion is not None:
         guarantees.append(_error_guarantee(options.distortion, site, errors, prior, points, of_visits=of_visits))
     is_game = points is not None and not (options.distortion is None and options.max_loss is None)
-    is_free = is_game and isinstance(site.costs, Loss) and site.costs.true_point == "euclidean"  # reports anywhere
+    is_free = is_game and isinstance(site.costs, Loss) and bool(site.costs.true_point)  # reports anywhere
     if is_game and not is_free:
         _say_how_long(len(site.places), options.time_limit)
     elif (
@@ -436,7 +436,7 @@ def _solve_program(
                 **request,
             )
         else:
-            distance = errors if points is None else PlaceDistortion(0, site.places, points)
+            distance = errors if points is None else PlaceDistortion(0, site.places, points, kind=_kind(site))
             result = maximise_distortion(prior, loss=site.costs, distance=distance, max_loss=limit, **request)
     if stop.requested and result.is_finished:  # the best of what was tried until then
         result = result if result.has_program else replace(result, is_finished=False)
@@ -464,7 +464,7 @@ def _error_guarantee(
         if visits is None:
             guarantee = DistortionPrivacy(distortion, errors)
         else:
-            guarantee = PlaceDistortion(distortion, site.places, visits)
+            guarantee = PlaceDistortion(distortion, site.places, visits, kind=_kind(site))
         if not guarantee.minimum > 0:
             raise InputError(
                 f"a distortion of {distortion} asks for nothing: every mechanism has it.",
@@ -475,3 +475,8 @@ def _error_guarantee(
             if of_visits:
                 say(_HOLDS_PLACES, err=True)
     return guarantee
+
+
+def _kind(site: Site) -> str:
+    """Return the distance of the attacker's error of the true point: that of the loss, if it is one."""
+    return getattr(site.costs, "true_point", "") or "euclidean"

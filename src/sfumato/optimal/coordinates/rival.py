@@ -62,7 +62,7 @@ def rivalry(
         return "it gives a guarantee per metre, and no other"
     if not isinstance(prior.space, Lattice):
         return "the secrets are not the vertices of a lattice"
-    if not isinstance(loss, Loss) or loss.points is None:
+    if not isinstance(loss, Loss) or loss.points is None or loss.true_point != "euclidean":
         return "the loss is not the Euclidean distance of the true point, as lattice.loss(visits) returns it"
     if objective != "expected":
         return "it is for the expected loss"

@@ -151,7 +151,13 @@ def choose_lattice(
 
 
 def refine_lattice(
-    choice: LatticeChoice, visits: Visits, limit_m: float, *, region: Region | str | None, user: Hashable | None
+    choice: LatticeChoice,
+    visits: Visits,
+    limit_m: float,
+    *,
+    region: Region | str | None,
+    user: Hashable | None,
+    loss: str = "euclidean",
 ) -> LatticeChoice:
     """Return a lattice on which an average loss within a limit, in metres, is possible without a guarantee.
 
@@ -167,7 +173,7 @@ def refine_lattice(
         used = np.flatnonzero(points.masses.sum(axis=0) > 0)
         truth = np.zeros((len(lattice), len(used)))
         truth[used, np.arange(len(used))] = 1.0
-        if points.guesses(truth).value <= _REFINED * limit_m:
+        if points.guesses(truth, loss).value <= _REFINED * limit_m:
             if lattice is choice.lattice:
                 return choice
             near = units.show(step, "m")

@@ -14,7 +14,7 @@ from ...core import WGS84, AnyLoss, Guarantee, Loss, Prior, Space, units
 from ...core.arrays import Floats
 from ...core.naming import DISTORTION, EXPECTED
 from ...errors import InfeasibleError, InputError, SolverError
-from ...geo import Lattice, Places, TruePoints
+from ...geo import DISTANCES, Guesses, Lattice, Places, TruePoints
 from ...mechanisms import rate_distortion_of_loss
 from ...proofs import Multipliers, Optimality, PlaceDistortion, prove_optimality, scope_text
 from ...rounding import amount_at_least, amount_at_most, down, up
@@ -40,11 +40,11 @@ SolveAt = Callable[[AnyLoss, Space | None], Design]
 def free_loss(
     prior: Prior, loss: AnyLoss, target: PlaceDistortion, objective: str, observables: Space | None
 ) -> Loss | None:
-    """Return the loss if it is the distance from the target's true points, and reports are not prescribed.
+    """Return the loss if it is the target's distance from the same true points, and reports are not prescribed.
 
     Then an attacker can guess the report itself: the error of the best attacker is at most the loss.
     """
-    points = loss.points if isinstance(loss, Loss) and loss.true_point == "euclidean" else None
+    points = loss.points if isinstance(loss, Loss) and loss.true_point == target.kind else None
     if not isinstance(loss, Loss) or points is None or observables is not None or objective != EXPECTED:
         return None
     weights = np.asarray(target.points.masses.sum(axis=1))
@@ -89,11 +89,11 @@ class _Channel:
 class FreeGame:
     """The game of a user with free reports against an attacker who guesses any point.
 
-    With the loss of the true point the error of the best attacker is at most the loss, because they can guess the
-    report, and at most the error without a report. A mechanism whose reports are the medians of what they reveal
-    attains the first bound, a constant report at the median of all attains both, and a mixture of the two attains
-    each value between. So the largest error within a loss L is the smaller of L and the error without a report,
-    if some mechanism with the guarantees loses at most L.
+    With a loss that is the attacker's distance from the true point, the error of the best attacker is at most the
+    loss, because they can guess the report, and at most the error without a report. A mechanism whose reports are
+    the medians of what they reveal attains the first bound, a constant report at the median of all attains both,
+    and a mixture of the two attains each value between. So the largest error within a loss L is the smaller of L
+    and the error without a report, if some mechanism with the guarantees loses at most L.
 
     Without guarantees the mixture starts from a mechanism of nearly the least information for the loss, whose
     reports are moved to medians; with them from the design of least loss. ``solve`` makes the latter.
@@ -119,7 +119,7 @@ class FreeGame:
         self.points = target.points.under(prior.probabilities, self.centres)
         self.unit, self.metres = unit, units.factor(unit, "m")
         self.error_unit = units.factor("m", target.distance.unit)
-        self.silent = self.points.guesses(np.ones((len(prior), 1)))
+        self.silent = self._medians(np.ones((len(prior), 1)))
 
     def most_error(self, loss: Loss, max_loss: float) -> Design:
         """Return the mechanism of the largest error within a loss, in the unit of the loss."""
@@ -206,7 +206,7 @@ class FreeGame:
     def _at_medians(self, design: Design) -> _Channel:
         least = max(0.0, design.certificate.bound * self.metres)
         matrix = design.mechanism.matrix
-        guesses = self.points.guesses(matrix)
+        guesses = self._medians(matrix)
         return _Channel(guesses.points, matrix, self._expected(guesses.points, matrix), least, design)
 
     def _of_program(self, channel: _Channel) -> _Channel:
@@ -220,7 +220,7 @@ class FreeGame:
     def _truth(self) -> _Channel:
         """Return the mechanism that reports the median of the points taken for the secret."""
         support = self.prior.support
-        guesses = self.points.guesses(np.eye(len(self.prior))[:, support])
+        guesses = self._medians(np.eye(len(self.prior))[:, support])
         reports, places = _distinct(guesses.points), self.centres.copy()
         places[support] = guesses.points
         matrix = np.zeros((len(self.prior), len(reports)))
@@ -251,7 +251,7 @@ class FreeGame:
             matrix = optimum.mechanism.matrix
             used = matrix.max(axis=0) > _UNUSED
             matrix = matrix[:, used] / matrix[:, used].sum(axis=1, keepdims=True)
-            reports = self.points.guesses(matrix).points
+            reports = self._medians(matrix).points
             best = _Channel(reports, matrix, self._expected(reports, matrix), start.least)
             reports = _distinct(reports)
             if best.loss >= loss_m * (1 - self.enough * _NEAR):
@@ -260,8 +260,8 @@ class FreeGame:
 
     def _few_reports(self, reports: Floats, loss_m: float) -> Floats:
         """Return the reports that reduce the loss most, chosen greedily, and the median of all."""
-        losses = self.points.distances(reports)
-        near: Floats = self.points.distances(self.silent.points)[:, 0]
+        losses = self._distances(reports)
+        near: Floats = self._distances(self.silent.points)[:, 0]
         picks: list[int] = []
         while len(picks) < min(_FEW, len(reports)) and float(near.sum()) > _SHARE * loss_m:
             best = int(np.maximum(near[:, None] - losses, 0.0).sum(axis=0).argmax())
@@ -287,18 +287,24 @@ class FreeGame:
         return _Channel(reports, mixture, self._expected(reports, mixture), channel.least)
 
     def _expected(self, reports: Floats, matrix: Floats) -> float:
-        return float((self.points.distances(reports) * matrix).sum())
+        return float((self._distances(reports) * matrix).sum())
+
+    def _medians(self, matrix: Floats) -> Guesses:
+        return self.points.guesses(matrix, self.target.kind)
+
+    def _distances(self, reports: Floats) -> Floats:
+        return self.points.distances(reports, self.target.kind)
 
     def _mean_losses(self, reports: Floats) -> Floats:
         """Return the mean distance to the reports from the points of each secret, array (n, k), metres."""
-        total, masses = self.points.distances(reports), self.prior.probabilities
+        total, masses = self._distances(reports), self.prior.probabilities
         empty = masses == 0
         total[~empty] /= masses[~empty, None]
-        total[empty] = np.hypot(*(self.centres[empty, None] - reports[None]).transpose(2, 0, 1))
+        total[empty] = DISTANCES[self.target.kind](self.centres[empty], reports)
         return total
 
     def _loss_at(self, space: Space) -> Loss:
-        return self.places.loss(self.target.visits, unit=self.unit, observables=space)
+        return self.places.loss(self.target.visits, self.target.kind, self.unit, observables=space)
 
     def _losses(self, channel: _Channel) -> tuple[Space, Loss]:
         space = report_space(self.places, channel.reports)
@@ -308,7 +314,7 @@ class FreeGame:
         """Return the target for a program whose attacker guesses the reports."""
         target = self.target
         parts = (target.minimum, target.places, target.degrees, target.times, channel.reports)
-        return PlaceDistortion.of_places(*parts, target.distance.unit)
+        return PlaceDistortion.of_places(*parts, target.distance.unit, target.kind)
 
     def _is_late(self) -> bool:
         return self.stop() or time.monotonic() > self.deadline

@@ -363,7 +363,9 @@ def cost_of(file: MechanismFile, visits: Visits | None, *, is_proved: bool) -> C
         true, law = places.loss(visits, observables=mechanism.observables), Prior.from_visits(places, visits)
         expected, _ = _of_loss(mechanism, law, true, Evidence.PROVED)
         kind, name, worst, checked = "true point", true.true_point, None, True
-    return CostFacts(kind, name, expected, worst, best, objective, value, checked)
+    errors = None if file.optimality is None else file.optimality.distance
+    error = "" if errors is None else errors.name
+    return CostFacts(kind, name, expected, worst, best, objective, value, checked, error=error)
 
 
 def radius_of(file: MechanismFile) -> RadiusFacts | None:

@@ -143,10 +143,10 @@ def _costs(
 ) -> tuple[tuple[CostFacts, ...], Quantity | None]:
     mechanism, problem, certificate, loss = design.mechanism, design.problem, design.certificate, design.loss
     space, reports = mechanism.secrets, mechanism.observables
-    unit = certificate.loss_unit
+    unit, error = certificate.loss_unit, ""
     best, value = Quantity.at_least(certificate.bound, unit), Quantity.at_most(certificate.value, unit)
     if certificate.objective == "distortion":
-        unit = problem.distance.unit if problem.distance is not None else ""
+        unit, error = ("", "") if problem.distance is None else (problem.distance.unit, problem.distance.name)
         best, value = Quantity.at_most(certificate.bound, unit), Quantity.at_least(certificate.value, unit)
     kind = kind_of_loss(mechanism, loss)
     is_ground = ground is not None and reports == space and _same_distances(ground, loss)
@@ -159,6 +159,7 @@ def _costs(
         certificate.objective,
         value,
         free_reports=certificate.free_reports,
+        error=error,
     )
     if loss.true_point:
         return _on_points(design, cost, visits)

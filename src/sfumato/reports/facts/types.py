@@ -188,6 +188,7 @@ class CostFacts(NamedTuple):
     reached: Quantity | None = None  # by this mechanism
     checked: bool = True  # whether the loss follows from the file's own places and labels
     free_reports: bool = False  # whether the bound is for reports anywhere on the plane
+    error: str = ""  # the name of the attacker's distance, where the bound is of an error
 
 
 class AttackFacts(NamedTuple):

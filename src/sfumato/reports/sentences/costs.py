@@ -28,6 +28,7 @@ from ...rounding import (
 from ..facts import CostFacts, Evidence, Quantity, RadiusFacts, ReportFacts, SubjectFacts
 from .scope import (
     about_amount,
+    error_distance,
     least_amount,
     loss_text,
     most_amount,
@@ -242,8 +243,9 @@ def optimum_words(
     if cost.objective == "distortion":
         near = near_words(value, best, unit)
         attacker = f"the best attacker who guesses one of {guesses:,} points" if guesses else "the best attacker"
+        distance = error_distance(cost.error)
         return (
-            f"{mechanism} gives {attacker} an average error above {most_amount(best, unit)}. With "
+            f"{mechanism} gives {attacker} an average error above {most_amount(best, unit)}{distance}. With "
             f"this one it is at least {least_amount(value, unit)}: {near}{by}."
         )
     near = near_words(best, value, unit)

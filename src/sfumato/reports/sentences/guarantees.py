@@ -14,7 +14,7 @@ from ...files import DistanceSource
 from ...proofs import NoiseProof
 from ...rounding import at_most, at_most_against, exactly, factor_at_most, percent, percent_at_most, plural
 from ..facts import BeliefFacts, ConstraintFacts, FamilyFacts, PromiseFacts, SubjectFacts
-from .scope import least_amount, nouns_of, secret_nouns
+from .scope import error_distance, least_amount, nouns_of, secret_nouns
 
 _VERTICES: Final = (
     "This is about the lattice points that positions are rounded to at random. It gives no guarantee per distance "
@@ -24,7 +24,7 @@ _SOURCES: Final = {
     DistanceSource.LABELS.value: "distances that the file states",
     DistanceSource.UNCONFIRMED.value: "distances that the file states and nothing confirms",
 }
-_MAPS: Final = {
+KIND_MAPS: Final = {
     DistanceSource.MAP.value: "the map of kinds used here",
     DistanceSource.STATED_MAP.value: "the map of kinds that the file states and nothing confirms",
 }
@@ -151,7 +151,7 @@ def guess_words(family: FamilyFacts) -> str:
 def _error_bound(promise: PromiseFacts, subject: SubjectFacts) -> str:
     claimed = least_amount(promise.claimed.value, promise.unit)
     bound = least_amount(promise.proved.value, promise.unit)
-    if kinds := _MAPS.get(promise.distances):
+    if kinds := KIND_MAPS.get(promise.distances):
         wrong = f"wrong with probability at least {claimed}, by {kinds}"
         if promise.is_proved:
             return f"Best attacker of the kind of place, with this prior: {wrong} (proved: at least {bound})."
@@ -179,7 +179,7 @@ def _of_what(promise: PromiseFacts, subject: SubjectFacts) -> str:
     if promise.distances == DistanceSource.REPORTS.value:
         return ", for guesses among the reports (other guesses may have a smaller error)"
     if promise.visits:
-        return " from the true point, for any guess"
+        return f" from the true point{error_distance(promise.metric)}, for any guess"
     if promise.formal.guesses:
         return (
             f" from the true point, for guesses among {promise.formal.guesses:,} points (other guesses may have a "
@@ -377,7 +377,7 @@ def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
     if not promise.is_proved:
         return (bound,)
     if promise.claimed.value <= 0:
-        of_what = "" if promise.distances in _MAPS else _of_what(promise, subject)
+        of_what = "" if promise.distances in KIND_MAPS else _of_what(promise, subject)
         least = f"{least_amount(promise.proved.value, promise.unit)} is proved{of_what}"
         return (f"An error of at least 0 is true of every mechanism, and limits nothing. At least {least}.",)
     knowing = f"how common each {secret_nouns(subject)[0]} is (the prior)"
@@ -385,7 +385,7 @@ def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
         knowing = f"where the {plural(promise.visits, 'visit')} of the file were"
     clause = f", for the distances that the file calls {quote(promise.metric)} alone"
     alone = clause if promise.distances in _SOURCES else ""
-    if kinds := _MAPS.get(promise.distances):
+    if kinds := KIND_MAPS.get(promise.distances):
         alone = f", for {kinds}"
     return (
         f"An attacker who knows {knowing} and how the mechanism works, and nothing more, sees one report.",

@@ -10,6 +10,7 @@ from ...escaping import plain
 from ...files import DistanceSource
 from ...rounding import plural
 from ..facts import ConstraintFacts, PromiseFacts, ReportFacts, SubjectFacts, TupleFacts
+from .guarantees import KIND_MAPS
 from .scope import nouns_of
 
 _OUTCOMES: Final = {Outcome.FAILS: "NOT KEPT", Outcome.UNDECIDED: "NOT DECIDED", Outcome.HOLDS: "Kept"}
@@ -80,10 +81,16 @@ def _guarantee_state(
     if failures:
         claim = "the guarantee" if failures == total == 1 else f"{failures} of {plural(total, 'guarantee')}"
         sentences.append(f"NOT PROVED: {claim} of this file. Do not rely on what is not proved.")
-    if only_stated:
+    maps = sum(promise.for_stated and promise.distances in KIND_MAPS for promise in promises)
+    if only_stated > maps:
         sentences.append(
-            f"{_of_this_file(only_stated, total)} proved for distances that the file states. Nothing confirms "
-            "these distances: do not rely on them."
+            f"{_of_this_file(only_stated - maps, total)} proved for distances that the file states. Nothing "
+            "confirms these distances: do not rely on them."
+        )
+    if maps:
+        sentences.append(
+            f"{_of_this_file(maps, total)} proved for the map of kinds that the file states. Nothing confirms "
+            "this map: 'sfumato audit' decides with the map, --kinds FILE."
         )
     if empty:
         sentences.append(
