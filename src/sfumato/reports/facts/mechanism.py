@@ -159,9 +159,10 @@ def _of_error(mechanism: Mechanism, guarantee: Guarantee, proof: DistortionProof
     source = source_of(mechanism, guarantee)
     distance = guarantee.distance if isinstance(guarantee, DistortionPrivacy) else None
     visits = places = guesses = 0
-    circle = ""
+    circle = error = ""
     if isinstance(guarantee, PlaceDistortion):
         visits, places = int(guarantee.times.sum()), len(guarantee.degrees)
+        error = guarantee.kind
     elif distance is not None:
         guesses = len(distance.array) if distance.true_point else 0
         circle = "" if is_hamming(distance, mechanism.secrets, mechanism.secrets) else mechanism.secrets.circle
@@ -176,6 +177,7 @@ def _of_error(mechanism: Mechanism, guarantee: Guarantee, proof: DistortionProof
         source.value,
         proof.unit,
         visits=visits,
+        error=error,
         formal=FormalFacts(reports=mechanism.shape[1], guesses=guesses, places=places, circle=circle),
     )
 
@@ -364,7 +366,7 @@ def cost_of(file: MechanismFile, visits: Visits | None, *, is_proved: bool) -> C
         expected, _ = _of_loss(mechanism, law, true, Evidence.PROVED)
         kind, name, worst, checked = "true point", true.true_point, None, True
     errors = None if file.optimality is None else file.optimality.distance
-    error = "" if errors is None else errors.name
+    error = "" if errors is None else errors.true_point
     return CostFacts(kind, name, expected, worst, best, objective, value, checked, error=error)
 
 

@@ -146,7 +146,9 @@ def _costs(
     unit, error = certificate.loss_unit, ""
     best, value = Quantity.at_least(certificate.bound, unit), Quantity.at_most(certificate.value, unit)
     if certificate.objective == "distortion":
-        unit, error = ("", "") if problem.distance is None else (problem.distance.unit, problem.distance.name)
+        unit, error = (
+            ("", "") if problem.distance is None else (problem.distance.unit, problem.distance.true_point)
+        )
         best, value = Quantity.at_most(certificate.bound, unit), Quantity.at_least(certificate.value, unit)
     kind = kind_of_loss(mechanism, loss)
     is_ground = ground is not None and reports == space and _same_distances(ground, loss)

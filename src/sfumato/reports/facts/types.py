@@ -155,6 +155,7 @@ class PromiseFacts(NamedTuple):
     formal: FormalFacts = FormalFacts()
     family: FamilyFacts | None = None
     symmetric: bool = True  # whether distances are the same in both directions; else beliefs are by the longer one
+    error: str = ""  # the distance of an error from the true point: euclidean or manhattan
 
     @property
     def rates_secrets(self) -> bool:
@@ -188,7 +189,7 @@ class CostFacts(NamedTuple):
     reached: Quantity | None = None  # by this mechanism
     checked: bool = True  # whether the loss follows from the file's own places and labels
     free_reports: bool = False  # whether the bound is for reports anywhere on the plane
-    error: str = ""  # the name of the attacker's distance, where the bound is of an error
+    error: str = ""  # the distance of the attacker's error from the true point: euclidean or manhattan
 
 
 class AttackFacts(NamedTuple):

@@ -179,7 +179,7 @@ def _of_what(promise: PromiseFacts, subject: SubjectFacts) -> str:
     if promise.distances == DistanceSource.REPORTS.value:
         return ", for guesses among the reports (other guesses may have a smaller error)"
     if promise.visits:
-        return f" from the true point{error_distance(promise.metric)}, for any guess"
+        return f" from the true point{error_distance(promise.error)}, for any guess"
     if promise.formal.guesses:
         return (
             f" from the true point, for guesses among {promise.formal.guesses:,} points (other guesses may have a "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ...core.naming import TRUE_POINT, quote
+from ...core.naming import quote
 from ...core.units import canonical
 from ...escaping import plain
 from ...rounding import (
@@ -48,9 +48,9 @@ MOST_SENTENCES: Final = 3
 CEILING: Final = "100 %"  # a useless limit of a share
 
 
-def error_distance(name: str) -> str:
+def error_distance(kind: str) -> str:
     """Return the distance of the attacker's error from the true point, where it is not the Euclidean one."""
-    return " (manhattan distance)" if name == f"manhattan{TRUE_POINT}" else ""
+    return " (manhattan distance)" if kind == "manhattan" else ""
 
 
 def nouns_of(subject: SubjectFacts) -> tuple[str, str]:
