@@ -55,6 +55,9 @@ def test_a_column_is_hidden(run, homes, options, tmp_path):
     assert "certified optimum" in done.text
     assert "Proved: on the training visits" in done.text
     assert "NOT within the limit" not in done.text
+    assert "NOT FINISHED" not in done.text
+    for offer in ("hides more than the learned mechanism", "Next: add --optimum"):
+        assert (offer in done.text + done.err) == ("--epsilon" not in options)
     held = sf.read_mechanism_file("m.sfm")
     assert held.prior is not None
     assert held.loss is not None
@@ -130,6 +133,9 @@ def test_a_network_is_counted_on_the_cells(run, homes, promise):
     [
         (("--sensitive", "age"), "there is no column 'age'"),
         (("--max-loss", "-1 m"), "Hint:"),
+        (("--gap", "0"), "--gap 0 is not between 0 and 1"),
+        (("--gap", "nan"), "--gap nan is not between 0 and 1"),
+        (("--time-limit", "-1"), "--time-limit -1 is not positive"),
         (("-o", "m.csv"), "does not end in .sfm"),
         (("--checkpoints", "nowhere/at/all.pt"), "there is no folder"),
     ],
@@ -138,6 +144,17 @@ def test_refusals(run, homes, options, message):
     done = run("learn", "v.csv", *FAST, *options)
     assert done.code == 1
     assert message in done.err
+
+
+def test_an_optimum_not_within_its_gap_ends_with_code_3_and_says_what_is_reached(run, homes, tmp_path):
+    options = ("--sensitive", "home", "--optimum", "best.sfm", "--report", "m.html")
+    done = run("learn", "v.csv", *FAST[:4], "--rounds", "1", *options, "--time-limit", "1e-6")
+    assert done.code == 3
+    warning = "The certified optimum is NOT FINISHED: stopped at the time limit"
+    assert warning in done.text
+    assert warning in html.unescape((tmp_path / "m.html").read_text())
+    assert "hides more than the optimum by" in done.text  # the gap that is proved
+    assert (tmp_path / "best.sfm").exists()
 
 
 def test_learned_attackers_do_no_better_than_the_one_who_knows(run):

@@ -48,6 +48,8 @@ class LearnOptions(VisitsOptions):
     seed: Seed = 1
     output: MechanismOutput = None
     optimum: Annotated[Path | None, typer.Option(help="Write the certified optimum too (.sfm).")] = None
+    gap: Annotated[float, typer.Option(help="The relative gap of the certified optimum.")] = 0.01
+    time_limit: Annotated[float, typer.Option(help="Seconds for the certified optimum.")] = 600.0
     page: Annotated[Path | None, typer.Option("--report", help="Write a page with maps (.html).")] = None
 
 
@@ -58,15 +60,16 @@ def command(options: LearnOptions) -> None:
     The result is compared with the certified optimum, and judged on held-out visits.
     Where the optimum hides more, --optimum writes it; its reports may be anywhere.
     It guarantees nothing, except with --epsilon: then a proved design is post-processed.
-    Exit code 3 if the training was stopped, or the loss is above --max-loss.
+    Exit code 3 if the training was stopped, the optimum is not within --gap, or the loss is above --max-loss.
     """
     from ...core import MetricPrivacy, Prior
     from ...files import MechanismFile, save
     from ...learning import Ending, Pairs, nearest, promised_within
-    from ...optimal import INFORMATION, VULNERABILITY, least_leak_on_plane
+    from ...optimal import INFORMATION, VULNERABILITY, Status, least_leak_on_plane
     from ...reports.document import LearningResult, Origin, file_facts, learn_page
     from ...reports.facts import promises_of, subject_of
     from ...reports.sentences import TRAINING_STOPPED, examples_words, formal_words
+    from ...rounding import at_most
     from ..mechanism_files import command_line
     from ..screen import Screen, print_table
 
@@ -85,6 +88,10 @@ def command(options: LearnOptions) -> None:
         raise InputError(
             f"--held-out {options.held_out:g} is not a share between 0 and 1.", "use 0.2 for a fifth."
         )
+    if not 0 < options.gap < 1:
+        raise InputError(f"--gap {options.gap:g} is not between 0 and 1.", "use 0.01 for 1 %.")
+    if not options.time_limit > 0:
+        raise InputError(f"--time-limit {options.time_limit:g} is not positive.", "use --time-limit 60.")
     max_loss_m = max_loss_of(options.max_loss, "m")
     visits, _ = visits_of(options.visits, options)
     places = cells_over(visits, options.region, options.cell, options.cells)
@@ -113,15 +120,20 @@ def command(options: LearnOptions) -> None:
     with StopOnInterrupt() as stop, working(heading):
         objective = VULNERABILITY if options.target == "vulnerability" else INFORMATION
         cells = nearest(learning.points, places)
-        request = (joint, places, learning.points, cells, max_loss_m)
-        optimum = least_leak_on_plane(*request, objective=objective, stop=lambda: stop.requested)
+        optimum = least_leak_on_plane(
+            *(joint, places, learning.points, cells, max_loss_m),
+            objective=objective,
+            gap=options.gap,
+            time_limit=options.time_limit,
+            stop=lambda: stop.requested,
+        )
     guarantees: list[Guarantee] = []
     promises: list[str] = []
     if certified is not None:
         guarantees = list(certified.problem.guarantees)
         promise = next(guarantee for guarantee in guarantees if isinstance(guarantee, MetricPrivacy))
         private = promised_within(mechanism, certified.mechanism, promise, prior, loss, max_loss_m)
-        mechanism = private.mechanism
+        mechanism = private.mechanism.promising(guarantees)
         file = MechanismFile(mechanism, prior, loss, guarantees)
         promises = [line for fact in promises_of(file) for line in formal_words(fact, subject_of(file))]
         for sentence in promises:
@@ -138,14 +150,16 @@ def command(options: LearnOptions) -> None:
         costs = learning.loss(places, places.on_plane(exact.observables))
         save(MechanismFile(exact, prior, costs, []), options.optimum)
         say(f"Written: {options.optimum}", err=True)
-    elif learned.is_worse and options.epsilon is None:
-        say("Next: add --optimum optimum.sfm to write the certified optimum.")
+    elif learned.is_worse:
+        say("Next: add --optimum best.sfm to write the certified optimum.")
     if options.page is not None:
         facts = file_facts(None, Origin(options.output, designed=command_line()))
         is_finished = ending is not Ending.STOPPED
         learn_page(learned, is_finished=is_finished, promises=promises, file=facts).save(options.page)
         say(f"Written: {options.page}", err=True)
-    if ending is Ending.STOPPED or not learned.keeps_limit:
+    if optimum.status is Status.INACCURATE:
+        say(f"Hint: accept this with --gap {at_most(optimum.gap, 2)}.", err=True)
+    if ending is Ending.STOPPED or learned.warnings:
         raise typer.Exit(PARTIAL)
 
 

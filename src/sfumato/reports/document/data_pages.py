@@ -13,7 +13,7 @@ from ...files import MechanismFile
 from ...geo import Places
 from ...learning import Hiding, Pairs, hiding
 from ...ledgers import LedgerBudgets, amount_text
-from ...optimal import VULNERABILITY, SensitiveDesign
+from ...optimal import VULNERABILITY, SensitiveDesign, Status
 from ...releases import FileMark, Receipt
 from ...rounding import amount_at_most, percent
 from .. import sentences as words
@@ -25,6 +25,8 @@ from .page import Page, PageFigure, PageSection, PageTable
 
 _STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_000_000)  # reports, ends of classes
 _ROUNDING: Final = 1e-9  # of the loss, relative
+_FEW_BITS: Final = 1e-3
+_NOTABLE: Final = 0.01  # less of the chance of a hit, or of the bits: figures show a difference
 _HOW: Final = (
     "The mechanism was trained against an attacker who guesses the hidden value from a report. The certified "
     "optimum was computed separately, with reports anywhere on the plane. Neither of the two has seen the "
@@ -76,16 +78,27 @@ class LearningResult(CompactRepr):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The attacker's success without a report, what is proved, and whether the limit is exceeded."""
+        """The attacker's success without a report, what is proved, and the warnings."""
+        return (*words.certified_words(self.optimum, self.learning.blind_error), *self._offer, *self.warnings)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """That the optimum is not within its gap, and that the limit is exceeded."""
+        status = self.optimum.status
+        reason = words.unfinished_words(status.value)
+        unfinished = () if status is Status.OPTIMAL else (f"The certified optimum is {reason}",)
         excess = () if self.keeps_limit else (words.excess_words(self.loss_m, self.max_loss_m),)
-        return (*words.certified_words(self.optimum, self.learning.blind_error), *self._offer, *excess)
+        return (*unfinished, *excess)
 
     @property
     def is_worse(self) -> bool:
-        """Whether the certified optimum hides more on training and held-out visits, at no more loss."""
+        """Whether the optimum hides notably more on training and held-out visits, and nothing is promised."""
+        if self.mechanism.guarantees:
+            return False
         for data in (self.learning, self.judging):
             exact, learned = self._outcomes(data)
-            if self._leak(exact) >= self._leak(learned) or exact.loss > max(learned.loss, self.max_loss_m):
+            least = _NOTABLE * (1.0 if self._is_hit else max(self._leak(learned), _FEW_BITS))
+            if self._leak(exact) > self._leak(learned) - least:
                 return False
         return True
 
@@ -93,14 +106,17 @@ class LearningResult(CompactRepr):
     def _offer(self) -> tuple[str, ...]:
         if not self.is_worse:
             return ()
-        is_hit = self.optimum.problem.objective == VULNERABILITY
-        return (words.offer_words(*map(self._leak, self._outcomes(self.judging)), is_hit=is_hit),)
+        return (words.offer_words(*self._outcomes(self.judging), is_hit=self._is_hit),)
+
+    @property
+    def _is_hit(self) -> bool:
+        return self.optimum.problem.objective == VULNERABILITY
 
     def _outcomes(self, data: Pairs) -> tuple[Hiding, Hiding]:
         return self._hiding(self.optimum.mechanism, data), self._hiding(self.mechanism, data)
 
     def _leak(self, hiding: Hiding) -> float:
-        return hiding.hit_rate if self.optimum.problem.objective == VULNERABILITY else hiding.information_bits
+        return hiding.hit_rate if self._is_hit else hiding.information_bits
 
     def _hiding(self, mechanism: Mechanism, data: Pairs) -> Hiding:
         reports = None if mechanism.observables == self.places else self.places.on_plane(mechanism.observables)
@@ -115,7 +131,7 @@ def learn_page(
     prior = Prior(learned.places, learned.learning.joint(learned.places).sum(axis=0))
     maps = map_figures(MechanismFile(learned.mechanism, prior, loss))
     interruption = () if is_finished else (words.TRAINING_STOPPED,)
-    warned = (*interruption, *(() if learned.keeps_limit else learned.sentences[-1:]))
+    warned = (*interruption, *learned.warnings)
     how = _HOW[: 1 if promises else 2]
     sections = (
         PageSection("What was found", (*how, *learned.sentences), tables=(learned.table,)),

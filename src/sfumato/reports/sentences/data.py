@@ -256,15 +256,19 @@ def certified_words(optimum: SensitiveDesign, blind_error: float) -> tuple[str, 
     return without, f"Proved: on the training visits, {claim}"
 
 
-def offer_words(optimum: float, learned: float, *, is_hit: bool) -> str:
-    """Return that the certified optimum hides more on held-out visits: the rates of a hit, or the bits."""
+def offer_words(optimum: Hiding, learned: Hiding, *, is_hit: bool) -> str:
+    """Return that the certified optimum hides more on held-out visits: rates of a hit or bits, and the losses."""
     if is_hit:
-        rates = f"{percent_at_most(optimum)} of the time, instead of {percent_at_most(learned)}"
-        outcome = f"the best attacker finds the value at most {rates}"
+        low, high = (percent_at_most(hiding.hit_rate) for hiding in (optimum, learned))
+        outcome = f"the best attacker finds the value at most {low} of the time, instead of {high}"
     else:
-        low, high = (at_most(max(bits, _FEW_BITS), 3) for bits in (optimum, learned))
+        low, high = (at_most(max(hiding.information_bits, _FEW_BITS), 3) for hiding in (optimum, learned))
         outcome = f"a report reveals at most {low} bits, instead of {high}"
-    return f"The certified optimum hides more than the learned mechanism. On held-out visits {outcome}."
+    far, near = (amount_at_most(hiding.loss, "m") for hiding in (optimum, learned))
+    return (
+        f"The certified optimum hides more than the learned mechanism. On held-out visits {outcome}. "
+        f"Its reports are off by at most {far} on average, instead of {near}."
+    )
 
 
 def excess_words(loss_m: float, max_loss_m: float) -> str:
