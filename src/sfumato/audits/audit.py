@@ -281,7 +281,7 @@ def plan_audit(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Reques
     if inputs.kinds is not None and inputs.prior is None:
         raise InputError("kinds were given without a prior.", f"give {argument('prior')}.")
     for request in also:
-        notion = request.notion(inputs)
+        notion = request.notion(inputs, matrix.secrets)
         if notion is None:  # a measure, which is measured anyway, or an unknown name
             check_measure(request.name, inputs.prior, inputs.metric, kinds)
         else:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from numpy.typing import ArrayLike
 
-from ..core import Metric, Prior, units
+from ..core import Metric, Prior, Space, units
 from ..core.immutable import CompactRepr
 from ..divergences import CHI_SQUARED, F_DIVERGENCES, HELLINGER, TOTAL_VARIATION, Divergence, find_divergence
 from ..errors import InputError, argument
@@ -39,6 +39,7 @@ _OTHER_NAMES: Final = {
     for other in aliases.split()
 }
 OF, PRIOR, EVERY, NUMBERS = "of", "prior", "every", ("delta", "epsilon", "order")
+_PRIORS: Final = "prior=every, prior=identity or prior=sampling:0.25"
 
 PLAIN: Final = {"epsilon": "differential-privacy", "delta": "differential-privacy"}
 """The notion that a bare parameter stands for, where several notions have it."""
@@ -58,7 +59,8 @@ class Request(CompactRepr):
     Attributes:
         name: A key, or a parameter such as ``"epsilon"`` that stands for one.
         options: The fixed options: numbers such as ``{"order": 8.0}``, ``{"of": ...}`` for the divergence, and
-            ``{"prior": "every"}`` for a guarantee against every prior.
+            ``{"prior": "every"}`` for a guarantee against every prior. With ``identity`` or ``sampling:0.25``
+            the priors are `Priors.of_identity` or `Priors.of_sampling`, and the facts who is in the data.
     """
 
     name: str
@@ -80,8 +82,8 @@ class Request(CompactRepr):
             options[name] = _value(name, value, text)
         return cls(match["name"].strip().replace("_", "-").replace(" ", "-").lower(), options)
 
-    def notion(self, inputs: AuditInputs) -> Notion | None:
-        """Return the notion that the request names; None if it names none, but perhaps a measure.
+    def notion(self, inputs: AuditInputs, secrets: Space | None = None) -> Notion | None:
+        """Return the notion that the request names, for some secrets; None for a measure or an unknown name.
 
         It refuses missing inputs, ambiguous requests, and options that the notion does not have.
         """
@@ -97,8 +99,6 @@ class Request(CompactRepr):
         context = {**inputs.context, **numbers}
         if OF in self.options:
             context["divergence"] = find_divergence(str(self.options[OF]))
-        if self.options.get(PRIOR) == EVERY:
-            context["priors"] = Priors.all()
         renamed = {OF: "divergence", PRIOR: "priors"}
         names = {renamed.get(name, name) for name in self.options}
         fitting = [kind for kind in candidates if names <= {*kind.parts()}]
@@ -115,6 +115,8 @@ class Request(CompactRepr):
             raise InputError(
                 f"{str(self)!r} is ambiguous.", f"choose one of: {', '.join(_choices(fitting, inputs))}."
             )
+        if PRIOR in self.options:
+            context |= self._attackers(secrets)
         (kind,) = matches
         if not kind.supports(context):
             missing = [name for name in kind.needs() if context.get(name) is None]
@@ -123,6 +125,18 @@ class Request(CompactRepr):
                 f"give {' and '.join(map(argument, missing))}.",
             )
         return kind.of(context)
+
+    def _attackers(self, secrets: Space | None) -> dict[str, object]:
+        """Return the priors of the option, and the facts of people where secrets are data sets."""
+        family, _, share = str(self.options[PRIOR]).partition(":")
+        if family == EVERY:
+            return {"priors": Priors.all()}
+        if secrets is None:
+            raise InputError(
+                f"{self} is about data sets, which conversions do not take.", "measure it: 'sfumato audit'."
+            )
+        priors = Priors.of_sampling(secrets, float(share)) if share else Priors.of_identity(secrets)
+        return {"priors": priors, "events": Events.of_members(secrets)}
 
     def name_error(self, measures: Iterable[str] = ()) -> InputError:
         """Return the error for a name of no notion and none of the measures, with names that may be meant."""
@@ -169,9 +183,12 @@ def _value(name: str, value: str, text: str) -> float | str:
     if name == OF:
         return divergence_key(find_divergence(value))
     if name == PRIOR:
-        if value != EVERY:
-            raise InputError(f"prior={value} in {text.strip()!r} is unknown.", "write prior=every or nothing.")
-        return EVERY
+        if value in (EVERY, "identity"):
+            return value
+        family, colon, share = (part.strip() for part in value.partition(":"))
+        if family != "sampling" or not colon:
+            raise InputError(f"prior={value} in {text.strip()!r} is unknown.", f"write {_PRIORS}, or nothing.")
+        return f"{family}:{exactly(units.parse(share, unit='', subject='the sampling probability'))}"
     raise InputError(
         f"{name!r} in {text.strip()!r} is not an option.",
         f"the options are {', '.join((*NUMBERS, f'{OF} (a divergence)', f'{PRIOR}={EVERY}'))}.",
@@ -248,8 +265,8 @@ def fixed_options(notion: Notion) -> dict[str, float | str]:
         if isinstance(value, Divergence):
             options[OF] = divergence_key(value)
         elif isinstance(value, Priors):
-            if not value.listed:
-                options[PRIOR] = EVERY
+            if value.key or not value.listed:
+                options[PRIOR] = value.key or EVERY
         elif isinstance(value, int | float) and value != defaults.get(name):
             options[name] = float(value)
     return options

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core import Prior, Space
+from sfumato.audits import Outcome, Requirement, audit
+from sfumato.core import Mechanism, Prior, Space
 from sfumato.errors import InputError
 from sfumato.privacy import (
     Claim,
@@ -192,6 +194,44 @@ def test_correlated_people_are_not_coupled_by_neighbours():
         convert(
             Claim("differential-privacy", epsilon=1.0, relation=alone), to="event-ratio", priors=both, events=FACTS
         )
+
+
+@few
+@given(channels(8, 8, outputs=3, positive=True), st.sampled_from(["tuples", "texts"]))
+def test_requests_name_the_families(matrix, labels):
+    """Differential identifiability and sampling privacy from requirements, against their definitions."""
+    space = EVERY if labels == "tuples" else Space(["".join(map(str, label)) for label in EVERY.labels])
+    requests = ["positive-membership(prior=identity)", "rise(prior=sampling:.25)", "fall(prior=sampling:0.25)"]
+    found = audit(Mechanism(matrix, space), also=requests)
+    positive = found.find("positive-membership", prior="identity")
+    rho = float(identifiability(matrix, EVERY))
+    # The set {1, 2} leaves one data set, and each other set of known people m = 2 or m = 3 data sets.
+    priors = Priors.of_identity(space)
+    assert {np.count_nonzero(prior.probabilities) for prior in priors.listed} == {2, 3}
+    assert positive.number >= math.log(rho * 2) - 1e-9
+    assert "priors of attackers who know all people but one" in positive.sentence
+    rise, fall = (found.find(name, prior="sampling:0.25").number for name in ("rise", "fall"))
+    truth = largest_ratio(sampled(matrix, EVERY, Fraction(1, 4)), NEAR)
+    value = max(math.log1p(0.25 * math.expm1(rise)), -math.log1p(-0.25 * -math.expm1(-fall)))
+    assert value == pytest.approx(math.log(truth), abs=1e-9)
+    verdict = Requirement.parse("rise(prior=sampling:0.25) <= 1e-9").hold_against(found)
+    assert verdict.outcome is (Outcome.HOLDS if rise <= 1e-9 else Outcome.FAILS)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("membership(prior=sampling)", "write prior=every, prior=identity or prior=sampling:0.25"),
+        ("membership(prior=sampling:)", "the sampling probability '' is not a number"),
+        ("membership(prior=sampling:1.5)", "a sampling probability of 1.5 was given"),
+        ("membership(prior=sampling:nan)", "the sampling probability 'nan' is not a number"),
+        ("gaussian(prior=identity)", "gaussian has no prior"),
+        ("membership(prior=identity)", "the secrets are not data sets"),
+    ],
+)
+def test_requests_for_families_that_do_not_fit_are_refused(text, words):
+    with pytest.raises(InputError, match=re.escape(words)):
+        audit(Mechanism([[0.5, 0.5], [0.25, 0.75]], Space("ab")), also=[text])
 
 
 def test_priors_of_samples_are_independent():

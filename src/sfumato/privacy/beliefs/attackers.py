@@ -13,7 +13,7 @@ from ...core import Prior, Space
 from ...core.arrays import Bools, any_array, readonly
 from ...core.immutable import assign
 from ...errors import InputError
-from ...rounding import at_most, factor_at_most
+from ...rounding import at_most, exactly, factor_at_most
 from ..notion import Notion
 from ..rows import check_size
 
@@ -29,6 +29,8 @@ class Priors:
         listed: The priors that distribute the secrets; empty if any may.
         interval: The least and largest prior probability of the fact; None if the listed priors give it. The ends
             0 and 1 stand for limits.
+        key: The name of a family of priors in requests, such as ``"identity"``; else empty.
+        about: What the priors of a family are about, in words.
 
     Example:
         >>> import sfumato as sf
@@ -39,13 +41,17 @@ class Priors:
 
     listed: tuple[Prior, ...]
     interval: tuple[float, float] | None
+    key: str
+    about: str
 
-    def __init__(self, listed: tuple[Prior, ...], interval: tuple[float, float] | None) -> None:
+    def __init__(
+        self, listed: tuple[Prior, ...], interval: tuple[float, float] | None, key: str = "", about: str = ""
+    ) -> None:
         if not listed and interval is None:
             raise InputError("no prior was given.", "pass at least one prior, or use Priors.all().")
         if interval is not None and not 0 <= interval[0] <= interval[1] <= 1:
             raise InputError(f"{interval[0]} to {interval[1]} is not an interval.", "pass 0 <= low <= high <= 1.")
-        assign(self, listed=listed, interval=interval)
+        assign(self, listed=listed, interval=interval, key=key, about=about)
 
     @classmethod
     def of(cls, *priors: Prior) -> Priors:
@@ -73,17 +79,17 @@ class Priors:
     def of_identity(cls, space: Space) -> Priors:
         """Return the priors of attackers who know all people in the data but one, who may be any of the others.
 
-        Secrets are data sets: tuples of 0 and 1, one entry for each person. There is a prior for each set of known
-        people that at least two data sets complete by one person; these data sets are equally likely. Positive
-        membership privacy for `Events.of_members` is then differential identifiability: where m people may be
-        the unknown one, epsilon means that no posterior exceeds
+        Secrets are data sets: tuples of 0 and 1 (or texts such as ``"101"``), one entry for each person. There is
+        a prior for each set of known people that at least two data sets complete by one person; these data sets
+        are equally likely. Positive membership privacy for `Events.of_members` is then differential
+        identifiability: where m people may be the unknown one, epsilon means that no posterior exceeds
         ``band("positive-membership", epsilon).upper(1 / m)`` (docs/proofs/bayesian-notions.md).
         Raises `InputError` if the secrets are not such tuples, or no set of known people leaves a choice.
 
         Example:
             >>> import sfumato as sf
             >>> Priors.of_identity(sf.Space([(1, 0, 0), (0, 1, 0), (0, 0, 1)]))
-            Priors(the given prior)
+            Priors(the one prior of attackers who know all people but one)
 
         Source:
             Lee and Clifton, KDD 2012; Li, Qardaji, Su, Wu and Yang, CCS 2013.
@@ -99,17 +105,17 @@ class Priors:
                 "no two data sets differ by one person in place of another.",
                 "add data sets with the same other people.",
             )
-        return cls(listed, None)
+        return cls(listed, None, "identity", "attackers who know all people but one")
 
     @classmethod
     def of_sampling(cls, space: Space, probability: float) -> Priors:
         """Return the priors of attackers who know who may be in the data, each with this probability.
 
-        Secrets are data sets: tuples of 0 and 1, one entry for each person. There is a prior for each data set but
-        the empty one: its people are in the data independently. Membership privacy for `Events.of_members`
-        implies differential privacy under this sampling, with the same epsilon; rise and fall of `EventRatio` give
-        its epsilon exactly (docs/proofs/bayesian-notions.md). Raises `InputError` if the secrets are not such
-        tuples, all are empty, one lacks a subset, or the probability is not between 0 and 1.
+        Secrets are data sets as for `of_identity`. There is a prior for each data set but the empty one: its
+        people are in the data independently. Membership privacy for `Events.of_members` implies differential
+        privacy under this sampling, with the same epsilon; rise and fall of `EventRatio` give its epsilon exactly
+        (docs/proofs/bayesian-notions.md). Raises `InputError` if the secrets are not such tuples, all are empty,
+        one lacks a subset, or the probability is not between 0 and 1.
 
         Source:
             Li, Qardaji and Su, ASIACCS 2012; Li, Qardaji, Su, Wu and Yang, CCS 2013.
@@ -130,12 +136,17 @@ class Priors:
                 )
             weights = probability**sizes * (1 - probability) ** (people.sum() - sizes * samples) * samples
             listed.append(Prior(space, weights))
-        return cls(tuple(listed), None)
+        share = exactly(probability)
+        about = f"people sampled with probability {share}"
+        return cls(tuple(listed), None, f"sampling:{share}", about)
 
     def __repr__(self) -> str:
         return f"Priors({self})"
 
     def __str__(self) -> str:
+        if self.about:
+            count = len(self.listed)
+            return f"{'the one prior' if count == 1 else f'each of the {count:,} priors'} of {self.about}"
         if self.interval is None:
             return "the given prior" if len(self.listed) == 1 else f"each of {len(self.listed)} given priors"
         low, high = self.interval
@@ -214,7 +225,7 @@ class Events:
 
     @classmethod
     def of_members(cls, space: Space) -> Events:
-        """Return the facts "the person is in the data", for secrets that are tuples of 0 and 1, one per person."""
+        """Return the facts "the person is in the data", for the secrets of `Priors.of_identity`."""
         return cls(_members(space).T)
 
     def __len__(self) -> int:
@@ -244,14 +255,14 @@ class Events:
 
 def _members(space: Space) -> Bools:
     """Return who is in each data set, array (n, people)."""
-    labels = [label if isinstance(label, tuple) else () for label in space.labels]
-    people = len(labels[0])
-    if not people or any(len(label) != people or any(entry not in (0, 1) for entry in label) for label in labels):
+    labels = [label if isinstance(label, tuple) else str(label) for label in space.labels]
+    people, entries = len(labels[0]), (0, 1, "0", "1")
+    if not people or any(len(label) != people or any(bit not in entries for bit in label) for label in labels):
         raise InputError(
             "the secrets are not data sets with or without each person.",
-            "use tuples of 0 and 1, one entry for each person.",
+            "use tuples of 0 and 1, or texts such as 101, with one entry for each person.",
         )
-    return np.array(labels, dtype=np.bool_)
+    return np.array([[bit in (1, "1") for bit in label] for label in labels])
 
 
 def events_on(events: Events | None, size: int) -> Events:
