@@ -12,6 +12,8 @@ from scipy.optimize import linprog
 
 from sfumato.core import Mechanism, Space, hamming
 from sfumato.errors import InfeasibleError, InputError, UnitError
+from sfumato.geo import Grid, synthetic_city
+from sfumato.learning import Pairs
 from sfumato.optimal import Progress, SensitiveProblem, Status, least_information, least_vulnerability
 from sfumato.optimal.extensions import sensitive as least
 
@@ -401,3 +403,12 @@ def _prior(joint):
         probabilities = joint.sum(axis=0)
 
     return Weights()
+
+
+def test_many_people_at_few_places_are_hidden_to_a_small_gap_though_rounding_spoils_steps():
+    city = synthetic_city()
+    cells = Grid.covering(city, shape=(12, 9))
+    people = Pairs.of_visits(city, cells, most=20).split(0.8, seed=1)[0]
+    design = least_vulnerability(people.joint(cells), cells, people.loss(cells), 600.0, gap=1e-6)
+    assert design.status.name == "OPTIMAL"
+    assert design.gap <= 1e-6

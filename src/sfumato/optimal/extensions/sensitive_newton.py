@@ -22,7 +22,9 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from ...core.arrays import Floats
 from .sensitive_problem import LeakProgram
 
-PROXIMAL: Final = 1e-6  # the curvature that is added, relative to a secret's probability
+PROXIMAL: Final = 1e-6  # the curvature that is added, relative to a secret's probability, at first
+_SPOILED: Final = 1e-4  # a step this short is rounding's work: the curvature is then
+_FIRMER: Final = 10.0  # times as large
 _BLOCK: Final = 2**23  # entries held at once
 _REFINEMENTS: Final = 2
 _NUDGES: Final = (1e-15, 1e-13, 1e-11, 1e-9)  # of the diagonal; refinement takes back what they change
@@ -40,12 +42,18 @@ class Newton:
     """
 
     def __init__(
-        self, program: LeakProgram, inverse: Floats, theta_inverse: Floats, null: Floats, slack: float
+        self,
+        program: LeakProgram,
+        inverse: Floats,
+        theta_inverse: Floats,
+        null: Floats,
+        slack: float,
+        proximal: float = PROXIMAL,
     ) -> None:
         self.program, self.inverse = program, inverse
         self._inner: Callable[[Floats], Floats]
         self._theta_inverse, self._null, self._slack = theta_inverse, null, slack
-        self._damping = PROXIMAL / program.weights
+        self._damping = proximal / program.weights
         if program.kinds is None:
             schur = self._dense(theta_inverse, null)
         else:
@@ -201,7 +209,7 @@ class LeakSteps(ABC):
     _s: Floats  # array (k, m), slacks of the rows whose prices are the guesses; (0, m) without such rows
 
     def __init__(self, program: LeakProgram) -> None:
-        self.program = program
+        self.program, self._proximal = program, PROXIMAL
         self.y, self.price = program.start()
         self._slack = program.limit - float((program.cost * self.y).sum())
         parts = self._begin(program.onto @ self.y)
@@ -215,10 +223,10 @@ class LeakSteps(ABC):
         """Take one predictor-corrector step; raise `LinAlgError` where rounding has made the system indefinite."""
         program, y, r, s = self.program, self.y, self._r, self._s
         free, q = program.open, self.guesses[: len(s)]
-        near = PROXIMAL * program.weights[:, None]
+        near = self._proximal * program.weights[:, None]
         curved = over(1.0, over(r, y, free) + near, free)
         theta_inverse, null, respond = self._model()
-        newton = Newton(program, curved, theta_inverse, null, self._slack / self.price)
+        newton = Newton(program, curved, theta_inverse, null, self._slack / self.price, self._proximal)
         dual = np.where(free, self._back() - self._u[:, None] - r, 0.0)
         rows = 1.0 - y.sum(axis=1)
         loss = program.limit - float((program.cost * y).sum()) - self._slack
@@ -248,6 +256,9 @@ class LeakSteps(ABC):
         )
         a = min(1.0, _BACK * min(longest(y, dy, free), longest(s, ds), single(self._slack, dslack)))
         b = min(1.0, _BACK * min(longest(r, dr, free), longest(q, dq[: len(s)]), single(self.price, dt)))
+        if max(a, b) < _SPOILED:
+            self._proximal *= _FIRMER
+            return
         b = self._guess(a, b, dq)
         self.y, self._s, self._slack = y + a * dy, s + a * ds, self._slack + a * dslack
         self._u, self._r, self.price = self._u + b * du, r + b * dr, self.price + b * dt
@@ -322,7 +333,7 @@ class VulnerabilitySteps(LeakSteps):
 
     def _model(self) -> tuple[Floats, Floats, Respond]:
         q = self.guesses
-        theta = 1 / (self._s / q + PROXIMAL / self.y.shape[1])
+        theta = 1 / (self._s / q + self._proximal / self.y.shape[1])
         unspent, primal = 1.0 - q.sum(axis=0), self._v - self.program.onto @ self.y - self._s
 
         def respond(guess: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
