@@ -341,9 +341,14 @@ def relation_from(space: Space, path: Path) -> Relation:
 
 def family_from(space: Space, path: Path) -> Family:
     """Return distributions from a table of distribution, secret and probability; 0 for secrets that one lacks."""
-    import numpy as np
-
     from ..privacy import Family
+
+    return Family(distributions_from(space, path))
+
+
+def distributions_from(space: Space, path: Path, noun: str = "distribution") -> dict[str, Floats]:
+    """Return the probabilities (n,) of two or more distributions of a table by name; errors call them a noun."""
+    import numpy as np
 
     table = _read(space, path, ("distribution", "secret", "probability"), labels=("distribution", "secret"))
     secrets, names = _positions(space, table, "secret", path), _texts(table, "distribution")
@@ -352,11 +357,13 @@ def family_from(space: Space, path: Path) -> Family:
     for name, secret, share in zip(names, secrets, _numbers(table, "probability", path), strict=True):
         if (name, secret) in pairs:
             raise DataError(
-                f"{path.name} names {space.labels[secret]!r} twice for the distribution {name!r}.", "name it once."
+                f"{path.name} names {space.labels[secret]!r} twice for the {noun} {name!r}.", "name it once."
             )
         pairs.add((name, secret))
         rows[name][secret] = share
-    return Family(rows)
+    if len(rows) < 2:
+        raise DataError(f"{path.name} holds one {noun}.", f"add the rows of another {noun}, with another name.")
+    return rows
 
 
 def family_promise(

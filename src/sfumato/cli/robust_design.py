@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..errors import DataError, InputError, row_value
-from .audit_knowledge import TABLES, family_from
+from .audit_knowledge import TABLES, distributions_from
 from .messages import StopOnInterrupt, option, progress_line, say, working
 from .options import ColumnOptions, DesignOptions
 from .place_options import POINTS_GAP, labels_of
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..core import DesignGuarantee, Loss, Metric, Prior, Space
+    from ..core.arrays import Floats
     from ..geo import Places, Visits
     from ..optimal import RobustDesign
     from .place_options import Site
@@ -55,6 +56,18 @@ def priors_in_groups(
     if len(inside) < len(groups):
         number = plural(len(groups) - len(inside), "group")
         say(f"Note: {number} of {column!r} without a visit in the region: left out.", err=True)
+    noun = "prior" if name == "--priors" else "distribution"
+    if options.smoothing:
+        say(
+            f"Note: with --smoothing each {noun} of {name} counts {options.smoothing:g} more visits at every "
+            f"place, and what is said of a {noun} is about these too.",
+            err=True,
+        )
+    if len(inside) < 2:
+        raise DataError(
+            f"{name}: one group of {column!r} has visits in the region, and so there is one {noun}.",
+            f"leave out {name}, or choose a larger region.",
+        )
     with working("Counting the visits of each group"):
         return {
             group: Prior.from_visits(places, within.select(labels == group), smoothing=options.smoothing)
@@ -81,14 +94,12 @@ def priors_of_visits(options: DesignOptions, visits: Visits, site: Site, source:
 
 def priors_of_column(options: ColumnOptions, column: str, space: Space, loss: Metric) -> SeveralPriors:
     """Return the priors that ``--priors`` names: a table of them, or the shares in groups of rows."""
-    from ..core import Prior
-
     text = options.priors or ""
     path = Path(text)
     if path.suffix.lower() in TABLES:
         with option("--priors"):
-            family = family_from(space, path)
-        priors = {name: Prior(space, row) for name, row in zip(family.names, family.distributions, strict=True)}
+            rows = distributions_from(space, path, "prior")
+            priors = {name: _prior(space, name, row) for name, row in rows.items()}
         return SeveralPriors(
             priors, [loss], f"the least favourable mixture of {len(priors):,} priors in {path.name}"
         )
@@ -97,6 +108,13 @@ def priors_of_column(options: ColumnOptions, column: str, space: Space, loss: Me
     return SeveralPriors(
         priors, [loss], f"the least favourable mixture of {len(priors):,} groups by {text!r} of {table}"
     )
+
+
+def _prior(space: Space, name: str, row: Floats) -> Prior:
+    from ..core import Prior
+
+    with option(f"prior {name!r}"):
+        return Prior(space, row)
 
 
 def priors_in_rows(options: ColumnOptions, column: str, space: Space, text: str, name: str) -> dict[str, Prior]:

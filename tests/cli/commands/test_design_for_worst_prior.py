@@ -111,6 +111,20 @@ def test_a_file_that_may_be_one_groups_prior_is_for_its_owner_alone(run, shifts,
     assert stat.S_IMODE((tmp_path / "m.sfm").stat().st_mode) == 0o600
 
 
+def test_smoothing_is_said_for_every_loss_and_for_groups(run, shifts):
+    """The loss under the smoothed prior is stated besides that of the visits, and groups are smoothed too."""
+    cells = ("--cells", "2x1", "--smoothing", "3", "-o", "m.sfm", "--no-picture")
+    for loss in ("euclidean", "great-circle"):
+        done = run("design", "visits.csv", *cells, "--epsilon", "2/km", "--loss", loss)
+        assert done.code == 0, done.err
+        file = sf.read_mechanism_file("m.sfm")
+        under = sf.rounding.amount_at_most(file.report_channel.expected_loss(file.prior, file.loss), "km")
+        assert f"Under it the average loss is at most {under}." in done.text
+        assert "a cell without visits counts as if people were at its centre" in done.text
+    done = run("design", "visits.csv", *cells, "--priors", "shift", "--epsilon", "2/km")
+    assert "with --smoothing each prior of --priors counts 3 more visits at every place" in done.err
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -121,6 +135,7 @@ def test_a_file_that_may_be_one_groups_prior_is_for_its_owner_alone(run, shifts,
         ("--priors shift --method noise", "--method noise was given with --priors"),
         ("--priors shift --checkpoints state", "--checkpoints was given with --priors"),
         ("--priors one", "holds one value, and so one prior"),
+        ("--priors shift --region 48.85,2.32,48.855,2.335", "--priors: one group of 'shift' has visits in the"),
         ("--priors gaps", "1 row of 3 have no 'gaps'"),
     ],
 )
@@ -143,9 +158,16 @@ def test_what_does_not_fit_is_refused(run, tmp_path, options, words):
         ("--priors priors.csv --prior data", "--prior was given with --priors"),
         ("--priors priors.csv --column age --numbers age=18..97:40", "--priors was given with 2 columns"),
         ("--priors none.csv", "there is no file"),
+        ("--priors single.csv", "single.csv holds one prior"),
+        ("--priors twice.csv", "for the prior 'a'"),
+        ("--priors half.csv", "prior 'a': the prior sums to 0.5, not to 1"),
     ],
 )
-def test_columns_refuse_what_does_not_fit(run, answers, options, words):
+def test_columns_refuse_what_does_not_fit(run, answers, tmp_path, options, words):
+    tables = {"single": ["a,flu,1"], "twice": ["a,flu,1", "a,flu,1"], "half": ["a,flu,0.5", "b,flu,1"]}
+    for name, rows in tables.items():
+        text = "\n".join(["distribution,secret,probability", *rows, ""])
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
     done = column(run, *options.split())
     assert done.code == 1
     assert words in done.err

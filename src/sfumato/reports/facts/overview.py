@@ -165,15 +165,20 @@ def _costs(
     )
     if loss.true_point:
         return _on_points(design, cost, visits)
-    costs = []
+    costs, smoothed = [], None
     if visits is not None and isinstance(space, Places) and reports.coordinates is not None:
         costs.append(cost_of(file, visits, is_proved=False))
+        smoothed = None if _same_priors(Prior.from_visits(space, visits), problem.prior) else cost.expected
     elif ground is not None and reports == space and not is_ground:
         mean = Quantity.at_most(expected_loss_above(mechanism, problem.prior, ground), ground.unit)
         worst = Quantity.at_most(worst_loss_above(mechanism, ground), ground.unit)
         between = "centres" if isinstance(space, Places) else "distance"
         costs.append(CostFacts(between, ground.name, mean, worst))
-    return (*costs, cost), None
+    return (*costs, cost), smoothed
+
+
+def _same_priors(first: Prior, second: Prior) -> bool:
+    return np.allclose(first.probabilities, second.probabilities, rtol=_TOLERANCE, atol=0)
 
 
 def _same_distances(ground: Metric, loss: Loss) -> bool:
@@ -191,7 +196,7 @@ def _on_points(
         visit_prior = Prior(space, loss.points.masses / loss.points.masses.sum())
     else:
         return (true,), None
-    if np.allclose(visit_prior.probabilities, prior.probabilities, rtol=_TOLERANCE, atol=0):
+    if _same_priors(visit_prior, prior):
         return (true,), None
     mean = Quantity.at_most(expected_loss_above(mechanism, visit_prior, loss), loss.unit)
     return (true._replace(expected=mean),), cost.expected

@@ -202,11 +202,11 @@ def stopped_words(design: Design) -> str:
 
 def smoothed_words(expected: Quantity, subject: SubjectFacts, of: str) -> str:
     """Return the loss under a prior that is not that of the visits."""
-    noun = secret_nouns(subject)[0] if subject.kind == "points" else "place"
+    noun, place = secret_nouns(subject)[0], "it" if subject.kind == "points" else "its centre"
     return (
         f"The prior is not that of {of}, as with smoothing. Under it the average loss is at most "
         f"{most_amount(expected.high, expected.unit)}. There, a {noun} without visits counts as if people were at "
-        "it. A guaranteed error and the optimum are for this prior, and not for the visits."
+        f"{place}. A guaranteed error and the optimum are for this prior, and not for the visits."
     )
 
 
