@@ -10,4 +10,5 @@ from .lazy_pyarrow import pa as pa
 from .lazy_pyarrow import parquet as parquet
 from .lazy_pyarrow import pc as pc
 from .processes import cores as cores
+from .processes import single_blas_thread as single_blas_thread
 from .processes import worker_pool as worker_pool

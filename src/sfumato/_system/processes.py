@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, Final
 
@@ -20,6 +21,20 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def single_blas_thread() -> AbstractContextManager[Any]:
+    """Return a context in which BLAS has one thread: on a busy machine threads wait for each other."""
+    return _blas().limit(limits=1)  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _blas() -> Any:
+    """Return the BLAS libraries of numpy and scipy: looking for them takes milliseconds."""
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 @contextmanager

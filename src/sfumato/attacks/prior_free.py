@@ -11,8 +11,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import linprog
 from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron
-from threadpoolctl import threadpool_limits
 
+from .._system import single_blas_thread
 from ..core import AnyLoss, Bracket, Prior, Randomizer, matrix_of
 from ..core.arrays import Floats, Positions
 from ..errors import SolverError
@@ -67,8 +67,7 @@ def solve_game(
             raise SolverError("the prior-free attack was not solved: the time is over.", _MORE_TIME)
         before = point.upper - point.lower
         try:
-            # Threads that share a busy machine wait longer for each other than they save.
-            with threadpool_limits(1, user_api="blas"), np.errstate(all="ignore"):
+            with single_blas_thread(), np.errstate(all="ignore"):
                 point.advance()
         except LinAlgError:
             break  # the best bounds so far may suffice

@@ -8,8 +8,8 @@ from typing import Final, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
-from threadpoolctl import threadpool_limits
 
+from .._system import single_blas_thread
 from ..core.arrays import Floats, readonly
 from ..core.bracket import bisect, geometric_mean
 from ..errors import InputError, argument
@@ -64,7 +64,7 @@ def profile_intervals(
     best = fit_pool(pool, pool.frequencies[None], _GAP * _FINE * allowed, _UPDATES).probabilities[0]
     support = pool.counts > 0
     likely = LikelihoodSet(pool.matrix[:, support], pool.frequencies[support], best, allowed)
-    with threadpool_limits(1, user_api="blas"):  # on a busy machine threads wait for each other in small products
+    with single_blas_thread():
         upper = np.array([likely.highest(row) for row in weights])
         lower = np.array([likely.lowest(row) for row in weights])
     return ConfidenceIntervals(readonly(lower), readonly(upper), risk, "profile-likelihood", False, names)

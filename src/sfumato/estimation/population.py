@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial import cKDTree
-from threadpoolctl import threadpool_limits
 
+from .._system import single_blas_thread
 from ..core import JointSpace, Mechanism, MechanismWithPrior, Prior, Randomizer
 from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
@@ -224,7 +224,7 @@ def settled_districts(reports: AnyReports, *, failure: float = 0.05) -> District
     space = pool.secrets
     if not isinstance(space, Places) or not 1 < len(space) <= MOST_PLACES or pool.is_weighted:
         return None
-    with threadpool_limits(1, user_api="blas"):  # on a busy machine threads wait for each other in small products
+    with single_blas_thread():
         return _smallest_districts(pool, space, risk)
 
 

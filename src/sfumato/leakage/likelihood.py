@@ -84,7 +84,8 @@ def interior_points(
         dnu = float((a.sum() - (1.0 - x.sum())) / b.sum())
         dx = a - dnu * b
         dz = (target - x * z - z * dx) / x
-        x, z, nu = x + _room(x, dx) * dx, z + _room(z, dz) * dz, nu + _room(z, dz) * dnu
+        room = _room(z, dz)
+        x, z, nu = x + _room(x, dx) * dx, z + room * dz, nu + room * dnu
         x = x / x.sum()
 
 
@@ -107,9 +108,8 @@ def maximise(matrix: Floats, frequencies: Floats, slope: Floats, start: Floats, 
 
 def _solve(factor: Floats, diagonal: Floats, right: Floats) -> Floats:
     """Return (F F' + D)^-1 right; for few columns by the smaller system I + F' D^-1 F (Woodbury)."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+    from scipy.linalg import LinAlgError
 
-    solution: Floats
     rows, columns = factor.shape
     if rows > _FEW * columns:
         if not diagonal.min() > 0:
@@ -117,13 +117,23 @@ def _solve(factor: Floats, diagonal: Floats, right: Floats) -> Floats:
         scaled: Floats = factor / diagonal[:, None]
         small = factor.T @ scaled
         if small.max() < _CANCELLED:
-            small[np.diag_indices_from(small)] += 1.0
+            small.flat[:: columns + 1] += 1.0
             part: Floats = right / diagonal[:, None]
-            solution = cho_solve(cho_factor(small, True, True, False), factor.T @ part, check_finite=False)
-            return part - scaled @ solution
+            return part - scaled @ _solve_positive(small, factor.T @ part)
     system = factor @ factor.T
-    system[np.diag_indices_from(system)] += diagonal
-    solution = cho_solve(cho_factor(system, True, True, False), right, check_finite=False)
+    system.flat[:: rows + 1] += diagonal
+    return _solve_positive(system, right)
+
+
+def _solve_positive(system: Floats, right: Floats) -> Floats:
+    """Return system^-1 right for a positive definite system (n, n), which is overwritten."""
+    from scipy.linalg import LinAlgError
+    from scipy.linalg.lapack import dposv
+
+    solution: Floats
+    _, solution, failure = dposv(system.T, right, lower=True, overwrite_a=True)  # LAPACK's order, without a copy
+    if failure:
+        raise LinAlgError("the system is not positive definite")
     return solution
 
 

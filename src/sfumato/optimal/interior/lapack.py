@@ -9,13 +9,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import pairwise
 from typing import Self, TypeVar, cast
 
 import numpy as np
 from scipy.linalg import cython_blas, cython_lapack
-from threadpoolctl import threadpool_limits
 
+from ..._system import single_blas_thread
 from ...core.arrays import Floats
 
 _LOWER = ctypes.byref(ctypes.c_char(b"L"))
@@ -134,21 +135,18 @@ class Workers:
     def __init__(self, threads: int, over: Callable[[], bool] | None = None) -> None:
         self._over = over
         self.threads = threads
-        # A breakdown shows as a number that is not finite, which the method looks for: it needs no warnings.
         self._pool = ThreadPoolExecutor(threads, initializer=np.seterr, initargs=("ignore",))
-        self._quiet = np.errstate(all="ignore")
-        self._limits: threadpool_limits | None = None
+        self._state = ExitStack()
 
     def __enter__(self) -> Self:
-        self._limits = threadpool_limits(1, user_api="blas")
-        self._quiet.__enter__()
+        self._state.enter_context(single_blas_thread())
+        # A breakdown shows as a number that is not finite, which the method looks for: it needs no warnings.
+        self._state.enter_context(np.errstate(all="ignore"))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._quiet.__exit__(None, None, None)
+        self._state.close()
         self._pool.shutdown()
-        if self._limits is not None:
-            self._limits.restore_original_limits()
 
     def check(self) -> None:
         """Raise `StoppedError` if the work must stop."""
