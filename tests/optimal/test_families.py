@@ -303,6 +303,40 @@ def test_the_interior_point_and_highs_reach_the_same_optimum():
         assert max(own.certificate.bound, other.certificate.bound) <= own.certificate.loss
 
 
+@pytest.mark.parametrize(
+    ("seed", "delta", "twins", "error", "objective"),
+    [
+        (0, 0.0, False, 0.0, "expected"),
+        (1, 0.02, False, 0.0, "expected"),
+        (2, 0.0, True, 0.0, "expected"),
+        (3, 0.02, False, 0.5, "expected"),
+        (4, 0.0, False, 0.0, "worst-case"),
+    ],
+)
+def test_with_metric_privacy_the_interior_point_and_highs_reach_the_same_optimum(
+    seed, delta, twins, error, objective
+):
+    rng, n, m = np.random.default_rng(seed), 21, 20
+    points, reports = 4 * rng.random((n, 2)), sf.Space(range(m))
+    points[1] = points[0] if twins else points[1]
+    masses = np.where(rng.random(n) < 0.3, 0.0, rng.random(n))
+    prior = sf.Prior(sf.Space(range(n)), masses / masses.sum())
+    apart = np.hypot(*(points[:, None] - points).transpose(2, 0, 1))
+    groups = Family(rng.dirichlet(np.full(n, 0.3), 4))
+    guarantees = [hide(0.3, DistributionPrivacy(groups, delta)), sf.MetricPrivacy(1.0, sf.Metric(apart))]
+    if error:
+        blind = float((apart @ prior.probabilities).min())
+        guarantees.append(sf.DistortionPrivacy(error * blind, sf.Loss(apart)))
+    loss = sf.Loss(np.hypot(*(points[:, None] - 4 * rng.random((m, 2))).transpose(2, 0, 1)))
+    solve = partial(sf.design, prior, loss=loss, guarantees=guarantees, observables=reports, objective=objective)
+    ours, other = solve(), solve(solver="highs")
+    assert ours.solver == "structured interior point with distributions"
+    assert ours.status is Status.OPTIMAL
+    assert ours.certificate.holds
+    assert ours.certificate.value == pytest.approx(other.certificate.value, rel=3e-6)
+    assert max(ours.certificate.bound, other.certificate.bound) <= ours.certificate.value
+
+
 @pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.1, 0.9])
 def test_large_exponents_are_solved_to_the_gap(delta):
     rng = np.random.default_rng(5)

@@ -36,6 +36,7 @@ class Reduction(CompactRepr):
     observables: Positions  # array (m,), the observables that are kept, ascending
     columns: Positions  # array (M,), for each observable the place in `observables` of the one it is merged into
     guesses: Positions  # array (g,), a guess for each distinct one; empty without distortion
+    families: tuple[Floats, Floats] | None = None  # rows (k, n) and deltas (k,) of distribution privacy
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -59,8 +60,11 @@ class Reduction(CompactRepr):
         whole[:, self.observables] = matrix[self.members]
         return whole
 
-    def lift_prices(self, prices: Multipliers) -> Multipliers:
-        """Return prices of the reduced problem as prices of the whole one; ``worst`` are of all secrets."""
+    def lift_prices(self, prices: Multipliers, charges: Floats | None = None) -> Multipliers:
+        """Return prices of the reduced problem as prices of the whole one; ``worst`` are of all secrets.
+
+        Prices of distribution privacy count as ``charges``, array (N, M), which they add to the costs.
+        """
         used = np.flatnonzero(prices.local > 0)
         if len(self.observables) < len(self.columns):
             order = used[np.argsort(prices.observables[used], kind="stable")]
@@ -82,9 +86,9 @@ class Reduction(CompactRepr):
             guesses = np.zeros((len(distance.array), len(self.columns)))
             guesses[self.guesses] = prices.guesses[:, self.columns]
         multipliers = Multipliers(s, t, o, local, allowed, guesses, prices.worst, prices.loss)
-        return multipliers if len(heads) == len(self.members) else self._shared_out(multipliers, heads)
+        return multipliers if len(heads) == len(self.members) else self._shared_out(multipliers, heads, charges)
 
-    def _shared_out(self, prices: Multipliers, heads: Positions) -> Multipliers:
+    def _shared_out(self, prices: Multipliers, heads: Positions, charges: Floats | None) -> Multipliers:
         """Return prices with those of the equalities within equal secrets: the first of them gets every cost."""
         problem, m = self.problem, len(self.columns)
         rest = np.setdiff1d(np.arange(len(self.members)), heads)
@@ -98,6 +102,8 @@ class Reduction(CompactRepr):
             costs = max(prices.loss, 0.0) * costs
         if prices.guesses is not None and problem.distance is not None:
             costs = costs - mass[:, None] * (problem.distance.array.T @ prices.guesses)
+        if charges is not None:
+            costs = costs + charges
         cost = costs[rest].ravel()
         member, head = np.repeat(rest, m), np.repeat(heads[self.members[rest]], m)
         positive_cost = cost > 0
@@ -116,9 +122,14 @@ class Reduction(CompactRepr):
         return np.zeros(len(s)) if exponents is None else exponents[s, t]
 
 
-def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduction:
-    """Return a problem reduced, with exponents and ``max_loss`` of ``narrowed``, which has room for rounding."""
-    if problem.general:
+def reduce(
+    problem: Problem, narrowed: Problem | None = None, families: tuple[Floats, Floats] | None = None
+) -> Reduction:
+    """Return a problem reduced, with exponents and ``max_loss`` of ``narrowed``, which has room for rounding.
+
+    ``families`` are the rows, array (k, N), and deltas (k,) of its distribution privacy.
+    """
+    if problem.general and families is None:
         raise InputError(
             "this solver takes no linear constraints, no distribution privacy and no more than one attacker.",
             python("pass the problem to design, which asks a general solver."),
@@ -151,6 +162,10 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduction:
         weighted = np.zeros((len(problem.distance.array), n))
         np.add.at(weighted.T, members, (mass * problem.distance.array).T)
         weighted, guesses = np.unique(weighted, axis=0, return_index=True)
+    if families is not None:
+        of_distinct = np.zeros((n, len(families[1])))
+        np.add.at(of_distinct, members, families[0].T)
+        families = of_distinct.T, families[1]
     return Reduction(
         problem,
         prior,
@@ -164,6 +179,7 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduction:
         observables,
         columns,
         guesses,
+        families,
     )
 
 

@@ -23,10 +23,15 @@ from ...errors import InfeasibleError, InputError, SolverError, argument
 from ...mechanisms import repair_to_private
 from ...proofs import FamilyRows, ManyMultipliers, Multipliers, family_rows, many_loss_bound
 from ...rounding import amount_at_least
+from ..effort import check_memory
+from ..interior.lapack import StoppedError
+from ..interior.loop import solve
 from ..problem import Problem
+from ..reduction import reduce
 from ..row_generation import LinearProgram, LinearSolver, ProgramRows, Triples, first_rows, solve_rounds
 from ..solver import Answer, BoundedSearch, Control, Solver, Status, certify_mechanism
 from ..solver_registry import SMALL_PROBLEM, Auto, general_solvers
+from ..structured import narrow_problem
 from .families import TightRows, repair_to_families
 from .family_interior import FamilyProgram
 
@@ -38,7 +43,10 @@ _HALF: Final = 0.5  # of the most room is enough
 _COUNTS: Final = 1e-6  # of the largest price: constraints with smaller prices are not named
 _KEPT_BACK: Final = (1e-7, 4e-9)  # of each constraint's scale: tightened by this for back-ends
 _INTERIOR: Final = "structured interior point for distributions"
+_STRUCTURED: Final = "structured interior point with distributions"
+_REACH: Final = 0.8  # of the gap: room for the repair
 _NOISE: Final = (FINE, 2.0**-40)  # smaller probabilities of an interior point are taken for 0
+_FEW: Final = 400  # probabilities up to which back-ends take less than a second with metric privacy
 _TOO_LARGE: Final = 40_000  # probabilities with which back-ends improve nothing in minutes
 _FALL: Final = 0.2  # of the gap at the last proof, until the next one
 _MARGINS: Final = (1e-9, 1e-8, 1e-7)  # of the exponents, tried until a proof succeeds
@@ -78,6 +86,12 @@ class Demands(CompactRepr):
     def of_families_alone(self) -> bool:
         """Whether it is about an expected loss, and all constraints are distribution privacy."""
         return len(self.families) > 0 and len(self.masses) == 1 and not self.has_pairs and not self.names
+
+    @property
+    def of_families_and_pairs(self) -> bool:
+        """Whether it has metric and distribution privacy, and at most one attacker."""
+        limits, attackers = self.problem.constraints, self.problem.attackers
+        return len(self.families) > 0 and self.has_pairs and not limits and len(attackers) < 2
 
     @property
     def names(self) -> list[str]:
@@ -272,18 +286,20 @@ class _Search(BoundedSearch):
         self.solver = ""
         self.infeasible = False
 
-    def run(self, back_ends: Sequence[LinearSolver], *, structured: bool = False) -> Answer:
+    def run(self, back_ends: Sequence[LinearSolver], *, threads: int = 0) -> Answer:
         """Return the best mechanism of the back-ends; all but the first run on small problems only.
 
-        With ``structured`` a method of its own comes first for large problems with distribution privacy alone.
+        With ``threads`` the structured methods for distribution privacy come first on large problems.
         """
         n, m = self.demands.problem.shape
         attempts = [(back_ends[0], kept_back) for kept_back in _KEPT_BACK]
-        if structured and n * m > SMALL_PROBLEM and self.demands.of_families_alone:
-            self.ask_interior()
-            if self.gap <= self.control.gap or n * m > _TOO_LARGE:
+        alone, both = self.demands.of_families_alone, self.demands.of_families_and_pairs
+        if threads and ((alone and n * m > SMALL_PROBLEM) or (both and n * m > _FEW)):
+            self.ask_interior() if alone else self.ask_structured(threads)
+            too_large = self.best is not None and n * m > (_TOO_LARGE if alone else SMALL_PROBLEM)
+            if self.gap <= self.control.gap or too_large:
                 attempts = []
-        if n * m <= SMALL_PROBLEM:
+        if n * m <= SMALL_PROBLEM and self.gap > self.control.gap:
             attempts += [(back_end, _KEPT_BACK[-1]) for back_end in back_ends[1:]]
         for back_end, kept_back in attempts:
             self.ask(back_end, kept_back)
@@ -305,7 +321,7 @@ class _Search(BoundedSearch):
                 "allow more time, or use fewer or larger cells.",
             )
         status = Status.OPTIMAL if self.gap <= self.control.gap else reason or Status.INACCURATE
-        name = self.solver if self.solver == _INTERIOR else f"{self.solver} (general program)"
+        name = self.solver if self.solver in (_INTERIOR, _STRUCTURED) else f"{self.solver} (general program)"
         log = tuple(self.log)
         return Answer(self.best, 0.0, self.value, self.bound, status, log, name, constrained=self.prices)
 
@@ -322,8 +338,7 @@ class _Search(BoundedSearch):
                 continue
             last = share
             families = tight.prices(-prices, problem.shape[1], demands.families.factors) * problem.loss_scale
-            offered = replace(demands.no_prices(), families=families)
-            self._raise_bound(offered)
+            self._raise_bound(replace(demands.no_prices(), families=families))
             for least in _NOISE:  # fewer small probabilities are quicker to draw
                 self._offer(demands.private(np.where(matrix < least, 0.0, matrix), _MARGIN), _INTERIOR)
                 if self.gap <= self.control.gap:
@@ -331,6 +346,37 @@ class _Search(BoundedSearch):
             self.report()
             if stops or self.gap <= self.control.gap:
                 return
+
+    def ask_structured(self, threads: int) -> None:
+        """Run the structured interior point for metric privacy, with the rows of distribution privacy in it."""
+        demands, problem = self.demands, self.demands.problem
+        tight = TightRows.of(demands.families, _MARGIN)
+        if (tight.coefficients.sum(axis=1)[tight.deltas == 0] >= 0).any():
+            return  # no mechanism is strictly inside
+        narrowed = narrow_problem(problem, self.control)
+        if problem.attackers:
+            narrowed = replace(narrowed, minimum=problem.minimum + _KEPT_BACK[-1] * float(demands.scales[0]))
+        reduction = reduce(problem, narrowed, (-tight.coefficients, tight.deltas))
+        try:
+            limits = replace(self.control, gap=_REACH * self.control.gap)
+            result = solve(reduction, limits, threads=threads, memory=check_memory)
+        except (StoppedError, InfeasibleError):
+            return  # the back-ends name what is infeasible
+        self.log += result.log
+        families = None
+        charges = np.zeros(problem.shape)
+        if result.families is not None:
+            families = tight.prices(
+                -result.families[reduction.columns].T, problem.shape[1], demands.families.factors
+            )
+            charges = demands.families.first.T @ families
+            charges -= (demands.families.factors[:, None] * demands.families.second).T @ families
+        prices = reduction.lift_prices(result.prices, charges)
+        guesses = () if prices.guesses is None else (prices.guesses,)
+        masses = np.ones(1) if prices.worst is None else prices.worst
+        self._raise_bound(ManyMultipliers(prices, masses, guesses, np.empty(0), families))
+        self._offer(demands.private(reduction.lift(result.matrix), _MARGIN), _STRUCTURED)
+        self.report(len(result.keys))
 
     def ask(self, back_end: LinearSolver, kept_back: float) -> None:
         """Run a back-end, adding the rows that its answers break, until the gap is reached or no row is broken."""
@@ -388,8 +434,8 @@ class _Search(BoundedSearch):
 def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer:
     """Return the proved answer to a problem with linear constraints, several attackers or distributions."""
     demands, search = Demands.of(problem), back_ends(solver, control.pairs)
-    structured = isinstance(solver, Auto)
-    answer = _Search(demands, control, problem.negligible).run(search, structured=structured)
+    threads = solver.threads if isinstance(solver, Auto) else 0
+    answer = _Search(demands, control, problem.negligible).run(search, threads=threads)
     matrix = answer.matrix
     for margin in _MARGINS:
         mechanism = Mechanism(matrix, problem.prior.space, problem.observables)

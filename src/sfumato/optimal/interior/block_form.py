@@ -5,9 +5,9 @@
     coupling    sum_o k_o u_o (- v e_y)     = b
                 sum_o D_o u_o + w (- v 1)   = r
 
-u_o holds p(o|s) for every secret and, with distortion rows, y_o at the end; k_o is the number of observables that
-block o stands for; w are the slacks of the loss rows; v is the worst-case loss or the total distortion of the
-game (docs/proofs/interior-point.md).
+u_o holds p(o|s) for every secret, then y_o with distortion rows, and then a share of each delta of a pair of
+distributions; k_o is the number of observables that block o stands for; w are the slacks of the loss rows; v is
+the worst-case loss or the total distortion of the game (docs/proofs/interior-point.md).
 """
 
 from __future__ import annotations
@@ -27,36 +27,35 @@ LONGEST = 12.0
 MIXES: tuple[float, ...] = (0.0, *(math.pow(10.0, k / 4) for k in range(-56, -15)))
 
 
-class GuessRows:
-    """Distortion rows: prior[s] d(g, s) in every block, with y_o stored after the n probabilities."""
+class DenseRows:
+    """Rows that are the same in every block: of guesses, of pairs of distributions, and of shares of delta."""
 
-    def __init__(self, weighted: Floats, blocks: int) -> None:
-        guesses, n = weighted.shape
-        self.count, self.blocks, self.size = guesses * blocks, blocks, n + 1
-        self._columns = np.concatenate([np.flatnonzero(weighted.any(axis=0)), [n]]).astype(np.int64)
-        rows = np.concatenate([weighted, -np.ones((guesses, 1))], axis=1)
+    def __init__(self, rows: Floats, blocks: int) -> None:
+        count, self.size = rows.shape
+        self.count, self.blocks = count * blocks, blocks
+        self._columns = np.flatnonzero(rows.any(axis=0))
         self._rows = np.ascontiguousarray(rows[:, self._columns])
-        self._shape = (blocks, guesses)
+        self._shape = (blocks, count)
         self._grid = np.ix_(self._columns, self._columns)
 
     def slack(self, point: Floats) -> Floats:
-        """Return the slacks, flattened from (m, guesses)."""
+        """Return the slacks, flattened from (m, rows)."""
         return np.asarray(point[:, self._columns] @ self._rows.T).ravel()
 
     def adjoint(self, weights: Floats) -> Floats:
-        """Return the transpose times a flattened (m, guesses) vector, array (m, n + 1)."""
+        """Return the transpose times a flattened (m, rows) vector, array (m, size)."""
         out = np.zeros((self.blocks, self.size))
         out[:, self._columns] = weights.reshape(self._shape) @ self._rows
         return out
 
     def add(self, o: int, weights: Floats, out: Floats) -> None:
-        """Add block o of A' diag(w) A to ``out``, array (n + 1, n + 1)."""
+        """Add block o of A' diag(w) A to ``out``, array (size, size)."""
         weight = weights.reshape(self._shape)[o]
         out[self._grid] += self._rows.T @ (weight[:, None] * self._rows)
 
 
 class ExpectedLoss:
-    """One coupling row: the prior-weighted ``loss`` (m, size), zero for a distortion variable."""
+    """One coupling row: the prior-weighted ``loss`` (m, size), zero after the probabilities."""
 
     count = 1
 
@@ -111,7 +110,7 @@ class Form:
     symmetry: Symmetry  # the group whose orbits of observables the blocks represent
     objective: Floats  # array (blocks, size) of c_o
     target: Floats  # array (size + loss rows,), right-hand sides b and r
-    guesses: GuessRows | None  # distortion rows, or None
+    dense: DenseRows | None  # rows of guesses and of distributions, or None
     losses: LossRows | None  # loss rows, or None
     free: Floats | None  # array (size + loss rows,), the column of v, or None
     free_cost: float  # the cost f of v
@@ -123,7 +122,7 @@ class Form:
 
     @property
     def size(self) -> int:
-        """The length of a block: n, or n + 1 with a distortion variable."""
+        """The length of a block: n, and the variables of distortion and of shares of delta."""
         return int(self.objective.shape[1])
 
     @property
@@ -160,8 +159,9 @@ def build_form(columns: Columns, symmetry: Symmetry) -> Form:
     """Return the block-angular form of a problem."""
     blocks = symmetry.representatives
     n, m = len(columns.prior), len(blocks)
-    guesses = GuessRows(columns.weighted, m) if columns.weighted is not None else None
-    size = n if guesses is None else n + 1
+    rows_of_blocks = _dense_rows(columns)
+    dense = DenseRows(rows_of_blocks, m) if len(rows_of_blocks) else None
+    size = rows_of_blocks.shape[1]
     objective = np.zeros((m, size))
     losses: LossRows | None = None
     free: Floats | None = None
@@ -174,15 +174,35 @@ def build_form(columns: Columns, symmetry: Symmetry) -> Form:
         objective[:, :n] = columns.expected[blocks]
     rows = 0 if losses is None else losses.count
     target = np.concatenate([np.ones(size), np.full(rows, columns.max_loss or 0.0)])
-    if guesses is not None:
+    if columns.weighted is not None:
         target[n] = columns.minimum or 0.0
+    if columns.families is not None:
+        deltas = columns.families.deltas[columns.families.loose]
+        target[size - len(deltas) : size] = deltas
     if columns.game:
         free, free_cost = np.zeros(size + rows), -1.0
         free[n] = -1.0
     elif columns.secret_loss is not None:
         free, free_cost = np.zeros(size + rows), 1.0
         free[size:] = -1.0
-    return Form(columns, symmetry, objective, target, guesses, losses, free, free_cost)
+    return Form(columns, symmetry, objective, target, dense, losses, free, free_cost)
+
+
+def _dense_rows(columns: Columns) -> Floats:
+    """Return the rows (r, size) that are the same in every block."""
+    n, weighted, families = len(columns.prior), columns.weighted, columns.families
+    guesses = 0 if weighted is None else len(weighted)
+    pairs, loose = (0, np.empty(0, dtype=np.int64)) if families is None else (len(families.deltas), families.loose)
+    after = n + (weighted is not None)
+    rows = np.zeros((guesses + pairs + len(loose), after + len(loose)))
+    if weighted is not None:
+        rows[:guesses, :n], rows[:guesses, n] = weighted, -1.0
+    if families is not None:
+        shares = np.arange(len(loose))
+        rows[guesses : guesses + pairs, :n] = families.rows
+        rows[guesses + loose, after + shares] = 1.0
+        rows[guesses + pairs + shares, after + shares] = 1.0
+    return rows
 
 
 class BreakdownError(ArithmeticError):
@@ -196,13 +216,13 @@ class Iterate:
     u: Floats  # array (blocks, size), the primal blocks
     w: Floats  # array (loss rows,), slacks of the loss rows
     v: float  # the free variable
-    lam: Floats  # array (rows,), multipliers of pairs, guesses and w, in this order
+    lam: Floats  # array (rows,), multipliers of pairs, dense rows and w, in this order
     mu: Floats  # array (size + loss rows,), coupling multipliers
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """All inequality rows of a form: pairs, guesses and the slacks of the loss rows."""
+    """All inequality rows of a form: of pairs of secrets, dense ones, and the slacks of the loss rows."""
 
     form: Form
     pairs: PairRows
@@ -215,7 +235,7 @@ class Rows:
     @property
     def slack_start(self) -> int:
         """The place where the multipliers of w begin."""
-        return self.pairs.count + (0 if self.form.guesses is None else self.form.guesses.count)
+        return self.pairs.count + (0 if self.form.dense is None else self.form.dense.count)
 
     @property
     def count(self) -> int:
@@ -225,8 +245,8 @@ class Rows:
     def slack(self, u: Floats, w: Floats) -> Floats:
         """Return the slack of every row, array (rows,)."""
         parts = [self.pairs.slack(u)]
-        if self.form.guesses is not None:
-            parts.append(self.form.guesses.slack(u))
+        if self.form.dense is not None:
+            parts.append(self.form.dense.slack(u))
         if self.form.losses is not None:
             parts.append(w)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -242,22 +262,22 @@ class Rows:
     def sums(self, values: Floats) -> Floats:
         """Return the sum of the block rows' values in each block, array (blocks,)."""
         out = self.pairs.sums(values[: self.pairs.count])
-        if self.form.guesses is not None:
+        if self.form.dense is not None:
             out += values[self.pairs.count : self.slack_start].reshape(self.form.blocks, -1).sum(axis=1)
         return out
 
     def repeat(self, share: Floats) -> Floats:
         """Return one number per block, repeated for its rows; zero for w."""
         parts = [self.pairs.repeat(share)]
-        if self.form.guesses is not None:
-            parts.append(np.repeat(share, self.form.guesses.count // self.form.blocks))
+        if self.form.dense is not None:
+            parts.append(np.repeat(share, self.form.dense.count // self.form.blocks))
         return np.concatenate([*parts, np.zeros(self.form.slack_rows)])
 
     def adjoint(self, weights: Floats) -> Floats:
         """Return the transpose of the block rows (not of w) times weights, array (blocks, size)."""
         out = self.pairs.adjoint(weights[: self.pairs.count])
-        if self.form.guesses is not None:
-            out = out + self.form.guesses.adjoint(weights[self.pairs.count : self.slack_start])
+        if self.form.dense is not None:
+            out = out + self.form.dense.adjoint(weights[self.pairs.count : self.slack_start])
         return out
 
 
@@ -290,11 +310,14 @@ def _worst(point: Floats, columns: Columns) -> float:
 
 
 def first_mechanism(columns: Columns) -> Floats:
-    """Return a mechanism (m, n) strictly inside the pair rows, and above the least distortion if one is set."""
+    """Return a mechanism (m, n) strictly inside all pair rows, and above the least distortion if one is set."""
     point = exponential(columns)
+    flat = np.full_like(point, 1 / len(point))
+    if columns.families is not None:
+        share = columns.families.share_inside(point)
+        point = (1 - share) * point + share * flat
     if columns.minimum is None or columns.weighted is None:
         return point
-    flat = np.full_like(point, 1 / len(point))
     have, most = columns.distortion(point), columns.distortion(flat)
     if columns.minimum >= most:
         raise InfeasibleError(
@@ -322,6 +345,11 @@ def complete_iterate(rows: Rows, x: Floats) -> Iterate:
             demanded = 0.5 * float(attained.sum()) - 1e-3 * (float(columns.weighted.max()) or 1.0)
         u[:, n] = attained - (float(attained.sum()) - demanded) / len(attained)
         v = float(u[:, n].sum()) if columns.game else 0.0
+    if columns.families is not None:
+        loose = columns.families.loose
+        excess = columns.families.excess(x)[:, loose]
+        room = columns.families.deltas[loose] - excess.sum(axis=0)
+        u[:, form.size - len(loose) :] = excess + room / len(x)
     w = np.zeros(0)
     if form.losses is not None:
         loss = form.losses.apply(u)
@@ -358,6 +386,8 @@ def _inside(columns: Columns, x: Floats) -> bool:
     if columns.minimum is not None and columns.distortion(x) < columns.minimum:
         return False
     if columns.max_loss is not None and columns.loss(x) > columns.max_loss:
+        return False
+    if columns.families is not None and (columns.families.excess(x).sum(axis=0) > columns.families.deltas).any():
         return False
     if columns.edges is not None:
         s, t = columns.edges.T

@@ -119,8 +119,8 @@ class DenseBlocks(Blocks):
     def _factor_share(self, weighted: WeightedRows, share: range) -> Sum:
         rows, weights, diagonals, image, energy = weighted
         form, store, along, anchor = self._form, self._store, self._along, self._anchor
-        size, pairs, guesses, copies = form.size, rows.pairs, form.guesses, form.symmetry.copies
-        pair_weights, guess_weights = weights[: pairs.count], weights[pairs.count : rows.slack_start]
+        size, pairs, dense, copies = form.size, rows.pairs, form.dense, form.symmetry.copies
+        pair_weights, dense_weights = weights[: pairs.count], weights[pairs.count : rows.slack_start]
         out = Sum(form)
         total = np.zeros((size, size))
         inverse, plain = np.empty((size, size)), np.empty((size, size))
@@ -129,8 +129,8 @@ class DenseBlocks(Blocks):
             self._workers.check()
             block, k = store[o], int(anchor[o])
             pairs.fill(o, pair_weights, diagonals, plain)
-            if guesses is not None:
-                guesses.add(o, guess_weights, plain)
+            if dense is not None:
+                dense.add(o, dense_weights, plain)
             _replace(plain, k, image[o], float(energy[o]))
             _factor_block(plain, block)
             inverse[:] = block
@@ -188,7 +188,7 @@ def _factor_block(plain: Floats, out: Floats) -> None:
 
 
 class BandedBlocks(Blocks):
-    """Factors near the diagonal, without distortion rows; ``order`` is that of all blocks with the same rows."""
+    """Factors near the diagonal, without dense rows; ``order`` is that of all blocks with the same rows."""
 
     def __init__(self, form: Form, workers: Workers, order: Order | None = None) -> None:
         super().__init__(form, workers)

@@ -94,8 +94,8 @@ class StateFile:
     def _arrays(self) -> Mapping[str, NDArray[Any]]:
         form = self._form
         most = _ROWS * form.blocks * form.secrets**2 + 8 * (4 * form.blocks * form.size + 8 * len(form.target))
-        if form.guesses is not None:
-            most += 16 * form.guesses.count
+        if form.dense is not None:
+            most += 16 * form.dense.count
         if self._path.stat().st_size > most + 48 * _MOST_LINES + _HEADERS:
             raise ValueError("the file is too large")
         with zipfile.ZipFile(self._path) as archive:
@@ -174,6 +174,7 @@ class Proof:
     eta: Floats  # array (loss rows,), multipliers of the loss rows
     pairs: Floats  # array (pair rows,), multipliers of the scaled pair rows, zero where capped
     guesses: Floats | None  # array (blocks, guesses), or None
+    families: Floats | None = None  # array (blocks, pairs of distributions), or None
 
 
 def prove(rows: Rows, point: Iterate, tails: Tails | None = None) -> Proof:
@@ -198,9 +199,15 @@ def prove(rows: Rows, point: Iterate, tails: Tails | None = None) -> Proof:
     if form.losses is not None:
         costs = costs + form.losses.adjoint(eta)[:, :n]
     theta, guesses = 0.0, None
-    if form.guesses is not None and columns.weighted is not None:
+    dense = point.lam[pairs.count : rows.slack_start].reshape(form.blocks, -1)
+    families = None
+    if columns.families is not None:
+        begin = 0 if columns.weighted is None else len(columns.weighted)
+        families = dense[:, begin : begin + len(columns.families.deltas)]
+        costs = costs - families @ columns.families.rows
+    if columns.weighted is not None:
         theta = 1.0 if columns.game else max(0.0, float(point.mu[n]))
-        guesses = point.lam[pairs.count : rows.slack_start].reshape(form.blocks, -1)
+        guesses = dense[:, : len(columns.weighted)]
         sums = guesses.sum(axis=1, keepdims=True)
         guesses = guesses * (theta / np.where(sums > 0, sums, 1.0))
         costs = costs - guesses @ columns.weighted
@@ -212,7 +219,9 @@ def prove(rows: Rows, point: Iterate, tails: Tails | None = None) -> Proof:
         bound += theta * columns.minimum
     if columns.max_loss is not None:
         bound -= float(eta.sum()) * columns.max_loss
-    return Proof(bound, mu, theta, eta, lam, guesses)
+    if columns.families is not None and families is not None:
+        bound -= float(columns.families.deltas @ families.max(axis=0))
+    return Proof(bound, mu, theta, eta, lam, guesses, families)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -245,9 +254,9 @@ def check_state(
         (proof.pairs, (rows.pairs.count,)),
         (proof.eta, (form.slack_rows,)),
     ]
-    _demand((form.guesses is None) == (proof.guesses is None))
-    if form.guesses is not None and proof.guesses is not None:
-        shapes.append((proof.guesses, (form.blocks, form.guesses.count // form.blocks)))
+    _demand((form.dense is None) == (proof.guesses is None))
+    if form.dense is not None and proof.guesses is not None:
+        shapes.append((proof.guesses, (form.blocks, form.dense.count // form.blocks)))
     for array, shape in shapes:
         _demand(array.shape == shape and bool(np.isfinite(array).all()))
     _demand(bool(np.isfinite([point.v, proof.bound, proof.theta, state.aim]).all()))

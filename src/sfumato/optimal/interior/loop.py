@@ -252,6 +252,7 @@ class Result(CompactRepr):
     iterations: int  # interior-point iterations, phase one of the game included
     symmetry: int  # size of the symmetry group that was used, 1 for none
     keys: Ints  # the pair rows at the end, for a warm start
+    families: Floats | None  # array (m, k), the multipliers of the rows of distribution privacy, or None
     log: tuple[Progress, ...]  # one line per iteration; values and bounds are of the objective
 
 
@@ -317,6 +318,7 @@ def solve(
         iterations=len(course.log) - 1 + max(len(before) - 1, 0),
         symmetry=group.order,
         keys=rows.pairs.keys,
+        families=course.proof.families,
         log=before + course.log,
     )
 

@@ -164,11 +164,11 @@ class System:
 
 
 def factors(rows: Rows, workers: Workers) -> Blocks:
-    """Return factors near the diagonal for large blocks without distortion rows, which fill them; else dense."""
+    """Return factors near the diagonal for large blocks without dense rows, which fill them; else dense."""
     form = rows.form
-    if form.columns.edges is not None and form.guesses is None:
+    if form.columns.edges is not None and form.dense is None:
         return BandedBlocks(form, workers, natural_order(*rows.pairs.ends(0), form.size))
-    if form.guesses is None and form.size >= BANDED_FROM:
+    if form.dense is None and form.size >= BANDED_FROM:
         return BandedBlocks(form, workers)
     return DenseBlocks(form, workers)
 

@@ -19,6 +19,7 @@ from .lapack import Workers
 CHAIN_TOLERANCE = 1e-12
 CHUNK = 1 << 15
 CAP = 60.0
+_LEAST_ROOM = 1e-2  # of the first mechanism in a row of distributions, as a share of that of equal constants
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -66,8 +67,8 @@ def nearest(ratio: Floats, candidates: Bools, count: int, cap: float) -> Bools:
 class PairRows:
     """A set of triples with the products that Newton's method needs.
 
-    Keys o n^2 + s n + t are sorted and unique; ``size`` is the length of a block's vector: n, or n + 1 with a
-    distortion variable.
+    Keys o n^2 + s n + t are sorted and unique; ``size`` is the length of a block's vector, which begins with
+    the n probabilities.
     """
 
     def __init__(self, keys: Ints, ratio: Floats, blocks: int, size: int) -> None:
@@ -176,6 +177,31 @@ def search(point: Floats, bound: Floats, known: Ints, workers: Workers) -> Ints:
 
 
 @dataclass(frozen=True, slots=True)
+class Families:
+    """Distribution privacy: sum over o of max(0, -(rows @ p(o|.))) <= deltas, of each pair of distributions."""
+
+    rows: Floats  # array (k, n)
+    deltas: Floats  # array (k,)
+
+    @property
+    def loose(self) -> Ints:
+        """The positions of the pairs with a delta."""
+        return np.flatnonzero(self.deltas)
+
+    def excess(self, point: Floats) -> Floats:
+        """Return how far each observable of a mechanism (m, n) breaks the row of each pair, array (m, k)."""
+        return np.maximum(-(point @ self.rows.T), 0.0)
+
+    def share_inside(self, point: Floats) -> float:
+        """Return the share of equal constants whose mixture with a mechanism (m, n) is inside all rows."""
+        pure, flat = self.deltas == 0, self.rows.sum(axis=1) / len(point)
+        most = np.maximum(_LEAST_ROOM * flat - (point @ self.rows.T).min(axis=0), 0.0)
+        mass, room = self.excess(point).sum(axis=0), self.deltas / 2
+        shares = np.where(pure, most / (most + flat / 2), 1 - room / np.maximum(mass, room))
+        return float(shares.max(initial=0.0))
+
+
+@dataclass(frozen=True, slots=True)
 class Columns:
     """A reduced problem by observable: n distinct secrets, m kept observables, N secrets in all."""
 
@@ -191,6 +217,7 @@ class Columns:
     max_loss: float | None = None  # the limit of the loss in the zero-sum game, or None
     # array (k, 2), pairs (s, t) whose rows imply all others, where they are known and few; or None
     edges: Ints | None = None
+    families: Families | None = None  # of distribution privacy, or None
 
     @property
     def game(self) -> bool:
@@ -222,11 +249,13 @@ class Columns:
 def columns(reduction: Reduction) -> Columns:
     """Return a reduced problem by observable."""
     prior, ratio, weighted, costs = reduction.prior, reduction.exponents, reduction.weighted, reduction.costs
+    families = None if reduction.families is None else Families(*reduction.families)
     if len(prior) == 1:
         # One secret has no pair to keep its probabilities positive; an imaginary companion without mass has.
         prior, costs = np.append(prior, 0.0), np.concatenate([costs, np.zeros_like(costs)])
         ratio = np.where(np.eye(2, dtype=np.bool_), 0.0, np.inf)
         weighted = None if weighted is None else np.concatenate([weighted, np.zeros_like(weighted)], axis=1)
+        families = None  # of one secret: all distributions are the same
     return Columns(
         prior=prior,
         expected=np.ascontiguousarray(costs.T),
@@ -237,6 +266,7 @@ def columns(reduction: Reduction) -> Columns:
         minimum=reduction.minimum,
         secret_loss=None if reduction.losses is None else np.ascontiguousarray(reduction.losses.T),
         max_loss=reduction.max_loss,
+        families=families,
     )
 
 
@@ -292,7 +322,7 @@ def trivial_symmetry(n: int, m: int) -> Symmetry:
 def detect_symmetry(columns: Columns) -> Symmetry:
     """Return the verified symmetries of a plain expected loss; the trivial group for any other problem."""
     n, m = len(columns.prior), len(columns.expected)
-    plain = columns.secret_loss is None and columns.weighted is None
+    plain = columns.secret_loss is None and columns.weighted is None and columns.families is None
     if not plain or n < 4 or not (columns.prior > 0).all():
         return trivial_symmetry(n, m)
     ratio = columns.ratio

@@ -93,8 +93,8 @@ def kind_words(hit: float, before: float, names: Sequence[str]) -> tuple[str, ..
     listed = list_names(quote(name) for name in names if name) + (", or no listed place" if "" in names else "")
     chance = percent_at_most(min(1.0, hit))
     return (
-        f"Best attacker of the kind of place ({listed}), with this prior: guesses it right at most {chance} of the "
-        f"time ({about_percent(before)} without the report).",
+        f"Best attacker of the kind of place ({listed}), with this prior: guesses it right at most {chance} of "
+        f"the time ({about_percent(before)} without the report).",
         "An attacker's error without a unit is the chance that this guess is wrong. In a cell, or near a lattice "
         "point, all places of the map are taken as equally probable.",
     )
