@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
@@ -366,22 +366,37 @@ def distributions_from(space: Space, path: Path, noun: str = "distribution") -> 
     return rows
 
 
-def family_promise(
-    options: FamilyOptions, space: Space, distances: Metric, groups: Callable[[str], Mapping[str, Prior]]
-) -> tuple[FamilyPrivacy, ...]:
-    """Return the guarantee of ``--family``, per unit of the Wasserstein distance where its epsilon has a unit.
+class GroupPriors(NamedTuple):
+    """Groups of visits or rows by name."""
 
-    The option names a table of distributions, or a column: ``groups`` returns the priors of its values.
+    priors: dict[str, Prior]
+    sizes: dict[str, int]  # visits or rows
+
+
+def family_promise(
+    options: FamilyOptions, space: Space, distances: Metric, groups: Callable[[str], GroupPriors]
+) -> tuple[tuple[FamilyPrivacy, ...], Floats | None]:
+    """Return the guarantee of ``--family``, and P(group, secret), array (groups, n), where groups have sizes.
+
+    The guarantee is per unit of the Wasserstein distance where its epsilon has a unit. The option names a table of
+    distributions, or a column: ``groups`` returns those of its values.
     """
+    import numpy as np
+
     from ..privacy import DistributionPrivacy, Family, MetricDistributionPrivacy
     from ..proofs import FamilyPrivacy
 
     options.check_family()
     if options.family is None or options.attribute_epsilon is None:
-        return ()
+        return (), None
     path, epsilon, delta = options.family, options.attribute_epsilon, options.attribute_delta
     with option("--family"):
-        family = family_from(space, path) if path.suffix.lower() in TABLES else Family(groups(str(path)))
+        parts = None if path.suffix.lower() in TABLES else groups(str(path))
+        family = family_from(space, path) if parts is None else Family(parts.priors)
+    joint: Floats | None = None
+    if parts is not None:
+        sizes = np.array(list(parts.sizes.values()), dtype=np.float64)
+        joint = (sizes / sizes.sum())[:, None] * family.distributions
     if options.relation is not None:
         with option("--relation"):
             rows = dict(zip(family.names, family.distributions, strict=True))
@@ -391,7 +406,7 @@ def family_promise(
     with option("--attribute-epsilon"):
         if "/" in epsilon:
             notion = MetricDistributionPrivacy.wasserstein(family, distances, delta=delta)
-        return (FamilyPrivacy(epsilon, notion),)
+        return (FamilyPrivacy(epsilon, notion),), joint
 
 
 def secrets_in(path: Path) -> Space:

@@ -80,6 +80,7 @@ class DesignOutput(NamedTuple):
     robust: RobustDesign | None = None  # whose design this is
     names: tuple[str, ...] = ()  # of its priors
     kinds: Kinds | None = None
+    groups: Floats | None = None  # P(group, place) of the groups to hide, where the data has their shares
 
 
 def check_bound_time(seconds: float, *, has_epsilon: bool) -> None:
@@ -118,6 +119,8 @@ def _write_program(design: Design, output: DesignOutput) -> None:
         remarks.append(chosen_words(len(reports), data.of))
     file = MechanismFile.of_design(design)
     save(file, output.target)
+    of_groups = group_sentences(mechanism, output.groups)
+    remarks += of_groups
     remarks += _estimates(mechanism, prior)
     with working(_MEASURING):
         summary = summarise(
@@ -132,7 +135,7 @@ def _write_program(design: Design, output: DesignOutput) -> None:
             names=output.names,
         )
     drawing = partial(maps, mechanism, prior, site.distances, outline=output.outline, visits=data.visits)
-    summary = _with_kinds(summary, mechanism, output.kinds)
+    summary = _with_kinds(replace(summary, brief=(*summary.brief, *of_groups)), mechanism, output.kinds)
     code = _publish_places(file, _with_bound(summary, design, output), output, drawing, remarks)
     if not design.is_finished:
         if design.status is Status.INACCURATE:
@@ -281,6 +284,14 @@ def _with_kinds(summary: Summary, mechanism: Mechanism, kinds: Kinds | None) -> 
     section = Section("Kinds of places", sentences)
     brief, remarks = (*summary.brief, *sentences), (*summary.remarks, *sentences)
     return replace(summary, sections=(*summary.sections, section), brief=brief, remarks=remarks)
+
+
+def group_sentences(mechanism: Mechanism, joint: Floats | None) -> list[str]:
+    """Return the sentence on the best guess of the group, by P(group, secret); none without groups."""
+    from ..proofs import class_vulnerability_above
+    from ..reports.sentences import group_words
+
+    return [] if joint is None else [group_words(class_vulnerability_above(mechanism, joint), joint)]
 
 
 def _promise_of_points(design: Design) -> CoordinatePrivacy | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..errors import DataError, InputError, row_value
-from .audit_knowledge import TABLES, distributions_from
+from .audit_knowledge import TABLES, GroupPriors, distributions_from
 from .messages import StopOnInterrupt, option, progress_line, say, working
 from .options import ColumnOptions, DesignOptions
 from .place_options import POINTS_GAP, labels_of
@@ -43,8 +43,8 @@ def check_alone(options: DesignOptions | ColumnOptions, names: Sequence[str]) ->
 
 def priors_in_groups(
     options: DesignOptions, visits: Visits, places: Places, column: str, name: str
-) -> dict[str, Prior]:
-    """Return the prior of each group of visits, the values of a column, which is named by an option."""
+) -> GroupPriors:
+    """Return the prior and size of each group of visits, the values of a column, which is named by an option."""
     from ..core import Prior
     from ..rounding import plural
 
@@ -69,10 +69,11 @@ def priors_in_groups(
             f"leave out {name}, or choose a larger region.",
         )
     with working("Counting the visits of each group"):
-        return {
-            group: Prior.from_visits(places, within.select(labels == group), smoothing=options.smoothing)
-            for group in inside
+        parts = {group: within.select(labels == group) for group in inside}
+        priors = {
+            group: Prior.from_visits(places, part, smoothing=options.smoothing) for group, part in parts.items()
         }
+    return GroupPriors(priors, {group: len(part) for group, part in parts.items()})
 
 
 def priors_of_visits(options: DesignOptions, visits: Visits, site: Site, source: str) -> SeveralPriors:
@@ -80,7 +81,7 @@ def priors_of_visits(options: DesignOptions, visits: Visits, site: Site, source:
     from ..rounding import plural
 
     column, true_point = options.priors or "", getattr(site.costs, "true_point", "")
-    priors = priors_in_groups(options, visits, site.places, column, "--priors")
+    priors = priors_in_groups(options, visits, site.places, column, "--priors").priors
     within = visits.select(site.places.inside(visits.lat, visits.lon))
     labels = labels_of(within, column, options.user_column)
     with working("Measuring how far visits are from reports"):
@@ -103,7 +104,7 @@ def priors_of_column(options: ColumnOptions, column: str, space: Space, loss: Me
         return SeveralPriors(
             priors, [loss], f"the least favourable mixture of {len(priors):,} priors in {path.name}"
         )
-    priors = priors_in_rows(options, column, space, text, "--priors")
+    priors = priors_in_rows(options, column, space, text, "--priors").priors
     table = options.table.name if options.table else ""
     return SeveralPriors(
         priors, [loss], f"the least favourable mixture of {len(priors):,} groups by {text!r} of {table}"
@@ -117,8 +118,8 @@ def _prior(space: Space, name: str, row: Floats) -> Prior:
         return Prior(space, row)
 
 
-def priors_in_rows(options: ColumnOptions, column: str, space: Space, text: str, name: str) -> dict[str, Prior]:
-    """Return the shares of the values in each group of rows, by the column ``text`` that an option names."""
+def priors_in_rows(options: ColumnOptions, column: str, space: Space, text: str, name: str) -> GroupPriors:
+    """Return the shares of the values in each group of rows, and its size, by the column ``text`` of an option."""
     import numpy as np
 
     from ..core import Prior
@@ -152,7 +153,8 @@ def priors_in_rows(options: ColumnOptions, column: str, space: Space, text: str,
         "keep it as secret as the data.",
         err=True,
     )
-    return {group: Prior.from_counts(space, count) for group, count in counts.items()}
+    priors = {group: Prior.from_counts(space, count) for group, count in counts.items()}
+    return GroupPriors(priors, {group: int(count.sum()) for group, count in counts.items()})
 
 
 def design_worst(

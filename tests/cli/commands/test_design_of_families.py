@@ -1,5 +1,7 @@
 """``--family`` of ``sfumato design`` and ``design-column``: distributions that reports must not distinguish."""
 
+import itertools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +123,33 @@ def test_a_column_of_a_table_names_the_groups(run, tmp_path):
     done = run(*command, "--family", "answer", "--attribute-epsilon", "0.3")
     assert done.code == 1
     assert "--family 'answer' is the column to make private" in done.err
+
+
+def test_the_best_guess_of_the_group_counts_the_sizes_of_the_groups(run, tmp_path):
+    rows = ["old,yes"] * 2 + ["old,no"] * 3 + ["young,yes"] * 6 + ["young,no"]
+    (tmp_path / "people.csv").write_text("\n".join(["age,answer", *rows]), encoding="utf-8")
+    command = ("design-column", "people.csv", "--column", "answer", "--labels", "yes,no", "-o", "m.sfm")
+    done = run(*command, "--family", "age", "--attribute-epsilon", "1")
+    assert done.code == 0, done.err
+    matrix = sf.read_mechanism_file("m.sfm").mechanism.matrix
+    people = {("old", 0): 2, ("old", 1): 3, ("young", 0): 6, ("young", 1): 1}
+    guesses = itertools.product(("old", "young"), repeat=matrix.shape[1])  # one for each report
+    best = max(
+        sum(
+            count * matrix[s, o]
+            for (group, s), count in people.items()
+            for o in range(len(guess))
+            if guess[o] == group
+        )
+        for guess in guesses
+    )
+    after, before = re.search(
+        r"shares of the 2 groups in the data: right at most ([\d.]+) % of the time \(about ([\d.]+) % without",
+        done.out,
+    ).groups()
+    assert float(before) == pytest.approx(100 * 7 / 12, abs=0.5)
+    assert 0 <= float(after) - 100 * best / 12 <= 1
+    assert float(after) > float(before)
 
 
 @pytest.mark.usefixtures("groups")

@@ -115,7 +115,7 @@ def command(options: DesignOptions) -> None:
         most = None if goal_name is None and not errors and options.priors is None else SEARCHED
         limit_m = _limit_m(options) if options.kinds is None else None
         site = site_of_points(options, data.visits, loss, epsilon, most=most, errors=errors, limit_m=limit_m)
-    families = family_promise(
+    families, groups = family_promise(
         options,
         site.places,
         site.distances,
@@ -163,7 +163,9 @@ def command(options: DesignOptions) -> None:
             of_visits=data.of == "visits",
         )
     data = data._replace(visits=used, source=source)
-    output = DesignOutput(options, site, data, target, picture, background, reporting, robust, names, kinds)
+    output = DesignOutput(
+        options, site, data, target, picture, background, reporting, robust, names, kinds, groups
+    )
     write_places(design, output)
     if not is_finished:
         raise typer.Exit(PARTIAL)

@@ -15,7 +15,7 @@ import typer
 from ...errors import InputError
 from ..audit_knowledge import family_promise
 from ..column_options import Column, circles_of, column_of, joint_of, prior_from_data, promise_for, split_values
-from ..design_output import write_column
+from ..design_output import group_sentences, write_column
 from ..mechanism_files import Reporting, file_name
 from ..messages import PARTIAL, StopOnInterrupt, progress_line, say
 from ..options import ColumnOptions, options_of
@@ -114,7 +114,8 @@ def command(options: ColumnOptions) -> None:
         loss = _loss(column, options.loss)
         guarantees: list[DesignGuarantee] = [] if guarantee is None else [guarantee]
         in_rows = partial(priors_in_rows, options, column.name, column.space, name="--family")
-        guarantees += family_promise(options, column.space, _loss(column, "euclidean"), in_rows)
+        families, groups = family_promise(options, column.space, _loss(column, "euclidean"), in_rows)
+        guarantees += families
         robust: RobustDesign | None = None
         names: tuple[str, ...] = ()
         if options.priors is not None:
@@ -136,7 +137,10 @@ def command(options: ColumnOptions) -> None:
                     stop=stop,
                     progress=report,
                 )
-        remarks = _remarks(result.mechanism, guarantee, options.loss)
+        remarks = [
+            *group_sentences(result.mechanism, groups),
+            *_remarks(result.mechanism, guarantee, options.loss),
+        ]
         is_finished &= write_column(
             result,
             f"{source} ({column.labels})",

@@ -4,6 +4,7 @@ from .attackers import attack_rows as attack_rows
 from .attackers import attack_words as attack_words
 from .attackers import baseline_words as baseline_words
 from .attackers import drawn_reports_words as drawn_reports_words
+from .attackers import group_words as group_words
 from .attackers import guess_words as guess_words
 from .attackers import here_words as here_words
 from .attackers import information_words as information_words

@@ -7,6 +7,7 @@ from typing import Final
 
 from ...audits import Outcome
 from ...core import Side
+from ...core.arrays import Floats
 from ...core.naming import list_names, quote
 from ...core.units import per_unit
 from ...escaping import plain
@@ -97,6 +98,15 @@ def kind_words(hit: float, before: float, names: Sequence[str]) -> tuple[str, ..
         f"the time ({about_percent(before)} without the report).",
         "An attacker's error without a unit is the chance that this guess is wrong. In a cell, or near a lattice "
         "point, all places of the map are taken as equally probable.",
+    )
+
+
+def group_words(hit: float, joint: Floats) -> str:
+    """Return how often the best guess of the group is right at most, for groups of the sizes in the data."""
+    return (
+        f"Best guess of the group, with the shares of the {len(joint)} groups in the data: right at most "
+        f"{percent_at_most(min(1.0, hit))} of the time ({about_percent(float(joint.sum(axis=1).max()))} without "
+        "the report)."
     )
 
 
