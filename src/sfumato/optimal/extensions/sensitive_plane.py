@@ -177,7 +177,7 @@ def _points_of(places: Places, points: Floats, secrets: NDArray[np.intp]) -> Tru
 def _centres_of_empty(true: TruePoints, places: Places, weights: Floats) -> Floats:
     """Return the centres of the secrets that occur but have no points, array (k, 2)."""
     empty = np.asarray(true.masses.sum(axis=0)) == 0
-    return np.asarray(places.coordinates)[empty & (weights > 0)]
+    return np.asarray(np.asarray(places.coordinates)[empty & (weights > 0)])
 
 
 def _mean_losses(true: TruePoints, places: Places, reports: Floats) -> Floats:
