@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import sfumato as sf
-from sfumato.errors import InfeasibleError, InputError, UnitError
+from sfumato.errors import InputError, UnitError
 from sfumato.intervals import exp_below_exact
 from sfumato.optimal import Status, design_robust, equilibrium
 from sfumato.privacy import (
@@ -275,8 +275,6 @@ def test_what_cannot_be_designed_is_refused_with_its_reason():
         hide(-0.5)
     with pytest.raises(UnitError, match="km"):
         hide("0.5/km")
-    with pytest.raises(InfeasibleError, match="exponent of 0"):
-        make(guarantees=hide(0.0))
     two = sf.Space("ab")
     with pytest.raises(InputError, match="3 secrets, but there are 2"):
         sf.design(sf.Prior.uniform(two), loss=sf.hamming(two), guarantees=hide(0.5))
@@ -301,6 +299,41 @@ def test_the_interior_point_and_highs_reach_the_same_optimum():
         assert own.solver == "structured interior point for distributions"
         assert own.certificate.loss == pytest.approx(other.certificate.loss, rel=3e-6)
         assert max(own.certificate.bound, other.certificate.bound) <= own.certificate.loss
+
+
+@pytest.mark.parametrize(("n", "grid", "epsilon"), [(3, 8, 0.0), (6, 1000, 0.0), (9, 2**53, 0.0), (6, 2**40, 2.0)])
+def test_at_epsilon_zero_two_groups_have_exactly_equal_reports_at_the_least_loss(n, grid, epsilon):
+    rng = np.random.default_rng(n)
+    groups = np.floor(rng.dirichlet(np.ones(n), 2) * grid)
+    groups[:, 0] += grid - groups.sum(axis=1)
+    groups = groups / grid if grid != 1000 else groups / 1024 + np.eye(1, n) * 24 / 1024
+    family = Family(groups)
+    prior, loss = sf.Prior(sf.Space(range(n)), rng.dirichlet(np.ones(n))), rng.random((n, n))
+    guarantees = [hide(0.0, DistributionPrivacy(family))]
+    if epsilon:
+        guarantees.append(sf.MetricPrivacy(epsilon, sf.hamming(prior.space)))
+    design = sf.design(prior, loss=loss, guarantees=guarantees)
+    assert design.status is Status.OPTIMAL
+    assert design.certificate.families[0].upper == 0
+    rows = exact.probabilities(design.mechanism)
+    moves = [Fraction(float(a)) - Fraction(float(b)) for a, b in groups.T]
+    assert not any(sum(move * row[o] for move, row in zip(moves, rows, strict=True)) for o in range(n))
+    limits = np.full((n, n), epsilon) if epsilon else None
+    best = least_loss(prior.probabilities, loss, family, np.zeros(2), limits=limits)
+    assert design.certificate.loss == pytest.approx(best, rel=1e-6, abs=1e-9)
+
+
+def test_at_epsilon_zero_three_groups_get_at_least_a_constant_report_with_its_gap():
+    rng = np.random.default_rng(0)
+    prior, loss = sf.Prior.uniform(sf.Space(range(6))), 1 - np.eye(6)
+    groups = Family(rng.multinomial(1024, np.full(6, 1 / 6), 3) / 1024)
+    design = sf.design(prior, loss=loss, guarantees=hide(0.0, DistributionPrivacy(groups)))
+    best = least_loss(prior.probabilities, loss, groups, np.zeros(6))
+    assert design.certificate.families[0].upper == 0
+    assert design.certificate.bound == pytest.approx(best, rel=1e-6)
+    assert best - 1e-9 <= design.certificate.loss <= 5 / 6 + 1e-9
+    assert design.is_finished == (design.certificate.loss <= best * (1 + 1e-4))
+    assert sf.design(PRIOR, loss=LOSS, guarantees=hide(0.0, DistributionPrivacy(Family(np.eye(3))))).is_finished
 
 
 @pytest.mark.parametrize(

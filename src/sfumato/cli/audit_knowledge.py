@@ -393,6 +393,8 @@ def family_promise(
     with option("--family"):
         parts = None if path.suffix.lower() in TABLES else groups(str(path))
         family = family_from(space, path) if parts is None else Family(parts.priors)
+    if not delta and not epsilon.partition("/")[0].strip().strip("0."):
+        family = Family(dict(zip(family.names, _with_equal_sums(family.distributions), strict=True)))
     joint: Floats | None = None
     if parts is not None:
         sizes = np.array(list(parts.sizes.values()), dtype=np.float64)
@@ -407,6 +409,15 @@ def family_promise(
         if "/" in epsilon:
             notion = MetricDistributionPrivacy.wasserstein(family, distances, delta=delta)
         return (FamilyPrivacy(epsilon, notion),), joint
+
+
+def _with_equal_sums(distributions: Floats) -> Floats:
+    """Return distributions as multiples of 2**-53 with sums of exactly 1, as epsilon 0 compares them exactly."""
+    import numpy as np
+
+    counts = np.floor(distributions * 2.0**53)
+    counts[np.arange(len(counts)), counts.argmax(axis=1)] += 2.0**53 - counts.sum(axis=1)
+    return np.asarray(counts / 2.0**53)
 
 
 def secrets_in(path: Path) -> Space:

@@ -28,7 +28,10 @@ class FamilyPrivacy(DistributionGuarantee):
     A#(lam) is the distribution of the report when the secret is drawn from lam. The notion holds the family, its
     pairs and delta: `sfumato.privacy.DistributionPrivacy`, or `MetricDistributionPrivacy`, with epsilon per unit
     of distance, a number or text such as ``"0.5/km"``. What is promised is about the distributions as the floats
-    that they are. The probabilistic variant is not convex: for `ProbabilisticDistributionPrivacy` the guarantee is
+    that they are. At epsilon 0 without delta their reports are equal exactly: a design reaches the optimum for two
+    distributions whose floats have equal sums, and may stop at a constant report for others.
+
+    The probabilistic variant is not convex: for `ProbabilisticDistributionPrivacy` the guarantee is
     distribution privacy without delta, which implies it at the same epsilon, for every delta. Raises `InputError`
     if epsilon is below 0, the notion is another one, or the probabilistic variant has a pair in one order only.
     Raises `UnitError` if the unit of epsilon does not fit.

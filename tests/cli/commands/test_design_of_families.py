@@ -125,13 +125,33 @@ def test_a_column_of_a_table_names_the_groups(run, tmp_path):
     assert "--family 'answer' is the column to make private" in done.err
 
 
+def test_epsilon_zero_is_designed_and_released_for_two_groups_of_a_table(run, tmp_path):
+    rows = (
+        ["old,yes"] * 4 + ["old,no"] + ["old,never"] * 2 + ["young,yes"] * 2 + ["young,no"] * 3 + ["young,never"]
+    )
+    (tmp_path / "people.csv").write_text("\n".join(["age,answer", *rows]), encoding="utf-8")
+    command = ("design-column", "people.csv", "--column", "answer", "--labels", "yes,no,never", "-o", "m.sfm")
+    done = run(*command, "--family", "age", "--attribute-epsilon", "0")
+    assert done.code == 0, done.err
+    mechanism = sf.read_mechanism_file("m.sfm").report_channel
+    assert np.ptp(mechanism.matrix, axis=0).max() > 0.1
+    (guarantee,) = mechanism.guarantees
+    assert isinstance(guarantee, sf.FamilyPrivacy)
+    np.testing.assert_allclose(
+        guarantee.notion.family.distributions, [[4 / 7, 1 / 7, 2 / 7], [1 / 3, 1 / 2, 1 / 6]]
+    )
+    assert guarantee.notion.measure(mechanism).upper == 0
+    done = run("release", "m.sfm", "people.csv", "private.csv", "--column", "answer")
+    assert done.code == 0, done.err
+
+
 def test_the_best_guess_of_the_group_counts_the_sizes_of_the_groups(run, tmp_path):
     rows = ["old,yes"] * 2 + ["old,no"] * 3 + ["young,yes"] * 6 + ["young,no"]
     (tmp_path / "people.csv").write_text("\n".join(["age,answer", *rows]), encoding="utf-8")
     command = ("design-column", "people.csv", "--column", "answer", "--labels", "yes,no", "-o", "m.sfm")
     done = run(*command, "--family", "age", "--attribute-epsilon", "1")
     assert done.code == 0, done.err
-    matrix = sf.read_mechanism_file("m.sfm").mechanism.matrix
+    matrix = sf.read_mechanism_file("m.sfm").report_channel.matrix
     people = {("old", 0): 2, ("old", 1): 3, ("young", 0): 6, ("young", 1): 1}
     guesses = itertools.product(("old", "young"), repeat=matrix.shape[1])  # one for each report
     best = max(
@@ -143,10 +163,10 @@ def test_the_best_guess_of_the_group_counts_the_sizes_of_the_groups(run, tmp_pat
         )
         for guess in guesses
     )
-    after, before = re.search(
+    (after, before), *_ = re.findall(
         r"shares of the 2 groups in the data: right at most ([\d.]+) % of the time \(about ([\d.]+) % without",
         done.out,
-    ).groups()
+    )
     assert float(before) == pytest.approx(100 * 7 / 12, abs=0.5)
     assert 0 <= float(after) - 100 * best / 12 <= 1
     assert float(after) > float(before)
@@ -162,7 +182,6 @@ def test_the_best_guess_of_the_group_counts_the_sizes_of_the_groups(run, tmp_pat
         (("--epsilon", "1", "--relation", "near.csv"), "--relation was given without --family"),
         ((), "--epsilon is missing"),
         ((*FAMILY, "--attribute-epsilon", "-1"), "at least 0"),
-        ((*FAMILY, "--attribute-epsilon", "0"), "exponent of 0"),
         ((*FAMILY, "--attribute-epsilon", "1", "--attribute-delta", "2"), "--attribute-delta: delta 2.0"),
         ((*FAMILY, "--attribute-epsilon", "1/km"), "--attribute-epsilon"),
         ((*FAMILY, "--attribute-epsilon", "1", "--distances", "d.csv"), "--distances was given without --epsilon"),

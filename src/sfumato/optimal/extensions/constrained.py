@@ -29,10 +29,10 @@ from ..interior.loop import solve
 from ..problem import Problem
 from ..reduction import reduce
 from ..row_generation import LinearProgram, LinearSolver, ProgramRows, Triples, first_rows, solve_rounds
-from ..solver import Answer, BoundedSearch, Control, Solver, Status, certify_mechanism
+from ..solver import Answer, BoundedSearch, Control, Solver, Status, certify_mechanism, gap_of
 from ..solver_registry import SMALL_PROBLEM, Auto, general_solvers
 from ..structured import narrow_problem
-from .families import TightRows, repair_to_families
+from .families import TightRows, equal_reports, repair_to_families
 from .family_interior import FamilyProgram
 
 ENOUGH: Final = 1e-9
@@ -101,6 +101,12 @@ class Demands(CompactRepr):
     def value(self, matrix: Floats) -> float:
         """Return the largest of the expected losses of a matrix, in plain floats."""
         return float((self.masses @ (matrix * self.problem.loss.array).sum(axis=1)).max())
+
+    def best_constant(self) -> Floats:
+        """Return the constant report of least loss, array (n, m)."""
+        constant = np.zeros(self.problem.shape)
+        constant[:, int((self.masses @ self.problem.loss.array).max(axis=0).argmin())] = 1.0
+        return constant
 
     def excess(self, matrix: Floats) -> Floats:
         """Return by how much of its scale a matrix breaks each constraint; negative where there is room."""
@@ -294,7 +300,8 @@ class _Search(BoundedSearch):
         n, m = self.demands.problem.shape
         attempts = [(back_ends[0], kept_back) for kept_back in _KEPT_BACK]
         alone, both = self.demands.of_families_alone, self.demands.of_families_and_pairs
-        if threads and ((alone and n * m > SMALL_PROBLEM) or (both and n * m > _FEW)):
+        inside = not TightRows.of(self.demands.families, _MARGIN).equalities.any()
+        if threads and inside and ((alone and n * m > SMALL_PROBLEM) or (both and n * m > _FEW)):
             self.ask_interior() if alone else self.ask_structured(threads)
             too_large = self.best is not None and n * m > (_TOO_LARGE if alone else SMALL_PROBLEM)
             if self.gap <= self.control.gap or too_large:
@@ -309,10 +316,7 @@ class _Search(BoundedSearch):
         if self.best is None and self.demands.names:
             self.make_room(back_ends)
         if len(self.demands.families):
-            losses = self.demands.masses @ self.demands.problem.loss.array
-            constant = np.zeros((n, m))
-            constant[:, int(losses.max(axis=0).argmin())] = 1.0
-            self._offer(constant, back_ends[0].name)
+            self._offer(self.demands.best_constant(), back_ends[0].name)
         reason = self.control.cutoff
         if self.best is None:
             why = (reason or Status.INACCURATE).value
@@ -351,8 +355,6 @@ class _Search(BoundedSearch):
         """Run the structured interior point for metric privacy, with the rows of distribution privacy in it."""
         demands, problem = self.demands, self.demands.problem
         tight = TightRows.of(demands.families, _MARGIN)
-        if (tight.coefficients.sum(axis=1)[tight.deltas == 0] >= 0).any():
-            return  # no mechanism is strictly inside
         narrowed = narrow_problem(problem, self.control)
         if problem.attackers:
             narrowed = replace(narrowed, minimum=problem.minimum + _KEPT_BACK[-1] * float(demands.scales[0]))
@@ -437,11 +439,24 @@ def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer
     threads = solver.threads if isinstance(solver, Auto) else 0
     answer = _Search(demands, control, problem.negligible).run(search, threads=threads)
     matrix = answer.matrix
+    spaces = problem.prior.space, problem.observables
+    tight = TightRows.of(demands.families, _MARGIN)
+    has_equalities = bool(tight.equalities.any())
     for margin in _MARGINS:
-        mechanism = Mechanism(matrix, problem.prior.space, problem.observables)
+        weights = equal_reports(matrix, tight) if has_equalities else None
+        mechanism = (
+            Mechanism(matrix, *spaces) if weights is None else Mechanism.from_weights(weights, 126, *spaces)
+        )
         if certify_mechanism(problem, mechanism, answer.bound).holds:
             return replace(answer, matrix=matrix, mechanism=mechanism)
         matrix = demands.private(answer.matrix, 10 * margin)
+    if has_equalities:
+        constant = demands.best_constant()
+        mechanism, value = Mechanism(constant, *spaces), demands.value(constant)
+        if certify_mechanism(problem, mechanism, answer.bound).holds:
+            near = gap_of(problem, value, answer.bound) <= control.gap
+            status = answer.status if near else Status.INACCURATE
+            return replace(answer, matrix=constant, mechanism=mechanism, value=value, status=status)
     raise SolverError(
         "the answer could not be proved to satisfy the guarantees and constraints after rounding to integers.",
         "ask for a little less.",
