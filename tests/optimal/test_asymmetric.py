@@ -1,5 +1,7 @@
 """Designs for metrics that depend on the direction, against a plain linear program."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -9,6 +11,7 @@ from sfumato.core.arrays import Floats
 from sfumato.errors import InfeasibleError
 from sfumato.mechanisms import exponential, tight_constraints
 from sfumato.optimal import Status, closed_form, design
+from sfumato.optimal.effort import STRUCTURED
 from sfumato.proofs import prove_metric_privacy, prove_optimality
 
 from ..catalogue import directed_metrics
@@ -27,8 +30,11 @@ def least_loss(prior: Floats, loss: Floats, exponents: Floats) -> float:
     return float(linprog((prior[:, None] * loss).ravel(), above, np.zeros(len(above)), sums, np.ones(n)).fun)
 
 
-def check(count: int, solver: str, seed: int) -> None:
-    """Compare designs for random asymmetric metrics, some secrets of prior zero, with the linear program."""
+def check(count: int, solvers: Sequence[str], seed: int) -> None:
+    """Compare designs for random asymmetric metrics, some secrets of prior zero, with the linear program.
+
+    Where ``auto`` chose the structured method, that method is not run again.
+    """
     rng = np.random.default_rng(seed)
     for metric in directed_metrics(count, seed, least=3):
         n, epsilon = len(metric), float(rng.choice([0.3, 1.0, 3.0]))
@@ -36,24 +42,27 @@ def check(count: int, solver: str, seed: int) -> None:
         prior = Prior(Space(range(n)), masses / masses.sum() if masses.any() else np.full(n, 1 / n))
         loss = rng.uniform(0, 3, (n, n))
         optimum = least_loss(prior.probabilities, loss, epsilon * metric.array)
-        result = design(prior, loss=loss, guarantees=MetricPrivacy(epsilon, metric), solver=solver)
-        certificate = result.certificate
-        assert exact.private(result.mechanism, metric.array, epsilon)
-        assert certificate.holds
-        assert certificate.bound <= optimum + 1e-7
-        assert certificate.value == pytest.approx(optimum, rel=2e-6, abs=1e-7)
-        assert result.status is Status.OPTIMAL
+        chosen = ""
+        for solver in solvers:
+            if solver == "structured" and chosen == STRUCTURED:
+                continue
+            result = design(prior, loss=loss, guarantees=MetricPrivacy(epsilon, metric), solver=solver)
+            chosen, certificate = result.solver, result.certificate
+            assert exact.private(result.mechanism, metric.array, epsilon)
+            assert certificate.holds
+            assert certificate.bound <= optimum + 1e-7
+            assert certificate.value == pytest.approx(optimum, rel=2e-6, abs=1e-7)
+            assert result.status is Status.OPTIMAL
 
 
 @pytest.mark.parametrize("solver", ["auto", "structured", "highs"])
 def test_designs_are_optimal_and_private_for_each_ordered_pair(solver):
-    check(10, solver, seed=3)
+    check(10, [solver], seed=3)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", ["auto", "structured", "highs"])
-def test_200_designs_are_optimal_and_private_for_each_ordered_pair(solver):
-    check(200, solver, seed=4)
+def test_200_designs_are_optimal_and_private_for_each_ordered_pair():
+    check(200, ["auto", "structured", "highs"], seed=4)
 
 
 def test_distance_zero_in_one_direction_makes_rows_equal():

@@ -176,7 +176,9 @@ class Visitor:
 
     def levels(self) -> Any:
         """Return all levels, once they are made."""
-        return soon(lambda: len((answer := self.get("/levels"))["levels"]) >= answer["total"] and answer)
+        return soon(
+            lambda: len((answer := self.get("/levels"))["levels"]) >= answer["total"] and answer, pause_s=0.1
+        )
 
     def states(self, job: str) -> list[dict[str, Any]]:
         """Return the states of a job, as it is asked for them again and again until it ends."""
@@ -308,12 +310,12 @@ def gate(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFacto
     return found
 
 
-def soon(until: Callable[[], Found]) -> Found:
-    """Return what is found once it is something."""
+def soon(until: Callable[[], Found], pause_s: float = 0.01) -> Found:
+    """Return what is found once it is something; ``pause_s`` is longer where a question costs the studio more."""
     late = time.monotonic() + PATIENCE_S
     while not (found := until()):
         assert time.monotonic() < late, f"it is still {found!r} after {PATIENCE_S:g} s"
-        time.sleep(0.01)
+        time.sleep(pause_s)
     return found
 
 

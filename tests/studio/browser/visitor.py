@@ -75,7 +75,7 @@ class Studio:
     def ended(self, workspace: str, job: str) -> Any:
         """Return a job once it has ended."""
         path = f"/workspaces/{workspace}/jobs/{job}"
-        return soon(lambda: (state := self.ask("GET", path))["status"] not in ("queued", "running") and state)
+        return soon(lambda: (state := self.ask("GET", path))["status"] not in ("queued", "running") and state, 0.1)
 
     def restore(self, workspace: str) -> None:
         """Make a workspace what `prepared` made of it: all that tests left there goes."""
