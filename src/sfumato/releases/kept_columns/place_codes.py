@@ -6,6 +6,7 @@ import math
 import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
@@ -41,7 +42,7 @@ _ANGLE: Final = re.compile(r"(\d+)\D{1,3}(\d+(?:\.\d+)?)\D{1,3}(?:(\d+(?:\.\d+)?
 _S2_TURNS: Final = ((0, 1, 3, 2), (0, 2, 3, 1), (3, 2, 0, 1), (3, 1, 0, 2))  # the quarters along its curve
 _PARTS: Final = (1e4, 1e5, 1e6, 1e7, 2**31 / 180)  # of a degree, in which devices count
 _DECIMAL_UNITS: Final[_Units] = (np.array, np.degrees, lambda numbers: 0.9 * numbers)
-_WHOLE_UNITS: Final[_Units] = tuple(lambda numbers, part=part: numbers / part for part in _PARTS)
+_WHOLE_UNITS: Final[_Units] = tuple(partial(np.multiply, 1 / part) for part in _PARTS)
 _SEXAGESIMAL: Final[_Units] = (
     lambda numbers: numbers // 100 + numbers % 100 / 60,
     lambda numbers: numbers // 1e4 + numbers % 1e4 // 100 / 60 + numbers % 100 / 3600,
@@ -320,7 +321,9 @@ def _degrees_in(contents: Sequence[str | bytes]) -> _Numbers:
 
 def _degrees_in_texts(texts: Sequence[tuple[int, str]]) -> Iterator[_Numbers]:
     """Yield the numbers in texts in degrees and the number of each one's text, arrays (m,), for each unit."""
-    decimal, whole, angles, both = [], [], [], []
+    decimal: list[tuple[int, float]] = []
+    whole: list[tuple[int, float]] = []
+    angles, both = [], []
     for owner, content in texts:
         text = content.translate(_FOREIGN_DIGITS)
         begin = len(decimal), len(whole)
