@@ -9,7 +9,8 @@ import pytest
 import sfumato as sf
 from sfumato.files import MechanismFile
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.proofs import prove_metric_privacy
+from sfumato.privacy import DistributionPrivacy, Family
+from sfumato.proofs import FamilyPrivacy, prove_metric_privacy
 
 CITY = sf.synthetic_city(users=20, days=7)
 
@@ -45,6 +46,24 @@ def test_a_table_is_shown_with_the_epsilon_that_its_integers_have(visitor, tmp_p
     visitor.post("/optimize", {}, 409)
     visitor.post("/compare", {"level": 0}, 409)
     visitor.put("/site", {"kind": "values"}, 409)
+
+
+def test_guarantees_that_are_no_epsilon_between_secrets_are_named_and_not_called_proved(visitor, tmp_path):
+    """A family, an error, and a mechanism without epsilon."""
+    colours = sf.Space(["red", "green", "blue"])
+    prior, family = sf.Prior.uniform(colours), Family({"a": [0.5, 0.5, 0], "b": [0, 0.5, 0.5]})
+    promises = [FamilyPrivacy(2, DistributionPrivacy(family)), sf.DistortionPrivacy(0.2, sf.hamming(colours))]
+    rows = [[0.6, 0.3, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]
+    opened(visitor, MechanismFile(sf.Mechanism(rows, colours, colours), prior, None, promises), tmp_path)
+    sentences = " ".join(visitor.get()["site"]["sentences"])
+    assert "Its epsilon was proved when it was opened" in sentences
+    for promise in promises:
+        assert f"The studio does not check this guarantee: {promise}. 'sfumato audit' does." in sentences
+    sf.save(
+        MechanismFile(sf.Mechanism(np.eye(3), colours, colours), prior, None, promises[:1]), tmp_path / "n.sfm"
+    )
+    answer = visitor.upload("n.sfm", (tmp_path / "n.sfm").read_bytes(), 422)
+    assert "here some report rules out a secret" in json.dumps(answer)
 
 
 @pytest.mark.slow

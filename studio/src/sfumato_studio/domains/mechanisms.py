@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from sfumato.core import Bracket, Mechanism, MetricPrivacy, Prior, ThresholdPrivacy, hamming, units
+from sfumato.escaping import plain
 from sfumato.files import MechanismFile
 from sfumato.geo import Places
 from sfumato.mechanisms.planar import coarsen
@@ -48,16 +49,27 @@ class OpenedDomain(Domain):
         self.loss = self.metric
         self.loss_unit = "m" if self.places else ""
         self.notes = [
-            f"The file is for {plural(len(space), 'place' if self.places else 'value')}. Its guarantee was "
-            "proved when it was opened; what the file says of itself was not believed.",
+            f"The file is for {plural(len(space), 'place' if self.places else 'value')}. Its epsilon was proved "
+            "when it was opened; what the file says of itself was not believed.",
+            *(
+                f"The studio does not check this guarantee: {text}. 'sfumato audit' does."
+                for text in self._further_guarantees()
+            ),
+            *(
+                [f"Reports at other points count as at the nearest {'place' if self.places else 'value'}."]
+                if noise is None and self.file.report_channel.observables != space
+                else []
+            ),
             *([] if known else ["The file has no prior on these, so each counts as equally likely."]),
             *(f"Of the file's own statements this one cannot be checked: {claim}." for claim in file.stated),
         ]
         self.apart = hamming(space)
         self.epsilon, self.epsilon_unit, self.protected = self._prove()
         if not math.isfinite(self.epsilon):
-            problem = "This mechanism guarantees nothing: some report rules out a secret."
-            raise RefusedError(422, problem, "use another one.", "file")
+            problem = (
+                "The studio shows an epsilon between any two secrets, and here some report rules out a secret."
+            )
+            raise RefusedError(422, problem, "run: sfumato audit FILE", "file")
         self.ends = (self.epsilon, self.epsilon)
 
     def _prove(self) -> tuple[float, str, str]:
@@ -88,6 +100,15 @@ class OpenedDomain(Domain):
             return epsilon, "", "values"
         (proof,) = prove_guarantees(channel, self.prior, [MetricPrivacy(_LARGEST, hamming(self.space))])[0]
         return proof.upper, "", "values"
+
+    def _further_guarantees(self) -> list[str]:
+        """Return the guarantees that are no epsilon between secrets, in words."""
+        promises = self.file.guarantees if self.file.has_matrix else ()
+        return [
+            plain(str(promise))
+            for promise in promises
+            if not isinstance(promise, MetricPrivacy) or isinstance(promise, ThresholdPrivacy)
+        ]
 
     @property
     def epsilons(self) -> list[float]:
