@@ -39,7 +39,6 @@ _OTHER_NAMES: Final = {
     for other in aliases.split()
 }
 OF, PRIOR, EVERY, NUMBERS = "of", "prior", "every", ("delta", "epsilon", "order")
-_PRIORS: Final = "prior=every, prior=identity or prior=sampling:0.25"
 
 PLAIN: Final = {"epsilon": "differential-privacy", "delta": "differential-privacy"}
 """The notion that a bare parameter stands for, where several notions have it."""
@@ -187,7 +186,10 @@ def _value(name: str, value: str, text: str) -> float | str:
             return value
         family, colon, share = (part.strip() for part in value.partition(":"))
         if family != "sampling" or not colon:
-            raise InputError(f"prior={value} in {text.strip()!r} is unknown.", f"write {_PRIORS}, or nothing.")
+            raise InputError(
+                f"prior={value} in {text.strip()!r} is unknown.",
+                "write prior=every, prior=identity, prior=sampling:0.25, or nothing.",
+            )
         return f"{family}:{exactly(units.parse(share, unit='', subject='the sampling probability'))}"
     raise InputError(
         f"{name!r} in {text.strip()!r} is not an option.",

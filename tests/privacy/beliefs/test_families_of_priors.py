@@ -221,7 +221,7 @@ def test_requests_name_the_families(matrix, labels):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("membership(prior=sampling)", "write prior=every, prior=identity or prior=sampling:0.25"),
+        ("membership(prior=sampling)", "write prior=every, prior=identity, prior=sampling:0.25"),
         ("membership(prior=sampling:)", "the sampling probability '' is not a number"),
         ("membership(prior=sampling:1.5)", "a sampling probability of 1.5 was given"),
         ("membership(prior=sampling:nan)", "the sampling probability 'nan' is not a number"),
