@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.core import DesignGuarantee
 from sfumato.files import MechanismFile
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.privacy import DistributionPrivacy, Family
@@ -52,7 +53,8 @@ def test_guarantees_that_are_no_epsilon_between_secrets_are_named_and_not_called
     """A family, an error, and a mechanism without epsilon."""
     colours = sf.Space(["red", "green", "blue"])
     prior, family = sf.Prior.uniform(colours), Family({"a": [0.5, 0.5, 0], "b": [0, 0.5, 0.5]})
-    promises = [FamilyPrivacy(2, DistributionPrivacy(family)), sf.DistortionPrivacy(0.2, sf.hamming(colours))]
+    family_promise = FamilyPrivacy(2, DistributionPrivacy(family))
+    promises: list[DesignGuarantee] = [family_promise, sf.DistortionPrivacy(0.2, sf.hamming(colours))]
     rows = [[0.6, 0.3, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]
     opened(visitor, MechanismFile(sf.Mechanism(rows, colours, colours), prior, None, promises), tmp_path)
     sentences = " ".join(visitor.get()["site"]["sentences"])

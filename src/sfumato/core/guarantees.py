@@ -16,7 +16,7 @@ from ..rounding import amount_at_least, amount_at_most, at_most, exactly, factor
 from . import units
 from .arrays import Floats
 from .immutable import Immutable, NotebookRepr, assign
-from .loss import AnyLoss, Loss, follows, to_loss
+from .loss import AnyLoss, KindErrors, Loss, follows, to_loss
 from .metric import Metric
 from .naming import name_phrase
 from .space import Space
@@ -223,7 +223,8 @@ class DistortionPrivacy(Immutable):
         return f"DistortionPrivacy({self})"
 
     def __str__(self) -> str:
-        return f"distortion of at least {amount_at_least(self.minimum, self.distance.unit)}"
+        of = " (chance of a wrong guess of the kind)" if KindErrors.matches(self.distance) else ""
+        return f"distortion of at least {amount_at_least(self.minimum, self.distance.unit)}{of}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,8 @@ def test_smoothing_is_said_for_every_loss_and_for_groups(run, shifts):
         done = run("design", "visits.csv", *cells, "--epsilon", "2/km", "--loss", loss)
         assert done.code == 0, done.err
         file = sf.read_mechanism_file("m.sfm")
+        assert file.prior is not None
+        assert file.loss is not None
         under = sf.rounding.amount_at_most(file.report_channel.expected_loss(file.prior, file.loss), "km")
         assert f"Under it the average loss is at most {under}." in done.text
         assert "a cell without visits counts as if people were at its centre" in done.text
