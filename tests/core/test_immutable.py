@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.core import CoordinatePrivacy, Row
+from sfumato.core import CoordinatePrivacy, KindErrors, Row
 from sfumato.core.immutable import Immutable
 from sfumato.geo import Polygon, Projection, Region
 from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
@@ -52,6 +52,7 @@ THINGS = {
     "polar visits": sf.Visits([-77.85], [166.67], polar=True),
     "points": CoordinatePrivacy("1/km"),
     "error of points": ERROR,
+    "errors of kinds": KindErrors.of_shares([[0.25, 1, 0], [0.75, 0, 1]]),
     "true points": ERROR.points,
     "rows of points": VertexPrivacy(CoordinatePrivacy("1/km"), LATTICE),
     "goal of a loss": LossGoal("500 m"),
