@@ -199,42 +199,72 @@ def test_a_least_error_costs_no_more_loss_than_the_error():
         assert sf.attacks.true_place(design.mechanism, THREE).error.lower >= 0.9 * (1 - 1e-9)
 
 
-def test_an_error_that_a_guarantee_leaves_anyway_is_bounded_for_its_reports_only():
-    lattice, prior, loss = lattice_over(THREE)
-    target = sf.PlaceDistortion("1 m", lattice, THREE)
-    design = sf.design(prior, loss=loss, guarantees=[sf.CoordinatePrivacy("2/km"), target])
-    assert not design.certificate.free_reports
-    assert 0.001 < design.certificate.bound <= design.certificate.loss <= design.certificate.bound * 1.01
-
-
-def test_a_bound_for_its_reports_is_for_the_reports_of_the_file():
+@pytest.mark.parametrize("gap", [pytest.param(None, marks=pytest.mark.slow), 1e-4])
+def test_an_error_that_a_guarantee_leaves_anyway_is_bounded_for_all_reports_or_for_those_of_the_file(gap):
     rng = np.random.default_rng(0)
     visits = sf.Visits(48.85 + rng.normal(0, 0.006, 25), 2.35 + rng.normal(0, 0.009, 25))
     lattice, prior, loss = lattice_over(visits, "900 m")
     target = sf.PlaceDistortion("1 m", lattice, visits)
-    design = sf.design(prior, loss=loss, guarantees=[sf.CoordinatePrivacy("2/km"), target])
+    limit = {} if gap is None else {"gap": gap, "time_limit": 3.0}
+    design = sf.design(prior, loss=loss, guarantees=[sf.CoordinatePrivacy("2/km"), target], **limit)
     problem, certificate = design.problem, design.certificate
-    assert not certificate.free_reports
+    assert certificate.holds
+    assert certificate.free_reports == (gap is None)
+    assert not certificate.all_secrets
+    assert 0.001 < certificate.bound <= certificate.loss <= certificate.bound * 1.02
     assert design.optimality is not None
     proof = prove_optimality(prior, problem.loss, problem.guarantees, design.optimality)
-    assert certificate.bound == pytest.approx(proof, rel=1e-12)
+    if gap is not None:
+        assert certificate.bound == pytest.approx(proof, rel=1e-12)
+    assert certificate.bound <= proof * (1 + 1e-12) <= certificate.loss * (1 + 1e-9)
     loss = (problem.loss.array * design.matrix * prior.probabilities[:, None]).sum()
     assert loss == pytest.approx(certificate.loss, rel=1e-6)
-    assert certificate.bound <= certificate.loss <= certificate.bound * (1 + 1e-3)
 
 
-def test_a_least_error_below_that_of_a_lattice_is_bounded_for_its_reports_only():
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_the_least_loss_with_an_epsilon_is_that_of_a_program_with_900_reports(seed):
+    rng = np.random.default_rng(seed)
+    visits = sf.Visits(48.85 + rng.normal(0, 0.006, 25), 2.35 + rng.normal(0, 0.009, 25))
+    lattice, prior, loss = lattice_over(visits, "1200 m")
+    promise, target = sf.CoordinatePrivacy("1/km"), sf.PlaceDistortion("1 m", lattice, visits)
+    design = sf.design(prior, loss=loss, guarantees=[promise, target])
+    xy = lattice.true_points(visits).xy
+    ends = np.linspace(xy.min(axis=0), xy.max(axis=0), 30)
+    reports = np.stack(np.meshgrid(*ends.T), axis=-1).reshape(-1, 2)
+    space = sf.Space(range(900), reports, crs=lattice.crs, unit=lattice.unit)
+    many = sf.design(
+        prior,
+        loss=lattice.loss(visits, observables=space),
+        guarantees=promise,
+        observables=space,
+        solver="highs",
+        tie_break=False,
+        method="table",
+    )
+    assert design.certificate.free_reports
+    assert design.certificate.gap <= 0.02
+    assert design.certificate.bound <= many.certificate.loss
+    assert design.certificate.loss <= many.certificate.loss * (1 + 1e-3)
+
+
+def test_a_least_error_below_that_of_a_lattice_is_bounded_for_all_reports():
     lattice, prior, loss = lattice_over(CITY, "1 km")
     design = sf.design(prior, loss=loss, guarantees=[sf.PlaceDistortion("1 m", lattice, CITY)])
     problem, certificate = design.problem, design.certificate
     assert design.is_finished
-    assert not certificate.free_reports
-    brute = (problem.loss.array.min(axis=1) * prior.probabilities).sum()
-    assert brute * (1 - 1e-4) <= certificate.bound <= min(brute, certificate.loss) * (1 + 1e-12)
+    assert certificate.free_reports
+    assert not certificate.all_secrets
+    points = lattice.true_points(CITY)
+    xy, joint = points.xy, points.masses.toarray()
+    brute = 0.0
+    for weights in joint.T[joint.sum(axis=0) > 0]:
+        brute += sf.mechanisms.geometric_median(xy[weights > 0], weights[weights > 0], 1e-7).total.value / 1000
+    assert brute * (1 - 1e-4) <= certificate.bound <= min(brute * (1 + 1e-6), certificate.loss * (1 + 1e-12))
     assert certificate.loss <= certificate.bound * (1 + 1e-3)
     assert design.optimality is not None
     proof = prove_optimality(prior, problem.loss, problem.guarantees, design.optimality)
-    assert proof == pytest.approx(certificate.bound, rel=1e-12)
+    assert proof == pytest.approx(certificate.bound, rel=1e-3)
 
 
 def test_a_limit_out_of_reach_names_the_least_and_that_is_enough():

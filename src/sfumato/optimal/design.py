@@ -12,7 +12,7 @@ from typing import Final, Unpack
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..core import AnyLoss, Bracket, CoordinatePrivacy, Guarantees, Prior, Space, as_guarantees
+from ..core import AnyLoss, Bracket, CoordinatePrivacy, DistortionPrivacy, Guarantees, Prior, Space, as_guarantees
 from ..core.arguments import check_arguments
 from ..core.arrays import Floats
 from ..core.naming import EXPECTED
@@ -22,9 +22,9 @@ from ..proofs import as_constraints
 from ..tables import ArrowStream
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
 from .coordinates.spacing import place_problem
-from .extensions.free_reports import median_reports, report_space
+from .extensions.free_reports import median_reports, report_space, solve_on_plane
 from .problem import Constraints
-from .program_design import solve_program
+from .program_design import PLANE_GAP, solve_program
 from .result import BEST, NOISE, TABLE, Choice, Design
 from .session import SolveOptions
 from .solver import OnProgress, Progress, Solver, Stop, checked_time_limit
@@ -109,7 +109,8 @@ def design(
         progress: Called with the progress of each step.
         start: A design for a similar problem, from whose rows or used reports the solver starts.
         medians: The visits that the loss is from: the program's reports are then moved to the best places for what
-            they reveal, and it is solved once more; see `at_medians`. Of visits these are used.
+            they reveal, and it is solved once more; see `at_medians`. With a `DistortionPrivacy` reports are
+            anywhere on the plane; see `maximise_distortion`. Of visits these are used.
         method: ``best``, or ``table`` (the program) or ``noise`` to consider that one alone.
         constraints: One `LinearConstraint` or several that must hold too; then no guarantee is needed. They,
             `FamilyPrivacy` and several attackers need general back-ends (HiGHS and Clarabel). The back-ends get
@@ -158,23 +159,30 @@ def design(
         return max(begin + time_limit - time.monotonic(), 1e-3)
 
     def program(watch: OnProgress | None, beaten: Stop = lambda: False) -> Design:
-        table = solve_program(
-            prior,
-            loss=costs,
-            guarantees=promises,
-            objective=objective,
-            observables=observables,
-            solver=solver,
-            pairs=pairs,
-            dilation=dilation,
-            gap=gap,
-            tie_break=tie_break,
-            time_limit=rest(),
-            stop=lambda: halt() or beaten(),
-            progress=watch,
-            start=start,
-            constraints=limits,
-        )
+        def solve(cost: AnyLoss, reports: Space | None, nearness: float | None) -> Design:
+            return solve_program(
+                prior,
+                loss=cost,
+                guarantees=promises,
+                objective=objective,
+                observables=reports,
+                solver=solver,
+                pairs=pairs,
+                dilation=dilation,
+                gap=nearness,
+                tie_break=tie_break if cost is costs else False,
+                time_limit=rest(),
+                stop=lambda: halt() or beaten(),
+                progress=watch,
+                start=start if cost is costs else None,
+                constraints=limits,
+            )
+
+        is_game = any(type(promise) is DistortionPrivacy for promise in promises) and objective == EXPECTED
+        if medians is not None and is_game:
+            near = PLANE_GAP if gap is None else gap
+            return solve_on_plane(prior, costs, medians, solve, gap=near, time_limit=rest(), stop=halt)
+        table = solve(costs, observables, gap)
         if medians is None or not table.is_finished:
             return table
         try:

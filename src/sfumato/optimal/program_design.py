@@ -28,11 +28,11 @@ from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
 from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InfeasibleError, InputError, SolverError, python
-from ..geo import Lattice
+from ..geo import Lattice, Visits
 from ..proofs import PlaceDistortion, VertexPrivacy, as_constraints, distortion_below, distortion_bound, scope_text
 from ..rounding import amount_at_least, amount_at_most
 from .baseline import closed_form_answer
-from .extensions.free_reports import FreeGame, free_loss
+from .extensions.free_reports import FreeGame, free_loss, solve_on_plane
 from .extensions.true_point import design_for_points, maximise_point_error
 from .problem import Constraints, Problem, attackers_of, guarantees_for, least_loss, limit_amount, most_distortion
 from .result import Design
@@ -40,7 +40,7 @@ from .session import SolveOptions, SolveSession
 from .solver import Answer, OnProgress, Solver, Status, Stop, gap_of, objective_of, repair_answer, spread
 
 _ENOUGH: Final = 2e-3  # default gap that counts as reached for points, which need several programs
-_FREE_GAP: Final = 1e-4  # of the design of least loss that a game with free reports starts from
+PLANE_GAP: Final = 0.02  # default gap between a design and the bound for all reports on the plane
 _TIES: Final = 15_000  # probabilities up to which ties are broken unasked
 _USELESS: Final = 0.5  # a tie that is broken no better than this is not called broken
 _TIE_GAP: Final = 1e-3  # of the distortion
@@ -75,7 +75,9 @@ def solve_program(
         free = free_loss(prior, loss, target, objective, observables)
         if free is not None:
             promises = guarantees_for(prior.space, rest)
-            return _free_game(prior, free, target, promises, options, enough, start).least_loss(free)
+            plane_gap = PLANE_GAP if gap is None else enough
+            game = _free_game(prior, free, target, promises, options, enough, start, plane_gap=plane_gap)
+            return game.least_loss(free)
 
         def solve(distortion: PlaceDistortion, nearness: float, seconds: float) -> Design:
             return solve_program(
@@ -114,6 +116,7 @@ def maximise_distortion(
     time_limit: float = float("inf"),
     stop: Stop | None = None,
     progress: OnProgress | None = None,
+    medians: Visits | None = None,
 ) -> Design:
     """Return the mechanism of most distortion privacy whose expected loss is bounded.
 
@@ -121,7 +124,9 @@ def maximise_distortion(
     the mechanism. ``distance`` is the adversary's, array (guesses, n); by default the loss, where it is a
     `Metric`. With a `PlaceDistortion` the adversary guesses any point, the error is the distance from the true
     point, its minimum is ignored, and the gap is 2e-3 by default. If the loss is the same distance of the same
-    true points and there are no ``observables``, reports are anywhere on the plane, and so is the bound.
+    true points and there are no ``observables``, reports are anywhere on the plane, and so is the bound. For an
+    adversary with finitely many guesses ``medians``, the visits that the loss is from, have the same effect, with
+    a gap of 0.02 by default; see `Certificate.free_reports`.
 
     ``max_loss`` is the largest expected loss, in the loss's unit or as text (``"500 m"``); ``guarantees`` are
     metric privacy that must hold too. The other arguments are those of `design`. Raises `InputError` if sizes,
@@ -153,7 +158,23 @@ def maximise_distortion(
             return _most_private(prior, loss, goal.distance, max_loss, guarantees, observables, nearness, limits)
 
         return maximise_point_error(distance, solve, enough, time_limit)
-    return _most_private(prior, loss, distance, max_loss, guarantees, observables, gap, options)
+    if medians is None:
+        return _most_private(prior, loss, distance, max_loss, guarantees, observables, gap, options)
+    deadline = time.monotonic() + time_limit
+
+    def solve_at(costs: AnyLoss, space: Space | None, nearness: float) -> Design:
+        limits = options | {"time_limit": max(deadline - time.monotonic(), 1e-3)}
+        return _most_private(prior, costs, distance, max_loss, guarantees, space, nearness, limits)
+
+    return solve_on_plane(
+        prior,
+        loss,
+        medians,
+        solve_at,
+        gap=PLANE_GAP if gap is None else gap,
+        time_limit=time_limit,
+        stop=stop or (lambda: False),
+    )
 
 
 def _free_game(
@@ -164,25 +185,28 @@ def _free_game(
     options: SolveOptions,
     enough: float,
     start: Design | None = None,
+    *,
+    plane_gap: float = PLANE_GAP,
 ) -> FreeGame:
     """Return the game with reports anywhere on the plane."""
     time_limit = options.get("time_limit", np.inf)
     deadline = time.monotonic() + time_limit
 
-    def solve(costs: AnyLoss, observables: Space | None) -> Design:
+    def solve(costs: AnyLoss, observables: Space | None, gap: float) -> Design:
         return solve_program(
             prior,
             loss=costs,
             guarantees=guarantees,
             observables=observables,
-            gap=min(enough, _FREE_GAP),
+            gap=min(enough, gap),
             tie_break=False,
             start=start if observables is None else None,
             **options | {"time_limit": max(deadline - time.monotonic(), 1e-3)},
         )
 
     stop = options.get("stop") or (lambda: False)
-    return FreeGame(prior, loss.unit, target, guarantees, solve, enough=enough, time_limit=time_limit, stop=stop)
+    limits = {"enough": enough, "plane_gap": plane_gap, "time_limit": time_limit}
+    return FreeGame(prior, loss.unit, target, guarantees, solve, **limits, stop=stop)
 
 
 def _most_private(

@@ -79,8 +79,9 @@ class Certificate:
         repair_weight: Share of the constant mechanism that was mixed in to repair the solver's answer.
         constraints: One proof per linear constraint.
         families: One proof per guarantee of distribution privacy.
-        free_reports: Whether the bound is for all mechanisms with any reports on the plane, and any secrets; else
-            it is for those with the secrets and reports of the program.
+        free_reports: Whether the bound is for mechanisms with any reports on the plane; else it is for those with
+            the reports of the program.
+        all_secrets: Whether it is for any secrets as well; else it is for those of the program.
     """
 
     metric_privacy: tuple[EpsilonProof, ...]
@@ -95,6 +96,7 @@ class Certificate:
     constraints: tuple[ConstraintProof, ...] = ()
     families: tuple[FamilyProof, ...] = ()
     free_reports: bool = False
+    all_secrets: bool = False
 
     def __repr__(self) -> str:
         state = "proved" if self.holds else "NOT proved"

@@ -126,20 +126,22 @@ def as_constraints(value: object) -> tuple[LinearConstraint, ...]:
     return tuple(limits)
 
 
-def scope_text(guarantees: int, constraints: int = 0, loss: str = "", *, lattice: bool) -> str:
+def scope_text(
+    guarantees: int, constraints: int = 0, loss: str = "", *, lattice: bool, reports: str = "these reports"
+) -> str:
     """Return the mechanisms that a bound covers, in words that follow "no mechanism".
 
     The bound of a program is about mechanisms with its secrets and reports. With other reports, or on a lattice
     with other rows that prove the guarantee, a mechanism may be better. ``loss`` is the limit of the loss in
-    words, such as ``"this loss"``; "" for none.
+    words, such as ``"this loss"``; "" for none. ``reports`` are those that the bound is for.
     """
     limits = ["these linear constraints" if constraints > 1 else "this linear constraint"] if constraints else []
     limits += [loss] if loss else []
     if lattice:
         proof = ["the rows that prove the guarantee"] if guarantees else []
-        return f"on these lattice points, with {_join_phrases(['these reports', *limits, *proof])},"
+        return f"on these lattice points, with {_join_phrases([reports, *limits, *proof])},"
     terms = ["these guarantees" if guarantees > 1 else "this guarantee"] if guarantees else []
-    return f"with {_join_phrases([*terms, *limits, 'these reports'])}"
+    return f"with {_join_phrases([*terms, *limits, reports])}"
 
 
 def _join_phrases(parts: Sequence[str]) -> str:

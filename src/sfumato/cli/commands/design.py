@@ -134,7 +134,10 @@ def command(options: DesignOptions) -> None:
         if options.kinds is None
         else Kinds.of(kinds_on(site.places, options.kinds, options.kind_column), prior)
     )
-    medians = None if on_cells or loss != "euclidean" else used
+    if kinds is None:
+        medians = None if on_cells or loss != "euclidean" or options.distortion is not None else used
+    else:
+        medians = used if getattr(site.costs, "true_point", "") else None
     robust: RobustDesign | None = None
     names: tuple[str, ...] = ()
     if options.priors is not None:
@@ -158,7 +161,7 @@ def command(options: DesignOptions) -> None:
             prior,
             None if options.kinds is not None or options.metric != "euclidean" else used,
             kinds=kinds,
-            medians=medians if options.distortion is None else None,
+            medians=medians,
             gap=gap,
             of_visits=data.of == "visits",
         )
@@ -439,7 +442,10 @@ def _solve_program(
             )
         else:
             distance = errors if points is None else PlaceDistortion(0, site.places, points, kind=_kind(site))
-            result = maximise_distortion(prior, loss=site.costs, distance=distance, max_loss=limit, **request)
+            known = None if kinds is None else medians
+            result = maximise_distortion(
+                prior, loss=site.costs, distance=distance, max_loss=limit, medians=known, **request
+            )
     if stop.requested and result.is_finished:  # the best of what was tried until then
         result = result if result.has_program else replace(result, is_finished=False)
         say(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,14 +13,15 @@ from scipy.spatial import cKDTree
 from ...core import WGS84, AnyLoss, Guarantee, Loss, Prior, Space, units
 from ...core.arrays import Floats
 from ...core.naming import DISTORTION, EXPECTED
-from ...errors import InfeasibleError, InputError, SolverError
-from ...geo import DISTANCES, Guesses, Lattice, Places, TruePoints
+from ...errors import InfeasibleError, InputError, SolverError, python
+from ...geo import DISTANCES, Guesses, Lattice, Places, TruePoints, Visits
 from ...mechanisms import rate_distortion_of_loss
 from ...proofs import Multipliers, Optimality, PlaceDistortion, prove_optimality, scope_text
 from ...rounding import amount_at_least, amount_at_most, down, up
 from ..problem import Problem, least_loss, limit_amount, most_distortion
 from ..result import Design, SolvedProgram
 from ..solver import Answer, Progress, Status, Stop, gap_of, prove_answer, with_promises
+from .report_mesh import SolveAt, design_on_plane
 
 _APART_M: Final = 0.1  # reports nearer to each other are one
 _SAME_M: Final = 1e-3  # a constant report this near to another is that one
@@ -30,11 +31,9 @@ _ROUNDS: Final = 8  # of reports moved to medians
 _ROOM: Final = 1e-7  # of a limit of the loss, left for rounding and repair
 _MARGINS: Final = (1e-8, 1e-7, 1e-6, 1e-5)  # of a least error, above it
 _NEAR: Final = 1e-3  # relative, of the loss of a mechanism of least information before its reports move
+_FREE_GAP: Final = 1e-4  # of the designs of least loss that a game starts from
 _UNUSED: Final = 1e-9  # probability of a report that no secret makes in practice
 _SHARE: Final = 0.5  # of the loss that is sought: what the nearest of few reports should lose
-
-SolveAt = Callable[[AnyLoss, Space | None], Design]
-"""From a loss and its reports to the design of least loss with all guarantees but the attacker's error."""
 
 
 def free_loss(
@@ -75,6 +74,33 @@ def _distinct(xy: Floats) -> Floats:
     return np.asarray(xy[np.sort(first)])
 
 
+def solve_on_plane(
+    prior: Prior, loss: AnyLoss, visits: Visits, solve: SolveAt, *, gap: float, time_limit: float, stop: Stop
+) -> Design:
+    """Return the best design with reports at medians, with a bound for all reports on the plane if there is time.
+
+    The loss is the mean distance from the true points of the visits, and ``solve`` returns the design for such a
+    loss, its reports and a gap. Raises `InputError` if the loss is another one.
+    """
+    places = prior.space
+    if not isinstance(places, Places) or not isinstance(loss, Loss) or not loss.true_point:
+        raise InputError(
+            "reports are moved only where the loss is the distance of the true point.",
+            python("pass loss=places.loss(visits), or leave medians= out."),
+        )
+    deadline = time.monotonic() + time_limit
+    kind, unit, certain = loss.true_point, loss.unit, np.eye(len(prior))[:, prior.support]
+    points = places.true_points(visits).under(prior.probabilities, np.asarray(places.coordinates))
+
+    def at_medians(matrix: Floats) -> tuple[Loss, Space]:
+        medians = points.guesses(np.column_stack([matrix, certain]), kind).points  # or a limit may be out of reach
+        space = report_space(places, _distinct(medians))
+        return places.loss(visits, kind, unit, observables=space), space
+
+    first = solve(*at_medians(certain), gap)
+    return design_on_plane(first, points, solve, at_medians, gap=gap, deadline=deadline, stop=stop)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Channel:
     """A mechanism with reports on the plane, its expected loss in metres, and a bound of the least loss."""
@@ -82,7 +108,7 @@ class _Channel:
     reports: Floats  # array (k, 2)
     matrix: Floats  # array (n, k)
     loss: float
-    least: float = 0.0  # of mechanisms on the same places
+    least: float = 0.0  # of mechanisms on the same places, with the reports of the design if it is not for all
     design: Design | None = None  # of the program that found it, with its reports not moved
 
 
@@ -96,7 +122,7 @@ class FreeGame:
     and the error without a report, if some mechanism with the guarantees loses at most L.
 
     Without guarantees the mixture starts from a mechanism of nearly the least information for the loss, whose
-    reports are moved to medians; with them from the design of least loss. ``solve`` makes the latter.
+    reports are moved to medians; with them from the design of least loss, which ``solve`` returns.
     """
 
     def __init__(
@@ -108,11 +134,12 @@ class FreeGame:
         solve: SolveAt,
         *,
         enough: float,
+        plane_gap: float,
         time_limit: float,
         stop: Stop,
     ) -> None:
         self.prior, self.target, self.guarantees, self.solve = prior, target, tuple(guarantees), solve
-        self.places, self.enough, self.stop = target.places, enough, stop
+        self.places, self.enough, self.plane_gap, self.stop = target.places, enough, plane_gap, stop
         self.start = time.monotonic()
         self.deadline = self.start + time_limit
         self.centres = np.asarray(target.places.coordinates)
@@ -149,6 +176,8 @@ class FreeGame:
         start = self._at_least(loss, need_m)
         price = 1 / (self.metres * self.error_unit)
         bound = self.target.minimum if price == 1 else down(self.target.minimum * price)
+        if start.design is not None and start.loss >= need_m and down(start.least / self.metres) > bound:
+            start = self._at_medians(self._on_plane(start.design))
         for margin in _MARGINS:
             aim_m = need_m * (1 + margin)
             by_program = start.loss >= aim_m and down(start.least / self.metres) > bound
@@ -193,13 +222,13 @@ class FreeGame:
         """Return the mechanism of least loss with the guarantees, or one within the limit."""
         if not self.guarantees:
             return self._truth()
-        design = self.solve(loss, None)
+        design = self.solve(loss, None, _FREE_GAP)
         channel = self._at_medians(design)
         if channel.loss <= limit_m or self._is_late():
             return channel
         space = report_space(self.places, channel.reports)
         try:
-            return self._at_medians(self.solve(self._loss_at(space), space))
+            return self._at_medians(self.solve(self._loss_at(space), space, _FREE_GAP))
         except SolverError:
             return channel
 
@@ -216,6 +245,16 @@ class FreeGame:
         design, places = channel.design, self.places
         reports = np.asarray(places.on_plane(design.problem.observables))
         return replace(channel, reports=reports, matrix=design.matrix, loss=self._expected(reports, design.matrix))
+
+    def _on_plane(self, design: Design) -> Design:
+        """Return a design of least loss with a bound for all reports on the plane, if there is time for it."""
+
+        def at_medians(matrix: Floats) -> tuple[Loss, Space]:
+            space = report_space(self.places, _distinct(self._medians(matrix).points))
+            return self._loss_at(space), space
+
+        solve, gap, deadline = self.solve, self.plane_gap, self.deadline
+        return design_on_plane(design, self.points, solve, at_medians, gap=gap, deadline=deadline, stop=self.stop)
 
     def _truth(self) -> _Channel:
         """Return the mechanism that reports the median of the points taken for the secret."""
@@ -324,17 +363,23 @@ class FreeGame:
     ) -> Design | None:
         """Return the design of a channel, proved on its integers; None where a proof fails.
 
-        With ``by_program`` the bound is that of the prices of the channel's program, for its reports only.
+        With ``by_program`` the bound is for mechanisms on these places: for all reports on the plane, if it was
+        proved for them; else that of the prices of the channel's program, for its reports only.
         """
         name = "closed form: reports at medians, mixed with a constant one"
         answer = Answer(channel.matrix, 0.0, channel.loss, bound, Status.OPTIMAL, (), name, prices)
         optimality: Optimality | None = None
         log: tuple[Progress, ...] = ()
+        is_free, enough = not by_program, self.enough
         if by_program:
             optimality = Optimality(EXPECTED, _prices(0))  # each secret at the report nearest to it
             if channel.design is not None and channel.design.optimality is not None:
                 optimality, log = replace(channel.design.optimality, candidates=None), channel.design.log
-            bound = prove_optimality(problem.prior, problem.loss, problem.guarantees, optimality)
+            is_free = channel.design is None or channel.design.certificate.free_reports
+            if is_free:
+                bound, enough = down(down(channel.least / self.metres)), max(enough, self.plane_gap)
+            else:
+                bound = prove_optimality(problem.prior, problem.loss, problem.guarantees, optimality)
             answer = replace(answer, bound=bound)
         proof = prove_answer(problem, answer)
         if proof is None:
@@ -344,11 +389,11 @@ class FreeGame:
         value = certificate.value
         if is_game:
             value = self.target.lower(self.target.attack(mechanism, self.prior))
-        certificate = replace(certificate, value=value, free_reports=not by_program)
+        certificate = replace(certificate, value=value, free_reports=is_free, all_secrets=not by_program)
         distance = problem.distance if is_game else None
         optimality = optimality or Optimality(problem.objective, prices, distance, problem.max_loss)
-        status = Status.OPTIMAL if gap_of(problem, value, bound) <= self.enough else Status.INACCURATE
-        program = SolvedProgram(problem, status, name, log, None, self.enough, optimality)
+        status = Status.OPTIMAL if gap_of(problem, value, bound) <= enough else Status.INACCURATE
+        program = SolvedProgram(problem, status, name, log, None, enough, optimality)
         seconds = time.monotonic() - self.start
         return Design.of_program(with_promises(mechanism, problem.guarantees), certificate, program, seconds)
 

@@ -161,6 +161,7 @@ def _costs(
         certificate.objective,
         value,
         free_reports=certificate.free_reports,
+        all_secrets=certificate.all_secrets,
         error=error,
     )
     if loss.true_point:

@@ -188,7 +188,8 @@ class CostFacts(NamedTuple):
     objective: str = ""  # of the bound: expected, worst-case, distortion or ""
     reached: Quantity | None = None  # by this mechanism
     checked: bool = True  # whether the loss follows from the file's own places and labels
-    free_reports: bool = False  # whether the bound is for reports anywhere on the plane
+    free_reports: bool = False  # whether the bound is for reports anywhere on the plane, and
+    all_secrets: bool = False  # whether it is for any secrets as well
     error: str = ""  # the distance of the attacker's error from the true point: euclidean or manhattan
 
 

@@ -235,8 +235,10 @@ def optimum_words(
         return ""
     best, value, unit = cost.best.value, cost.reached.value, cost.best.unit
     limit = loss if cost.objective == "distortion" else ""
-    mechanism = f"No mechanism {scope_text(guarantees, constraints, limit, lattice=subject.kind == 'points')}"
-    if cost.free_reports:
+    reports = "reports anywhere on the plane" if cost.free_reports else "these reports"
+    scope = scope_text(guarantees, constraints, limit, lattice=subject.kind == "points", reports=reports)
+    mechanism = f"No mechanism {scope}"
+    if cost.all_secrets:
         with_what = f"with {limit}" if limit else "that leaves the best attacker this error"
         mechanism = f"No mechanism {with_what}, with reports and guesses anywhere on the plane,"
         by = " (proved: an attacker can guess the report, or guess without it)"
