@@ -384,3 +384,17 @@ def test_large_exponents_are_solved_to_the_gap(delta):
         design = sf.design(prior, loss=sf.Loss(rng.random((n, n))), guarantees=sf.FamilyPrivacy(30.0, notion))
         assert design.certificate.families[0].holds
         assert design.certificate.loss <= design.certificate.bound + 1e-6
+
+
+def test_an_epsilon_that_overflows_per_distance_constrains_nothing():
+    distance = FamilyDistance([[0.0, 100.0], [100.0, 0.0]], "km")
+    design = sf.design(PRIOR, loss=LOSS, guarantees=hide("1e307/km", MetricDistributionPrivacy(SHIFTS, distance)))
+    assert design.certificate.holds
+    assert design.certificate.value <= 1e-6
+
+
+def test_the_worst_of_several_priors_may_hide_distributions_alone():
+    robust = design_robust([PRIOR, sf.Prior.uniform(SPACE)], loss=LOSS, guarantees=hide(0.5))
+    assert robust.design.certificate.families[0].holds
+    assert robust.metric_privacy == ()
+    assert robust.epsilon_upper == math.inf

@@ -37,7 +37,8 @@ class TightRows(CompactRepr):
     @classmethod
     def of(cls, rows: FamilyRows, margin: float) -> TightRows:
         """Return rows with a little less of every exponent and delta."""
-        lower = rows.exponents - np.minimum(rows.exponents / 2, margin * (1 + rows.exponents))
+        exponents = np.minimum(rows.exponents, 2 * _STEEPEST)  # of finite ones the margin is finite
+        lower = exponents - np.minimum(exponents / 2, margin * (1 + exponents))
         deltas = np.maximum(rows.deltas * (1 - margin) - _MASS, 0.0)
         return cls(rows.first, rows.second, np.exp(np.minimum(lower, _STEEPEST)), deltas)
 

@@ -107,7 +107,7 @@ class RobustDesign:
 
     @property
     def metric_privacy(self) -> tuple[EpsilonProof, ...]:
-        """One proof per guarantee."""
+        """One proof per guarantee of metric privacy."""
         return tuple(self.design.certificate.metric_privacy)
 
     @property
@@ -117,8 +117,8 @@ class RobustDesign:
 
     @property
     def epsilon_upper(self) -> float:
-        """The proved epsilon of the first guarantee, per unit of its metric."""
-        return self.metric_privacy[0].upper
+        """The proved epsilon of the first metric privacy, per unit of its metric; ``inf`` without any."""
+        return self.metric_privacy[0].upper if self.metric_privacy else math.inf
 
     def __repr__(self) -> str:
         promise = ", ".join(str(guarantee) for guarantee in self.guarantees)
@@ -175,10 +175,10 @@ def design_robust(
 
     The priors are on the same n secrets, and no loss is below 0. ``loss`` is one for all priors, array (n, m), or
     one `Loss` for each, in the same unit, as for the mean distance from the true points of several groups of
-    visits. ``guarantees`` are one or several of `MetricPrivacy`, `ThresholdPrivacy` and `CoordinatePrivacy`. The
-    other arguments are those of `design`; ``progress`` is called after each design. Raises `InputError` if sizes,
-    units or options do not fit, the priors are on different secrets, a loss is negative, or a guarantee depends on
-    a prior. Raises `SolverError` if there is no answer within the time.
+    visits. ``guarantees`` are one or several of `MetricPrivacy`, `ThresholdPrivacy`, `CoordinatePrivacy` and
+    `FamilyPrivacy`. The other arguments are those of `design`; ``progress`` is called after each design. Raises
+    `InputError` if sizes, units or options do not fit, the priors are on different secrets, a loss is negative, or
+    a guarantee depends on a prior. Raises `SolverError` if there is no answer within the time.
 
     Source:
         Wald, Statistical Decision Functions, 1950 (minimax decisions and least favourable priors); Dantzig and
