@@ -390,15 +390,17 @@ def family_promise(
     if options.family is None or options.attribute_epsilon is None:
         return (), None
     path, epsilon, delta = options.family, options.attribute_epsilon, options.attribute_delta
-    with option("--family"):
-        parts = None if path.suffix.lower() in TABLES else groups(str(path))
-        family = family_from(space, path) if parts is None else Family(parts.priors)
-    if not delta and not epsilon.partition("/")[0].strip().strip("0."):
-        family = Family(dict(zip(family.names, _with_equal_sums(family.distributions), strict=True)))
     joint: Floats | None = None
-    if parts is not None:
+    if path.suffix.lower() in TABLES:
+        with option("--family"):
+            family = family_from(space, path)
+    else:
+        parts = groups(str(path))  # which names the option in its errors
+        family = Family(parts.priors)
         sizes = np.array(list(parts.sizes.values()), dtype=np.float64)
         joint = (sizes / sizes.sum())[:, None] * family.distributions
+    if not delta and not epsilon.partition("/")[0].strip().strip("0."):
+        family = Family(dict(zip(family.names, _with_equal_sums(family.distributions), strict=True)))
     if options.relation is not None:
         with option("--relation"):
             rows = dict(zip(family.names, family.distributions, strict=True))

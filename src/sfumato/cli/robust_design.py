@@ -126,13 +126,14 @@ def priors_in_rows(options: ColumnOptions, column: str, space: Space, text: str,
     from ..releases import positions_in
     from ..tables import read_columns
 
-    if options.table is None:
-        raise InputError(
-            f"{name} {text!r} is not a table (.csv, .parquet), and no table with such a column was given.",
-            "name the table of distributions, or the table with this column.",
-        )
-    if text == column:
-        raise InputError(f"{name} {text!r} is the column to make private.", "name the column of the groups.")
+    with option(name):
+        if options.table is None:
+            raise InputError(
+                f"{text!r} is not a table (.csv, .parquet), and no table with such a column was given.",
+                "name the table of distributions, or the table with this column.",
+            )
+        if text == column:
+            raise InputError(f"{text!r} is the column to make private.", "name the column of the groups.")
     table = read_columns(options.table, [column, text], as_text=(column, text))
     positions = positions_in(space, table[column])
     labels = np.array([str(label) if label is not None else "" for label in table[text].to_pylist()])

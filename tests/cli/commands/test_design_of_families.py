@@ -122,7 +122,7 @@ def test_a_column_of_a_table_names_the_groups(run, tmp_path):
     np.testing.assert_allclose(guarantee.notion.family.distributions, [[0.5, 0.5], [0.75, 0.25]])
     done = run(*command, "--family", "answer", "--attribute-epsilon", "0.3")
     assert done.code == 1
-    assert "--family 'answer' is the column to make private" in done.err
+    assert "Error: --family: 'answer' is the column to make private" in done.err
 
 
 def test_epsilon_zero_is_designed_and_released_for_two_groups_of_a_table(run, tmp_path):
