@@ -349,3 +349,9 @@ def test_distributions_of_other_orders_or_of_one_name_are_refused():
     with pytest.raises(InputError, match="same name"):
         Family(same)
     assert DistributionPrivacy(Family([Prior(here, row) for row in rows])).measure(mechanism).upper == 0
+
+
+def test_the_name_of_a_distance_is_escaped_in_every_sentence():
+    family = Family({"a": [1.0, 0.0], "b": [0.0, 1.0]})
+    notion = MetricDistributionPrivacy(family, FamilyDistance([[0, 1], [1, 0]], name="far\x1b[2J"))
+    assert not any("\x1b" in notion.sentence(value) for value in (0.5, math.inf))

@@ -289,13 +289,12 @@ class MetricDistributionPrivacy(ByDistance):
         """Return the guarantee at a value, in words."""
         unit = self.distance.unit
         in_unit = f" in {unit}" if unit else ""
+        name, (first, second) = plain(self.distance.name), self.sides
         if math.isinf(value):
-            per = unit or "unit"
-            return f"Some pair of {self.family} is not hidden at any epsilon per {per} of {self.distance.name}."
+            return f"Some pair of {self.family} is not hidden at any epsilon per {unit or 'unit'} of {name}."
         if self.vacuous:
             return self.far_pairs_note
         rest = f" {self.far_pairs_note}" if self.far_pairs_note else ""
-        name, (first, second) = plain(self.distance.name), self.sides
         if self.delta or first != "one":
             plus = f", plus {at_most(self.delta)}" if self.delta else ""
             return (
