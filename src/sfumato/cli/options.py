@@ -189,7 +189,7 @@ class FamilyOptions(CommandOptions):
     ] = None
 
     def check_family(self) -> None:
-        """Refuse a family without an epsilon, and what belongs to a family without one."""
+        """Refuse a family without an epsilon, what belongs to a family without one, and checkpoints with one."""
         if self.family is None:
             self.refuse(
                 ("attribute_epsilon", "attribute_delta", "relation"),
@@ -198,6 +198,9 @@ class FamilyOptions(CommandOptions):
             )
         elif self.attribute_epsilon is None:
             raise InputError("--family was given without --attribute-epsilon.", "add --attribute-epsilon 0.5.")
+        else:
+            why = "was given with --family, whose solvers have no state to resume."
+            self.refuse(("checkpoints",), why, "leave it out.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.privacy import DistributionPrivacy, MetricDistributionPrivacy
+from sfumato.privacy import DistributionPrivacy, Family, MetricDistributionPrivacy
 from sfumato.proofs import prove_families
 
 COLUMN = ("design-column", "--column", "answer", "--labels", "flu,cold,none", "-o", "m.sfm")
@@ -186,6 +186,7 @@ def test_the_best_guess_of_the_group_counts_the_sizes_of_the_groups(run, tmp_pat
         ((*FAMILY, "--attribute-epsilon", "1/km"), "--attribute-epsilon"),
         ((*FAMILY, "--attribute-epsilon", "1", "--distances", "d.csv"), "--distances was given without --epsilon"),
         ((*FAMILY, "--attribute-epsilon", "1", "--priors", "p.csv"), "--family was given with --priors"),
+        ((*FAMILY, "--attribute-epsilon", "1", "--checkpoints", "c"), "--checkpoints was given with --family"),
     ],
 )
 def test_wrong_options_are_refused(run, options, message):
@@ -206,3 +207,16 @@ def test_what_places_cannot_combine_is_refused(run, options, message):
     done = run("design", "--family", "groups.csv", "--attribute-epsilon", "1", "--no-picture", *options)
     assert done.code == 1
     assert message in done.err
+
+
+def test_an_audit_states_what_is_not_proved_of_distributions_as_a_claim(run):
+    space = sf.Space("abc")
+    groups = Family({"day": [0.5, 0.5, 0.0], "night": [0.0, 0.5, 0.5]})
+    claim = sf.FamilyPrivacy(0.01, DistributionPrivacy(groups))
+    mechanism = sf.Mechanism(0.9 * np.eye(3) + 0.1 / 3, space, space)
+    sf.save(sf.MechanismFile(mechanism, guarantees=[claim]), "m.sfm")
+    done = run("audit", "m.sfm", "--promises")
+    assert done.code == 1
+    text = " ".join(done.text.split())
+    assert "The file claims this. The true value is drawn from a distribution" in text
+    assert "NOT PROVED: epsilon is up to 2.67" in text

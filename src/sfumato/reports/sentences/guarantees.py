@@ -131,10 +131,11 @@ def _family_bound(promise: PromiseFacts, family: FamilyFacts) -> tuple[str, ...]
         times = f"e^({at_most(promise.claimed.value, 6)} x {distance}) times"
     plus = f", plus {at_most(family.delta)}" if family.delta else ""
     (first, second), far = family.sides, family.far and f" {family.far}"
+    begin = "" if promise.is_proved else "The file claims this. "
     return (
-        f"The true value is drawn from a distribution: between {family.text}, the probability of any set of "
-        f"reports under {first} is at most {times} that under {second}{plus}. {subjects} are as the file states "
-        f"them.{far}",
+        f"{begin}The true value is drawn from a distribution: between {family.text}, the probability of any set "
+        f"of reports under {first} is at most {times} that under {second}{plus}. {subjects} are as the file "
+        f"states them.{far}",
         guess_words(family),
     )
 
